@@ -1,0 +1,43 @@
+/** The two reads. They give a failed read back as a value and never throw: a wait decides what a failure means. */
+import { activityInfo, cancellationSignal } from '@temporalio/activity';
+import type { ReadResult } from '../contract.ts';
+import type { OperationStatus, ReadOptions, ServiceClient } from '../service/index.ts';
+import { plainText } from '../text.ts';
+import { otherService, toReadFailure } from './failures.ts';
+import type { StatusWords } from './statuses.ts';
+
+/** Time for the whole answer of a read that runs as an activity of its own: a service that is slow to answer gets it. */
+export const PATIENT_READ_TIMEOUT_MS = 15_000;
+
+export interface ReadDeps {
+  service: ServiceClient;
+  statuses: StatusWords;
+}
+
+export function createReads({ service, statuses }: ReadDeps) {
+  async function read(
+    recorded: string,
+    kind: keyof StatusWords,
+    ask: (options: ReadOptions) => Promise<OperationStatus>,
+  ): Promise<ReadResult> {
+    if (recorded !== service.origin) {
+      const message = otherService(recorded, service.origin);
+      return { ok: false, kind: 'other_service', httpStatus: null, retryAfterMs: null, message };
+    }
+    try {
+      const patience = activityInfo().isLocal ? {} : { timeoutMs: PATIENT_READ_TIMEOUT_MS };
+      const { status, marks } = await ask({ signal: cancellationSignal(), ...patience });
+      return { ok: true, status: plainText(status), state: statuses[kind](status), marks };
+    } catch (error) {
+      return toReadFailure(error);
+    }
+  }
+
+  return {
+    readLatestDeployment: (input: { service: string; siteId: string }): Promise<ReadResult> =>
+      read(input.service, 'deployment', (options) => service.readLatestDeployment(input.siteId, options)),
+
+    readBackup: (input: { service: string; backupId: string }): Promise<ReadResult> =>
+      read(input.service, 'backup', (options) => service.readBackup(input.backupId, options)),
+  };
+}

@@ -1,0 +1,59 @@
+#!/usr/bin/env node
+/** Program `belay`: the command line. Each command is a file in commands/; this one tells what went wrong. */
+import { Command, CommanderError } from 'commander';
+import { demoCommand } from './commands/demo.ts';
+import { devCommand } from './commands/dev.ts';
+import { EXIT, exitCodeOf } from './commands/exit.ts';
+import { parsePort } from './commands/options.ts';
+import { printResult, resultOfError } from './commands/output.ts';
+import { runCommands } from './commands/run.ts';
+import { lookCommands } from './commands/wait.ts';
+import { ConfigError } from './config.ts';
+import { BelayError } from './starter.ts';
+
+const asJson = process.argv.includes('--json');
+
+function program(): Command {
+  const belay = new Command('belay')
+    .description('Backs a server up, waits until the backup is really complete, then deploys its sites. On Temporal.')
+    .addCommand(demoCommand())
+    .addCommand(devCommand())
+    .addCommand(
+      new Command('worker')
+        .description('take runs from Temporal and talk to the hosting service')
+        .action(async () => (await import('./worker.ts')).main()),
+    )
+    .addCommand(
+      new Command('sandbox')
+        .description('run the emulator of the hosting service alone')
+        .option('--port <port>', '0 = any free one', parsePort, 4180)
+        .action(async (options: { port: number }) => (await import('./sandbox.ts')).main(options)),
+    );
+  for (const command of [...runCommands(), ...lookCommands()]) belay.addCommand(command);
+  for (const command of [belay, ...belay.commands]) {
+    command.exitOverride().configureOutput({ writeErr: () => undefined });
+  }
+  return belay;
+}
+
+/** Whatever happens, one document on stdout with --json, else one clear message on stderr; and the exit code. */
+function fail(error: unknown): number {
+  if (error instanceof CommanderError) {
+    // Help and version are printed by then.
+    if (error.exitCode === 0) return EXIT.completed;
+    return fail(new BelayError('Usage', `${error.message.replace(/^error: /, '')} See \`belay --help\`.`));
+  }
+  if (error instanceof ConfigError) return fail(new BelayError('Usage', error.message));
+  const result = resultOfError(error);
+  if (asJson) printResult(result, true);
+  else process.stderr.write(`belay: ${result.error?.message}\n`);
+  return exitCodeOf(result);
+}
+
+process.once('uncaughtException', (error) => process.exit(fail(error)));
+
+try {
+  await program().parseAsync();
+} catch (error) {
+  process.exitCode = fail(error);
+}

@@ -1,0 +1,72 @@
+/** `belay dev`: everything on one machine, to try Belay out and to work on it. */
+import { Command } from 'commander';
+import { homeFolder, isLoopback, namesTemporal, serviceConfig, taskQueue } from '../config.ts';
+import { readNote, removeNote, writeNote } from '../dev/note.ts';
+import type { Stack } from '../dev/stack.ts';
+import { BelayError } from '../starter.ts';
+import { findTemporal, type TemporalPlace } from '../temporal.ts';
+import { json, parsePort } from './options.ts';
+import { untilStopped } from './until-stopped.ts';
+
+interface DevOptions {
+  temporalPort: number;
+  uiPort: number;
+  json?: boolean;
+}
+
+const RETENTION_DAYS = 30;
+
+export function devCommand(): Command {
+  return new Command('dev')
+    .description(
+      'run Temporal, a worker and, unless BELAY_API_URL is set, the sandbox on this machine; not for production',
+    )
+    .option('--temporal-port <port>', 'of the embedded Temporal; 0 = any free one', parsePort, 7233)
+    .option('--ui-port <port>', 'of its UI; 0 = any free one', parsePort, 8233)
+    .addOption(json())
+    .action(dev);
+}
+
+async function dev(options: DevOptions): Promise<void> {
+  const home = homeFolder();
+  const service = await serviceConfig();
+  const temporal = namesTemporal() ? findTemporal() : null;
+  if (service === null && temporal !== null) refuseFarSandbox(temporal);
+  const running = temporal === null ? readNote(home) : null;
+  if (running !== null) {
+    const remedy = 'stop it first, or set BELAY_HOME to another folder';
+    throw new BelayError('Usage', `belay dev runs already in ${home} (process ${running.pid}): ${remedy}`);
+  }
+  // Only here: it loads the worker, which the other commands have no use for.
+  const { startStack } = await import('../dev/stack.ts');
+  const stack = await startStack({
+    folder: home,
+    temporal,
+    service,
+    server: { port: options.temporalPort, uiPort: options.uiPort, keepsData: true, retentionDays: RETENTION_DAYS },
+    taskQueue: taskQueue(),
+  });
+  try {
+    const { address } = stack.temporal.connectionOptions;
+    if (temporal === null) await writeNote(home, { pid: process.pid, temporal: address, ui: stack.temporal.uiUrl });
+    process.stdout.write(`${readyLine(stack, options.json === true)}\n`);
+    await untilStopped(stack.broken);
+  } finally {
+    await stack.stop();
+    if (temporal === null) await removeNote(home);
+  }
+}
+
+/** Runs of a team must not end up at an emulator. */
+function refuseFarSandbox({ connectionOptions: { address } }: TemporalPlace): void {
+  if (isLoopback(address.replace(/:\d+$/, ''))) return;
+  const remedy = 'set BELAY_API_URL to the hosting service, or unset TEMPORAL_ADDRESS and TEMPORAL_PROFILE';
+  throw new BelayError('Usage', `the sandbox doesn't go with the Temporal at ${address}: ${remedy}`);
+}
+
+function readyLine({ temporal, serviceUrl, sandbox }: Stack, asJson: boolean): string {
+  const address = temporal.connectionOptions.address;
+  if (asJson) return JSON.stringify({ temporal: address, ui: temporal.uiUrl, webhooks: null, service: serviceUrl });
+  const ui = temporal.uiUrl === null ? '' : `, its UI ${temporal.uiUrl}`;
+  return `ready: Temporal ${address}${ui}, service ${serviceUrl}${sandbox === null ? '' : ' (the sandbox)'}; not for production`;
+}

@@ -1,0 +1,74 @@
+/** What is seen of a run while a command waits for it: one live line on a terminal, else a line for each change. */
+import { clearLine, cursorTo } from 'node:readline';
+import type { RunResult, Waiting } from '../contract.ts';
+import type { Run, RunStatus } from '../starter.ts';
+import { plainText } from '../text.ts';
+
+const TERMINAL_PERIOD_MS = 1_000;
+const LOG_PERIOD_MS = 3_000;
+
+/** Shows the run on stderr until stopped. */
+export function followLive(run: Run, stream: NodeJS.WriteStream = process.stderr): { stop(): void } {
+  const terminal = stream.isTTY;
+  let shown = '';
+  let stopped = false;
+  let timer: NodeJS.Timeout | undefined;
+
+  async function look(): Promise<void> {
+    // What can't be seen just now is no error of the wait.
+    const status = await run.status().catch(() => null);
+    if (stopped) return;
+    if (status !== null) draw(status);
+    timer = setTimeout(() => void look(), terminal ? TERMINAL_PERIOD_MS : LOG_PERIOD_MS);
+  }
+
+  function draw(status: RunStatus): void {
+    const line = liveLine(status, terminal ? Date.now() : null);
+    if (terminal) {
+      cursorTo(stream, 0);
+      clearLine(stream, 0);
+      stream.write(plainText(line, Math.max(20, (stream.columns ?? 80) - 1)));
+    } else if (line !== shown) {
+      stream.write(`${line}\n`);
+    }
+    shown = line;
+  }
+
+  void look();
+  return {
+    stop() {
+      stopped = true;
+      clearTimeout(timer);
+      if (terminal && shown !== '') {
+        cursorTo(stream, 0);
+        clearLine(stream, 0);
+      }
+    },
+  };
+}
+
+/** `deploy a1: try 7 of 30, last "building", next read in 4 s`. @param nowMs null leaves out what changes by itself */
+export function liveLine({ result, waiting, answered }: RunStatus, nowMs: number | null): string {
+  if (!answered) return 'the run does not answer: is a worker there?';
+  const what = inFlight(result);
+  if (waiting === null) return `${result.phase ?? 'starting'}${what === null ? '' : ` ${what}`}`;
+  if (waiting.for === 'lock') return `${what ?? result.phase}: waits for ${waiting.lockId}, held by another run`;
+  const last = waiting.lastStatus === null ? 'not read yet' : `last "${waiting.lastStatus}"`;
+  return `${doing(waiting, what)}: try ${waiting.try} of ${waiting.tries}, ${last}${nextRead(waiting.nextReadAt, nowMs)}`;
+}
+
+function doing(waiting: Exclude<Waiting, { for: 'lock' }>, what: string | null): string {
+  if (waiting.for === 'baseline') return `${what}, somebody else's deployment comes first`;
+  return waiting.for === 'trace' ? `${what}, looking for its trace` : `${what}`;
+}
+
+function inFlight({ phase, backup, deployments }: RunResult): string | null {
+  if (phase === 'backup') return backup === null ? null : `backup of ${backup.serverId}`;
+  const deployment = deployments.find(({ outcome }) => outcome === null);
+  return deployment === undefined ? null : `deployment of ${deployment.siteId}`;
+}
+
+function nextRead(nextReadAt: string, nowMs: number | null): string {
+  if (nowMs === null) return '';
+  return `, next read in ${Math.max(0, Math.ceil((Date.parse(nextReadAt) - nowMs) / 1000))} s`;
+}

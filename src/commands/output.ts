@@ -1,0 +1,54 @@
+/** What a command prints at its end: on stdout one JSON document, or lines for people. */
+import colors from 'picocolors';
+import type { BackupResult, DeploymentResult, RunResult } from '../contract.ts';
+import { BelayError } from '../starter.ts';
+import { emptyResult } from '../starter/result.ts';
+import { plainText } from '../text.ts';
+
+export function resultOfError(error: unknown): RunResult {
+  const type = error instanceof BelayError ? error.type : 'Internal';
+  const message = error instanceof Error ? error.message : String(error);
+  const known = error instanceof BelayError ? error.result : null;
+  return { ...(known ?? emptyResult()), error: { type, message } };
+}
+
+export function printResult(result: RunResult, json: boolean): void {
+  process.stdout.write(json ? `${JSON.stringify(result)}\n` : `${resultLines(result).join('\n')}\n`);
+}
+
+export function resultLines(result: RunResult): string[] {
+  const { outcome, phase, error, backup, deployments, workflowId, links } = result;
+  const took = duration(result.startedAt, result.endedAt);
+  const head = outcome === null ? (error === null ? `in flight: ${phase ?? 'phase not known'}` : error.type) : outcome;
+  return [
+    `${paint(result, head)}${took === null || outcome === null ? '' : ` in ${took}`}`,
+    ...(error === null ? [] : [`  ${error.message}`]),
+    ...(backup === null ? [] : [`  backup of ${plainText(backup.serverId)}: ${backupFacts(backup)}`]),
+    ...deployments.map((it) => `  deployment of ${plainText(it.siteId)}: ${deploymentFacts(it)}`),
+    ...(workflowId === null ? [] : [`  run: ${workflowId}`]),
+    ...(links.ui === null ? [] : [`  in the Temporal UI: ${links.ui}`]),
+  ];
+}
+
+function backupFacts({ outcome, backupId, source, lastStatus, polls }: BackupResult): string {
+  const id = backupId === null ? '' : `, ${source ?? 'backup'} ${plainText(backupId)}`;
+  return `${outcome ?? 'not ended'}${id}${lastFacts(lastStatus, polls)}`;
+}
+
+function deploymentFacts({ outcome, evidence, lastStatus, polls }: DeploymentResult): string {
+  const why = evidence === null ? '' : `, evidence: ${evidence}`;
+  return `${outcome ?? 'not ended'}${why}${lastFacts(lastStatus, polls)}`;
+}
+
+function lastFacts(lastStatus: string | null, polls: number): string {
+  return lastStatus === null ? '' : `, last status "${plainText(lastStatus)}" of ${polls} polls`;
+}
+
+function paint({ outcome, error }: RunResult, text: string): string {
+  if (outcome === 'completed') return colors.green(text);
+  return outcome === null && error === null ? text : colors.red(text);
+}
+
+function duration(from: string | null, to: string | null): string | null {
+  return from === null || to === null ? null : `${Math.round((Date.parse(to) - Date.parse(from)) / 1000)} s`;
+}

@@ -1,0 +1,149 @@
+/** An embedded Temporal server: one process tree that ends when asked to, or when its parent dies. */
+import { fork, type ChildProcess } from 'node:child_process';
+import { open, readFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { fileURLToPath } from 'node:url';
+import { msToTs } from '@temporalio/common/lib/time.js';
+import { NativeConnection } from '@temporalio/worker';
+
+const START_TIMEOUT_MS = 30_000;
+const STOP_TIMEOUT_MS = 5_000;
+const NAMESPACE = 'default';
+
+export interface ServerOptions {
+  /** The program, from findExecutable. */
+  executable: string;
+  /** Where its output goes. */
+  logFile: string;
+  /** The SQLite file; without one everything is forgotten at the end. */
+  dbFile?: string;
+  /** 0 = any free port */
+  port?: number;
+  uiPort?: number;
+  /** How long closed runs are kept. */
+  retentionDays: number;
+  env: NodeJS.ProcessEnv;
+}
+
+export interface TemporalServer {
+  readonly address: string;
+  readonly uiUrl: string;
+  /** The server's own process. */
+  readonly pid: number;
+  /** Resolves when the server is gone, asked to or not. */
+  readonly ended: Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** @throws Error with the last lines of the server's log */
+export async function startServer(options: ServerOptions): Promise<TemporalServer> {
+  const port = await choosePort('--temporal-port', options.port ?? 0);
+  const uiPort = await choosePort('--ui-port', options.uiPort ?? 0);
+  const log = await open(options.logFile, 'w');
+  const guard = fork(
+    fileURLToPath(new URL(`./guard.${sourceEnding()}`, import.meta.url)),
+    argsFor(options, port, uiPort),
+    {
+      // Not in our process group: Ctrl-C is for Belay, which stops the server last.
+      detached: true,
+      stdio: ['ignore', log.fd, log.fd, 'ipc'],
+      env: options.env,
+    },
+  );
+  await log.close();
+  const ended = new Promise<void>((resolve) => guard.once('exit', () => resolve()));
+  const stop = () => stopGuard(guard, ended);
+  const address = `127.0.0.1:${port}`;
+  try {
+    const pid = await serverPid(guard);
+    // Only a guard that was killed leaves its server behind.
+    void ended.then(() => killIfThere(pid));
+    await Promise.race([
+      ready(address, options.retentionDays),
+      ended.then(() => Promise.reject(new Error('it ended'))),
+    ]);
+    return { address, uiUrl: `http://127.0.0.1:${uiPort}`, pid, ended, stop };
+  } catch (error) {
+    await stop();
+    const reason = error instanceof Error ? error.message : String(error);
+    const tail = (await readFile(options.logFile, 'utf8').catch(() => '')).trim().split('\n').slice(-5).join('\n');
+    throw new Error(`the Temporal server did not start: ${reason}\n${tail}\n(${options.logFile})`);
+  }
+}
+
+function argsFor(options: ServerOptions, port: number, uiPort: number): string[] {
+  return [
+    options.executable,
+    ...['server', 'start-dev', '--ip', '127.0.0.1', '--port', String(port), '--ui-port', String(uiPort)],
+    ...['--namespace', NAMESPACE, '--log-level', 'error'],
+    ...(options.dbFile === undefined ? [] : ['--db-filename', options.dbFile]),
+    // Twice the throughput; safe when the process is killed, not when the power fails.
+    ...['--sqlite-pragma', 'journal_mode=WAL', '--sqlite-pragma', 'synchronous=NORMAL'],
+    // Without this every timer under a second takes a second.
+    ...['--dynamic-config-value', 'history.timerProcessorMaxTimeShift="20ms"'],
+  ];
+}
+
+async function serverPid(guard: ChildProcess): Promise<number> {
+  return new Promise((resolve, reject) => {
+    guard.once('error', reject);
+    guard.once('exit', () => reject(new Error('it ended at once')));
+    guard.once('message', (message: { pid?: number; failed?: string }) =>
+      message.pid === undefined ? reject(new Error(message.failed ?? 'no process')) : resolve(message.pid),
+    );
+  });
+}
+
+async function ready(address: string, retentionDays: number): Promise<void> {
+  const deadlineMs = Date.now() + START_TIMEOUT_MS;
+  for (;;) {
+    try {
+      const connection = await NativeConnection.connect({ address });
+      try {
+        const config = { workflowExecutionRetentionTtl: msToTs(`${retentionDays} days`) };
+        await connection.workflowService.updateNamespace({ namespace: NAMESPACE, config });
+        return;
+      } finally {
+        await connection.close();
+      }
+    } catch (error) {
+      if (Date.now() > deadlineMs) throw error;
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+  }
+}
+
+async function stopGuard(guard: ChildProcess, ended: Promise<void>): Promise<void> {
+  guard.kill('SIGTERM');
+  const late = setTimeout(() => guard.connected && guard.disconnect(), STOP_TIMEOUT_MS);
+  await ended;
+  clearTimeout(late);
+}
+
+function killIfThere(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch {
+    // It went with its guard, as it should.
+  }
+}
+
+/** @throws Error for a port somebody else listens on: the server's own message would stand in its log only */
+async function choosePort(option: string, wanted: number): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const probe = createServer();
+    probe.once('error', (error: NodeJS.ErrnoException) =>
+      reject(
+        new Error(`port ${wanted} cannot be used (${error.code ?? error.message}): choose another one with ${option}`),
+      ),
+    );
+    probe.listen({ port: wanted, host: '127.0.0.1' }, () => {
+      const address = probe.address();
+      probe.close(() => resolve(typeof address === 'object' && address !== null ? address.port : wanted));
+    });
+  });
+}
+
+function sourceEnding(): 'ts' | 'js' {
+  return import.meta.url.endsWith('.ts') ? 'ts' : 'js';
+}

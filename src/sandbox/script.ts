@@ -1,0 +1,44 @@
+/** What happens to an operation at the sandbox: how long it takes, what is said meanwhile, how it ends. Pure. */
+import { z } from 'zod';
+
+export const scriptSchema = z.strictObject({
+  durationMs: z.number().int().min(0).optional(),
+  /** The words of the time in progress, in equal parts. */
+  words: z.array(z.string().min(1)).min(1).optional(),
+  /** The final word; `never` stays in progress. */
+  ends: z.string().min(1).optional(),
+});
+
+export type ScriptPart = z.infer<typeof scriptSchema>;
+
+export interface Script {
+  durationMs: number;
+  words: string[];
+  ends: string;
+}
+
+export type Kind = 'deployment' | 'backup';
+
+const DEFAULT_SCRIPTS: Record<Kind, Script> = {
+  backup: { durationMs: 4_000, words: ['pending', 'running'], ends: 'completed' },
+  deployment: { durationMs: 3_000, words: ['queued', 'deploying'], ends: 'completed' },
+};
+
+/** @param parts what differs from the default, the last one strongest */
+export function completeScript(kind: Kind, ...parts: (ScriptPart | undefined)[]): Script {
+  return parts.reduce<Script>(
+    (script, part) => ({
+      durationMs: part?.durationMs ?? script.durationMs,
+      words: part?.words ?? script.words,
+      ends: part?.ends ?? script.ends,
+    }),
+    DEFAULT_SCRIPTS[kind],
+  );
+}
+
+export function statusAt(script: Script, elapsedMs: number): string {
+  if (script.ends !== 'never' && elapsedMs >= script.durationMs) return script.ends;
+  const part = script.durationMs === 0 ? 1 : elapsedMs / script.durationMs;
+  const word = script.words[Math.min(Math.floor(part * script.words.length), script.words.length - 1)];
+  return word ?? 'in progress';
+}

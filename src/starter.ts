@@ -1,0 +1,24 @@
+/**
+ * Belay for programs: start runs, wait for their verdicts, look at them, cancel them. Needs Temporal, no token of the
+ * service: that belongs to the worker alone.
+ */
+export type {
+  BackupResult,
+  BackupSource,
+  DeploymentResult,
+  ErrorType,
+  Evidence,
+  Outcome,
+  Phase,
+  RunError,
+  RunInput,
+  RunResult,
+  RunType,
+  TriggerReport,
+  Waiting,
+} from './contract.ts';
+export { connect, type Belay, type ConnectOptions } from './starter/connect.ts';
+export { BelayError } from './starter/errors.ts';
+export type { Run, WaitOptions } from './starter/run.ts';
+export type { StartOptions } from './starter/start.ts';
+export type { RunStatus } from './starter/status.ts';

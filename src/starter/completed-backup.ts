@@ -1,0 +1,30 @@
+/** Backups of ours that are complete, found in the past of their server's lock. */
+import { Client, type ConnectionLike } from '@temporalio/client';
+import type { BackupQuery } from '../activities/index.ts';
+import type { BackupEnd, BackupResult } from '../contract.ts';
+import { backupServerId } from '../ids.ts';
+
+/** How far back: the newest may be too old, and older ones are older still. */
+const MAX_LOOKED_AT = 5;
+
+/** The newest completed backup of the server that began late enough, or null. */
+export async function completedBackup(
+  temporal: { connection: ConnectionLike; namespace: string },
+  { serverId, startedSince }: BackupQuery,
+): Promise<BackupEnd | null> {
+  const client = new Client(temporal);
+  const workflowId = backupServerId(serverId);
+  const query = `WorkflowId = ${quoted(workflowId)} AND ExecutionStatus = 'Completed' AND StartTime >= '${startedSince}'`;
+  let lookedAt = 0;
+  for await (const { runId } of client.workflow.list({ query, pageSize: MAX_LOOKED_AT })) {
+    const result = (await client.workflow.getHandle(workflowId, runId).result()) as BackupResult;
+    if ((result.startedAt ?? '') >= startedSince) return { result, error: null };
+    if ((lookedAt += 1) >= MAX_LOOKED_AT) return null;
+  }
+  return null;
+}
+
+/** A string of Temporal's list filters. */
+export function quoted(text: string): string {
+  return `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
+}

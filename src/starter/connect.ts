@@ -1,0 +1,80 @@
+/** The door to Temporal for whoever starts runs and waits for them: the command line, and any program. */
+import { Client, Connection, defaultGrpcRetryOptions, makeGrpcRetryInterceptor } from '@temporalio/client';
+import { ConfigError, taskQueue as configuredTaskQueue } from '../config.ts';
+import type { RunInput } from '../contract.ts';
+import { findTemporal, type TemporalPlace } from '../temporal.ts';
+import { BelayError } from './errors.ts';
+import { createRun, type Run } from './run.ts';
+import type { Session } from './session.ts';
+import { startRun, type StartOptions } from './start.ts';
+
+const CONNECT_TIMEOUT_MS = 5_000;
+/** About a second: an outage is for us to wait out, and to tell of. */
+const GRPC_ATTEMPTS = 4;
+
+export interface ConnectOptions {
+  /** A connection to share; it isn't closed by `close`. Default: one of its own, configured as Temporal's are. */
+  connection?: Connection;
+  /** `host:port` of a Temporal without TLS; nothing that is configured counts then. */
+  address?: string;
+  namespace?: string;
+  taskQueue?: string;
+  /** Where people reach the Temporal UI, for links. */
+  uiUrl?: string;
+}
+
+/** @throws BelayError, from every call */
+export interface Belay {
+  /** Starts a run, or attaches to the one with the same key. What it does follows from the input. */
+  start(input: RunInput, options?: StartOptions): Promise<Run>;
+  /** A run that was started before. Nothing is asked until a call on it. */
+  get(workflowId: string, runId?: string): Run;
+  close(): Promise<void>;
+}
+
+/** @throws BelayError of type `TemporalUnreachable` or `Usage` */
+export async function connect(options: ConnectOptions = {}): Promise<Belay> {
+  const place = options.address === undefined ? configured() : plainPlace(options.address);
+  const connection = options.connection ?? (await open(place));
+  const namespace = options.namespace ?? place.namespace;
+  const session: Session = {
+    client: new Client({ connection, namespace }),
+    namespace,
+    taskQueue: options.taskQueue ?? configuredTaskQueue(),
+    uiUrl: options.uiUrl ?? place.uiUrl,
+  };
+  return {
+    start: (input, startOptions = {}) => startRun(session, input, startOptions),
+    get: (workflowId, runId) => createRun(session, { workflowId, runId: runId ?? null, attached: true }),
+    close: () => (options.connection === undefined ? connection.close() : Promise.resolve()),
+  };
+}
+
+function configured(): TemporalPlace {
+  try {
+    return findTemporal();
+  } catch (error) {
+    if (error instanceof ConfigError) throw new BelayError('Usage', error.message);
+    throw error;
+  }
+}
+
+function plainPlace(address: string): TemporalPlace {
+  return { connectionOptions: { address }, namespace: 'default', uiUrl: null };
+}
+
+async function open({ connectionOptions }: TemporalPlace): Promise<Connection> {
+  const { address } = connectionOptions;
+  try {
+    return await Connection.connect({
+      ...connectionOptions,
+      connectTimeout: CONNECT_TIMEOUT_MS,
+      interceptors: [makeGrpcRetryInterceptor(defaultGrpcRetryOptions({ maxAttempts: GRPC_ATTEMPTS }))],
+    });
+  } catch (error) {
+    const remedy = 'start `belay dev`, or set TEMPORAL_ADDRESS to where Temporal is';
+    throw new BelayError('TemporalUnreachable', `no Temporal server answers at ${address}: ${remedy}`, null, {
+      cause: error,
+    });
+  }
+}

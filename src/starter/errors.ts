@@ -1,0 +1,51 @@
+/** The one error that leaves the starter: its type says what happened, the result what is known. */
+import { isGrpcDeadlineError, isGrpcServiceError, ServiceError } from '@temporalio/client';
+import type { ErrorType, RunResult } from '../contract.ts';
+
+export class BelayError extends Error {
+  override readonly name = 'BelayError';
+  readonly type: ErrorType;
+  /** Null where no run was reached. */
+  readonly result: RunResult | null;
+
+  constructor(type: ErrorType, message: string, result: RunResult | null = null, options?: ErrorOptions) {
+    super(message, options);
+    this.type = type;
+    this.result = result;
+  }
+}
+
+/** gRPC's own numbers: https://grpc.io/docs/guides/status-codes/ */
+const UNAVAILABLE = 14;
+const NOT_FOUND = 5;
+const PERMISSION_DENIED = 7;
+const UNAUTHENTICATED = 16;
+
+/** Temporal did not answer: it may do so later. */
+export function isUnreachable(error: unknown): boolean {
+  const cause = grpcCause(error);
+  return isGrpcDeadlineError(cause) || codeOf(cause) === UNAVAILABLE;
+}
+
+/** What Temporal's client threw, in our words. @param what was tried: `list runs` */
+export function asBelayError(error: unknown, what: string): BelayError {
+  if (error instanceof BelayError) return error;
+  const cause = grpcCause(error);
+  const said = cause instanceof Error ? cause.message : String(cause);
+  if (isUnreachable(error)) return new BelayError('TemporalUnreachable', `cannot ${what}: Temporal does not answer`);
+  const code = codeOf(cause);
+  if (code === NOT_FOUND) return new BelayError('NotFound', `cannot ${what}: ${said}`);
+  if (code === PERMISSION_DENIED || code === UNAUTHENTICATED) {
+    return new BelayError('Usage', `cannot ${what}: Temporal refuses: ${said}`);
+  }
+  return new BelayError('Internal', `cannot ${what}: ${said}`, null, { cause: error });
+}
+
+/** The SDK wraps some gRPC errors in an error of its own. */
+function grpcCause(error: unknown): unknown {
+  return error instanceof ServiceError && error.cause !== undefined ? error.cause : error;
+}
+
+function codeOf(error: unknown): number | null {
+  return isGrpcServiceError(error) ? error.code : null;
+}

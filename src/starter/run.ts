@@ -1,0 +1,100 @@
+/** One run, seen from outside. */
+import { isGrpcCancelledError, WorkflowFailedError, type WorkflowHandle } from '@temporalio/client';
+import type { RunResult } from '../contract.ts';
+import { withLink } from './link.ts';
+import type { Session } from './session.ts';
+import { asBelayError, BelayError, isUnreachable } from './errors.ts';
+import { emptyResult, failedResult } from './result.ts';
+import { knownOf, statusOf, type RunStatus } from './status.ts';
+
+/** A wait is asked for anew after this long, so that a connection that died in silence is noticed. */
+const LONG_POLL_MS = 60_000;
+const OUTAGE_PATIENCE_MS = 60_000;
+const RECONNECT_PAUSE_MS = 1_000;
+
+export interface WaitOptions {
+  /** Ends the waiting, not the run. */
+  signal?: AbortSignal;
+}
+
+/** @throws BelayError, from every call */
+export interface Run {
+  readonly workflowId: string;
+  /** Null for the latest run with this id. */
+  readonly runId: string | null;
+  /** Whether the run was there before. */
+  readonly attached: boolean;
+  /** The result of a run that `completed`; any other outcome is thrown, with its result. */
+  result(options?: WaitOptions): Promise<RunResult>;
+  /** What is known now. */
+  status(): Promise<RunStatus>;
+  /** Asks the run to end; what has begun at the service goes on there. */
+  cancel(): Promise<void>;
+}
+
+export function createRun(session: Session, ids: Pick<Run, 'workflowId' | 'runId' | 'attached'>): Run {
+  const { workflowId, runId } = ids;
+  const handle = session.client.workflow.getHandle(workflowId, runId ?? undefined);
+  return {
+    ...ids,
+    result: (options = {}) => waitForResult(session, handle, options.signal),
+    status: () => statusOf(session, handle).catch((error) => Promise.reject(asBelayError(error, `read ${workflowId}`))),
+    async cancel() {
+      await handle.cancel().catch((error) => Promise.reject(asBelayError(error, `cancel ${workflowId}`)));
+    },
+  };
+}
+
+async function waitForResult(session: Session, handle: WorkflowHandle, signal?: AbortSignal): Promise<RunResult> {
+  let lostSinceMs: number | null = null;
+  for (;;) {
+    if (signal?.aborted === true) throw stoppedWaiting(handle);
+    try {
+      return withLink(session, await poll(session, handle, signal));
+    } catch (error) {
+      if (error instanceof WorkflowFailedError) throw await runError(session, handle, error);
+      if (isGrpcCancelledError(error)) throw stoppedWaiting(handle);
+      if (!isUnreachable(error)) throw asBelayError(error, `wait for ${handle.workflowId}`);
+      const nowMs = Date.now();
+      lostSinceMs = (await answers(session)) ? null : (lostSinceMs ?? nowMs);
+      if (lostSinceMs !== null && nowMs - lostSinceMs > OUTAGE_PATIENCE_MS) {
+        const resume = `the run goes on; wait for it again with: belay wait ${handle.workflowId}`;
+        throw new BelayError('TemporalUnreachable', `Temporal has not answered for a minute: ${resume}`, known(handle));
+      }
+      if (lostSinceMs !== null) await new Promise((resolve) => setTimeout(resolve, RECONNECT_PAUSE_MS));
+    }
+  }
+}
+
+async function poll({ client }: Session, handle: WorkflowHandle, signal?: AbortSignal): Promise<RunResult> {
+  const result = () => client.withDeadline(Date.now() + LONG_POLL_MS, () => handle.result() as Promise<RunResult>);
+  return signal === undefined ? result() : client.withAbortSignal(signal, result);
+}
+
+/** Tells an outage from a long poll that came to its end. */
+async function answers({ client }: Session): Promise<boolean> {
+  return client
+    .withDeadline(Date.now() + 5_000, () => client.workflowService.getSystemInfo({}))
+    .then(() => true)
+    .catch(() => false);
+}
+
+async function runError(session: Session, handle: WorkflowHandle, error: WorkflowFailedError): Promise<BelayError> {
+  const result = failedResult(error, await described(handle));
+  const { type, message } = result.error ?? { type: 'Internal', message: 'the run failed without a reason' };
+  return new BelayError(type, message, withLink(session, result));
+}
+
+/** What Temporal itself knows of a run that left no result. */
+async function described(handle: WorkflowHandle): Promise<RunResult> {
+  return handle.describe().then(knownOf, () => known(handle));
+}
+
+function known(handle: WorkflowHandle): RunResult {
+  return emptyResult({ workflowId: handle.workflowId });
+}
+
+function stoppedWaiting(handle: WorkflowHandle): BelayError {
+  const message = `stopped waiting, the run goes on: belay wait ${handle.workflowId}`;
+  return new BelayError('StoppedWaiting', message, known(handle));
+}

@@ -1,0 +1,16 @@
+/** Text from outside (a status, an error body, `--meta`), made safe to keep and to show. Pure. */
+
+const MAX_LENGTH = 200;
+
+/** At most 200 characters in one line, without control characters. */
+export function plainText(text: string, maxLength: number = MAX_LENGTH): string {
+  // eslint-disable-next-line no-control-regex -- control characters are what is taken out
+  const line = text.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]+/g, ' ').trim();
+  const characters = [...line];
+  return characters.length <= maxLength ? line : `${characters.slice(0, maxLength - 1).join('')}…`;
+}
+
+/** As a code span of Markdown: nothing inside it is markup. */
+export function codeSpan(text: string): string {
+  return `\`${plainText(text).replaceAll('`', 'ˋ')}\``;
+}

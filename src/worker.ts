@@ -1,0 +1,22 @@
+/** Program `belay worker`: takes runs from Temporal and talks to the hosting service. The only holder of the token. */
+import { requireService, serviceConfig, taskQueue } from './config.ts';
+import { untilStopped } from './commands/until-stopped.ts';
+import { findTemporal } from './temporal.ts';
+import { startWorker } from './worker/create.ts';
+import { createLogger, installRuntime } from './worker/log.ts';
+
+export async function main(): Promise<void> {
+  const service = requireService(await serviceConfig());
+  const temporal = findTemporal();
+  const log = createLogger('info');
+  installRuntime(log);
+  const worker = await startWorker({ temporal, taskQueue: taskQueue(), service, log }, 'throw');
+  log.info(
+    { service: service.baseUrl, temporal: temporal.connectionOptions.address, taskQueue: taskQueue() },
+    'polling',
+  );
+  const broken = worker.ended.then(() => new Promise<never>(() => undefined));
+  await untilStopped(broken);
+  log.info('stopping: requests under way are let finish');
+  await worker.stop();
+}

@@ -1,0 +1,81 @@
+/** A worker with the measured settings, and what has to be true before it polls. */
+import { fileURLToPath } from 'node:url';
+import { NativeConnection, Worker } from '@temporalio/worker';
+import { createActivities } from '../activities/index.ts';
+import { STATUS_WORDS } from '../activities/statuses.ts';
+import type { ServiceConfig } from '../config.ts';
+import { createServiceClient } from '../service/index.ts';
+import { completedBackup } from '../starter/completed-backup.ts';
+import type { TemporalPlace } from '../temporal.ts';
+import type { Logger } from './log.ts';
+import { probeService } from './probe.ts';
+import { registerSearchAttributes } from './search-attributes.ts';
+
+/** Made by the build, so that a worker needn't bundle when it starts. */
+const BUNDLE = fileURLToPath(new URL('../../dist/workflow-bundle.js', import.meta.url));
+
+/** Each guards against something measured; docs/architecture.md tells what. */
+const SETTINGS = {
+  // A worker that was killed leaves tasks on its own queue; they are lost for this long.
+  stickyQueueScheduleToStartTimeout: '2s',
+  // A POST under way is let finish: 8 s for the answer, and its record.
+  shutdownGraceTime: '15s',
+  // A read that hangs holds one of each of these.
+  maxConcurrentWorkflowTaskExecutions: 250,
+  maxConcurrentLocalActivityExecutions: 250,
+  maxConcurrentActivityTaskExecutions: 100,
+} as const;
+
+export interface WorkerOptions {
+  temporal: Pick<TemporalPlace, 'connectionOptions' | 'namespace'>;
+  taskQueue: string;
+  service: ServiceConfig;
+  log: Logger;
+}
+
+export interface RunningWorker {
+  /** Resolves when the worker has stopped, rejects when it broke. */
+  readonly ended: Promise<void>;
+  /** Finishes what is under way, a request for one. */
+  stop(): Promise<void>;
+}
+
+/** The service refuses the token: a worker of a team must not take part in runs then. */
+export class TokenRefused extends Error {
+  override readonly name = 'TokenRefused';
+}
+
+/** @param onRefusedToken `throw` for one of many workers, `warn` where it is the only one: then its runs say so */
+export async function startWorker(options: WorkerOptions, onRefusedToken: 'throw' | 'warn'): Promise<RunningWorker> {
+  const { temporal, taskQueue, log } = options;
+  const service = createServiceClient(options.service);
+  const probe = await probeService(service);
+  if (probe.state === 'refused' && onRefusedToken === 'throw') throw new TokenRefused(probe.message);
+  if (probe.state !== 'ok') log.warn(probe.message);
+
+  const connection = await NativeConnection.connect(temporal.connectionOptions);
+  const unusable = await registerSearchAttributes(connection, temporal.namespace);
+  if (unusable !== null) log.warn(`search attributes are not used: ${unusable}`);
+  const worker = await Worker.create({
+    ...SETTINGS,
+    connection,
+    namespace: temporal.namespace,
+    taskQueue,
+    identity: `belay@${process.pid}`,
+    workflowBundle: { codePath: BUNDLE },
+    activities: createActivities({
+      service,
+      statuses: STATUS_WORDS,
+      facts: { service: service.origin, searchAttributes: unusable === null },
+      findBackup: (query) => completedBackup({ connection, namespace: temporal.namespace }, query),
+    }),
+  });
+  const ended = worker.run().finally(() => connection.close());
+  return {
+    ended,
+    async stop() {
+      if (worker.getState() === 'RUNNING') worker.shutdown();
+      await ended;
+    },
+  };
+}

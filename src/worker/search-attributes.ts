@@ -1,0 +1,48 @@
+/** Registers Belay's search attributes in the namespace, where that is allowed. */
+import proto from '@temporalio/proto';
+import type { NativeConnection } from '@temporalio/worker';
+import { SEARCH_ATTRIBUTES } from '../contract.ts';
+
+const { IndexedValueType } = proto.temporal.api.enums.v1;
+
+const TYPES = {
+  KEYWORD: IndexedValueType.INDEXED_VALUE_TYPE_KEYWORD,
+  KEYWORD_LIST: IndexedValueType.INDEXED_VALUE_TYPE_KEYWORD_LIST,
+} as const;
+
+/** @returns null when all of them can be used, else why not: then none is used, for an unknown one fails the task */
+export async function registerSearchAttributes(
+  connection: NativeConnection,
+  namespace: string,
+): Promise<string | null> {
+  try {
+    const missing = await missingAttributes(connection, namespace);
+    if (missing.length === 0) return null;
+    const searchAttributes = Object.fromEntries(missing.map((name) => [name, TYPES[SEARCH_ATTRIBUTES[name]]]));
+    // Another worker may be registering them, too: what counts is what is there afterwards.
+    const problem = await connection.operatorService
+      .addSearchAttributes({ namespace, searchAttributes })
+      .then(() => null, reasonOf);
+    const left = await missingAttributes(connection, namespace);
+    return left.length === 0 ? null : (problem ?? `${left.join(', ')} cannot be registered`);
+  } catch (error) {
+    return reasonOf(error);
+  }
+}
+
+type Name = keyof typeof SEARCH_ATTRIBUTES;
+
+/** @throws Error where the namespace has one of them with another type */
+async function missingAttributes(connection: NativeConnection, namespace: string): Promise<Name[]> {
+  const { customAttributes } = await connection.operatorService.listSearchAttributes({ namespace });
+  const names = Object.keys(SEARCH_ATTRIBUTES) as Name[];
+  const wrong = names.find(
+    (name) => name in customAttributes && customAttributes[name] !== TYPES[SEARCH_ATTRIBUTES[name]],
+  );
+  if (wrong !== undefined) throw new Error(`the namespace has ${wrong} with another type`);
+  return names.filter((name) => !(name in customAttributes));
+}
+
+function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,60 @@
+/** What is checked before a run makes a backup: that it is not too late, the service, the token, the sites. */
+import { proxyActivities, proxyLocalActivities, sleep, workflowInfo } from '@temporalio/workflow';
+import type { Activities } from '../activities/index.ts';
+import type { WorkerFacts } from '../contract.ts';
+import { setAttributes } from './attributes.ts';
+import { refusalOf } from './baseline.ts';
+import { ended, type End } from './end.ts';
+import { deploymentReader } from './reader.ts';
+import type { Run } from './run.ts';
+
+const SITES_AT_ONCE = 10;
+const OTHER_WORKERS_ASKED = 5;
+
+const here = proxyLocalActivities<Activities>({ startToCloseTimeout: '4 seconds', retry: { maximumAttempts: 1 } });
+const anywhere = proxyActivities<Activities>({ startToCloseTimeout: '10 seconds' });
+
+/** Null for a run that may begin. */
+export async function admit(run: Run): Promise<End | null> {
+  const lateMs = Date.now() - workflowInfo().startTime.getTime();
+  if (lateMs > run.plan.startWithinMs) {
+    const message = `no worker took this run up within ${run.plan.startWithinMs} ms, so it was not begun`;
+    return ended('not_started', 'NoWorker', message);
+  }
+  const facts = await askWorker(run.input.service);
+  run.result.service = facts.service;
+  if (run.input.service !== undefined && run.input.service !== facts.service) {
+    const message = `this run is for ${run.input.service}, and the workers serve ${facts.service}`;
+    return ended('not_started', 'Refused', message);
+  }
+  run.searchAttributes = facts.searchAttributes;
+  const servers = run.input.serverId === undefined ? [] : [run.input.serverId];
+  setAttributes(facts.searchAttributes, { sites: run.input.siteIds, servers, phase: 'checking' });
+  return run.type === 'watchDeployment' ? null : refusedSite(run, facts.service);
+}
+
+/** One worker with a wrong configuration must not spoil a run that names its service: then others are asked, too. */
+async function askWorker(service: string | undefined): Promise<WorkerFacts> {
+  let facts = await here.describeWorker().catch(() => anywhere.describeWorker());
+  for (let asked = 0; asked < OTHER_WORKERS_ASKED && ![undefined, facts.service].includes(service); asked += 1) {
+    await sleep('1 second', { summary: `before another worker is asked whether it serves ${service}` });
+    facts = await anywhere.describeWorker();
+  }
+  return facts;
+}
+
+/** Reads every site once: a token or site the service will not have is found before a backup is made. */
+async function refusedSite(run: Run, service: string): Promise<End | null> {
+  const { siteIds } = run.input;
+  for (let first = 0; first < siteIds.length; first += SITES_AT_ONCE) {
+    const slice = siteIds.slice(first, first + SITES_AT_ONCE);
+    const reads = await Promise.all(
+      slice.map((siteId) => deploymentReader({ service, siteId })(`check of site ${siteId}`.slice(0, 100))),
+    );
+    for (const [index, read] of reads.entries()) {
+      const refusal = refusalOf(read);
+      if (refusal !== null) return ended('not_started', 'Refused', `site ${slice[index]}: ${refusal}`);
+    }
+  }
+  return null;
+}

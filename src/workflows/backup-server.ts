@@ -1,0 +1,67 @@
+/** One backup: trigger it, then wait until it is really complete. The lock of its server. */
+import type { BackupResult, BackupServerInput } from '../contract.ts';
+import { backupServerId } from '../ids.ts';
+import { backupEnd } from './backup-wait.ts';
+import { ended, type End } from './end.ts';
+import { NO_TRIGGER, runOperation, type Operation } from './operation.ts';
+import { afterTrigger, countEnd, NO_ENDS, type TriggerStep } from './rules/trigger.ts';
+import { post, postSummary, POST_UNDER_WAY_MS, triggerEnd } from './trigger.ts';
+import { sleepUntil } from './wait.ts';
+
+export async function backupServer(input: BackupServerInput): Promise<BackupResult> {
+  const result: BackupResult = {
+    serverId: input.serverId,
+    backupId: null,
+    source: 'created',
+    outcome: null,
+    lastStatus: null,
+    polls: 0,
+    trigger: { ...NO_TRIGGER },
+    startedAt: new Date().toISOString(),
+    endedAt: null,
+  };
+  return runOperation(backupServerId(input.serverId), input, result, async (operation) => {
+    const refusal = await create(operation, input);
+    if (refusal !== null) return refusal;
+    operation.enter('wait');
+    return backupEnd(operation, { ...input, what: `backup of server ${input.serverId}`, result });
+  });
+}
+
+/** Null once the service gave the backup an id. */
+async function create(operation: Operation<BackupResult>, input: BackupServerInput): Promise<End | null> {
+  const { result } = operation;
+  const { service, serverId, idempotencyKey, intervalMs } = input;
+  const resendMs = input.tries * intervalMs;
+  const busyEndsMs = Date.now() + (input.ifBusy === 'fail' ? 0 : resendMs);
+  let ends = NO_ENDS;
+  operation.enter('trigger');
+  for (;;) {
+    result.trigger.attempts += 1;
+    const sentMs = Date.now();
+    const summary = postSummary(`back up server ${serverId}`, result.trigger);
+    const call = post.createBackup.executeWithOptions({ summary }, [{ service, idempotencyKey, serverId }]);
+    const end = await triggerEnd(call);
+    operation.noteTrigger(end.kind);
+    if (end.kind === 'accepted') {
+      result.backupId = end.answer.backupId;
+      if (ends.ambiguous > 0) result.trigger.reconciledBy = 'resent';
+      return null;
+    }
+    ends = countEnd(ends, end, Date.now());
+    const step = afterTrigger(end, ends, { intervalMs, resendMs, busyEndsMs }, Date.now());
+    if (step.step === 'end') return ended(step.outcome, step.type, step.message);
+    if (step.step === 'reconcile') {
+      result.trigger.ambiguous = true;
+      if (ends.ambiguous > 1) return ended('unknown', 'OutcomeUnknown', `whether a backup was made: ${end.message}`);
+    }
+    const slept = await sleepUntil(operation, againAtMs(step, sentMs), 'before the request is sent again');
+    if (slept === 'cancelled')
+      return ended('cancelled', 'Cancelled', `cancelled before backup was made: ${end.message}`);
+  }
+}
+
+/** There is nothing to reconcile a backup with: another one is made. A spare costs disk, a missing one the site. */
+function againAtMs(step: Exclude<TriggerStep, { step: 'end' }>, sentMs: number): number {
+  return step.step === 'send' ? step.atMs : sentMs + POST_UNDER_WAY_MS;
+}

@@ -1,0 +1,65 @@
+/**
+ * Locks. The lock of a site or server is the running operation with its id, so it is freed however its holder closes.
+ * A run that finds it taken signals the holder (take-lock.ts); the holder, before it returns, the first in the queue.
+ */
+import { ApplicationFailure } from '@temporalio/common';
+import { defineSignal, getExternalWorkflowHandle, setHandler, workflowInfo } from '@temporalio/workflow';
+import { SIGNALS, type BackupEnd, type LockReleased, type LockRequested, type Waiter } from '../contract.ts';
+import { joinQueue } from './rules/queue.ts';
+
+export const lockRequestedSignal = defineSignal<[LockRequested]>(SIGNALS.lockRequested);
+export const lockReleasedSignal = defineSignal<[LockReleased]>(SIGNALS.lockReleased);
+
+export interface HeldLock {
+  /** Hands the lock to the first waiter that is still there, with the rest of the queue. The holder's last act. */
+  release(backup: BackupEnd | null): Promise<void>;
+}
+
+/** The holder's side: keeps the queue from now on. */
+export function holdLock(inherited: readonly Waiter[]): HeldLock {
+  const lockId = workflowInfo().workflowId;
+  let queue = joinQueue([], inherited);
+  setHandler(lockRequestedSignal, ({ waiters }) => void (queue = joinQueue(queue, waiters)), {
+    description: 'A run asks to be told when this operation ends.',
+  });
+  return {
+    async release(backup) {
+      let heir: Waiter | undefined;
+      while (queue.length > 0) {
+        heir ??= queue.shift();
+        if (heir === undefined) return;
+        const waiters = queue;
+        queue = [];
+        const there = await tell(heir, { lockId, waiters, backup });
+        // Who came while the heir was told is sent after it.
+        if (!there) [heir, queue] = [undefined, joinQueue(waiters, queue)];
+      }
+    },
+  };
+}
+
+/** Asks the holder to be told. @returns whether there is one */
+export async function askHolder(lockId: string, request: LockRequested): Promise<boolean> {
+  return sent(() => getExternalWorkflowHandle(lockId).signal(lockRequestedSignal, request));
+}
+
+/** Tells the first of the queue that is still there. */
+export async function passOn(word: LockReleased): Promise<void> {
+  const [next, ...rest] = word.waiters;
+  if (next !== undefined && !(await tell(next, { ...word, waiters: rest }))) await passOn({ ...word, waiters: rest });
+}
+
+async function tell(waiter: Waiter, word: LockReleased): Promise<boolean> {
+  return sent(() => getExternalWorkflowHandle(waiter.workflowId, waiter.runId).signal(lockReleasedSignal, word));
+}
+
+/** Whether the receiver was there. */
+async function sent(signal: () => Promise<void>): Promise<boolean> {
+  try {
+    await signal();
+    return true;
+  } catch (error) {
+    if (error instanceof ApplicationFailure && error.type === 'ExternalWorkflowExecutionNotFound') return false;
+    throw error;
+  }
+}

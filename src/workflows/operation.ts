@@ -1,0 +1,100 @@
+/**
+ * What both operations are: a child of a run under the id that is the lock, with progress, hints, and a queue that is
+ * handed on however it ends.
+ */
+import { ApplicationFailure } from '@temporalio/common';
+import {
+  allHandlersFinished,
+  CancellationScope,
+  condition,
+  defineQuery,
+  setCurrentDetails,
+  setHandler,
+  workflowInfo,
+} from '@temporalio/workflow';
+import {
+  QUERIES,
+  type BackupResult,
+  type BackupServerInput,
+  type DeploymentResult,
+  type DeploySiteInput,
+  type OperationPhase,
+  type OperationProgress,
+  type TriggerReport,
+} from '../contract.ts';
+import { setAttributes, type Attributes } from './attributes.ts';
+import { observeCancellation } from './cancellation.ts';
+import { operationDetails } from './details.ts';
+import { defect, resultOrFailure, type End } from './end.ts';
+import { keepHints } from './hints.ts';
+import { holdLock } from './lock.ts';
+import { createWatcher, type Watcher } from './watcher.ts';
+
+export const progressQuery = defineQuery<OperationProgress>(QUERIES.progress);
+
+export interface Operation<R> extends Watcher {
+  readonly result: R;
+  enter(phase: OperationPhase): void;
+  noteTrigger(kind: string): void;
+}
+
+export const NO_TRIGGER: TriggerReport = { attempts: 0, ambiguous: false, reconciledBy: null };
+
+/** @param lockId the only id under which this operation may run */
+export async function runOperation<R extends BackupResult | DeploymentResult>(
+  lockId: string,
+  input: BackupServerInput | DeploySiteInput,
+  result: R,
+  work: (operation: Operation<R>) => Promise<End>,
+): Promise<R> {
+  refuseWrongId(lockId);
+  const lock = holdLock(input.waiters);
+  const operation = openOperation(input, result);
+  return CancellationScope.nonCancellable(async () => {
+    const end = await work(operation).catch(defect);
+    result.outcome = end.outcome;
+    result.endedAt = new Date().toISOString();
+    if ('error' in result) result.error = end.error;
+    operation.show(null);
+    operation.enter('done');
+    await lock.release('serverId' in result ? { result, error: end.error } : null);
+    await condition(allHandlersFinished);
+    return resultOrFailure(result, end.error);
+  });
+}
+
+function openOperation<R extends BackupResult | DeploymentResult>(
+  input: BackupServerInput | DeploySiteInput,
+  result: R,
+): Operation<R> {
+  const progress: OperationProgress<R> = { phase: 'trigger', result, waiting: null };
+  const upsert = (attributes: Attributes) => setAttributes(input.searchAttributes, attributes);
+  setHandler(progressQuery, () => progress, { description: 'What is known now, and what is waited for.' });
+  const watcher = createWatcher(result, {
+    cancellation: observeCancellation(),
+    hints: keepHints(2 * input.tries),
+    show(waiting) {
+      progress.waiting = waiting;
+      setCurrentDetails(operationDetails(progress));
+    },
+  });
+  return Object.assign(watcher, {
+    result,
+    enter(phase: OperationPhase) {
+      progress.phase = phase;
+      upsert({ phase, ...(result.outcome === null ? {} : { outcome: result.outcome }) });
+      setCurrentDetails(operationDetails(progress));
+    },
+    noteTrigger: (trigger: string) => upsert({ trigger }),
+  });
+}
+
+function refuseWrongId(lockId: string): void {
+  const { workflowId, workflowType, parent } = workflowInfo();
+  if (workflowId === lockId && parent !== undefined) return;
+  throw ApplicationFailure.create({
+    type: 'WrongWorkflowId',
+    message: `${workflowType} runs only as a child of a run and under the id ${lockId}, which is its lock; start a run`,
+    nonRetryable: true,
+  });
+}

@@ -1,0 +1,136 @@
+/** The backup of a run: one that is there already, one in the making, shared with whoever else wants one, or its own. */
+import { proxyActivities, workflowInfo } from '@temporalio/workflow';
+import type { Activities } from '../activities/index.ts';
+import type { BackupEnd, BackupResult, BackupServerInput, BackupSource } from '../contract.ts';
+import { backupServerId } from '../ids.ts';
+import { backupEnd } from './backup-wait.ts';
+import { startBackup } from './children.ts';
+import { ended, type End } from './end.ts';
+import { NO_TRIGGER } from './operation.ts';
+import { backupReader } from './reader.ts';
+import type { Run } from './run.ts';
+import { createWatcher } from './watcher.ts';
+
+const lookup = proxyActivities<Activities>({ startToCloseTimeout: '10 seconds', retry: { maximumAttempts: 3 } });
+
+export async function backUp(run: Run, serverId: string): Promise<End> {
+  const { backupId, maxAgeMs } = run.plan.backup;
+  run.enter('backup');
+  if (backupId !== null) return restOn(run, { ...unknownBackup(serverId, 'given'), backupId });
+  const recent = maxAgeMs === null ? null : await recentBackup(run, serverId, maxAgeMs);
+  if (recent === null) return createOrShare(run, serverId);
+  run.result.backup = recent;
+  return { outcome: 'completed', error: null };
+}
+
+function unknownBackup(serverId: string, source: BackupSource): BackupResult {
+  return {
+    serverId,
+    backupId: null,
+    source,
+    outcome: null,
+    lastStatus: null,
+    polls: 0,
+    trigger: { ...NO_TRIGGER },
+    startedAt: null,
+    endedAt: null,
+  };
+}
+
+async function createOrShare(run: Run, serverId: string): Promise<End> {
+  const lockId = backupServerId(serverId);
+  const result = unknownBackup(serverId, 'created');
+  run.result.backup = result;
+  const turn = await run.takeLock({
+    lockId,
+    start: (waiters) => startBackup(run, lockId, { ...operationInput(run, serverId), waiters }),
+    // A backup in the making is shared, which is no waiting for somebody else.
+    ifBusy: 'wait',
+    busyTimeoutMs: run.plan.busyTimeoutMs,
+    accept: ({ result: shared }) => shared.backupId !== null,
+    onQueued: (since) => run.show({ for: 'lock', lockId, since }),
+  });
+  switch (turn.got) {
+    case 'backup':
+      return share(run, turn.end);
+    case 'busy':
+      result.outcome = 'not_started';
+      return ended('not_started', 'Busy', `server ${serverId} was not backed up: ${lockId} was held for too long`);
+    case 'cancelled':
+      result.outcome = 'not_started';
+      return ended('cancelled', 'Cancelled', `cancelled before server ${serverId} was backed up`);
+  }
+  const closed = await turn.child.end();
+  run.showOperation(null);
+  if (closed === null) {
+    result.outcome = 'cancelled';
+    return ended(
+      'cancelled',
+      'Cancelled',
+      `cancelled; the backup of server ${serverId} goes on, followed by ${lockId}`,
+    );
+  }
+  run.result.backup = closed.result ?? { ...result, outcome: closed.end.outcome };
+  return closed.end;
+}
+
+/** What the service said of a shared backup holds for everybody; how long one waits is each run's own affair. */
+async function share(run: Run, { result, error }: BackupEnd): Promise<End> {
+  const shared: BackupResult = { ...result, source: 'shared', trigger: { ...NO_TRIGGER } };
+  if (shared.outcome !== 'completed' && shared.outcome !== 'failed') {
+    return restOn(run, { ...shared, outcome: null, endedAt: null });
+  }
+  run.result.backup = shared;
+  return { outcome: shared.outcome, error };
+}
+
+/** Waits for a backup that this run didn't start. */
+async function restOn(run: Run, result: BackupResult): Promise<End> {
+  run.result.backup = result;
+  const { intervalMs, tries } = run.plan.backup;
+  const what = `backup of server ${result.serverId}`;
+  const service = serviceOf(run);
+  const end = await backupEnd(createWatcher(result, run), {
+    service,
+    intervalMs,
+    tries,
+    what,
+    result,
+    readAtOnce: true,
+  });
+  result.outcome = end.outcome;
+  result.endedAt = new Date().toISOString();
+  return end;
+}
+
+/** A completed backup that is young enough, read once more; null where there is none, or the service knows better. */
+async function recentBackup(run: Run, serverId: string, maxAgeMs: number): Promise<BackupResult | null> {
+  const startedSince = new Date(Date.now() - maxAgeMs).toISOString();
+  const found = await lookup.findBackup({ serverId, startedSince }).catch(() => null);
+  if (found === null || found.result.backupId === null) return null;
+  const read = await backupReader({ service: serviceOf(run), backupId: found.result.backupId })('read once more');
+  if (!read.ok || read.state !== 'completed') return null;
+  const { result } = found;
+  return { ...result, source: 'reused', lastStatus: read.status, polls: 1, trigger: { ...NO_TRIGGER } };
+}
+
+function operationInput(run: Run, serverId: string): Omit<BackupServerInput, 'waiters'> {
+  const { intervalMs, tries } = run.plan.backup;
+  return { ...sharedInput(run, `backup:${serverId}`), serverId, intervalMs, tries };
+}
+
+/** What every operation of a run is given. */
+export function sharedInput(run: Run, step: string) {
+  return {
+    service: serviceOf(run),
+    searchAttributes: run.searchAttributes,
+    // The first execution's id survives a reset: whatever is sent again carries the same key.
+    idempotencyKey: encodeURIComponent(`${workflowInfo().firstExecutionRunId}:${step}`),
+    ifBusy: run.plan.ifBusy,
+  };
+}
+
+export function serviceOf(run: Run): string {
+  if (run.result.service === null) throw new Error('the service is known once a run is admitted');
+  return run.result.service;
+}

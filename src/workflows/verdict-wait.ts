@@ -1,0 +1,80 @@
+/** Reads until a final status is known to be that of the deployment in question. */
+import type { DeploymentResult } from '../contract.ts';
+import { ended, type End } from './end.ts';
+import type { Reader } from './reader.ts';
+import { startBeat } from './rules/beat.ts';
+import { judge, look, type Question, type Seen, type Sighting, type Verdict } from './rules/verdict.ts';
+import { wait } from './wait.ts';
+import { lastRead, type Watcher } from './watcher.ts';
+
+/** Reads soon after a trigger, to catch short transitions. */
+export const EARLY_READS_MS = [1_000, 3_000];
+
+export interface Followed {
+  watcher: Watcher;
+  result: DeploymentResult;
+  read: Reader;
+  intervalMs: number;
+  tries: number;
+}
+
+/** What was seen before the wait begins. */
+export interface Start {
+  seen: Seen;
+  sighting: Sighting | null;
+}
+
+export async function followDeployment(followed: Followed, question: Question, start: Start): Promise<End> {
+  const { watcher, result, read, intervalMs, tries } = followed;
+  let { seen, sighting } = start;
+  const decide = (): Verdict => {
+    if (seen.inProgress) result.evidence = 'transition';
+    return sighting === null ? null : judge(question, seen, sighting, Date.now());
+  };
+  const early = decide();
+  if (early !== null) return verdictEnd(followed, early);
+  const end = await wait<NonNullable<Verdict>>(
+    watcher,
+    { what: 'deployment', read, beat: startBeat(Date.now(), intervalMs, EARLY_READS_MS), tries },
+    (answer, own) => {
+      if (!answer.ok) return undefined;
+      sighting = answer;
+      seen = look(question, seen, answer, own);
+      return decide() ?? undefined;
+    },
+  );
+  const name = `the deployment of site ${result.siteId}`;
+  switch (end.end) {
+    case 'judged':
+      return verdictEnd(followed, end.value);
+    case 'given_up':
+      return ended('unknown', end.reason.type, `${name}: ${end.reason.message}`);
+    case 'cancelled':
+      return ended(
+        'cancelled',
+        'Cancelled',
+        `cancelled; ${name} goes on at the service, last status ${lastRead(watcher)}`,
+      );
+    default:
+      return usedUp(followed, sighting);
+  }
+}
+
+function verdictEnd({ watcher, result }: Followed, verdict: NonNullable<Verdict>): End {
+  result.evidence = verdict.evidence;
+  const name = `the deployment of site ${result.siteId}`;
+  const said = `the service says ${lastRead(watcher)}`;
+  if (verdict.kind === 'unproven') {
+    return ended('unknown', 'OutcomeUnknown', `${name}: ${said}, with no better evidence than "${verdict.evidence}"`);
+  }
+  if (verdict.outcome === 'completed') return { outcome: 'completed', error: null };
+  return ended('failed', 'DeploymentFailed', `${name} failed: ${said}`);
+}
+
+function usedUp({ watcher, result, tries }: Followed, sighting: Sighting | null): End {
+  const name = `the deployment of site ${result.siteId}`;
+  const state = `after ${tries} tries, last status ${lastRead(watcher)}`;
+  if (sighting?.state === 'in_progress')
+    return ended('timed_out', 'DeploymentTimedOut', `${name} had not ended ${state}`);
+  return ended('unknown', 'OutcomeUnknown', `${name}: the same final status as before it, and no sign of it ${state}`);
+}

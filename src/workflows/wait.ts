@@ -1,0 +1,116 @@
+/**
+ * The wait of every operation: a durable timer that a hint can cut short, then one read. Six history events a read.
+ * What the reads mean is the caller's; this module keeps the beat and counts tries and failures.
+ */
+import { condition } from '@temporalio/workflow';
+import type { ReadResult, Waiting } from '../contract.ts';
+import { plainText } from '../text.ts';
+import type { Reader } from './reader.ts';
+import { afterRead, nextRead, type Beat } from './rules/beat.ts';
+import { afterFailedRead, givenUp, NO_FAILED_READS, wholeTimeEndsMs, type GivenUp } from './rules/failed-reads.ts';
+import type { Watcher } from './watcher.ts';
+
+export interface WaitPlan {
+  what: Extract<Waiting, { try: number }>['for'];
+  read: Reader;
+  beat: Beat;
+  tries: number;
+  /** A 404 is an answer too: there is no deployment yet. */
+  notFoundAnswers?: boolean;
+  /** Ends the wait from outside. */
+  until?: () => boolean;
+}
+
+export type WaitEnd<V> =
+  | { end: 'judged'; value: V }
+  | { end: 'exhausted' }
+  | { end: 'given_up'; reason: GivenUp }
+  | { end: 'stopped' }
+  | { end: 'cancelled' };
+
+/** @param own false for a read that followed a hint */
+export type Judge<V> = (read: ReadResult, own: boolean) => V | undefined;
+
+/** Reads until the judge gives a value. The last try decides: nothing sleeps after it. */
+export async function wait<V>(watcher: Watcher, plan: WaitPlan, judge: Judge<V>): Promise<WaitEnd<V>> {
+  const wholeEndsMs = wholeTimeEndsMs(plan.beat.originMs, plan.beat.intervalMs, plan.tries);
+  let beat = plan.beat;
+  let made = 0;
+  let failed = NO_FAILED_READS;
+  let notBeforeMs = 0;
+  for (;;) {
+    const due = nextRead(beat, notBeforeMs);
+    const tries = Math.max(plan.tries, 1);
+    const attempt = Math.min(made + 1, tries);
+    const summary = summaryOf(attempt, tries, watcher.lastStatus);
+    show(watcher, plan.what, { attempt, tries, dueMs: due.atMs });
+    const woken = await rest(watcher, plan, due.atMs, summary);
+    if (woken === 'cancelled' || woken === 'stopped') return { end: woken };
+    const isTry = woken === 'due' && due.isTry;
+
+    const read = await plan.read(summary);
+    if (read.ok) watcher.noteStatus(read);
+    const value = judge(read, woken === 'due');
+    if (value !== undefined) return { end: 'judged', value };
+
+    const nowMs = Date.now();
+    beat = afterRead(beat, nowMs, isTry);
+    if (read.ok || (plan.notFoundAnswers === true && read.httpStatus === 404)) {
+      made += isTry ? 1 : 0;
+      failed = NO_FAILED_READS;
+      notBeforeMs = 0;
+      if (made >= plan.tries) return { end: 'exhausted' };
+    } else {
+      notBeforeMs = nowMs + (read.retryAfterMs ?? 0);
+      if (isTry) failed = afterFailedRead(failed, read, nowMs);
+      const nextAtMs = nextRead(beat, notBeforeMs).atMs;
+      const reason = isTry ? givenUp(failed, read, { nowMs, nextAtMs, wholeEndsMs }) : null;
+      if (reason !== null) return { end: 'given_up', reason };
+    }
+  }
+}
+
+/** Sleeps until then, unless cancelled. */
+export async function sleepUntil(watcher: Watcher, atMs: number, summary: string): Promise<'slept' | 'cancelled'> {
+  const ms = atMs - Date.now();
+  if (ms > 0) await condition(() => watcher.cancellation.requested, ms, { summary });
+  return watcher.cancellation.requested ? 'cancelled' : 'slept';
+}
+
+async function rest(
+  watcher: Watcher,
+  { until }: WaitPlan,
+  dueMs: number,
+  summary: string,
+): Promise<'due' | 'hint' | 'stopped' | 'cancelled'> {
+  const { cancellation, hints } = watcher;
+  for (;;) {
+    if (cancellation.requested) return 'cancelled';
+    if (until?.() === true) return 'stopped';
+    const nowMs = Date.now();
+    const hintMs = hints.readableAtMs(nowMs);
+    if (hintMs !== null && hintMs <= nowMs) {
+      hints.take(nowMs);
+      return 'hint';
+    }
+    if (dueMs <= nowMs) return 'due';
+    const wakeMs = Math.min(dueMs, hintMs ?? dueMs);
+    const woken = () => cancellation.requested || until?.() === true || (hintMs === null && hints.pending);
+    await condition(woken, wakeMs - nowMs, { summary });
+  }
+}
+
+/** Temporal refuses a summary over 400 bytes, and the status is the service's. */
+function summaryOf(attempt: number, tries: number, lastStatus: string | null): string {
+  const last = lastStatus === null ? '' : `, last: ${plainText(lastStatus, 40)}`;
+  return `read ${attempt} of ${tries}${last}`;
+}
+
+function show(
+  watcher: Watcher,
+  what: WaitPlan['what'],
+  { attempt, tries, dueMs }: { attempt: number; tries: number; dueMs: number },
+): void {
+  const { lastStatus, lastReadAt } = watcher;
+  watcher.show({ for: what, try: attempt, tries, lastStatus, lastReadAt, nextReadAt: new Date(dueMs).toISOString() });
+}

@@ -1,0 +1,59 @@
+/** Follows a deployment that somebody else starts, a push for one. Triggers nothing, so it takes no lock. */
+import type { RunInput, RunResult } from '../contract.ts';
+import { deploymentReader } from './reader.ts';
+import { refusalOf } from './baseline.ts';
+import { ended, type End } from './end.ts';
+import { startBeat } from './rules/beat.ts';
+import { look, NOTHING_SEEN, type Sighting } from './rules/verdict.ts';
+import { serviceOf } from './run-backup.ts';
+import { execute, type Run } from './run.ts';
+import { followDeployment, type Followed } from './verdict-wait.ts';
+import { wait } from './wait.ts';
+import { createWatcher } from './watcher.ts';
+
+export async function watchDeployment(input: RunInput): Promise<RunResult> {
+  return execute('watchDeployment', input, async (run) => [await watch(run)]);
+}
+
+async function watch(run: Run): Promise<End> {
+  const result = run.result.deployments[0];
+  if (result === undefined) throw new Error('the input was not checked');
+  const { intervalMs, tries, settleMs, minEvidence } = run.plan.deploy;
+  const read = deploymentReader({ service: serviceOf(run), siteId: result.siteId });
+  const followed: Followed = { watcher: createWatcher(result, run), result, read, intervalMs, tries };
+  run.enter('deploy');
+  result.startedAt = new Date().toISOString();
+  const first = await firstSighting(followed);
+  const end = 'end' in first ? first.end : await follow(first.sighting);
+  result.outcome = end.outcome;
+  result.error = end.error;
+  result.endedAt = new Date().toISOString();
+  return end;
+
+  async function follow(sighting: Sighting | null): Promise<End> {
+    // One that is in progress already is the one to follow; its status before that is not known.
+    const baseline = sighting?.state === 'in_progress' ? null : sighting;
+    const question = { baseline, acceptedMs: null, triggerMarks: [], settleMs, minEvidence };
+    const seen = sighting === null ? NOTHING_SEEN : look(question, NOTHING_SEEN, sighting, true);
+    return followDeployment(followed, question, { seen, sighting: null });
+  }
+}
+
+/** What there is when the watch begins; null where there was no deployment yet. */
+async function firstSighting(followed: Followed): Promise<{ sighting: Sighting | null } | { end: End }> {
+  const { watcher, read, intervalMs, tries, result } = followed;
+  const notWatched = (reason: string) => ({ end: ended('not_started', 'Refused', `site ${result.siteId}: ${reason}`) });
+  const end = await wait<{ sighting: Sighting | null } | { end: End }>(
+    watcher,
+    { what: 'deployment', read, beat: startBeat(Date.now(), intervalMs, [0]), tries },
+    (answer) => {
+      if (answer.ok) return { sighting: answer };
+      if (answer.httpStatus === 404) return { sighting: null };
+      const refusal = refusalOf(answer);
+      return refusal === null ? undefined : notWatched(refusal);
+    },
+  );
+  if (end.end === 'judged') return end.value;
+  if (end.end === 'given_up') return notWatched(end.reason.message);
+  return { end: ended('cancelled', 'Cancelled', `cancelled before site ${result.siteId} was read`) };
+}
