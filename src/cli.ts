@@ -5,7 +5,7 @@ import { demoCommand } from './commands/demo.ts';
 import { devCommand } from './commands/dev.ts';
 import { EXIT, exitCodeOf } from './commands/exit.ts';
 import { parsePort } from './commands/options.ts';
-import { printResult, resultOfError } from './commands/output.ts';
+import { printFailure, resultOfError } from './commands/output.ts';
 import { runCommands } from './commands/run.ts';
 import { lookCommands } from './commands/wait.ts';
 import { ConfigError } from './config.ts';
@@ -45,8 +45,7 @@ function fail(error: unknown): number {
   }
   if (error instanceof ConfigError) return fail(new BelayError('Usage', error.message));
   const result = resultOfError(error);
-  if (asJson) printResult(result, true);
-  else process.stderr.write(`belay: ${result.error?.message}\n`);
+  printFailure(result, asJson);
   return exitCodeOf(result);
 }
 

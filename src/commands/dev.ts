@@ -6,6 +6,7 @@ import type { Stack } from '../dev/stack.ts';
 import { BelayError } from '../starter.ts';
 import { findTemporal, type TemporalPlace } from '../temporal.ts';
 import { json, parsePort } from './options.ts';
+import { printDocument } from './output.ts';
 import { untilStopped } from './until-stopped.ts';
 
 interface DevOptions {
@@ -49,7 +50,7 @@ async function dev(options: DevOptions): Promise<void> {
   try {
     const { address } = stack.temporal.connectionOptions;
     if (temporal === null) await writeNote(home, { pid: process.pid, temporal: address, ui: stack.temporal.uiUrl });
-    process.stdout.write(`${readyLine(stack, options.json === true)}\n`);
+    sayReady(stack, options.json === true);
     await untilStopped(stack.broken);
   } finally {
     await stack.stop();
@@ -64,9 +65,10 @@ function refuseFarSandbox({ connectionOptions: { address } }: TemporalPlace): vo
   throw new BelayError('Usage', `the sandbox doesn't go with the Temporal at ${address}: ${remedy}`);
 }
 
-function readyLine({ temporal, serviceUrl, sandbox }: Stack, asJson: boolean): string {
+function sayReady({ temporal, serviceUrl, sandbox }: Stack, asJson: boolean): void {
   const address = temporal.connectionOptions.address;
-  if (asJson) return JSON.stringify({ temporal: address, ui: temporal.uiUrl, webhooks: null, service: serviceUrl });
+  if (asJson) return printDocument({ temporal: address, ui: temporal.uiUrl, webhooks: null, service: serviceUrl });
   const ui = temporal.uiUrl === null ? '' : `, its UI ${temporal.uiUrl}`;
-  return `ready: Temporal ${address}${ui}, service ${serviceUrl}${sandbox === null ? '' : ' (the sandbox)'}; not for production`;
+  const service = `service ${serviceUrl}${sandbox === null ? '' : ' (the sandbox)'}`;
+  process.stdout.write(`ready: Temporal ${address}${ui}, ${service}; not for production\n`);
 }

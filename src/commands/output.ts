@@ -12,8 +12,24 @@ export function resultOfError(error: unknown): RunResult {
   return { ...(known ?? emptyResult()), error: { type, message } };
 }
 
+let documentPrinted = false;
+
+/** With --json stdout holds exactly one document: whatever comes after it goes to stderr. */
+export function printDocument(document: object): void {
+  const stream = documentPrinted ? process.stderr : process.stdout;
+  documentPrinted = true;
+  stream.write(`${JSON.stringify(document)}\n`);
+}
+
 export function printResult(result: RunResult, json: boolean): void {
-  process.stdout.write(json ? `${JSON.stringify(result)}\n` : `${resultLines(result).join('\n')}\n`);
+  if (json) printDocument(result);
+  else process.stdout.write(`${resultLines(result).join('\n')}\n`);
+}
+
+/** At the end of a command that gave no result. */
+export function printFailure(result: RunResult, json: boolean): void {
+  if (json && !documentPrinted) printDocument(result);
+  else process.stderr.write(`belay: ${result.error?.message}\n`);
 }
 
 export function resultLines(result: RunResult): string[] {

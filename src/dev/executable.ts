@@ -3,6 +3,7 @@ import { execFile } from 'node:child_process';
 import { access, constants } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { ConfigError } from '../config.ts';
 import { buildWithGo, pinnedVersion, type BuildProgress } from './go-build.ts';
 
 const OLDEST_SERVER = [1, 29, 1] as const;
@@ -17,7 +18,7 @@ export interface ExecutableDeps {
   download: (folder: string) => Promise<string>;
 }
 
-/** @throws Error that names the three ways and what each of them said */
+/** @throws ConfigError that names the three ways and what each of them said */
 export async function findExecutable(deps: ExecutableDeps): Promise<string> {
   const tried: string[] = [];
   for (const [name, way] of Object.entries({ 'on the PATH': onPath, download: downloaded, 'Go build': built })) {
@@ -27,7 +28,7 @@ export async function findExecutable(deps: ExecutableDeps): Promise<string> {
       tried.push(`  ${name}: ${error instanceof Error ? error.message : String(error)}`);
     }
   }
-  throw new Error(
+  throw new ConfigError(
     ['no Temporal server can be had here. Install the Temporal CLI, or Go, and try again. Tried:', ...tried].join('\n'),
   );
 }

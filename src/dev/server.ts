@@ -1,10 +1,12 @@
 /** An embedded Temporal server: one process tree that ends when asked to, or when its parent dies. */
 import { fork, type ChildProcess } from 'node:child_process';
 import { open, readFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { msToTs } from '@temporalio/common/lib/time.js';
 import { NativeConnection } from '@temporalio/worker';
+import { BelayError } from '../starter/errors.ts';
+import { choosePort, listens } from './ports.ts';
 
 const START_TIMEOUT_MS = 30_000;
 const STOP_TIMEOUT_MS = 5_000;
@@ -35,7 +37,7 @@ export interface TemporalServer {
   stop(): Promise<void>;
 }
 
-/** @throws Error with the last lines of the server's log */
+/** @throws ConfigError or BelayError, with the last lines of the server's log */
 export async function startServer(options: ServerOptions): Promise<TemporalServer> {
   const port = await choosePort('--temporal-port', options.port ?? 0);
   const uiPort = await choosePort('--ui-port', options.uiPort ?? 0);
@@ -58,16 +60,14 @@ export async function startServer(options: ServerOptions): Promise<TemporalServe
     const pid = await serverPid(guard);
     // Only a guard that was killed leaves its server behind.
     void ended.then(() => killIfThere(pid));
-    await Promise.race([
-      ready(address, options.retentionDays),
-      ended.then(() => Promise.reject(new Error('it ended'))),
-    ]);
+    await ready({ address, uiPort, retentionDays: options.retentionDays, guard });
     return { address, uiUrl: `http://127.0.0.1:${uiPort}`, pid, ended, stop };
   } catch (error) {
     await stop();
     const reason = error instanceof Error ? error.message : String(error);
     const tail = (await readFile(options.logFile, 'utf8').catch(() => '')).trim().split('\n').slice(-5).join('\n');
-    throw new Error(`the Temporal server did not start: ${reason}\n${tail}\n(${options.logFile})`);
+    const message = `the Temporal server did not start: ${reason}\n${tail}\n(${options.logFile})`;
+    throw new BelayError('TemporalUnreachable', message);
   }
 }
 
@@ -94,22 +94,37 @@ async function serverPid(guard: ChildProcess): Promise<number> {
   });
 }
 
-async function ready(address: string, retentionDays: number): Promise<void> {
+interface Starting {
+  address: string;
+  uiPort: number;
+  retentionDays: number;
+  guard: ChildProcess;
+}
+
+async function ready({ address, uiPort, retentionDays, guard }: Starting): Promise<void> {
   const deadlineMs = Date.now() + START_TIMEOUT_MS;
-  for (;;) {
+  let problem = 'it does not answer';
+  while (Date.now() < deadlineMs) {
+    if (!guard.connected) throw new Error('it ended');
     try {
-      const connection = await NativeConnection.connect({ address });
-      try {
-        const config = { workflowExecutionRetentionTtl: msToTs(`${retentionDays} days`) };
-        await connection.workflowService.updateNamespace({ namespace: NAMESPACE, config });
-        return;
-      } finally {
-        await connection.close();
-      }
+      await keepRuns(address, retentionDays);
+      if (await listens(uiPort)) return;
+      problem = 'its UI does not answer';
     } catch (error) {
-      if (Date.now() > deadlineMs) throw error;
-      await new Promise((resolve) => setTimeout(resolve, 50));
+      problem = error instanceof Error ? error.message : String(error);
     }
+    await sleep(50);
+  }
+  throw new Error(problem);
+}
+
+async function keepRuns(address: string, retentionDays: number): Promise<void> {
+  const connection = await NativeConnection.connect({ address });
+  try {
+    const config = { workflowExecutionRetentionTtl: msToTs(`${retentionDays} days`) };
+    await connection.workflowService.updateNamespace({ namespace: NAMESPACE, config });
+  } finally {
+    await connection.close();
   }
 }
 
@@ -126,22 +141,6 @@ function killIfThere(pid: number): void {
   } catch {
     // It went with its guard, as it should.
   }
-}
-
-/** @throws Error for a port somebody else listens on: the server's own message would stand in its log only */
-async function choosePort(option: string, wanted: number): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const probe = createServer();
-    probe.once('error', (error: NodeJS.ErrnoException) =>
-      reject(
-        new Error(`port ${wanted} cannot be used (${error.code ?? error.message}): choose another one with ${option}`),
-      ),
-    );
-    probe.listen({ port: wanted, host: '127.0.0.1' }, () => {
-      const address = probe.address();
-      probe.close(() => resolve(typeof address === 'object' && address !== null ? address.port : wanted));
-    });
-  });
 }
 
 function sourceEnding(): 'ts' | 'js' {

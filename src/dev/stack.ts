@@ -4,6 +4,7 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { cacheFolder, childEnvironment, type ServiceConfig } from '../config.ts';
 import { startSandbox, type Sandbox, type SandboxOptions } from '../sandbox/server.ts';
+import { BelayError } from '../starter/errors.ts';
 import type { TemporalPlace } from '../temporal.ts';
 import { startWorker, type RunningWorker } from '../worker/create.ts';
 import { createLogger, installRuntime } from '../worker/log.ts';
@@ -101,15 +102,18 @@ async function brokenPart(
   stopped: () => boolean,
   folder: string,
 ): Promise<never> {
-  const ended = await Promise.race([
+  const error = await Promise.race([
     worker.ended.then(
-      () => 'the worker ended',
-      (error: unknown) => `the worker broke: ${error instanceof Error ? error.message : String(error)}`,
+      () => new Error('the worker ended'),
+      (reason: unknown) => new Error(`the worker broke: ${reason instanceof Error ? reason.message : String(reason)}`),
     ),
-    ...(server === null
-      ? []
-      : [server.ended.then(() => `the Temporal server ended (${join(folder, 'temporal.log')})`)]),
+    ...(server === null ? [] : [server.ended.then(() => serverEnded(folder))]),
   ]);
   if (stopped()) return new Promise(() => undefined);
-  throw new Error(`${ended}; runs in flight go on when it is started again`);
+  throw error;
+}
+
+function serverEnded(folder: string): BelayError {
+  const message = `the Temporal server ended (${join(folder, 'temporal.log')})`;
+  return new BelayError('TemporalUnreachable', `${message}; runs in flight go on when it is started again`);
 }

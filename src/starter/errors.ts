@@ -1,5 +1,5 @@
 /** The one error that leaves the starter: its type says what happened, the result what is known. */
-import { isGrpcDeadlineError, isGrpcServiceError, ServiceError } from '@temporalio/client';
+import { isGrpcDeadlineError, isGrpcServiceError, ServiceError, WorkflowNotFoundError } from '@temporalio/client';
 import type { ErrorType, RunResult } from '../contract.ts';
 
 export class BelayError extends Error {
@@ -30,6 +30,10 @@ export function isUnreachable(error: unknown): boolean {
 /** What Temporal's client threw, in our words. @param what was tried: `list runs` */
 export function asBelayError(error: unknown, what: string): BelayError {
   if (error instanceof BelayError) return error;
+  if (error instanceof WorkflowNotFoundError) {
+    const remedy = 'check the id; Temporal also forgets runs that closed too long ago';
+    return new BelayError('NotFound', `there is no run ${error.workflowId}: ${remedy}`);
+  }
   const cause = grpcCause(error);
   const said = cause instanceof Error ? cause.message : String(cause);
   if (isUnreachable(error)) return new BelayError('TemporalUnreachable', `cannot ${what}: Temporal does not answer`);

@@ -1,0 +1,93 @@
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { before, test } from 'node:test';
+import { childEnvironment } from '../src/config.ts';
+import { startServer, type TemporalServer } from '../src/dev/server.ts';
+import { startSandbox, type Sandbox } from '../src/sandbox/server.ts';
+import { atEnd } from './support/at-end.ts';
+import { eventually } from './support/eventually.ts';
+import { began, reads } from './support/journal.ts';
+import { start, type Started } from './support/processes.ts';
+import { tempFolder, temporalExecutable } from './support/temporal.ts';
+import { fresh, TOKEN } from './support/world.ts';
+
+const PACE = ['--backup-interval', '1s', '--backup-tries', '20', '--deploy-interval', '1s', '--deploy-tries', '20'];
+
+let sandbox: Sandbox;
+let folder: string;
+let server: TemporalServer;
+let worker: Started;
+
+before(async () => {
+  folder = await tempFolder();
+  sandbox = await startSandbox({
+    token: TOKEN,
+    defaults: { backup: { durationMs: 4_000 }, deployment: { durationMs: 4_000 } },
+  });
+  atEnd(() => sandbox.close());
+  server = await temporal(0);
+  atEnd(() => server.stop());
+  worker = newWorker();
+});
+
+async function temporal(port: number): Promise<TemporalServer> {
+  const [executable, dbFile, logFile] = [await temporalExecutable(), join(folder, 'temporal.db'), join(folder, 'log')];
+  return startServer({ executable, dbFile, logFile, port, retentionDays: 1, env: childEnvironment() });
+}
+
+const place = () => ({ TEMPORAL_ADDRESS: server.address });
+
+function newWorker(): Started {
+  return start(['worker'], { ...place(), BELAY_API_URL: sandbox.url, BELAY_API_TOKEN: TOKEN });
+}
+
+async function killWorker(): Promise<void> {
+  worker.process.kill('SIGKILL');
+  await worker.finished;
+}
+
+async function killServer(): Promise<void> {
+  process.kill(server.pid, 'SIGKILL');
+  await server.ended;
+}
+
+async function restartServer(): Promise<void> {
+  server = await temporal(Number(server.address.split(':')[1]));
+}
+
+const KILLED: Record<string, () => Promise<void>> = {
+  async 'the worker'() {
+    await killWorker();
+    worker = newWorker();
+  },
+  async 'the Temporal server'() {
+    await killServer();
+    await restartServer();
+  },
+  async 'both at once'() {
+    await Promise.all([killWorker(), killServer()]);
+    await restartServer();
+    worker = newWorker();
+  },
+};
+
+for (const [what, kill] of Object.entries(KILLED)) {
+  for (const during of ['backup', 'deployment'] as const) {
+    test(`${what} killed while a ${during} is waited for: the run completes, with one backup and one deployment`, async () => {
+      const [serverId, siteId] = [fresh('s'), fresh('a')];
+      await eventually('a worker', () => worker.output.stderr.includes('polling'));
+      const running = start(['run', '--server', serverId, '--site', siteId, ...PACE, '--json'], place());
+      const target = during === 'backup' ? serverId : siteId;
+      const begun = await eventually(`the ${during}`, () => began(sandbox, during, target)[0]);
+      const path = during === 'backup' ? `/v1/backups/${begun.began?.id}` : `/v1/sites/${siteId}/deployments/latest`;
+      const seen = reads(sandbox, path).length;
+      await eventually('a read', () => reads(sandbox, path).length > seen);
+      await kill();
+      const { code, json, stderr } = await running.finished;
+      assert.equal(code, 0, stderr);
+      assert.equal(json().outcome, 'completed');
+      assert.equal(began(sandbox, 'backup', serverId).length, 1);
+      assert.equal(began(sandbox, 'deployment', siteId).length, 1);
+    });
+  }
+}

@@ -1,0 +1,34 @@
+/** A real Temporal server for a test file, gone when its tests are. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { atEnd } from './at-end.ts';
+import { cacheFolder, childEnvironment } from '../../src/config.ts';
+import { downloadBySdk } from '../../src/dev/download.ts';
+import { findExecutable } from '../../src/dev/executable.ts';
+import { startServer, type ServerOptions, type TemporalServer } from '../../src/dev/server.ts';
+
+export async function tempFolder(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'belay-test-'));
+  atEnd(() => rm(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+export async function temporalExecutable(): Promise<string> {
+  const quiet = () => undefined;
+  const env = childEnvironment();
+  return findExecutable({ cacheFolder: cacheFolder(), env, say: quiet, onBuild: quiet, download: downloadBySdk });
+}
+
+export async function startTemporal(options: Partial<ServerOptions> = {}): Promise<TemporalServer> {
+  const folder = await tempFolder();
+  const server = await startServer({
+    executable: await temporalExecutable(),
+    logFile: join(folder, 'temporal.log'),
+    retentionDays: 1,
+    env: childEnvironment(),
+    ...options,
+  });
+  atEnd(() => server.stop());
+  return server;
+}
