@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { before, test } from 'node:test';
+import { before, describe, test } from 'node:test';
 import { WorkflowFailedError } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
 import type { DeploymentResult, RunInput } from '../src/contract.ts';
@@ -35,215 +35,217 @@ function span({ deployments: [deployment] }: { deployments: DeploymentResult[] }
   return [deployment?.startedAt ?? '', deployment?.endedAt ?? ''];
 }
 
-test('runs for one site go one after another, in the order they came', async () => {
-  const siteId = fresh('a');
-  const runs: Run[] = [];
-  for (let n = 0; n < 5; n += 1) {
-    const run = await deploy(siteId);
-    if (n === 0) await deploymentBegun(siteId);
-    else await queuedFor(run);
-    runs.push(run);
-  }
-  const spans = (await Promise.all(runs.map((run) => resultOf(run)))).map(span);
-  assert.equal(began(world.sandbox, 'deployment', siteId).length, 5);
-  for (const [index, [from]] of spans.slice(1).entries()) {
-    const [, to] = spans[index] ?? [];
-    assert.ok(to !== undefined && to <= from, `run ${index + 2} began before run ${index + 1} ended`);
-  }
-});
+// Each test has sites and servers of its own, and most of them wait: they run at once.
+describe('locks and sharing', { concurrency: 8 }, () => {
+  test('runs for one site go one after another, in the order they came', async () => {
+    const siteId = fresh('a');
+    const runs: Run[] = [];
+    for (let n = 0; n < 5; n += 1) {
+      const run = await deploy(siteId);
+      if (n === 0) await deploymentBegun(siteId);
+      else await queuedFor(run);
+      runs.push(run);
+    }
+    const spans = (await Promise.all(runs.map((run) => resultOf(run)))).map(span);
+    assert.equal(began(world.sandbox, 'deployment', siteId).length, 5);
+    for (const [index, [from]] of spans.slice(1).entries()) {
+      const [, to] = spans[index] ?? [];
+      assert.ok(to !== undefined && to <= from, `run ${index + 2} began before run ${index + 1} ended`);
+    }
+  });
 
-test('two runs for one site, started at the same moment, go one after the other', async () => {
-  const siteId = fresh('a');
-  const runs = await Promise.all([deploy(siteId), deploy(siteId)]);
-  const results = await Promise.all(runs.map((run) => resultOf(run)));
-  assert.deepEqual(
-    results.map(({ outcome }) => outcome),
-    ['completed', 'completed'],
-  );
-  const [[, firstEnd], [secondStart]] = results.map(span).sort() as [[string, string], [string, string]];
-  assert.ok(firstEnd <= secondStart);
-});
+  test('two runs for one site, started at the same moment, go one after the other', async () => {
+    const siteId = fresh('a');
+    const runs = await Promise.all([deploy(siteId), deploy(siteId)]);
+    const results = await Promise.all(runs.map((run) => resultOf(run)));
+    assert.deepEqual(
+      results.map(({ outcome }) => outcome),
+      ['completed', 'completed'],
+    );
+    const [[, firstEnd], [secondStart]] = results.map(span).sort() as [[string, string], [string, string]];
+    assert.ok(firstEnd <= secondStart);
+  });
 
-test('a waiter that was cancelled is passed over, and triggers nothing', async () => {
-  const siteId = fresh('a');
-  const holder = await deploy(siteId);
-  await deploymentBegun(siteId);
-  const quitter = await deploy(siteId);
-  await queuedFor(quitter);
-  const last = await deploy(siteId);
-  await queuedFor(last);
-  await quitter.cancel();
-  const [, quit, served] = await Promise.all([holder, quitter, last].map((run) => resultOf(run)));
-  assert.equal(quit?.outcome, 'cancelled');
-  assert.equal(quit?.deployments[0]?.outcome, 'not_started');
-  assert.equal(served?.outcome, 'completed');
-  assert.equal(began(world.sandbox, 'deployment', siteId).length, 2);
-});
+  test('a waiter that was cancelled is passed over, and triggers nothing', async () => {
+    const siteId = fresh('a');
+    const holder = await deploy(siteId);
+    await deploymentBegun(siteId);
+    const quitter = await deploy(siteId);
+    await queuedFor(quitter);
+    const last = await deploy(siteId);
+    await queuedFor(last);
+    await quitter.cancel();
+    const [, quit, served] = await Promise.all([holder, quitter, last].map((run) => resultOf(run)));
+    assert.equal(quit?.outcome, 'cancelled');
+    assert.equal(quit?.deployments[0]?.outcome, 'not_started');
+    assert.equal(served?.outcome, 'completed');
+    assert.equal(began(world.sandbox, 'deployment', siteId).length, 2);
+  });
 
-test('a holder that was terminated frees its lock, and waiters find out by themselves', async () => {
-  const siteId = fresh('a');
-  world.sandbox.script({ site: siteId }, { durationMs: 1_000 });
-  const holder = await deploy(siteId);
-  await deploymentBegun(siteId);
-  const waiter = await deploy(siteId);
-  await queuedFor(waiter);
-  await world.client.workflow.getHandle(deploySiteId(siteId)).terminate('by hand');
-  const lost = await resultOf(holder);
-  assert.equal(lost.outcome, 'unknown');
-  assert.equal(lost.error?.type, 'Terminated');
-  assert.equal((await resultOf(waiter)).outcome, 'completed');
-});
+  test('a holder that was terminated frees its lock, and waiters find out by themselves', async () => {
+    const siteId = fresh('a');
+    world.sandbox.script({ site: siteId }, { durationMs: 5_000 });
+    const holder = await deploy(siteId);
+    await deploymentBegun(siteId);
+    const waiter = await deploy(siteId);
+    await queuedFor(waiter);
+    await world.client.workflow.getHandle(deploySiteId(siteId)).terminate('by hand');
+    const lost = await resultOf(holder);
+    assert.equal(lost.outcome, 'unknown');
+    assert.equal(lost.error?.type, 'Terminated');
+    assert.equal((await resultOf(waiter)).outcome, 'completed');
+  });
 
-test('a run that was terminated leaves its deployment, and with it the lock, until the verdict', async () => {
-  const siteId = fresh('a');
-  const doomed = await deploy(siteId);
-  await deploymentBegun(siteId);
-  const waiter = await deploy(siteId);
-  await queuedFor(waiter);
-  await world.client.workflow.getHandle(doomed.workflowId).terminate('by hand');
-  const result = await resultOf(doomed);
-  assert.equal(result.outcome, 'unknown');
-  assert.equal(result.error?.type, 'Terminated');
-  const operation = await world.client.workflow.getHandle(deploySiteId(siteId)).describe();
-  assert.equal(operation.status.name, 'RUNNING');
-  assert.equal((await resultOf(waiter)).outcome, 'completed');
-});
+  test('a run that was terminated leaves its deployment, and with it the lock, until the verdict', async () => {
+    const siteId = fresh('a');
+    const doomed = await deploy(siteId);
+    await deploymentBegun(siteId);
+    const waiter = await deploy(siteId);
+    await queuedFor(waiter);
+    await world.client.workflow.getHandle(doomed.workflowId).terminate('by hand');
+    const result = await resultOf(doomed);
+    assert.equal(result.outcome, 'unknown');
+    assert.equal(result.error?.type, 'Terminated');
+    const operation = await world.client.workflow.getHandle(deploySiteId(siteId)).describe();
+    assert.equal(operation.status.name, 'RUNNING');
+    assert.equal((await resultOf(waiter)).outcome, 'completed');
+  });
 
-test('a busy site ends a run that will not wait, and nothing is triggered', async () => {
-  const siteId = fresh('a');
-  const holder = await deploy(siteId);
-  await deploymentBegun(siteId);
-  const result = await resultOf(await deploy(siteId, { ifBusy: 'fail' }));
-  assert.equal(result.outcome, 'not_started');
-  assert.equal(result.error?.type, 'Busy');
-  await resultOf(holder);
-  assert.equal(began(world.sandbox, 'deployment', siteId).length, 1);
-});
+  test('a busy site ends a run that will not wait, and nothing is triggered', async () => {
+    const siteId = fresh('a');
+    const holder = await deploy(siteId);
+    await deploymentBegun(siteId);
+    const result = await resultOf(await deploy(siteId, { ifBusy: 'fail' }));
+    assert.equal(result.outcome, 'not_started');
+    assert.equal(result.error?.type, 'Busy');
+    await resultOf(holder);
+    assert.equal(began(world.sandbox, 'deployment', siteId).length, 1);
+  });
 
-test('a run waits for a lock no longer than its busy time-out', async () => {
-  const siteId = fresh('a');
-  world.sandbox.script({ site: siteId }, { durationMs: 3_000 });
-  const holder = await deploy(siteId);
-  await deploymentBegun(siteId);
-  const result = await resultOf(await deploy(siteId, { busyTimeoutMs: 500 }));
-  assert.equal(result.error?.type, 'Busy');
-  assert.equal((await resultOf(holder)).outcome, 'completed');
-});
+  test('a run waits for a lock no longer than its busy time-out', async () => {
+    const siteId = fresh('a');
+    world.sandbox.script({ site: siteId }, { durationMs: 3_000 });
+    const holder = await deploy(siteId);
+    await deploymentBegun(siteId);
+    const result = await resultOf(await deploy(siteId, { busyTimeoutMs: 500 }));
+    assert.equal(result.error?.type, 'Busy');
+    assert.equal((await resultOf(holder)).outcome, 'completed');
+  });
 
-test('a backup in the making is shared by whoever needs one', async () => {
-  const [serverId, ...siteIds] = [fresh('s'), fresh('a'), fresh('a')];
-  const maker = await backUp(serverId);
-  await backupBegun(serverId);
-  const sharers = await Promise.all(
-    siteIds.map((siteId) => world.belay.start({ serverId, siteIds: [siteId], backup: PACE, deploy: PACE })),
-  );
-  const made = await resultOf(maker);
-  const shared = await Promise.all(sharers.map((run) => resultOf(run)));
-  assert.equal(began(world.sandbox, 'backup', serverId).length, 1);
-  for (const result of shared) {
+  test('a backup in the making is shared by whoever needs one', async () => {
+    const [serverId, ...siteIds] = [fresh('s'), fresh('a'), fresh('a')];
+    const maker = await backUp(serverId);
+    await backupBegun(serverId);
+    const sharers = await Promise.all(
+      siteIds.map((siteId) => world.belay.start({ serverId, siteIds: [siteId], backup: PACE, deploy: PACE })),
+    );
+    const made = await resultOf(maker);
+    const shared = await Promise.all(sharers.map((run) => resultOf(run)));
+    assert.equal(began(world.sandbox, 'backup', serverId).length, 1);
+    for (const result of shared) {
+      assert.equal(result.outcome, 'completed');
+      assert.equal(result.backup?.source, 'shared');
+      assert.equal(result.backup?.backupId, made.backup?.backupId);
+      assert.equal(result.backup?.startedAt, made.backup?.startedAt);
+    }
+  });
+
+  test('a shared backup that failed is a failed backup for everybody', async () => {
+    const serverId = fresh('s');
+    world.sandbox.script({ server: serverId }, { durationMs: 1_000, ends: 'failed' });
+    const maker = await backUp(serverId);
+    await backupBegun(serverId);
+    const results = await Promise.all([maker, await backUp(serverId)].map((run) => resultOf(run)));
+    assert.deepEqual(
+      results.map(({ error }) => error?.type),
+      ['BackupFailed', 'BackupFailed'],
+    );
+  });
+
+  test('cancelling the run that makes a backup does not take it from those who share it', async () => {
+    const serverId = fresh('s');
+    const maker = await backUp(serverId);
+    await backupBegun(serverId);
+    const sharer = await backUp(serverId);
+    await queuedFor(sharer);
+    await maker.cancel();
+    const cancelled = await resultOf(maker);
+    assert.equal(cancelled.outcome, 'cancelled');
+    assert.match(cancelled.error?.message ?? '', /goes on/);
+    const result = await resultOf(sharer);
     assert.equal(result.outcome, 'completed');
     assert.equal(result.backup?.source, 'shared');
-    assert.equal(result.backup?.backupId, made.backup?.backupId);
-    assert.equal(result.backup?.startedAt, made.backup?.startedAt);
-  }
-});
-
-test('a shared backup that failed is a failed backup for everybody', async () => {
-  const serverId = fresh('s');
-  world.sandbox.script({ server: serverId }, { durationMs: 1_000, ends: 'failed' });
-  const maker = await backUp(serverId);
-  await backupBegun(serverId);
-  const results = await Promise.all([maker, await backUp(serverId)].map((run) => resultOf(run)));
-  assert.deepEqual(
-    results.map(({ error }) => error?.type),
-    ['BackupFailed', 'BackupFailed'],
-  );
-});
-
-test('cancelling the run that makes a backup does not take it from those who share it', async () => {
-  const serverId = fresh('s');
-  const maker = await backUp(serverId);
-  await backupBegun(serverId);
-  const sharer = await backUp(serverId);
-  await queuedFor(sharer);
-  await maker.cancel();
-  const cancelled = await resultOf(maker);
-  assert.equal(cancelled.outcome, 'cancelled');
-  assert.match(cancelled.error?.message ?? '', /goes on/);
-  const result = await resultOf(sharer);
-  assert.equal(result.outcome, 'completed');
-  assert.equal(result.backup?.source, 'shared');
-  assert.equal(began(world.sandbox, 'backup', serverId).length, 1);
-});
-
-test('who shares a backup waits for it as long as it was told to, however long its maker does', async () => {
-  const serverId = fresh('s');
-  world.sandbox.script({ server: serverId }, { durationMs: 2_500 });
-  const maker = await backUp(serverId, { backup: { intervalMs: 300, tries: 3 } });
-  await backupBegun(serverId);
-  const patient = await backUp(serverId);
-  const results = await Promise.all([maker, patient].map((run) => resultOf(run)));
-  assert.deepEqual(
-    results.map(({ outcome }) => outcome),
-    ['timed_out', 'completed'],
-  );
-  assert.equal(began(world.sandbox, 'backup', serverId).length, 1);
-});
-
-test('a completed backup that is young enough is used again, after it was read once more', async () => {
-  const serverId = fresh('s');
-  await resultOf(await backUp(serverId));
-  const found = await eventually('the backup in the list', async () => {
-    const result = await resultOf(await backUp(serverId, { backup: { ...PACE, maxAgeMs: 60_000 } }));
-    return result.backup?.source === 'reused' ? result : null;
+    assert.equal(began(world.sandbox, 'backup', serverId).length, 1);
   });
-  assert.equal(found.backup?.polls, 1);
-  const made = began(world.sandbox, 'backup', serverId).map((entry) => entry.began?.id);
-  assert.ok(made.includes(found.backup?.backupId ?? ''));
-});
 
-test('a backup that is too old is not used again', async () => {
-  const serverId = fresh('s');
-  await resultOf(await backUp(serverId));
-  const result = await resultOf(await backUp(serverId, { backup: { ...PACE, maxAgeMs: 1_000 } }));
-  assert.equal(result.backup?.source, 'created');
-  assert.equal(began(world.sandbox, 'backup', serverId).length, 2);
-});
+  test('who shares a backup waits for it as long as it was told to, however long its maker does', async () => {
+    const serverId = fresh('s');
+    world.sandbox.script({ server: serverId }, { durationMs: 2_500 });
+    const maker = await backUp(serverId, { backup: { intervalMs: 300, tries: 3 } });
+    await backupBegun(serverId);
+    const patient = await backUp(serverId);
+    const results = await Promise.all([maker, patient].map((run) => resultOf(run)));
+    assert.deepEqual(
+      results.map(({ outcome }) => outcome),
+      ['timed_out', 'completed'],
+    );
+    assert.equal(began(world.sandbox, 'backup', serverId).length, 1);
+  });
 
-test('a run can rest on a backup it is given, made by whomever', async () => {
-  const [serverId, siteId] = [fresh('s'), fresh('a')];
-  world.sandbox.act({ server: serverId });
-  const backupId = world.sandbox.journal.at(-1)?.began?.id;
-  assert.ok(backupId);
-  const run = await world.belay.start({ serverId, siteIds: [siteId], backup: { ...PACE, backupId }, deploy: PACE });
-  const result = await resultOf(run);
-  assert.equal(result.outcome, 'completed');
-  assert.equal(result.backup?.source, 'given');
-  assert.equal(began(world.sandbox, 'backup', serverId).length, 0);
-});
-
-test('an operation started by hand fails at once, before any request', async () => {
-  const siteId = fresh('a');
-  const before = world.sandbox.journal.length;
-  for (const workflowId of ['by-hand', deploySiteId(siteId)]) {
-    const execution = world.client.workflow.execute('deploySite', {
-      workflowId,
-      taskQueue: TASK_QUEUE,
-      args: [{ siteId, waiters: [], tries: 1, intervalMs: 100 }],
+  test('a completed backup that is young enough is used again, after it was read once more', async () => {
+    const serverId = fresh('s');
+    await resultOf(await backUp(serverId));
+    const found = await eventually('the backup in the list', async () => {
+      const result = await resultOf(await backUp(serverId, { backup: { ...PACE, maxAgeMs: 60_000 } }));
+      return result.backup?.source === 'reused' ? result : null;
     });
-    await assert.rejects(execution, (error) => {
-      assert.ok(error instanceof WorkflowFailedError && error.cause instanceof ApplicationFailure);
-      return error.cause.type === 'WrongWorkflowId' && error.cause.message.includes(deploySiteId(siteId));
-    });
-  }
-  assert.equal(world.sandbox.journal.length, before);
-});
+    assert.equal(found.backup?.polls, 1);
+    const made = began(world.sandbox, 'backup', serverId).map((entry) => entry.began?.id);
+    assert.ok(made.includes(found.backup?.backupId ?? ''));
+  });
 
-test('an id that is no URL segment is the same lock everywhere', async () => {
-  const [serverId, siteId] = [`${fresh('s')}/ä :%2F`, `${fresh('a')}/../x?y#z`];
-  const run = await world.belay.start({ serverId, siteIds: [siteId], backup: PACE, deploy: PACE });
-  assert.equal((await resultOf(run)).outcome, 'completed');
-  assert.equal(began(world.sandbox, 'deployment', siteId).length, 1);
-  const { status } = await world.client.workflow.getHandle(backupServerId(serverId)).describe();
-  assert.equal(status.name, 'COMPLETED');
+  test('a backup that is too old is not used again', async () => {
+    const serverId = fresh('s');
+    await resultOf(await backUp(serverId));
+    const result = await resultOf(await backUp(serverId, { backup: { ...PACE, maxAgeMs: 1_000 } }));
+    assert.equal(result.backup?.source, 'created');
+    assert.equal(began(world.sandbox, 'backup', serverId).length, 2);
+  });
+
+  test('a run can rest on a backup it is given, made by whomever', async () => {
+    const [serverId, siteId] = [fresh('s'), fresh('a')];
+    world.sandbox.act({ server: serverId });
+    const backupId = world.sandbox.journal.at(-1)?.began?.id;
+    assert.ok(backupId);
+    const run = await world.belay.start({ serverId, siteIds: [siteId], backup: { ...PACE, backupId }, deploy: PACE });
+    const result = await resultOf(run);
+    assert.equal(result.outcome, 'completed');
+    assert.equal(result.backup?.source, 'given');
+    assert.equal(began(world.sandbox, 'backup', serverId).length, 0);
+  });
+
+  test('an operation started by hand fails at once, before any request', async () => {
+    const siteId = fresh('a');
+    for (const workflowId of ['by-hand', deploySiteId(siteId)]) {
+      const execution = world.client.workflow.execute('deploySite', {
+        workflowId,
+        taskQueue: TASK_QUEUE,
+        args: [{ siteId, waiters: [], tries: 1, intervalMs: 100 }],
+      });
+      await assert.rejects(execution, (error) => {
+        assert.ok(error instanceof WorkflowFailedError && error.cause instanceof ApplicationFailure);
+        return error.cause.type === 'WrongWorkflowId' && error.cause.message.includes(deploySiteId(siteId));
+      });
+    }
+    assert.equal(world.sandbox.journal.filter(({ request }) => request.includes(`/${siteId}/`)).length, 0);
+  });
+
+  test('an id that is no URL segment is the same lock everywhere', async () => {
+    const [serverId, siteId] = [`${fresh('s')}/ä :%2F`, `${fresh('a')}/../x?y#z`];
+    const run = await world.belay.start({ serverId, siteIds: [siteId], backup: PACE, deploy: PACE });
+    assert.equal((await resultOf(run)).outcome, 'completed');
+    assert.equal(began(world.sandbox, 'deployment', siteId).length, 1);
+    const { status } = await world.client.workflow.getHandle(backupServerId(serverId)).describe();
+    assert.equal(status.name, 'COMPLETED');
+  });
 });

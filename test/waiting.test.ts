@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { before, test } from 'node:test';
+import { before, describe, test } from 'node:test';
 import { backupServerId, deploySiteId } from '../src/ids.ts';
 import { eventually } from './support/eventually.ts';
 import { began, reads } from './support/journal.ts';
@@ -25,84 +25,87 @@ async function eventsOfBackup(tries: number): Promise<number> {
   return eventsOf(backupServerId(serverId));
 }
 
-test('a poll costs at most six history events', async () => {
-  const [few, many] = [await eventsOfBackup(2), await eventsOfBackup(12)];
-  assert.ok((many - few) / 10 <= 6, `${many - few} events for ten polls`);
-});
-
-test('a whole run of fifty polls stays under four hundred events in its longest history', async () => {
-  const tries = 50;
-  assert.ok((await eventsOfBackup(tries)) < 400);
-});
-
-test('a hint is followed by a read at once, and uses up no try', async () => {
-  const serverId = fresh('s');
-  world.sandbox.script({ server: serverId }, { durationMs: 1_000 });
-  const run = await world.belay.start({ serverId, siteIds: [], backup: { intervalMs: 60_000, tries: 1 } });
-  await eventually('the backup', () => began(world.sandbox, 'backup', serverId).length === 1);
-  await sleep(1_100);
-  const startedMs = Date.now();
-  await world.client.workflow.getHandle(backupServerId(serverId)).signal('hint');
-  const result = await run.result();
-  assert.equal(result.backup?.polls, 1);
-  assert.ok(Date.now() - startedMs < 30_000, 'the interval was waited out');
-});
-
-test('a hint that came before the wait began is kept', async () => {
-  const serverId = fresh('s');
-  world.sandbox.script({ server: serverId }, { durationMs: 0 });
-  const run = await world.belay.start({ serverId, siteIds: [], backup: { intervalMs: 60_000, tries: 1 } });
-  // Sent as soon as there is anybody to send it to: around the trigger.
-  await eventually('the operation', () =>
-    world.client.workflow
-      .getHandle(backupServerId(serverId))
-      .signal('hint')
-      .then(() => true)
-      .catch(() => false),
-  );
-  assert.equal((await run.result()).outcome, 'completed');
-});
-
-test('a flood of hints costs at most one read a second and twice the tries in all', async () => {
-  const serverId = fresh('s');
-  world.sandbox.script({ server: serverId }, { ends: 'never' });
-  const run = await world.belay.start({ serverId, siteIds: [], backup: { intervalMs: 4_000, tries: 2 } });
-  const operation = world.client.workflow.getHandle(backupServerId(serverId));
-  await eventually('the backup', () => began(world.sandbox, 'backup', serverId).length === 1);
-  for (let sent = 0; sent < 60; sent += 1) {
-    await operation.signal('hint');
-    await sleep(100);
-  }
-  const result = await resultOf(run);
-  assert.equal(result.outcome, 'timed_out');
-  const times = reads(world.sandbox, `/v1/backups/${result.backup?.backupId}`).map(({ at }) => Date.parse(at));
-  assert.equal(times.length, 2 + 4, 'two tries, and twice as many hinted reads');
-});
-
-test('reads one and three seconds after a trigger where the interval is longer', async () => {
-  const siteId = fresh('a');
-  world.sandbox.script({ site: siteId }, { durationMs: 2_000 });
-  const run = await world.belay.start({ siteIds: [siteId], deploy: { intervalMs: 20_000, tries: 2 } });
-  const result = await run.result();
-  assert.equal(result.deployments[0]?.evidence, 'transition');
-  assert.equal(result.deployments[0]?.polls, 2);
-});
-
-test('tells what it waits for while it waits', async () => {
-  const siteId = fresh('a');
-  world.sandbox.script({ site: siteId }, { durationMs: 3_000, words: ['building'] });
-  const run = await world.belay.start({ siteIds: [siteId], deploy: { intervalMs: 500, tries: 20 } });
-  const { result, waiting } = await eventually('a try', async () => {
-    const status = await run.status();
-    return status.waiting?.for === 'deployment' && status.waiting.lastStatus === 'building' ? status : null;
+// Each test has sites and servers of its own, and most of them wait: they run at once.
+describe('waiting', { concurrency: 6 }, () => {
+  test('a poll costs at most six history events', async () => {
+    const [few, many] = [await eventsOfBackup(2), await eventsOfBackup(12)];
+    assert.ok((many - few) / 10 <= 6, `${many - few} events for ten polls`);
   });
-  assert.equal(result.outcome, null);
-  assert.equal(result.phase, 'deploy');
-  assert.equal(result.deployments[0]?.lastStatus, 'building');
-  assert.equal(result.deployments[0]?.evidence, 'transition');
-  assert.ok(waiting?.for === 'deployment' && waiting.tries === 20);
-  const operation = world.client.workflow.getHandle(deploySiteId(siteId));
-  const details = await operation.query<{ currentDetails: string }>('__temporal_workflow_metadata');
-  assert.match(details.currentDetails, /try \d+ of 20, last status `building`.*next read at /);
-  await run.result();
+
+  test('a whole run of fifty polls stays under four hundred events in its longest history', async () => {
+    const tries = 50;
+    assert.ok((await eventsOfBackup(tries)) < 400);
+  });
+
+  test('a hint is followed by a read at once, and uses up no try', async () => {
+    const serverId = fresh('s');
+    world.sandbox.script({ server: serverId }, { durationMs: 1_000 });
+    const run = await world.belay.start({ serverId, siteIds: [], backup: { intervalMs: 60_000, tries: 1 } });
+    await eventually('the backup', () => began(world.sandbox, 'backup', serverId).length === 1);
+    await sleep(1_100);
+    const startedMs = Date.now();
+    await world.client.workflow.getHandle(backupServerId(serverId)).signal('hint');
+    const result = await run.result();
+    assert.equal(result.backup?.polls, 1);
+    assert.ok(Date.now() - startedMs < 30_000, 'the interval was waited out');
+  });
+
+  test('a hint that came before the wait began is kept', async () => {
+    const serverId = fresh('s');
+    world.sandbox.script({ server: serverId }, { durationMs: 0 });
+    const run = await world.belay.start({ serverId, siteIds: [], backup: { intervalMs: 60_000, tries: 1 } });
+    // Sent as soon as there is anybody to send it to: around the trigger.
+    await eventually('the operation', () =>
+      world.client.workflow
+        .getHandle(backupServerId(serverId))
+        .signal('hint')
+        .then(() => true)
+        .catch(() => false),
+    );
+    assert.equal((await run.result()).outcome, 'completed');
+  });
+
+  test('a flood of hints costs at most one read a second and twice the tries in all', async () => {
+    const serverId = fresh('s');
+    world.sandbox.script({ server: serverId }, { ends: 'never' });
+    const run = await world.belay.start({ serverId, siteIds: [], backup: { intervalMs: 4_000, tries: 2 } });
+    const operation = world.client.workflow.getHandle(backupServerId(serverId));
+    await eventually('the backup', () => began(world.sandbox, 'backup', serverId).length === 1);
+    for (let sent = 0; sent < 60; sent += 1) {
+      await operation.signal('hint');
+      await sleep(100);
+    }
+    const result = await resultOf(run);
+    assert.equal(result.outcome, 'timed_out');
+    const times = reads(world.sandbox, `/v1/backups/${result.backup?.backupId}`).map(({ at }) => Date.parse(at));
+    assert.equal(times.length, 2 + 4, 'two tries, and twice as many hinted reads');
+  });
+
+  test('reads one and three seconds after a trigger where the interval is longer', async () => {
+    const siteId = fresh('a');
+    world.sandbox.script({ site: siteId }, { durationMs: 2_000 });
+    const run = await world.belay.start({ siteIds: [siteId], deploy: { intervalMs: 20_000, tries: 2 } });
+    const result = await run.result();
+    assert.equal(result.deployments[0]?.evidence, 'transition');
+    assert.equal(result.deployments[0]?.polls, 2);
+  });
+
+  test('tells what it waits for while it waits', async () => {
+    const siteId = fresh('a');
+    world.sandbox.script({ site: siteId }, { durationMs: 3_000, words: ['building'] });
+    const run = await world.belay.start({ siteIds: [siteId], deploy: { intervalMs: 500, tries: 20 } });
+    const { result, waiting } = await eventually('a try', async () => {
+      const status = await run.status();
+      return status.waiting?.for === 'deployment' && status.waiting.lastStatus === 'building' ? status : null;
+    });
+    assert.equal(result.outcome, null);
+    assert.equal(result.phase, 'deploy');
+    assert.equal(result.deployments[0]?.lastStatus, 'building');
+    assert.equal(result.deployments[0]?.evidence, 'transition');
+    assert.ok(waiting?.for === 'deployment' && waiting.tries === 20);
+    const operation = world.client.workflow.getHandle(deploySiteId(siteId));
+    const details = await operation.query<{ currentDetails: string }>('__temporal_workflow_metadata');
+    assert.match(details.currentDetails, /try \d+ of 20, last status `building`.*next read at /);
+    await run.result();
+  });
 });
