@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { before, describe, test } from 'node:test';
 import { WorkflowFailedError } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
@@ -8,6 +9,7 @@ import type { Run } from '../src/starter.ts';
 import { eventually } from './support/eventually.ts';
 import { began } from './support/journal.ts';
 import { resultOf } from './support/outcome.ts';
+import { replayAll } from './support/replay.ts';
 import { fresh, startWorld, TASK_QUEUE, type World } from './support/world.ts';
 
 const PACE = { intervalMs: 200, tries: 50 };
@@ -39,6 +41,7 @@ function span({ deployments: [deployment] }: { deployments: DeploymentResult[] }
 describe('locks and sharing', { concurrency: 8 }, () => {
   test('runs for one site go one after another, in the order they came', async () => {
     const siteId = fresh('a');
+    world.sandbox.script({ site: siteId }, { durationMs: 4_000 }, { durationMs: 1_000 });
     const runs: Run[] = [];
     for (let n = 0; n < 5; n += 1) {
       const run = await deploy(siteId);
@@ -52,6 +55,29 @@ describe('locks and sharing', { concurrency: 8 }, () => {
       const [, to] = spans[index] ?? [];
       assert.ok(to !== undefined && to <= from, `run ${index + 2} began before run ${index + 1} ended`);
     }
+  });
+
+  test('who is sent on late, by a run that has the lock already, keeps its place in the queue', async () => {
+    const siteId = fresh('a');
+    world.sandbox.script({ site: siteId }, { durationMs: 3_000 }, { durationMs: 1_000 });
+    const holder = await deploy(siteId);
+    await deploymentBegun(siteId);
+    const first = await deploy(siteId);
+    await queuedFor(first);
+    const second = await deploy(siteId);
+    await queuedFor(second);
+    const { workflowId, runId } = second;
+    const waiters = [{ workflowId, runId, since: new Date().toISOString() }];
+    const word = { lockId: deploySiteId(siteId), waiters, backup: null };
+    await world.client.workflow.getHandle(holder.workflowId).signal('lockReleased', word);
+    await sleep(1_000);
+    const { events } = await world.client.workflow.getHandle(workflowId).fetchHistory();
+    assert.ok(
+      !events?.some((event) => event.workflowExecutionSignaledEventAttributes),
+      'it was told that it is its turn',
+    );
+    const results = await Promise.all([holder, first, second].map((run) => resultOf(run)));
+    assert.deepEqual(results.map(span), results.map(span).sort());
   });
 
   test('two runs for one site, started at the same moment, go one after the other', async () => {
@@ -248,4 +274,8 @@ describe('locks and sharing', { concurrency: 8 }, () => {
     const { status } = await world.client.workflow.getHandle(backupServerId(serverId)).describe();
     assert.equal(status.name, 'COMPLETED');
   });
+});
+
+test('every history of these tests is replayed by the workflows without a difference', async () => {
+  assert.ok((await replayAll(world.client)) > 5);
 });

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import { began, reads } from './support/journal.ts';
 import { resultOf } from './support/outcome.ts';
+import { replayAll } from './support/replay.ts';
 import { fresh, startWorld, type World } from './support/world.ts';
 
 const PACE = { intervalMs: 200, tries: 20 };
@@ -132,4 +133,8 @@ describe('runs', { concurrency: 8 }, () => {
     );
     assert.equal(result.outcome, 'failed');
   });
+});
+
+test('every history of these tests is replayed by the workflows without a difference', async () => {
+  assert.ok((await replayAll(world.client)) > 5);
 });

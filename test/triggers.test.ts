@@ -3,6 +3,7 @@ import type { ServerResponse } from 'node:http';
 import { before, describe, test } from 'node:test';
 import { literalService, type LiteralService } from './support/literal.ts';
 import { resultOf } from './support/outcome.ts';
+import { replayAll } from './support/replay.ts';
 import { fresh, startWorld, type World } from './support/world.ts';
 
 const PACE = { intervalMs: 300, tries: 60 };
@@ -137,4 +138,8 @@ describe('triggers', { concurrency: 12 }, () => {
     assert.equal(result.outcome, 'unknown');
     assert.equal(deployment.error?.type, 'Refused');
   });
+});
+
+test('every history of these tests is replayed by the workflows without a difference', async () => {
+  assert.ok((await replayAll(world.client)) > 5);
 });

@@ -5,6 +5,7 @@ import { backupServerId, deploySiteId } from '../src/ids.ts';
 import { eventually } from './support/eventually.ts';
 import { began, reads } from './support/journal.ts';
 import { resultOf } from './support/outcome.ts';
+import { replayAll } from './support/replay.ts';
 import { fresh, startWorld, type World } from './support/world.ts';
 
 let world: World;
@@ -108,4 +109,8 @@ describe('waiting', { concurrency: 6 }, () => {
     assert.match(details.currentDetails, /try \d+ of 20, last status `building`.*next read at /);
     await run.result();
   });
+});
+
+test('every history of these tests is replayed by the workflows without a difference', async () => {
+  assert.ok((await replayAll(world.client)) > 5);
 });

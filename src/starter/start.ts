@@ -102,5 +102,6 @@ function summaryOf({ serverId, siteIds }: RunInput): string {
   const [first, ...rest] = siteIds;
   const more = rest.length === 0 ? '' : ` and ${rest.length} more`;
   const deploy = first === undefined ? [] : [`deploy ${plainText(first, 30)}${more}`];
-  return [...backup, ...deploy].join(', then ');
+  const summary = [...backup, ...deploy].join(', then ');
+  return summary.charAt(0).toUpperCase() + summary.slice(1);
 }

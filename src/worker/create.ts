@@ -12,7 +12,9 @@ import { probeService } from './probe.ts';
 import { registerSearchAttributes } from './search-attributes.ts';
 
 /** Made by the build, so that a worker needn't bundle when it starts. */
-const BUNDLE = fileURLToPath(new URL('../../dist/workflow-bundle.js', import.meta.url));
+export const WORKFLOW_BUNDLE = {
+  codePath: fileURLToPath(new URL('../../dist/workflow-bundle.js', import.meta.url)),
+};
 
 /** Each guards against something measured; docs/architecture.md tells what. */
 const SETTINGS = {
@@ -62,7 +64,7 @@ export async function startWorker(options: WorkerOptions, onRefusedToken: 'throw
     namespace: temporal.namespace,
     taskQueue,
     identity: `belay@${process.pid}`,
-    workflowBundle: { codePath: BUNDLE },
+    workflowBundle: WORKFLOW_BUNDLE,
     activities: createActivities({
       service,
       statuses: STATUS_WORDS,

@@ -37,7 +37,7 @@ function partLines({ backup, deployments }: RunResult): string[] {
 
 function partLine(name: string, { outcome, lastStatus, polls }: BackupResult | DeploymentResult): string {
   const last = lastStatus === null ? '' : `, last status ${codeSpan(lastStatus)} of ${polls} polls`;
-  return `- ${name}: ${outcome ?? 'not ended'}${last}`;
+  return `${name}: ${outcome ?? 'not ended'}${last}`;
 }
 
 function waitingLine(waiting: Waiting): string {
@@ -66,7 +66,7 @@ function triggerLine({ trigger }: BackupResult | DeploymentResult): string | nul
   return `Trigger: ${trigger.attempts} sent${doubt}`;
 }
 
-/** Paragraphs, for Markdown joins adjacent lines. */
+/** Hard line breaks: the UI shows few lines at once, and paragraphs would take two each. */
 function lines(...parts: (string | null)[]): string {
-  return parts.filter((part) => part !== null).join('\n\n');
+  return parts.filter((part) => part !== null).join('  \n');
 }

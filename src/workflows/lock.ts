@@ -39,8 +39,8 @@ export function holdLock(inherited: readonly Waiter[]): HeldLock {
 }
 
 /** Asks the holder to be told. @returns whether there is one */
-export async function askHolder(lockId: string, request: LockRequested): Promise<boolean> {
-  return sent(() => getExternalWorkflowHandle(lockId).signal(lockRequestedSignal, request));
+export async function askHolder(lockId: string, { waiters }: LockRequested): Promise<boolean> {
+  return sent(() => getExternalWorkflowHandle(lockId).signal(lockRequestedSignal, { waiters }));
 }
 
 /** Tells the first of the queue that is still there. */

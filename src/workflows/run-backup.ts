@@ -116,7 +116,7 @@ async function recentBackup(run: Run, serverId: string, maxAgeMs: number): Promi
 
 function operationInput(run: Run, serverId: string): Omit<BackupServerInput, 'waiters'> {
   const { intervalMs, tries } = run.plan.backup;
-  return { ...sharedInput(run, `backup:${serverId}`), serverId, intervalMs, tries };
+  return { ...sharedInput(run, 'backup'), serverId, intervalMs, tries };
 }
 
 /** What every operation of a run is given. */
@@ -125,7 +125,7 @@ export function sharedInput(run: Run, step: string) {
     service: serviceOf(run),
     searchAttributes: run.searchAttributes,
     // The first execution's id survives a reset: whatever is sent again carries the same key.
-    idempotencyKey: encodeURIComponent(`${workflowInfo().firstExecutionRunId}:${step}`),
+    idempotencyKey: `${workflowInfo().firstExecutionRunId}:${step}`,
     ifBusy: run.plan.ifBusy,
   };
 }

@@ -18,7 +18,7 @@ export async function deployAll(run: Run): Promise<End[]> {
 
 async function deploy(run: Run, siteId: string, index: number): Promise<End> {
   const lockId = deploySiteId(siteId);
-  const input = { ...sharedInput(run, `deploy:${siteId}`), siteId, ...run.plan.deploy };
+  const input = { ...sharedInput(run, `deploy:${encodeURIComponent(siteId)}`), siteId, ...run.plan.deploy };
   run.enter('deploy');
   const turn = await run.takeLock({
     lockId,

@@ -15,6 +15,8 @@ const MAX_STARTS_PER_TURN = 10;
 export interface LockWord {
   lockId: string | null;
   released: LockReleased | null;
+  /** The locks this run took: whoever is sent to it late belongs into their queues. */
+  taken: Set<string>;
 }
 
 export interface WantedLock<T> {
@@ -35,14 +37,14 @@ export type Turn<T> =
   | { got: 'busy' }
   | { got: 'cancelled' };
 
-/** Answers every word about a lock from now on: one this run doesn't wait for is for the next in the queue. */
+/** Answers every word about a lock from now on: one this run doesn't wait for is for those in the queue. */
 export function hearLocks(): LockWord {
-  const word: LockWord = { lockId: null, released: null };
+  const word: LockWord = { lockId: null, released: null, taken: new Set() };
   const description = 'A lock this run waits for was released to it.';
   setHandler(
     lockReleasedSignal,
     async (released) => {
-      if (released.lockId !== word.lockId) return passOn(released);
+      if (released.lockId !== word.lockId) return notForUs(word, released);
       word.released = { ...released, waiters: joinQueue(word.released?.waiters ?? [], released.waiters) };
     },
     { description },
@@ -54,12 +56,20 @@ export function hearLocks(): LockWord {
 export async function takeLock<T>(word: LockWord, cancellation: Cancellation, wanted: WantedLock<T>): Promise<Turn<T>> {
   word.lockId = wanted.lockId;
   try {
-    return await queueUp(word, cancellation, wanted);
+    const turn = await queueUp(word, cancellation, wanted);
+    if (turn.got === 'lock') word.taken.add(wanted.lockId);
+    return turn;
   } finally {
     word.lockId = null;
     const late = heard(word);
-    if (late !== null) await passOn(late);
+    if (late !== null) await notForUs(word, late);
   }
+}
+
+async function notForUs({ taken }: LockWord, released: LockReleased): Promise<void> {
+  // Told that it is their turn they would overtake the queue of the lock, which is not free.
+  const queued = released.backup === null && taken.has(released.lockId) && (await askHolder(released.lockId, released));
+  if (!queued) await passOn(released);
 }
 
 async function queueUp<T>(word: LockWord, cancellation: Cancellation, wanted: WantedLock<T>): Promise<Turn<T>> {

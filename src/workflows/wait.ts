@@ -42,13 +42,14 @@ export async function wait<V>(watcher: Watcher, plan: WaitPlan, judge: Judge<V>)
     const due = nextRead(beat, notBeforeMs);
     const tries = Math.max(plan.tries, 1);
     const attempt = Math.min(made + 1, tries);
-    const summary = summaryOf(attempt, tries, watcher.lastStatus);
+    const summary = (name: string) => summaryOf(PREFIX[plan.what] + name, watcher.lastStatus);
+    const name = due.isTry ? `read ${attempt} of ${tries}` : 'early read';
     show(watcher, plan.what, { attempt, tries, dueMs: due.atMs });
-    const woken = await rest(watcher, plan, due.atMs, summary);
+    const woken = await rest(watcher, plan, due.atMs, summary(name));
     if (woken === 'cancelled' || woken === 'stopped') return { end: woken };
     const isTry = woken === 'due' && due.isTry;
 
-    const read = await plan.read(summary);
+    const read = await plan.read(summary(woken === 'hint' ? 'hinted read' : name));
     if (read.ok) watcher.noteStatus(read);
     const value = judge(read, woken === 'due');
     if (value !== undefined) return { end: 'judged', value };
@@ -100,10 +101,16 @@ async function rest(
   }
 }
 
+const PREFIX: Record<WaitPlan['what'], string> = {
+  backup: '',
+  deployment: '',
+  baseline: 'baseline: ',
+  trace: 'trace: ',
+};
+
 /** Temporal refuses a summary over 400 bytes, and the status is the service's. */
-function summaryOf(attempt: number, tries: number, lastStatus: string | null): string {
-  const last = lastStatus === null ? '' : `, last: ${plainText(lastStatus, 40)}`;
-  return `read ${attempt} of ${tries}${last}`;
+function summaryOf(name: string, lastStatus: string | null): string {
+  return lastStatus === null ? name : `${name}, last: ${plainText(lastStatus, 40)}`;
 }
 
 function show(
