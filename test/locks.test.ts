@@ -94,6 +94,7 @@ describe('locks and sharing', { concurrency: 8 }, () => {
 
   test('a waiter that was cancelled is passed over, and triggers nothing', async () => {
     const siteId = fresh('a');
+    world.sandbox.script({ site: siteId }, { durationMs: 4_000 }, { durationMs: 1_000 });
     const holder = await deploy(siteId);
     await deploymentBegun(siteId);
     const quitter = await deploy(siteId);

@@ -33,6 +33,7 @@ const BY_TYPE: Partial<Record<ErrorType, number>> = {
   KeyReused: EXIT.usage,
   TemporalUnreachable: EXIT.unreachable,
   NoWorker: EXIT.unreachable,
+  Cancelled: EXIT.cancelled,
   StoppedWaiting: EXIT.stoppedWaiting,
 };
 

@@ -2,7 +2,7 @@
 import type { BackupResult, BackupServerInput } from '../contract.ts';
 import { backupServerId } from '../ids.ts';
 import { backupEnd } from './backup-wait.ts';
-import { ended, type End } from './end.ts';
+import { cancelledEarly, ended, type End } from './end.ts';
 import { NO_TRIGGER, runOperation, type Operation } from './operation.ts';
 import { afterTrigger, countEnd, NO_ENDS, type TriggerStep } from './rules/trigger.ts';
 import { post, postSummary, POST_UNDER_WAY_MS, triggerEnd } from './trigger.ts';
@@ -56,8 +56,7 @@ async function create(operation: Operation<BackupResult>, input: BackupServerInp
       if (ends.ambiguous > 1) return ended('unknown', 'OutcomeUnknown', `whether a backup was made: ${end.message}`);
     }
     const slept = await sleepUntil(operation, againAtMs(step, sentMs), 'before the request is sent again');
-    if (slept === 'cancelled')
-      return ended('cancelled', 'Cancelled', `cancelled before backup was made: ${end.message}`);
+    if (slept === 'cancelled') return cancelledEarly(ends, `cancelled before backup was made: ${end.message}`);
   }
 }
 

@@ -33,7 +33,7 @@ export async function takeBaseline({ operation, input, read }: Deployment, busyE
     case 'given_up':
       return { end: ended('not_started', 'Refused', notDeployed(input.siteId, end.reason.message)) };
     case 'cancelled':
-      return { end: ended('cancelled', 'Cancelled', notDeployed(input.siteId, 'cancelled')) };
+      return { end: ended('not_started', 'Cancelled', notDeployed(input.siteId, 'cancelled')) };
     default:
       return { end: ended('not_started', 'Busy', notDeployed(input.siteId, busyMessage(lastRead(operation)))) };
   }

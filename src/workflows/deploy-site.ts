@@ -2,7 +2,7 @@
 import type { DeploymentResult, DeploySiteInput } from '../contract.ts';
 import { deploySiteId } from '../ids.ts';
 import { takeBaseline } from './baseline.ts';
-import { ended, type End } from './end.ts';
+import { cancelledEarly, ended, type End } from './end.ts';
 import { followed, newDeploymentResult, type Deployment } from './deployment.ts';
 import { runOperation } from './operation.ts';
 import { deploymentReader } from './reader.ts';
@@ -51,7 +51,7 @@ async function deploy(deployment: Deployment): Promise<End> {
       const found = await reconcile(deployment, question, { ...sent, ambiguities: ends.ambiguous });
       if (found !== 'send again') return found;
     } else if ((await sleepUntil(operation, step.atMs, 'before the request is sent again')) === 'cancelled') {
-      return ended('cancelled', 'Cancelled', `cancelled before site ${input.siteId} was deployed: ${end.message}`);
+      return cancelledEarly(ends, `cancelled before site ${input.siteId} was deployed: ${end.message}`);
     }
   }
 }

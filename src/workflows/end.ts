@@ -2,11 +2,17 @@
 import { ApplicationFailure } from '@temporalio/common';
 import type { ErrorType, Outcome, RunError } from '../contract.ts';
 import type { End } from './rules/outcome.ts';
+import type { Ends } from './rules/trigger.ts';
 
 export type { End };
 
 export function ended(outcome: Outcome | null, type: ErrorType, message: string): End {
   return { outcome, error: { type, message } };
+}
+
+/** Cancelled while nothing was accepted: nothing was started, unless an ambiguous trigger leaves that open. */
+export function cancelledEarly(ends: Ends, message: string): End {
+  return ended(ends.ambiguous === 0 ? 'not_started' : 'cancelled', 'Cancelled', message);
 }
 
 /** A defect of ours, or of the SDK: it fails the workflow, so that it is seen and holds no lock. */

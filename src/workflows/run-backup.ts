@@ -58,7 +58,7 @@ async function createOrShare(run: Run, serverId: string): Promise<End> {
       return ended('not_started', 'Busy', `server ${serverId} was not backed up: ${lockId} was held for too long`);
     case 'cancelled':
       result.outcome = 'not_started';
-      return ended('cancelled', 'Cancelled', `cancelled before server ${serverId} was backed up`);
+      return ended('not_started', 'Cancelled', `cancelled before server ${serverId} was backed up`);
   }
   const closed = await turn.child.end();
   run.showOperation(null);

@@ -34,7 +34,7 @@ async function deploy(run: Run, siteId: string, index: number): Promise<End> {
   if (turn.got !== 'lock') {
     const end =
       turn.got === 'cancelled'
-        ? ended('cancelled', 'Cancelled', `cancelled before site ${siteId} was deployed`)
+        ? ended('not_started', 'Cancelled', `cancelled before site ${siteId} was deployed`)
         : ended('not_started', 'Busy', `site ${siteId} was not deployed: another run holds ${lockId}`);
     run.result.deployments[index] = { ...newDeploymentResult(siteId), outcome: 'not_started', error: end.error };
     return end;

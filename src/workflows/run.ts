@@ -76,7 +76,8 @@ async function tell(run: Run, story: Story): Promise<End> {
   const refusal = await admit(run);
   const end = worst(refusal === null ? await story(run) : [refusal]);
   if (!run.cancellation.requested || end.outcome === 'completed') return end;
-  return worst([end, ended('cancelled', 'Cancelled', 'cancelled')]);
+  const message = end.error?.type === 'Cancelled' ? end.error.message : 'cancelled';
+  return worst([end, ended('cancelled', 'Cancelled', message)]);
 }
 
 function openRun(type: RunType, input: RunInput): Run {

@@ -55,5 +55,5 @@ async function firstSighting(followed: Followed): Promise<{ sighting: Sighting |
   );
   if (end.end === 'judged') return end.value;
   if (end.end === 'given_up') return notWatched(end.reason.message);
-  return { end: ended('cancelled', 'Cancelled', `cancelled before site ${result.siteId} was read`) };
+  return { end: ended('not_started', 'Cancelled', `cancelled before site ${result.siteId} was read`) };
 }
