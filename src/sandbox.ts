@@ -1,5 +1,5 @@
 /** Program `belay sandbox`: the emulator of the hosting service alone, for trying things out. Loopback only. */
-import { untilStopped } from './commands/until-stopped.ts';
+import { untilStopped } from './until-stopped.ts';
 import { startSandbox } from './sandbox/server.ts';
 
 /** No secret: it opens an emulator on this machine. */

@@ -1,6 +1,6 @@
 /** Program `belay worker`: takes runs from Temporal and talks to the hosting service. The only holder of the token. */
 import { requireService, serviceConfig, taskQueue } from './config.ts';
-import { untilStopped } from './commands/until-stopped.ts';
+import { untilStopped } from './until-stopped.ts';
 import { findTemporal } from './temporal.ts';
 import { startWorker } from './worker/create.ts';
 import { createLogger, installRuntime } from './worker/log.ts';

@@ -7,7 +7,7 @@ import { DEFAULT_TASK_QUEUE } from '../contract.ts';
 import type { Stack } from '../dev/stack.ts';
 import { connect } from '../starter.ts';
 import { json } from './options.ts';
-import { untilStopped } from './until-stopped.ts';
+import { untilStopped } from '../until-stopped.ts';
 import { waitAndPrint } from './waiting.ts';
 
 interface DemoOptions {
@@ -43,7 +43,10 @@ async function demo(options: DemoOptions): Promise<void> {
     try {
       say('Backing up server s1, then deploying site a1.');
       process.exitCode = await runOnce(stack, options.json === true);
-      if (options.keep !== true) return;
+      if (options.keep !== true) {
+        say('Stopping it all again. To look at the run in the Temporal UI: npm run demo -- --keep');
+        return;
+      }
       say(
         `Still up: Temporal ${stack.temporal.connectionOptions.address}, UI ${stack.temporal.uiUrl}. Ctrl-C stops it.`,
       );

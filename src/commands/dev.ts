@@ -7,7 +7,7 @@ import { BelayError } from '../starter.ts';
 import { findTemporal, type TemporalPlace } from '../temporal.ts';
 import { json, parsePort } from './options.ts';
 import { printDocument } from './output.ts';
-import { untilStopped } from './until-stopped.ts';
+import { untilStopped } from '../until-stopped.ts';
 
 interface DevOptions {
   temporalPort: number;

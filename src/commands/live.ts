@@ -1,15 +1,14 @@
 /** What is seen of a run while a command waits for it: one live line on a terminal, else a line for each change. */
-import { clearLine, cursorTo } from 'node:readline';
 import type { RunResult, Waiting } from '../contract.ts';
 import type { Run, RunStatus } from '../starter.ts';
-import { plainText } from '../text.ts';
+import { createLiveLine } from '../terminal.ts';
 
 const TERMINAL_PERIOD_MS = 1_000;
 const LOG_PERIOD_MS = 3_000;
 
 /** Shows the run on stderr until stopped. */
 export function followLive(run: Run, stream: NodeJS.WriteStream = process.stderr): { stop(): void } {
-  const terminal = stream.isTTY;
+  const terminal = stream.isTTY ? createLiveLine(stream) : null;
   let shown = '';
   let stopped = false;
   let timer: NodeJS.Timeout | undefined;
@@ -18,19 +17,13 @@ export function followLive(run: Run, stream: NodeJS.WriteStream = process.stderr
     // What can't be seen just now is no error of the wait.
     const status = await run.status().catch(() => null);
     if (stopped) return;
-    if (status !== null) draw(status);
-    timer = setTimeout(() => void look(), terminal ? TERMINAL_PERIOD_MS : LOG_PERIOD_MS);
+    if (status !== null) show(liveLine(status, terminal === null ? null : Date.now()));
+    timer = setTimeout(() => void look(), terminal === null ? LOG_PERIOD_MS : TERMINAL_PERIOD_MS);
   }
 
-  function draw(status: RunStatus): void {
-    const line = liveLine(status, terminal ? Date.now() : null);
-    if (terminal) {
-      cursorTo(stream, 0);
-      clearLine(stream, 0);
-      stream.write(plainText(line, Math.max(20, (stream.columns ?? 80) - 1)));
-    } else if (line !== shown) {
-      stream.write(`${line}\n`);
-    }
+  function show(line: string): void {
+    if (terminal !== null) terminal.draw(line);
+    else if (line !== shown) stream.write(`${line}\n`);
     shown = line;
   }
 
@@ -39,10 +32,7 @@ export function followLive(run: Run, stream: NodeJS.WriteStream = process.stderr
     stop() {
       stopped = true;
       clearTimeout(timer);
-      if (terminal && shown !== '') {
-        cursorTo(stream, 0);
-        clearLine(stream, 0);
-      }
+      terminal?.clear();
     },
   };
 }
@@ -51,7 +41,7 @@ export function followLive(run: Run, stream: NodeJS.WriteStream = process.stderr
 export function liveLine({ result, waiting, answered }: RunStatus, nowMs: number | null): string {
   if (!answered) return 'the run does not answer: is a worker there?';
   const what = inFlight(result);
-  if (waiting === null) return `${result.phase ?? 'starting'}${what === null ? '' : ` ${what}`}`;
+  if (waiting === null) return what ?? result.phase ?? 'starting';
   if (waiting.for === 'lock') return `${what ?? result.phase}: waits for ${waiting.lockId}, held by another run`;
   const last = waiting.lastStatus === null ? 'not read yet' : `last "${waiting.lastStatus}"`;
   return `${doing(waiting, what)}: try ${waiting.try} of ${waiting.tries}, ${last}${nextRead(waiting.nextReadAt, nowMs)}`;

@@ -1,30 +1,20 @@
 /** How far the build of the Temporal server is: one live line on a terminal, else a line now and then. */
-import { clearLine, cursorTo } from 'node:readline';
+import { createLiveLine } from '../terminal.ts';
 import { PACKAGES_ABOUT, type BuildProgress } from './go-build.ts';
 
 const LOG_PERIOD_MS = 20_000;
 
 export function showBuild(stream: NodeJS.WriteStream): { show(progress: BuildProgress): void; end(): void } {
+  const terminal = stream.isTTY ? createLiveLine(stream) : null;
   let loggedMs = Date.now();
-  let drawn = false;
   return {
     show(progress) {
-      const line = buildLine(progress);
-      if (stream.isTTY) {
-        cursorTo(stream, 0);
-        clearLine(stream, 0);
-        stream.write(line);
-        drawn = true;
-      } else if (Date.now() - loggedMs >= LOG_PERIOD_MS) {
-        stream.write(`${line}\n`);
-        loggedMs = Date.now();
-      }
+      if (terminal !== null) return terminal.draw(buildLine(progress));
+      if (Date.now() - loggedMs < LOG_PERIOD_MS) return;
+      stream.write(`${buildLine(progress)}\n`);
+      loggedMs = Date.now();
     },
-    end() {
-      if (!drawn) return;
-      cursorTo(stream, 0);
-      clearLine(stream, 0);
-    },
+    end: () => terminal?.clear(),
   };
 }
 

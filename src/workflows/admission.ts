@@ -6,7 +6,7 @@ import { setAttributes } from './attributes.ts';
 import { refusalOf } from './baseline.ts';
 import { ended, type End } from './end.ts';
 import { deploymentReader } from './reader.ts';
-import type { Run } from './run.ts';
+import type { Run } from './open-run.ts';
 
 const SITES_AT_ONCE = 10;
 const OTHER_WORKERS_ASKED = 5;

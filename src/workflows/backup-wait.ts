@@ -4,7 +4,7 @@ import { ended, type End } from './end.ts';
 import { backupReader } from './reader.ts';
 import { startBeat } from './rules/beat.ts';
 import type { Sighting } from './rules/verdict.ts';
-import { wait } from './wait.ts';
+import { cutShort, wait } from './wait.ts';
 import { lastRead, type Watcher } from './watcher.ts';
 
 export interface BackupWait {
@@ -37,13 +37,8 @@ export async function backupEnd(watcher: Watcher, options: BackupWait): Promise<
     case 'judged':
       return judged(name, end.value);
     case 'given_up':
-      return ended('unknown', end.reason.type, `${name}: ${end.reason.message}`);
     case 'cancelled':
-      return ended(
-        'cancelled',
-        'Cancelled',
-        `cancelled; ${name} goes on at the service, last status ${lastRead(watcher)}`,
-      );
+      return cutShort(watcher, name, end);
     default:
       return ended(
         'timed_out',

@@ -19,7 +19,7 @@ import { plainText } from '../text.ts';
 import type { backupServer } from './backup-server.ts';
 import type { deploySite } from './deploy-site.ts';
 import { defect, ended, type End } from './end.ts';
-import type { Run } from './run.ts';
+import type { Run } from './open-run.ts';
 
 export interface ChildEnd<R> {
   end: End;

@@ -8,7 +8,7 @@ import { startBackup } from './children.ts';
 import { ended, type End } from './end.ts';
 import { NO_TRIGGER } from './operation.ts';
 import { backupReader } from './reader.ts';
-import type { Run } from './run.ts';
+import type { Run } from './open-run.ts';
 import { createWatcher } from './watcher.ts';
 
 const lookup = proxyActivities<Activities>({ startToCloseTimeout: '10 seconds', retry: { maximumAttempts: 3 } });

@@ -4,7 +4,7 @@ import { startDeployment } from './children.ts';
 import { newDeploymentResult } from './deployment.ts';
 import { ended, type End } from './end.ts';
 import { sharedInput } from './run-backup.ts';
-import type { Run } from './run.ts';
+import type { Run } from './open-run.ts';
 
 export async function deployAll(run: Run): Promise<End[]> {
   const ends: End[] = [];

@@ -1,54 +1,14 @@
 /**
- * What every run is: the parent of its operations. It checks what it was asked, keeps the result as it grows, answers
- * for progress, and fails where it isn't `completed`, so that the UI shows it red and a schedule can pause on it.
+ * What every run is: the parent of its operations. It checks what it was asked, tells its story, and fails where that
+ * doesn't end `completed`, so that the UI shows it red and a schedule can pause on it.
  */
-import {
-  allHandlersFinished,
-  CancellationScope,
-  condition,
-  defineQuery,
-  setCurrentDetails,
-  setHandler,
-  workflowInfo,
-} from '@temporalio/workflow';
-import {
-  QUERIES,
-  SCHEMA_VERSION,
-  type Phase,
-  type RunInput,
-  type RunProgress,
-  type RunResult,
-  type RunType,
-  type Waiting,
-} from '../contract.ts';
-import { planOf, problemOfInput, type RunPlan } from '../input.ts';
-import { plainText } from '../text.ts';
+import { allHandlersFinished, CancellationScope, condition } from '@temporalio/workflow';
+import type { RunInput, RunResult, RunType } from '../contract.ts';
+import { problemOfInput } from '../input.ts';
 import { admit } from './admission.ts';
-import { setAttributes } from './attributes.ts';
-import { observeCancellation, type Cancellation } from './cancellation.ts';
-import { newDeploymentResult } from './deployment.ts';
-import { runDetails } from './details.ts';
 import { defect, ended, resultOrFailure, type End } from './end.ts';
-import { keepHints, type Hints } from './hints.ts';
+import { newRunResult, openRun, type Run } from './open-run.ts';
 import { worst } from './rules/outcome.ts';
-import { hearLocks, takeLock, type Turn, type WantedLock } from './take-lock.ts';
-
-export const runProgressQuery = defineQuery<RunProgress>(QUERIES.progress);
-
-export interface Run {
-  readonly type: RunType;
-  readonly input: RunInput;
-  readonly plan: RunPlan;
-  readonly result: RunResult;
-  readonly cancellation: Cancellation;
-  readonly hints: Hints;
-  /** Whether the namespace has the search attributes; known once the run is admitted. */
-  searchAttributes: boolean;
-  takeLock<T>(wanted: WantedLock<T>): Promise<Turn<T>>;
-  enter(phase: Phase): void;
-  show(waiting: Waiting | null): void;
-  showOperation(operation: RunProgress['operation']): void;
-}
 
 /** The ends of a run's parts, in their order. */
 export type Story = (run: Run) => Promise<End[]>;
@@ -78,60 +38,4 @@ async function tell(run: Run, story: Story): Promise<End> {
   if (!run.cancellation.requested || end.outcome === 'completed') return end;
   const message = end.error?.type === 'Cancelled' ? end.error.message : 'cancelled';
   return worst([end, ended('cancelled', 'Cancelled', message)]);
-}
-
-function openRun(type: RunType, input: RunInput): Run {
-  const result = newRunResult(input);
-  const plan = planOf(input);
-  const cancellation = observeCancellation();
-  const locks = hearLocks();
-  const progress: RunProgress = { result, waiting: null, operation: null };
-  const refresh = () => setCurrentDetails(runDetails(progress));
-  setHandler(runProgressQuery, () => progress, { description: 'What is known now, and what is waited for.' });
-  const run: Run = {
-    type,
-    input,
-    plan,
-    result,
-    cancellation,
-    hints: keepHints(2 * (type === 'watchDeployment' ? plan.deploy.tries : plan.backup.tries)),
-    searchAttributes: false,
-    takeLock: (wanted) => takeLock(locks, cancellation, wanted),
-    enter(phase) {
-      result.phase = phase;
-      const outcome = result.outcome === null ? {} : { outcome: result.outcome };
-      setAttributes(run.searchAttributes, { phase, ...outcome });
-      refresh();
-    },
-    show(waiting) {
-      progress.waiting = waiting;
-      refresh();
-    },
-    showOperation(operation) {
-      progress.operation = operation;
-      progress.waiting = null;
-      refresh();
-    },
-  };
-  return run;
-}
-
-function newRunResult(input: RunInput | null): RunResult {
-  const { workflowId, runId, startTime } = workflowInfo();
-  const meta = Object.entries(input?.meta ?? {}).map(([name, value]) => [plainText(name), plainText(value)]);
-  return {
-    schemaVersion: SCHEMA_VERSION,
-    workflowId,
-    runId,
-    service: null,
-    outcome: null,
-    phase: 'checking',
-    backup: null,
-    deployments: (input?.siteIds ?? []).map(newDeploymentResult),
-    error: null,
-    meta: Object.fromEntries(meta) as Record<string, string>,
-    links: { ui: null },
-    startedAt: startTime.toISOString(),
-    endedAt: null,
-  };
 }

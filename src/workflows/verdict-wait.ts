@@ -4,7 +4,7 @@ import { ended, type End } from './end.ts';
 import type { Reader } from './reader.ts';
 import { startBeat } from './rules/beat.ts';
 import { judge, look, type Question, type Seen, type Sighting, type Verdict } from './rules/verdict.ts';
-import { wait } from './wait.ts';
+import { cutShort, wait } from './wait.ts';
 import { lastRead, type Watcher } from './watcher.ts';
 
 /** Reads soon after a trigger, to catch short transitions. */
@@ -48,13 +48,8 @@ export async function followDeployment(followed: Followed, question: Question, s
     case 'judged':
       return verdictEnd(followed, end.value);
     case 'given_up':
-      return ended('unknown', end.reason.type, `${name}: ${end.reason.message}`);
     case 'cancelled':
-      return ended(
-        'cancelled',
-        'Cancelled',
-        `cancelled; ${name} goes on at the service, last status ${lastRead(watcher)}`,
-      );
+      return cutShort(watcher, name, end);
     default:
       return usedUp(followed, sighting);
   }

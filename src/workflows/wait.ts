@@ -5,10 +5,11 @@
 import { condition } from '@temporalio/workflow';
 import type { ReadResult, Waiting } from '../contract.ts';
 import { plainText } from '../text.ts';
+import { ended, type End } from './end.ts';
 import type { Reader } from './reader.ts';
 import { afterRead, nextRead, type Beat } from './rules/beat.ts';
 import { afterFailedRead, givenUp, NO_FAILED_READS, wholeTimeEndsMs, type GivenUp } from './rules/failed-reads.ts';
-import type { Watcher } from './watcher.ts';
+import { lastRead, type Watcher } from './watcher.ts';
 
 export interface WaitPlan {
   what: Extract<Waiting, { try: number }>['for'];
@@ -69,6 +70,13 @@ export async function wait<V>(watcher: Watcher, plan: WaitPlan, judge: Judge<V>)
       if (reason !== null) return { end: 'given_up', reason };
     }
   }
+}
+
+/** The end of an operation that has begun at the service, and whose own end was not seen. */
+export function cutShort(watcher: Watcher, name: string, end: WaitEnd<never> & { end: 'given_up' | 'cancelled' }): End {
+  if (end.end === 'given_up') return ended('unknown', end.reason.type, `${name}: ${end.reason.message}`);
+  const message = `cancelled; ${name} goes on at the service, last status ${lastRead(watcher)}`;
+  return ended('cancelled', 'Cancelled', message);
 }
 
 /** Sleeps until then, unless cancelled. */

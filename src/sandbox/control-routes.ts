@@ -1,27 +1,27 @@
 /** The sandbox's own routes, for other processes: scripts, outside actors, the journal. Loopback only, no token. */
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
+import type { Controls } from './controls.ts';
 import { scriptSchema } from './script.ts';
-import type { Sandbox } from './server.ts';
 
 const target = z.union([z.strictObject({ site: z.string() }), z.strictObject({ server: z.string() })]);
 const scripts = z.strictObject({ target, scripts: z.array(scriptSchema).min(1) });
 
-export function controlRoutes(app: FastifyInstance, sandbox: Omit<Sandbox, 'url' | 'close'>): void {
+export function controlRoutes(app: FastifyInstance, controls: Controls): void {
   app.setErrorHandler((error, _request, reply) => {
     const wrong = error instanceof z.ZodError;
     return reply.code(wrong ? 400 : 500).send({ message: wrong ? z.prettifyError(error) : 'The sandbox failed.' });
   });
   app.post('/sandbox/scripts', async (request, reply) => {
     const { target, scripts: list } = scripts.parse(jsonOf(request.body));
-    sandbox.script(target, ...list);
+    controls.script(target, ...list);
     return reply.code(204).send();
   });
   app.post('/sandbox/act', async (request, reply) => {
-    sandbox.act(target.parse(jsonOf(request.body)));
+    controls.act(target.parse(jsonOf(request.body)));
     return reply.code(204).send();
   });
-  app.get('/sandbox/journal', async () => sandbox.journal);
+  app.get('/sandbox/journal', async () => controls.journal);
 }
 
 function jsonOf(body: unknown): unknown {

@@ -1,0 +1,93 @@
+/** A run's state: its result as it grows, what it waits for, and who may ask for both. */
+import { defineQuery, setCurrentDetails, setHandler, workflowInfo } from '@temporalio/workflow';
+import {
+  QUERIES,
+  SCHEMA_VERSION,
+  type Phase,
+  type RunInput,
+  type RunProgress,
+  type RunResult,
+  type RunType,
+  type Waiting,
+} from '../contract.ts';
+import { planOf, type RunPlan } from '../input.ts';
+import { plainText } from '../text.ts';
+import { setAttributes } from './attributes.ts';
+import { observeCancellation, type Cancellation } from './cancellation.ts';
+import { newDeploymentResult } from './deployment.ts';
+import { runDetails } from './details.ts';
+import { keepHints, type Hints } from './hints.ts';
+import { hearLocks, takeLock, type Turn, type WantedLock } from './take-lock.ts';
+
+export const runProgressQuery = defineQuery<RunProgress>(QUERIES.progress);
+
+export interface Run {
+  readonly type: RunType;
+  readonly input: RunInput;
+  readonly plan: RunPlan;
+  readonly result: RunResult;
+  readonly cancellation: Cancellation;
+  readonly hints: Hints;
+  /** Whether the namespace has the search attributes; known once the run is admitted. */
+  searchAttributes: boolean;
+  takeLock<T>(wanted: WantedLock<T>): Promise<Turn<T>>;
+  enter(phase: Phase): void;
+  show(waiting: Waiting | null): void;
+  showOperation(operation: RunProgress['operation']): void;
+}
+
+export function openRun(type: RunType, input: RunInput): Run {
+  const result = newRunResult(input);
+  const plan = planOf(input);
+  const cancellation = observeCancellation();
+  const locks = hearLocks();
+  const progress: RunProgress = { result, waiting: null, operation: null };
+  const refresh = () => setCurrentDetails(runDetails(progress));
+  setHandler(runProgressQuery, () => progress, { description: 'What is known now, and what is waited for.' });
+  const run: Run = {
+    type,
+    input,
+    plan,
+    result,
+    cancellation,
+    hints: keepHints(2 * (type === 'watchDeployment' ? plan.deploy.tries : plan.backup.tries)),
+    searchAttributes: false,
+    takeLock: (wanted) => takeLock(locks, cancellation, wanted),
+    enter(phase) {
+      result.phase = phase;
+      const outcome = result.outcome === null ? {} : { outcome: result.outcome };
+      setAttributes(run.searchAttributes, { phase, ...outcome });
+      refresh();
+    },
+    show(waiting) {
+      progress.waiting = waiting;
+      refresh();
+    },
+    showOperation(operation) {
+      progress.operation = operation;
+      progress.waiting = null;
+      refresh();
+    },
+  };
+  return run;
+}
+
+export function newRunResult(input: RunInput | null): RunResult {
+  const { workflowId, runId, startTime } = workflowInfo();
+  const meta = Object.entries(input?.meta ?? {}).map(([name, value]) => [plainText(name), plainText(value)]);
+  return {
+    schemaVersion: SCHEMA_VERSION,
+    workflowId,
+    runId,
+    service: null,
+    outcome: null,
+    phase: 'checking',
+    backup: null,
+    deployments: (input?.siteIds ?? []).map(newDeploymentResult),
+    error: null,
+    meta: Object.fromEntries(meta) as Record<string, string>,
+    links: { ui: null },
+    startedAt: startTime.toISOString(),
+    endedAt: null,
+  };
+}
