@@ -8,7 +8,7 @@ import { parsePort } from './commands/options.ts';
 import { printFailure, resultOfError } from './commands/output.ts';
 import { runCommands } from './commands/run.ts';
 import { lookCommands } from './commands/wait.ts';
-import { ConfigError } from './config.ts';
+import { ConfigError, startedByNpm } from './config.ts';
 import { BelayError } from './starter.ts';
 
 const asJson = process.argv.includes('--json');
@@ -49,6 +49,18 @@ function fail(error: unknown): number {
   return exitCodeOf(result);
 }
 
+/** npm and npx end at SIGTERM without passing it on: what they started then has to notice by itself. */
+function endWithNpm(): void {
+  const { ppid } = process;
+  const look = () => {
+    if (process.ppid === ppid) return;
+    clearInterval(timer);
+    process.kill(process.pid, 'SIGTERM');
+  };
+  const timer = setInterval(look, 250).unref();
+}
+
+if (startedByNpm()) endWithNpm();
 process.once('uncaughtException', (error) => process.exit(fail(error)));
 
 try {

@@ -114,3 +114,6 @@ export const cacheFolder = (env: Environment = process.env): string =>
 export function childEnvironment(env: Environment = process.env): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(env).filter(([name]) => !name.startsWith('BELAY_API_TOKEN')));
 }
+
+/** Whether npm or npx stands between us and whoever started us. */
+export const startedByNpm = (env: Environment = process.env): boolean => set(env.npm_command) !== null;

@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
 import { startSandbox } from '../src/sandbox/server.ts';
 import { atEnd } from './support/at-end.ts';
 import { eventually } from './support/eventually.ts';
@@ -42,6 +45,18 @@ test('what dev started is gone when dev was killed', async () => {
   const tree = await treeOf(dev);
   dev.process.kill('SIGKILL');
   await dev.finished;
+  await gone(tree);
+});
+
+test('what npx started is gone when npx was asked to end', async () => {
+  const args = ['--no', 'belay', 'dev', '--temporal-port', '0', '--ui-port', '0'];
+  const env = { ...process.env, BELAY_HOME: await tempFolder() };
+  const cwd = fileURLToPath(new URL('..', import.meta.url));
+  const npx = spawn('npx', args, { cwd, env, stdio: ['ignore', 'pipe', 'ignore'] });
+  await once(npx.stdout, 'data');
+  const tree = descendants(npx.pid ?? 0);
+  assert.ok(tree.length >= 3);
+  npx.kill('SIGTERM');
   await gone(tree);
 });
 

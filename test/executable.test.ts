@@ -71,8 +71,8 @@ test('the Go build comes third, is announced, shows its progress, and is done on
   const deps = await machine({ go: GO_BUILD });
   const path = await findExecutable(deps);
   assert.match(path, /cache\/temporal-v1\.5\.1-/);
-  assert.match(deps.said[0] ?? '', /building one with Go.*about 3 minutes/);
-  assert.match(deps.said[1] ?? '', /Built in \d+ s, \d+ MB/);
+  assert.match(deps.said[0] ?? '', /building one with Go.*about 4 minutes/);
+  assert.match(deps.said[2] ?? '', /Built in \d+ s, \d+ MB/);
   assert.deepEqual(deps.built, [
     { step: 'fetching', done: 1 },
     { step: 'compiling', done: 1 },
