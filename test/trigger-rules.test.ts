@@ -43,9 +43,11 @@ test('a conflict is waited out, and is Busy when that takes too long', () => {
   assert.ok(late.step === 'end' && late.type === 'Busy' && late.outcome === 'not_started');
 });
 
-test('a conflict after an ambiguous trigger may be our own deployment: it is looked for', () => {
-  const ends = countEnd(countEnd(NO_ENDS, ambiguous, 0), conflict, 1);
-  assert.equal(afterTrigger(conflict, ends, BUDGET, 1).step, 'reconcile');
+test('whatever follows an ambiguous trigger, our own operation is looked for before anything is sent again', () => {
+  for (const next of [conflict, withoutEffect(), ambiguous]) {
+    const ends = countEnd(countEnd(NO_ENDS, ambiguous, 0), next, 1);
+    assert.equal(afterTrigger(next, ends, BUDGET, 1).step, 'reconcile');
+  }
 });
 
 test('property: at most five are sent without effect, and after an ambiguous one nothing is called not started', () => {

@@ -130,6 +130,15 @@ describe('triggers', { concurrency: 12 }, () => {
     assert.equal(deployment.error?.type, 'OutcomeUnknown');
   });
 
+  test('a Retry-After beyond the whole time ends the wait at once', async () => {
+    const later = json(429, {}, { 'Retry-After': '3600' });
+    const startedMs = Date.now();
+    const { deployment } = await deploy([json(200, {})], [...OLD, later], { intervalMs: 2_000, tries: 20 });
+    assert.equal(deployment.outcome, 'unknown');
+    assert.match(deployment.error?.message ?? '', /429/);
+    assert.ok(Date.now() - startedMs < 20_000);
+  });
+
   test('the token refused while waiting is borne for a while, and is then unknown', async () => {
     const { result, deployment } = await deploy([json(200, {})], [...OLD, json(401, {})], {
       intervalMs: 1_000,

@@ -8,7 +8,7 @@ import { createRun, type Run } from './run.ts';
 import type { Session } from './session.ts';
 import { startRun, type StartOptions } from './start.ts';
 
-const CONNECT_TIMEOUT_MS = 5_000;
+const CONNECT_TIMEOUT_MS = 4_000;
 /** About a second: an outage is for us to wait out, and to tell of. */
 const GRPC_ATTEMPTS = 4;
 

@@ -27,22 +27,24 @@ export function isUnreachable(error: unknown): boolean {
   return isGrpcDeadlineError(cause) || codeOf(cause) === UNAVAILABLE;
 }
 
-/** What Temporal's client threw, in our words. @param what was tried: `list runs` */
-export function asBelayError(error: unknown, what: string): BelayError {
+/** What Temporal's client threw, in our words. @param what was tried: `list runs` @param result what is known of it */
+export function asBelayError(error: unknown, what: string, result: RunResult | null = null): BelayError {
   if (error instanceof BelayError) return error;
   if (error instanceof WorkflowNotFoundError) {
     const remedy = 'check the id; Temporal also forgets runs that closed too long ago';
-    return new BelayError('NotFound', `there is no run ${error.workflowId}: ${remedy}`);
+    return new BelayError('NotFound', `there is no run ${error.workflowId}: ${remedy}`, result);
   }
   const cause = grpcCause(error);
   const said = cause instanceof Error ? cause.message : String(cause);
-  if (isUnreachable(error)) return new BelayError('TemporalUnreachable', `cannot ${what}: Temporal does not answer`);
-  const code = codeOf(cause);
-  if (code === NOT_FOUND) return new BelayError('NotFound', `cannot ${what}: ${said}`);
-  if (code === PERMISSION_DENIED || code === UNAUTHENTICATED) {
-    return new BelayError('Usage', `cannot ${what}: Temporal refuses: ${said}`);
+  if (isUnreachable(error)) {
+    return new BelayError('TemporalUnreachable', `cannot ${what}: Temporal does not answer`, result);
   }
-  return new BelayError('Internal', `cannot ${what}: ${said}`, null, { cause: error });
+  const code = codeOf(cause);
+  if (code === NOT_FOUND) return new BelayError('NotFound', `cannot ${what}: ${said}`, result);
+  if (code === PERMISSION_DENIED || code === UNAUTHENTICATED) {
+    return new BelayError('Usage', `cannot ${what}: Temporal refuses: ${said}`, result);
+  }
+  return new BelayError('Internal', `cannot ${what}: ${said}`, result, { cause: error });
 }
 
 /** The SDK wraps some gRPC errors in an error of its own. */

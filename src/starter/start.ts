@@ -8,12 +8,16 @@ import {
 } from '@temporalio/client';
 import { WORKFLOW_TASK_TIMEOUT_MS, type RunInput, type RunMemo, type RunType } from '../contract.ts';
 import { runWorkflowId } from '../ids.ts';
-import { problemOfId, problemOfInput } from '../input.ts';
+import { planOf, problemOfId, problemOfInput } from '../input.ts';
 import { plainText } from '../text.ts';
 import { asBelayError, BelayError } from './errors.ts';
 import { createRun, type Run } from './run.ts';
+import { emptyResult } from './result.ts';
 import type { Session } from './session.ts';
 import { workerSeen } from './workers.ts';
+
+/** Together with connecting, less than the ten seconds after which nobody should still be in the dark. */
+const START_TIMEOUT_MS = 5_000;
 
 export interface StartOptions {
   /** Default: what the input names, a backup, deployments, or both. */
@@ -31,11 +35,14 @@ export async function startRun(session: Session, input: RunInput, options: Start
   if (problem !== null) throw new BelayError('Usage', problem);
   const workflowId = runWorkflowId(type, input, key);
   try {
-    await refuseWithoutWorker(session);
-    const handle = await start(session, { type, input, workflowId, again: options.again === true });
+    const handle = await session.client.withDeadline(Date.now() + START_TIMEOUT_MS, async () => {
+      await refuseWithoutWorker(session);
+      return start(session, { type, input, workflowId, again: options.again === true });
+    });
     return createRun(session, { workflowId, runId: handle.firstExecutionRunId, attached: false });
   } catch (error) {
-    if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw asBelayError(error, `start ${workflowId}`);
+    if (!(error instanceof WorkflowExecutionAlreadyStartedError))
+      throw asBelayError(error, `start ${workflowId}`, emptyResult({ workflowId }));
     return attach(session, workflowId, input);
   }
 }
@@ -86,15 +93,16 @@ async function attach(session: Session, workflowId: string, input: RunInput): Pr
   return createRun(session, { workflowId, runId: described.runId, attached: true });
 }
 
-/** `meta` says who asked, not what for: the next attempt of a CI job may carry another one. */
+/** Whether the same is to be done. `meta` only says who asked: the next attempt of a CI job may carry another one. */
 function sameRequest({ memo }: WorkflowExecutionDescription, input: RunInput): boolean {
   const before = (memo as Partial<RunMemo> | undefined)?.input;
-  return before !== undefined && isDeepStrictEqual({ ...before, meta: null }, asJson({ ...input, meta: null }));
-}
-
-/** As it comes back from Temporal: without what is undefined. */
-function asJson(value: unknown): unknown {
-  return JSON.parse(JSON.stringify(value));
+  const request = ({ service, serverId, siteIds, ...rest }: RunInput) => [
+    service,
+    serverId,
+    siteIds,
+    planOf({ siteIds, ...rest }),
+  ];
+  return before !== undefined && isDeepStrictEqual(request(before), request(input));
 }
 
 function summaryOf({ serverId, siteIds }: RunInput): string {

@@ -15,13 +15,16 @@ export async function takeBaseline({ operation, input, read }: Deployment, busyE
   operation.enter('baseline');
   const nowMs = Date.now();
   const tries = Math.max(0, Math.floor((busyEndsMs - nowMs) / input.intervalMs));
+  let answered = false;
   const end = await wait<Baseline>(
     operation,
     { what: 'baseline', read, beat: startBeat(nowMs, input.intervalMs, [0]), tries },
     (answer) => {
+      answered ||= answer.ok;
       if (answer.ok) return answer.state === 'in_progress' ? undefined : { baseline: answer };
       if (answer.httpStatus === 404) return { baseline: null };
-      const refusal = refusalOf(answer);
+      // Once we were let in, a token that is refused may be one that is being swapped.
+      const refusal = answered ? null : refusalOf(answer);
       return refusal === null
         ? undefined
         : { end: ended('not_started', 'Refused', notDeployed(input.siteId, refusal)) };

@@ -66,7 +66,7 @@ export async function wait<V>(watcher: Watcher, plan: WaitPlan, judge: Judge<V>)
       notBeforeMs = nowMs + (read.retryAfterMs ?? 0);
       if (isTry) failed = afterFailedRead(failed, read, nowMs);
       const nextAtMs = nextRead(beat, notBeforeMs).atMs;
-      const reason = isTry ? givenUp(failed, read, { nowMs, nextAtMs, wholeEndsMs }) : null;
+      const reason = givenUp(failed, read, { nowMs, nextAtMs, wholeEndsMs });
       if (reason !== null) return { end: 'given_up', reason };
     }
   }

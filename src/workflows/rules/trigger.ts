@@ -18,12 +18,13 @@ export type TriggerEnd<A> =
 /** The ends so far. */
 export interface Ends {
   withoutEffect: number;
+  conflicts: number;
   ambiguous: number;
   /** When the first POST ended: the budget for sending again runs from there. */
   firstMs: number | null;
 }
 
-export const NO_ENDS: Ends = { withoutEffect: 0, ambiguous: 0, firstMs: null };
+export const NO_ENDS: Ends = { withoutEffect: 0, conflicts: 0, ambiguous: 0, firstMs: null };
 
 export type TriggerStep =
   | { step: 'send'; atMs: number }
@@ -41,6 +42,7 @@ export interface TriggerBudget {
 export function countEnd(ends: Ends, end: TriggerEnd<unknown>, nowMs: number): Ends {
   return {
     withoutEffect: ends.withoutEffect + (end.kind === 'without_effect' ? 1 : 0),
+    conflicts: ends.conflicts + (end.kind === 'conflict' ? 1 : 0),
     ambiguous: ends.ambiguous + (end.kind === 'ambiguous' ? 1 : 0),
     firstMs: ends.firstMs ?? nowMs,
   };
@@ -55,10 +57,13 @@ export function afterTrigger(
 ): TriggerStep {
   if (end.kind === 'ambiguous') return { step: 'reconcile' };
   if (end.kind === 'refused') return nothingStarted(ends, 'Refused', end.message);
+  if (ends.ambiguous > 0) {
+    // What is in the way may be our own operation, and the next request could be one too many: look again first.
+    const spent = ends.withoutEffect + ends.conflicts >= MAX_WITHOUT_EFFECT;
+    return spent ? nothingStarted(ends, 'OutcomeUnknown', end.message) : { step: 'reconcile' };
+  }
   const atMs = nowMs + (end.retryAfterMs ?? budget.intervalMs);
   if (end.kind === 'conflict') {
-    // After an ambiguous trigger the operation in the way may be our own.
-    if (ends.ambiguous > 0) return { step: 'reconcile' };
     return atMs <= budget.busyEndsMs ? { step: 'send', atMs } : nothingStarted(ends, 'Busy', end.message);
   }
   const spent = ends.withoutEffect >= MAX_WITHOUT_EFFECT || atMs > (ends.firstMs ?? nowMs) + budget.resendMs;
