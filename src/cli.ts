@@ -3,19 +3,23 @@
 import { Command, CommanderError } from 'commander';
 import { demoCommand } from './commands/demo.ts';
 import { devCommand } from './commands/dev.ts';
+import { doctorCommand } from './commands/doctor.ts';
 import { EXIT, exitCodeOf } from './commands/exit.ts';
-import { parsePort } from './commands/options.ts';
+import { listCommand } from './commands/list.ts';
+import { lookCommands } from './commands/look.ts';
 import { printFailure, resultOfError } from './commands/output.ts';
 import { runCommands } from './commands/run.ts';
-import { lookCommands } from './commands/wait.ts';
+import { parsePort } from './commands/values.ts';
 import { ConfigError, startedByNpm } from './config.ts';
 import { BelayError } from './starter.ts';
+import { VERSION } from './version.ts';
 
 const asJson = process.argv.includes('--json');
 
 function program(): Command {
   const belay = new Command('belay')
     .description('Backs a server up, waits until the backup is really complete, then deploys its sites. On Temporal.')
+    .version(VERSION)
     .addCommand(demoCommand())
     .addCommand(devCommand())
     .addCommand(
@@ -29,9 +33,10 @@ function program(): Command {
         .option('--port <port>', '0 = any free one', parsePort, 4180)
         .action(async (options: { port: number }) => (await import('./sandbox.ts')).main(options)),
     );
-  for (const command of [...runCommands(), ...lookCommands()]) belay.addCommand(command);
+  for (const command of [...runCommands(), ...lookCommands(), listCommand(), doctorCommand()])
+    belay.addCommand(command);
   for (const command of [belay, ...belay.commands]) {
-    command.exitOverride().configureOutput({ writeErr: () => undefined });
+    command.exitOverride().configureOutput({ outputError: () => undefined });
   }
   return belay;
 }
@@ -41,6 +46,7 @@ function fail(error: unknown): number {
   if (error instanceof CommanderError) {
     // Help and version are printed by then.
     if (error.exitCode === 0) return EXIT.completed;
+    if (error.code === 'commander.help') return EXIT.usage;
     return fail(new BelayError('Usage', `${error.message.replace(/^error: /, '')} See \`belay --help\`.`));
   }
   if (error instanceof ConfigError) return fail(new BelayError('Usage', error.message));

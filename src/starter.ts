@@ -19,6 +19,7 @@ export type {
 } from './contract.ts';
 export { connect, type Belay, type ConnectOptions } from './starter/connect.ts';
 export { BelayError } from './starter/errors.ts';
+export type { RunFilter } from './starter/list.ts';
 export type { Run, WaitOptions } from './starter/run.ts';
 export type { StartOptions } from './starter/start.ts';
-export type { RunStatus } from './starter/status.ts';
+export type { Contact, RunStatus } from './starter/status.ts';

@@ -5,9 +5,10 @@ import { readNote, removeNote, writeNote } from '../dev/note.ts';
 import type { Stack } from '../dev/stack.ts';
 import { BelayError } from '../starter.ts';
 import { findTemporal, type TemporalPlace } from '../temporal.ts';
-import { json, parsePort } from './options.ts';
+import { json } from './options.ts';
 import { printDocument } from './output.ts';
 import { untilStopped } from '../until-stopped.ts';
+import { parsePort } from './values.ts';
 
 interface DevOptions {
   temporalPort: number;

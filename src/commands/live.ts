@@ -1,6 +1,6 @@
 /** What is seen of a run while a command waits for it: one live line on a terminal, else a line for each change. */
 import type { RunResult, Waiting } from '../contract.ts';
-import type { Run, RunStatus } from '../starter.ts';
+import type { Contact, Run, RunStatus } from '../starter.ts';
 import { createLiveLine } from '../terminal.ts';
 
 const TERMINAL_PERIOD_MS = 1_000;
@@ -38,14 +38,20 @@ export function followLive(run: Run, stream: NodeJS.WriteStream = process.stderr
 }
 
 /** `deploy a1: try 7 of 30, last "building", next read in 4 s`. @param nowMs null leaves out what changes by itself */
-export function liveLine({ result, waiting, answered }: RunStatus, nowMs: number | null): string {
-  if (!answered) return 'the run does not answer: is a worker there?';
+export function liveLine({ result, waiting, contact }: RunStatus, nowMs: number | null): string {
+  if (contact !== 'answers' && contact !== 'closed') return CONTACT[contact];
   const what = inFlight(result);
   if (waiting === null) return what ?? result.phase ?? 'starting';
   if (waiting.for === 'lock') return `${what ?? result.phase}: waits for ${waiting.lockId}, held by another run`;
   const last = waiting.lastStatus === null ? 'not read yet' : `last "${waiting.lastStatus}"`;
   return `${doing(waiting, what)}: try ${waiting.try} of ${waiting.tries}, ${last}${nextRead(waiting.nextReadAt, nowMs)}`;
 }
+
+const CONTACT: Record<Exclude<Contact, 'answers' | 'closed'>, string> = {
+  not_begun: 'no worker has begun the run yet',
+  silent: 'no worker answers for the run: it goes on when one is there again',
+  stuck: "a worker fails at the run again and again, which is a defect: see the worker's log",
+};
 
 function doing(waiting: Exclude<Waiting, { for: 'lock' }>, what: string | null): string {
   if (waiting.for === 'baseline') return `${what}, somebody else's deployment comes first`;

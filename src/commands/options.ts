@@ -1,50 +1,10 @@
-/** The options that commands share, and what may stand in them. */
+/** The options that commands share. */
 import { InvalidArgumentError, Option, type Command } from 'commander';
-import { DEFAULTS, MAX_TRIES, problemOfId } from '../input.ts';
-
-const UNIT_MS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 } as const;
-
-/** `500ms`, `10s`, `2m`, `1h`, or a bare number of seconds, as milliseconds. */
-export function parseDuration(text: string): number {
-  const match = /^(\d+(?:\.\d+)?)(ms|s|m|h)?$/.exec(text.trim());
-  const ms = match === null ? NaN : Number(match[1]) * UNIT_MS[(match[2] ?? 's') as keyof typeof UNIT_MS];
-  if (Number.isSafeInteger(Math.round(ms))) return Math.round(ms);
-  throw new InvalidArgumentError(`"${text}" is no duration: write 500ms, 10s, 2m or 1h; a bare number is seconds.`);
-}
-
-export function parseInterval(text: string): number {
-  const ms = parseDuration(text);
-  if (ms >= 10) return ms;
-  throw new InvalidArgumentError(`"${text}" is too short: at least 10ms.`);
-}
-
-export function parseTries(text: string): number {
-  const tries = /^\d{1,6}$/.test(text) ? Number(text) : 0;
-  if (tries >= 1 && tries <= MAX_TRIES) return tries;
-  throw new InvalidArgumentError(`"${text}" is no number of tries: write a whole number from 1 to ${MAX_TRIES}.`);
-}
-
-export function parsePort(text: string): number {
-  const port = /^\d{1,5}$/.test(text) ? Number(text) : NaN;
-  if (port <= 65_535) return port;
-  throw new InvalidArgumentError(`"${text}" is no port: write a number from 0 to 65535; 0 is any free one.`);
-}
-
-export function parseId(text: string): string {
-  const problem = problemOfId(text);
-  if (problem === null) return text;
-  throw new InvalidArgumentError(`The id ${problem}. Ids appear in the dashboard's URLs.`);
-}
-
-/** For an option that may be given several times. */
-export function collectIds(text: string, before: string[] = []): string[] {
-  const id = parseId(text);
-  if (before.includes(id)) throw new InvalidArgumentError(`"${id}" is named twice.`);
-  return [...before, id];
-}
+import { EVIDENCE } from '../contract.ts';
+import { DEFAULTS } from '../input.ts';
+import { collectIds, collectMeta, parseDuration, parseId, parseInterval, parseTries } from './values.ts';
 
 export const json = () => new Option('--json', 'print exactly one JSON document on stdout');
-export const detach = () => new Option('--detach', 'start the run and exit; `belay wait` gives the verdict');
 export const runId = () => new Option('--run-id <id>', 'this run of the workflow id, not the latest one');
 export const server = () =>
   new Option('--server <id>', 'the server to back up').argParser(parseId).makeOptionMandatory();
@@ -52,29 +12,93 @@ export const sites = () =>
   new Option('--site <id>', 'a site to deploy; several are deployed in the order given')
     .argParser(collectIds)
     .makeOptionMandatory();
+export const oneSite = () =>
+  new Option('--site <id>', 'the site whose deployment to follow')
+    .argParser((text, before: string[] | undefined) => {
+      if (before !== undefined) throw new InvalidArgumentError('One site is followed at a time.');
+      return [parseId(text)];
+    })
+    .makeOptionMandatory();
 
 export function addBackupOptions(command: Command): Command {
   const { intervalMs, tries } = DEFAULTS.backup;
   return command
     .option(
       '--backup-interval <duration>',
-      `read the backup's status this often (${seconds(intervalMs)})`,
+      `read the backup's status this often (${inSeconds(intervalMs)})`,
       parseInterval,
     )
-    .option('--backup-tries <n>', `and at most this often (${tries})`, parseTries);
+    .option('--backup-tries <n>', `and at most so many times (default ${tries})`, parseTries)
+    .option('--max-backup-age <duration>', 'take a completed backup that began at most so long ago', parseDuration)
+    .addOption(
+      new Option('--backup-id <id>', 'rest on this backup, made or in the making')
+        .argParser(parseId)
+        .conflicts('maxBackupAge'),
+    );
 }
 
-export function addDeployOptions(command: Command): Command {
+export function addVerdictOptions(command: Command): Command {
   const { intervalMs, tries } = DEFAULTS.deploy;
   return command
     .option(
       '--deploy-interval <duration>',
-      `read the deployment's status this often (${seconds(intervalMs)})`,
+      `read the deployment's status this often (${inSeconds(intervalMs)})`,
       parseInterval,
     )
-    .option('--deploy-tries <n>', `and at most this often (${tries})`, parseTries);
+    .option('--deploy-tries <n>', `and at most so many times (default ${tries})`, parseTries)
+    .option(
+      '--settle <duration>',
+      'after this long the same final status as before is believed (default six intervals, at least 10s)',
+      parseDuration,
+    )
+    .addOption(new Option('--min-evidence <kind>', 'call anything weaker unknown (default settled)').choices(EVIDENCE));
 }
 
-function seconds(ms: number): string {
+export function addDeployOptions(command: Command): Command {
+  return addVerdictOptions(command)
+    .option(
+      '--baseline-wait <duration>',
+      "wait so long for somebody else's deployment to end (default interval times tries)",
+      parseDuration,
+    )
+    .addOption(
+      new Option(
+        '--on-ambiguous <what>',
+        'when a request may have been lost and left no trace (default resend)',
+      ).choices(['resend', 'stop']),
+    )
+    .option('--keep-going', 'go on with the next site when one is not completed');
+}
+
+export function addBusyOptions(command: Command): Command {
+  return command
+    .addOption(new Option('--if-busy <what>', 'while another run is at it (default wait)').choices(['wait', 'fail']))
+    .option('--busy-timeout <duration>', 'wait for it at most so long (default 30m)', parseDuration);
+}
+
+export function addRunOptions(command: Command): Command {
+  return command
+    .option('--key <key>', 'the same key is the same run: in flight join it, closed give its result', parseId)
+    .option('--again', 'with --key: when that run is closed and not completed, start anew')
+    .option('--meta <name=value>', 'a note that goes into the result; several may be given', collectMeta)
+    .option(
+      '--start-within <duration>',
+      'do not begin when no worker takes the run up in time (default 10m)',
+      parseDuration,
+    )
+    .option('--detach', 'start the run and exit; `belay wait` gives the verdict');
+}
+
+export function addWaitOptions(command: Command): Command {
+  return command
+    .addOption(
+      new Option('--wait-timeout <duration>', 'stop waiting after this long; the run goes on')
+        .argParser(parseDuration)
+        .conflicts('detach'),
+    )
+    .addOption(new Option('--cancel-on-interrupt', 'on Ctrl-C or SIGTERM cancel the run, too').conflicts('detach'));
+}
+
+function inSeconds(ms: number): string {
   return `default ${ms / 1000}s`;
 }

@@ -46,6 +46,13 @@ export function resultLines(result: RunResult): string[] {
   ];
 }
 
+/** `2026-11-21T02:30:34Z  completed  backup-then-deploy:12:…` */
+export function listLine(result: RunResult): string {
+  const state = result.outcome ?? result.error?.type ?? `in flight: ${result.phase ?? 'phase not known'}`;
+  const why = result.error === null || result.outcome === null ? '' : `  ${plainText(result.error.message, 80)}`;
+  return `${result.startedAt ?? ''}  ${paint(result, state.padEnd(12))}  ${result.workflowId}${why}`;
+}
+
 function backupFacts({ outcome, backupId, source, lastStatus, polls }: BackupResult): string {
   const id = backupId === null ? '' : `, ${source ?? 'backup'} ${plainText(backupId)}`;
   return `${outcome ?? 'not ended'}${id}${lastFacts(lastStatus, polls)}`;

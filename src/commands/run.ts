@@ -1,68 +1,85 @@
-/** `belay run`, `backup` and `deploy`: start a run and wait for its verdict. */
+/** `belay run`, `backup`, `deploy` and `watch`: start a run and wait for its verdict. */
 import { Command } from 'commander';
-import type { RunInput } from '../contract.ts';
+import type { RunType } from '../contract.ts';
 import { connect } from '../starter.ts';
 import { EXIT } from './exit.ts';
-import { addBackupOptions, addDeployOptions, detach, json, server, sites } from './options.ts';
+import { inputOf, type RunOptions } from './input.ts';
+import * as option from './options.ts';
 import { printResult } from './output.ts';
-import { waitAndPrint } from './waiting.ts';
+import { waitAndPrint, type WaitingOptions } from './waiting.ts';
 
-interface RunOptions {
-  server?: string;
-  site?: string[];
-  backupInterval?: number;
-  backupTries?: number;
-  deployInterval?: number;
-  deployTries?: number;
-  detach?: boolean;
-  json?: boolean;
-}
+type Options = RunOptions & WaitingOptions & { key?: string; again?: boolean; detach?: boolean };
+
+const KINDS: {
+  name: string;
+  type: RunType;
+  description: string;
+  parts: ((command: Command) => Command)[];
+  examples: string[];
+}[] = [
+  {
+    name: 'run',
+    type: 'backupThenDeploy',
+    description: 'back a server up, wait until that is really complete, then deploy sites and wait for the verdict',
+    parts: [
+      (command) => command.addOption(option.server()).addOption(option.sites()),
+      option.addBackupOptions,
+      option.addDeployOptions,
+      option.addBusyOptions,
+    ],
+    examples: [
+      'belay run --server 12 --site 34 --site 35',
+      'belay run --server 12 --site 34 --key "$GIT_COMMIT" --json',
+    ],
+  },
+  {
+    name: 'backup',
+    type: 'backupOnly',
+    description: 'back a server up and wait until that is really complete',
+    parts: [(command) => command.addOption(option.server()), option.addBackupOptions, option.addBusyOptions],
+    examples: ['belay backup --server 12', 'belay backup --server 12 --backup-interval 30s --backup-tries 60'],
+  },
+  {
+    name: 'deploy',
+    type: 'deployOnly',
+    description: 'deploy sites, without a backup, and wait for the verdict',
+    parts: [(command) => command.addOption(option.sites()), option.addDeployOptions, option.addBusyOptions],
+    examples: ['belay deploy --site 34', 'belay deploy --site 34 --site 35 --keep-going'],
+  },
+  {
+    name: 'watch',
+    type: 'watchDeployment',
+    description: 'wait for the verdict of a deployment that somebody else starts, a push for one',
+    parts: [(command) => command.addOption(option.oneSite()), option.addVerdictOptions],
+    examples: ['belay watch --site 34'],
+  },
+];
 
 export function runCommands(): Command[] {
-  const run = new Command('run')
-    .description('back a server up, wait until that is really complete, then deploy sites and wait for the verdict')
-    .addOption(server())
-    .addOption(sites());
-  const backup = new Command('backup')
-    .description('back a server up and wait until that is complete')
-    .addOption(server());
-  const deploy = new Command('deploy').description('deploy sites and wait for the verdict').addOption(sites());
-  addDeployOptions(addBackupOptions(run));
-  addBackupOptions(backup);
-  addDeployOptions(deploy);
-  return [run, backup, deploy].map((command) =>
-    command
-      .addOption(detach())
-      .addOption(json())
-      .action(async (options: RunOptions) => void (process.exitCode = await startAndWait(options))),
-  );
+  return KINDS.map(({ name, type, description, parts, examples }) => {
+    const command = new Command(name).description(description);
+    for (const add of [...parts, option.addRunOptions, option.addWaitOptions]) add(command);
+    return command
+      .addOption(option.json())
+      .addHelpText('after', `\nExamples:\n${examples.map((example) => `  ${example}\n`).join('')}`)
+      .action(async (options: Options) => void (process.exitCode = await startAndWait(type, options)));
+  });
 }
 
-async function startAndWait(options: RunOptions): Promise<number> {
+async function startAndWait(type: RunType, options: Options): Promise<number> {
   const belay = await connect();
   try {
-    const run = await belay.start(inputOf(options));
-    if (options.detach !== true) return await waitAndPrint(run, { json: options.json === true });
+    const { key, again } = options;
+    const run = await belay.start(inputOf(options), {
+      type,
+      ...(key === undefined ? {} : { key }),
+      ...(again === undefined ? {} : { again }),
+    });
+    if (options.detach !== true) return await waitAndPrint(run, options);
     const { result } = await run.status();
     printResult(result, options.json === true);
     return EXIT.completed;
   } finally {
     await belay.close();
   }
-}
-
-function inputOf(options: RunOptions): RunInput {
-  const backup = defined({ intervalMs: options.backupInterval, tries: options.backupTries });
-  const deploy = defined({ intervalMs: options.deployInterval, tries: options.deployTries });
-  return {
-    siteIds: options.site ?? [],
-    ...defined({ serverId: options.server }),
-    ...(Object.keys(backup).length === 0 ? {} : { backup }),
-    ...(Object.keys(deploy).length === 0 ? {} : { deploy }),
-  };
-}
-
-/** Without the fields nobody gave. */
-function defined<T extends object>(fields: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as never;
 }

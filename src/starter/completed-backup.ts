@@ -3,6 +3,7 @@ import { Client, type ConnectionLike } from '@temporalio/client';
 import type { BackupQuery } from '../activities/index.ts';
 import type { BackupEnd, BackupResult } from '../contract.ts';
 import { backupServerId } from '../ids.ts';
+import { quoted } from './list.ts';
 
 /** How far back: the newest may be too old, and older ones are older still. */
 const MAX_LOOKED_AT = 5;
@@ -22,9 +23,4 @@ export async function completedBackup(
     if ((lookedAt += 1) >= MAX_LOOKED_AT) return null;
   }
   return null;
-}
-
-/** A string of Temporal's list filters. */
-export function quoted(text: string): string {
-  return `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
 }

@@ -1,9 +1,10 @@
 /** The door to Temporal for whoever starts runs and waits for them: the command line, and any program. */
 import { Client, Connection, defaultGrpcRetryOptions, makeGrpcRetryInterceptor } from '@temporalio/client';
 import { ConfigError, taskQueue as configuredTaskQueue } from '../config.ts';
-import type { RunInput } from '../contract.ts';
+import type { RunInput, RunResult } from '../contract.ts';
 import { findTemporal, type TemporalPlace } from '../temporal.ts';
 import { BelayError } from './errors.ts';
+import { listRuns, type RunFilter } from './list.ts';
 import { createRun, type Run } from './run.ts';
 import type { Session } from './session.ts';
 import { startRun, type StartOptions } from './start.ts';
@@ -29,6 +30,8 @@ export interface Belay {
   start(input: RunInput, options?: StartOptions): Promise<Run>;
   /** A run that was started before. Nothing is asked until a call on it. */
   get(workflowId: string, runId?: string): Run;
+  /** Runs of the past and present, newest first. */
+  list(filter?: RunFilter): Promise<RunResult[]>;
   close(): Promise<void>;
 }
 
@@ -46,6 +49,7 @@ export async function connect(options: ConnectOptions = {}): Promise<Belay> {
   return {
     start: (input, startOptions = {}) => startRun(session, input, startOptions),
     get: (workflowId, runId) => createRun(session, { workflowId, runId: runId ?? null, attached: true }),
+    list: (filter = {}) => listRuns(session, filter),
     close: () => (options.connection === undefined ? connection.close() : Promise.resolve()),
   };
 }

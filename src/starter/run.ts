@@ -11,6 +11,8 @@ import { knownOf, statusOf, type RunStatus } from './status.ts';
 const LONG_POLL_MS = 60_000;
 const OUTAGE_PATIENCE_MS = 60_000;
 const RECONNECT_PAUSE_MS = 1_000;
+/** Whoever stopped waiting doesn't want to wait for long. */
+const LAST_LOOK_MS = 1_500;
 
 export interface WaitOptions {
   /** Ends the waiting, not the run. */
@@ -37,7 +39,7 @@ export function createRun(session: Session, ids: Pick<Run, 'workflowId' | 'runId
   const handle = session.client.workflow.getHandle(workflowId, runId ?? undefined);
   return {
     ...ids,
-    result: (options = {}) => waitForResult(session, handle, options.signal),
+    result: (options = {}) => waitForResult(session, { handle, runId }, options.signal),
     status: () => statusOf(session, handle).catch((error) => Promise.reject(asBelayError(error, `read ${workflowId}`))),
     async cancel() {
       await handle.cancel().catch((error) => Promise.reject(asBelayError(error, `cancel ${workflowId}`)));
@@ -45,21 +47,28 @@ export function createRun(session: Session, ids: Pick<Run, 'workflowId' | 'runId
   };
 }
 
-async function waitForResult(session: Session, handle: WorkflowHandle, signal?: AbortSignal): Promise<RunResult> {
+interface Awaited {
+  handle: WorkflowHandle;
+  runId: string | null;
+}
+
+async function waitForResult(session: Session, awaited: Awaited, signal?: AbortSignal): Promise<RunResult> {
+  const { handle } = awaited;
   let lostSinceMs: number | null = null;
   for (;;) {
-    if (signal?.aborted === true) throw stoppedWaiting(handle);
+    if (signal?.aborted === true) throw await stoppedWaiting(session, awaited);
     try {
       return withLink(session, await poll(session, handle, signal));
     } catch (error) {
-      if (error instanceof WorkflowFailedError) throw await runError(session, handle, error);
-      if (isGrpcCancelledError(error)) throw stoppedWaiting(handle);
+      if (error instanceof WorkflowFailedError) throw await runError(session, awaited, error);
+      if (isGrpcCancelledError(error)) throw await stoppedWaiting(session, awaited);
       if (!isUnreachable(error)) throw asBelayError(error, `wait for ${handle.workflowId}`);
       const nowMs = Date.now();
       lostSinceMs = (await answers(session)) ? null : (lostSinceMs ?? nowMs);
       if (lostSinceMs !== null && nowMs - lostSinceMs > OUTAGE_PATIENCE_MS) {
         const resume = `the run goes on; wait for it again with: belay wait ${handle.workflowId}`;
-        throw new BelayError('TemporalUnreachable', `Temporal has not answered for a minute: ${resume}`, known(handle));
+        const message = `Temporal has not answered for a minute: ${resume}`;
+        throw new BelayError('TemporalUnreachable', message, withLink(session, idsOf(awaited)));
       }
       if (lostSinceMs !== null) await new Promise((resolve) => setTimeout(resolve, RECONNECT_PAUSE_MS));
     }
@@ -79,22 +88,23 @@ async function answers({ client }: Session): Promise<boolean> {
     .catch(() => false);
 }
 
-async function runError(session: Session, handle: WorkflowHandle, error: WorkflowFailedError): Promise<BelayError> {
-  const result = failedResult(error, await described(handle));
+async function runError(session: Session, awaited: Awaited, error: WorkflowFailedError): Promise<BelayError> {
+  // What Temporal itself knows, for a run that left no result.
+  const known = await awaited.handle.describe().then(knownOf, () => idsOf(awaited));
+  const result = failedResult(error, known);
   const { type, message } = result.error ?? { type: 'Internal', message: 'the run failed without a reason' };
   return new BelayError(type, message, withLink(session, result));
 }
 
-/** What Temporal itself knows of a run that left no result. */
-async function described(handle: WorkflowHandle): Promise<RunResult> {
-  return handle.describe().then(knownOf, () => known(handle));
+/** With the latest that is known, for whoever decides what to do now. */
+async function stoppedWaiting(session: Session, awaited: Awaited): Promise<BelayError> {
+  const { handle } = awaited;
+  const late = new Promise<null>((resolve) => setTimeout(resolve, LAST_LOOK_MS, null).unref());
+  const status = await Promise.race([statusOf(session, handle).catch(() => null), late]);
+  const known = status === null || status.contact === 'closed' ? withLink(session, idsOf(awaited)) : status.result;
+  return new BelayError('StoppedWaiting', `stopped waiting, the run goes on: belay wait ${handle.workflowId}`, known);
 }
 
-function known(handle: WorkflowHandle): RunResult {
-  return emptyResult({ workflowId: handle.workflowId });
-}
-
-function stoppedWaiting(handle: WorkflowHandle): BelayError {
-  const message = `stopped waiting, the run goes on: belay wait ${handle.workflowId}`;
-  return new BelayError('StoppedWaiting', message, known(handle));
+function idsOf({ handle: { workflowId }, runId }: Awaited): RunResult {
+  return emptyResult({ workflowId, runId });
 }

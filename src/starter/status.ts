@@ -1,10 +1,17 @@
 /** What is known of a run now: by its own word within three seconds, else by what Temporal keeps of it. */
-import { WorkflowFailedError, type WorkflowExecutionDescription, type WorkflowHandle } from '@temporalio/client';
+import {
+  WorkflowFailedError,
+  type WorkflowExecutionDescription,
+  type WorkflowExecutionInfo,
+  type WorkflowHandle,
+} from '@temporalio/client';
+import { defineSearchAttributeKey } from '@temporalio/common';
 import {
   QUERIES,
   type BackupResult,
   type DeploymentResult,
   type OperationProgress,
+  type Phase,
   type RunMemo,
   type RunProgress,
   type RunResult,
@@ -13,15 +20,30 @@ import {
 import { withLink } from './link.ts';
 import { emptyResult, failedResult, resultOfInput } from './result.ts';
 import type { Session } from './session.ts';
+import { workerSeen } from './workers.ts';
 
 const QUERY_TIMEOUT_MS = 3_000;
+const PHASE = defineSearchAttributeKey('BelayPhase', 'KEYWORD');
+
+/** Attempts of one workflow task after which it is not bad luck any more. */
+const STUCK_ATTEMPTS = 3;
+
+export type Contact =
+  | 'closed'
+  /** The run answered for itself. */
+  | 'answers'
+  /** No worker has taken it up yet. */
+  | 'not_begun'
+  /** Begun, but no worker answers for it now. */
+  | 'silent'
+  /** A worker is there, and fails at it again and again. */
+  | 'stuck';
 
 export interface RunStatus {
   /** In flight `outcome` is null, and `phase` tells where it is. */
   result: RunResult;
   waiting: Waiting | null;
-  /** Whether the run answered for itself; a closed one always does. */
-  answered: boolean;
+  contact: Contact;
 }
 
 export async function statusOf(session: Session, handle: WorkflowHandle): Promise<RunStatus> {
@@ -29,18 +51,32 @@ export async function statusOf(session: Session, handle: WorkflowHandle): Promis
   const known = knownOf(described);
   if (described.status.name !== 'RUNNING') {
     const result = await closedResult(session.client.workflow.getHandle(handle.workflowId, described.runId), known);
-    return { result: withLink(session, result), waiting: null, answered: true };
+    return { result: withLink(session, result), waiting: null, contact: 'closed' };
   }
   const progress = await ask<RunProgress>(session, handle.workflowId, described.runId);
-  if (progress === null) return { result: withLink(session, known), waiting: null, answered: false };
+  if (progress === null) {
+    const contact = await silence(session, described);
+    return { result: withLink(session, known), waiting: null, contact };
+  }
   const { operation } = progress;
   const inFlight =
     operation === null ? null : await ask<OperationProgress>(session, operation.workflowId, operation.runId);
   const result = inFlight === null ? progress.result : withPart(progress.result, inFlight.result);
-  return { result: withLink(session, result), waiting: inFlight?.waiting ?? progress.waiting, answered: true };
+  return { result: withLink(session, result), waiting: inFlight?.waiting ?? progress.waiting, contact: 'answers' };
 }
 
-async function closedResult(handle: WorkflowHandle, known: RunResult): Promise<RunResult> {
+/** Why a run in flight doesn't answer. */
+async function silence(session: Session, { raw, historyLength }: WorkflowExecutionDescription): Promise<Contact> {
+  // Started, its first task scheduled, and nothing since.
+  if (historyLength <= 2) return 'not_begun';
+  const attempts = raw.pendingWorkflowTask?.attempt ?? 0;
+  const failing =
+    attempts >= STUCK_ATTEMPTS && (await workerSeen(session.client, session.namespace, session.taskQueue));
+  return failing ? 'stuck' : 'silent';
+}
+
+/** The result of a closed run, however it closed. */
+export async function closedResult(handle: WorkflowHandle, known: RunResult): Promise<RunResult> {
   try {
     return (await handle.result()) as RunResult;
   } catch (error) {
@@ -62,11 +98,14 @@ function withPart(result: RunResult, part: BackupResult | DeploymentResult): Run
   };
 }
 
-export function knownOf({ workflowId, runId, memo, startTime, closeTime }: WorkflowExecutionDescription): RunResult {
+/** What Temporal itself keeps of a run. */
+export function knownOf(described: Omit<WorkflowExecutionInfo, 'raw'>): RunResult {
+  const { workflowId, runId, memo, startTime, closeTime, typedSearchAttributes } = described;
   return emptyResult({
     ...resultOfInput((memo as Partial<RunMemo> | undefined)?.input ?? null),
     workflowId,
     runId,
+    phase: (typedSearchAttributes.get(PHASE) ?? null) as Phase | null,
     startedAt: startTime.toISOString(),
     endedAt: closeTime?.toISOString() ?? null,
   });

@@ -8,6 +8,7 @@ import { createServiceClient } from '../service/index.ts';
 import { completedBackup } from '../starter/completed-backup.ts';
 import type { TemporalPlace } from '../temporal.ts';
 import type { Logger } from './log.ts';
+import { workerIdentity } from './identity.ts';
 import { probeService } from './probe.ts';
 import { registerSearchAttributes } from './search-attributes.ts';
 
@@ -63,7 +64,7 @@ export async function startWorker(options: WorkerOptions, onRefusedToken: 'throw
     connection,
     namespace: temporal.namespace,
     taskQueue,
-    identity: `belay@${process.pid}`,
+    identity: workerIdentity(),
     workflowBundle: WORKFLOW_BUNDLE,
     activities: createActivities({
       service,

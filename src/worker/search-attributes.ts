@@ -32,8 +32,8 @@ export async function registerSearchAttributes(
 
 type Name = keyof typeof SEARCH_ATTRIBUTES;
 
-/** @throws Error where the namespace has one of them with another type */
-async function missingAttributes(connection: NativeConnection, namespace: string): Promise<Name[]> {
+/** Those the namespace hasn't. @throws Error where it has one of them with another type */
+export async function missingAttributes(connection: NativeConnection, namespace: string): Promise<Name[]> {
   const { customAttributes } = await connection.operatorService.listSearchAttributes({ namespace });
   const names = Object.keys(SEARCH_ATTRIBUTES) as Name[];
   const wrong = names.find(

@@ -1,0 +1,59 @@
+/** `belay doctor`: is everything there that a run needs? A line each, with the remedy. */
+import { Command } from 'commander';
+import colors from 'picocolors';
+import { taskQueue } from '../config.ts';
+import type { Report } from '../doctor/check.ts';
+import { findTemporal } from '../temporal.ts';
+import { EXIT } from './exit.ts';
+import { json } from './options.ts';
+import { printDocument } from './output.ts';
+
+interface DoctorOptions {
+  fix?: boolean;
+  json?: boolean;
+}
+
+export function doctorCommand(): Command {
+  return new Command('doctor')
+    .description(
+      'check configuration, service, Temporal, namespace and worker; triggers nothing; exit 2 when one fails',
+    )
+    .option('--fix', 'mend what can be mended')
+    .addOption(json())
+    .action(doctor);
+}
+
+async function doctor(options: DoctorOptions): Promise<void> {
+  // Only here: they load the worker, which the other commands have no use for.
+  const [{ examine }, { serviceChecks }, { temporalChecks }, { workerCheck }, { createLogger, installRuntime }, sdk] =
+    await Promise.all([
+      import('../doctor/check.ts'),
+      import('../doctor/service.ts'),
+      import('../doctor/temporal.ts'),
+      import('../doctor/worker.ts'),
+      import('../worker/log.ts'),
+      import('@temporalio/worker'),
+    ]);
+  installRuntime(createLogger('silent'));
+  const { connectionOptions, namespace } = findTemporal();
+  const { address } = connectionOptions;
+  const connecting = sdk.NativeConnection.connect(connectionOptions);
+  const reach = async () => ({ connection: await connecting, namespace });
+  const checks = [...serviceChecks(), ...temporalChecks(address, reach), workerCheck(reach, taskQueue())];
+  const show = (report: Report) => options.json !== true && process.stdout.write(`${reportLine(report)}\n`);
+  const reports = await examine(checks, options.fix === true, show);
+  if (options.json === true) printDocument({ schemaVersion: 1, checks: reports, error: null });
+  await connecting.then((connection) => connection.close()).catch(() => undefined);
+  process.exitCode = reports.some(({ state }) => state === 'failed') ? EXIT.usage : EXIT.completed;
+}
+
+const SIGNS = {
+  ok: colors.green('ok       '),
+  attention: colors.yellow('attention'),
+  failed: colors.red('failed   '),
+  skipped: 'skipped  ',
+} as const;
+
+function reportLine({ name, state, message, remedy }: Report): string {
+  return `${SIGNS[state]}  ${name}: ${message}${remedy === undefined ? '' : `\n             ${remedy}`}`;
+}

@@ -1,0 +1,61 @@
+/** What may stand in an option; an error says what was wrong and what to write. */
+import { InvalidArgumentError } from 'commander';
+import { MAX_TRIES, problemOfId } from '../input.ts';
+
+const UNIT_MS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 } as const;
+const MIN_INTERVAL_MS = 10;
+const MAX_INTERVAL_MS = 24 * UNIT_MS.h;
+
+/** `500ms`, `10s`, `2m`, `1h`, or a bare number of seconds, as milliseconds. */
+export function parseDuration(text: string): number {
+  const match = /^(\d+(?:\.\d+)?)(ms|s|m|h)?$/.exec(text.trim());
+  const ms = match === null ? NaN : Number(match[1]) * UNIT_MS[(match[2] ?? 's') as keyof typeof UNIT_MS];
+  if (Number.isSafeInteger(Math.round(ms))) return Math.round(ms);
+  throw new InvalidArgumentError(`"${text}" is no duration: write 500ms, 10s, 2m or 1h; a bare number is seconds.`);
+}
+
+export function parseInterval(text: string): number {
+  const ms = parseDuration(text);
+  if (ms >= MIN_INTERVAL_MS && ms <= MAX_INTERVAL_MS) return ms;
+  throw new InvalidArgumentError(`"${text}" is no interval: write one from ${MIN_INTERVAL_MS}ms to 24h.`);
+}
+
+export function parseTries(text: string): number {
+  const tries = /^\d{1,6}$/.test(text) ? Number(text) : 0;
+  if (tries >= 1 && tries <= MAX_TRIES) return tries;
+  throw new InvalidArgumentError(`"${text}" is no number of tries: write a whole number from 1 to ${MAX_TRIES}.`);
+}
+
+export function parseLimit(text: string): number {
+  const limit = /^\d{1,4}$/.test(text) ? Number(text) : 0;
+  if (limit >= 1 && limit <= 1_000) return limit;
+  throw new InvalidArgumentError(`"${text}" is no limit: write a whole number from 1 to 1000.`);
+}
+
+export function parsePort(text: string): number {
+  const port = /^\d{1,5}$/.test(text) ? Number(text) : NaN;
+  if (port <= 65_535) return port;
+  throw new InvalidArgumentError(`"${text}" is no port: write a number from 0 to 65535; 0 is any free one.`);
+}
+
+export function parseId(text: string): string {
+  const problem = problemOfId(text);
+  if (problem === null) return text;
+  throw new InvalidArgumentError(`The id ${problem}.`);
+}
+
+/** For an option that may be given several times. */
+export function collectIds(text: string, before: string[] = []): string[] {
+  const id = parseId(text);
+  if (before.includes(id)) throw new InvalidArgumentError(`"${id}" is named twice: name it once.`);
+  return [...before, id];
+}
+
+export function collectMeta(text: string, before: Record<string, string> = {}): Record<string, string> {
+  const [name, ...rest] = text.split('=');
+  if (name === undefined || name === '' || rest.length === 0) {
+    throw new InvalidArgumentError(`"${text}" is no note: write name=value.`);
+  }
+  if (Object.hasOwn(before, name)) throw new InvalidArgumentError(`"${name}" is given twice: give it once.`);
+  return { ...before, [name]: rest.join('=') };
+}

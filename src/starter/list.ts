@@ -1,0 +1,66 @@
+/** Runs of the past and present, newest first. */
+import type { WorkflowExecutionInfo } from '@temporalio/client';
+import { RUN_TYPES, type Outcome, type RunResult } from '../contract.ts';
+import { asBelayError } from './errors.ts';
+import { withLink } from './link.ts';
+import type { Session } from './session.ts';
+import { closedResult, knownOf } from './status.ts';
+
+export interface RunFilter {
+  siteId?: string;
+  serverId?: string;
+  outcome?: Outcome;
+  /** Started at or after this time, ISO 8601. */
+  since?: string;
+  /** Default 20. */
+  limit?: number;
+}
+
+const DEFAULT_LIMIT = 20;
+const RESULTS_AT_ONCE = 10;
+
+export async function listRuns(session: Session, filter: RunFilter): Promise<RunResult[]> {
+  const limit = filter.limit ?? DEFAULT_LIMIT;
+  const found: WorkflowExecutionInfo[] = [];
+  try {
+    const query = queryOf(filter);
+    for await (const info of session.client.workflow.list({ query, pageSize: Math.min(limit, 100) })) {
+      if (found.push(info) >= limit) break;
+    }
+    const results: RunResult[] = [];
+    for (let first = 0; first < found.length; first += RESULTS_AT_ONCE) {
+      const slice = found.slice(first, first + RESULTS_AT_ONCE);
+      results.push(...(await Promise.all(slice.map((info) => resultOf(session, info)))));
+    }
+    return results;
+  } catch (error) {
+    throw asBelayError(error, 'list runs');
+  }
+}
+
+async function resultOf(session: Session, info: WorkflowExecutionInfo): Promise<RunResult> {
+  const known = withLink(session, knownOf(info));
+  if (info.status.name === 'RUNNING') return known;
+  return withLink(session, await closedResult(session.client.workflow.getHandle(info.workflowId, info.runId), known));
+}
+
+function queryOf({ siteId, serverId, outcome, since }: RunFilter): string {
+  return [
+    `WorkflowType IN (${RUN_TYPES.map(quoted).join(', ')})`,
+    ...(siteId === undefined ? [] : [`BelaySite = ${quoted(siteId)}`]),
+    ...(serverId === undefined ? [] : [`BelayServer = ${quoted(serverId)}`]),
+    ...(outcome === undefined ? [] : [outcomeQuery(outcome)]),
+    ...(since === undefined ? [] : [`StartTime >= ${quoted(since)}`]),
+  ].join(' AND ');
+}
+
+/** A run that was terminated could not note its outcome. */
+function outcomeQuery(outcome: Outcome): string {
+  const noted = `BelayOutcome = ${quoted(outcome)}`;
+  return outcome === 'unknown' ? `(${noted} OR ExecutionStatus = 'Terminated')` : noted;
+}
+
+/** A string of Temporal's list filters. */
+export function quoted(text: string): string {
+  return `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
+}
