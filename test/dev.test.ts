@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -50,12 +50,16 @@ test('what dev started is gone when dev was killed', async () => {
 
 test('what npx started is gone when npx was asked to end', async () => {
   const args = ['--no', 'belay', 'dev', '--temporal-port', '0', '--ui-port', '0'];
-  const env = { ...process.env, BELAY_HOME: await tempFolder() };
+  // On a machine where npx was never used, it would prepare the package first, under the feet of whoever runs it.
+  const env = { ...process.env, BELAY_HOME: await tempFolder(), npm_config_cache: await tempFolder() };
   const cwd = fileURLToPath(new URL('..', import.meta.url));
+  const built = () => statSync(join(cwd, 'dist/cli.js')).mtimeMs;
+  const builtMs = built();
   const npx = spawn('npx', args, { cwd, env, stdio: ['ignore', 'pipe', 'ignore'] });
   await once(npx.stdout, 'data');
   const tree = descendants(npx.pid ?? 0);
   assert.ok(tree.length >= 3);
+  assert.equal(built(), builtMs, 'npx built it anew');
   npx.kill('SIGTERM');
   await gone(tree);
 });

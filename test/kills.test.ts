@@ -7,7 +7,7 @@ import { startSandbox, type Sandbox } from '../src/sandbox/server.ts';
 import { atEnd } from './support/at-end.ts';
 import { eventually } from './support/eventually.ts';
 import { began, reads } from './support/journal.ts';
-import { start, type Started } from './support/processes.ts';
+import { start, startWorkerProcess, type Started } from './support/processes.ts';
 import { tempFolder, temporalExecutable } from './support/temporal.ts';
 import { fresh, TOKEN } from './support/world.ts';
 
@@ -27,7 +27,7 @@ before(async () => {
   atEnd(() => sandbox.close());
   server = await temporal(0);
   atEnd(() => server.stop());
-  worker = newWorker();
+  worker = await newWorker();
 });
 
 async function temporal(port: number): Promise<TemporalServer> {
@@ -37,8 +37,8 @@ async function temporal(port: number): Promise<TemporalServer> {
 
 const place = () => ({ TEMPORAL_ADDRESS: server.address });
 
-function newWorker(): Started {
-  return start(['worker'], { ...place(), BELAY_API_URL: sandbox.url, BELAY_API_TOKEN: TOKEN });
+function newWorker(): Promise<Started> {
+  return startWorkerProcess({ ...place(), BELAY_API_URL: sandbox.url, BELAY_API_TOKEN: TOKEN });
 }
 
 async function killWorker(): Promise<void> {
@@ -58,7 +58,7 @@ async function restartServer(): Promise<void> {
 const KILLED: Record<string, () => Promise<void>> = {
   async 'the worker'() {
     await killWorker();
-    worker = newWorker();
+    worker = await newWorker();
   },
   async 'the Temporal server'() {
     await killServer();
@@ -67,7 +67,7 @@ const KILLED: Record<string, () => Promise<void>> = {
   async 'both at once'() {
     await Promise.all([killWorker(), killServer()]);
     await restartServer();
-    worker = newWorker();
+    worker = await newWorker();
   },
 };
 
@@ -75,7 +75,6 @@ for (const [what, kill] of Object.entries(KILLED)) {
   for (const during of ['backup', 'deployment'] as const) {
     test(`${what} killed while a ${during} is waited for: the run completes, with one backup and one deployment`, async () => {
       const [serverId, siteId] = [fresh('s'), fresh('a')];
-      await eventually('a worker', () => worker.output.stderr.includes('polling'));
       const running = start(['run', '--server', serverId, '--site', siteId, ...PACE, '--json'], place());
       const target = during === 'backup' ? serverId : siteId;
       const begun = await eventually(`the ${during}`, () => began(sandbox, during, target)[0]);

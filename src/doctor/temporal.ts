@@ -1,7 +1,7 @@
 /** Temporal: is it there, and does its namespace keep and know what Belay needs? */
 import { msToTs, tsToMs } from '@temporalio/common/lib/time.js';
+import { whyUnreachable } from '../worker/connect.ts';
 import { missingAttributes, registerSearchAttributes } from '../worker/search-attributes.ts';
-import { plainText } from '../text.ts';
 import type { Check, Finding } from './check.ts';
 import { clockFinding } from './clock.ts';
 import type { Place } from './place.ts';
@@ -35,10 +35,8 @@ async function lookAtServer(address: string, reach: () => Promise<Place>): Promi
     const { serverVersion } = await connection.workflowService.getSystemInfo({});
     return { state: 'ok', message: `${address} answers, server ${serverVersion}` };
   } catch (error) {
-    const said = error instanceof Error ? error.message : String(error);
-    const why = /ConnectionRefused/.test(said) ? 'nobody listens there' : plainText(said);
     const remedy = 'start `belay dev`, or set TEMPORAL_ADDRESS to where Temporal is';
-    return { state: 'failed', message: `${address} does not answer: ${why}`, remedy };
+    return { state: 'failed', message: `${address} does not answer: ${whyUnreachable(error)}`, remedy };
   }
 }
 

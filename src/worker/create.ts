@@ -1,12 +1,14 @@
 /** A worker with the measured settings, and what has to be true before it polls. */
 import { fileURLToPath } from 'node:url';
-import { NativeConnection, Worker } from '@temporalio/worker';
+import { Worker } from '@temporalio/worker';
 import { createActivities } from '../activities/index.ts';
 import { STATUS_WORDS } from '../activities/statuses.ts';
 import type { ServiceConfig } from '../config.ts';
 import { createServiceClient } from '../service/index.ts';
+import { BelayError } from '../starter/errors.ts';
 import { completedBackup } from '../starter/completed-backup.ts';
 import type { TemporalPlace } from '../temporal.ts';
+import { connectWhenThere } from './connect.ts';
 import type { Logger } from './log.ts';
 import { workerIdentity } from './identity.ts';
 import { probeService } from './probe.ts';
@@ -43,20 +45,19 @@ export interface RunningWorker {
   stop(): Promise<void>;
 }
 
-/** The service refuses the token: a worker of a team must not take part in runs then. */
-export class TokenRefused extends Error {
-  override readonly name = 'TokenRefused';
-}
-
-/** @param onRefusedToken `throw` for one of many workers, `warn` where it is the only one: then its runs say so */
+/**
+ * @param onRefusedToken `throw` for one of many workers, which must not spoil the runs of the others; `warn` where it
+ * is the only one: then its runs say so
+ * @throws BelayError
+ */
 export async function startWorker(options: WorkerOptions, onRefusedToken: 'throw' | 'warn'): Promise<RunningWorker> {
   const { temporal, taskQueue, log } = options;
   const service = createServiceClient(options.service);
   const probe = await probeService(service);
-  if (probe.state === 'refused' && onRefusedToken === 'throw') throw new TokenRefused(probe.message);
+  if (probe.state === 'refused' && onRefusedToken === 'throw') throw new BelayError('Refused', probe.message);
   if (probe.state !== 'ok') log.warn(probe.message);
 
-  const connection = await NativeConnection.connect(temporal.connectionOptions);
+  const connection = await connectWhenThere(temporal, log);
   const unusable = await registerSearchAttributes(connection, temporal.namespace);
   if (unusable !== null) log.warn(`search attributes are not used: ${unusable}`);
   const worker = await Worker.create({

@@ -6,6 +6,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import type { RunResult } from '../../src/contract.ts';
 import { atEnd } from './at-end.ts';
+import { eventually } from './eventually.ts';
 
 const CLI = fileURLToPath(new URL('../../dist/cli.js', import.meta.url));
 
@@ -47,6 +48,17 @@ export function start(args: string[], env: Record<string, string> = {}): Started
 }
 
 export const run = (args: string[], env: Record<string, string> = {}): Promise<Finished> => start(args, env).finished;
+
+/** `belay worker`, once it polls. */
+export async function startWorkerProcess(env: Record<string, string>): Promise<Started> {
+  const started = start(['worker'], env);
+  const failed = started.finished.then(({ code, stderr }) =>
+    Promise.reject(new Error(`belay worker ended with ${code}: ${stderr}`)),
+  );
+  failed.catch(() => undefined);
+  await Promise.race([eventually('a worker', () => started.output.stderr.includes('polling')), failed]);
+  return started;
+}
 
 export interface Dev extends Started {
   ready: { temporal: string; ui: string; webhooks: string | null; service: string };
