@@ -5,11 +5,11 @@ import { EVIDENCE } from './contract.ts';
 export const MAX_ID_LENGTH = 200;
 /** Two thousand tries, all of them hinted twice, stay inside Temporal's limit of 51,200 events. */
 export const MAX_TRIES = 2_000;
-const MAX_SITES = 1_000;
-const MAX_META_ENTRIES = 50;
-const MAX_META_LENGTH = 200;
-const MIN_SETTLE_MS = 10_000;
-const HOUR_MS = 3_600_000;
+export const MAX_SITES = 1_000;
+export const MAX_META_ENTRIES = 50;
+export const MAX_META_LENGTH = 200;
+export const MIN_SETTLE_MS = 10_000;
+export const HOUR_MS = 3_600_000;
 
 export const DEFAULTS = {
   backup: { intervalMs: 15_000, tries: 20 },

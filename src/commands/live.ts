@@ -5,6 +5,8 @@ import { createLiveLine } from '../terminal.ts';
 
 const TERMINAL_PERIOD_MS = 1_000;
 const LOG_PERIOD_MS = 3_000;
+/** A worker was seen when the run was started; one that is busy may take a moment. */
+const BEGINS_WITHIN_MS = 15_000;
 
 /** Shows the run on stderr until stopped. */
 export function followLive(run: Run, stream: NodeJS.WriteStream = process.stderr): { stop(): void } {
@@ -17,7 +19,7 @@ export function followLive(run: Run, stream: NodeJS.WriteStream = process.stderr
     // What can't be seen just now is no error of the wait.
     const status = await run.status().catch(() => null);
     if (stopped) return;
-    if (status !== null) show(liveLine(status, terminal === null ? null : Date.now()));
+    if (status !== null) show(liveLine(status, terminal !== null));
     timer = setTimeout(() => void look(), terminal === null ? LOG_PERIOD_MS : TERMINAL_PERIOD_MS);
   }
 
@@ -37,14 +39,15 @@ export function followLive(run: Run, stream: NodeJS.WriteStream = process.stderr
   };
 }
 
-/** `deploy a1: try 7 of 30, last "building", next read in 4 s`. @param nowMs null leaves out what changes by itself */
-export function liveLine({ result, waiting, contact }: RunStatus, nowMs: number | null): string {
+/** `deploy a1: try 7 of 30, last "building", next read in 4 s`. @param countdown whether to tell what changes by itself */
+export function liveLine({ result, waiting, contact }: RunStatus, countdown: boolean): string {
+  if (contact === 'not_begun' && Date.now() - Date.parse(result.startedAt ?? '') < BEGINS_WITHIN_MS) return 'starting';
   if (contact !== 'answers' && contact !== 'closed') return CONTACT[contact];
   const what = inFlight(result);
   if (waiting === null) return what ?? result.phase ?? 'starting';
   if (waiting.for === 'lock') return `${what ?? result.phase}: waits for ${waiting.lockId}, held by another run`;
   const last = waiting.lastStatus === null ? 'not read yet' : `last "${waiting.lastStatus}"`;
-  return `${doing(waiting, what)}: try ${waiting.try} of ${waiting.tries}, ${last}${nextRead(waiting.nextReadAt, nowMs)}`;
+  return `${doing(waiting, what)}: try ${waiting.try} of ${waiting.tries}, ${last}${countdown ? nextRead(waiting.nextReadAt) : ''}`;
 }
 
 const CONTACT: Record<Exclude<Contact, 'answers' | 'closed'>, string> = {
@@ -64,7 +67,6 @@ function inFlight({ phase, backup, deployments }: RunResult): string | null {
   return deployment === undefined ? null : `deployment of ${deployment.siteId}`;
 }
 
-function nextRead(nextReadAt: string, nowMs: number | null): string {
-  if (nowMs === null) return '';
-  return `, next read in ${Math.max(0, Math.ceil((Date.parse(nextReadAt) - nowMs) / 1000))} s`;
+function nextRead(nextReadAt: string): string {
+  return `, next read in ${Math.max(0, Math.ceil((Date.parse(nextReadAt) - Date.now()) / 1000))} s`;
 }

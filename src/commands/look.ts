@@ -33,7 +33,7 @@ async function showStatus(run: Run, options: LookOptions): Promise<number> {
   const { result } = status;
   printResult(result, options.json === true);
   const inFlight = result.outcome === null && result.error === null;
-  if (options.json !== true && inFlight) process.stdout.write(`  now: ${liveLine(status, Date.now())}\n`);
+  if (options.json !== true && inFlight) process.stdout.write(`  now: ${liveLine(status, true)}\n`);
   if (options.exitStatus !== true) return EXIT.completed;
   return inFlight ? EXIT.stoppedWaiting : exitCodeOf(result);
 }

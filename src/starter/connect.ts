@@ -1,11 +1,12 @@
 /** The door to Temporal for whoever starts runs and waits for them: the command line, and any program. */
-import { Client, Connection, defaultGrpcRetryOptions, makeGrpcRetryInterceptor } from '@temporalio/client';
+import { Client, Connection } from '@temporalio/client';
 import { ConfigError, taskQueue as configuredTaskQueue } from '../config.ts';
 import type { RunInput, RunResult } from '../contract.ts';
 import { findTemporal, type TemporalPlace } from '../temporal.ts';
 import { BelayError } from './errors.ts';
 import { listRuns, type RunFilter } from './list.ts';
 import { createRun, type Run } from './run.ts';
+import { createRetries } from './retries.ts';
 import type { Session } from './session.ts';
 import { startRun, type StartOptions } from './start.ts';
 
@@ -38,7 +39,7 @@ export interface Belay {
 /** @throws BelayError of type `TemporalUnreachable` or `Usage` */
 export async function connect(options: ConnectOptions = {}): Promise<Belay> {
   const place = options.address === undefined ? configured() : plainPlace(options.address);
-  const connection = options.connection ?? (await open(place));
+  const { connection, close } = options.connection === undefined ? await open(place) : shared(options.connection);
   const namespace = options.namespace ?? place.namespace;
   const session: Session = {
     client: new Client({ connection, namespace }),
@@ -50,8 +51,16 @@ export async function connect(options: ConnectOptions = {}): Promise<Belay> {
     start: (input, startOptions = {}) => startRun(session, input, startOptions),
     get: (workflowId, runId) => createRun(session, { workflowId, runId: runId ?? null, attached: true }),
     list: (filter = {}) => listRuns(session, filter),
-    close: () => (options.connection === undefined ? connection.close() : Promise.resolve()),
+    close,
   };
+}
+
+/** It is closed by whoever opened it. */
+const shared = (connection: Connection): Opened => ({ connection, close: () => Promise.resolve() });
+
+interface Opened {
+  connection: Connection;
+  close: () => Promise<void>;
 }
 
 function configured(): TemporalPlace {
@@ -67,14 +76,16 @@ function plainPlace(address: string): TemporalPlace {
   return { connectionOptions: { address }, namespace: 'default', uiUrl: null };
 }
 
-async function open({ connectionOptions }: TemporalPlace): Promise<Connection> {
+async function open({ connectionOptions }: TemporalPlace): Promise<Opened> {
   const { address } = connectionOptions;
+  const retries = createRetries(GRPC_ATTEMPTS);
   try {
-    return await Connection.connect({
+    const connection = await Connection.connect({
       ...connectionOptions,
       connectTimeout: CONNECT_TIMEOUT_MS,
-      interceptors: [makeGrpcRetryInterceptor(defaultGrpcRetryOptions({ maxAttempts: GRPC_ATTEMPTS }))],
+      interceptors: [retries.interceptor],
     });
+    return { connection, close: () => retries.end().then(() => connection.close()) };
   } catch (error) {
     const remedy = 'start `belay dev`, or set TEMPORAL_ADDRESS to where Temporal is';
     throw new BelayError('TemporalUnreachable', `no Temporal server answers at ${address}: ${remedy}`, null, {

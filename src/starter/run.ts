@@ -77,7 +77,8 @@ async function waitForResult(session: Session, awaited: Awaited, signal?: AbortS
 
 async function poll({ client }: Session, handle: WorkflowHandle, signal?: AbortSignal): Promise<RunResult> {
   const result = () => client.withDeadline(Date.now() + LONG_POLL_MS, () => handle.result() as Promise<RunResult>);
-  return signal === undefined ? result() : client.withAbortSignal(signal, result);
+  // One of its own for each call: what listens to a signal isn't taken off it again.
+  return signal === undefined ? result() : client.withAbortSignal(AbortSignal.any([signal]), result);
 }
 
 /** Tells an outage from a long poll that came to its end. */
