@@ -24,7 +24,7 @@ function program(): Command {
     .addCommand(devCommand())
     .addCommand(
       new Command('worker')
-        .description('take runs from Temporal and talk to the hosting service')
+        .description('take runs from Temporal and talk to the hosting service; the only holder of its token')
         .action(async () => (await import('./worker.ts')).main()),
     )
     .addCommand(
@@ -47,7 +47,8 @@ function fail(error: unknown): number {
     // Help and version are printed by then.
     if (error.exitCode === 0) return EXIT.completed;
     if (error.code === 'commander.help') return EXIT.usage;
-    return fail(new BelayError('Usage', `${error.message.replace(/^error: /, '')} See \`belay --help\`.`));
+    const message = error.message.replace(/^error: /, '').replaceAll('\n', ' ');
+    return fail(new BelayError('Usage', `${message} See \`belay --help\`.`));
   }
   if (error instanceof ConfigError) return fail(new BelayError('Usage', error.message));
   const result = resultOfError(error);

@@ -6,7 +6,7 @@ import { Command } from 'commander';
 import { DEFAULT_TASK_QUEUE } from '../contract.ts';
 import type { Stack } from '../dev/stack.ts';
 import { connect } from '../starter.ts';
-import { json } from './options.ts';
+import { examples, json } from './options.ts';
 import { untilStopped } from '../until-stopped.ts';
 import { waitAndPrint } from './waiting.ts';
 
@@ -23,6 +23,7 @@ export function demoCommand(): Command {
     .description('show a backup and a deployment with a Temporal server, a worker and a sandbox of its own')
     .option('--keep', 'stay up afterwards, to look at the run in the Temporal UI')
     .addOption(json())
+    .addHelpText('after', examples('belay demo', 'belay demo --keep'))
     .action(demo);
 }
 

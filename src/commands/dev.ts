@@ -5,7 +5,7 @@ import { readNote, removeNote, writeNote } from '../dev/note.ts';
 import type { Stack } from '../dev/stack.ts';
 import { BelayError } from '../starter.ts';
 import { findTemporal, type TemporalPlace } from '../temporal.ts';
-import { json } from './options.ts';
+import { examples, json } from './options.ts';
 import { printDocument } from './output.ts';
 import { untilStopped } from '../until-stopped.ts';
 import { parsePort } from './values.ts';
@@ -26,6 +26,7 @@ export function devCommand(): Command {
     .option('--temporal-port <port>', 'of the embedded Temporal; 0 = any free one', parsePort, 7233)
     .option('--ui-port <port>', 'of its UI; 0 = any free one', parsePort, 8233)
     .addOption(json())
+    .addHelpText('after', examples('belay dev', 'belay dev --temporal-port 0 --ui-port 0 --json'))
     .action(dev);
 }
 

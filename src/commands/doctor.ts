@@ -5,7 +5,7 @@ import { taskQueue } from '../config.ts';
 import type { Report } from '../doctor/check.ts';
 import { findTemporal } from '../temporal.ts';
 import { EXIT } from './exit.ts';
-import { json } from './options.ts';
+import { examples, json } from './options.ts';
 import { printDocument } from './output.ts';
 
 interface DoctorOptions {
@@ -20,6 +20,7 @@ export function doctorCommand(): Command {
     )
     .option('--fix', 'mend what can be mended')
     .addOption(json())
+    .addHelpText('after', examples('belay doctor', 'belay doctor --fix'))
     .action(doctor);
 }
 
@@ -38,6 +39,8 @@ async function doctor(options: DoctorOptions): Promise<void> {
   const { connectionOptions, namespace } = findTemporal();
   const { address } = connectionOptions;
   const connecting = sdk.NativeConnection.connect(connectionOptions);
+  // Looked at later than it may fail.
+  connecting.catch(() => undefined);
   const reach = async () => ({ connection: await connecting, namespace });
   const checks = [...serviceChecks(), ...temporalChecks(address, reach), workerCheck(reach, taskQueue())];
   const show = (report: Report) => options.json !== true && process.stdout.write(`${reportLine(report)}\n`);

@@ -2,7 +2,7 @@
 import { Command, Option } from 'commander';
 import { OUTCOMES, SCHEMA_VERSION, type Outcome } from '../contract.ts';
 import { connect } from '../starter.ts';
-import { json } from './options.ts';
+import { examples, json } from './options.ts';
 import { listLine, printDocument } from './output.ts';
 import { parseDuration, parseId, parseLimit } from './values.ts';
 
@@ -24,7 +24,7 @@ export function listCommand(): Command {
     .option('--since <duration>', 'started at most so long ago', parseDuration)
     .option('--limit <n>', 'at most so many (default 20)', parseLimit)
     .addOption(json())
-    .addHelpText('after', '\nExamples:\n  belay list --since 12h --outcome failed\n  belay list --site 34 --limit 5\n')
+    .addHelpText('after', examples('belay list --since 12h --outcome failed', 'belay list --site 34 --limit 5'))
     .action(list);
 }
 

@@ -58,7 +58,7 @@ const CONTACT: Record<Exclude<Contact, 'answers' | 'closed'>, string> = {
 
 function doing(waiting: Exclude<Waiting, { for: 'lock' }>, what: string | null): string {
   if (waiting.for === 'baseline') return `${what}, somebody else's deployment comes first`;
-  return waiting.for === 'trace' ? `${what}, looking for its trace` : `${what}`;
+  return waiting.for === 'trace' ? `${what}, requested, looking for its trace` : `${what}`;
 }
 
 function inFlight({ phase, backup, deployments }: RunResult): string | null {

@@ -3,7 +3,7 @@ import { Command } from 'commander';
 import { connect, type Run } from '../starter.ts';
 import { EXIT, exitCodeOf } from './exit.ts';
 import { liveLine } from './live.ts';
-import { addWaitOptions, json, runId } from './options.ts';
+import { addWaitOptions, examples, json, runId } from './options.ts';
 import { printResult } from './output.ts';
 import { parseId } from './values.ts';
 import { waitAndPrint, type WaitingOptions } from './waiting.ts';
@@ -43,6 +43,7 @@ function forRun(command: Command, look: (run: Run, options: LookOptions) => Prom
     .argument('<workflowId>', 'as `belay run` and the Temporal UI show it', parseId)
     .addOption(runId())
     .addOption(json())
+    .addHelpText('after', examples(`belay ${command.name()} backup-then-deploy:12:nightly`))
     .action(async (workflowId: string, options: LookOptions) => {
       const belay = await connect();
       try {

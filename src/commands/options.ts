@@ -99,6 +99,11 @@ export function addWaitOptions(command: Command): Command {
     .addOption(new Option('--cancel-on-interrupt', 'on Ctrl-C or SIGTERM cancel the run, too').conflicts('detach'));
 }
 
+/** For the end of a command's help. */
+export function examples(...lines: string[]): string {
+  return `\nExamples:\n${lines.map((line) => `  ${line}\n`).join('')}`;
+}
+
 function inSeconds(ms: number): string {
   return `default ${ms / 1000}s`;
 }

@@ -1,7 +1,7 @@
 /** `belay run`, `backup`, `deploy` and `watch`: start a run and wait for its verdict. */
 import { Command } from 'commander';
 import type { RunType } from '../contract.ts';
-import { connect } from '../starter.ts';
+import { BelayError, connect } from '../starter.ts';
 import { EXIT } from './exit.ts';
 import { inputOf, type RunOptions } from './input.ts';
 import * as option from './options.ts';
@@ -61,12 +61,15 @@ export function runCommands(): Command[] {
     for (const add of [...parts, option.addRunOptions, option.addWaitOptions]) add(command);
     return command
       .addOption(option.json())
-      .addHelpText('after', `\nExamples:\n${examples.map((example) => `  ${example}\n`).join('')}`)
+      .addHelpText('after', option.examples(...examples))
       .action(async (options: Options) => void (process.exitCode = await startAndWait(type, options)));
   });
 }
 
 async function startAndWait(type: RunType, options: Options): Promise<number> {
+  if (options.again === true && options.key === undefined) {
+    throw new BelayError('Usage', '--again starts the run of a key anew: give its --key, too');
+  }
   const belay = await connect();
   try {
     const { key, again } = options;
