@@ -30,8 +30,9 @@ function program(): Command {
     .addCommand(
       new Command('sandbox')
         .description('run the emulator of the hosting service alone')
+        .option('--host <address>', 'to listen on; 0.0.0.0 in a container', '127.0.0.1')
         .option('--port <port>', '0 = any free one', parsePort, 4180)
-        .action(async (options: { port: number }) => (await import('./sandbox.ts')).main(options)),
+        .action(async (options: { host: string; port: number }) => (await import('./sandbox.ts')).main(options)),
     );
   for (const command of [...runCommands(), ...lookCommands(), listCommand(), doctorCommand()])
     belay.addCommand(command);

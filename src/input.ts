@@ -9,7 +9,17 @@ export const MAX_SITES = 1_000;
 export const MAX_META_ENTRIES = 50;
 export const MAX_META_LENGTH = 200;
 export const MIN_SETTLE_MS = 10_000;
-export const HOUR_MS = 3_600_000;
+const HOUR_MS = 3_600_000;
+
+/** From, to. */
+export const LIMITS = {
+  intervalMs: [10, 24 * HOUR_MS],
+  tries: [1, MAX_TRIES],
+  durationMs: [0, 10 * 365 * 24 * HOUR_MS],
+  startWithinMs: [1, 10 * 365 * 24 * HOUR_MS],
+  // A waiter adds ten events to its history every 15 s.
+  busyTimeoutMs: [0, 12 * HOUR_MS],
+} as const;
 
 export const DEFAULTS = {
   backup: { intervalMs: 15_000, tries: 20 },
@@ -82,17 +92,16 @@ export function problemOfInput(type: RunType, input: unknown): string | null {
 type Rule = (value: unknown) => string | null;
 
 const id: Rule = problemOfId;
-const tries = wholeNumber(1, MAX_TRIES);
-const intervalMs = wholeNumber(10, 24 * HOUR_MS);
-const durationMs = wholeNumber(0, 10 * 365 * 24 * HOUR_MS);
+const tries = wholeNumber(LIMITS.tries);
+const intervalMs = wholeNumber(LIMITS.intervalMs);
+const durationMs = wholeNumber(LIMITS.durationMs);
 
 const ROOT_RULES: Record<string, Rule> = {
   service: (value) => (typeof value === 'string' ? null : 'is not a string'),
   serverId: id,
   ifBusy: oneOf(['wait', 'fail']),
-  // A waiter adds ten events to its history every 15 s.
-  busyTimeoutMs: wholeNumber(0, 12 * HOUR_MS),
-  startWithinMs: wholeNumber(1, 10 * 365 * 24 * HOUR_MS),
+  busyTimeoutMs: wholeNumber(LIMITS.busyTimeoutMs),
+  startWithinMs: wholeNumber(LIMITS.startWithinMs),
   keepGoing: (value) => (typeof value === 'boolean' ? null : 'is neither true nor false'),
 };
 const BACKUP_RULES: Record<string, Rule> = { intervalMs, tries, maxAgeMs: durationMs, backupId: id };
@@ -158,7 +167,7 @@ function unknownField(prefix: string, fields: Record<string, unknown>, known: st
   return stranger === undefined ? null : `${prefix}${stranger}: is no field of a run's input`;
 }
 
-function wholeNumber(min: number, max: number): Rule {
+function wholeNumber([min, max]: readonly [number, number]): Rule {
   return (value) =>
     Number.isSafeInteger(value) && (value as number) >= min && (value as number) <= max
       ? null

@@ -1,10 +1,9 @@
 /** What may stand in an option; an error says what was wrong and what to write. */
 import { InvalidArgumentError } from 'commander';
-import { MAX_TRIES, problemOfId } from '../input.ts';
+import { LIMITS, MAX_TRIES, problemOfId } from '../input.ts';
 
 const UNIT_MS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 } as const;
-const MIN_INTERVAL_MS = 10;
-const MAX_INTERVAL_MS = 24 * UNIT_MS.h;
+const [MIN_INTERVAL_MS, MAX_INTERVAL_MS] = LIMITS.intervalMs;
 
 /** `500ms`, `10s`, `2m`, `1h`, or a bare number of seconds, as milliseconds. */
 export function parseDuration(text: string): number {

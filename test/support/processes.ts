@@ -8,7 +8,7 @@ import type { RunResult } from '../../src/contract.ts';
 import { atEnd } from './at-end.ts';
 import { eventually } from './eventually.ts';
 
-const CLI = fileURLToPath(new URL('../../dist/cli.js', import.meta.url));
+export const CLI = fileURLToPath(new URL('../../dist/cli.js', import.meta.url));
 
 export interface Finished {
   code: number | null;

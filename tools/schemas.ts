@@ -1,0 +1,39 @@
+/** Writes docs/run-input.schema.json and docs/run-result.schema.json: `npm run schemas`. */
+import { writeFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import { format, resolveConfig } from 'prettier';
+import { z } from 'zod';
+import { runInput } from './schemas/run-input.ts';
+import { runResult } from './schemas/run-result.ts';
+
+export { runInput, runResult };
+
+export const DOCUMENTS = { 'run-input.schema.json': runInput, 'run-result.schema.json': runResult } as const;
+
+export const pathOf = (name: string) => fileURLToPath(new URL(`../docs/${name}`, import.meta.url));
+
+/** The JSON Schema as it is handed out. */
+export function jsonSchemaOf(schema: z.ZodType): z.core.JSONSchema.BaseSchema {
+  return z.toJSONSchema(schema, {
+    target: 'draft-2020-12',
+    // As an input: only strict objects are closed.
+    io: 'input',
+    override: ({ jsonSchema }) => {
+      // No limit, just zod's word for a whole number.
+      if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
+    },
+  });
+}
+
+/** The text of a document, formatted as the rest of the repository. */
+export async function textOf(name: keyof typeof DOCUMENTS): Promise<string> {
+  const path = pathOf(name);
+  const json = JSON.stringify(jsonSchemaOf(DOCUMENTS[name]));
+  return format(json, { ...(await resolveConfig(path)), filepath: path });
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  for (const name of Object.keys(DOCUMENTS) as (keyof typeof DOCUMENTS)[]) {
+    await writeFile(pathOf(name), await textOf(name));
+  }
+}
