@@ -1,0 +1,24 @@
+# Debian, not Alpine: Temporal's native core has no musl build.
+FROM node:22.22.3-bookworm-slim AS build
+WORKDIR /app
+COPY package.json package-lock.json ./
+# No scripts: npm's "prepare" would build before the sources are there.
+RUN npm ci --ignore-scripts
+COPY tsconfig.json tsconfig.build.json ./
+COPY tools/bundle-workflows.js tools/
+COPY src src
+RUN npm run build && npm prune --omit=dev --ignore-scripts
+
+FROM node:22.22.3-bookworm-slim
+# Temporal's core trusts the system's certificates, and the slim image has none.
+# hadolint ignore=DL3008
+RUN apt-get update && apt-get install -y --no-install-recommends ca-certificates && rm -rf /var/lib/apt/lists/*
+ENV NODE_ENV=production
+WORKDIR /app
+COPY --from=build /app/package.json ./
+COPY --from=build /app/node_modules node_modules
+COPY --from=build /app/dist dist
+# User "node", by number: hosts that ask for a user other than root can tell.
+USER 1000
+# Node itself is process 1: it gets SIGTERM, which npm wouldn't pass on.
+CMD ["node", "dist/cli.js", "worker"]
