@@ -93,3 +93,97 @@ test('other processes can script it and act behind our back', async () => {
   assert.equal(refused.status, 400);
   assert.match(JSON.stringify(await refused.json()), /duration/);
 });
+
+const LATEST = (site: string) => `GET /v1/sites/${site}/deployments/latest`;
+
+test('faults come in their order, so often and as late as they were asked for', async () => {
+  const unavailable = { kind: 'status', code: 503, retryAfter: '2' } as const;
+  sandbox.fault(
+    { route: 'latest', target: '30', skip: 1, times: 2, answer: unavailable },
+    { target: '30', answer: { kind: 'body', code: 200, type: 'text/html', text: '<html>' } },
+  );
+  const said: unknown[] = [];
+  for (let read = 0; read < 5; read += 1) {
+    const response = await fetch(`${sandbox.url}/v1/sites/30/deployments/latest`, {
+      headers: { Authorization: 'Bearer API_TOKEN' },
+    });
+    said.push([response.status, response.headers.get('retry-after'), (await response.text()).slice(0, 6)]);
+  }
+  assert.deepEqual(said, [
+    [200, null, '<html>'],
+    [503, '2', '{"mess'],
+    [503, '2', '{"mess'],
+    [404, null, '{"mess'],
+    [404, null, '{"mess'],
+  ]);
+});
+
+test('a request may have its effect and lose its answer, or be lost before it', async () => {
+  const answer = { kind: 'reset' } as const;
+  sandbox.fault({ route: 'deploy', target: '31', answer }, { route: 'deploy', target: '31', effect: true, answer });
+  await assert.rejects(ask('POST /v1/sites/31/deploy'));
+  assert.equal((await ask(LATEST('31'))).status, 404);
+  await assert.rejects(ask('POST /v1/sites/31/deploy'));
+  assert.equal((await ask(LATEST('31'))).status, 200);
+  assert.deepEqual(
+    sandbox.journal.filter(({ request }) => request === 'POST /v1/sites/31/deploy').map(({ began }) => began !== null),
+    [false, true],
+  );
+});
+
+test('an answer may be cut short, never come, or hold the id as a number', async () => {
+  sandbox.fault(
+    { route: 'latest', target: '32', answer: { kind: 'cut' } },
+    { route: 'latest', target: '32', answer: { kind: 'none' } },
+    { route: 'create-backup', target: '32', answer: { kind: 'numeric_id' } },
+  );
+  await assert.rejects(ask(LATEST('32')));
+  await assert.rejects(
+    fetch(`${sandbox.url}/v1/sites/32/deployments/latest`, {
+      headers: { Authorization: 'Bearer API_TOKEN' },
+      signal: AbortSignal.timeout(300),
+    }),
+  );
+  const { body } = await ask('POST /v1/servers/32/backups');
+  const { id } = body as { id: number };
+  assert.equal(typeof id, 'number');
+  assert.equal((await ask(`GET /v1/backups/${id}`)).status, 200);
+});
+
+test('latest may lag behind the trigger, and then shows the deployment before', async () => {
+  sandbox.script({ site: '33' }, { durationMs: 0, ends: 'failed' }, { durationMs: 60_000, lagMs: 300 });
+  await ask('POST /v1/sites/33/deploy');
+  await ask('POST /v1/sites/33/deploy');
+  assert.deepEqual((await ask(LATEST('33'))).body, { status: 'failed' });
+  await sleep(350);
+  assert.deepEqual((await ask(LATEST('33'))).body, { status: 'queued' });
+});
+
+test('a site that was deleted is found no more, and cannot be deployed', async () => {
+  await ask('POST /v1/sites/34/deploy');
+  sandbox.remove({ site: '34' });
+  assert.equal((await ask(LATEST('34'))).status, 404);
+  assert.equal((await ask('POST /v1/sites/34/deploy')).status, 404);
+});
+
+test('beyond its limit it answers 429, without effect', async () => {
+  sandbox.limit(2);
+  const answers = await Promise.all([1, 2, 3].map(() => ask('POST /v1/sites/35/deploy')));
+  sandbox.limit(null);
+  assert.deepEqual(answers.map(({ status }) => status).sort(), [200, 200, 429]);
+  assert.equal(sandbox.journal.filter(({ began }) => began?.target === '35').length, 2);
+});
+
+test('other processes control it over HTTP, and are told what was wrong with their words', async () => {
+  const control = (path: string, body: object) =>
+    fetch(`${sandbox.url}/sandbox/${path}`, { method: 'POST', body: JSON.stringify(body) });
+  assert.equal((await control('faults', [{ route: 'latest', target: '36', answer: { kind: 'reset' } }])).status, 204);
+  await assert.rejects(ask(LATEST('36')));
+  assert.equal((await control('limit', { perSecond: null })).status, 204);
+  assert.equal((await control('remove', { site: '36' })).status, 204);
+  const wrong = await control('faults', [{ route: 'nowhere', answer: { kind: 'reset' } }]);
+  assert.equal(wrong.status, 400);
+  assert.match(((await wrong.json()) as { message: string }).message, /route/);
+  assert.equal((await control('token', { token: 'next' })).status, 204);
+  assert.equal((await ask(LATEST('36'))).status, 401);
+});

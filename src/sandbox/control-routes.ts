@@ -1,7 +1,8 @@
-/** The sandbox's own routes, for other processes: scripts, outside actors, the journal. Loopback only, no token. */
+/** The sandbox's own routes, for other processes: scripts, faults, outside actors, the journal. No token. */
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import type { Controls } from './controls.ts';
+import { faultSchema } from './faults.ts';
 import { scriptSchema } from './script.ts';
 
 const target = z.union([z.strictObject({ site: z.string() }), z.strictObject({ server: z.string() })]);
@@ -19,6 +20,23 @@ export function controlRoutes(app: FastifyInstance, controls: Controls): void {
   });
   app.post('/sandbox/act', async (request, reply) => {
     controls.act(target.parse(jsonOf(request.body)));
+    return reply.code(204).send();
+  });
+  app.post('/sandbox/remove', async (request, reply) => {
+    controls.remove(target.parse(jsonOf(request.body)));
+    return reply.code(204).send();
+  });
+  app.post('/sandbox/faults', async (request, reply) => {
+    controls.fault(...z.array(faultSchema).min(1).parse(jsonOf(request.body)));
+    return reply.code(204).send();
+  });
+  app.post('/sandbox/token', async (request, reply) => {
+    controls.setToken(z.strictObject({ token: z.string().min(1) }).parse(jsonOf(request.body)).token);
+    return reply.code(204).send();
+  });
+  app.post('/sandbox/limit', async (request, reply) => {
+    const limit = z.strictObject({ perSecond: z.number().int().min(0).nullable() });
+    controls.limit(limit.parse(jsonOf(request.body)).perSecond);
     return reply.code(204).send();
   });
   app.get('/sandbox/journal', async () => controls.journal);

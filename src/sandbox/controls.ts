@@ -1,4 +1,5 @@
-/** What can be done to the sandbox besides asking it: scripts and outside actors. */
+/** What can be done to the sandbox besides asking it: scripts, faults, outside actors. */
+import type { Fault } from './faults.ts';
 import type { Kind, ScriptPart } from './script.ts';
 import type { JournalEntry, State } from './state.ts';
 
@@ -10,6 +11,14 @@ export interface Controls {
   script(target: Target, ...scripts: ScriptPart[]): void;
   /** Somebody else acts: a push deploys the site, or another user backs the server up. */
   act(target: Target): void;
+  /** Somebody deletes it. */
+  remove(target: Target): void;
+  /** Lets the next requests go wrong, in this order. */
+  fault(...faults: Fault[]): void;
+  /** Accepts this token from now on, and no other. */
+  setToken(token: string): void;
+  /** Answers 429 beyond so many requests a second; null: never. */
+  limit(perSecond: number | null): void;
 }
 
 export function createControls(state: State): Controls {
@@ -24,6 +33,14 @@ export function createControls(state: State): Controls {
       const request = kind === 'backup' ? `somebody backs up ${name}` : `a push deploys ${name}`;
       state.note({ by: 'outside', request, began: { id, kind, target: name } });
     },
+    remove(target) {
+      const [kind, name] = operationOn(target);
+      state.remove(kind, name);
+      state.note({ by: 'outside', request: `somebody deletes ${kind === 'backup' ? 'server' : 'site'} ${name}` });
+    },
+    fault: (...faults) => state.faults.add(...faults),
+    setToken: (token) => void (state.token = token),
+    limit: (perSecond) => void (state.maxPerSecond = perSecond),
   };
 }
 

@@ -7,6 +7,8 @@ export const scriptSchema = z.strictObject({
   words: z.array(z.string().min(1)).min(1).optional(),
   /** The final word; `never` stays in progress. */
   ends: z.string().min(1).optional(),
+  /** So long `latest` doesn't show it yet. */
+  lagMs: z.number().int().min(0).optional(),
 });
 
 export type ScriptPart = z.infer<typeof scriptSchema>;
@@ -15,13 +17,14 @@ export interface Script {
   durationMs: number;
   words: string[];
   ends: string;
+  lagMs: number;
 }
 
 export type Kind = 'deployment' | 'backup';
 
 const DEFAULT_SCRIPTS: Record<Kind, Script> = {
-  backup: { durationMs: 4_000, words: ['pending', 'running'], ends: 'completed' },
-  deployment: { durationMs: 3_000, words: ['queued', 'deploying'], ends: 'completed' },
+  backup: { durationMs: 4_000, words: ['pending', 'running'], ends: 'completed', lagMs: 0 },
+  deployment: { durationMs: 3_000, words: ['queued', 'deploying'], ends: 'completed', lagMs: 0 },
 };
 
 /** @param parts what differs from the default, the last one strongest */
@@ -31,6 +34,7 @@ export function completeScript(kind: Kind, ...parts: (ScriptPart | undefined)[])
       durationMs: part?.durationMs ?? script.durationMs,
       words: part?.words ?? script.words,
       ends: part?.ends ?? script.ends,
+      lagMs: part?.lagMs ?? script.lagMs,
     }),
     DEFAULT_SCRIPTS[kind],
   );

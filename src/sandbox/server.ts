@@ -8,8 +8,6 @@ import { createState } from './state.ts';
 
 export interface Sandbox extends Controls {
   readonly url: string;
-  /** Accepts this token from now on. */
-  setToken(token: string): void;
   close(): Promise<void>;
 }
 
@@ -23,15 +21,14 @@ export interface SandboxOptions {
 }
 
 export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
-  const state = createState(options.defaults);
+  const state = createState(options.token, options.defaults);
   const controls = createControls(state);
-  let token = options.token;
   const app = fastify({ forceCloseConnections: true, routerOptions: { maxParamLength: 4_096 } });
   // A body is never needed, and an empty one may come as JSON.
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', { parseAs: 'string' }, (_request, body, done) => done(null, body));
-  serviceRoutes(app, state, () => token);
+  serviceRoutes(app, state);
   controlRoutes(app, controls);
   const url = await app.listen({ host: options.host ?? '127.0.0.1', port: options.port ?? 0 });
-  return { ...controls, url, setToken: (next) => void (token = next), close: () => app.close() };
+  return { ...controls, url, close: () => app.close() };
 }

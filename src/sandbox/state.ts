@@ -1,4 +1,5 @@
 /** The sandbox's memory: operations that move with time, the scripts of those to come, and the journal. */
+import { createFaults, type Faults } from './faults.ts';
 import { completeScript, statusAt, type Kind, type Script, type ScriptPart } from './script.ts';
 
 /** Who did it: a caller of the interface, or somebody the caller knows nothing of (a push, another user). */
@@ -27,12 +28,25 @@ export interface JournalEntry {
   began: { kind: Kind; id: string; target: string } | null;
   /** The status word that was read. */
   said: string | null;
+  /** What went wrong with it. */
+  fault: string | null;
 }
 
 export interface State {
   readonly journal: JournalEntry[];
+  readonly faults: Faults;
+  /** The one that is accepted now. */
+  token: string;
+  /** Requests a second beyond which 429 is answered; null for no limit. */
+  maxPerSecond: number | null;
+  /** Counts a request against the limit. */
+  isTooMuch(): boolean;
   begin(kind: Kind, target: string, by: Actor): Operation;
+  /** As the endpoint sees it: a new one may come late. */
   latestDeployment(siteId: string): Operation | null;
+  /** Nobody finds it from now on. */
+  remove(kind: Kind, target: string): void;
+  isRemoved(kind: Kind, target: string): boolean;
   backup(id: string): Operation | null;
   status(operation: Operation): string;
   /** The scripts of the next operations on a target, one each; the last one stays. */
@@ -40,10 +54,12 @@ export interface State {
   note(entry: Pick<JournalEntry, 'by' | 'request'> & Partial<JournalEntry>): void;
 }
 
-export function createState(defaults: Partial<Record<Kind, ScriptPart>> = {}): State {
+export function createState(token: string, defaults: Partial<Record<Kind, ScriptPart>> = {}): State {
   const operations: Operation[] = [];
   const scripts = new Map<string, ScriptPart[]>();
   const journal: JournalEntry[] = [];
+  const removed = new Set<string>();
+  let recent: number[] = [];
 
   function nextScript(kind: Kind, target: string): Script {
     const own = scripts.get(`${kind}:${target}`) ?? [];
@@ -51,16 +67,38 @@ export function createState(defaults: Partial<Record<Kind, ScriptPart>> = {}): S
     return completeScript(kind, defaults[kind], script);
   }
 
+  const isRemoved = (kind: Kind, target: string) => removed.has(`${kind}:${target}`);
+
   return {
     journal,
+    faults: createFaults(),
+    token,
+    maxPerSecond: null,
+    isTooMuch() {
+      if (this.maxPerSecond === null) return false;
+      const nowMs = Date.now();
+      recent = recent.filter((ms) => nowMs - ms < 1_000);
+      if (recent.length >= this.maxPerSecond) return true;
+      recent.push(nowMs);
+      return false;
+    },
+    remove: (kind, target) => void removed.add(`${kind}:${target}`),
+    isRemoved,
     begin(kind, target, by) {
-      const id = `${kind === 'backup' ? 'b' : 'd'}-${operations.length + 1}`;
+      // In digits, as most services have them: such an id may also come as a number.
+      const id = String(1_000 + operations.length);
       const operation = { id, kind, target, by, startedMs: Date.now(), script: nextScript(kind, target) };
       operations.push(operation);
       return operation;
     },
     latestDeployment: (siteId) =>
-      operations.findLast(({ kind, target }) => kind === 'deployment' && target === siteId) ?? null,
+      operations.findLast(
+        ({ kind, target, startedMs, script }) =>
+          kind === 'deployment' &&
+          target === siteId &&
+          !isRemoved(kind, target) &&
+          Date.now() - startedMs >= script.lagMs,
+      ) ?? null,
     backup: (id) => operations.find((operation) => operation.kind === 'backup' && operation.id === id) ?? null,
     status: ({ script, startedMs }) => statusAt(script, Date.now() - startedMs),
     script: (kind, target, list) => void scripts.set(`${kind}:${target}`, [...list]),
@@ -72,6 +110,7 @@ export function createState(defaults: Partial<Record<Kind, ScriptPart>> = {}): S
         idempotencyKey: null,
         began: null,
         said: null,
+        fault: null,
         ...entry,
       });
     },
