@@ -158,6 +158,8 @@ interface OperationInput {
   service: string;
   searchAttributes: boolean;
   idempotencyKey: string;
+  /** Whether the run was reset: an earlier execution of it may have sent the request already. */
+  reset: boolean;
   intervalMs: number;
   tries: number;
   ifBusy: 'wait' | 'fail';
@@ -251,7 +253,7 @@ export interface ReadFailure {
 }
 
 /** The failures a trigger throws; anything else it fails with is ambiguous. Only `Ambiguous` may have had an effect. */
-export const TRIGGER_FAILURES = ['NotSent', 'Throttled', 'Conflict', 'Refused', 'Ambiguous'] as const;
+export const TRIGGER_FAILURES = ['NotSent', 'Throttled', 'Conflict', 'Refused', 'Ambiguous', 'Reset'] as const;
 export type TriggerFailureType = (typeof TRIGGER_FAILURES)[number];
 
 export interface TriggerFailureDetails {
@@ -262,6 +264,8 @@ export interface TriggerFailureDetails {
 export interface TriggerActivityInput {
   service: string;
   idempotencyKey: string;
+  /** Of the operation's first execution: one that was reset sends nothing. */
+  firstRunId: string;
 }
 
 /** What a worker says of itself. */

@@ -31,6 +31,9 @@ function activitiesOn(answer: () => Promise<never>) {
   return createActivities({ service, statuses: STATUS_WORDS, facts, findBackup: () => Promise.resolve(null) });
 }
 
+/** That of the SDK's mock. */
+const RUN_ID = '00000000-0000-0000-0000-000000000000';
+
 const failing = (facts: Partial<ServiceErrorFacts>) =>
   activitiesOn(() =>
     Promise.reject(new ServiceError({ kind: 'http', request: 'POST /x', reason: 'no', sent: true, ...facts })),
@@ -39,8 +42,9 @@ const failing = (facts: Partial<ServiceErrorFacts>) =>
 async function triggerFailureOf(
   activities: ReturnType<typeof createActivities>,
   scheduledMsAgo = 0,
+  firstRunId = RUN_ID,
 ): Promise<ApplicationFailure> {
-  const input = { service: SERVICE, idempotencyKey: 'k', siteId: 'a1' };
+  const input = { service: SERVICE, idempotencyKey: 'k', firstRunId, siteId: 'a1' };
   return environment(scheduledMsAgo)
     .run(activities.triggerDeployment, input)
     .then(
@@ -97,9 +101,14 @@ test('a trigger scheduled more than three seconds ago is not sent', async () => 
   assert.equal(sent, false);
 });
 
+test('an operation that was reset sends nothing', async () => {
+  const activities = activitiesOn(() => assert.fail('it was sent'));
+  assert.equal((await triggerFailureOf(activities, 0, 'of the first execution')).type, 'Reset');
+});
+
 test('a worker for another service triggers nothing and reads nothing', async () => {
   const activities = activitiesOn(() => assert.fail('it asked the service'));
-  const elsewhere = { service: 'https://other.example', idempotencyKey: 'k', siteId: 'a1' };
+  const elsewhere = { service: 'https://other.example', idempotencyKey: 'k', firstRunId: RUN_ID, siteId: 'a1' };
   await assert.rejects(environment().run(activities.triggerDeployment, elsewhere), { type: 'NotSent' });
   const read: ReadResult = await environment().run(activities.readLatestDeployment, elsewhere);
   assert.ok(!read.ok && read.kind === 'other_service');

@@ -14,6 +14,9 @@ const HEARTBEAT_INTERVAL_MS = 1_000;
 export function createTriggers({ service }: { service: ServiceClient }) {
   async function trigger<T>(input: TriggerActivityInput, post: (options: TriggerOptions) => Promise<T>): Promise<T> {
     if (input.service !== service.origin) throw triggerFailure('NotSent', otherService(input.service, service.origin));
+    if (input.firstRunId !== activityInfo().workflowExecution?.runId) {
+      throw triggerFailure('Reset', 'it was reset, and may have sent its request before: nothing was sent');
+    }
     const lateMs = Date.now() - activityInfo().currentAttemptScheduledTimestampMs;
     if (lateMs > FENCE_MS) {
       const cause = 'the worker was stalled or away, or its clock is ahead of the Temporal server';

@@ -1,4 +1,5 @@
 /** One backup: trigger it, then wait until it is really complete. The lock of its server. */
+import { workflowInfo } from '@temporalio/workflow';
 import type { BackupResult, BackupServerInput } from '../contract.ts';
 import { backupServerId } from '../ids.ts';
 import { backupEnd } from './backup-wait.ts';
@@ -40,7 +41,9 @@ async function create(operation: Operation<BackupResult>, input: BackupServerInp
     result.trigger.attempts += 1;
     const sentMs = Date.now();
     const summary = postSummary(`back up server ${serverId}`, result.trigger);
-    const call = post.createBackup.executeWithOptions({ summary }, [{ service, idempotencyKey, serverId }]);
+    const call = post.createBackup.executeWithOptions({ summary }, [
+      { service, idempotencyKey, firstRunId: workflowInfo().firstExecutionRunId, serverId },
+    ]);
     const end = await triggerEnd(call);
     operation.noteTrigger(end.kind);
     if (end.kind === 'accepted') {

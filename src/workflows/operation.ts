@@ -25,7 +25,7 @@ import {
 import { setAttributes, type Attributes } from './attributes.ts';
 import { observeCancellation } from './cancellation.ts';
 import { operationDetails } from './details.ts';
-import { defect, resultOrFailure, type End } from './end.ts';
+import { defect, ended, resultOrFailure, type End } from './end.ts';
 import { keepHints } from './hints.ts';
 import { holdLock } from './lock.ts';
 import { createWatcher, type Watcher } from './watcher.ts';
@@ -40,6 +40,12 @@ export interface Operation<R> extends Watcher {
 
 export const NO_TRIGGER: TriggerReport = { attempts: 0, ambiguous: false, reconciledBy: null };
 
+const RUN_WAS_RESET = ended(
+  'unknown',
+  'OutcomeUnknown',
+  'the run was reset, and may have sent this request before: nothing was sent; look at the service, start a new run',
+);
+
 /** @param lockId the only id under which this operation may run */
 export async function runOperation<R extends BackupResult | DeploymentResult>(
   lockId: string,
@@ -51,7 +57,7 @@ export async function runOperation<R extends BackupResult | DeploymentResult>(
   const lock = holdLock(input.waiters);
   const operation = openOperation(input, result);
   return CancellationScope.nonCancellable(async () => {
-    const end = await work(operation).catch(defect);
+    const end = input.reset ? RUN_WAS_RESET : await work(operation).catch(defect);
     result.outcome = end.outcome;
     result.endedAt = new Date().toISOString();
     if ('error' in result) result.error = end.error;

@@ -121,11 +121,13 @@ function operationInput(run: Run, serverId: string): Omit<BackupServerInput, 'wa
 
 /** What every operation of a run is given. */
 export function sharedInput(run: Run, step: string) {
+  const { runId, firstExecutionRunId } = workflowInfo();
   return {
     service: serviceOf(run),
     searchAttributes: run.searchAttributes,
     // The first execution's id survives a reset: whatever is sent again carries the same key.
-    idempotencyKey: `${workflowInfo().firstExecutionRunId}:${step}`,
+    idempotencyKey: `${firstExecutionRunId}:${step}`,
+    reset: runId !== firstExecutionRunId,
     ifBusy: run.plan.ifBusy,
   };
 }

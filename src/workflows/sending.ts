@@ -1,4 +1,5 @@
 /** The POST of a deployment, watched: reads go on while its answer is outstanding, so that no trace is missed. */
+import { workflowInfo } from '@temporalio/workflow';
 import { post, postSummary, POST_UNDER_WAY_MS, triggerEnd } from './trigger.ts';
 import type { Deployment } from './deployment.ts';
 import { startBeat } from './rules/beat.ts';
@@ -27,7 +28,9 @@ export async function sendWatched({ operation, input, read }: Deployment, questi
   const summary = postSummary(`deploy site ${siteId}`, trigger);
   let end: Sent['end'] | undefined;
   const answered = triggerEnd(
-    post.triggerDeployment.executeWithOptions({ summary }, [{ service, idempotencyKey, siteId }]),
+    post.triggerDeployment.executeWithOptions({ summary }, [
+      { service, idempotencyKey, firstRunId: workflowInfo().firstExecutionRunId, siteId },
+    ]),
   ).then((it) => (end = it));
   await wait(
     operation,

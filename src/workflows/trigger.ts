@@ -42,6 +42,8 @@ function endOf(error: unknown): Exclude<TriggerEnd<never>, { kind: 'accepted' }>
       return { kind: 'without_effect', message, retryAfterMs };
     case 'Conflict':
       return { kind: 'conflict', message, retryAfterMs };
+    case 'Reset':
+      return { kind: 'reset', message };
     case 'Refused':
       return { kind: 'refused', message };
     default:

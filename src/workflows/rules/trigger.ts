@@ -13,6 +13,8 @@ export type TriggerEnd<A> =
   /** 409, 423: somebody else's operation is in the way. */
   | { kind: 'conflict'; message: string; retryAfterMs: number | null }
   | { kind: 'refused'; message: string }
+  /** Not sent, but an earlier execution of the same operation may have sent it. */
+  | { kind: 'reset'; message: string }
   | { kind: 'ambiguous'; message: string };
 
 /** The ends so far. */
@@ -56,6 +58,7 @@ export function afterTrigger(
   nowMs: number,
 ): TriggerStep {
   if (end.kind === 'ambiguous') return { step: 'reconcile' };
+  if (end.kind === 'reset') return { step: 'end', outcome: 'unknown', type: 'OutcomeUnknown', message: end.message };
   if (end.kind === 'refused') return nothingStarted(ends, 'Refused', end.message);
   if (ends.ambiguous > 0) {
     // What is in the way may be our own operation, and the next request could be one too many: look again first.
