@@ -9,7 +9,7 @@ import { startServer, type TemporalServer } from '../src/dev/server.ts';
 import { startSandbox, type Sandbox } from '../src/sandbox/server.ts';
 import { atEnd } from './support/at-end.ts';
 import { eventually } from './support/eventually.ts';
-import { began } from './support/journal.ts';
+import { began, reads } from './support/journal.ts';
 import { run, start, startWorkerProcess, type Finished } from './support/processes.ts';
 import { startTemporal, tempFolder, temporalExecutable } from './support/temporal.ts';
 import { fresh, TOKEN } from './support/world.ts';
@@ -149,7 +149,9 @@ describe('without Temporal or a worker', { concurrency: 4 }, () => {
     await startWorkerProcess({ ...env, ...serviceEnv() });
     const serverId = fresh('s');
     const waiting = start(['backup', '--server', serverId, '--backup-interval', '1s', '--json'], env);
-    await eventually('the backup', () => began(sandbox, 'backup', serverId).length === 1);
+    const backup = await eventually('the backup', () => began(sandbox, 'backup', serverId)[0]);
+    // Lost before its record, the request would have to be made again.
+    await eventually('a read', () => reads(sandbox, `/v1/backups/${backup.began?.id}`).length > 0);
     process.kill(temporal.server().pid, 'SIGKILL');
     const finished = await waiting.finished;
     assertSeven(finished, 'TemporalUnreachable');
