@@ -3,7 +3,7 @@ import type { DeployOptions, Evidence, RunInput, RunType } from './contract.ts';
 import { EVIDENCE } from './contract.ts';
 
 export const MAX_ID_LENGTH = 200;
-/** Two thousand tries, all of them hinted twice, stay inside Temporal's limit of 51,200 events. */
+/** So many stay inside Temporal's limit of 51,200 events, those of a slow service and hinted ones, too. */
 export const MAX_TRIES = 2_000;
 export const MAX_SITES = 1_000;
 export const MAX_META_ENTRIES = 50;

@@ -6,8 +6,10 @@ import { plainText } from '../text.ts';
 import { otherService, toReadFailure } from './failures.ts';
 import type { StatusWords } from './statuses.ts';
 
-/** Time for the whole answer of a read that runs as an activity of its own: a service that is slow to answer gets it. */
-export const PATIENT_READ_TIMEOUT_MS = 15_000;
+/** Time for the whole answer of a read that holds a workflow's task. */
+const QUICK_READ_TIMEOUT_MS = 800;
+/** Time for that of one which runs as an activity of its own: a service that is slow to answer gets it. */
+const PATIENT_READ_TIMEOUT_MS = 15_000;
 
 export interface ReadDeps {
   service: ServiceClient;
@@ -25,8 +27,8 @@ export function createReads({ service, statuses }: ReadDeps) {
       return { ok: false, kind: 'other_service', httpStatus: null, retryAfterMs: null, message };
     }
     try {
-      const patience = activityInfo().isLocal ? {} : { timeoutMs: PATIENT_READ_TIMEOUT_MS };
-      const { status, marks } = await ask({ signal: cancellationSignal(), ...patience });
+      const timeoutMs = activityInfo().isLocal ? QUICK_READ_TIMEOUT_MS : PATIENT_READ_TIMEOUT_MS;
+      const { status, marks } = await ask({ signal: cancellationSignal(), timeoutMs });
       return { ok: true, status: plainText(status), state: statuses[kind](status), marks };
     } catch (error) {
       return toReadFailure(error);

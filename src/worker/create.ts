@@ -25,10 +25,11 @@ const SETTINGS = {
   stickyQueueScheduleToStartTimeout: '2s',
   // A POST under way is let finish: 8 s for the answer, and its record.
   shutdownGraceTime: '15s',
-  // A read that hangs holds one of each of these.
+  // A read that hangs holds one of each of these for a second,
   maxConcurrentWorkflowTaskExecutions: 250,
   maxConcurrentLocalActivityExecutions: 250,
-  maxConcurrentActivityTaskExecutions: 100,
+  // and one of these, which triggers need, for up to fifteen.
+  maxConcurrentActivityTaskExecutions: 1_000,
 } as const;
 
 export interface WorkerOptions {

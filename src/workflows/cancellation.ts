@@ -6,11 +6,18 @@ import { CancellationScope } from '@temporalio/workflow';
 
 export interface Cancellation {
   readonly requested: boolean;
+  /** Resolves when it is, for what can't be waited for with a condition. */
+  readonly whenRequested: Promise<void>;
 }
 
 /** To be called before the first wait, in the workflow's outermost scope. */
 export function observeCancellation(): Cancellation {
-  const cancellation = { requested: false };
-  CancellationScope.current().cancelRequested.catch(() => (cancellation.requested = true));
-  return cancellation;
+  let requested = false;
+  const whenRequested = CancellationScope.current().cancelRequested.catch(() => void (requested = true));
+  return {
+    get requested() {
+      return requested;
+    },
+    whenRequested,
+  };
 }

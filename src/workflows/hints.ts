@@ -3,6 +3,8 @@ import { defineSignal, setHandler } from '@temporalio/workflow';
 import { SIGNALS } from '../contract.ts';
 
 const MIN_GAP_MS = 1_000;
+/** Two thousand tries, and so many more, of a slow service stay inside Temporal's limit of 51,200 events. */
+const MAX_HINTED_READS = 1_000;
 
 export const hintSignal = defineSignal(SIGNALS.hint);
 
@@ -15,8 +17,9 @@ export interface Hints {
   take(nowMs: number): void;
 }
 
-/** Keeps hints from now on. @param maxReads how many hinted reads there may be in all */
-export function keepHints(maxReads: number): Hints {
+/** Keeps hints from now on. @param tries of the wait they are for */
+export function keepHints(tries: number): Hints {
+  const maxReads = Math.min(2 * tries, MAX_HINTED_READS);
   let pending = false;
   let reads = 0;
   let lastMs = -Infinity;

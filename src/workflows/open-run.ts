@@ -50,7 +50,7 @@ export function openRun(type: RunType, input: RunInput): Run {
     plan,
     result,
     cancellation,
-    hints: keepHints(2 * (type === 'watchDeployment' ? plan.deploy.tries : plan.backup.tries)),
+    hints: keepHints(type === 'watchDeployment' ? plan.deploy.tries : plan.backup.tries),
     searchAttributes: false,
     takeLock: (wanted) => takeLock(locks, cancellation, wanted),
     enter(phase) {

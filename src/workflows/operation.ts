@@ -78,7 +78,7 @@ function openOperation<R extends BackupResult | DeploymentResult>(
   setHandler(progressQuery, () => progress, { description: 'What is known now, and what is waited for.' });
   const watcher = createWatcher(result, {
     cancellation: observeCancellation(),
-    hints: keepHints(2 * input.tries),
+    hints: keepHints(input.tries),
     show(waiting) {
       progress.waiting = waiting;
       setCurrentDetails(operationDetails(progress));

@@ -1,13 +1,14 @@
-/** Reads of a status from a workflow: local activities, for they cost fewest events, while the service is quick. */
+/** Reads of a status from a workflow: local activities, for they cost fewest events, where the service is quick. */
 import { proxyActivities, proxyLocalActivities } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.ts';
 import type { ReadFailure, ReadResult } from '../contract.ts';
 
-/** A read that hangs holds its workflow's task, so after this many in a row the reads leave it. */
+/** After so many in a row that were not answered at once, nobody asks for a quick answer any more. */
 const MAX_SLOW_IN_A_ROW = 2;
 
-// One attempt, always: the default policy would retry for minutes inside one workflow task.
-const quick = proxyLocalActivities<Activities>({ startToCloseTimeout: '4 seconds', retry: { maximumAttempts: 1 } });
+// It holds its workflow's task, which hints and queries wait for. One attempt, always: the default policy would retry
+// for minutes inside one task.
+const quick = proxyLocalActivities<Activities>({ startToCloseTimeout: '1 second', retry: { maximumAttempts: 1 } });
 const patient = proxyActivities<Activities>({
   startToCloseTimeout: '20 seconds',
   scheduleToStartTimeout: '20 seconds',
@@ -34,12 +35,14 @@ export function backupReader(input: { service: string; backupId: string }): Read
 function createReader(quickRead: Reader, patientRead: Reader): Reader {
   let slowInARow = 0;
   return async (summary) => {
-    if (slowInARow >= MAX_SLOW_IN_A_ROW) return patientRead(summary).catch(lostRead);
-    const read = await quickRead(summary).catch(lostRead);
-    // A worker for another service answers at once and wrongly: another worker may take an activity.
-    if (!read.ok && read.kind === 'other_service') return patientRead(summary).catch(lostRead);
-    slowInARow = !read.ok && read.kind === 'timeout' ? slowInARow + 1 : 0;
-    return read;
+    if (slowInARow < MAX_SLOW_IN_A_ROW) {
+      const read = await quickRead(summary).catch(lostRead);
+      const isSlow = !read.ok && read.kind === 'timeout';
+      slowInARow = isSlow ? slowInARow + 1 : 0;
+      // A worker for another service answers at once and wrongly: another worker may take an activity.
+      if (read.ok || !(isSlow || read.kind === 'other_service')) return read;
+    }
+    return patientRead(summary).catch(lostRead);
   };
 }
 

@@ -50,7 +50,8 @@ export async function wait<V>(watcher: Watcher, plan: WaitPlan, judge: Judge<V>)
     if (woken === 'cancelled' || woken === 'stopped') return { end: woken };
     const isTry = woken === 'due' && due.isTry;
 
-    const read = await plan.read(summary(woken === 'hint' ? 'hinted read' : name));
+    const read = await unlessCancelled(watcher, plan.read(summary(woken === 'hint' ? 'hinted read' : name)));
+    if (read === null) return { end: 'cancelled' };
     if (read.ok) watcher.noteStatus(read);
     const value = judge(read, woken === 'due');
     if (value !== undefined) return { end: 'judged', value };
@@ -84,6 +85,11 @@ export async function sleepUntil(watcher: Watcher, atMs: number, summary: string
   const ms = atMs - Date.now();
   if (ms > 0) await condition(() => watcher.cancellation.requested, ms, { summary });
   return watcher.cancellation.requested ? 'cancelled' : 'slept';
+}
+
+/** A read may hang for long. @returns null once cancelled */
+async function unlessCancelled(watcher: Watcher, reading: Promise<ReadResult>): Promise<ReadResult | null> {
+  return Promise.race([reading, watcher.cancellation.whenRequested.then(() => null)]);
 }
 
 async function rest(
