@@ -9,6 +9,7 @@ import type { Run } from '../src/starter.ts';
 import { eventually } from './support/eventually.ts';
 import { began } from './support/journal.ts';
 import { resultOf } from './support/outcome.ts';
+import { queuedFor } from './support/queued.ts';
 import { replayAll } from './support/replay.ts';
 import { fresh, startWorld, TASK_QUEUE, type World } from './support/world.ts';
 
@@ -29,8 +30,6 @@ const deploymentBegun = (siteId: string) =>
   eventually('the deployment', () => began(world.sandbox, 'deployment', siteId).length > 0);
 const backupBegun = (serverId: string) =>
   eventually('the backup', () => began(world.sandbox, 'backup', serverId).length > 0);
-
-const queuedFor = (run: Run) => eventually('the queue', async () => (await run.status()).waiting?.for === 'lock');
 
 /** When a run's deployment was under the lock, as the workflow saw it. */
 function span({ deployments: [deployment] }: { deployments: DeploymentResult[] }): [string, string] {

@@ -4,6 +4,7 @@ import { deploySiteId } from '../src/ids.ts';
 import { eventually } from './support/eventually.ts';
 import { began } from './support/journal.ts';
 import { resultOf } from './support/outcome.ts';
+import { resetToBeginning } from './support/reset.ts';
 import { fresh, startWorld, type World } from './support/world.ts';
 
 const PACE = { intervalMs: 200, tries: 20 };
@@ -12,20 +13,6 @@ let world: World;
 before(async () => {
   world = await startWorld({ defaults: { backup: { durationMs: 300 }, deployment: { durationMs: 500 } } });
 });
-
-/** What an operator does in the UI: everything after the first workflow task is done again. */
-async function resetToBeginning(workflowId: string): Promise<string> {
-  const { events } = await world.client.workflow.getHandle(workflowId).fetchHistory();
-  const first = events?.find(({ workflowTaskCompletedEventAttributes }) => workflowTaskCompletedEventAttributes);
-  const { runId } = await world.client.workflowService.resetWorkflowExecution({
-    namespace: 'default',
-    workflowExecution: { workflowId },
-    reason: 'by the operator',
-    workflowTaskFinishEventId: first?.eventId ?? null,
-    requestId: fresh('reset'),
-  });
-  return runId;
-}
 
 const closed = (workflowId: string, runId: string) =>
   eventually('its end', async () => {
@@ -37,7 +24,7 @@ describe('a reset', { concurrency: 4 }, () => {
   test('of a deployment to before its trigger sends nothing again, and says that it is not known', async () => {
     const siteId = fresh('a');
     assert.equal((await (await world.belay.start({ siteIds: [siteId], deploy: PACE })).result()).outcome, 'completed');
-    const runId = await resetToBeginning(deploySiteId(siteId));
+    const runId = await resetToBeginning(world.client, deploySiteId(siteId));
     const { status } = await closed(deploySiteId(siteId), runId);
     assert.equal(status.name, 'FAILED');
     const failed = world.client.workflow.getHandle(deploySiteId(siteId), runId).result();
@@ -54,7 +41,7 @@ describe('a reset', { concurrency: 4 }, () => {
     world.sandbox.script({ site: siteId }, { durationMs: 3_000 });
     const run = await world.belay.start({ siteIds: [siteId], deploy: PACE });
     await eventually('the deployment', () => began(world.sandbox, 'deployment', siteId)[0]);
-    await closed(deploySiteId(siteId), await resetToBeginning(deploySiteId(siteId)));
+    await closed(deploySiteId(siteId), await resetToBeginning(world.client, deploySiteId(siteId)));
     assert.notEqual((await resultOf(run)).outcome, 'completed');
     assert.equal(began(world.sandbox, 'deployment', siteId).length, 1);
     const next = await (await world.belay.start({ siteIds: [siteId], deploy: PACE })).result();
@@ -65,7 +52,7 @@ describe('a reset', { concurrency: 4 }, () => {
     const [serverId, siteId] = [fresh('s'), fresh('a')];
     const run = await world.belay.start({ serverId, siteIds: [siteId], backup: PACE, deploy: PACE });
     assert.equal((await run.result()).outcome, 'completed');
-    const runId = await resetToBeginning(run.workflowId);
+    const runId = await resetToBeginning(world.client, run.workflowId);
     const result = await resultOf(world.belay.get(run.workflowId, runId));
     assert.equal(result.outcome, 'unknown');
     assert.match(result.error?.message ?? '', /the run was reset.*nothing was sent.*start a new run/);
