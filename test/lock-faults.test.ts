@@ -13,11 +13,16 @@ const PACE = { intervalMs: 200, tries: 60 };
 
 let world: World;
 before(async () => {
-  world = await startWorld({ defaults: { backup: { durationMs: 7_000 }, deployment: { durationMs: 2_500 } } });
+  world = await startWorld({ defaults: { backup: { durationMs: 3_000 }, deployment: { durationMs: 2_500 } } });
 });
 
 const deploy = (siteId: string): Promise<Run> => world.belay.start({ siteIds: [siteId], deploy: PACE });
 const backUp = (serverId: string): Promise<Run> => world.belay.start({ serverId, siteIds: [], backup: PACE });
+
+const backUpSlowly = (serverId: string): Promise<Run> => {
+  world.sandbox.script({ server: serverId }, { durationMs: 17_000 });
+  return world.belay.start({ serverId, siteIds: [], backup: { intervalMs: 500, tries: 60 } });
+};
 
 /** One that holds the lock, and others that wait for it. */
 async function queue(start: (id: string) => Promise<Run>, kind: 'backup' | 'deployment', waiters: number) {
@@ -80,7 +85,8 @@ describe('locks under faults', { concurrency: 8 }, () => {
   });
 
   test('a backup whose watcher was terminated is made once more, for all who wait', async () => {
-    const { id, holder, waiting, begun } = await queue(backUp, 'backup', 3);
+    // It lasts longer than the time after which waiters look for themselves.
+    const { id, holder, waiting, begun } = await queue(backUpSlowly, 'backup', 3);
     await world.client.workflow.getHandle(backupServerId(id)).terminate('by hand');
     assert.deepEqual(await outcomes([holder, ...waiting]), ['unknown', 'completed', 'completed', 'completed']);
     assert.equal(begun(), 2);
