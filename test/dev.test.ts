@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync, statSync } from 'node:fs';
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -100,6 +100,20 @@ test('a second dev in the same folder is refused, one whose port is taken, too',
   const taken = await run(['dev', '--temporal-port', port], { BELAY_HOME: await tempFolder() });
   assert.equal(taken.code, 2);
   assert.match(taken.stderr, new RegExp(`port ${port} .*--temporal-port`));
+});
+
+test('of two dev started at once in the same folder one is refused', async () => {
+  const env = { BELAY_HOME: await tempFolder() };
+  // The first line of the refused one tells why.
+  const both = await Promise.all([startDev(env), startDev(env)]);
+  assert.deepEqual(both.map(({ ready }) => 'temporal' in ready).sort(), [false, true]);
+});
+
+test('what a killed dev left behind does not keep the next one out, though its number is somebody else’s now', async () => {
+  const home = await tempFolder();
+  writeFileSync(join(home, 'dev.json'), JSON.stringify({ pid: process.pid, temporal: '127.0.0.1:1', ui: null }));
+  const dev = await startDev({ BELAY_HOME: home });
+  assert.notEqual(dev.ready.temporal, '127.0.0.1:1');
 });
 
 test('the sandbox never goes with a Temporal that is not on this machine', async () => {

@@ -16,11 +16,12 @@ function verdict({ code, json }: Finished) {
   return { code, outcome, type: error?.type ?? null };
 }
 
-/** A run that is waiting for a backup which takes its time. */
-async function waiting(durationMs: number, ...args: string[]) {
+/** A run that is waiting for a backup, which goes on until it is ended. */
+async function waiting(...args: string[]) {
   const serverId = fresh('s');
-  on.sandbox.script({ server: serverId }, { durationMs });
-  const command = on.start('backup', '--server', serverId, '--backup-interval', '300ms', '--json', ...args);
+  on.sandbox.script({ server: serverId }, { ends: 'never' });
+  const pace = ['--backup-interval', '300ms', '--backup-tries', '500'];
+  const command = on.start('backup', '--server', serverId, ...pace, '--json', ...args);
   const backup = await eventually('the backup', () => began(on.sandbox, 'backup', serverId)[0]);
   const workflowId = await eventually('the run', async () => {
     const { json } = await on.belay('list', '--server', serverId, '--json');
@@ -63,6 +64,19 @@ describe('exit codes', { concurrency: 4 }, () => {
     });
   }
 
+  test('2: wait, status or cancel of a lock, which is no run and may belong to several', async () => {
+    const siteId = fresh('a');
+    on.sandbox.script({ site: siteId }, { ends: 'never' });
+    const run = on.start('deploy', '--site', siteId, ...DEPLOY_PACE, '--deploy-tries', '500', '--json');
+    await eventually('the deployment', () => began(on.sandbox, 'deployment', siteId).length === 1);
+    for (const command of ['status', 'cancel', 'wait']) {
+      const finished = await on.belay(command, `deploy-site:${siteId}`, '--json');
+      assert.deepEqual(verdict(finished), { code: 2, outcome: null, type: 'NotFound' });
+    }
+    on.sandbox.finish({ site: siteId }, 'completed');
+    assert.equal((await run.finished).code, 0);
+  });
+
   test('2: a key reused for something else', async () => {
     const siteId = fresh('a');
     const args = ['deploy', '--site', siteId, ...DEPLOY_PACE, '--key', 'k', '--json'];
@@ -97,20 +111,23 @@ describe('exit codes', { concurrency: 4 }, () => {
   });
 
   test('4: the run was terminated', async () => {
-    const { command, workflowId } = await waiting(3_000);
+    const { command, workflowId, backup } = await waiting();
     await on.client.workflow.getHandle(workflowId).terminate('by the operator');
     const finished = await command.finished;
     assert.deepEqual(verdict(finished), { code: 4, outcome: 'unknown', type: 'Terminated' });
     assert.match(finished.json().error?.message ?? '', /by the operator/);
+    // What was begun is told all the same.
+    assert.equal(finished.json().backup?.backupId, backup.began?.id);
   });
 
   test('5: another run is at it', async () => {
     const siteId = fresh('a');
-    on.sandbox.script({ site: siteId }, { durationMs: 4_000 });
-    const first = on.start('deploy', '--site', siteId, ...DEPLOY_PACE, '--deploy-tries', '60', '--json');
+    on.sandbox.script({ site: siteId }, { ends: 'never' });
+    const first = on.start('deploy', '--site', siteId, ...DEPLOY_PACE, '--deploy-tries', '500', '--json');
     await eventually('the deployment', () => began(on.sandbox, 'deployment', siteId).length === 1);
     const finished = await on.belay('deploy', '--site', siteId, '--if-busy', 'fail', '--json');
     assert.deepEqual(verdict(finished), { code: 5, outcome: 'not_started', type: 'Busy' });
+    on.sandbox.finish({ site: siteId }, 'completed');
     assert.equal((await first.finished).code, 0);
     assert.equal(began(on.sandbox, 'deployment', siteId).length, 1);
   });
@@ -125,14 +142,14 @@ describe('exit codes', { concurrency: 4 }, () => {
   });
 
   test('8: cancelled by somebody else', async () => {
-    const { command, workflowId } = await waiting(3_000);
+    const { command, workflowId } = await waiting();
     const cancelled = await on.belay('cancel', workflowId, '--json');
     assert.equal(cancelled.code, 0);
     assert.deepEqual(verdict(await command.finished), { code: 8, outcome: 'cancelled', type: 'Cancelled' });
   });
 
   test('8: Ctrl-C with --cancel-on-interrupt', async () => {
-    const { command } = await waiting(3_000, '--cancel-on-interrupt');
+    const { command } = await waiting('--cancel-on-interrupt');
     command.process.kill('SIGINT');
     const finished = await command.finished;
     assert.deepEqual(verdict(finished), { code: 8, outcome: 'cancelled', type: 'Cancelled' });
@@ -141,14 +158,26 @@ describe('exit codes', { concurrency: 4 }, () => {
 
   test('124: --wait-timeout is over; the run goes on, and what is known of it is told', async () => {
     const serverId = fresh('s');
-    on.sandbox.script({ server: serverId }, { durationMs: 3_000 });
-    const wait = ['--wait-timeout', '1500ms', '--backup-interval', '200ms', '--backup-tries', '40'];
+    on.sandbox.script({ server: serverId }, { ends: 'never' });
+    const wait = ['--wait-timeout', '3s', '--backup-interval', '200ms', '--backup-tries', '500'];
     const finished = await on.belay('backup', '--server', serverId, ...wait, '--json');
     assert.deepEqual(verdict(finished), { code: 124, outcome: null, type: 'StoppedWaiting' });
     const { workflowId, runId, phase } = finished.json();
     assert.ok(workflowId !== null && runId !== null);
     assert.equal(phase, 'backup');
+    on.sandbox.finish({ server: serverId }, 'completed');
     assert.equal((await on.belay('wait', workflowId, '--run-id', runId, '--json')).code, 0);
+  });
+
+  test('6: a backup that is not there, before anything was triggered', async () => {
+    const finished = await on.belay('backup', '--server', fresh('s'), '--backup-id', 'nosuch', '--json');
+    assert.deepEqual(verdict(finished), { code: 6, outcome: 'not_started', type: 'Refused' });
+  });
+
+  test('3: watch of a site that nobody deploys', async () => {
+    const pace = ['--deploy-interval', '100ms', '--deploy-tries', '14'];
+    const finished = await on.belay('watch', '--site', fresh('a'), ...pace, '--json');
+    assert.deepEqual(verdict(finished), { code: 3, outcome: 'timed_out', type: 'DeploymentTimedOut' });
   });
 
   for (const [signal, code] of [
@@ -156,12 +185,13 @@ describe('exit codes', { concurrency: 4 }, () => {
     ['SIGTERM', 143],
   ] as const) {
     test(`${code}: ${signal} ends the waiting and not the run, and says how to go on`, async () => {
-      const { command, workflowId, serverId } = await waiting(3_000);
+      const { command, workflowId, serverId } = await waiting();
       command.process.kill(signal);
       const finished = await command.finished;
       assert.deepEqual(verdict(finished), { code, outcome: null, type: 'StoppedWaiting' });
       assert.equal(finished.json().workflowId, workflowId);
       assert.match(finished.stderr, new RegExp(`belay wait ${workflowId}[^]*belay cancel ${workflowId}`));
+      on.sandbox.finish({ server: serverId }, 'completed');
       assert.equal((await on.belay('wait', workflowId, '--json')).json().outcome, 'completed');
       assert.equal(began(on.sandbox, 'backup', serverId).length, 1);
     });
@@ -197,18 +227,6 @@ test('6: the service refuses the token before anything was triggered', async () 
     on.sandbox.setToken(TOKEN);
   }
   assert.equal(began(on.sandbox, 'backup', serverId).length + began(on.sandbox, 'deployment', siteId).length, 0);
-});
-
-test('70: a defect; stdout holds exactly one document all the same', async () => {
-  const siteId = fresh('a');
-  // Begun under an id that is no lock, as nobody ever should.
-  const run = await on.client.workflow.start('deploySite', {
-    workflowId: `not-a-lock:${siteId}`,
-    taskQueue: 'belay',
-    args: [{ siteId }],
-  });
-  const finished = await on.belay('wait', run.workflowId, '--json');
-  assert.deepEqual(verdict(finished), { code: 70, outcome: null, type: 'WrongWorkflowId' });
 });
 
 test('70: a crash of the command itself; stdout holds exactly one document all the same', async () => {

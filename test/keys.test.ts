@@ -60,6 +60,22 @@ describe('keys', { concurrency: 4 }, () => {
     assert.notEqual(again.json().runId, first.json().runId);
   });
 
+  test('a run that failed and is asked for again with other input is refused, too', async () => {
+    const siteId = fresh('a');
+    on.sandbox.script({ site: siteId }, { durationMs: 300, ends: 'failed' });
+    assert.equal((await deploy(siteId, '--key', 'k')).code, 1);
+    assert.equal((await deploy(siteId, '--key', 'k', '--site', fresh('a'), '--again')).json().error?.type, 'KeyReused');
+  });
+
+  test('a run that was started in another language is joined, too', async () => {
+    const siteId = fresh('a');
+    const input = { siteIds: [siteId], deploy: { intervalMs: 200, tries: 20 } };
+    const started = { workflowId: `deploy:${siteId}:k`, taskQueue: 'belay', args: [input] };
+    await (await on.client.workflow.start('deployOnly', started)).result();
+    assert.equal((await deploy(siteId, '--key', 'k')).code, 0);
+    assert.equal(began(on.sandbox, 'deployment', siteId).length, 1);
+  });
+
   test('another note does not make it another request', async () => {
     const siteId = fresh('a');
     const first = await deploy(siteId, '--key', 'k', '--meta', 'attempt=1');
@@ -77,10 +93,12 @@ describe('keys', { concurrency: 4 }, () => {
   test('a key reused with other input exits 2, says so, and starts nothing', async () => {
     const siteId = fresh('a');
     await deploy(siteId, '--key', 'k');
-    const { code, json } = await deploy(siteId, '--key', 'k', '--site', fresh('a'));
-    assert.equal(code, 2);
-    assert.equal(json().error?.type, 'KeyReused');
-    assert.match(json().error?.message ?? '', /was started with other input: use another key/);
+    for (const again of [[], ['--again']]) {
+      const { code, json } = await deploy(siteId, '--key', 'k', '--site', fresh('a'), ...again);
+      assert.equal(code, 2);
+      assert.equal(json().error?.type, 'KeyReused');
+      assert.match(json().error?.message ?? '', /was started with other input: use another key/);
+    }
     assert.equal(began(on.sandbox, 'deployment', siteId).length, 1);
   });
 });

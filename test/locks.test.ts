@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { before, describe, test } from 'node:test';
 import { WorkflowFailedError } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
-import type { DeploymentResult, RunInput } from '../src/contract.ts';
+import { SIGNALS, type DeploymentResult, type RunInput } from '../src/contract.ts';
 import { backupServerId, deploySiteId } from '../src/ids.ts';
 import type { Run } from '../src/starter.ts';
 import { eventually } from './support/eventually.ts';
@@ -13,7 +13,7 @@ import { queuedFor } from './support/queued.ts';
 import { replayAll } from './support/replay.ts';
 import { fresh, startWorld, TASK_QUEUE, type World } from './support/world.ts';
 
-const PACE = { intervalMs: 200, tries: 50 };
+const PACE = { intervalMs: 200, tries: 300 };
 
 let world: World;
 before(async () => {
@@ -22,6 +22,14 @@ before(async () => {
 
 const deploy = (siteId: string, more: Partial<RunInput> = {}): Promise<Run> =>
   world.belay.start({ siteIds: [siteId], deploy: PACE, ...more });
+
+/** A run whose deployment goes on until it is ended. */
+async function holding(siteId: string): Promise<Run> {
+  world.sandbox.script({ site: siteId }, { ends: 'never' }, {});
+  const holder = await deploy(siteId);
+  await deploymentBegun(siteId);
+  return holder;
+}
 
 const backUp = (serverId: string, more: Partial<RunInput> = {}): Promise<Run> =>
   world.belay.start({ serverId, siteIds: [], backup: PACE, ...more });
@@ -40,14 +48,13 @@ function span({ deployments: [deployment] }: { deployments: DeploymentResult[] }
 describe('locks and sharing', { concurrency: 8 }, () => {
   test('runs for one site go one after another, in the order they came', async () => {
     const siteId = fresh('a');
-    world.sandbox.script({ site: siteId }, { durationMs: 4_000 }, { durationMs: 1_000 });
-    const runs: Run[] = [];
-    for (let n = 0; n < 5; n += 1) {
+    const runs: Run[] = [await holding(siteId)];
+    for (let n = 1; n < 5; n += 1) {
       const run = await deploy(siteId);
-      if (n === 0) await deploymentBegun(siteId);
-      else await queuedFor(run);
+      await queuedFor(run);
       runs.push(run);
     }
+    world.sandbox.finish({ site: siteId }, 'completed');
     const spans = (await Promise.all(runs.map((run) => resultOf(run)))).map(span);
     assert.equal(began(world.sandbox, 'deployment', siteId).length, 5);
     for (const [index, [from]] of spans.slice(1).entries()) {
@@ -108,24 +115,9 @@ describe('locks and sharing', { concurrency: 8 }, () => {
     assert.equal(began(world.sandbox, 'deployment', siteId).length, 2);
   });
 
-  test('a holder that was terminated frees its lock, and waiters find out by themselves', async () => {
-    const siteId = fresh('a');
-    world.sandbox.script({ site: siteId }, { durationMs: 5_000 });
-    const holder = await deploy(siteId);
-    await deploymentBegun(siteId);
-    const waiter = await deploy(siteId);
-    await queuedFor(waiter);
-    await world.client.workflow.getHandle(deploySiteId(siteId)).terminate('by hand');
-    const lost = await resultOf(holder);
-    assert.equal(lost.outcome, 'unknown');
-    assert.equal(lost.error?.type, 'Terminated');
-    assert.equal((await resultOf(waiter)).outcome, 'completed');
-  });
-
   test('a run that was terminated leaves its deployment, and with it the lock, until the verdict', async () => {
     const siteId = fresh('a');
-    const doomed = await deploy(siteId);
-    await deploymentBegun(siteId);
+    const doomed = await holding(siteId);
     const waiter = await deploy(siteId);
     await queuedFor(waiter);
     await world.client.workflow.getHandle(doomed.workflowId).terminate('by hand');
@@ -134,27 +126,41 @@ describe('locks and sharing', { concurrency: 8 }, () => {
     assert.equal(result.error?.type, 'Terminated');
     const operation = await world.client.workflow.getHandle(deploySiteId(siteId)).describe();
     assert.equal(operation.status.name, 'RUNNING');
+    world.sandbox.finish({ site: siteId }, 'completed');
     assert.equal((await resultOf(waiter)).outcome, 'completed');
+  });
+
+  test('a run that was cancelled hands on what it hears of a lock, and still tells its result', async () => {
+    const [siteId, otherId] = [fresh('a'), fresh('a')];
+    world.sandbox.fault({ route: 'deploy', target: siteId, answer: { kind: 'true' }, delayMs: 3_000 });
+    const cancelled = await deploy(siteId);
+    await deploymentBegun(siteId);
+    await cancelled.cancel();
+    const waiter = { workflowId: 'nobody', runId: '00000000-0000-0000-0000-000000000000', since: '' };
+    const word = { lockId: deploySiteId(otherId), waiters: [waiter], backup: null };
+    await world.client.workflow.getHandle(cancelled.workflowId).signal(SIGNALS.lockReleased, word);
+    const result = await resultOf(cancelled);
+    assert.equal(result.outcome, 'cancelled');
+    assert.equal(result.deployments[0]?.trigger.attempts, 1);
   });
 
   test('a busy site ends a run that will not wait, and nothing is triggered', async () => {
     const siteId = fresh('a');
-    const holder = await deploy(siteId);
-    await deploymentBegun(siteId);
+    const holder = await holding(siteId);
     const result = await resultOf(await deploy(siteId, { ifBusy: 'fail' }));
     assert.equal(result.outcome, 'not_started');
     assert.equal(result.error?.type, 'Busy');
+    world.sandbox.finish({ site: siteId }, 'completed');
     await resultOf(holder);
     assert.equal(began(world.sandbox, 'deployment', siteId).length, 1);
   });
 
   test('a run waits for a lock no longer than its busy time-out', async () => {
     const siteId = fresh('a');
-    world.sandbox.script({ site: siteId }, { durationMs: 3_000 });
-    const holder = await deploy(siteId);
-    await deploymentBegun(siteId);
+    const holder = await holding(siteId);
     const result = await resultOf(await deploy(siteId, { busyTimeoutMs: 500 }));
     assert.equal(result.error?.type, 'Busy');
+    world.sandbox.finish({ site: siteId }, 'completed');
     assert.equal((await resultOf(holder)).outcome, 'completed');
   });
 

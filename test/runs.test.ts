@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
+import { eventually } from './support/eventually.ts';
 import { began, reads } from './support/journal.ts';
 import { resultOf } from './support/outcome.ts';
 import { replayAll } from './support/replay.ts';
@@ -95,20 +96,20 @@ describe('runs', { concurrency: 8 }, () => {
     assert.equal(result.backup, null);
   });
 
-  test('ends a deployment that never ends after exactly the tries asked for', async () => {
-    const siteId = fresh('a');
-    world.sandbox.script({ site: siteId }, { ends: 'never' });
-    const run = await world.belay.start({ siteIds: [siteId], deploy: { intervalMs: 200, tries: 4 } });
+  test('a run cancelled when its backup was there already, and nothing deployed, is not completed', async () => {
+    const [serverId, siteId] = [fresh('s'), fresh('a')];
+    const made = await (await world.belay.start({ serverId, siteIds: [], backup: PACE })).result();
+    const backupId = made.backup?.backupId ?? '';
+    // Slow enough to be cancelled while the old backup is read once more.
+    world.sandbox.fault({ route: 'backup', target: backupId, times: 2, answer: { kind: 'true' }, delayMs: 3_000 });
+    const before = reads(world.sandbox, `/v1/backups/${backupId}`).length;
+    const run = await world.belay.start({ serverId, siteIds: [siteId], backup: { ...PACE, maxAgeMs: 600_000 } });
+    await eventually('the read', () => reads(world.sandbox, `/v1/backups/${backupId}`).length > before);
+    await run.cancel();
     const result = await resultOf(run);
-    assert.equal(result.outcome, 'timed_out');
-    assert.equal(result.error?.type, 'DeploymentTimedOut');
-    const afterTrigger = world.sandbox.journal.findIndex(
-      ({ request }) => request === `POST /v1/sites/${siteId}/deploy`,
-    );
-    const tries = world.sandbox.journal
-      .slice(afterTrigger + 1)
-      .filter(({ request }) => request.includes(`/${siteId}/`));
-    assert.equal(tries.length, 4);
+    assert.equal(result.outcome, 'cancelled');
+    assert.equal(result.deployments[0]?.outcome, 'not_started');
+    assert.equal(began(world.sandbox, 'deployment', siteId).length, 0);
   });
 
   test('stops at the first site that is not completed, and leaves the rest not started', async () => {
@@ -120,6 +121,14 @@ describe('runs', { concurrency: 8 }, () => {
       ['failed', 'not_started'],
     );
     assert.equal(began(world.sandbox, 'deployment', second).length, 0);
+  });
+
+  test('has as many sites as it may, though their names fill more than Temporal’s index takes', async () => {
+    const siteIds = Array.from({ length: 1_000 }, (_, n) => `${fresh('a')}-${'x'.repeat(30)}-${n}`);
+    world.sandbox.script({ site: siteIds[0] ?? '' }, { durationMs: 0, ends: 'failed' });
+    const result = await resultOf(await world.belay.start({ siteIds, deploy: PACE }));
+    assert.equal(result.error?.type, 'DeploymentFailed');
+    assert.equal(result.deployments.length, 1_000);
   });
 
   test('keeps going over a site that failed when told to', async () => {

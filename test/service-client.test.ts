@@ -199,3 +199,18 @@ test('Retry-After is seconds or a date, and nothing else', () => {
   for (const nonsense of ['', '-5', '1.5', 'soon', undefined, ['7']])
     assert.equal(retryAfterMs(nonsense, nowMs), undefined);
 });
+
+test('a request that is too late once the token is there is not sent', async () => {
+  const { client, sent } = await rawService(http('200 OK', '{}'));
+  const error = await errorOf(client.triggerDeployment('a1', { notAfterMs: Date.now() - 1 }));
+  assert.deepEqual([error.kind, error.sent, sent()], ['network', false, '']);
+});
+
+test('a service that says the token back does not get it into a status, however it writes it', async () => {
+  for (const token of [TOKEN, 'canary"\\77aa']) {
+    const { client } = await rawService(http('200 OK', JSON.stringify({ status: `by ${token}` })));
+    const { origin: baseUrl } = client;
+    const other = createServiceClient({ baseUrl, token: () => Promise.resolve(token) });
+    assert.equal((await other.readBackup('b1')).status, 'by [token]');
+  }
+});

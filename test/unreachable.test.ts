@@ -92,6 +92,14 @@ describe('without Temporal or a worker', { concurrency: 4 }, () => {
     assertSeven(await withinTenSeconds(RUN, env), 'TemporalUnreachable');
   });
 
+  test('Ctrl-C before there is a run ends at once, with one document', async () => {
+    const command = start(RUN, { TEMPORAL_ADDRESS: `127.0.0.1:${await mutePort()}` });
+    await sleep(2_000);
+    command.process.kill('SIGINT');
+    const { code, json } = await command.finished;
+    assert.deepEqual([code, json().outcome, json().error?.type], [130, null, 'StoppedWaiting']);
+  });
+
   test('run exits 7 where no worker polls, and starts nothing', async () => {
     const env = { TEMPORAL_ADDRESS: (await startTemporal()).address };
     const finished = await withinTenSeconds(RUN, env);

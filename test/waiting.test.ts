@@ -82,6 +82,19 @@ describe('waiting', { concurrency: 6 }, () => {
     assert.equal(times.length, 2 + 4, 'two tries, and twice as many hinted reads');
   });
 
+  test('a token that is swapped is looked for every 15 s, however long the interval', async () => {
+    const serverId = fresh('s');
+    world.sandbox.script({ server: serverId }, { durationMs: 500 });
+    const run = await world.belay.start({ serverId, siteIds: [], backup: { intervalMs: 600_000, tries: 1 } });
+    const backup = await eventually('the backup', () => began(world.sandbox, 'backup', serverId)[0]);
+    const path = `/v1/backups/${backup.began?.id}`;
+    world.sandbox.fault({ route: 'backup', target: backup.began?.id ?? '', answer: { kind: 'status', code: 401 } });
+    await sleep(600);
+    await world.client.workflow.getHandle(backupServerId(serverId)).signal('hint');
+    assert.equal((await run.result()).outcome, 'completed');
+    assert.equal(reads(world.sandbox, path).length, 2);
+  });
+
   test('reads one and three seconds after a trigger where the interval is longer', async () => {
     const siteId = fresh('a');
     world.sandbox.script({ site: siteId }, { durationMs: 2_000 });

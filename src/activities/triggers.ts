@@ -17,14 +17,16 @@ export function createTriggers({ service }: { service: ServiceClient }) {
     if (input.firstRunId !== activityInfo().workflowExecution?.runId) {
       throw triggerFailure('Reset', 'it was reset, and may have sent its request before: nothing was sent');
     }
-    const lateMs = Date.now() - activityInfo().currentAttemptScheduledTimestampMs;
+    const scheduledMs = activityInfo().currentAttemptScheduledTimestampMs;
+    const lateMs = Date.now() - scheduledMs;
     if (lateMs > FENCE_MS) {
       const cause = 'the worker was stalled or away, or its clock is ahead of the Temporal server';
       throw triggerFailure('NotSent', `not sent: it was scheduled ${lateMs} ms ago, ${cause}`);
     }
     const beating = setInterval(() => heartbeat(), HEARTBEAT_INTERVAL_MS);
     try {
-      return await post({ signal: cancellationSignal(), idempotencyKey: input.idempotencyKey });
+      const { idempotencyKey } = input;
+      return await post({ signal: cancellationSignal(), idempotencyKey, notAfterMs: scheduledMs + FENCE_MS });
     } catch (error) {
       throw toTriggerFailure(error);
     } finally {

@@ -1,12 +1,12 @@
 /** `belay dev`: everything on one machine, to try Belay out and to work on it. */
 import { Command } from 'commander';
-import { homeFolder, isLoopback, namesTemporal, serviceConfig, taskQueue } from '../config.ts';
-import { readNote, removeNote, writeNote } from '../dev/note.ts';
+import { printDocument } from '../document.ts';
+import { homeFolder, isLoopback, namesTemporal, serviceConfig, taskQueue, type ServiceConfig } from '../config.ts';
+import { claimHome, removeNote, writeNote } from '../dev/note.ts';
 import type { Stack } from '../dev/stack.ts';
 import { BelayError } from '../starter.ts';
 import { findTemporal, type TemporalPlace } from '../temporal.ts';
 import { examples, json } from './options.ts';
-import { printDocument } from './output.ts';
 import { untilStopped } from '../until-stopped.ts';
 import { parsePort } from './values.ts';
 
@@ -35,11 +35,22 @@ async function dev(options: DevOptions): Promise<void> {
   const service = await serviceConfig();
   const temporal = namesTemporal() ? findTemporal() : null;
   if (service === null && temporal !== null) refuseFarSandbox(temporal);
-  const running = temporal === null ? readNote(home) : null;
+  const running = temporal === null ? await claimHome(home) : null;
   if (running !== null) {
     const remedy = 'stop it first, or set BELAY_HOME to another folder';
     throw new BelayError('Usage', `belay dev runs already in ${home} (process ${running.pid}): ${remedy}`);
   }
+  try {
+    await runStack(options, { home, service, temporal });
+  } finally {
+    if (temporal === null) await removeNote(home);
+  }
+}
+
+async function runStack(
+  options: DevOptions,
+  { home, service, temporal }: { home: string; service: ServiceConfig | null; temporal: TemporalPlace | null },
+): Promise<void> {
   // Only here: it loads the worker, which the other commands have no use for.
   const { startStack } = await import('../dev/stack.ts');
   const stack = await startStack({
@@ -56,7 +67,6 @@ async function dev(options: DevOptions): Promise<void> {
     await untilStopped(stack.broken);
   } finally {
     await stack.stop();
-    if (temporal === null) await removeNote(home);
   }
 }
 

@@ -1,12 +1,12 @@
 /** `belay doctor`: is everything there that a run needs? A line each, with the remedy. */
 import { Command } from 'commander';
 import colors from 'picocolors';
+import { printDocument } from '../document.ts';
 import { taskQueue } from '../config.ts';
 import type { Report } from '../doctor/check.ts';
 import { findTemporal } from '../temporal.ts';
 import { EXIT } from './exit.ts';
 import { examples, json } from './options.ts';
-import { printDocument } from './output.ts';
 
 interface DoctorOptions {
   fix?: boolean;

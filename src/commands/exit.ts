@@ -1,5 +1,6 @@
 /** Exit codes: what scripts decide by. */
 import type { ErrorType, Outcome, RunResult } from '../contract.ts';
+import { SIGNAL_EXIT_CODES } from '../interruption.ts';
 
 export const EXIT = {
   completed: 0,
@@ -13,8 +14,8 @@ export const EXIT = {
   cancelled: 8,
   internal: 70,
   stoppedWaiting: 124,
-  interrupted: 130,
-  terminated: 143,
+  interrupted: SIGNAL_EXIT_CODES.SIGINT,
+  terminated: SIGNAL_EXIT_CODES.SIGTERM,
 } as const;
 
 const BY_OUTCOME: Record<Exclude<Outcome, 'not_started'>, number> = {

@@ -1,10 +1,12 @@
 /** `belay list`: runs of the past and present. */
 import { Command, Option } from 'commander';
+import { printDocument } from '../document.ts';
 import { OUTCOMES, SCHEMA_VERSION, type Outcome } from '../contract.ts';
+import { LIMITS } from '../input.ts';
 import { connect } from '../starter.ts';
 import { examples, json } from './options.ts';
-import { listLine, printDocument } from './output.ts';
-import { parseDuration, parseId, parseLimit } from './values.ts';
+import { listLine } from './output.ts';
+import { durationWithin, parseId, parseLimit } from './values.ts';
 
 interface ListOptions {
   site?: string;
@@ -21,7 +23,7 @@ export function listCommand(): Command {
     .option('--site <id>', 'that deploy this site', parseId)
     .option('--server <id>', 'that back this server up', parseId)
     .addOption(new Option('--outcome <outcome>', 'that ended so').choices(OUTCOMES))
-    .option('--since <duration>', 'started at most so long ago', parseDuration)
+    .option('--since <duration>', 'started at most so long ago', durationWithin(LIMITS.durationMs))
     .option('--limit <n>', 'at most so many (default 20)', parseLimit)
     .addOption(json())
     .addHelpText('after', examples('belay list --since 12h --outcome failed', 'belay list --site 34 --limit 5'))

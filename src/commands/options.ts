@@ -1,8 +1,8 @@
 /** The options that commands share. */
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import { EVIDENCE } from '../contract.ts';
-import { DEFAULTS } from '../input.ts';
-import { collectIds, collectMeta, parseDuration, parseId, parseInterval, parseTries } from './values.ts';
+import { DEFAULTS, LIMITS } from '../input.ts';
+import { collectIds, collectMeta, durationWithin, parseId, parseTries, TIMER_LIMITS } from './values.ts';
 
 export const json = () => new Option('--json', 'print exactly one JSON document on stdout');
 export const runId = () => new Option('--run-id <id>', 'this run of the workflow id, not the latest one');
@@ -26,10 +26,14 @@ export function addBackupOptions(command: Command): Command {
     .option(
       '--backup-interval <duration>',
       `read the backup's status this often (${inSeconds(intervalMs)})`,
-      parseInterval,
+      durationWithin(LIMITS.intervalMs),
     )
     .option('--backup-tries <n>', `and at most so many times (default ${tries})`, parseTries)
-    .option('--max-backup-age <duration>', 'take a completed backup that began at most so long ago', parseDuration)
+    .option(
+      '--max-backup-age <duration>',
+      'take a completed backup that began at most so long ago',
+      durationWithin(LIMITS.durationMs),
+    )
     .addOption(
       new Option('--backup-id <id>', 'rest on this backup, made or in the making')
         .argParser(parseId)
@@ -43,13 +47,13 @@ export function addVerdictOptions(command: Command): Command {
     .option(
       '--deploy-interval <duration>',
       `read the deployment's status this often (${inSeconds(intervalMs)})`,
-      parseInterval,
+      durationWithin(LIMITS.intervalMs),
     )
     .option('--deploy-tries <n>', `and at most so many times (default ${tries})`, parseTries)
     .option(
       '--settle <duration>',
       'after this long the same final status as before is believed (default six intervals, at least 10s)',
-      parseDuration,
+      durationWithin(LIMITS.durationMs),
     )
     .addOption(new Option('--min-evidence <kind>', 'call anything weaker unknown (default settled)').choices(EVIDENCE));
 }
@@ -59,7 +63,7 @@ export function addDeployOptions(command: Command): Command {
     .option(
       '--baseline-wait <duration>',
       "wait so long for somebody else's deployment to end (default interval times tries)",
-      parseDuration,
+      durationWithin(LIMITS.durationMs),
     )
     .addOption(
       new Option(
@@ -73,7 +77,11 @@ export function addDeployOptions(command: Command): Command {
 export function addBusyOptions(command: Command): Command {
   return command
     .addOption(new Option('--if-busy <what>', 'while another run is at it (default wait)').choices(['wait', 'fail']))
-    .option('--busy-timeout <duration>', 'wait for it at most so long (default 30m)', parseDuration);
+    .option(
+      '--busy-timeout <duration>',
+      'wait for it at most so long (default 30m)',
+      durationWithin(LIMITS.busyTimeoutMs),
+    );
 }
 
 export function addRunOptions(command: Command): Command {
@@ -84,7 +92,7 @@ export function addRunOptions(command: Command): Command {
     .option(
       '--start-within <duration>',
       'do not begin when no worker takes the run up in time (default 10m)',
-      parseDuration,
+      durationWithin(LIMITS.startWithinMs),
     )
     .option('--detach', 'start the run and exit; `belay wait` gives the verdict');
 }
@@ -93,7 +101,7 @@ export function addWaitOptions(command: Command): Command {
   return command
     .addOption(
       new Option('--wait-timeout <duration>', 'stop waiting after this long; the run goes on')
-        .argParser(parseDuration)
+        .argParser(durationWithin(TIMER_LIMITS))
         .conflicts('detach'),
     )
     .addOption(new Option('--cancel-on-interrupt', 'on Ctrl-C or SIGTERM cancel the run, too').conflicts('detach'));

@@ -2,7 +2,8 @@
 import colors from 'picocolors';
 import type { BackupResult, DeploymentResult, RunResult } from '../contract.ts';
 import { BelayError } from '../starter.ts';
-import { emptyResult } from '../starter/result.ts';
+import { isDocumentPrinted, printDocument } from '../document.ts';
+import { emptyResult } from '../result.ts';
 import { plainText } from '../text.ts';
 
 export function resultOfError(error: unknown): RunResult {
@@ -12,15 +13,6 @@ export function resultOfError(error: unknown): RunResult {
   return { ...(known ?? emptyResult()), error: { type, message } };
 }
 
-let documentPrinted = false;
-
-/** With --json stdout holds exactly one document: whatever comes after it goes to stderr. */
-export function printDocument(document: object): void {
-  const stream = documentPrinted ? process.stderr : process.stdout;
-  documentPrinted = true;
-  stream.write(`${JSON.stringify(document)}\n`);
-}
-
 export function printResult(result: RunResult, json: boolean): void {
   if (json) printDocument(result);
   else process.stdout.write(`${resultLines(result).join('\n')}\n`);
@@ -28,7 +20,7 @@ export function printResult(result: RunResult, json: boolean): void {
 
 /** At the end of a command that gave no result. */
 export function printFailure(result: RunResult, json: boolean): void {
-  if (json && !documentPrinted) printDocument(result);
+  if (json && !isDocumentPrinted()) printDocument(result);
   else process.stderr.write(`belay: ${result.error?.message}\n`);
 }
 

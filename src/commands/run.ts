@@ -6,7 +6,7 @@ import { EXIT } from './exit.ts';
 import { inputOf, type RunOptions } from './input.ts';
 import * as option from './options.ts';
 import { printResult } from './output.ts';
-import { waitAndPrint, type WaitingOptions } from './waiting.ts';
+import { holdSignals, waitAndPrint, type WaitingOptions } from './waiting.ts';
 
 type Options = RunOptions & WaitingOptions & { key?: string; again?: boolean; detach?: boolean };
 
@@ -71,6 +71,7 @@ async function startAndWait(type: RunType, options: Options): Promise<number> {
     throw new BelayError('Usage', '--again starts the run of a key anew: give its --key, too');
   }
   const belay = await connect();
+  const stopping = holdSignals(options);
   try {
     const { key, again } = options;
     const run = await belay.start(inputOf(options), {
@@ -78,11 +79,12 @@ async function startAndWait(type: RunType, options: Options): Promise<number> {
       ...(key === undefined ? {} : { key }),
       ...(again === undefined ? {} : { again }),
     });
-    if (options.detach !== true) return await waitAndPrint(run, options);
+    if (options.detach !== true) return await waitAndPrint(run, options, stopping);
     const { result } = await run.status();
     printResult(result, options.json === true);
     return EXIT.completed;
   } finally {
+    stopping.end();
     await belay.close();
   }
 }

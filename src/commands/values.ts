@@ -1,22 +1,32 @@
 /** What may stand in an option; an error says what was wrong and what to write. */
 import { InvalidArgumentError } from 'commander';
-import { LIMITS, MAX_TRIES, problemOfId } from '../input.ts';
+import { MAX_TRIES, problemOfId } from '../input.ts';
 
 const UNIT_MS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 } as const;
-const [MIN_INTERVAL_MS, MAX_INTERVAL_MS] = LIMITS.intervalMs;
+/** The longest a timer of Node's can be. */
+export const TIMER_LIMITS = [0, 596 * UNIT_MS.h] as const;
 
 /** `500ms`, `10s`, `2m`, `1h`, or a bare number of seconds, as milliseconds. */
-export function parseDuration(text: string): number {
+function parseDuration(text: string): number {
   const match = /^(\d+(?:\.\d+)?)(ms|s|m|h)?$/.exec(text.trim());
   const ms = match === null ? NaN : Number(match[1]) * UNIT_MS[(match[2] ?? 's') as keyof typeof UNIT_MS];
   if (Number.isSafeInteger(Math.round(ms))) return Math.round(ms);
   throw new InvalidArgumentError(`"${text}" is no duration: write 500ms, 10s, 2m or 1h; a bare number is seconds.`);
 }
 
-export function parseInterval(text: string): number {
-  const ms = parseDuration(text);
-  if (ms >= MIN_INTERVAL_MS && ms <= MAX_INTERVAL_MS) return ms;
-  throw new InvalidArgumentError(`"${text}" is no interval: write one from ${MIN_INTERVAL_MS}ms to 24h.`);
+/** For an option that takes no other duration. @param limits from, to, in milliseconds */
+export function durationWithin([min, max]: readonly [number, number]): (text: string) => number {
+  return (text) => {
+    const ms = parseDuration(text);
+    if (ms >= min && ms <= max) return ms;
+    throw new InvalidArgumentError(
+      `"${text}" is not possible: write a duration from ${inUnits(min)} to ${inUnits(max)}.`,
+    );
+  };
+}
+
+function inUnits(ms: number): string {
+  return ms >= UNIT_MS.h ? `${ms / UNIT_MS.h}h` : `${ms}ms`;
 }
 
 export function parseTries(text: string): number {

@@ -1,10 +1,9 @@
 /** Waiting for a run's verdict: what the commands do that exit with it. */
+import { SIGNAL_EXIT_CODES, takeInterruption } from '../interruption.ts';
 import { BelayError, type Run } from '../starter.ts';
 import { EXIT, exitCodeOf } from './exit.ts';
 import { followLive } from './live.ts';
 import { printResult, resultOfError } from './output.ts';
-
-const INTERRUPTIONS = { SIGINT: EXIT.interrupted, SIGTERM: EXIT.terminated } as const;
 
 export interface WaitingOptions {
   json?: boolean;
@@ -14,8 +13,12 @@ export interface WaitingOptions {
 }
 
 /** Waits, prints the result, and gives the exit code. */
-export async function waitAndPrint(run: Run, options: WaitingOptions): Promise<number> {
-  const stopping = stopOnSignals(run, options);
+export async function waitAndPrint(
+  run: Run,
+  options: WaitingOptions,
+  stopping: Stopping = holdSignals(options),
+): Promise<number> {
+  stopping.follow(run);
   const live = followLive(run);
   try {
     const result = await run.result({ signal: stopping.signal });
@@ -36,27 +39,47 @@ export async function waitAndPrint(run: Run, options: WaitingOptions): Promise<n
   }
 }
 
-/** What ends the waiting before the verdict, and the exit code that says so. */
-function stopOnSignals(run: Run, { waitTimeout, cancelOnInterrupt }: WaitingOptions) {
+export interface Stopping {
+  readonly signal: AbortSignal;
+  exitCode(): number;
+  /** From now on the run is known. */
+  follow(run: Run): void;
+  end(): void;
+}
+
+/**
+ * What ends the waiting before the verdict, and the exit code that says so. To be called before a run is started: a
+ * signal that comes while it isn't known yet waits until it is, so that nobody is left with a run he can't name.
+ */
+export function holdSignals({ waitTimeout, cancelOnInterrupt }: WaitingOptions): Stopping {
   const stopping = new AbortController();
   let exitCode: number = EXIT.stoppedWaiting;
-  let interrupted = false;
-  const interrupt = (signal: NodeJS.Signals) => {
-    exitCode = INTERRUPTIONS[signal as keyof typeof INTERRUPTIONS];
+  let run: Run | null = null;
+  let interruptions = 0;
+  let timeout: NodeJS.Timeout | undefined;
+  const interrupted = () => {
     // The second time nobody wants to wait for what a cancelled run has to say.
-    if (cancelOnInterrupt !== true || interrupted) return stopping.abort();
-    interrupted = true;
+    if (cancelOnInterrupt !== true || interruptions > 1) return stopping.abort();
+    if (run === null) return;
     process.stderr.write('Cancelling the run; once more stops waiting for its end.\n');
     run.cancel().catch(() => stopping.abort());
   };
-  const timeout = waitTimeout === undefined ? undefined : setTimeout(() => stopping.abort(), waitTimeout);
-  for (const signal of Object.keys(INTERRUPTIONS)) process.on(signal, interrupt);
+  const giveBack = takeInterruption((signal) => {
+    exitCode = SIGNAL_EXIT_CODES[signal];
+    interruptions += 1;
+    interrupted();
+  });
   return {
     signal: stopping.signal,
     exitCode: () => exitCode,
+    follow(started: Run) {
+      run = started;
+      if (interruptions > 0) interrupted();
+      if (waitTimeout !== undefined) timeout = setTimeout(() => stopping.abort(), waitTimeout);
+    },
     end() {
       clearTimeout(timeout);
-      for (const signal of Object.keys(INTERRUPTIONS)) process.off(signal, interrupt);
+      giveBack();
     },
   };
 }

@@ -1,32 +1,69 @@
-/** What a running `belay dev` notes in its home folder, so that other commands find its Temporal. */
+/** What a `belay dev` notes in its home folder: that the folder is taken, and where its Temporal is. */
 import { readFileSync } from 'node:fs';
-import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { link, mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { listens } from './ports.ts';
 
 export interface DevNote {
   pid: number;
-  temporal: string;
+  /** Null until it is ready. */
+  temporal: string | null;
   ui: string | null;
 }
 
-const FILE = 'dev.json';
+const fileIn = (home: string) => join(home, 'dev.json');
+const textOf = (note: DevNote) => `${JSON.stringify(note)}\n`;
+
+/** Takes the folder for this process. @returns null, or the note of the one that has it */
+export async function claimHome(home: string): Promise<DevNote | null> {
+  await mkdir(home, { recursive: true });
+  // Written first and linked then: nobody sees half of it, and one of two at once is refused.
+  const draft = `${fileIn(home)}.${process.pid}`;
+  await writeFile(draft, textOf({ pid: process.pid, temporal: null, ui: null }));
+  try {
+    for (;;) {
+      if (await linked(draft, fileIn(home))) return null;
+      const note = readNote(home);
+      if (note !== null && (await isRunning(note))) return note;
+      // One that was killed leaves its note behind.
+      await rm(fileIn(home), { force: true });
+    }
+  } finally {
+    await rm(draft, { force: true });
+  }
+}
+
+async function linked(from: string, to: string): Promise<boolean> {
+  try {
+    await link(from, to);
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
+    throw error;
+  }
+}
 
 export async function writeNote(home: string, note: DevNote): Promise<void> {
-  await mkdir(home, { recursive: true });
-  await writeFile(join(home, FILE), `${JSON.stringify(note)}\n`);
+  await writeFile(fileIn(home), textOf(note));
 }
 
 export async function removeNote(home: string): Promise<void> {
-  await rm(join(home, FILE), { force: true });
+  await rm(fileIn(home), { force: true });
 }
 
-/** Null where no `belay dev` runs: one that was killed leaves its note behind. */
+/** Null where no `belay dev` runs. */
 export function readNote(home: string): DevNote | null {
   try {
-    const note = JSON.parse(readFileSync(join(home, FILE), 'utf8')) as DevNote;
+    const note = JSON.parse(readFileSync(fileIn(home), 'utf8')) as DevNote;
     process.kill(note.pid, 0);
     return note;
   } catch {
     return null;
   }
+}
+
+/** The number of a process that is gone may be somebody else's by now; in a container it often is. */
+async function isRunning({ pid, temporal }: DevNote): Promise<boolean> {
+  if (pid === process.pid) return false;
+  return temporal === null || listens(Number(temporal.split(':').pop()));
 }

@@ -1,5 +1,5 @@
 /** The workers: which versions poll the task queue, where, since when. */
-import proto from '@temporalio/proto';
+import { workersSeen } from '../starter/workers.ts';
 import { parseIdentity } from '../worker/identity.ts';
 import type { Check, Finding } from './check.ts';
 import type { Place } from './place.ts';
@@ -17,16 +17,12 @@ export function workerCheck(reach: () => Promise<Place>, taskQueue: string): Che
 }
 
 async function lookAtWorkers({ connection, namespace }: Place, taskQueue: string): Promise<Finding> {
-  const { pollers } = await connection.workflowService.describeTaskQueue({
-    namespace,
-    taskQueue: { name: taskQueue },
-    taskQueueType: proto.temporal.api.enums.v1.TaskQueueType.TASK_QUEUE_TYPE_WORKFLOW,
-  });
-  if (pollers.length === 0) {
+  const identities = await workersSeen(connection.workflowService, namespace, taskQueue);
+  if (identities.length === 0) {
     const remedy = 'start one with `belay worker`, or set BELAY_TASK_QUEUE to the queue it polls';
     return { state: 'failed', message: `none polls the task queue "${taskQueue}"`, remedy };
   }
-  return { state: 'ok', message: pollers.map(({ identity }) => describe(identity ?? '')).join('; ') };
+  return { state: 'ok', message: identities.map(describe).join('; ') };
 }
 
 function describe(identity: string): string {

@@ -22,6 +22,11 @@ export function controlRoutes(app: FastifyInstance, controls: Controls): void {
     controls.act(target.parse(jsonOf(request.body)));
     return reply.code(204).send();
   });
+  app.post('/sandbox/finish', async (request, reply) => {
+    const finish = z.strictObject({ target, word: z.string().min(1) }).parse(jsonOf(request.body));
+    controls.finish(finish.target, finish.word);
+    return reply.code(204).send();
+  });
   app.post('/sandbox/remove', async (request, reply) => {
     controls.remove(target.parse(jsonOf(request.body)));
     return reply.code(204).send();

@@ -11,6 +11,8 @@ export interface Controls {
   script(target: Target, ...scripts: ScriptPart[]): void;
   /** Somebody else acts: a push deploys the site, or another user backs the server up. */
   act(target: Target): void;
+  /** Ends the latest operation on it now, with this word. */
+  finish(target: Target, word: string): void;
   /** Somebody deletes it. */
   remove(target: Target): void;
   /** Lets the next requests go wrong, in this order. */
@@ -32,6 +34,10 @@ export function createControls(state: State): Controls {
       const { id, kind, target: name } = state.begin(...operationOn(target), 'outside');
       const request = kind === 'backup' ? `somebody backs up ${name}` : `a push deploys ${name}`;
       state.note({ by: 'outside', request, began: { id, kind, target: name } });
+    },
+    finish(target, word) {
+      const operation = state.latest(...operationOn(target));
+      if (operation !== null) operation.script = { ...operation.script, durationMs: 0, ends: word };
     },
     remove(target) {
       const [kind, name] = operationOn(target);

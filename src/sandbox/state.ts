@@ -48,6 +48,7 @@ export interface State {
   remove(kind: Kind, target: string): void;
   isRemoved(kind: Kind, target: string): boolean;
   backup(id: string): Operation | null;
+  latest(kind: Kind, target: string): Operation | null;
   status(operation: Operation): string;
   /** The scripts of the next operations on a target, one each; the last one stays. */
   script(kind: Kind, target: string, scripts: ScriptPart[]): void;
@@ -99,6 +100,7 @@ export function createState(token: string, defaults: Partial<Record<Kind, Script
           !isRemoved(kind, target) &&
           Date.now() - startedMs >= script.lagMs,
       ) ?? null,
+    latest: (kind, target) => operations.findLast((it) => it.kind === kind && it.target === target) ?? null,
     backup: (id) => operations.find((operation) => operation.kind === 'backup' && operation.id === id) ?? null,
     status: ({ script, startedMs }) => statusAt(script, Date.now() - startedMs),
     script: (kind, target, list) => void scripts.set(`${kind}:${target}`, [...list]),

@@ -15,6 +15,8 @@ export interface ReadOptions {
 export interface TriggerOptions extends ReadOptions {
   /** The same for every attempt at one step. The service need not know it. */
   idempotencyKey?: string;
+  /** Beyond this, milliseconds since 1970, nothing is sent. */
+  notAfterMs?: number;
 }
 
 export interface OperationStatus {
@@ -38,9 +40,9 @@ export function createServiceClient(options: HttpOptions): ServiceClient {
   const get = async (path: string, { signal, timeoutMs = READ_TIMEOUT_MS }: ReadOptions) =>
     ask(options, { method: 'GET', path, timeoutMs, signal }, parseStatus);
   const post = async <T>(path: string, call: TriggerOptions, parse: (body: string) => T) => {
-    const { signal, timeoutMs = TRIGGER_TIMEOUT_MS, idempotencyKey } = call;
+    const { signal, timeoutMs = TRIGGER_TIMEOUT_MS, idempotencyKey, notAfterMs } = call;
     const headers = idempotencyKey === undefined ? {} : { 'Idempotency-Key': idempotencyKey };
-    return ask(options, { method: 'POST', path, timeoutMs, signal, headers }, parse);
+    return ask(options, { method: 'POST', path, timeoutMs, signal, headers, notAfterMs }, parse);
   };
   return {
     origin: new URL(options.baseUrl).origin,

@@ -22,6 +22,8 @@ export interface Exchange {
   timeoutMs: number;
   signal?: AbortSignal | undefined;
   headers?: Record<string, string>;
+  /** Beyond this, milliseconds since 1970, nothing is sent. */
+  notAfterMs?: number | undefined;
 }
 
 /** The body of a 2xx answer. @throws ServiceError */
@@ -31,6 +33,10 @@ export async function exchange(options: HttpOptions, call: Exchange): Promise<st
     const reason = error instanceof Error ? error.message : 'the token cannot be read';
     throw new ServiceError({ kind: 'token', request, reason, sent: false });
   });
+  // The token may have taken its time.
+  if (call.notAfterMs !== undefined && Date.now() > call.notAfterMs) {
+    throw new ServiceError({ kind: 'network', request, reason: 'not sent: it is too late for it', sent: false });
+  }
   const deadline = AbortSignal.timeout(call.timeoutMs);
   const connection = { made: false };
   let response: AxiosResponse<string>;
@@ -51,8 +57,10 @@ export async function exchange(options: HttpOptions, call: Exchange): Promise<st
   } catch (error) {
     throw failureOf(error, { request, timedOut: deadline.aborted, timeoutMs: call.timeoutMs, sent: connection.made });
   }
-  if (response.status >= 200 && response.status < 300) return response.data ?? '';
-  throw answerError(request, response, token);
+  // One that echoes what it was sent would have the token in histories.
+  const body = withoutToken(response.data ?? '', token);
+  if (response.status >= 200 && response.status < 300) return body;
+  throw answerError(request, response, body);
 }
 
 /** Reads keep their connections; a trigger gets a fresh one, for a kept one may be dead without our knowing. */
@@ -92,9 +100,14 @@ function failureOf(
   return new ServiceError({ kind: 'network', request, reason, sent });
 }
 
-function answerError(request: string, response: AxiosResponse<string>, token: string): ServiceError {
-  const body = (response.data ?? '').replaceAll(token, '[token]').replace(/\s+/g, ' ').trim();
-  const said = body === '' || body.startsWith('<') ? response.statusText : body;
+/** As it is, and as JSON writes it. */
+function withoutToken(body: string, token: string): string {
+  return body.replaceAll(token, '[token]').replaceAll(JSON.stringify(token).slice(1, -1), '[token]');
+}
+
+function answerError(request: string, response: AxiosResponse<string>, body: string): ServiceError {
+  const text = body.replace(/\s+/g, ' ').trim();
+  const said = text === '' || text.startsWith('<') ? (http.STATUS_CODES[response.status] ?? '') : text;
   const waitMs = retryAfterMs(response.headers['retry-after'], Date.now());
   return new ServiceError({
     kind: 'http',

@@ -17,6 +17,9 @@ export class BelayError extends Error {
 
 /** gRPC's own numbers: https://grpc.io/docs/guides/status-codes/ */
 const UNAVAILABLE = 14;
+/** What answers isn't Temporal. */
+const UNIMPLEMENTED = 12;
+const INVALID_ARGUMENT = 3;
 const NOT_FOUND = 5;
 const PERMISSION_DENIED = 7;
 const UNAUTHENTICATED = 16;
@@ -24,7 +27,7 @@ const UNAUTHENTICATED = 16;
 /** Temporal did not answer: it may do so later. */
 export function isUnreachable(error: unknown): boolean {
   const cause = grpcCause(error);
-  return isGrpcDeadlineError(cause) || codeOf(cause) === UNAVAILABLE;
+  return isGrpcDeadlineError(cause) || [UNAVAILABLE, UNIMPLEMENTED].includes(codeOf(cause) ?? 0);
 }
 
 /** What Temporal's client threw, in our words. @param what was tried: `list runs` @param result what is known of it */
@@ -41,6 +44,7 @@ export function asBelayError(error: unknown, what: string, result: RunResult | n
   }
   const code = codeOf(cause);
   if (code === NOT_FOUND) return new BelayError('NotFound', `cannot ${what}: ${said}`, result);
+  if (code === INVALID_ARGUMENT) return new BelayError('Usage', `cannot ${what}: ${said}`, result);
   if (code === PERMISSION_DENIED || code === UNAUTHENTICATED) {
     return new BelayError('Usage', `cannot ${what}: Temporal refuses: ${said}`, result);
   }

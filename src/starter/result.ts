@@ -1,27 +1,7 @@
 /** A closed run's result, however it closed. */
 import type { WorkflowFailedError } from '@temporalio/client';
 import { ApplicationFailure, CancelledFailure, TerminatedFailure } from '@temporalio/client';
-import { SCHEMA_VERSION, type ErrorType, type RunError, type RunInput, type RunResult } from '../contract.ts';
-
-/** A result of which nothing is known yet, in the shape of the contract. */
-export function emptyResult(known: Partial<RunResult> = {}): RunResult {
-  return {
-    schemaVersion: SCHEMA_VERSION,
-    workflowId: null,
-    runId: null,
-    service: null,
-    outcome: null,
-    phase: null,
-    backup: null,
-    deployments: [],
-    error: null,
-    meta: null,
-    links: { ui: null },
-    startedAt: null,
-    endedAt: null,
-    ...known,
-  };
-}
+import type { ErrorType, RunError, RunInput, RunResult } from '../contract.ts';
 
 /** What was asked for, where the run itself can't be asked. */
 export function resultOfInput(input: RunInput | null): Pick<RunResult, 'backup' | 'deployments' | 'meta'> {
@@ -55,7 +35,11 @@ export function failedResult(error: WorkflowFailedError, known: RunResult): RunR
     return unknownResult(known, 'Terminated', `the run was terminated: ${cause.message}`);
   }
   if (cause instanceof CancelledFailure) {
-    return { ...known, outcome: 'cancelled', error: { type: 'Cancelled', message: 'cancelled before it began' } };
+    return {
+      ...known,
+      outcome: 'cancelled',
+      error: { type: 'Cancelled', message: 'cancelled, and it said nothing more' },
+    };
   }
   return unknownResult(known, 'OutcomeUnknown', `the run closed without a result: ${error.message}`);
 }

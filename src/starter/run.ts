@@ -4,8 +4,9 @@ import type { RunResult } from '../contract.ts';
 import { withLink } from './link.ts';
 import type { Session } from './session.ts';
 import { asBelayError, BelayError, isUnreachable } from './errors.ts';
-import { emptyResult, failedResult } from './result.ts';
-import { knownOf, statusOf, type RunStatus } from './status.ts';
+import { emptyResult } from '../result.ts';
+import { failedResult } from './result.ts';
+import { describeRun, enriched, knownOf, statusOf, type RunStatus } from './status.ts';
 
 /** A wait is asked for anew after this long, so that a connection that died in silence is noticed. */
 const LONG_POLL_MS = 60_000;
@@ -42,7 +43,9 @@ export function createRun(session: Session, ids: Pick<Run, 'workflowId' | 'runId
     result: (options = {}) => waitForResult(session, { handle, runId }, options.signal),
     status: () => statusOf(session, handle).catch((error) => Promise.reject(asBelayError(error, `read ${workflowId}`))),
     async cancel() {
-      await handle.cancel().catch((error) => Promise.reject(asBelayError(error, `cancel ${workflowId}`)));
+      await describeRun(handle)
+        .then(() => handle.cancel())
+        .catch((error) => Promise.reject(asBelayError(error, `cancel ${workflowId}`)));
     },
   };
 }
@@ -55,14 +58,19 @@ interface Awaited {
 async function waitForResult(session: Session, awaited: Awaited, signal?: AbortSignal): Promise<RunResult> {
   const { handle } = awaited;
   let lostSinceMs: number | null = null;
+  let isRun = false;
   for (;;) {
-    if (signal?.aborted === true) throw await stoppedWaiting(session, awaited);
+    const stopped = () => signal?.aborted === true;
+    if (stopped()) throw await stoppedWaiting(session, awaited);
     try {
+      isRun ||= (await describeRun(handle)) !== undefined;
       return withLink(session, await poll(session, handle, signal));
     } catch (error) {
       if (error instanceof WorkflowFailedError) throw await runError(session, awaited, error);
-      if (isGrpcCancelledError(error)) throw await stoppedWaiting(session, awaited);
-      if (!isUnreachable(error)) throw asBelayError(error, `wait for ${handle.workflowId}`);
+      if (stopped()) throw await stoppedWaiting(session, awaited);
+      // A connection that breaks may cancel its calls, too.
+      if (!isUnreachable(error) && !isGrpcCancelledError(error))
+        throw asBelayError(error, `wait for ${handle.workflowId}`);
       const nowMs = Date.now();
       lostSinceMs = (await answers(session)) ? null : (lostSinceMs ?? nowMs);
       if (lostSinceMs !== null && nowMs - lostSinceMs > OUTAGE_PATIENCE_MS) {
@@ -90,9 +98,9 @@ async function answers({ client }: Session): Promise<boolean> {
 }
 
 async function runError(session: Session, awaited: Awaited, error: WorkflowFailedError): Promise<BelayError> {
-  // What Temporal itself knows, for a run that left no result.
-  const known = await awaited.handle.describe().then(knownOf, () => idsOf(awaited));
-  const result = failedResult(error, known);
+  const described = await awaited.handle.describe().catch(() => null);
+  let result = failedResult(error, described === null ? idsOf(awaited) : knownOf(described));
+  if (described !== null && result.error?.type === 'Terminated') result = await enriched(session, described, result);
   const { type, message } = result.error ?? { type: 'Internal', message: 'the run failed without a reason' };
   return new BelayError(type, message, withLink(session, result));
 }

@@ -1,18 +1,15 @@
 /** Starting a run, once per key. */
 import { randomUUID } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
-import {
-  WorkflowExecutionAlreadyStartedError,
-  type WorkflowExecutionDescription,
-  type WorkflowHandle,
-} from '@temporalio/client';
+import { WorkflowExecutionAlreadyStartedError, WorkflowNotFoundError, type WorkflowHandle } from '@temporalio/client';
 import { WORKFLOW_TASK_TIMEOUT_MS, type RunInput, type RunMemo, type RunType } from '../contract.ts';
 import { runWorkflowId } from '../ids.ts';
 import { planOf, problemOfId, problemOfInput } from '../input.ts';
 import { plainText } from '../text.ts';
 import { asBelayError, BelayError } from './errors.ts';
+import { historyFacts } from './history.ts';
 import { createRun, type Run } from './run.ts';
-import { emptyResult } from './result.ts';
+import { emptyResult } from '../result.ts';
 import type { Session } from './session.ts';
 import { workerSeen } from './workers.ts';
 
@@ -35,9 +32,11 @@ export async function startRun(session: Session, input: RunInput, options: Start
   if (problem !== null) throw new BelayError('Usage', problem);
   const workflowId = runWorkflowId(type, input, key);
   try {
+    const again = options.again === true;
     const handle = await session.client.withDeadline(Date.now() + START_TIMEOUT_MS, async () => {
       await refuseWithoutWorker(session);
-      return start(session, { type, input, workflowId, again: options.again === true });
+      if (again) await refuseOtherRequest(session, workflowId, input);
+      return start(session, { type, input, workflowId, again });
     });
     return createRun(session, { workflowId, runId: handle.firstExecutionRunId, attached: false });
   } catch (error) {
@@ -47,9 +46,10 @@ export async function startRun(session: Session, input: RunInput, options: Start
   }
 }
 
-function typeOf({ serverId, siteIds }: RunInput): RunType {
-  if (serverId === undefined) return 'deployOnly';
-  return siteIds.length === 0 ? 'backupOnly' : 'backupThenDeploy';
+/** Takes anything: what is wrong with it is told after. */
+function typeOf(input: Partial<RunInput> | null | undefined): RunType {
+  if (input?.serverId === undefined) return 'deployOnly';
+  return input.siteIds?.length === 0 ? 'backupOnly' : 'backupThenDeploy';
 }
 
 function keyProblem(key: string | undefined): string | null {
@@ -82,27 +82,30 @@ async function start(
 }
 
 async function attach(session: Session, workflowId: string, input: RunInput): Promise<Run> {
-  const described = await session.client.workflow
-    .getHandle(workflowId)
-    .describe()
-    .catch((error: unknown) => Promise.reject(asBelayError(error, `attach to ${workflowId}`)));
-  if (!sameRequest(described, input)) {
-    const remedy = 'use another key, or ask for the same again';
-    throw new BelayError('KeyReused', `${workflowId} was started with other input: ${remedy}`);
-  }
-  return createRun(session, { workflowId, runId: described.runId, attached: true });
+  const runId = await refuseOtherRequest(session, workflowId, input).catch((error: unknown) =>
+    Promise.reject(asBelayError(error, `attach to ${workflowId}`)),
+  );
+  return createRun(session, { workflowId, runId, attached: true });
 }
 
-/** Whether the same is to be done. `meta` only says who asked: the next attempt of a CI job may carry another one. */
-function sameRequest({ memo }: WorkflowExecutionDescription, input: RunInput): boolean {
-  const before = (memo as Partial<RunMemo> | undefined)?.input;
-  const request = ({ service, serverId, siteIds, ...rest }: RunInput) => [
-    service,
-    serverId,
-    siteIds,
-    planOf({ siteIds, ...rest }),
-  ];
-  return before !== undefined && isDeepStrictEqual(request(before), request(input));
+/** @returns the run with this id, or null. @throws BelayError `KeyReused` where it was asked for something else */
+async function refuseOtherRequest(session: Session, workflowId: string, input: RunInput): Promise<string | null> {
+  const handle = session.client.workflow.getHandle(workflowId);
+  const described = await handle.describe().catch((error: unknown) => {
+    if (error instanceof WorkflowNotFoundError) return null;
+    throw error;
+  });
+  if (described === null) return null;
+  // Whoever started it in another language left no memo.
+  const before = (described.memo as Partial<RunMemo> | undefined)?.input ?? (await historyFacts(handle)).input;
+  if (before !== null && isDeepStrictEqual(requestOf(before), requestOf(input))) return described.runId;
+  const remedy = 'use another key, or ask for the same again';
+  throw new BelayError('KeyReused', `${workflowId} was started with other input: ${remedy}`);
+}
+
+/** What is to be done. `meta` only says who asked: the next attempt of a CI job may carry another one. */
+function requestOf({ service, serverId, siteIds, ...rest }: RunInput) {
+  return [service, serverId, siteIds, planOf({ siteIds, ...rest })];
 }
 
 function summaryOf({ serverId, siteIds }: RunInput): string {

@@ -8,6 +8,7 @@ import {
 import { defineSearchAttributeKey } from '@temporalio/common';
 import {
   QUERIES,
+  RUN_TYPES,
   type BackupResult,
   type DeploymentResult,
   type OperationProgress,
@@ -17,8 +18,11 @@ import {
   type RunResult,
   type Waiting,
 } from '../contract.ts';
+import { BelayError } from './errors.ts';
+import { historyFacts } from './history.ts';
 import { withLink } from './link.ts';
-import { emptyResult, failedResult, resultOfInput } from './result.ts';
+import { emptyResult } from '../result.ts';
+import { failedResult, resultOfInput } from './result.ts';
 import type { Session } from './session.ts';
 import { workerSeen } from './workers.ts';
 
@@ -47,22 +51,50 @@ export interface RunStatus {
 }
 
 export async function statusOf(session: Session, handle: WorkflowHandle): Promise<RunStatus> {
-  const described = await handle.describe();
-  const known = knownOf(described);
+  const described = await describeRun(handle);
   if (described.status.name !== 'RUNNING') {
-    const result = await closedResult(session.client.workflow.getHandle(handle.workflowId, described.runId), known);
-    return { result: withLink(session, result), waiting: null, contact: 'closed' };
+    const result = await closedResult(handleOf(session, described), knownOf(described));
+    const lost = result.error?.type === 'Terminated' ? await enriched(session, described, result) : result;
+    return { result: withLink(session, lost), waiting: null, contact: 'closed' };
   }
   const progress = await ask<RunProgress>(session, handle.workflowId, described.runId);
   if (progress === null) {
     const contact = await silence(session, described);
-    return { result: withLink(session, known), waiting: null, contact };
+    const known = knownOf(described);
+    const result = contact === 'not_begun' ? known : await enriched(session, described, known);
+    return { result: withLink(session, result), waiting: null, contact };
   }
   const { operation } = progress;
   const inFlight =
     operation === null ? null : await ask<OperationProgress>(session, operation.workflowId, operation.runId);
   const result = inFlight === null ? progress.result : withPart(progress.result, inFlight.result);
   return { result: withLink(session, result), waiting: inFlight?.waiting ?? progress.waiting, contact: 'answers' };
+}
+
+/** @throws BelayError `NotFound` where the id is that of something else: a lock, for one, belongs to several runs */
+export async function describeRun(handle: WorkflowHandle): Promise<WorkflowExecutionDescription> {
+  const described = await handle.describe();
+  if ((RUN_TYPES as readonly string[]).includes(described.type)) return described;
+  const remedy = 'give the id of the run, as `belay list` shows it';
+  throw new BelayError('NotFound', `${handle.workflowId} is no run but a ${described.type}: ${remedy}`);
+}
+
+const handleOf = (session: Session, { workflowId, runId }: WorkflowExecutionDescription): WorkflowHandle =>
+  session.client.workflow.getHandle(workflowId, runId);
+
+/** A result with what the run's history and the operation in flight tell, for one that says nothing itself. */
+export async function enriched(
+  session: Session,
+  described: WorkflowExecutionDescription,
+  known: RunResult,
+): Promise<RunResult> {
+  const facts = await historyFacts(handleOf(session, described)).catch(() => null);
+  if (facts === null) return known;
+  const asked = known.backup === null && known.deployments.length === 0 ? resultOfInput(facts.input) : {};
+  const inFlight =
+    facts.open === null ? null : await ask<OperationProgress>(session, facts.open.workflowId, facts.open.runId);
+  const parts = inFlight === null ? facts.parts : [...facts.parts, inFlight.result];
+  return parts.reduce<RunResult>(withPart, { ...known, ...asked });
 }
 
 /** Why a run in flight doesn't answer. */

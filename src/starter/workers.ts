@@ -1,16 +1,27 @@
 /** Whether a worker is there: nothing is started that nobody would take up, or only hours later. */
 import proto from '@temporalio/proto';
-import type { Client } from '@temporalio/client';
+import type { Client, WorkflowService } from '@temporalio/client';
 
 /** A poll lasts a minute, so a worker that is there was seen in this time. */
 const SEEN_WITHIN_MS = 70_000;
 
 export async function workerSeen(client: Client, namespace: string, taskQueue: string): Promise<boolean> {
-  const { pollers } = await client.workflowService.describeTaskQueue({
+  return (await workersSeen(client.workflowService, namespace, taskQueue)).length > 0;
+}
+
+/** The identities of the workers that polled not long ago. */
+export async function workersSeen(
+  service: Pick<WorkflowService, 'describeTaskQueue'>,
+  namespace: string,
+  taskQueue: string,
+): Promise<string[]> {
+  const { pollers } = await service.describeTaskQueue({
     namespace,
     taskQueue: { name: taskQueue },
     taskQueueType: proto.temporal.api.enums.v1.TaskQueueType.TASK_QUEUE_TYPE_WORKFLOW,
   });
   const nowMs = Date.now();
-  return pollers.some(({ lastAccessTime }) => nowMs - Number(lastAccessTime?.seconds ?? 0) * 1000 < SEEN_WITHIN_MS);
+  return pollers
+    .filter(({ lastAccessTime }) => nowMs - Number(lastAccessTime?.seconds ?? 0) * 1000 < SEEN_WITHIN_MS)
+    .map(({ identity }) => identity ?? '');
 }

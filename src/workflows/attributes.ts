@@ -1,4 +1,5 @@
 /** The search attributes, where the worker says that the namespace has them. */
+import { utf8ToBytes } from '@noble/hashes/utils.js';
 import { defineSearchAttributeKey, type SearchAttributePair } from '@temporalio/common';
 import { upsertSearchAttributes } from '@temporalio/workflow';
 import type { Outcome } from '../contract.ts';
@@ -20,9 +21,18 @@ export interface Attributes {
   trigger?: string;
 }
 
+/** Temporal's limit for one attribute, less what its encoding adds; beyond it the whole run would be terminated. */
+const MAX_VALUE_BYTES = 2_000;
+
+/** As many of the first as fit. */
+function fitting(ids: string[]): string[] {
+  let bytes = 0;
+  return ids.filter((id) => (bytes += utf8ToBytes(JSON.stringify(id)).length + 1) <= MAX_VALUE_BYTES);
+}
+
 export function setAttributes(enabled: boolean, { sites, servers, phase, outcome, trigger }: Attributes): void {
   const pairs: SearchAttributePair[] = [];
-  if (sites !== undefined && sites.length > 0) pairs.push({ key: KEYS.site, value: sites });
+  if (sites !== undefined && sites.length > 0) pairs.push({ key: KEYS.site, value: fitting(sites) });
   if (servers !== undefined && servers.length > 0) pairs.push({ key: KEYS.server, value: servers });
   if (phase !== undefined) pairs.push({ key: KEYS.phase, value: phase });
   if (outcome !== undefined) pairs.push({ key: KEYS.outcome, value: outcome });

@@ -13,7 +13,7 @@ export async function backupServer(input: BackupServerInput): Promise<BackupResu
   const result: BackupResult = {
     serverId: input.serverId,
     backupId: null,
-    source: 'created',
+    source: null,
     outcome: null,
     lastStatus: null,
     polls: 0,
@@ -48,6 +48,7 @@ async function create(operation: Operation<BackupResult>, input: BackupServerInp
     operation.noteTrigger(end.kind);
     if (end.kind === 'accepted') {
       result.backupId = end.answer.backupId;
+      result.source = 'created';
       if (ends.ambiguous > 0) result.trigger.reconciledBy = 'resent';
       return null;
     }

@@ -1,5 +1,6 @@
 /** The wait for a backup, whoever made it. */
 import type { BackupResult } from '../contract.ts';
+import { refusalOf } from './baseline.ts';
 import { ended, type End } from './end.ts';
 import { backupReader } from './reader.ts';
 import { startBeat } from './rules/beat.ts';
@@ -14,28 +15,32 @@ export interface BackupWait {
   /** For messages: `backup of server s1`. */
   what: string;
   result: BackupResult;
-  /** Read at once, too: the backup may long be complete. */
-  readAtOnce?: boolean;
+  /** Not made by this run: read it at once, for it may long be complete, and refuse one that isn't there. */
+  given?: boolean;
 }
 
 export async function backupEnd(watcher: Watcher, options: BackupWait): Promise<End> {
-  const { service, intervalMs, tries, what, result } = options;
+  const { service, intervalMs, tries, what, result, given = false } = options;
+  const name = `the ${what} (${result.backupId})`;
   const { backupId } = result;
   if (backupId === null) throw new Error('a backup without an id cannot be waited for');
-  const end = await wait(
+  const end = await wait<End>(
     watcher,
     {
       what: 'backup',
       read: backupReader({ service, backupId }),
-      beat: startBeat(Date.now(), intervalMs, options.readAtOnce === true ? [0] : []),
+      beat: startBeat(Date.now(), intervalMs, given ? [0] : []),
       tries,
     },
-    (read) => (read.ok && read.state !== 'in_progress' ? read : undefined),
+    (read) => {
+      if (read.ok) return read.state === 'in_progress' ? undefined : judged(name, read);
+      const refusal = given && watcher.lastStatus === null ? refusalOf(read, true) : null;
+      return refusal === null ? undefined : ended('not_started', 'Refused', `${name}: ${refusal}`);
+    },
   );
-  const name = `the ${what} (${backupId})`;
   switch (end.end) {
     case 'judged':
-      return judged(name, end.value);
+      return end.value;
     case 'given_up':
     case 'cancelled':
       return cutShort(watcher, name, end);

@@ -42,11 +42,15 @@ export async function takeBaseline({ operation, input, read }: Deployment, busyE
   }
 }
 
-/** The message of a read that will not do better when repeated, before anything was started; or null. */
-export function refusalOf(read: ReadResult): string | null {
+/**
+ * The message of a read that will not do better when repeated, before anything was started; or null.
+ * @param notFound whether a 404 is one: there is nothing to read
+ */
+export function refusalOf(read: ReadResult, notFound = false): string | null {
   if (read.ok || read.httpStatus === null) return null;
   const { httpStatus } = read;
-  const passing = httpStatus >= 500 || [404, 408, 409, 423, 425, 429].includes(httpStatus);
+  if (httpStatus === 404) return notFound ? read.message : null;
+  const passing = httpStatus >= 500 || [408, 409, 423, 425, 429].includes(httpStatus);
   return passing ? null : read.message;
 }
 

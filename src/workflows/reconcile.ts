@@ -23,7 +23,7 @@ export async function reconcile(
     const nowMs = Date.now();
     const endsMs = Math.max(nowMs, sent.sentMs + POST_UNDER_WAY_MS) + settleMs;
     const beat = skipTo(startBeat(sent.sentMs, intervalMs, EARLY_READS_MS), nowMs);
-    const tries = Math.ceil((endsMs - nowMs) / intervalMs);
+    const tries = Math.ceil((endsMs - beat.originMs) / intervalMs) - beat.lastSlot;
     const plan = { what: 'trace', read, beat, tries, notFoundAnswers: question.baseline === null } as const;
     const end = await wait<Sighting>(operation, plan, (answer, own) => {
       const answered = answer.ok || (plan.notFoundAnswers && answer.httpStatus === 404);

@@ -23,7 +23,7 @@ export async function backUp(run: Run, serverId: string): Promise<End> {
   return { outcome: 'completed', error: null };
 }
 
-function unknownBackup(serverId: string, source: BackupSource): BackupResult {
+function unknownBackup(serverId: string, source: BackupSource | null): BackupResult {
   return {
     serverId,
     backupId: null,
@@ -39,7 +39,7 @@ function unknownBackup(serverId: string, source: BackupSource): BackupResult {
 
 async function createOrShare(run: Run, serverId: string): Promise<End> {
   const lockId = backupServerId(serverId);
-  const result = unknownBackup(serverId, 'created');
+  const result = unknownBackup(serverId, null);
   run.result.backup = result;
   const turn = await run.takeLock({
     lockId,
@@ -96,7 +96,7 @@ async function restOn(run: Run, result: BackupResult): Promise<End> {
     tries,
     what,
     result,
-    readAtOnce: true,
+    given: true,
   });
   result.outcome = end.outcome;
   result.endedAt = new Date().toISOString();

@@ -35,7 +35,8 @@ async function tell(run: Run, story: Story): Promise<End> {
   run.enter('checking');
   const refusal = await admit(run);
   const end = worst(refusal === null ? await story(run) : [refusal]);
-  if (!run.cancellation.requested || end.outcome === 'completed') return end;
+  const isWhole = end.outcome === 'completed' && run.result.deployments.every(({ outcome }) => outcome === 'completed');
+  if (!run.cancellation.requested || isWhole) return end;
   const message = end.error?.type === 'Cancelled' ? end.error.message : 'cancelled';
   return worst([end, ended('cancelled', 'Cancelled', message)]);
 }

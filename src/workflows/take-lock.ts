@@ -1,6 +1,6 @@
 /** Taking a lock: the waiter's side. A holder that was terminated tells nobody: a timer stands behind its word. */
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
-import { condition, setHandler, workflowInfo } from '@temporalio/workflow';
+import { CancellationScope, condition, setHandler, workflowInfo } from '@temporalio/workflow';
 import type { BackupEnd, LockReleased, Waiter } from '../contract.ts';
 import type { Cancellation } from './cancellation.ts';
 import { askHolder, lockReleasedSignal, passOn } from './lock.ts';
@@ -44,7 +44,8 @@ export function hearLocks(): LockWord {
   setHandler(
     lockReleasedSignal,
     async (released) => {
-      if (released.lockId !== word.lockId) return notForUs(word, released);
+      // Handlers run outside the run's own scope: a cancelled run has to hand on what it hears, too.
+      if (released.lockId !== word.lockId) return CancellationScope.nonCancellable(() => notForUs(word, released));
       word.released = { ...released, waiters: joinQueue(word.released?.waiters ?? [], released.waiters) };
     },
     { description },

@@ -1,9 +1,9 @@
 /** Reads until a final status is known to be that of the deployment in question. */
-import type { DeploymentResult } from '../contract.ts';
+import type { DeploymentResult, Evidence } from '../contract.ts';
 import { ended, type End } from './end.ts';
 import type { Reader } from './reader.ts';
 import { startBeat } from './rules/beat.ts';
-import { judge, look, type Question, type Seen, type Sighting, type Verdict } from './rules/verdict.ts';
+import { evidenceFor, judge, look, type Question, type Seen, type Sighting, type Verdict } from './rules/verdict.ts';
 import { cutShort, wait } from './wait.ts';
 import { lastRead, type Watcher } from './watcher.ts';
 
@@ -16,6 +16,8 @@ export interface Followed {
   read: Reader;
   intervalMs: number;
   tries: number;
+  /** Nothing was triggered: that there is no deployment is an answer. */
+  notFoundAnswers?: boolean;
 }
 
 /** What was seen before the wait begins. */
@@ -25,17 +27,18 @@ export interface Start {
 }
 
 export async function followDeployment(followed: Followed, question: Question, start: Start): Promise<End> {
-  const { watcher, result, read, intervalMs, tries } = followed;
+  const { watcher, result, read, intervalMs, tries, notFoundAnswers = false } = followed;
   let { seen, sighting } = start;
   const decide = (): Verdict => {
     if (seen.inProgress) result.evidence = 'transition';
     return sighting === null ? null : judge(question, seen, sighting, Date.now());
   };
+  const evidence = () => (sighting === null ? null : evidenceFor(question, seen, sighting, Date.now()));
   const early = decide();
   if (early !== null) return verdictEnd(followed, early);
   const end = await wait<NonNullable<Verdict>>(
     watcher,
-    { what: 'deployment', read, beat: startBeat(Date.now(), intervalMs, EARLY_READS_MS), tries },
+    { what: 'deployment', read, beat: startBeat(Date.now(), intervalMs, EARLY_READS_MS), tries, notFoundAnswers },
     (answer, own) => {
       if (!answer.ok) return undefined;
       sighting = answer;
@@ -51,7 +54,7 @@ export async function followDeployment(followed: Followed, question: Question, s
     case 'cancelled':
       return cutShort(watcher, name, end);
     default:
-      return usedUp(followed, sighting);
+      return usedUp(followed, sighting, evidence());
   }
 }
 
@@ -66,10 +69,14 @@ function verdictEnd({ watcher, result }: Followed, verdict: NonNullable<Verdict>
   return ended('failed', 'DeploymentFailed', `${name} failed: ${said}`);
 }
 
-function usedUp({ watcher, result, tries }: Followed, sighting: Sighting | null): End {
+function usedUp({ watcher, result, tries }: Followed, sighting: Sighting | null, evidence: Evidence | null): End {
   const name = `the deployment of site ${result.siteId}`;
   const state = `after ${tries} tries, last status ${lastRead(watcher)}`;
-  if (sighting?.state === 'in_progress')
+  if (sighting === null) return ended('timed_out', 'DeploymentTimedOut', `${name} had not begun after ${tries} tries`);
+  if (sighting.state === 'in_progress')
     return ended('timed_out', 'DeploymentTimedOut', `${name} had not ended ${state}`);
+  if (evidence !== null) {
+    return ended('unknown', 'OutcomeUnknown', `${name}: no better evidence than "${evidence}" ${state}`);
+  }
   return ended('unknown', 'OutcomeUnknown', `${name}: the same final status as before it, and no sign of it ${state}`);
 }

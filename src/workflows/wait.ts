@@ -7,9 +7,19 @@ import type { ReadResult, Waiting } from '../contract.ts';
 import { plainText } from '../text.ts';
 import { ended, type End } from './end.ts';
 import type { Reader } from './reader.ts';
-import { afterRead, nextRead, type Beat } from './rules/beat.ts';
-import { afterFailedRead, givenUp, NO_FAILED_READS, wholeTimeEndsMs, type GivenUp } from './rules/failed-reads.ts';
+import { afterRead, alsoAt, nextRead, type Beat } from './rules/beat.ts';
+import {
+  afterFailedRead,
+  givenUp,
+  isUnauthorized,
+  NO_FAILED_READS,
+  wholeTimeEndsMs,
+  type GivenUp,
+} from './rules/failed-reads.ts';
 import { lastRead, type Watcher } from './watcher.ts';
+
+/** A token that is being swapped is looked for this often, however long the interval. */
+const UNAUTHORIZED_PAUSE_MS = 15_000;
 
 export interface WaitPlan {
   what: Extract<Waiting, { try: number }>['for'];
@@ -65,7 +75,10 @@ export async function wait<V>(watcher: Watcher, plan: WaitPlan, judge: Judge<V>)
       if (made >= plan.tries) return { end: 'exhausted' };
     } else {
       notBeforeMs = nowMs + (read.retryAfterMs ?? 0);
-      if (isTry) failed = afterFailedRead(failed, read, nowMs);
+      if (isTry || isUnauthorized(read)) failed = afterFailedRead(failed, read, nowMs);
+      if (isUnauthorized(read) && beat.intervalMs > UNAUTHORIZED_PAUSE_MS) {
+        beat = alsoAt(beat, nowMs + UNAUTHORIZED_PAUSE_MS);
+      }
       const nextAtMs = nextRead(beat, notBeforeMs).atMs;
       const reason = givenUp(failed, read, { nowMs, nextAtMs, wholeEndsMs });
       if (reason !== null) return { end: 'given_up', reason };

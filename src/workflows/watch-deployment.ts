@@ -21,7 +21,8 @@ async function watch(run: Run): Promise<End> {
   if (result === undefined) throw new Error('the input was not checked');
   const { intervalMs, tries, settleMs, minEvidence } = run.plan.deploy;
   const read = deploymentReader({ service: serviceOf(run), siteId: result.siteId });
-  const followed: Followed = { watcher: createWatcher(result, run), result, read, intervalMs, tries };
+  const watcher = createWatcher(result, run);
+  const followed: Followed = { watcher, result, read, intervalMs, tries, notFoundAnswers: true };
   run.enter('deploy');
   result.startedAt = new Date().toISOString();
   const first = await firstSighting(followed);

@@ -13,3 +13,8 @@ export function began(sandbox: Sandbox, kind: 'backup' | 'deployment', target: s
 export function reads(sandbox: Sandbox, path: string): JournalEntry[] {
   return sandbox.journal.filter(({ request }) => request === `GET ${path}`);
 }
+
+/** The POSTs to a path, whatever became of them. */
+export function posts(sandbox: Sandbox, path: string): JournalEntry[] {
+  return sandbox.journal.filter(({ request }) => request === `POST ${path}`);
+}

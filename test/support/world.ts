@@ -1,10 +1,18 @@
 /** Everything a run needs, for real: a Temporal server, the sandbox, a worker in this process, and a client. */
-import { atEnd } from './at-end.ts';
 import { Client, Connection } from '@temporalio/client';
+import { NativeConnection, Worker } from '@temporalio/worker';
+import { pino } from 'pino';
+import { createActivities } from '../../src/activities/index.ts';
+import { STATUS_WORDS } from '../../src/activities/statuses.ts';
+import type { ServerOptions } from '../../src/dev/server.ts';
 import { startSandbox, type Sandbox, type SandboxOptions } from '../../src/sandbox/server.ts';
+import { createServiceClient } from '../../src/service/index.ts';
 import { connect, type Belay } from '../../src/starter.ts';
-import { startWorker, type RunningWorker } from '../../src/worker/create.ts';
-import { createLogger, installRuntime } from '../../src/worker/log.ts';
+import { workerSeen } from '../../src/starter/workers.ts';
+import { startWorker, WORKFLOW_BUNDLE, type RunningWorker } from '../../src/worker/create.ts';
+import { installRuntime } from '../../src/worker/log.ts';
+import { atEnd } from './at-end.ts';
+import { eventually } from './eventually.ts';
 import { startTemporal } from './temporal.ts';
 
 export const TOKEN = 'canary-5f0c2b7e9d';
@@ -19,28 +27,74 @@ export interface World {
   worker: RunningWorker;
 }
 
+export interface WorldOptions extends Partial<SandboxOptions> {
+  serviceUrl?: string;
+  temporal?: Partial<ServerOptions>;
+}
+
+const lines: string[] = [];
+const log = pino({ level: 'info' }, { write: (line) => void lines.push(line) });
+
+/** What the workers of this process logged. */
+export const workerLog = (): string => lines.join('');
+
 /** Once in a test file. */
-export async function startWorld(options: Partial<SandboxOptions> & { serviceUrl?: string } = {}): Promise<World> {
-  const server = await startTemporal();
-  const { serviceUrl, ...sandboxOptions } = options;
+export async function startWorld(options: WorldOptions = {}): Promise<World> {
+  const { serviceUrl, temporal, ...sandboxOptions } = options;
+  const server = await startTemporal(temporal);
   const sandbox = await startSandbox({ token: TOKEN, ...sandboxOptions });
   atEnd(() => sandbox.close());
-  const log = createLogger('silent');
   installRuntime(log);
+  const place = { address: server.address, uiUrl: server.uiUrl };
+  const worker = await addWorker(place, TASK_QUEUE, serviceUrl ?? sandbox.url);
+  const connection = await Connection.connect({ address: server.address });
+  atEnd(() => connection.close());
+  const belay = await connect({ connection, uiUrl: server.uiUrl, taskQueue: TASK_QUEUE });
+  return { address: server.address, sandbox, belay, client: new Client({ connection }), worker };
+}
+
+/** One more worker of this process. */
+export async function addWorker(
+  { address }: Pick<World, 'address'>,
+  taskQueue: string,
+  serviceUrl: string,
+): Promise<RunningWorker> {
   const worker = await startWorker(
     {
-      temporal: { connectionOptions: { address: server.address }, namespace: 'default' },
-      taskQueue: TASK_QUEUE,
-      service: { baseUrl: serviceUrl ?? sandbox.url, token: () => Promise.resolve(TOKEN) },
+      temporal: { connectionOptions: { address }, namespace: 'default' },
+      taskQueue,
+      service: { baseUrl: serviceUrl, token: () => Promise.resolve(TOKEN) },
       log,
     },
     'warn',
   );
   atEnd(() => worker.stop());
-  const connection = await Connection.connect({ address: server.address });
-  atEnd(() => connection.close());
-  const belay = await connect({ connection, uiUrl: server.uiUrl, taskQueue: TASK_QUEUE });
-  return { address: server.address, sandbox, belay, client: new Client({ connection }), worker };
+  return worker;
+}
+
+/** A worker that reads and decides, and leaves the POSTs of its queue to others. */
+export async function addWorkerWithoutPosts({ address, sandbox }: World, taskQueue: string): Promise<void> {
+  const service = createServiceClient({ baseUrl: sandbox.url, token: () => Promise.resolve(TOKEN) });
+  const facts = { service: service.origin, searchAttributes: false };
+  const connection = await NativeConnection.connect({ address });
+  const worker = await Worker.create({
+    connection,
+    taskQueue,
+    workflowBundle: WORKFLOW_BUNDLE,
+    activities: createActivities({ service, statuses: STATUS_WORDS, facts, findBackup: () => Promise.resolve(null) }),
+    enableNonLocalActivities: false,
+  });
+  const ended = worker.run().finally(() => connection.close());
+  atEnd(async () => {
+    worker.shutdown();
+    await ended;
+  });
+}
+
+/** A client of another task queue, once a worker polls it. */
+export async function belayOn({ client }: World, taskQueue: string): Promise<Belay> {
+  await eventually(`a worker for ${taskQueue}`, () => workerSeen(client, 'default', taskQueue));
+  return connect({ connection: client.connection as Connection, taskQueue });
 }
 
 let names = 0;

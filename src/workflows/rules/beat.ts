@@ -40,6 +40,11 @@ export function afterRead(beat: Beat, endedMs: number, wasTry: boolean): Beat {
   return { ...beat, earlyAtMs, lastSlot: Math.max(beat.lastSlot + 1, passed) };
 }
 
+/** One more read, which uses up no try. */
+export function alsoAt(beat: Beat, atMs: number): Beat {
+  return { ...beat, earlyAtMs: [...beat.earlyAtMs, atMs].sort((a, b) => a - b) };
+}
+
 /** The beat as if everything up to now had been read. */
 export function skipTo(beat: Beat, nowMs: number): Beat {
   const passed = Math.floor((nowMs - beat.originMs) / beat.intervalMs);

@@ -1,0 +1,67 @@
+/** All commands, each a file of its own beside this one; and what is told when one goes wrong. */
+import { Command, CommanderError } from 'commander';
+import { demoCommand } from './demo.ts';
+import { devCommand } from './dev.ts';
+import { doctorCommand } from './doctor.ts';
+import { EXIT, exitCodeOf } from './exit.ts';
+import { listCommand } from './list.ts';
+import { lookCommands } from './look.ts';
+import { printFailure, resultOfError } from './output.ts';
+import { runCommands } from './run.ts';
+import { parsePort } from './values.ts';
+import { ConfigError } from '../config.ts';
+import { BelayError } from '../starter.ts';
+import { VERSION } from '../version.ts';
+
+const asJson = process.argv.includes('--json');
+
+function program(): Command {
+  const belay = new Command('belay')
+    .description('Backs a server up, waits until the backup is really complete, then deploys its sites. On Temporal.')
+    .version(VERSION)
+    .addCommand(demoCommand())
+    .addCommand(devCommand())
+    .addCommand(
+      new Command('worker')
+        .description('take runs from Temporal and talk to the hosting service; the only holder of its token')
+        .action(async () => (await import('../worker.ts')).main()),
+    )
+    .addCommand(
+      new Command('sandbox')
+        .description('run the emulator of the hosting service alone')
+        .option('--host <address>', 'to listen on; 0.0.0.0 in a container', '127.0.0.1')
+        .option('--port <port>', '0 = any free one', parsePort, 4180)
+        .action(async (options: { host: string; port: number }) => (await import('../sandbox.ts')).main(options)),
+    );
+  for (const command of [...runCommands(), ...lookCommands(), listCommand(), doctorCommand()])
+    belay.addCommand(command);
+  for (const command of [belay, ...belay.commands]) {
+    command.exitOverride().configureOutput({ outputError: () => undefined });
+  }
+  return belay;
+}
+
+/** Whatever happens, one document on stdout with --json, else one clear message on stderr; and the exit code. */
+function fail(error: unknown): number {
+  if (error instanceof CommanderError) {
+    // Help and version are printed by then.
+    if (error.exitCode === 0) return EXIT.completed;
+    if (error.code === 'commander.help') return EXIT.usage;
+    const message = error.message.replace(/^error: /, '').replaceAll('\n', ' ');
+    return fail(new BelayError('Usage', `${message} See \`belay --help\`.`));
+  }
+  if (error instanceof ConfigError) return fail(new BelayError('Usage', error.message));
+  const result = resultOfError(error);
+  printFailure(result, asJson);
+  return exitCodeOf(result);
+}
+
+/** Runs the command that the arguments name. */
+export async function main(): Promise<void> {
+  process.once('uncaughtException', (error) => process.exit(fail(error)));
+  try {
+    await program().parseAsync();
+  } catch (error) {
+    process.exitCode = fail(error);
+  }
+}

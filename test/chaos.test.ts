@@ -1,0 +1,21 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { drawBatch, type Killing } from './model/batch.ts';
+import { BRIEF } from './model/mix.ts';
+import { playBatch } from './model/play-batch.ts';
+import { violationText } from './model/summary.ts';
+
+const SIZE = 8;
+const BATCHES: Killing[] = ['SIGKILL worker', 'SIGKILL server'];
+
+describe('drawn scenarios break no invariant', { concurrency: true }, () => {
+  for (const killing of BATCHES) {
+    test(`with a ${killing} in their midst`, async () => {
+      const seed = Math.floor(Math.random() * 1e6);
+      const batch = drawBatch({ seed, size: SIZE, mix: BRIEF, killing: [killing] });
+      const draws = await playBatch(batch);
+      const repeat = `npm run test:chaos -- --runs ${SIZE} --size ${SIZE} --seed ${seed} --brief --killing "${killing}"`;
+      assert.equal(draws.map((draw) => violationText(draw, batch, repeat)).join(''), '');
+    });
+  }
+});

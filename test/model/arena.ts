@@ -1,0 +1,132 @@
+/** A Temporal server, workers and the sandbox for one batch, and all that can be done to them. */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Client, Connection } from '@temporalio/client';
+import { cacheFolder, childEnvironment } from '../../src/config.ts';
+import { downloadBySdk } from '../../src/dev/download.ts';
+import { findExecutable } from '../../src/dev/executable.ts';
+import { startServer, type TemporalServer } from '../../src/dev/server.ts';
+import { startSandbox, type Sandbox } from '../../src/sandbox/server.ts';
+import { connect, type Belay } from '../../src/starter.ts';
+import type { Deed } from './batch.ts';
+import { superviseWorker, type SupervisedWorker } from './workers.ts';
+
+export interface Arena {
+  sandbox: Sandbox;
+  belay: Belay;
+  client: Client;
+  /** Does it, and resolves when it is undone. */
+  perform(deed: Deed): Promise<void>;
+  close(): Promise<void>;
+}
+
+const TOKEN = 'token-0';
+
+/** @param cli the program whose worker is judged */
+export async function openArena(cli: string, workerCount: number): Promise<Arena> {
+  const folder = await mkdtemp(join(tmpdir(), 'belay-model-'));
+  const tokenFile = join(folder, 'token');
+  await writeFile(tokenFile, TOKEN);
+  const sandbox = await startSandbox({ token: TOKEN });
+  const server = await startKillableServer(folder);
+  const env = { TEMPORAL_ADDRESS: server.address, BELAY_API_URL: sandbox.url, BELAY_API_TOKEN_FILE: tokenFile };
+  const workers = Array.from({ length: workerCount }, () => superviseWorker(cli, env));
+  const connection = await Connection.connect({ address: server.address });
+  const belay = await connect({ connection });
+  const close = async () => {
+    await Promise.all(workers.map((worker) => worker.close()));
+    await connection.close();
+    await server.stop();
+    await sandbox.close();
+    await rm(folder, { recursive: true, force: true });
+  };
+  try {
+    await Promise.all(workers.map((worker) => worker.ready()));
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  const perform = performer({ sandbox, server, worker: workers[0]!, tokenFile });
+  return { sandbox, belay, client: new Client({ connection }), perform, close };
+}
+
+interface KillableServer {
+  address: string;
+  kill(downMs: number): Promise<void>;
+  stop(): Promise<void>;
+}
+
+async function startKillableServer(folder: string): Promise<KillableServer> {
+  const quiet = () => undefined;
+  const env = childEnvironment();
+  const executable = await findExecutable({
+    cacheFolder: cacheFolder(),
+    env,
+    say: quiet,
+    onBuild: quiet,
+    download: downloadBySdk,
+  });
+  const start = (port: number) =>
+    startServer({
+      executable,
+      dbFile: join(folder, 'temporal.db'),
+      logFile: join(folder, 'log'),
+      port,
+      retentionDays: 1,
+      env,
+    });
+  let server: TemporalServer = await start(0);
+  const { address } = server;
+  return {
+    address,
+    async kill(downMs) {
+      process.kill(server.pid, 'SIGKILL');
+      await server.ended;
+      await sleep(downMs);
+      server = await start(Number(address.split(':')[1]));
+    },
+    stop: () => server.stop(),
+  };
+}
+
+interface Parts {
+  sandbox: Sandbox;
+  server: KillableServer;
+  worker: SupervisedWorker;
+  tokenFile: string;
+}
+
+function performer({ sandbox, server, worker, tokenFile }: Parts): Arena['perform'] {
+  let tokens = 0;
+  return async ({ what, forMs }) => {
+    switch (what) {
+      case 'SIGKILL worker':
+        await worker.down('SIGKILL', forMs);
+        return worker.ready();
+      case 'SIGTERM worker':
+        await worker.down('SIGTERM', forMs);
+        return worker.ready();
+      case 'SIGSTOP worker':
+        return worker.pause(forMs);
+      case 'SIGKILL server':
+        // One that can't live without a server for that long is started again by its supervisor.
+        await server.kill(forMs);
+        return worker.ready();
+      case 'SIGKILL both':
+        await worker.down('SIGKILL', server.kill(forMs));
+        return worker.ready();
+      case 'swap token': {
+        const token = `token-${(tokens += 1)}`;
+        sandbox.setToken(token);
+        await sleep(forMs);
+        return writeFile(tokenFile, token);
+      }
+      case 'limit rate':
+        sandbox.limit(40);
+        await sleep(forMs);
+        return sandbox.limit(null);
+    }
+  };
+}

@@ -1,0 +1,56 @@
+/** `npm run test:chaos -- --runs N --seed S`: draws, plays and judges scenarios. `--scenario FILE` plays one again. */
+import { readFileSync } from 'node:fs';
+import { parseArgs } from 'node:util';
+import { drawBatch, type Batch, type Killing } from './batch.ts';
+import { BRIEF } from './mix.ts';
+import { playBatch } from './play-batch.ts';
+import { addDraws, newSummary, summaryText, violationText, type Summary } from './summary.ts';
+
+// By way of an exit, so that no worker is left behind.
+process.once('SIGTERM', () => process.exit(143));
+
+const { values } = parseArgs({
+  options: {
+    runs: { type: 'string', default: '90' },
+    seed: { type: 'string' },
+    /** How many scenarios are played at once. */
+    size: { type: 'string', default: '30' },
+    /** As in the test: shorter, and with this kill for sure. */
+    brief: { type: 'boolean', default: false },
+    killing: { type: 'string' },
+    scenario: { type: 'string' },
+  },
+});
+
+/** Of three batches two lose a worker or the server for sure. */
+const KILLING: Killing[][] = [['SIGKILL worker'], ['SIGKILL server'], []];
+
+async function chaos(summary: Summary): Promise<void> {
+  const [runs, size] = [Number(values.runs), Number(values.size)];
+  const first = values.seed === undefined ? Math.floor(Math.random() * 1e6) : Number(values.seed);
+  const more = `${values.brief ? ' --brief' : ''}${values.killing === undefined ? '' : ` --killing "${values.killing}"`}`;
+  for (let played = 0, seed = first; played < runs; played += size, seed += 1) {
+    const killing = values.killing === undefined ? KILLING[seed % KILLING.length]! : [values.killing as Killing];
+    const batch = drawBatch({ seed, size: Math.min(size, runs - played), mix: values.brief ? BRIEF : {}, killing });
+    const { length } = batch.scenarios;
+    await judged(batch, `npm run test:chaos -- --runs ${length} --size ${length} --seed ${seed}${more}`, summary);
+    say(`seed ${seed}: ${summaryText(summary)}\n`);
+  }
+}
+
+async function judged(batch: Batch, repeat: string, summary: Summary): Promise<void> {
+  const draws = await playBatch(batch);
+  addDraws(summary, draws);
+  say(draws.map((draw) => violationText(draw, batch, repeat)).join(''));
+}
+
+const say = (text: string) => void process.stdout.write(text);
+
+const summary = newSummary();
+if (values.scenario === undefined) await chaos(summary);
+else {
+  const batch = JSON.parse(readFileSync(values.scenario, 'utf8')) as Batch;
+  await judged(batch, `npm run test:chaos -- --scenario ${values.scenario}`, summary);
+  say(`${summaryText(summary)}\n`);
+}
+process.exit(summary.violations === 0 ? 0 : 1);

@@ -1,0 +1,142 @@
+/** The invariants that hold in every draw, I1 to I3; outcomes.ts judges by I4 where nobody else was at it. Pure. */
+import { backupServerId, deploySiteId } from '../../src/ids.ts';
+import {
+  allowance,
+  backupKey,
+  cite,
+  deedsIn,
+  deployKey,
+  factsOf,
+  msOf,
+  normal,
+  ofKey,
+  planFor,
+  readsOf,
+  type Effect,
+  type Facts,
+} from './facts.ts';
+import { judgeOutcomes } from './outcomes.ts';
+import type { Played, PlayedRun } from './record.ts';
+
+export interface Judgement {
+  violations: string[];
+  /** The sites where somebody else deployed at the same time, or which showed a deployment too late. */
+  apart: string[];
+}
+
+/** From its scheduling on a request is sent within 3 s, and given up 12 s after it. */
+const UNDER_WAY_MS = 12_000;
+const SENT_WITHIN_MS = 3_000;
+/** Between a read's arrival at the service and the record of its answer. */
+const SLOW_READ_MS = 5_000;
+
+export function judge(played: Played): Judgement {
+  const facts = factsOf(played);
+  const open = played.runs.filter(({ closedMs }) => closedMs === null);
+  const { violations, apart } = judgeOutcomes(facts);
+  return {
+    violations: [
+      ...open.map(({ workflowId }) => `I0: ${workflowId} never closed`),
+      ...inFlight(facts),
+      ...played.runs.flatMap((run) => [...onceEach(facts, run), ...afterBackup(facts, run)]),
+      ...violations,
+    ],
+    apart,
+  };
+}
+
+/** I1: at most one of our deployments in flight per site, one of our backups per server. */
+function inFlight(facts: Facts): string[] {
+  const ours = facts.effects.filter(({ by }) => by === 'api');
+  return ours.flatMap((later, index) =>
+    ours
+      .slice(0, index)
+      .filter((earlier) => earlier.kind === later.kind && earlier.target === later.target)
+      .filter((earlier) => earlier.key !== later.key && later.startedMs < earlier.endMs)
+      .filter((earlier) => !givenUp(facts, earlier, later))
+      .map(
+        (earlier) =>
+          `I1: two of our ${later.kind}s of ${later.target} in flight at once: ${cite(earlier.entry)} ends after ${cite(later.entry)}`,
+      ),
+  );
+}
+
+/** Nobody waits for it any more, and it could not be seen: a backup by its server never, a deployment while it lags. */
+function givenUp({ played }: Facts, earlier: Effect, later: Effect): boolean {
+  const lockId = earlier.kind === 'backup' ? backupServerId(earlier.target) : deploySiteId(earlier.target);
+  const runId = earlier.key?.split(':')[0];
+  const closed = played.operations.some(
+    ({ workflowId, parentRunId, closedMs }) =>
+      workflowId === lockId && parentRunId === runId && closedMs !== null && closedMs <= later.startedMs,
+  );
+  const hidden = earlier.shownMs > later.startedMs - SENT_WITHIN_MS - SLOW_READ_MS;
+  return closed && (earlier.kind === 'backup' || (hidden && earlier.lagMs > 0));
+}
+
+/** I2: at most one effect per request. */
+function onceEach(facts: Facts, run: PlayedRun): string[] {
+  const steps = run.input.siteIds.flatMap((siteId) => {
+    const effects = ofKey(facts.effects, deployKey(run, siteId));
+    if (effects.length > 2)
+      return [`I2: ${effects.length} deployments of ${siteId} for one request: ${cites(effects)}`];
+    const [first, second] = effects;
+    if (first === undefined || second === undefined) return [];
+    const why = notExcused(facts, run, first, second);
+    return why === null ? [] : [`I2: two deployments of ${siteId} for one request, ${why}: ${cites(effects)}`];
+  });
+  const backups = ofKey(facts.effects, backupKey(run));
+  const [first, second] = backups;
+  if (first === undefined || second === undefined) return steps;
+  const name = `I2: ${backups.length} backups of ${run.input.serverId} for one request`;
+  if (backups.length > 2) return [...steps, `${name}: ${cites(backups)}`];
+  if (!isAmbiguous(facts, first, second)) return [...steps, `${name}, the first was answered: ${cites(backups)}`];
+  if (second.startedMs - first.startedMs >= UNDER_WAY_MS - SENT_WITHIN_MS) return steps;
+  return [...steps, `${name}, the second while the first may have been under way: ${cites(backups)}`];
+}
+
+const cites = (effects: Effect[]) => effects.map(({ entry }) => cite(entry)).join(' ');
+
+const isAmbiguous = (facts: Facts, first: Effect, second: Effect) =>
+  first.entry.fault !== null || deedsIn(facts, first.startedMs - 1_000, second.startedMs) > 0;
+
+/** Why a second deployment isn't excused by the service having shown no trace of the first, or null. */
+function notExcused(facts: Facts, run: PlayedRun, first: Effect, second: Effect): string | null {
+  const { settleMs, intervalMs, onAmbiguous } = planFor(run).deploy;
+  const site = first.target;
+  if (onAmbiguous === 'stop') return 'and the run was to stop';
+  if (!isAmbiguous(facts, first, second)) return 'the first was answered';
+  if (second.startedMs - first.startedMs < settleMs + UNDER_WAY_MS - SENT_WITHIN_MS - 1_000)
+    return `${second.startedMs - first.startedMs} ms apart, before the settle time was over`;
+  const before =
+    readsOf(facts, site, 0, first.startedMs)
+      .filter(({ maybe }) => maybe)
+      .at(-1)?.word ?? null;
+  const between = readsOf(facts, site, first.startedMs, second.startedMs);
+  const traces = between.filter(
+    ({ sure, state, word }) =>
+      sure && (state === 'in_progress' || before === null || normal(word ?? '') !== normal(before)),
+  );
+  const lost = allowance(facts, run, site, first.startedMs, second.startedMs);
+  if (traces.length > lost) return `and ${traces.length} reads showed a trace of the first, ${cite(traces[0]!.entry)}`;
+  const answered = between.filter(({ maybe, entry }) => maybe || entry.answered === 404);
+  const times = [first.startedMs, ...answered.map(({ atMs }) => atMs), second.startedMs];
+  const gapMs = Math.max(...times.slice(1).map((ms, index) => ms - times[index]!));
+  return gapMs <= intervalMs + 5_000 + SLOW_READ_MS + SENT_WITHIN_MS ? null : `and nobody watched for ${gapMs} ms`;
+}
+
+/** I3: no deployment before the backup its run rests on was read as completed. */
+function afterBackup(facts: Facts, run: PlayedRun): string[] {
+  if (run.type !== 'backupThenDeploy') return [];
+  const keys = run.input.siteIds.map((siteId) => deployKey(run, siteId));
+  const first = facts.triggers.find(({ idempotencyKey }) => keys.includes(idempotencyKey ?? ''));
+  if (first === undefined) return [];
+  // A run that never closed told nothing; its own backup is known all the same.
+  const backupId = run.result?.backup?.backupId ?? ofKey(facts.effects, backupKey(run)).at(-1)?.id ?? null;
+  if (backupId === null) return [`I3: ${run.workflowId} rests on no backup, and sent ${cite(first)}`];
+  const reads = readsOf(facts, backupId, 0, msOf(first.at));
+  if (reads.some(({ maybe, state }) => maybe && state === 'completed')) return [];
+  const last = reads.at(-1);
+  return [
+    `I3: ${cite(first)} before backup ${backupId} of ${run.input.serverId} was read as completed, last read ${last === undefined ? 'none' : cite(last.entry)}`,
+  ];
+}

@@ -1,0 +1,103 @@
+/** Plays a batch, and judges each of its scenarios. */
+import { setMaxListeners } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { openArena, type Arena } from './arena.ts';
+import type { Batch, Deed } from './batch.ts';
+import { judge, type Judgement } from './judge.ts';
+import { play, type Part } from './play.ts';
+import type { Done, Played, PlayedOperation } from './record.ts';
+import { CLI } from './workers.ts';
+
+export interface Draw extends Judgement {
+  index: number;
+  /** When its batch began. */
+  beganMs: number;
+  played: Played;
+  /** A worker or server was killed while a run of it was open. */
+  killed: boolean;
+}
+
+/** No play takes as long; what is open then never closes. */
+const PATIENCE_MS = 300_000;
+const OPERATIONS_CLOSE_MS = 120_000;
+
+/** @param cli the program whose worker is judged */
+export async function playBatch(batch: Batch, cli: string = CLI): Promise<Draw[]> {
+  const arena = await openArena(cli, batch.workers);
+  try {
+    const beganMs = Date.now();
+    const over = new AbortController();
+    const late = AbortSignal.timeout(PATIENCE_MS);
+    setMaxListeners(0, late);
+    const deeds = batch.deeds.map((deed) => perform(arena, deed, beganMs, over.signal));
+    const parts = await Promise.all(
+      batch.scenarios.map((scenario, index) => play(scenario, { arena, prefix: `x${index}-`, late })),
+    );
+    over.abort();
+    const done = (await Promise.all(deeds)).filter((deed) => deed !== null);
+    const operations = await closedOperations(arena);
+    return parts.map((part, index) => ({ ...drawOf(part, index, operations, done), beganMs }));
+  } finally {
+    await arena.close();
+  }
+}
+
+function drawOf(part: Part, index: number, operations: PlayedOperation[], deeds: Done[]): Omit<Draw, 'beganMs'> {
+  const own = operations.filter(({ workflowId }) => workflowId.includes(`:x${index}-`));
+  const played: Played = { ...part, operations: own, deeds };
+  const open = (atMs: number) =>
+    part.runs.some(({ startedMs, closedMs }) => startedMs <= atMs && (closedMs ?? Infinity) >= atMs);
+  const killed = deeds.some(({ what, fromMs }) => what.startsWith('SIGKILL') && open(fromMs));
+  return { index, played, killed, ...judge(played) };
+}
+
+/** Null where its moment never came. */
+async function perform(arena: Arena, deed: Deed, beganMs: number, over: AbortSignal): Promise<Done | null> {
+  const { moment } = deed;
+  let sent = 0;
+  let looked = 0;
+  const isTime = () => {
+    if ('atMs' in moment) return Date.now() - beganMs >= moment.atMs;
+    const { journal } = arena.sandbox;
+    for (; looked < journal.length; looked += 1) if (journal[looked]!.request.startsWith('POST ')) sent += 1;
+    return sent >= moment.posts;
+  };
+  while (!isTime()) {
+    if (over.aborted) return null;
+    // Quick enough to come between a request and the record of its answer.
+    await sleep(2);
+  }
+  return inTurn(arena, deed);
+}
+
+/** One after the other: two at once would undo each other. */
+const turns = new WeakMap<Arena, Promise<unknown>>();
+
+async function inTurn(arena: Arena, deed: Deed): Promise<Done> {
+  const before = turns.get(arena) ?? Promise.resolve();
+  const turn = before.then(async () => {
+    const fromMs = Date.now();
+    await arena.perform(deed);
+    return { what: deed.what, forMs: deed.forMs, fromMs, toMs: Date.now() };
+  });
+  turns.set(arena, turn);
+  return turn;
+}
+
+/** Backups go on after their runs; a lock that is never freed is found here. */
+async function closedOperations({ client }: Arena): Promise<PlayedOperation[]> {
+  const deadlineMs = Date.now() + OPERATIONS_CLOSE_MS;
+  for (;;) {
+    const operations: PlayedOperation[] = [];
+    for await (const info of client.workflow.list({ query: `WorkflowType IN ('backupServer', 'deploySite')` })) {
+      const { workflowId, parentExecution, closeTime } = info;
+      operations.push({
+        workflowId,
+        parentRunId: parentExecution?.runId ?? null,
+        closedMs: closeTime?.getTime() ?? null,
+      });
+    }
+    if (operations.every(({ closedMs }) => closedMs !== null) || Date.now() > deadlineMs) return operations;
+    await sleep(500);
+  }
+}
