@@ -1,4 +1,5 @@
 /** One run, seen from outside. */
+import { setMaxListeners } from 'node:events';
 import { isGrpcCancelledError, WorkflowFailedError, type WorkflowHandle } from '@temporalio/client';
 import type { RunResult } from '../contract.ts';
 import { withLink } from './link.ts';
@@ -85,8 +86,11 @@ async function waitForResult(session: Session, awaited: Awaited, signal?: AbortS
 
 async function poll({ client }: Session, handle: WorkflowHandle, signal?: AbortSignal): Promise<RunResult> {
   const result = () => client.withDeadline(Date.now() + LONG_POLL_MS, () => handle.result() as Promise<RunResult>);
-  // One of its own for each call: what listens to a signal isn't taken off it again.
-  return signal === undefined ? result() : client.withAbortSignal(AbortSignal.any([signal]), result);
+  if (signal === undefined) return result();
+  // The SDK takes none of its listeners off again: they go with a signal of this call, and are no leak.
+  const ofThisCall = AbortSignal.any([signal]);
+  setMaxListeners(0, ofThisCall);
+  return client.withAbortSignal(ofThisCall, result);
 }
 
 /** Tells an outage from a long poll that came to its end. */
