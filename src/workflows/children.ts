@@ -108,9 +108,10 @@ function failedEnd<R>(workflowId: string, error: unknown): ChildEnd<R> {
       result: null,
     };
   }
-  if (!(cause instanceof ApplicationFailure)) return { end: defect(cause), result: null };
-  const result = (cause.details?.[0] ?? null) as (R & Pick<BackupResult, 'outcome'>) | null;
-  // Types and messages are those the operation ended with; an unknown type would be a defect of ours.
-  const end = { outcome: result?.outcome ?? null, error: { type: cause.type, message: cause.message } } as End;
+  const details = cause instanceof ApplicationFailure ? cause.details?.[0] : undefined;
+  const result = (details ?? null) as (R & Pick<BackupResult, 'outcome'>) | null;
+  if (result === null || !(cause instanceof ApplicationFailure)) return { end: defect(cause), result: null };
+  // Type and message are those the operation ended with.
+  const end = { outcome: result.outcome, error: { type: cause.type, message: cause.message } } as End;
   return { end, result };
 }

@@ -5,7 +5,7 @@
 import { ApplicationFailure } from '@temporalio/common';
 import { defineSignal, getExternalWorkflowHandle, setHandler, workflowInfo } from '@temporalio/workflow';
 import { SIGNALS, type BackupEnd, type LockReleased, type LockRequested, type Waiter } from '../contract.ts';
-import { joinQueue } from './rules/queue.ts';
+import { joinQueue, waitersIn } from './rules/queue.ts';
 
 export const lockRequestedSignal = defineSignal<[LockRequested]>(SIGNALS.lockRequested);
 export const lockReleasedSignal = defineSignal<[LockReleased]>(SIGNALS.lockReleased);
@@ -19,7 +19,7 @@ export interface HeldLock {
 export function holdLock(inherited: readonly Waiter[]): HeldLock {
   const lockId = workflowInfo().workflowId;
   let queue = joinQueue([], inherited);
-  setHandler(lockRequestedSignal, ({ waiters }) => void (queue = joinQueue(queue, waiters)), {
+  setHandler(lockRequestedSignal, (request) => void (queue = joinQueue(queue, waitersIn(request))), {
     description: 'A run asks to be told when this operation ends.',
   });
   return {

@@ -4,7 +4,7 @@ import { CancellationScope, condition, setHandler, workflowInfo } from '@tempora
 import type { BackupEnd, LockReleased, Waiter } from '../contract.ts';
 import type { Cancellation } from './cancellation.ts';
 import { askHolder, lockReleasedSignal, passOn } from './lock.ts';
-import { joinQueue } from './rules/queue.ts';
+import { joinQueue, waitersIn } from './rules/queue.ts';
 
 const ASK_AGAIN_MS = 15_000;
 /** Between the holder's word and its end pass milliseconds; somebody else may be quicker, too. */
@@ -43,7 +43,9 @@ export function hearLocks(): LockWord {
   const description = 'A lock this run waits for was released to it.';
   setHandler(
     lockReleasedSignal,
-    async (released) => {
+    async (message) => {
+      const { lockId = '', backup = null } = (message ?? {}) as Partial<LockReleased>;
+      const released = { lockId, backup, waiters: waitersIn(message) };
       // Handlers run outside the run's own scope: a cancelled run has to hand on what it hears, too.
       if (released.lockId !== word.lockId) return CancellationScope.nonCancellable(() => notForUs(word, released));
       word.released = { ...released, waiters: joinQueue(word.released?.waiters ?? [], released.waiters) };

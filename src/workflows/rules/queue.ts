@@ -14,3 +14,14 @@ export function joinQueue(queue: readonly Waiter[], newcomers: readonly Waiter[]
 function compare(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
+
+/** The waiters in a message. Anybody may send one from the UI: what isn't a waiter is left out, not stumbled over. */
+export function waitersIn(message: unknown): Waiter[] {
+  const { waiters } = (message ?? {}) as { waiters?: unknown };
+  return Array.isArray(waiters) ? waiters.filter(isWaiter) : [];
+}
+
+function isWaiter(value: unknown): value is Waiter {
+  const { workflowId, runId, since } = (value ?? {}) as Partial<Record<keyof Waiter, unknown>>;
+  return [workflowId, runId, since].every((it) => typeof it === 'string');
+}
