@@ -35,6 +35,12 @@ export const homeFolder = (env: Environment = process.env): string => resolve(se
 
 export const taskQueue = (env: Environment = process.env): string => set(env.BELAY_TASK_QUEUE) ?? DEFAULT_TASK_QUEUE;
 
+/** The configuration file, and whether somebody named it. */
+export const configFile = (env: Environment = process.env): { path: string; isNamed: boolean } => ({
+  path: set(env.BELAY_CONFIG) ?? 'belay.yaml',
+  isNamed: set(env.BELAY_CONFIG) !== null,
+});
+
 /** Where people reach the Temporal UI, without a slash at the end; null where nobody said. @throws ConfigError */
 export function uiUrl(env: Environment = process.env): string | null {
   const url = set(env.BELAY_UI_URL);

@@ -1,5 +1,6 @@
 /** Program `belay worker`: takes runs from Temporal and talks to the hosting service. The only holder of the token. */
 import { requireService, serviceConfig, taskQueue } from './config.ts';
+import { readConfiguration } from './configuration.ts';
 import { untilStopped } from './until-stopped.ts';
 import { findTemporal } from './temporal.ts';
 import { startWorker } from './worker/create.ts';
@@ -7,10 +8,11 @@ import { createLogger, installRuntime } from './worker/log.ts';
 
 export async function main(): Promise<void> {
   const service = requireService(await serviceConfig());
+  const configuration = await readConfiguration();
   const temporal = findTemporal();
   const log = createLogger('info');
   installRuntime(log);
-  const worker = await startWorker({ temporal, taskQueue: taskQueue(), service, log }, 'throw');
+  const worker = await startWorker({ temporal, taskQueue: taskQueue(), service, configuration, log }, 'throw');
   log.info(
     { service: service.baseUrl, temporal: temporal.connectionOptions.address, taskQueue: taskQueue() },
     'polling',

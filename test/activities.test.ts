@@ -5,7 +5,7 @@ import { ApplicationFailure } from '@temporalio/common';
 import { DefaultLogger } from '@temporalio/worker';
 import type { ReadResult } from '../src/contract.ts';
 import { createActivities } from '../src/activities/index.ts';
-import { STATUS_WORDS, statusMeaning } from '../src/activities/statuses.ts';
+import { createStatusWords } from '../src/activities/statuses.ts';
 import { ServiceError, type ServiceClient } from '../src/service/index.ts';
 import type { ServiceErrorFacts } from '../src/service/errors.ts';
 
@@ -28,7 +28,7 @@ function activitiesOn(answer: () => Promise<never>) {
     readBackup: answer,
   };
   const facts = { service: SERVICE, searchAttributes: false };
-  return createActivities({ service, statuses: STATUS_WORDS, facts, findBackup: () => Promise.resolve(null) });
+  return createActivities({ service, statuses: createStatusWords(), facts, findBackup: () => Promise.resolve(null) });
 }
 
 /** That of the SDK's mock. */
@@ -123,8 +123,15 @@ test('a failed read is a value with what is known of the failure', async () => {
 });
 
 test('completed and failed are final, trimmed and case-blind; every other word is in progress', () => {
-  assert.equal(statusMeaning(' Completed '), 'completed');
-  assert.equal(statusMeaning('FAILED'), 'failed');
+  const { deployment } = createStatusWords();
+  assert.equal(deployment(' Completed '), 'completed');
+  assert.equal(deployment('FAILED'), 'failed');
   for (const word of ['building', 'cancelled', 'complete', 'success', ''])
-    assert.equal(statusMeaning(word), 'in_progress');
+    assert.equal(deployment(word), 'in_progress');
+});
+
+test('more words can be final, each for its kind', () => {
+  const { deployment, backup } = createStatusWords({ deployment: { ' Cancelled': 'failed' } });
+  assert.deepEqual([deployment('CANCELLED '), backup('cancelled')], ['failed', 'in_progress']);
+  assert.equal(createStatusWords({ deployment: { completed: 'failed' } }).deployment('completed'), 'completed');
 });

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
 import type { Outcome, RunInput } from '../src/contract.ts';
 import type { JournalEntry } from '../src/sandbox/state.ts';
@@ -130,4 +131,13 @@ describe('the judge', () => {
     const judged = verdict({ journal: [...JOURNAL, push], runs: [run('failed')] });
     assert.deepEqual(judged, { violations: [], apart: [SITE] });
   });
+});
+
+test('every rule that the mutations break is where they look for it', () => {
+  for (const { rule, changes } of MUTANTS) {
+    for (const { file, from } of changes) {
+      const text = readFileSync(new URL(`../${file}`, import.meta.url), 'utf8');
+      assert.equal(text.split(from).length, 2, `${rule}: ${file} doesn't have this once: ${from}`);
+    }
+  }
 });

@@ -8,13 +8,25 @@ export interface StatusWords {
   backup: StatusMeaning;
 }
 
+/** Words that are final beside `completed` and `failed`. */
+export type FinalWords = Record<string, 'completed' | 'failed'>;
+
 /**
  * Compares trimmed and without regard to case. That a backup's `failed` is final is our assumption: the interface
  * speaks of Completed or Failed, its table of states doesn't show it.
  */
-export function statusMeaning(status: string): StatusState {
-  const word = status.trim().toLowerCase();
-  return word === 'completed' || word === 'failed' ? word : 'in_progress';
+export function createStatusWords(
+  more: { deployment?: FinalWords | undefined; backup?: FinalWords | undefined } = {},
+): StatusWords {
+  return { deployment: meaningWith(more.deployment ?? {}), backup: meaningWith(more.backup ?? {}) };
 }
 
-export const STATUS_WORDS: StatusWords = { deployment: statusMeaning, backup: statusMeaning };
+function meaningWith(more: FinalWords): StatusMeaning {
+  const plain = (word: string) => word.trim().toLowerCase();
+  const final = new Map<string, StatusState>([
+    ...Object.entries(more).map(([word, meaning]) => [plain(word), meaning] as const),
+    ['completed', 'completed'],
+    ['failed', 'failed'],
+  ]);
+  return (status) => final.get(plain(status)) ?? 'in_progress';
+}

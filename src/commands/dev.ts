@@ -1,9 +1,10 @@
 /** `belay dev`: everything on one machine, to try Belay out and to work on it. */
 import { Command } from 'commander';
 import { printDocument } from '../document.ts';
-import { homeFolder, isLoopback, namesTemporal, serviceConfig, taskQueue, type ServiceConfig } from '../config.ts';
+import { homeFolder, isLoopback, namesTemporal, serviceConfig, taskQueue } from '../config.ts';
+import { readConfiguration } from '../configuration.ts';
 import { claimHome, removeNote, writeNote } from '../dev/note.ts';
-import type { Stack } from '../dev/stack.ts';
+import type { Stack, StackOptions } from '../dev/stack.ts';
 import { BelayError } from '../starter.ts';
 import { findTemporal, type TemporalPlace } from '../temporal.ts';
 import { examples, json } from './options.ts';
@@ -33,6 +34,7 @@ export function devCommand(): Command {
 async function dev(options: DevOptions): Promise<void> {
   const home = homeFolder();
   const service = await serviceConfig();
+  const configuration = await readConfiguration();
   const temporal = namesTemporal() ? findTemporal() : null;
   if (service === null && temporal !== null) refuseFarSandbox(temporal);
   const running = temporal === null ? await claimHome(home) : null;
@@ -41,7 +43,7 @@ async function dev(options: DevOptions): Promise<void> {
     throw new BelayError('Usage', `belay dev runs already in ${home} (process ${running.pid}): ${remedy}`);
   }
   try {
-    await runStack(options, { home, service, temporal });
+    await runStack(options, { home, service, temporal, configuration });
   } finally {
     if (temporal === null) await removeNote(home);
   }
@@ -49,20 +51,20 @@ async function dev(options: DevOptions): Promise<void> {
 
 async function runStack(
   options: DevOptions,
-  { home, service, temporal }: { home: string; service: ServiceConfig | null; temporal: TemporalPlace | null },
+  { home, ...parts }: { home: string } & Pick<StackOptions, 'service' | 'temporal' | 'configuration'>,
 ): Promise<void> {
   // Only here: it loads the worker, which the other commands have no use for.
   const { startStack } = await import('../dev/stack.ts');
   const stack = await startStack({
     folder: home,
-    temporal,
-    service,
+    ...parts,
     server: { port: options.temporalPort, uiPort: options.uiPort, keepsData: true, retentionDays: RETENTION_DAYS },
     taskQueue: taskQueue(),
   });
   try {
     const { address } = stack.temporal.connectionOptions;
-    if (temporal === null) await writeNote(home, { pid: process.pid, temporal: address, ui: stack.temporal.uiUrl });
+    if (parts.temporal === null)
+      await writeNote(home, { pid: process.pid, temporal: address, ui: stack.temporal.uiUrl });
     sayReady(stack, options.json === true);
     await untilStopped(stack.broken);
   } finally {

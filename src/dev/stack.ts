@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { cacheFolder, childEnvironment, type ServiceConfig } from '../config.ts';
+import type { Configuration } from '../configuration.ts';
 import { startSandbox, type Sandbox, type SandboxOptions } from '../sandbox/server.ts';
 import { BelayError } from '../starter/errors.ts';
 import type { TemporalPlace } from '../temporal.ts';
@@ -21,6 +22,7 @@ export interface StackOptions {
   server: { port: number; uiPort: number; keepsData: boolean; retentionDays: number };
   /** Null: the sandbox. */
   service: ServiceConfig | null;
+  configuration?: Configuration;
   sandbox?: Pick<SandboxOptions, 'defaults'>;
   taskQueue: string;
 }
@@ -50,7 +52,8 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     const service = options.service ?? sandbox?.config;
     const temporal = options.temporal ?? placeOf(server);
     if (service === undefined) throw new Error('there is neither a service nor a sandbox');
-    const worker = await startWorker({ temporal, taskQueue: options.taskQueue, service, log }, 'warn');
+    const { taskQueue, configuration = {} } = options;
+    const worker = await startWorker({ temporal, taskQueue, service, configuration, log }, 'warn');
     stops.push(() => worker.stop());
     const broken = brokenPart(worker, server, () => stops.length === 0, options.folder);
     // Who doesn't look at it is not to be ended by it.

@@ -2,8 +2,9 @@
 import { fileURLToPath } from 'node:url';
 import { Worker } from '@temporalio/worker';
 import { createActivities } from '../activities/index.ts';
-import { STATUS_WORDS } from '../activities/statuses.ts';
+import { createStatusWords } from '../activities/statuses.ts';
 import type { ServiceConfig } from '../config.ts';
+import type { Configuration } from '../configuration.ts';
 import { createServiceClient } from '../service/index.ts';
 import { BelayError } from '../starter/errors.ts';
 import { completedBackup } from '../starter/completed-backup.ts';
@@ -36,6 +37,8 @@ export interface WorkerOptions {
   temporal: Pick<TemporalPlace, 'connectionOptions' | 'namespace'>;
   taskQueue: string;
   service: ServiceConfig;
+  /** Default: nothing beside what the interface shows. */
+  configuration?: Configuration;
   log: Logger;
 }
 
@@ -70,7 +73,7 @@ export async function startWorker(options: WorkerOptions, onRefusedToken: 'throw
     workflowBundle: WORKFLOW_BUNDLE,
     activities: createActivities({
       service,
-      statuses: STATUS_WORDS,
+      statuses: createStatusWords(options.configuration?.statuses),
       facts: { service: service.origin, searchAttributes: unusable === null },
       findBackup: (query) => completedBackup({ connection, namespace: temporal.namespace }, query),
     }),

@@ -61,6 +61,6 @@ function notDeployed(siteId: string, reason: string): string {
 function busyMessage(lastStatus: string): string {
   return (
     `somebody else's deployment is in progress, last status ${lastStatus}; ` +
-    'try again when it has ended, or map the status if that word is final'
+    'try again when it has ended, or map the status in belay.yaml if that word is final'
   );
 }

@@ -93,7 +93,7 @@ export const MUTANTS: Mutant[] = [
     changes: [
       change(
         'workflows/reconcile.ts',
-        'const tries = Math.ceil((endsMs - nowMs) / intervalMs);',
+        'const tries = Math.ceil((endsMs - beat.originMs) / intervalMs) - beat.lastSlot;',
         'const tries = 1; void endsMs;',
       ),
     ],

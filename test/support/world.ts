@@ -3,7 +3,7 @@ import { Client, Connection } from '@temporalio/client';
 import { NativeConnection, Worker } from '@temporalio/worker';
 import { pino } from 'pino';
 import { createActivities } from '../../src/activities/index.ts';
-import { STATUS_WORDS } from '../../src/activities/statuses.ts';
+import { createStatusWords } from '../../src/activities/statuses.ts';
 import type { ServerOptions } from '../../src/dev/server.ts';
 import { startSandbox, type Sandbox, type SandboxOptions } from '../../src/sandbox/server.ts';
 import { createServiceClient } from '../../src/service/index.ts';
@@ -81,7 +81,12 @@ export async function addWorkerWithoutPosts({ address, sandbox }: World, taskQue
     connection,
     taskQueue,
     workflowBundle: WORKFLOW_BUNDLE,
-    activities: createActivities({ service, statuses: STATUS_WORDS, facts, findBackup: () => Promise.resolve(null) }),
+    activities: createActivities({
+      service,
+      statuses: createStatusWords(),
+      facts,
+      findBackup: () => Promise.resolve(null),
+    }),
     enableNonLocalActivities: false,
   });
   const ended = worker.run().finally(() => connection.close());

@@ -1,0 +1,54 @@
+/** The configuration file: what a worker has to be told that is no secret and differs between services. */
+import { readFile } from 'node:fs/promises';
+import { isMap, isScalar, LineCounter, parseDocument, type Document } from 'yaml';
+import { z } from 'zod';
+import { ConfigError, configFile } from './config.ts';
+
+/** Words of the service that are final, beside `completed` and `failed`, and what they mean. */
+const finalWords = z.record(z.string().trim().min(1), z.enum(['completed', 'failed']));
+
+export const configurationSchema = z.strictObject({
+  statuses: z.strictObject({ deployment: finalWords.optional(), backup: finalWords.optional() }).optional(),
+});
+
+export type Configuration = z.infer<typeof configurationSchema>;
+
+/** @throws ConfigError that names file, line and key */
+export async function readConfiguration({ path, isNamed } = configFile()): Promise<Configuration> {
+  const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT' && !isNamed) return '';
+    throw new ConfigError(`${path} cannot be read (${error.code ?? 'unknown error'}): correct BELAY_CONFIG`);
+  });
+  const lines = new LineCounter();
+  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
+  const [broken] = document.errors;
+  if (broken !== undefined) throw new ConfigError(`${path}:${lines.linePos(broken.pos[0]).line}: ${broken.message}`);
+  const parsed = configurationSchema.safeParse(document.toJS() ?? {});
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  if (issue === undefined) throw new ConfigError(`${path} is not as it should be`);
+  const keys = [...issue.path, ...(issue.code === 'unrecognized_keys' ? issue.keys.slice(0, 1) : [])].map(String);
+  const place = `${path}:${lineOf(document, lines, keys)}`;
+  throw new ConfigError(`${place}: ${keys.join('.') || 'the file'}: ${remedyOf(issue)}`);
+}
+
+function remedyOf(issue: z.core.$ZodIssue): string {
+  if (issue.code === 'unrecognized_keys') return 'there is no such key; see docs/configuration.md';
+  if (issue.code === 'invalid_value') return `write one of ${issue.values.join(', ')}`;
+  return issue.message;
+}
+
+/** Of the innermost of the keys that is there. */
+function lineOf(document: Document, lines: LineCounter, keys: string[]): number {
+  let node: unknown = document.contents;
+  let offset = 0;
+  for (const key of keys) {
+    const pair = isMap(node)
+      ? node.items.find((item) => isScalar(item.key) && String(item.key.value) === key)
+      : undefined;
+    if (!isScalar(pair?.key)) break;
+    offset = pair.key.range?.[0] ?? offset;
+    node = pair.value;
+  }
+  return lines.linePos(offset).line;
+}
