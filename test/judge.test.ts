@@ -4,6 +4,7 @@ import { describe, test } from 'node:test';
 import type { Outcome, RunInput } from '../src/contract.ts';
 import type { JournalEntry } from '../src/sandbox/state.ts';
 import { judge } from './model/judge.ts';
+import { MUTANTS } from './model/mutants.ts';
 import type { Played, PlayedRun } from './model/record.ts';
 
 const ZERO_MS = Date.parse('2026-01-01T00:00:00Z');
