@@ -170,6 +170,24 @@ describe('without Temporal or a worker', { concurrency: 4 }, () => {
     assert.equal(began(sandbox, 'backup', serverId).length, 1);
   });
 
+  test('Ctrl-C ends the waiting, though Temporal hangs', async () => {
+    const temporal = await startTemporal();
+    const env = { TEMPORAL_ADDRESS: temporal.address };
+    await startWorkerProcess({ ...env, ...serviceEnv() });
+    const serverId = fresh('s');
+    const waiting = start(['backup', '--server', serverId, '--json'], env);
+    await eventually('the backup', () => began(sandbox, 'backup', serverId).length === 1);
+    process.kill(temporal.pid, 'SIGSTOP');
+    try {
+      waiting.process.kill('SIGINT');
+      const { code, json } = await waiting.finished;
+      assert.deepEqual([code, json().outcome, json().error?.type], [130, null, 'StoppedWaiting']);
+      assert.ok(json().workflowId?.startsWith(`backup:${serverId}:`));
+    } finally {
+      process.kill(temporal.pid, 'SIGCONT');
+    }
+  });
+
   test('a worker that starts before its Temporal waits for it', async () => {
     const temporal = await durableTemporal();
     const env = { TEMPORAL_ADDRESS: temporal.server().address };

@@ -17,9 +17,14 @@ export interface RunFilter {
 }
 
 const DEFAULT_LIMIT = 20;
+const LIST_TIMEOUT_MS = 20_000;
 const RESULTS_AT_ONCE = 10;
 
 export async function listRuns(session: Session, filter: RunFilter): Promise<RunResult[]> {
+  return session.client.withDeadline(Date.now() + LIST_TIMEOUT_MS, () => list(session, filter));
+}
+
+async function list(session: Session, filter: RunFilter): Promise<RunResult[]> {
   const limit = filter.limit ?? DEFAULT_LIMIT;
   const found: WorkflowExecutionInfo[] = [];
   try {

@@ -12,6 +12,7 @@ import { describeRun, enriched, knownOf, statusOf, type RunStatus } from './stat
 /** A wait is asked for anew after this long, so that a connection that died in silence is noticed. */
 const LONG_POLL_MS = 60_000;
 const OUTAGE_PATIENCE_MS = 60_000;
+const ANSWER_TIMEOUT_MS = 8_000;
 const RECONNECT_PAUSE_MS = 1_000;
 /** Whoever stopped waiting doesn't want to wait for long. */
 const LAST_LOOK_MS = 1_500;
@@ -42,13 +43,20 @@ export function createRun(session: Session, ids: Pick<Run, 'workflowId' | 'runId
   return {
     ...ids,
     result: (options = {}) => waitForResult(session, { handle, runId }, options.signal),
-    status: () => statusOf(session, handle).catch((error) => Promise.reject(asBelayError(error, `read ${workflowId}`))),
-    async cancel() {
-      await describeRun(handle)
-        .then(() => handle.cancel())
-        .catch((error) => Promise.reject(asBelayError(error, `cancel ${workflowId}`)));
-    },
+    status: () => soon(session, `read ${workflowId}`, () => statusOf(session, handle)),
+    cancel: () =>
+      soon(session, `cancel ${workflowId}`, async () => {
+        await describeRun(handle);
+        await handle.cancel();
+      }),
   };
+}
+
+/** A question that Temporal answers at once, or not at all. */
+async function soon<T>({ client }: Session, what: string, ask: () => Promise<T>): Promise<T> {
+  return client.withDeadline(Date.now() + ANSWER_TIMEOUT_MS, ask).catch((error: unknown) => {
+    throw asBelayError(error, what);
+  });
 }
 
 interface Awaited {
@@ -59,12 +67,10 @@ interface Awaited {
 async function waitForResult(session: Session, awaited: Awaited, signal?: AbortSignal): Promise<RunResult> {
   const { handle } = awaited;
   let lostSinceMs: number | null = null;
-  let isRun = false;
   for (;;) {
     const stopped = () => signal?.aborted === true;
     if (stopped()) throw await stoppedWaiting(session, awaited);
     try {
-      isRun ||= (await describeRun(handle)) !== undefined;
       return withLink(session, await poll(session, handle, signal));
     } catch (error) {
       if (error instanceof WorkflowFailedError) throw await runError(session, awaited, error);
@@ -85,7 +91,11 @@ async function waitForResult(session: Session, awaited: Awaited, signal?: AbortS
 }
 
 async function poll({ client }: Session, handle: WorkflowHandle, signal?: AbortSignal): Promise<RunResult> {
-  const result = () => client.withDeadline(Date.now() + LONG_POLL_MS, () => handle.result() as Promise<RunResult>);
+  const result = () =>
+    client.withDeadline(Date.now() + LONG_POLL_MS, async () => {
+      await describeRun(handle);
+      return (await handle.result()) as RunResult;
+    });
   if (signal === undefined) return result();
   // The SDK takes none of its listeners off again: they go with a signal of this call, and are no leak.
   const ofThisCall = AbortSignal.any([signal]);
@@ -102,9 +112,11 @@ async function answers({ client }: Session): Promise<boolean> {
 }
 
 async function runError(session: Session, awaited: Awaited, error: WorkflowFailedError): Promise<BelayError> {
-  const described = await awaited.handle.describe().catch(() => null);
-  let result = failedResult(error, described === null ? idsOf(awaited) : knownOf(described));
-  if (described !== null && result.error?.type === 'Terminated') result = await enriched(session, described, result);
+  const result = await soon(session, 'read the run', async () => {
+    const described = await awaited.handle.describe();
+    const known = failedResult(error, knownOf(described));
+    return known.error?.type === 'Terminated' ? enriched(session, described, known) : known;
+  }).catch(() => failedResult(error, idsOf(awaited)));
   const { type, message } = result.error ?? { type: 'Internal', message: 'the run failed without a reason' };
   return new BelayError(type, message, withLink(session, result));
 }
