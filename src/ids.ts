@@ -21,9 +21,12 @@ export function runWorkflowId(type: RunType, input: Pick<RunInput, 'serverId' | 
   throw new TypeError(`${type} needs ${type.startsWith('backup') ? 'a server' : 'a site'}`);
 }
 
+const ENDS_IN_HASH = /:[0-9a-f]{64}$/;
+
 function workflowId(kind: string, ...parts: string[]): string {
   const id = [kind, ...parts.map(encodeURIComponent)].join(':');
-  if (id.length <= MAX_WORKFLOW_ID_BYTES) return id;
+  // One that looks as if it had been shortened is shortened, too: two inputs never share an id.
+  if (id.length <= MAX_WORKFLOW_ID_BYTES && !(id.length === MAX_WORKFLOW_ID_BYTES && ENDS_IN_HASH.test(id))) return id;
   const hash = bytesToHex(sha256(utf8ToBytes(id)));
   return `${id.slice(0, MAX_WORKFLOW_ID_BYTES - hash.length - 1)}:${hash}`;
 }

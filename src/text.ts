@@ -14,3 +14,8 @@ export function plainText(text: string, maxLength: number = MAX_LENGTH): string 
 export function codeSpan(text: string): string {
   return `\`${plainText(text).replaceAll('`', 'ˋ')}\``;
 }
+
+/** A word for a shell, to be copied. */
+export function shellWord(text: string): string {
+  return /^[\w.:%~-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
+}

@@ -104,6 +104,8 @@ test('a second dev in the same folder is refused, one whose port is taken, too',
 
 test('of two dev started at once in the same folder one is refused', async () => {
   const env = { BELAY_HOME: await tempFolder() };
+  // What a killed one left behind makes no difference.
+  writeFileSync(join(env.BELAY_HOME, 'dev.json'), JSON.stringify({ pid: 2 ** 22 + 1, temporal: 'x:1', ui: null }));
   // The first line of the refused one tells why.
   const both = await Promise.all([startDev(env), startDev(env)]);
   assert.deepEqual(both.map(({ ready }) => 'temporal' in ready).sort(), [false, true]);

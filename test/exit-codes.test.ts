@@ -217,6 +217,13 @@ describe('exit codes', { concurrency: 4 }, () => {
   });
 });
 
+test('0: though nobody reads what it prints', async () => {
+  const child = on.start('backup', '--server', fresh('s'), ...BACKUP_PACE, '--json');
+  child.process.stdout?.destroy();
+  child.process.stderr?.destroy();
+  assert.equal((await child.finished).code, 0);
+});
+
 test('6: the service refuses the token before anything was triggered', async () => {
   const [serverId, siteId] = [fresh('s'), fresh('a')];
   on.sandbox.setToken('another');

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { MAX_WORKFLOW_ID_BYTES, backupServerId, deploySiteId, runWorkflowId } from '../src/ids.ts';
 import { planOf, problemOfId, problemOfInput } from '../src/input.ts';
-import { codeSpan, plainText } from '../src/text.ts';
+import { codeSpan, plainText, shellWord } from '../src/text.ts';
 
 test('ids are encoded part by part', () => {
   assert.equal(
@@ -78,4 +78,15 @@ test('property: text from outside is one line of at most 200 characters without 
       assert.equal(codeSpan(text).slice(1, -1).includes('`'), false);
     }),
   );
+});
+
+test('an id that looks as if it had been shortened is never that of another run', () => {
+  const shortened = runWorkflowId('deployOnly', { siteIds: ['a'.repeat(200)] }, 'k1');
+  const [, site = '', key = ''] = shortened.split(':');
+  assert.notEqual(runWorkflowId('deployOnly', { siteIds: [site] }, key), shortened);
+});
+
+test('an id is written for a shell so that it can be copied', () => {
+  assert.equal(shellWord('deploy:a%20b:k-1'), 'deploy:a%20b:k-1');
+  assert.equal(shellWord("deploy:o'brien(1):k"), "'deploy:o'\\''brien(1):k'");
 });

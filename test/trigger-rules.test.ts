@@ -83,3 +83,13 @@ test('we watched when a read came within five seconds of the POST and no gap was
   assert.ok(!watched(reads(1_000, 10_000), 10_000, 30_000), 'nothing read since');
   assert.ok(!watched(startCoverage(0), 10_000, 1_000), 'nothing read at all');
 });
+
+test('after an ambiguous trigger nothing is sent before a Retry-After allows it, and nothing beyond the budget', () => {
+  const ends = countEnd(countEnd(NO_ENDS, ambiguous, 0), withoutEffect(), 1_000);
+  assert.deepEqual(afterTrigger(withoutEffect(60_000), ends, BUDGET, 1_000), {
+    step: 'reconcile',
+    notBeforeMs: 61_000,
+  });
+  const late = afterTrigger(withoutEffect(400_000), ends, BUDGET, 1_000);
+  assert.ok(late.step === 'end' && late.outcome === 'unknown');
+});

@@ -58,6 +58,8 @@ function fail(error: unknown): number {
 
 /** Runs the command that the arguments name. */
 export async function main(): Promise<void> {
+  // Whoever read it has gone; the verdict is the exit code all the same.
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
   process.once('uncaughtException', (error) => process.exit(fail(error)));
   try {
     await program().parseAsync();
@@ -66,4 +68,5 @@ export async function main(): Promise<void> {
   }
   // A connection to a server that hangs would keep the process for half a minute.
   process.stdout.write('', () => process.exit());
+  process.stdout.once('error', () => process.exit());
 }

@@ -4,6 +4,7 @@ import { BelayError, type Run } from '../starter.ts';
 import { EXIT, exitCodeOf } from './exit.ts';
 import { followLive } from './live.ts';
 import { printResult, resultOfError } from './output.ts';
+import { shellWord } from '../text.ts';
 
 export interface WaitingOptions {
   json?: boolean;
@@ -30,13 +31,16 @@ export async function waitAndPrint(
     const result = resultOfError(error);
     printResult(result, options.json === true);
     if (!(error instanceof BelayError) || error.type !== 'StoppedWaiting') return exitCodeOf(result);
-    process.stderr.write(
-      `To go on waiting: belay wait ${run.workflowId}\nTo end the run: belay cancel ${run.workflowId}\n`,
-    );
+    process.stderr.write(`To go on waiting: belay wait ${nameOf(run)}\nTo end the run: belay cancel ${nameOf(run)}\n`);
     return stopping.exitCode();
   } finally {
     stopping.end();
   }
+}
+
+/** As arguments of a shell. */
+function nameOf({ workflowId, runId, attached }: Run): string {
+  return `${shellWord(workflowId)}${attached && runId !== null ? ` --run-id ${runId}` : ''}`;
 }
 
 export interface Stopping {
@@ -55,26 +59,28 @@ export function holdSignals({ waitTimeout, cancelOnInterrupt }: WaitingOptions):
   const stopping = new AbortController();
   let exitCode: number = EXIT.stoppedWaiting;
   let run: Run | null = null;
-  let interruptions = 0;
+  let interrupted = false;
+  let cancelled = false;
   let timeout: NodeJS.Timeout | undefined;
-  const interrupted = () => {
+  const stopOrCancel = () => {
     // The second time nobody wants to wait for what a cancelled run has to say.
-    if (cancelOnInterrupt !== true || interruptions > 1) return stopping.abort();
+    if (cancelOnInterrupt !== true || cancelled) return stopping.abort();
     if (run === null) return;
+    cancelled = true;
     process.stderr.write('Cancelling the run; once more stops waiting for its end.\n');
     run.cancel().catch(() => stopping.abort());
   };
   const giveBack = takeInterruption((signal) => {
     exitCode = SIGNAL_EXIT_CODES[signal];
-    interruptions += 1;
-    interrupted();
+    interrupted = true;
+    stopOrCancel();
   });
   return {
     signal: stopping.signal,
     exitCode: () => exitCode,
     follow(started: Run) {
       run = started;
-      if (interruptions > 0) interrupted();
+      if (interrupted) stopOrCancel();
       if (waitTimeout !== undefined) timeout = setTimeout(() => stopping.abort(), waitTimeout);
     },
     end() {

@@ -1,6 +1,6 @@
 /** What a `belay dev` notes in its home folder: that the folder is taken, and where its Temporal is. */
 import { readFileSync } from 'node:fs';
-import { link, mkdir, rm, writeFile } from 'node:fs/promises';
+import { link, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { listens } from './ports.ts';
 
@@ -23,14 +23,26 @@ export async function claimHome(home: string): Promise<DevNote | null> {
   try {
     for (;;) {
       if (await linked(draft, fileIn(home))) return null;
-      const note = readNote(home);
+      const text = await readFile(fileIn(home), 'utf8').catch(() => '');
+      const note = runningNote(text);
       if (note !== null && (await isRunning(note))) return note;
-      // One that was killed leaves its note behind.
-      await rm(fileIn(home), { force: true });
+      await takeAway(home, text);
     }
   } finally {
     await rm(draft, { force: true });
   }
+}
+
+/** Removes what one that was killed left behind, and nothing that came in its place. */
+async function takeAway(home: string, text: string): Promise<void> {
+  const aside = `${fileIn(home)}.${process.pid}.left`;
+  try {
+    await rename(fileIn(home), aside);
+  } catch {
+    return;
+  }
+  if ((await readFile(aside, 'utf8')) !== text) await linked(aside, fileIn(home));
+  await rm(aside, { force: true });
 }
 
 async function linked(from: string, to: string): Promise<boolean> {
@@ -48,13 +60,22 @@ export async function writeNote(home: string, note: DevNote): Promise<void> {
 }
 
 export async function removeNote(home: string): Promise<void> {
-  await rm(fileIn(home), { force: true });
+  if (readNote(home)?.pid === process.pid) await rm(fileIn(home), { force: true });
 }
 
 /** Null where no `belay dev` runs. */
 export function readNote(home: string): DevNote | null {
   try {
-    const note = JSON.parse(readFileSync(fileIn(home), 'utf8')) as DevNote;
+    return runningNote(readFileSync(fileIn(home), 'utf8'));
+  } catch {
+    return null;
+  }
+}
+
+/** Null for the note of a process that is gone. */
+function runningNote(text: string): DevNote | null {
+  try {
+    const note = JSON.parse(text) as DevNote;
     process.kill(note.pid, 0);
     return note;
   } catch {

@@ -67,12 +67,16 @@ export async function exchange(options: HttpOptions, call: Exchange): Promise<st
 const agents = { http: new http.Agent({ keepAlive: true }), https: new https.Agent({ keepAlive: true }) };
 
 function transportFor(call: Exchange, connection: { made: boolean }) {
+  // Connecting may take its time, too.
+  const lateMs = call.notAfterMs === undefined ? null : Math.max(0, call.notAfterMs - Date.now());
   return {
     request(options: https.RequestOptions, onResponse: (response: http.IncomingMessage) => void): http.ClientRequest {
       const secure = options.protocol === 'https:';
       // A proxy's tunnel comes as an agent of its own.
       options.agent ??= call.method === 'POST' ? false : secure ? agents.https : agents.http;
       const request = (secure ? https : http).request(options, onResponse);
+      const late = lateMs === null ? undefined : setTimeout(() => connection.made || request.destroy(), lateMs);
+      request.once('close', () => clearTimeout(late));
       request.once('socket', (socket) => {
         if (!socket.connecting) connection.made = true;
         else socket.once(secure ? 'secureConnect' : 'connect', () => (connection.made = true));

@@ -2,6 +2,7 @@
 import { setMaxListeners } from 'node:events';
 import { isGrpcCancelledError, WorkflowFailedError, type WorkflowHandle } from '@temporalio/client';
 import type { RunResult } from '../contract.ts';
+import { shellWord } from '../text.ts';
 import { withLink } from './link.ts';
 import type { Session } from './session.ts';
 import { asBelayError, BelayError, isUnreachable } from './errors.ts';
@@ -81,7 +82,7 @@ async function waitForResult(session: Session, awaited: Awaited, signal?: AbortS
       const nowMs = Date.now();
       lostSinceMs = (await answers(session)) ? null : (lostSinceMs ?? nowMs);
       if (lostSinceMs !== null && nowMs - lostSinceMs > OUTAGE_PATIENCE_MS) {
-        const resume = `the run goes on; wait for it again with: belay wait ${handle.workflowId}`;
+        const resume = `the run goes on; wait for it again with: belay wait ${shellWord(handle.workflowId)}`;
         const message = `Temporal has not answered for a minute: ${resume}`;
         throw new BelayError('TemporalUnreachable', message, withLink(session, idsOf(awaited)));
       }
@@ -127,7 +128,11 @@ async function stoppedWaiting(session: Session, awaited: Awaited): Promise<Belay
   const late = new Promise<null>((resolve) => setTimeout(resolve, LAST_LOOK_MS, null).unref());
   const status = await Promise.race([statusOf(session, handle).catch(() => null), late]);
   const known = status === null || status.contact === 'closed' ? withLink(session, idsOf(awaited)) : status.result;
-  return new BelayError('StoppedWaiting', `stopped waiting, the run goes on: belay wait ${handle.workflowId}`, known);
+  return new BelayError(
+    'StoppedWaiting',
+    `stopped waiting, the run goes on: belay wait ${shellWord(handle.workflowId)}`,
+    known,
+  );
 }
 
 function idsOf({ handle: { workflowId }, runId }: Awaited): RunResult {

@@ -66,5 +66,5 @@ async function create(operation: Operation<BackupResult>, input: BackupServerInp
 
 /** There is nothing to reconcile a backup with: another one is made. A spare costs disk, a missing one the site. */
 function againAtMs(step: Exclude<TriggerStep, { step: 'end' }>, sentMs: number): number {
-  return step.step === 'send' ? step.atMs : sentMs + POST_UNDER_WAY_MS;
+  return step.step === 'send' ? step.atMs : Math.max(sentMs + POST_UNDER_WAY_MS, step.notBeforeMs);
 }

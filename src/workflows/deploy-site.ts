@@ -50,7 +50,9 @@ async function deploy(deployment: Deployment): Promise<End> {
       trigger.ambiguous = true;
       const found = await reconcile(deployment, question, { ...sent, ambiguities: ends.ambiguous });
       if (found !== 'send again') return found;
-    } else if ((await sleepUntil(operation, step.atMs, 'before the request is sent again')) === 'cancelled') {
+    }
+    const againAtMs = step.step === 'send' ? step.atMs : step.notBeforeMs;
+    if ((await sleepUntil(operation, againAtMs, 'before the request is sent again')) === 'cancelled') {
       return cancelledEarly(ends, `cancelled before site ${input.siteId} was deployed: ${end.message}`);
     }
   }

@@ -30,7 +30,8 @@ export const NO_ENDS: Ends = { withoutEffect: 0, conflicts: 0, ambiguous: 0, fir
 
 export type TriggerStep =
   | { step: 'send'; atMs: number }
-  | { step: 'reconcile' }
+  /** Look for a trace; nothing is sent again before this. */
+  | { step: 'reconcile'; notBeforeMs: number }
   | { step: 'end'; outcome: Extract<Outcome, 'not_started' | 'unknown'>; type: ErrorType; message: string };
 
 export interface TriggerBudget {
@@ -57,13 +58,15 @@ export function afterTrigger(
   budget: TriggerBudget,
   nowMs: number,
 ): TriggerStep {
-  if (end.kind === 'ambiguous') return { step: 'reconcile' };
+  if (end.kind === 'ambiguous') return { step: 'reconcile', notBeforeMs: nowMs };
   if (end.kind === 'reset') return { step: 'end', outcome: 'unknown', type: 'OutcomeUnknown', message: end.message };
   if (end.kind === 'refused') return nothingStarted(ends, 'Refused', end.message);
   if (ends.ambiguous > 0) {
     // What is in the way may be our own operation, and the next request could be one too many: look again first.
-    const spent = ends.withoutEffect + ends.conflicts >= MAX_WITHOUT_EFFECT;
-    return spent ? nothingStarted(ends, 'OutcomeUnknown', end.message) : { step: 'reconcile' };
+    const notBeforeMs = nowMs + (end.retryAfterMs ?? 0);
+    const late = end.retryAfterMs !== null && notBeforeMs > (ends.firstMs ?? nowMs) + budget.resendMs;
+    const spent = late || ends.withoutEffect + ends.conflicts >= MAX_WITHOUT_EFFECT;
+    return spent ? nothingStarted(ends, 'OutcomeUnknown', end.message) : { step: 'reconcile', notBeforeMs };
   }
   const atMs = nowMs + (end.retryAfterMs ?? budget.intervalMs);
   if (end.kind === 'conflict') {
