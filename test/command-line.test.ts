@@ -46,15 +46,16 @@ describe('the command line', { concurrency: 4 }, () => {
 
   test('status tells where a run in flight is, and its result when it is closed', async () => {
     const serverId = fresh('s');
-    on.sandbox.script({ server: serverId }, { durationMs: 6_000, ends: 'failed' });
-    const pace = ['--backup-interval', '500ms', '--backup-tries', '40'];
+    on.sandbox.script({ server: serverId }, { ends: 'never' });
+    const pace = ['--backup-interval', '500ms', '--backup-tries', '400'];
     const detached = await on.belay('backup', '--server', serverId, ...pace, '--detach', '--json');
     const workflowId = String(detached.json().workflowId);
     await eventually('the backup', () => began(on.sandbox, 'backup', serverId).length === 1);
     const inFlight = await on.belay('status', workflowId, '--json', '--exit-status');
     assert.deepEqual([inFlight.code, inFlight.json().outcome, inFlight.json().phase], [124, null, 'backup']);
     const forPeople = await on.belay('status', workflowId);
-    assert.match(forPeople.stdout, /in flight: backup\n[^]*now: backup of s\d+: try \d+ of 40, last "/);
+    assert.match(forPeople.stdout, /in flight: backup\n[^]*now: backup of s\d+: try \d+ of 400, last "/);
+    on.sandbox.finish({ server: serverId }, 'failed');
     await on.belay('wait', workflowId);
     const closed = await on.belay('status', workflowId, '--json');
     assert.deepEqual([closed.code, closed.json().outcome], [0, 'failed']);
@@ -63,8 +64,9 @@ describe('the command line', { concurrency: 4 }, () => {
 
   test('cancel of a deployment under way says that it goes on at the service', async () => {
     const siteId = fresh('a');
-    on.sandbox.script({ site: siteId }, { durationMs: 3_000 });
-    const deploying = on.start('deploy', '--site', siteId, ...DEPLOY_PACE, '--key', 'k', '--json');
+    on.sandbox.script({ site: siteId }, { ends: 'never' });
+    const pace = ['--deploy-interval', '200ms', '--deploy-tries', '500'];
+    const deploying = on.start('deploy', '--site', siteId, ...pace, '--key', 'k', '--json');
     await eventually('the deployment', () => began(on.sandbox, 'deployment', siteId).length === 1);
     assert.equal((await on.belay('cancel', `deploy:${siteId}:k`)).code, 0);
     const { code, json } = await deploying.finished;
@@ -75,7 +77,8 @@ describe('the command line', { concurrency: 4 }, () => {
   test('watch follows a deployment somebody else starts, and triggers nothing', async () => {
     const siteId = fresh('a');
     on.sandbox.script({ site: siteId }, { durationMs: 1_500, ends: 'failed' });
-    const watching = on.start('watch', '--site', siteId, ...DEPLOY_PACE, '--json');
+    const pace = ['--deploy-interval', '200ms', '--deploy-tries', '500'];
+    const watching = on.start('watch', '--site', siteId, ...pace, '--json');
     await eventually('a read', () => on.sandbox.journal.some(({ request }) => request.includes(`/${siteId}/`)));
     on.sandbox.act({ site: siteId });
     const { code, json } = await watching.finished;

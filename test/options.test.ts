@@ -140,12 +140,14 @@ describe('options', { concurrency: 4 }, () => {
 
   test('--if-busy wait waits for the other run, --busy-timeout so long', async () => {
     const siteId = fresh('a');
-    on.sandbox.script({ site: siteId }, { durationMs: 3_000 });
-    const deploy = (...more: string[]) => on.start('deploy', '--site', siteId, ...DEPLOY_PACE, ...more, '--json');
+    on.sandbox.script({ site: siteId }, { ends: 'never' }, {});
+    const pace = ['--deploy-interval', '200ms', '--deploy-tries', '500'];
+    const deploy = (...more: string[]) => on.start('deploy', '--site', siteId, ...pace, ...more, '--json');
     const first = deploy();
     await eventually('the deployment', () => began(on.sandbox, 'deployment', siteId).length === 1);
     const [patient, hasty] = [deploy('--if-busy', 'wait'), deploy('--busy-timeout', '300ms')];
     assert.equal((await hasty.finished).json().error?.type, 'Busy');
+    on.sandbox.finish({ site: siteId }, 'completed');
     assert.deepEqual([(await first.finished).code, (await patient.finished).code], [0, 0]);
     assert.equal(began(on.sandbox, 'deployment', siteId).length, 2);
   });
