@@ -1,5 +1,5 @@
 /** SIGINT and SIGTERM, from the first moment on: who has nothing better to do with them ends, with one document. */
-import { printDocument } from './document.ts';
+import { printFailure } from './document.ts';
 import { emptyResult } from './result.ts';
 
 /** What shells give for a process that a signal ended. */
@@ -22,7 +22,6 @@ export function takeInterruption(next: Handler): () => void {
 
 function endNow(signal: Interruption): void {
   const error = { type: 'StoppedWaiting', message: `ended by ${signal} before there was a result` } as const;
-  if (process.argv.includes('--json')) printDocument({ ...emptyResult(), error });
-  else process.stderr.write(`belay: ${error.message}\n`);
+  printFailure({ ...emptyResult(), error }, process.argv.includes('--json'));
   process.exit(SIGNAL_EXIT_CODES[signal]);
 }

@@ -1,41 +1,30 @@
 import assert from 'node:assert/strict';
-import { join } from 'node:path';
 import { before, test } from 'node:test';
-import { childEnvironment } from '../src/config.ts';
-import { startServer, type TemporalServer } from '../src/dev/server.ts';
 import { startSandbox, type Sandbox } from '../src/sandbox/server.ts';
 import { atEnd } from './support/at-end.ts';
 import { eventually } from './support/eventually.ts';
 import { began, reads } from './support/journal.ts';
 import { start, startWorkerProcess, type Started } from './support/processes.ts';
-import { tempFolder, temporalExecutable } from './support/temporal.ts';
+import { startDurableTemporal, type DurableTemporal } from './support/temporal.ts';
 import { fresh, TOKEN } from './support/world.ts';
 
 const PACE = ['--backup-interval', '1s', '--backup-tries', '20', '--deploy-interval', '1s', '--deploy-tries', '20'];
 
 let sandbox: Sandbox;
-let folder: string;
-let server: TemporalServer;
+let temporal: DurableTemporal;
 let worker: Started;
 
 before(async () => {
-  folder = await tempFolder();
   sandbox = await startSandbox({
     token: TOKEN,
     defaults: { backup: { durationMs: 4_000 }, deployment: { durationMs: 4_000 } },
   });
   atEnd(() => sandbox.close());
-  server = await temporal(0);
-  atEnd(() => server.stop());
+  temporal = await startDurableTemporal();
   worker = await newWorker();
 });
 
-async function temporal(port: number): Promise<TemporalServer> {
-  const [executable, dbFile, logFile] = [await temporalExecutable(), join(folder, 'temporal.db'), join(folder, 'log')];
-  return startServer({ executable, dbFile, logFile, port, retentionDays: 1, env: childEnvironment() });
-}
-
-const place = () => ({ TEMPORAL_ADDRESS: server.address });
+const place = () => ({ TEMPORAL_ADDRESS: temporal.server.address });
 
 function newWorker(): Promise<Started> {
   return startWorkerProcess({ ...place(), BELAY_API_URL: sandbox.url, BELAY_API_TOKEN: TOKEN });
@@ -47,12 +36,8 @@ async function killWorker(): Promise<void> {
 }
 
 async function killServer(): Promise<void> {
-  process.kill(server.pid, 'SIGKILL');
-  await server.ended;
-}
-
-async function restartServer(): Promise<void> {
-  server = await temporal(Number(server.address.split(':')[1]));
+  process.kill(temporal.server.pid, 'SIGKILL');
+  await temporal.server.ended;
 }
 
 const KILLED: Record<string, () => Promise<void>> = {
@@ -62,11 +47,11 @@ const KILLED: Record<string, () => Promise<void>> = {
   },
   async 'the Temporal server'() {
     await killServer();
-    await restartServer();
+    await temporal.restart();
   },
   async 'both at once'() {
     await Promise.all([killWorker(), killServer()]);
-    await restartServer();
+    await temporal.restart();
     worker = await newWorker();
   },
 };

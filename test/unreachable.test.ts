@@ -1,17 +1,14 @@
 import assert from 'node:assert/strict';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
-import { join } from 'node:path';
 import { before, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { childEnvironment } from '../src/config.ts';
-import { startServer, type TemporalServer } from '../src/dev/server.ts';
 import { startSandbox, type Sandbox } from '../src/sandbox/server.ts';
 import { atEnd } from './support/at-end.ts';
 import { eventually } from './support/eventually.ts';
 import { began, reads } from './support/journal.ts';
 import { run, start, startWorkerProcess, type Finished } from './support/processes.ts';
-import { startTemporal, tempFolder, temporalExecutable } from './support/temporal.ts';
+import { startDurableTemporal, startTemporal } from './support/temporal.ts';
 import { fresh, TOKEN } from './support/world.ts';
 
 const RUN = ['run', '--server', 's1', '--site', 'a1', '--json'];
@@ -52,24 +49,6 @@ async function mutePort(): Promise<number> {
   atEnd(async () => void server.close());
   server.unref();
   return (server.address() as AddressInfo).port;
-}
-
-/** A Temporal server that comes back with all it knew. */
-async function durableTemporal(): Promise<{ server: () => TemporalServer; restart: () => Promise<void> }> {
-  const folder = await tempFolder();
-  const begin = async (port: number) =>
-    startServer({
-      executable: await temporalExecutable(),
-      dbFile: join(folder, 'temporal.db'),
-      logFile: join(folder, 'log'),
-      port,
-      retentionDays: 1,
-      env: childEnvironment(),
-    });
-  let server = await begin(0);
-  atEnd(() => server.stop());
-  const port = Number(server.address.split(':')[1]);
-  return { server: () => server, restart: async () => void (server = await begin(port)) };
 }
 
 describe('without Temporal or a worker', { concurrency: 4 }, () => {
@@ -154,15 +133,15 @@ describe('without Temporal or a worker', { concurrency: 4 }, () => {
   });
 
   test('Temporal lost for over a minute while waiting: 7, with the command that resumes, which works', async () => {
-    const temporal = await durableTemporal();
-    const env = { TEMPORAL_ADDRESS: temporal.server().address };
+    const temporal = await startDurableTemporal();
+    const env = { TEMPORAL_ADDRESS: temporal.server.address };
     await startWorkerProcess({ ...env, ...serviceEnv() });
     const serverId = fresh('s');
     const waiting = start(['backup', '--server', serverId, '--backup-interval', '1s', '--json'], env);
     const backup = await eventually('the backup', () => began(sandbox, 'backup', serverId)[0]);
     // Lost before its record, the request would have to be made again.
     await eventually('a read', () => reads(sandbox, `/v1/backups/${backup.began?.id}`).length > 0);
-    process.kill(temporal.server().pid, 'SIGKILL');
+    process.kill(temporal.server.pid, 'SIGKILL');
     const finished = await waiting.finished;
     assertSeven(finished, 'TemporalUnreachable');
     const { workflowId, error } = finished.json();
@@ -191,9 +170,9 @@ describe('without Temporal or a worker', { concurrency: 4 }, () => {
   });
 
   test('a worker that starts before its Temporal waits for it', async () => {
-    const temporal = await durableTemporal();
-    const env = { TEMPORAL_ADDRESS: temporal.server().address };
-    await temporal.server().stop();
+    const temporal = await startDurableTemporal();
+    const env = { TEMPORAL_ADDRESS: temporal.server.address };
+    await temporal.server.stop();
     const worker = start(['worker'], { ...env, ...serviceEnv() });
     await eventually('a word', () => worker.output.stderr.includes('nobody listens there; trying again'));
     await temporal.restart();

@@ -20,15 +20,20 @@ export const oneSite = () =>
     })
     .makeOptionMandatory();
 
-export function addBackupOptions(command: Command): Command {
-  const { intervalMs, tries } = DEFAULTS.backup;
+/** How often a status is read, and how many times. */
+function addPace(command: Command, of: 'backup' | 'deploy', what: string): Command {
+  const { intervalMs, tries } = DEFAULTS[of];
   return command
     .option(
-      '--backup-interval <duration>',
-      `read the backup's status this often (${inSeconds(intervalMs)})`,
+      `--${of}-interval <duration>`,
+      `read the ${what}'s status this often (default ${intervalMs / 1000}s)`,
       durationWithin(LIMITS.intervalMs),
     )
-    .option('--backup-tries <n>', `and at most so many times (default ${tries})`, parseTries)
+    .option(`--${of}-tries <n>`, `and at most so many times (default ${tries})`, parseTries);
+}
+
+export function addBackupOptions(command: Command): Command {
+  return addPace(command, 'backup', 'backup')
     .option(
       '--max-backup-age <duration>',
       'take a completed backup that began at most so long ago',
@@ -42,14 +47,7 @@ export function addBackupOptions(command: Command): Command {
 }
 
 export function addVerdictOptions(command: Command): Command {
-  const { intervalMs, tries } = DEFAULTS.deploy;
-  return command
-    .option(
-      '--deploy-interval <duration>',
-      `read the deployment's status this often (${inSeconds(intervalMs)})`,
-      durationWithin(LIMITS.intervalMs),
-    )
-    .option('--deploy-tries <n>', `and at most so many times (default ${tries})`, parseTries)
+  return addPace(command, 'deploy', 'deployment')
     .option(
       '--settle <duration>',
       'after this long the same final status as before is believed (default six intervals, at least 10s)',
@@ -110,8 +108,4 @@ export function addWaitOptions(command: Command): Command {
 /** For the end of a command's help. */
 export function examples(...lines: string[]): string {
   return `\nExamples:\n${lines.map((line) => `  ${line}\n`).join('')}`;
-}
-
-function inSeconds(ms: number): string {
-  return `default ${ms / 1000}s`;
 }

@@ -2,7 +2,7 @@
 import colors from 'picocolors';
 import type { BackupResult, DeploymentResult, RunResult } from '../contract.ts';
 import { BelayError } from '../starter.ts';
-import { isDocumentPrinted, printDocument } from '../document.ts';
+import { printDocument } from '../document.ts';
 import { emptyResult } from '../result.ts';
 import { plainText } from '../text.ts';
 
@@ -16,12 +16,6 @@ export function resultOfError(error: unknown): RunResult {
 export function printResult(result: RunResult, json: boolean): void {
   if (json) printDocument(result);
   else process.stdout.write(`${resultLines(result).join('\n')}\n`);
-}
-
-/** At the end of a command that gave no result. */
-export function printFailure(result: RunResult, json: boolean): void {
-  if (json && !isDocumentPrinted()) printDocument(result);
-  else process.stderr.write(`belay: ${result.error?.message}\n`);
 }
 
 export function resultLines(result: RunResult): string[] {

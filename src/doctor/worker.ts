@@ -1,5 +1,5 @@
 /** The workers: which versions poll the task queue, where, since when. */
-import { workersSeen } from '../starter/workers.ts';
+import { NO_WORKER_REMEDY, workersSeen } from '../starter/workers.ts';
 import { parseIdentity } from '../worker/identity.ts';
 import type { Check, Finding } from './check.ts';
 import type { Place } from './place.ts';
@@ -19,8 +19,7 @@ export function workerCheck(reach: () => Promise<Place>, taskQueue: string): Che
 async function lookAtWorkers({ connection, namespace }: Place, taskQueue: string): Promise<Finding> {
   const identities = await workersSeen(connection.workflowService, namespace, taskQueue);
   if (identities.length === 0) {
-    const remedy = 'start one with `belay worker`, or set BELAY_TASK_QUEUE to the queue it polls';
-    return { state: 'failed', message: `none polls the task queue "${taskQueue}"`, remedy };
+    return { state: 'failed', message: `none polls the task queue "${taskQueue}"`, remedy: NO_WORKER_REMEDY };
   }
   return { state: 'ok', message: identities.map(describe).join('; ') };
 }

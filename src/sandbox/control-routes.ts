@@ -7,43 +7,27 @@ import { scriptSchema } from './script.ts';
 
 const target = z.union([z.strictObject({ site: z.string() }), z.strictObject({ server: z.string() })]);
 const scripts = z.strictObject({ target, scripts: z.array(scriptSchema).min(1) });
+const finish = z.strictObject({ target, word: z.string().min(1) });
+const token = z.strictObject({ token: z.string().min(1) });
+const limit = z.strictObject({ perSecond: z.number().int().min(0).nullable() });
 
 export function controlRoutes(app: FastifyInstance, controls: Controls): void {
   app.setErrorHandler((error, _request, reply) => {
     const wrong = error instanceof z.ZodError;
     return reply.code(wrong ? 400 : 500).send({ message: wrong ? z.prettifyError(error) : 'The sandbox failed.' });
   });
-  app.post('/sandbox/scripts', async (request, reply) => {
-    const { target, scripts: list } = scripts.parse(jsonOf(request.body));
-    controls.script(target, ...list);
-    return reply.code(204).send();
-  });
-  app.post('/sandbox/act', async (request, reply) => {
-    controls.act(target.parse(jsonOf(request.body)));
-    return reply.code(204).send();
-  });
-  app.post('/sandbox/finish', async (request, reply) => {
-    const finish = z.strictObject({ target, word: z.string().min(1) }).parse(jsonOf(request.body));
-    controls.finish(finish.target, finish.word);
-    return reply.code(204).send();
-  });
-  app.post('/sandbox/remove', async (request, reply) => {
-    controls.remove(target.parse(jsonOf(request.body)));
-    return reply.code(204).send();
-  });
-  app.post('/sandbox/faults', async (request, reply) => {
-    controls.fault(...z.array(faultSchema).min(1).parse(jsonOf(request.body)));
-    return reply.code(204).send();
-  });
-  app.post('/sandbox/token', async (request, reply) => {
-    controls.setToken(z.strictObject({ token: z.string().min(1) }).parse(jsonOf(request.body)).token);
-    return reply.code(204).send();
-  });
-  app.post('/sandbox/limit', async (request, reply) => {
-    const limit = z.strictObject({ perSecond: z.number().int().min(0).nullable() });
-    controls.limit(limit.parse(jsonOf(request.body)).perSecond);
-    return reply.code(204).send();
-  });
+  const add = <S extends z.ZodType>(name: string, schema: S, act: (body: z.infer<S>) => void) =>
+    app.post(`/sandbox/${name}`, async (request, reply) => {
+      act(schema.parse(jsonOf(request.body)));
+      return reply.code(204).send();
+    });
+  add('scripts', scripts, (body) => controls.script(body.target, ...body.scripts));
+  add('act', target, (body) => controls.act(body));
+  add('finish', finish, (body) => controls.finish(body.target, body.word));
+  add('remove', target, (body) => controls.remove(body));
+  add('faults', z.array(faultSchema).min(1), (body) => controls.fault(...body));
+  add('token', token, (body) => controls.setToken(body.token));
+  add('limit', limit, (body) => controls.limit(body.perSecond));
   app.get('/sandbox/journal', async () => controls.journal);
 }
 

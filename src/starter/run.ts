@@ -8,7 +8,7 @@ import type { Session } from './session.ts';
 import { asBelayError, BelayError, isUnreachable } from './errors.ts';
 import { emptyResult } from '../result.ts';
 import { failedResult } from './result.ts';
-import { describeRun, enriched, knownOf, statusOf, type RunStatus } from './status.ts';
+import { describeRun, knownOf, statusOf, whole, type RunStatus } from './status.ts';
 
 /** A wait is asked for anew after this long, so that a connection that died in silence is noticed. */
 const LONG_POLL_MS = 60_000;
@@ -115,8 +115,7 @@ async function answers({ client }: Session): Promise<boolean> {
 async function runError(session: Session, awaited: Awaited, error: WorkflowFailedError): Promise<BelayError> {
   const result = await soon(session, 'read the run', async () => {
     const described = await awaited.handle.describe();
-    const known = failedResult(error, knownOf(described));
-    return known.error?.type === 'Terminated' ? enriched(session, described, known) : known;
+    return whole(session, described, failedResult(error, knownOf(described)));
   }).catch(() => failedResult(error, idsOf(awaited)));
   const { type, message } = result.error ?? { type: 'Internal', message: 'the run failed without a reason' };
   return new BelayError(type, message, withLink(session, result));

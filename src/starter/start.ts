@@ -11,7 +11,7 @@ import { historyFacts } from './history.ts';
 import { createRun, type Run } from './run.ts';
 import { emptyResult } from '../result.ts';
 import type { Session } from './session.ts';
-import { workerSeen } from './workers.ts';
+import { NO_WORKER_REMEDY, workerSeen } from './workers.ts';
 
 /** Together with connecting, less than the ten seconds after which nobody should still be in the dark. */
 const START_TIMEOUT_MS = 5_000;
@@ -59,8 +59,7 @@ function keyProblem(key: string | undefined): string | null {
 
 async function refuseWithoutWorker({ client, namespace, taskQueue }: Session): Promise<void> {
   if (await workerSeen(client, namespace, taskQueue)) return;
-  const remedy = 'start one with `belay worker`, or set BELAY_TASK_QUEUE to the queue it polls';
-  throw new BelayError('NoWorker', `no worker polls the task queue "${taskQueue}": ${remedy}`);
+  throw new BelayError('NoWorker', `no worker polls the task queue "${taskQueue}": ${NO_WORKER_REMEDY}`);
 }
 
 /** Temporal decides in one step whether there is such a run already: two starts at once are one run. */

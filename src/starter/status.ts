@@ -54,8 +54,7 @@ export async function statusOf(session: Session, handle: WorkflowHandle): Promis
   const described = await describeRun(handle);
   if (described.status.name !== 'RUNNING') {
     const result = await closedResult(handleOf(session, described), knownOf(described));
-    const lost = result.error?.type === 'Terminated' ? await enriched(session, described, result) : result;
-    return { result: withLink(session, lost), waiting: null, contact: 'closed' };
+    return { result: withLink(session, await whole(session, described, result)), waiting: null, contact: 'closed' };
   }
   const progress = await ask<RunProgress>(session, handle.workflowId, described.runId);
   if (progress === null) {
@@ -82,8 +81,17 @@ export async function describeRun(handle: WorkflowHandle): Promise<WorkflowExecu
 const handleOf = (session: Session, { workflowId, runId }: WorkflowExecutionDescription): WorkflowHandle =>
   session.client.workflow.getHandle(workflowId, runId);
 
+/** The result of a closed run; a terminated one left none itself. */
+export async function whole(
+  session: Session,
+  described: WorkflowExecutionDescription,
+  result: RunResult,
+): Promise<RunResult> {
+  return result.error?.type === 'Terminated' ? enriched(session, described, result) : result;
+}
+
 /** A result with what the run's history and the operation in flight tell, for one that says nothing itself. */
-export async function enriched(
+async function enriched(
   session: Session,
   described: WorkflowExecutionDescription,
   known: RunResult,

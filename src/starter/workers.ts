@@ -5,6 +5,8 @@ import type { Client, WorkflowService } from '@temporalio/client';
 /** A poll lasts a minute, so a worker that is there was seen in this time. */
 const SEEN_WITHIN_MS = 70_000;
 
+export const NO_WORKER_REMEDY = 'start one with `belay worker`, or set BELAY_TASK_QUEUE to the queue it polls';
+
 export async function workerSeen(client: Client, namespace: string, taskQueue: string): Promise<boolean> {
   return (await workersSeen(client.workflowService, namespace, taskQueue)).length > 0;
 }

@@ -1,12 +1,11 @@
 /** One backup: trigger it, then wait until it is really complete. The lock of its server. */
-import { workflowInfo } from '@temporalio/workflow';
 import type { BackupResult, BackupServerInput } from '../contract.ts';
 import { backupServerId } from '../ids.ts';
 import { backupEnd } from './backup-wait.ts';
 import { cancelledEarly, ended, type End } from './end.ts';
 import { NO_TRIGGER, runOperation, type Operation } from './operation.ts';
 import { afterTrigger, countEnd, NO_ENDS, type TriggerStep } from './rules/trigger.ts';
-import { post, postSummary, POST_UNDER_WAY_MS, triggerEnd } from './trigger.ts';
+import { post, postSummary, POST_UNDER_WAY_MS, triggerEnd, triggerInput } from './trigger.ts';
 import { sleepUntil } from './wait.ts';
 
 export async function backupServer(input: BackupServerInput): Promise<BackupResult> {
@@ -32,7 +31,7 @@ export async function backupServer(input: BackupServerInput): Promise<BackupResu
 /** Null once the service gave the backup an id. */
 async function create(operation: Operation<BackupResult>, input: BackupServerInput): Promise<End | null> {
   const { result } = operation;
-  const { service, serverId, idempotencyKey, intervalMs } = input;
+  const { serverId, intervalMs } = input;
   const resendMs = input.tries * intervalMs;
   const busyEndsMs = Date.now() + (input.ifBusy === 'fail' ? 0 : resendMs);
   let ends = NO_ENDS;
@@ -41,9 +40,7 @@ async function create(operation: Operation<BackupResult>, input: BackupServerInp
     result.trigger.attempts += 1;
     const sentMs = Date.now();
     const summary = postSummary(`back up server ${serverId}`, result.trigger);
-    const call = post.createBackup.executeWithOptions({ summary }, [
-      { service, idempotencyKey, firstRunId: workflowInfo().firstExecutionRunId, serverId },
-    ]);
+    const call = post.createBackup.executeWithOptions({ summary }, [{ ...triggerInput(input), serverId }]);
     const end = await triggerEnd(call);
     operation.noteTrigger(end.kind);
     if (end.kind === 'accepted') {

@@ -1,6 +1,5 @@
 /** The POST of a deployment, watched: reads go on while its answer is outstanding, so that no trace is missed. */
-import { workflowInfo } from '@temporalio/workflow';
-import { post, postSummary, POST_UNDER_WAY_MS, triggerEnd } from './trigger.ts';
+import { post, postSummary, POST_UNDER_WAY_MS, triggerEnd, triggerInput } from './trigger.ts';
 import type { Deployment } from './deployment.ts';
 import { startBeat } from './rules/beat.ts';
 import { covered, startCoverage, type Coverage } from './rules/coverage.ts';
@@ -19,7 +18,7 @@ export interface Sent {
 }
 
 export async function sendWatched({ operation, input, read }: Deployment, question: Question): Promise<Sent> {
-  const { service, siteId, idempotencyKey, intervalMs } = input;
+  const { siteId, intervalMs } = input;
   const { trigger } = operation.result;
   const sentMs = Date.now();
   const sent: Omit<Sent, 'end'> = { sentMs, seen: NOTHING_SEEN, coverage: startCoverage(sentMs), trace: null };
@@ -28,9 +27,7 @@ export async function sendWatched({ operation, input, read }: Deployment, questi
   const summary = postSummary(`deploy site ${siteId}`, trigger);
   let end: Sent['end'] | undefined;
   const answered = triggerEnd(
-    post.triggerDeployment.executeWithOptions({ summary }, [
-      { service, idempotencyKey, firstRunId: workflowInfo().firstExecutionRunId, siteId },
-    ]),
+    post.triggerDeployment.executeWithOptions({ summary }, [{ ...triggerInput(input), siteId }]),
   ).then((it) => (end = it));
   await wait(
     operation,

@@ -1,8 +1,8 @@
 /** One POST: a regular activity with one attempt, never a local one, and what its end means. */
 import { ActivityFailure, ApplicationFailure, TimeoutFailure } from '@temporalio/common';
-import { proxyActivities } from '@temporalio/workflow';
+import { proxyActivities, workflowInfo } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.ts';
-import type { TriggerFailureDetails, TriggerReport } from '../contract.ts';
+import type { TriggerActivityInput, TriggerFailureDetails, TriggerReport } from '../contract.ts';
 import type { TriggerEnd } from './rules/trigger.ts';
 
 /**
@@ -16,6 +16,11 @@ export const post = proxyActivities<Activities>({
   heartbeatTimeout: '5 seconds',
   retry: { maximumAttempts: 1 },
 });
+
+/** What every POST of an operation is given. */
+export function triggerInput({ service, idempotencyKey }: Pick<TriggerActivityInput, 'service' | 'idempotencyKey'>) {
+  return { service, idempotencyKey, firstRunId: workflowInfo().firstExecutionRunId };
+}
 
 export const postSummary = (what: string, report: TriggerReport): string => `${what}, request ${report.attempts}`;
 

@@ -32,3 +32,22 @@ export async function startTemporal(options: Partial<ServerOptions> = {}): Promi
   atEnd(() => server.stop());
   return server;
 }
+
+export interface DurableTemporal {
+  readonly server: TemporalServer;
+  /** Once it has ended: on the same port, with all it knew. */
+  restart(): Promise<void>;
+}
+
+/** A Temporal server that can be killed and comes back. */
+export async function startDurableTemporal(): Promise<DurableTemporal> {
+  const dbFile = join(await tempFolder(), 'temporal.db');
+  let server = await startTemporal({ dbFile });
+  const port = Number(server.address.split(':')[1]);
+  return {
+    get server() {
+      return server;
+    },
+    restart: async () => void (server = await startTemporal({ dbFile, port })),
+  };
+}
