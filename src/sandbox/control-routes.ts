@@ -1,15 +1,18 @@
-/** The sandbox's own routes, for other processes: scripts, faults, outside actors, the journal. No token. */
+/** The sandbox's own routes, for other processes: scripts, faults, outside actors, webhooks, the journal. No token. */
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import type { Controls } from './controls.ts';
+import { deliveryFaultSchema } from './delivery-faults.ts';
 import { faultSchema } from './faults.ts';
 import { scriptSchema } from './script.ts';
+import { subscriptionSchema } from './subscriptions.ts';
 
 const target = z.union([z.strictObject({ site: z.string() }), z.strictObject({ server: z.string() })]);
 const scripts = z.strictObject({ target, scripts: z.array(scriptSchema).min(1) });
 const finish = z.strictObject({ target, word: z.string().min(1) });
 const token = z.strictObject({ token: z.string().min(1) });
 const limit = z.strictObject({ perSecond: z.number().int().min(0).nullable() });
+const alert = z.strictObject({ server: z.string(), message: z.string() });
 
 export function controlRoutes(app: FastifyInstance, controls: Controls): void {
   app.setErrorHandler((error, _request, reply) => {
@@ -28,6 +31,10 @@ export function controlRoutes(app: FastifyInstance, controls: Controls): void {
   add('faults', z.array(faultSchema).min(1), (body) => controls.fault(...body));
   add('token', token, (body) => controls.setToken(body.token));
   add('limit', limit, (body) => controls.limit(body.perSecond));
+  add('subscriptions', subscriptionSchema, (body) => controls.subscribe(body));
+  add('delivery-faults', z.array(deliveryFaultSchema).min(1), (body) => controls.faultDeliveries(...body));
+  add('alert', alert, (body) => controls.alert(body));
+  app.get('/sandbox/deliveries', async () => controls.deliveries);
   app.get('/sandbox/journal', async () => controls.journal);
 }
 

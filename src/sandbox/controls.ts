@@ -1,9 +1,19 @@
-/** What can be done to the sandbox besides asking it: scripts, faults, outside actors. */
+/** What can be done to the sandbox besides asking it: scripts, faults, outside actors, webhooks. */
+import type { Deliveries, Delivery } from './deliveries.ts';
+import type { DeliveryFault } from './delivery-faults.ts';
+import { alertFired, deleted } from './events.ts';
 import type { Fault } from './faults.ts';
 import type { Kind, ScriptPart } from './script.ts';
 import type { JournalEntry, State } from './state.ts';
+import type { Subscription } from './subscriptions.ts';
+import type { Telling } from './telling.ts';
 
 export type Target = { site: string } | { server: string };
+
+export interface Alert {
+  server: string;
+  message: string;
+}
 
 export interface Controls {
   readonly journal: readonly JournalEntry[];
@@ -21,11 +31,19 @@ export interface Controls {
   setToken(token: string): void;
   /** Answers 429 beyond so many requests a second; null: never. */
   limit(perSecond: number | null): void;
+  readonly deliveries: readonly Delivery[];
+  /** Tells this endpoint, by webhooks, what happens from now on. */
+  subscribe(subscription: Subscription): void;
+  /** Lets the next deliveries go wrong, in this order. */
+  faultDeliveries(...faults: DeliveryFault[]): void;
+  /** An alert fires on a server. */
+  alert(alert: Alert): void;
 }
 
-export function createControls(state: State): Controls {
+export function createControls(state: State, telling: Telling, deliveries: Deliveries): Controls {
   return {
     journal: state.journal,
+    deliveries: deliveries.list,
     script(target, ...scripts) {
       const [kind, id] = operationOn(target);
       state.script(kind, id, scripts);
@@ -37,16 +55,22 @@ export function createControls(state: State): Controls {
     },
     finish(target, word) {
       const operation = state.latest(...operationOn(target));
-      if (operation !== null) operation.script = { ...operation.script, durationMs: 0, ends: word };
+      if (operation === null) return;
+      operation.script = { ...operation.script, durationMs: 0, ends: word };
+      telling.changed(operation);
     },
     remove(target) {
       const [kind, name] = operationOn(target);
       state.remove(kind, name);
       state.note({ by: 'outside', request: `somebody deletes ${kind === 'backup' ? 'server' : 'site'} ${name}` });
+      deliveries.send(deleted(kind, name));
     },
     fault: (...faults) => state.faults.add(...faults),
     setToken: (token) => void (state.token = token),
     limit: (perSecond) => void (state.maxPerSecond = perSecond),
+    subscribe: (subscription) => deliveries.subscribe(subscription),
+    faultDeliveries: (...faults) => deliveries.faults.add(...faults),
+    alert: ({ server, message }) => deliveries.send(alertFired(server, message)),
   };
 }
 

@@ -1,5 +1,6 @@
 /** What can go wrong between a caller and the service: at which request, how often, and how. */
 import { z } from 'zod';
+import { createTurns, turnFields } from './turns.ts';
 
 export const ROUTES = ['deploy', 'latest', 'create-backup', 'backup'] as const;
 export type Route = (typeof ROUTES)[number];
@@ -26,10 +27,7 @@ export const faultSchema = z.strictObject({
   route: z.enum(ROUTES).optional(),
   /** The site, server or backup in the path; default: any. */
   target: z.string().optional(),
-  /** So many requests go well before. */
-  skip: z.number().int().min(0).optional(),
-  /** Default 1. */
-  times: z.number().int().min(1).optional(),
+  ...turnFields,
   answer: answerSchema,
   /** Whether a POST has its effect all the same; a true answer always has. */
   effect: z.boolean().optional(),
@@ -46,23 +44,11 @@ export interface Faults {
 }
 
 export function createFaults(): Faults {
-  const waiting: (Fault & { skip: number; times: number })[] = [];
+  const turns = createTurns<Fault>();
   return {
-    add: (...faults) =>
-      void waiting.push(...faults.map((fault) => ({ ...fault, skip: fault.skip ?? 0, times: fault.times ?? 1 }))),
-    next(route, target) {
-      for (const fault of waiting) {
-        if ((fault.route ?? route) !== route || (fault.target ?? target) !== target) continue;
-        if (fault.skip > 0) {
-          fault.skip -= 1;
-          continue;
-        }
-        fault.times -= 1;
-        if (fault.times === 0) waiting.splice(waiting.indexOf(fault), 1);
-        return fault;
-      }
-      return null;
-    },
+    add: (...faults) => turns.add(...faults),
+    next: (route, target) =>
+      turns.next((fault) => (fault.route ?? route) === route && (fault.target ?? target) === target),
   };
 }
 

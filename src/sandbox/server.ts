@@ -2,9 +2,12 @@
 import fastify from 'fastify';
 import { controlRoutes } from './control-routes.ts';
 import { createControls, type Controls } from './controls.ts';
+import { createDeliveries } from './deliveries.ts';
+import { createLifetime } from './lifetime.ts';
 import type { Kind, ScriptPart } from './script.ts';
 import { serviceRoutes } from './service-routes.ts';
 import { createState } from './state.ts';
+import { createTelling } from './telling.ts';
 
 export interface Sandbox extends Controls {
   readonly url: string;
@@ -21,8 +24,12 @@ export interface SandboxOptions {
 }
 
 export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
-  const state = createState(options.token, options.defaults);
-  const controls = createControls(state);
+  const lifetime = createLifetime();
+  const deliveries = createDeliveries(lifetime);
+  const telling = createTelling(lifetime, (event) => deliveries.send(event));
+  const { token, defaults } = options;
+  const state = createState({ token, defaults, onBegin: (operation) => telling.begun(operation) });
+  const controls = createControls(state, telling, deliveries);
   const app = fastify({ forceCloseConnections: true, routerOptions: { maxParamLength: 4_096 } });
   // A body is never needed, and an empty one may come as JSON.
   app.removeAllContentTypeParsers();
@@ -30,5 +37,9 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   serviceRoutes(app, state);
   controlRoutes(app, controls);
   const url = await app.listen({ host: options.host ?? '127.0.0.1', port: options.port ?? 0 });
-  return { ...controls, url, close: () => app.close() };
+  const close = async () => {
+    lifetime.end();
+    await app.close();
+  };
+  return { ...controls, url, close };
 }

@@ -55,7 +55,13 @@ export interface State {
   note(entry: Pick<JournalEntry, 'by' | 'request'> & Partial<JournalEntry>): void;
 }
 
-export function createState(token: string, defaults: Partial<Record<Kind, ScriptPart>> = {}): State {
+export interface StateOptions {
+  token: string;
+  defaults: Partial<Record<Kind, ScriptPart>> | undefined;
+  onBegin: (operation: Operation) => void;
+}
+
+export function createState({ token, defaults = {}, onBegin }: StateOptions): State {
   const operations: Operation[] = [];
   const scripts = new Map<string, ScriptPart[]>();
   const journal: JournalEntry[] = [];
@@ -90,6 +96,7 @@ export function createState(token: string, defaults: Partial<Record<Kind, Script
       const id = String(1_000 + operations.length);
       const operation = { id, kind, target, by, startedMs: Date.now(), script: nextScript(kind, target) };
       operations.push(operation);
+      onBegin(operation);
       return operation;
     },
     latestDeployment: (siteId) =>
