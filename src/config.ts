@@ -86,6 +86,44 @@ export function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '[::1]' || host === '::1' || /^127(\.\d{1,3}){3}$/.test(host);
 }
 
+/** Where a secret of the configuration file stands. */
+export type SecretPlace = { env: string } | { file: string };
+
+/**
+ * Reads a secret, each time anew: a rotated file needs no restart.
+ * @param key of the configuration file, for errors
+ * @throws ConfigError now or later, which names the place and never the secret
+ */
+export function secretSource(key: string, place: SecretPlace, env: Environment = process.env): () => Promise<string> {
+  if ('env' in place) {
+    const secret = set(env[place.env]);
+    if (secret === null) throw new ConfigError(`${key}: the variable ${place.env} is not set`);
+    return () => Promise.resolve(secret);
+  }
+  return async () => {
+    const text = await readSecretFile(key, place.file);
+    if (text !== '') return text;
+    throw new ConfigError(`${key}: the file ${place.file} is empty`);
+  };
+}
+
+/** @throws ConfigError that names the place and never the address, which may hold a secret */
+export function checkAddress(key: string, address: string, env: Environment = process.env): string {
+  if (!URL.canParse(address)) throw new ConfigError(`${key}: what stands there is no URL`);
+  const { protocol, hostname } = new URL(address);
+  const isAllowed =
+    protocol === 'https:' || (protocol === 'http:' && (isLoopback(hostname) || env.BELAY_ALLOW_HTTP === '1'));
+  if (isAllowed) return address;
+  throw new ConfigError(`${key}: the address must begin with https://, or set BELAY_ALLOW_HTTP=1`);
+}
+
+async function readSecretFile(key: string, file: string): Promise<string> {
+  const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    throw new ConfigError(`${key}: ${file} cannot be read (${error.code ?? 'unknown error'})`);
+  });
+  return text.trim();
+}
+
 /** The token, for every request anew: a rotated file needs no restart. */
 function tokenSource(env: Environment): () => Promise<string> {
   const [token, file] = [set(env.BELAY_API_TOKEN), set(env.BELAY_API_TOKEN_FILE)];
@@ -97,12 +135,7 @@ function tokenSource(env: Environment): () => Promise<string> {
     return () => Promise.resolve(checked);
   }
   if (file === null) throw new ConfigError('no API token: set BELAY_API_TOKEN or BELAY_API_TOKEN_FILE');
-  return async () => {
-    const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
-      throw new ConfigError(`BELAY_API_TOKEN_FILE: ${file} cannot be read (${error.code ?? 'unknown error'})`);
-    });
-    return checkToken('BELAY_API_TOKEN_FILE', text.trim());
-  };
+  return async () => checkToken('BELAY_API_TOKEN_FILE', await readSecretFile('BELAY_API_TOKEN_FILE', file));
 }
 
 function checkToken(source: string, token: string): string {

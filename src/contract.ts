@@ -2,6 +2,7 @@
  * Every name and shape that crosses Temporal. All of it is stored in running histories: add, never rename or remove.
  * Workflows import this file: no I/O here, no zod, JSON values only. Times are ISO 8601 UTC, durations milliseconds.
  */
+import type { NotifyFacts } from './event-contract.ts';
 
 export const SCHEMA_VERSION = 1;
 export const DEFAULT_TASK_QUEUE = 'belay';
@@ -84,6 +85,8 @@ export interface RunInput {
   /** A run whose first task starts later than this ends `not_started`. */
   startWithinMs?: number;
   keepGoing?: boolean;
+  /** Name of the worker's heartbeat URL to call when the run is `completed`. */
+  heartbeat?: string;
   meta?: Record<string, string>;
 }
 
@@ -273,6 +276,8 @@ export interface WorkerFacts {
   service: string;
   /** Whether the search attributes may be used: an unknown one would fail the workflow task for ever. */
   searchAttributes: boolean;
+  /** Absent where nobody is to be told. */
+  notify?: NotifyFacts;
 }
 
 // ---- Search attributes ---------------------------------------------------------------------------------------------

@@ -21,6 +21,30 @@ export function runWorkflowId(type: RunType, input: Pick<RunInput, 'serverId' | 
   throw new TypeError(`${type} needs ${type.startsWith('backup') ? 'a server' : 'a site'}`);
 }
 
+/** One workflow for each delivery: a repeated one finds its id taken. */
+export const eventId = (source: string, deliveryId: string): string => workflowId('event', source, deliveryId);
+
+/** Where it stands which server a backup is of. */
+export const backupRecordId = (backupId: string): string => workflowId('backup-record', backupId);
+
+/** Where the newest backup stands that somebody else began. */
+export const sharedBackupId = (serverId: string): string => workflowId('shared-backup', serverId);
+
+export const runEndId = (runWorkflowId: string, runId: string): string => workflowId('run-end', runWorkflowId, runId);
+
+/** What the ids of runs begin with that may wait for something of this server or site by themselves. */
+export function waitingRunPrefixes({ serverId, siteId }: { serverId: string | null; siteId: string | null }): string[] {
+  const kinds = [
+    ...(serverId === null ? [] : [`backup-then-deploy:${encodeURIComponent(serverId)}:`]),
+    ...(serverId === null ? [] : [`backup:${encodeURIComponent(serverId)}:`]),
+    ...(siteId === null ? [] : [`watch:${encodeURIComponent(siteId)}:`]),
+  ];
+  // Of a shortened id only so much is sure.
+  return kinds.map((prefix) => prefix.slice(0, MAX_WORKFLOW_ID_BYTES - HASH_BYTES));
+}
+
+/** A colon and a SHA-256. */
+const HASH_BYTES = 65;
 const ENDS_IN_HASH = /:[0-9a-f]{64}$/;
 
 function workflowId(kind: string, ...parts: string[]): string {
@@ -28,5 +52,5 @@ function workflowId(kind: string, ...parts: string[]): string {
   // One that looks as if it had been shortened is shortened, too: two inputs never share an id.
   if (id.length <= MAX_WORKFLOW_ID_BYTES && !(id.length === MAX_WORKFLOW_ID_BYTES && ENDS_IN_HASH.test(id))) return id;
   const hash = bytesToHex(sha256(utf8ToBytes(id)));
-  return `${id.slice(0, MAX_WORKFLOW_ID_BYTES - hash.length - 1)}:${hash}`;
+  return `${id.slice(0, MAX_WORKFLOW_ID_BYTES - HASH_BYTES)}:${hash}`;
 }

@@ -102,6 +102,7 @@ const ROOT_RULES: Record<string, Rule> = {
   ifBusy: oneOf(['wait', 'fail']),
   busyTimeoutMs: wholeNumber(LIMITS.busyTimeoutMs),
   startWithinMs: wholeNumber(LIMITS.startWithinMs),
+  heartbeat: id,
   keepGoing: (value) => (typeof value === 'boolean' ? null : 'is neither true nor false'),
 };
 const BACKUP_RULES: Record<string, Rule> = { intervalMs, tries, maxAgeMs: durationMs, backupId: id };

@@ -17,8 +17,10 @@ export type {
   TriggerReport,
   Waiting,
 } from './contract.ts';
+export type { EventInput, EventKind, Reaction, ServiceEvent } from './event-contract.ts';
 export { connect, type Belay, type ConnectOptions } from './starter/connect.ts';
 export { BelayError } from './starter/errors.ts';
+export type { EventFilter, TakenEvent } from './starter/events.ts';
 export type { RunFilter } from './starter/list.ts';
 export type { Run, WaitOptions } from './starter/run.ts';
 export type { StartOptions } from './starter/start.ts';

@@ -1,10 +1,11 @@
 /** Program `belay worker`: takes runs from Temporal and talks to the hosting service. The only holder of the token. */
 import { requireService, serviceConfig, taskQueue } from './config.ts';
-import { readConfiguration } from './configuration.ts';
+import { readConfiguration } from './configuration/read.ts';
 import { untilStopped } from './until-stopped.ts';
 import { findTemporal } from './temporal.ts';
 import { startWorker } from './worker/create.ts';
-import { createLogger, installRuntime } from './worker/log.ts';
+import { createLogger } from './log.ts';
+import { installRuntime } from './worker/runtime.ts';
 
 export async function main(): Promise<void> {
   const service = requireService(await serviceConfig());

@@ -5,6 +5,7 @@ import { ApplicationFailure } from '@temporalio/common';
 import { DefaultLogger } from '@temporalio/worker';
 import type { ReadResult } from '../src/contract.ts';
 import { createActivities } from '../src/activities/index.ts';
+import { NOBODY_ELSE } from './support/activity-deps.ts';
 import { createStatusWords } from '../src/activities/statuses.ts';
 import { ServiceError, type ServiceClient } from '../src/service/index.ts';
 import type { ServiceErrorFacts } from '../src/service/errors.ts';
@@ -28,7 +29,7 @@ function activitiesOn(answer: () => Promise<never>) {
     readBackup: answer,
   };
   const facts = { service: SERVICE, searchAttributes: false };
-  return createActivities({ service, statuses: createStatusWords(), facts, findBackup: () => Promise.resolve(null) });
+  return createActivities({ service, statuses: createStatusWords(), facts, ...NOBODY_ELSE });
 }
 
 /** That of the SDK's mock. */

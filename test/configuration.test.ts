@@ -1,10 +1,16 @@
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { parse } from 'yaml';
 import { test } from 'node:test';
 import { ConfigError } from '../src/config.ts';
-import { readConfiguration } from '../src/configuration.ts';
+import { readConfiguration } from '../src/configuration/read.ts';
+import { configurationSchema } from '../src/configuration/schema.ts';
+import { EVENT_KINDS } from '../src/event-contract.ts';
+import { reactionsTo } from '../src/events/sources.ts';
 import { startSandbox } from '../src/sandbox/server.ts';
+import { jsonSchemaOf } from '../tools/schemas.ts';
 import { atEnd } from './support/at-end.ts';
 import { run, startWorkerProcess } from './support/processes.ts';
 import { startTemporal, tempFolder } from './support/temporal.ts';
@@ -35,9 +41,12 @@ test('a missing or empty belay.yaml is none; one that was named has to be there'
 
 test('what docs/configuration.md shows is read', async () => {
   const text = /```yaml\n([^]*?)```/.exec(readFileSync(new URL('../docs/configuration.md', import.meta.url), 'utf8'));
-  assert.deepEqual(await readConfiguration({ path: await fileWith(text?.[1] ?? ''), isNamed: true }), {
-    statuses: { deployment: { cancelled: 'failed' }, backup: { expired: 'failed' } },
-  });
+  const shown = text?.[1] ?? '';
+  const read = await readConfiguration({ path: await fileWith(shown), isNamed: true });
+  assert.deepEqual(read.statuses, { deployment: { cancelled: 'failed' }, backup: { expired: 'failed' } });
+  assert.deepEqual(Object.keys(read.events?.sources ?? {}), ['panel', 'scripts']);
+  assert.ok(new Ajv2020({ strict: false }).validate(jsonSchemaOf(configurationSchema), parse(shown)));
+  for (const kind of EVENT_KINDS) assert.deepEqual(read.events?.reactions?.[kind], reactionsTo(kind, {}), kind);
 });
 
 test('a mistake is told with file, line, key and remedy', async () => {
@@ -50,6 +59,35 @@ test('a mistake is told with file, line, key and remedy', async () => {
   assert.match(await problemOf('statuses: [a]\n'), /^FILE:1: statuses: /);
   assert.match(await problemOf('a: 1\nb: [\n'), /^FILE:\d: /);
   assert.match(await problemOf('statuses:\n  backup: {}\nstatuses: {}\n'), /^FILE:3: /);
+});
+
+test('a mistake about events and notifications is told with file, line, key and remedy', async () => {
+  const inSource = (...lines: string[]) =>
+    ['events:', '  sources:', '    panel:', ...lines.map((line) => `      ${line}`)].join('\n');
+  const panel = 'events.sources.panel';
+  const standard = 'verify: standard-webhooks';
+  const word = 'standard-webhooks, hmac-sha256 or none';
+  for (const [text, problem] of [
+    [inSource('verify: hmac'), `FILE:4: ${panel}.verify: write verify: ${word}`],
+    [inSource('secrets: []'), `FILE:3: ${panel}.verify: write verify: ${word}`],
+    [inSource(standard), `FILE:3: ${panel}.secrets: it is missing; `],
+    [inSource(standard, 'secrets: []'), `FILE:5: ${panel}.secrets: name at least one secret`],
+    [inSource(standard, 'secrets: [whsec_x]'), `FILE:5: ${panel}.secrets.0: a secret or address stands in a file`],
+    [inSource(standard, 'secrets:', '  - { file: a, env: B }'), `FILE:6: ${panel}.secrets.0: a secret or address`],
+    [inSource(standard, 'secrets: [{ env: A }]', 'header: x'), `FILE:6: ${panel}.header: there is no such key`],
+    [inSource('verify: none', 'fields: { servre: a }'), `FILE:5: ${panel}.fields.servre: there is no such key`],
+    [inSource('verify: none', 'kinds: { backup: [a] }'), `FILE:5: ${panel}.kinds.backup: `],
+    ['events:\n  sources:\n    "a/b": { verify: none }', 'FILE:3: events.sources.a/b: a name has up to 50 of'],
+    [
+      'events:\n  reactions:\n    alert.fired: [end-wait]',
+      'FILE:3: events.reactions.alert.fired.0: write one of notify',
+    ],
+    ['notify:\n  on: never', 'FILE:2: notify.on: write one of failed, all'],
+    ['notify:\n  targets:\n    ops: https://x', 'FILE:3: notify.targets.ops: a secret or address stands in a file'],
+  ] as const) {
+    const told = await problemOf(text);
+    assert.ok(told.startsWith(problem), `${text}\n${told}\n${problem}`);
+  }
 });
 
 test('worker, dev and doctor with a mistake in the file exit 2; nothing is started', async () => {

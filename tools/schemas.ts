@@ -1,14 +1,19 @@
-/** Writes docs/run-input.schema.json and docs/run-result.schema.json: `npm run schemas`. */
+/** Writes the JSON Schemas in docs/: `npm run schemas`. */
 import { writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { format, resolveConfig } from 'prettier';
 import { z } from 'zod';
+import { configurationSchema } from '../src/configuration/schema.ts';
 import { runInput } from './schemas/run-input.ts';
 import { runResult } from './schemas/run-result.ts';
 
 export { runInput, runResult };
 
-export const DOCUMENTS = { 'run-input.schema.json': runInput, 'run-result.schema.json': runResult } as const;
+export const DOCUMENTS = {
+  'run-input.schema.json': runInput,
+  'run-result.schema.json': runResult,
+  'belay.schema.json': configurationSchema,
+} as const;
 
 export const pathOf = (name: string) => fileURLToPath(new URL(`../docs/${name}`, import.meta.url));
 

@@ -1,11 +1,12 @@
 /** All activities, made from what they need. Their names and payloads are stored in running histories. */
 import type { BackupEnd, WorkerFacts } from '../contract.ts';
+import { createEventActivities, type EventDeps } from './events.ts';
 import type { ServiceClient } from '../service/index.ts';
 import { createReads } from './reads.ts';
 import type { StatusWords } from './statuses.ts';
 import { createTriggers } from './triggers.ts';
 
-export interface ActivityDeps {
+export interface ActivityDeps extends EventDeps {
   service: ServiceClient;
   statuses: StatusWords;
   facts: WorkerFacts;
@@ -18,10 +19,11 @@ export interface BackupQuery {
   startedSince: string;
 }
 
-export function createActivities({ service, statuses, facts, findBackup }: ActivityDeps) {
+export function createActivities({ service, statuses, facts, findBackup, ...events }: ActivityDeps) {
   return {
     ...createReads({ service, statuses }),
     ...createTriggers({ service }),
+    ...createEventActivities(events),
 
     /** What the worker that runs this says of itself. */
     describeWorker: (): Promise<WorkerFacts> => Promise.resolve(facts),

@@ -2,8 +2,9 @@
 import { Command } from 'commander';
 import { printDocument } from '../document.ts';
 import { homeFolder, isLoopback, namesTemporal, serviceConfig, taskQueue } from '../config.ts';
-import { readConfiguration } from '../configuration.ts';
+import { readConfiguration } from '../configuration/read.ts';
 import { claimHome, removeNote, writeNote } from '../dev/note.ts';
+import { listens } from '../dev/ports.ts';
 import type { Stack, StackOptions } from '../dev/stack.ts';
 import { BelayError } from '../starter.ts';
 import { findTemporal, type TemporalPlace } from '../temporal.ts';
@@ -14,20 +15,27 @@ import { parsePort } from './values.ts';
 interface DevOptions {
   temporalPort: number;
   uiPort: number;
+  webhookPort?: number;
   json?: boolean;
 }
 
 const RETENTION_DAYS = 30;
+export const WEBHOOK_PORT = 4181;
 
 export function devCommand(): Command {
   return new Command('dev')
     .description(
-      'run Temporal, a worker and, unless BELAY_API_URL is set, the sandbox on this machine; not for production',
+      'run Temporal, a worker, a webhook receiver and, unless BELAY_API_URL is set, the sandbox here; not for production',
     )
     .option('--temporal-port <port>', 'of the embedded Temporal; 0 = any free one', parsePort, 7233)
     .option('--ui-port <port>', 'of its UI; 0 = any free one', parsePort, 8233)
+    .option(
+      '--webhook-port <port>',
+      `of the webhook receiver; 0 = any free one (default ${WEBHOOK_PORT}, or a free one where that is taken)`,
+      parsePort,
+    )
     .addOption(json())
-    .addHelpText('after', examples('belay dev', 'belay dev --temporal-port 0 --ui-port 0 --json'))
+    .addHelpText('after', examples('belay dev', 'belay dev --temporal-port 0 --ui-port 0 --webhook-port 0 --json'))
     .action(dev);
 }
 
@@ -60,6 +68,7 @@ async function runStack(
     ...parts,
     server: { port: options.temporalPort, uiPort: options.uiPort, keepsData: true, retentionDays: RETENTION_DAYS },
     taskQueue: taskQueue(),
+    webhookPort: options.webhookPort ?? ((await listens(WEBHOOK_PORT)) ? 0 : WEBHOOK_PORT),
   });
   try {
     const { address } = stack.temporal.connectionOptions;
@@ -79,10 +88,12 @@ function refuseFarSandbox({ connectionOptions: { address } }: TemporalPlace): vo
   throw new BelayError('Usage', `the sandbox doesn't go with the Temporal at ${address}: ${remedy}`);
 }
 
-function sayReady({ temporal, serviceUrl, sandbox }: Stack, asJson: boolean): void {
+function sayReady({ temporal, serviceUrl, sandbox, webhooks }: Stack, asJson: boolean): void {
   const address = temporal.connectionOptions.address;
-  if (asJson) return printDocument({ temporal: address, ui: temporal.uiUrl, webhooks: null, service: serviceUrl });
+  const webhooksUrl = webhooks?.url ?? null;
+  if (asJson)
+    return printDocument({ temporal: address, ui: temporal.uiUrl, webhooks: webhooksUrl, service: serviceUrl });
   const ui = temporal.uiUrl === null ? '' : `, its UI ${temporal.uiUrl}`;
   const service = `service ${serviceUrl}${sandbox === null ? '' : ' (the sandbox)'}`;
-  process.stdout.write(`ready: Temporal ${address}${ui}, ${service}; not for production\n`);
+  process.stdout.write(`ready: Temporal ${address}${ui}, webhooks ${webhooksUrl}, ${service}; not for production\n`);
 }

@@ -3,6 +3,7 @@ import { Command } from 'commander';
 import colors from 'picocolors';
 import { printDocument } from '../document.ts';
 import { taskQueue } from '../config.ts';
+import { createLogger } from '../log.ts';
 import type { Report } from '../doctor/check.ts';
 import { findTemporal } from '../temporal.ts';
 import { EXIT } from './exit.ts';
@@ -26,13 +27,13 @@ export function doctorCommand(): Command {
 
 async function doctor(options: DoctorOptions): Promise<void> {
   // Only here: they load the worker, which the other commands have no use for.
-  const [{ examine }, { serviceChecks }, { temporalChecks }, { workerCheck }, { createLogger, installRuntime }, sdk] =
+  const [{ examine }, { serviceChecks }, { temporalChecks }, { workerCheck }, { installRuntime }, sdk] =
     await Promise.all([
       import('../doctor/check.ts'),
       import('../doctor/service.ts'),
       import('../doctor/temporal.ts'),
       import('../doctor/worker.ts'),
-      import('../worker/log.ts'),
+      import('../worker/runtime.ts'),
       import('@temporalio/worker'),
     ]);
   installRuntime(createLogger('silent'));

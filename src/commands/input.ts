@@ -18,6 +18,7 @@ export interface RunOptions {
   ifBusy?: 'wait' | 'fail';
   busyTimeout?: number;
   startWithin?: number;
+  heartbeat?: string;
   meta?: Record<string, string>;
 }
 
@@ -46,6 +47,7 @@ export function inputOf(options: RunOptions): RunInput {
       busyTimeoutMs: options.busyTimeout,
       startWithinMs: options.startWithin,
       keepGoing: options.keepGoing,
+      heartbeat: options.heartbeat,
       meta: options.meta,
     }),
   };

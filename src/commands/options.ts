@@ -86,6 +86,7 @@ export function addRunOptions(command: Command): Command {
   return command
     .option('--key <key>', 'the same key is the same run: in flight join it, closed give its result', parseId)
     .option('--again', 'with --key: when that run is closed and not completed, start anew')
+    .option('--heartbeat <name>', "call this address of the worker's belay.yaml when the run is completed", parseId)
     .option('--meta <name=value>', 'a note that goes into the result; several may be given', collectMeta)
     .option(
       '--start-within <duration>',

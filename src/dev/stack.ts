@@ -3,15 +3,18 @@ import { randomBytes } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { cacheFolder, childEnvironment, type ServiceConfig } from '../config.ts';
-import type { Configuration } from '../configuration.ts';
+import type { Configuration } from '../configuration/read.ts';
+import type { Webhooks } from '../events/start.ts';
 import { startSandbox, type Sandbox, type SandboxOptions } from '../sandbox/server.ts';
 import { BelayError } from '../starter/errors.ts';
 import type { TemporalPlace } from '../temporal.ts';
 import { startWorker, type RunningWorker } from '../worker/create.ts';
-import { createLogger, installRuntime } from '../worker/log.ts';
+import { createLogger, type Logger } from '../log.ts';
+import { installRuntime } from '../worker/runtime.ts';
 import { downloadBySdk } from './download.ts';
 import { findExecutable } from './executable.ts';
 import { showBuild } from './progress.ts';
+import { startReceiver } from './receiver.ts';
 import { startServer, type TemporalServer } from './server.ts';
 
 export interface StackOptions {
@@ -25,12 +28,15 @@ export interface StackOptions {
   configuration?: Configuration;
   sandbox?: Pick<SandboxOptions, 'defaults'>;
   taskQueue: string;
+  /** 0 = any free one; without it there is no webhook receiver. */
+  webhookPort?: number;
 }
 
 export interface Stack {
   readonly temporal: TemporalPlace;
   readonly serviceUrl: string;
   readonly sandbox: Sandbox | null;
+  readonly webhooks: Webhooks | null;
   /** Rejects when a part ends that wasn't asked to. */
   readonly broken: Promise<never>;
   stop(): Promise<void>;
@@ -55,10 +61,13 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     const { taskQueue, configuration = {} } = options;
     const worker = await startWorker({ temporal, taskQueue, service, configuration, log }, 'warn');
     stops.push(() => worker.stop());
+    const own = sandbox?.sandbox ?? null;
+    const webhooks = await ownReceiver(options, { server, sandbox: own, log });
+    if (webhooks !== null) stops.push(() => webhooks.close());
     const broken = brokenPart(worker, server, () => stops.length === 0, options.folder);
     // Who doesn't look at it is not to be ended by it.
     broken.catch(() => undefined);
-    return { temporal, serviceUrl: service.baseUrl, sandbox: sandbox?.sandbox ?? null, broken, stop };
+    return { temporal, serviceUrl: service.baseUrl, sandbox: own, webhooks, broken, stop };
   } catch (error) {
     await stop();
     throw error;
@@ -92,6 +101,15 @@ async function ownSandbox({ sandbox: given }: StackOptions): Promise<{ sandbox: 
   const token = randomBytes(16).toString('hex');
   const sandbox = await startSandbox({ token, ...given });
   return { sandbox, config: { baseUrl: sandbox.url, token: () => Promise.resolve(token) } };
+}
+
+async function ownReceiver(
+  { webhookPort: port, configuration = {}, taskQueue }: StackOptions,
+  { server, ...parts }: { server: TemporalServer | null; sandbox: Sandbox | null; log: Logger },
+): Promise<Webhooks | null> {
+  if (port === undefined) return null;
+  const temporal = server === null ? { taskQueue } : { address: server.address, taskQueue };
+  return startReceiver({ port, configuration, temporal, ...parts });
 }
 
 function placeOf(server: TemporalServer | null): TemporalPlace {

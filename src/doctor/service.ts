@@ -1,6 +1,7 @@
 /** The hosting service: is it there, and does it let us in? Asks for a backup nobody has; triggers nothing. */
 import { serviceConfig, type ServiceConfig } from '../config.ts';
-import { readConfiguration } from '../configuration.ts';
+import { readConfiguration } from '../configuration/read.ts';
+import { createNotifier } from '../notifications/send.ts';
 import { createServiceClient } from '../service/index.ts';
 import { probeService } from '../worker/probe.ts';
 import type { Check, Finding } from './check.ts';
@@ -13,7 +14,8 @@ export function serviceChecks(): Check[] {
       name: 'configuration',
       look: async () => {
         config = await serviceConfig();
-        await readConfiguration();
+        const { notify } = await readConfiguration();
+        await createNotifier(notify, (result) => result);
         if (config !== null)
           return { state: 'ok', message: `BELAY_API_URL is ${config.baseUrl}, and there is a token` };
         const remedy = 'set BELAY_API_URL, and BELAY_API_TOKEN or BELAY_API_TOKEN_FILE, where the worker runs';

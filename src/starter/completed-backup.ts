@@ -1,5 +1,5 @@
 /** Backups of ours that are complete, found in the past of their server's lock. */
-import { Client, type ConnectionLike } from '@temporalio/client';
+import type { Client } from '@temporalio/client';
 import type { BackupQuery } from '../activities/index.ts';
 import type { BackupEnd, BackupResult } from '../contract.ts';
 import { backupServerId } from '../ids.ts';
@@ -10,10 +10,9 @@ const MAX_LOOKED_AT = 5;
 
 /** The newest completed backup of the server that began late enough, or null. */
 export async function completedBackup(
-  temporal: { connection: ConnectionLike; namespace: string },
+  client: Client,
   { serverId, startedSince }: BackupQuery,
 ): Promise<BackupEnd | null> {
-  const client = new Client(temporal);
   const workflowId = backupServerId(serverId);
   const query = `WorkflowId = ${quoted(workflowId)} AND ExecutionStatus = 'Completed' AND StartTime >= '${startedSince}'`;
   let lookedAt = 0;

@@ -20,6 +20,12 @@ export async function historyFacts(handle: WorkflowHandle): Promise<HistoryFacts
   return facts;
 }
 
+/** What a workflow was started with. */
+export async function inputOf<T>(handle: WorkflowHandle): Promise<T | null> {
+  const { events } = await handle.fetchHistory();
+  return decoded<T>(events?.[0]?.workflowExecutionStartedEventAttributes?.input?.payloads);
+}
+
 function note(facts: HistoryFacts, event: Events[number]): void {
   const started = event.workflowExecutionStartedEventAttributes;
   if (started) facts.input = decoded<RunInput>(started.input?.payloads);

@@ -4,7 +4,7 @@ import { NativeConnection } from '@temporalio/worker';
 import { BelayError } from '../starter/errors.ts';
 import type { TemporalPlace } from '../temporal.ts';
 import { plainText } from '../text.ts';
-import type { Logger } from './log.ts';
+import type { Logger } from '../log.ts';
 
 const PATIENCE_MS = 60_000;
 const PAUSE_MS = 2_000;

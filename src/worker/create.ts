@@ -4,13 +4,15 @@ import { Worker } from '@temporalio/worker';
 import { createActivities } from '../activities/index.ts';
 import { createStatusWords } from '../activities/statuses.ts';
 import type { ServiceConfig } from '../config.ts';
-import type { Configuration } from '../configuration.ts';
+import type { Configuration } from '../configuration/read.ts';
 import { createServiceClient } from '../service/index.ts';
 import { BelayError } from '../starter/errors.ts';
-import { completedBackup } from '../starter/completed-backup.ts';
+import { createNotifier } from '../notifications/send.ts';
+import { withLink } from '../starter/link.ts';
+import { temporalDeps } from '../starter/temporal-deps.ts';
 import type { TemporalPlace } from '../temporal.ts';
 import { connectWhenThere } from './connect.ts';
-import type { Logger } from './log.ts';
+import type { Logger } from '../log.ts';
 import { workerIdentity } from './identity.ts';
 import { probeService } from './probe.ts';
 import { registerSearchAttributes } from './search-attributes.ts';
@@ -34,7 +36,7 @@ const SETTINGS = {
 } as const;
 
 export interface WorkerOptions {
-  temporal: Pick<TemporalPlace, 'connectionOptions' | 'namespace'>;
+  temporal: Pick<TemporalPlace, 'connectionOptions' | 'namespace'> & Partial<Pick<TemporalPlace, 'uiUrl'>>;
   taskQueue: string;
   service: ServiceConfig;
   /** Default: nothing beside what the interface shows. */
@@ -55,27 +57,35 @@ export interface RunningWorker {
  * @throws BelayError
  */
 export async function startWorker(options: WorkerOptions, onRefusedToken: 'throw' | 'warn'): Promise<RunningWorker> {
-  const { temporal, taskQueue, log } = options;
+  const { temporal, taskQueue, configuration = {}, log } = options;
+  const { namespace, uiUrl = null } = temporal;
+  const notifier = await createNotifier(configuration.notify, (result) => withLink({ namespace, uiUrl }, result));
   const service = createServiceClient(options.service);
   const probe = await probeService(service);
   if (probe.state === 'refused' && onRefusedToken === 'throw') throw new BelayError('Refused', probe.message);
   if (probe.state !== 'ok') log.warn(probe.message);
 
   const connection = await connectWhenThere(temporal, log);
-  const unusable = await registerSearchAttributes(connection, temporal.namespace);
+  const unusable = await registerSearchAttributes(connection, namespace);
   if (unusable !== null) log.warn(`search attributes are not used: ${unusable}`);
   const worker = await Worker.create({
     ...SETTINGS,
     connection,
-    namespace: temporal.namespace,
+    namespace,
     taskQueue,
     identity: workerIdentity(),
     workflowBundle: WORKFLOW_BUNDLE,
     activities: createActivities({
       service,
-      statuses: createStatusWords(options.configuration?.statuses),
-      facts: { service: service.origin, searchAttributes: unusable === null },
-      findBackup: (query) => completedBackup({ connection, namespace: temporal.namespace }, query),
+      statuses: createStatusWords(configuration.statuses),
+      facts: {
+        service: service.origin,
+        searchAttributes: unusable === null,
+        ...(notifier.facts === null ? {} : { notify: notifier.facts }),
+      },
+      notify: (input) => notifier.notify(input),
+      callHeartbeat: (name) => notifier.callHeartbeat(name),
+      ...temporalDeps({ connection, namespace }),
     }),
   });
   const ended = worker.run().finally(() => connection.close());

@@ -27,6 +27,12 @@ export async function admit(run: Run): Promise<End | null> {
     const message = `this run is for ${run.input.service}, and the workers serve ${facts.service}`;
     return ended('not_started', 'Refused', message);
   }
+  run.notify = facts.notify ?? null;
+  const heartbeat = run.input.heartbeat;
+  if (heartbeat !== undefined && facts.notify?.heartbeats.includes(heartbeat) !== true) {
+    const remedy = `add it to notify.heartbeats in the worker's belay.yaml`;
+    return ended('not_started', 'Usage', `the worker knows no heartbeat "${heartbeat}": ${remedy}`);
+  }
   run.searchAttributes = facts.searchAttributes;
   const servers = run.input.serverId === undefined ? [] : [run.input.serverId];
   setAttributes(facts.searchAttributes, { sites: run.input.siteIds, servers, phase: 'checking' });

@@ -33,7 +33,7 @@ export async function backupEnd(watcher: Watcher, options: BackupWait): Promise<
       tries,
     },
     (read) => {
-      if (read.ok) return read.state === 'in_progress' ? undefined : judged(name, read);
+      if (read.ok) return read.state === 'in_progress' ? claimedEnd(name, backupId, watcher) : judged(name, read);
       const refusal = given && watcher.lastStatus === null ? refusalOf(read, true) : null;
       return refusal === null ? undefined : ended('not_started', 'Refused', `${name}: ${refusal}`);
     },
@@ -51,6 +51,13 @@ export async function backupEnd(watcher: Watcher, options: BackupWait): Promise<
         `${name} was not complete after ${tries} tries, last status ${lastRead(watcher)}`,
       );
   }
+}
+
+/** The service said by an event that it failed, and its status doesn't say that it is complete. */
+function claimedEnd(name: string, backupId: string, { hints, lastStatus }: Watcher): End | undefined {
+  const event = hints.failedBackup(backupId);
+  if (event === null) return undefined;
+  return ended('failed', 'BackupFailed', `${name} failed, says ${event}; its status was still "${lastStatus}"`);
 }
 
 function judged(name: string, sighting: Sighting): End {

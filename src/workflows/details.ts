@@ -7,6 +7,7 @@ import type {
   RunResult,
   Waiting,
 } from '../contract.ts';
+import type { EventInput, EventResult } from '../event-contract.ts';
 import { codeSpan } from '../text.ts';
 
 export function operationDetails({ phase, result, waiting }: OperationProgress): string {
@@ -27,6 +28,19 @@ export function runDetails({ result, waiting, operation }: RunProgress): string 
     waiting === null ? null : waitingLine(waiting),
     operation === null ? null : `In flight: ${codeSpan(operation.workflowId)}, whose details tell the tries`,
     ...partLines(result),
+  );
+}
+
+export function eventDetails({ event, source, verified }: EventInput, result: EventResult): string {
+  const named = { server: event.serverId, site: event.siteId, backup: event.backupId };
+  const ids = Object.entries(named).flatMap(([what, id]) => (id === null ? [] : [`${what} ${codeSpan(id)}`]));
+  return lines(
+    `**${event.kind}** from ${codeSpan(source)}${verified ? '' : ', not verified'}`,
+    event.said === null ? null : `In the sender's words: ${codeSpan(event.said)}`,
+    ids.length === 0 ? 'It names nothing we know' : `It names ${ids.join(', ')}`,
+    ...result.woken.map((id) => `Told to read now: ${codeSpan(id)}`),
+    result.shared ? 'The next run that needs this backup may rest on it' : null,
+    result.notified.length === 0 ? null : `Notified: ${result.notified.map((it) => codeSpan(it)).join(', ')}`,
   );
 }
 

@@ -1,12 +1,17 @@
-/** Hints: somebody says that there is something to read. A flood of them costs a bounded number of reads. */
+/**
+ * Hints: somebody says that there is something to read. A flood of them costs a bounded number of reads. A hint may
+ * carry what an event claims; only a read that began after it was heard can bear it out.
+ */
 import { defineSignal, setHandler } from '@temporalio/workflow';
 import { SIGNALS } from '../contract.ts';
+import type { Claim, Hint } from '../event-contract.ts';
 
 const MIN_GAP_MS = 1_000;
 /** Two thousand tries, and so many more, of a slow service stay inside Temporal's limit of 51,200 events. */
 const MAX_HINTED_READS = 1_000;
+const MAX_CLAIMS = 100;
 
-export const hintSignal = defineSignal(SIGNALS.hint);
+export const hintSignal = defineSignal<[Hint?]>(SIGNALS.hint);
 
 export interface Hints {
   /** A hint came and was not yet followed by a read. */
@@ -15,16 +20,29 @@ export interface Hints {
   readableAtMs(nowMs: number): number | null;
   /** To be called before the read: a hint during it asks for another one. */
   take(nowMs: number): void;
+  /** The event that says that this backup failed, if a read has begun since; or null. */
+  failedBackup(backupId: string): string | null;
+  /** The event that says that this site was deleted, if a read has begun since; or null. */
+  deletedSite(siteId: string): string | null;
 }
 
 /** Keeps hints from now on. @param tries of the wait they are for */
 export function keepHints(tries: number): Hints {
   const maxReads = Math.min(2 * tries, MAX_HINTED_READS);
+  const claims: Claim[] = [];
   let pending = false;
   let reads = 0;
   let lastMs = -Infinity;
   const description = 'Read the status now; what is read decides, the hint never does.';
-  setHandler(hintSignal, () => void (pending = reads < maxReads), { description });
+  const hear = (hint?: Partial<Hint>) => {
+    const claim = hint?.claim ?? null;
+    const isNew = claim !== null && !claims.some((known) => isSame(known, claim));
+    if (isNew && claims.length < MAX_CLAIMS) claims.push(claim);
+    // One read for a claim that is new there is always.
+    pending ||= reads < maxReads || isNew;
+  };
+  setHandler(hintSignal, hear, { description });
+  const claimed = (matches: (claim: Claim) => boolean) => (pending ? null : (claims.find(matches)?.event ?? null));
   return {
     get pending() {
       return pending;
@@ -35,5 +53,12 @@ export function keepHints(tries: number): Hints {
       reads += 1;
       lastMs = nowMs;
     },
+    failedBackup: (backupId) => claimed((claim) => claim.kind === 'backup.failed' && claim.backupId === backupId),
+    deletedSite: (siteId) => claimed((claim) => claim.kind === 'resource.deleted' && claim.siteId === siteId),
   };
+}
+
+function isSame(a: Claim, b: Claim): boolean {
+  if (a.kind === 'backup.failed') return b.kind === a.kind && b.backupId === a.backupId;
+  return b.kind === a.kind && b.siteId === a.siteId;
 }

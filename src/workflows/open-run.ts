@@ -10,6 +10,7 @@ import {
   type RunType,
   type Waiting,
 } from '../contract.ts';
+import type { NotifyFacts } from '../event-contract.ts';
 import { planOf, type RunPlan } from '../input.ts';
 import { plainText } from '../text.ts';
 import { setAttributes } from './attributes.ts';
@@ -30,6 +31,8 @@ export interface Run {
   readonly hints: Hints;
   /** Whether the namespace has the search attributes; known once the run is admitted. */
   searchAttributes: boolean;
+  /** Who is told how it ends; known once the run is admitted. */
+  notify: NotifyFacts | null;
   takeLock<T>(wanted: WantedLock<T>): Promise<Turn<T>>;
   enter(phase: Phase): void;
   show(waiting: Waiting | null): void;
@@ -52,6 +55,7 @@ export function openRun(type: RunType, input: RunInput): Run {
     cancellation,
     hints: keepHints(type === 'watchDeployment' ? plan.deploy.tries : plan.backup.tries),
     searchAttributes: false,
+    notify: null,
     takeLock: (wanted) => takeLock(locks, cancellation, wanted),
     enter(phase) {
       result.phase = phase;

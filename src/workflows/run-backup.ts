@@ -1,8 +1,9 @@
 /** The backup of a run: one that is there already, one in the making, shared with whoever else wants one, or its own. */
-import { proxyActivities, workflowInfo } from '@temporalio/workflow';
+import { proxyActivities, proxyLocalActivities, workflowInfo } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.ts';
 import type { BackupEnd, BackupResult, BackupServerInput, BackupSource } from '../contract.ts';
 import { backupServerId } from '../ids.ts';
+import { noteBackup } from './backup-record.ts';
 import { backupEnd } from './backup-wait.ts';
 import { startBackup } from './children.ts';
 import { ended, type End } from './end.ts';
@@ -13,14 +14,19 @@ import { createWatcher } from './watcher.ts';
 
 const lookup = proxyActivities<Activities>({ startToCloseTimeout: '10 seconds', retry: { maximumAttempts: 3 } });
 
+const quick = proxyLocalActivities<Activities>({ startToCloseTimeout: '2 seconds', retry: { maximumAttempts: 1 } });
+
 export async function backUp(run: Run, serverId: string): Promise<End> {
   const { backupId, maxAgeMs } = run.plan.backup;
   run.enter('backup');
   if (backupId !== null) return restOn(run, { ...unknownBackup(serverId, 'given'), backupId });
   const recent = maxAgeMs === null ? null : await recentBackup(run, serverId, maxAgeMs);
-  if (recent === null) return createOrShare(run, serverId);
-  run.result.backup = recent;
-  return { outcome: 'completed', error: null };
+  if (recent !== null) {
+    run.result.backup = recent;
+    return { outcome: 'completed', error: null };
+  }
+  const foreign = await foreignBackup(run, serverId);
+  return foreign === null ? createOrShare(run, serverId) : restOn(run, foreign);
 }
 
 function unknownBackup(serverId: string, source: BackupSource | null): BackupResult {
@@ -87,6 +93,10 @@ async function share(run: Run, { result, error }: BackupEnd): Promise<End> {
 /** Waits for a backup that this run didn't start. */
 async function restOn(run: Run, result: BackupResult): Promise<End> {
   run.result.backup = result;
+  const { serverId, backupId, startedAt } = result;
+  if (backupId !== null) {
+    await noteBackup({ backupId, serverId, ours: false, startedAt: startedAt ?? new Date().toISOString() });
+  }
   const { intervalMs, tries } = run.plan.backup;
   const what = `backup of server ${result.serverId}`;
   const service = serviceOf(run);
@@ -101,6 +111,16 @@ async function restOn(run: Run, result: BackupResult): Promise<End> {
   result.outcome = end.outcome;
   result.endedAt = new Date().toISOString();
   return end;
+}
+
+/** A backup somebody else began, as an event told, if it is still being made; or null. */
+async function foreignBackup(run: Run, serverId: string): Promise<BackupResult | null> {
+  const record = await quick.findSharedBackup({ serverId }).catch(() => null);
+  if (record === null) return null;
+  const { backupId, startedAt } = record;
+  const read = await backupReader({ service: serviceOf(run), backupId })('whether it is still being made');
+  if (!read.ok || read.state !== 'in_progress') return null;
+  return { ...unknownBackup(serverId, 'shared'), backupId, startedAt };
 }
 
 /** A completed backup that is young enough, read once more; null where there is none, or the service knows better. */

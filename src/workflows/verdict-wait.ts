@@ -1,5 +1,5 @@
 /** Reads until a final status is known to be that of the deployment in question. */
-import type { DeploymentResult, Evidence } from '../contract.ts';
+import type { DeploymentResult, Evidence, ReadFailure } from '../contract.ts';
 import { ended, type End } from './end.ts';
 import type { Reader } from './reader.ts';
 import { startBeat } from './rules/beat.ts';
@@ -26,6 +26,12 @@ export interface Start {
   sighting: Sighting | null;
 }
 
+/** An event said that the site is gone, and the service doesn't find it either. */
+interface Deleted {
+  kind: 'deleted';
+  message: string;
+}
+
 export async function followDeployment(followed: Followed, question: Question, start: Start): Promise<End> {
   const { watcher, result, read, intervalMs, tries, notFoundAnswers = false } = followed;
   let { seen, sighting } = start;
@@ -36,11 +42,11 @@ export async function followDeployment(followed: Followed, question: Question, s
   const evidence = () => (sighting === null ? null : evidenceFor(question, seen, sighting, Date.now()));
   const early = decide();
   if (early !== null) return verdictEnd(followed, early);
-  const end = await wait<NonNullable<Verdict>>(
+  const end = await wait<NonNullable<Verdict> | Deleted>(
     watcher,
     { what: 'deployment', read, beat: startBeat(Date.now(), intervalMs, EARLY_READS_MS), tries, notFoundAnswers },
     (answer, own) => {
-      if (!answer.ok) return undefined;
+      if (!answer.ok) return deletion(watcher, result.siteId, answer);
       sighting = answer;
       seen = look(question, seen, answer, own);
       return decide() ?? undefined;
@@ -49,6 +55,7 @@ export async function followDeployment(followed: Followed, question: Question, s
   const name = `the deployment of site ${result.siteId}`;
   switch (end.end) {
     case 'judged':
+      if (end.value.kind === 'deleted') return ended('unknown', 'ResourceDeleted', `${name}: ${end.value.message}`);
       return verdictEnd(followed, end.value);
     case 'given_up':
     case 'cancelled':
@@ -56,6 +63,12 @@ export async function followDeployment(followed: Followed, question: Question, s
     default:
       return usedUp(followed, sighting, evidence());
   }
+}
+
+function deletion({ hints }: Watcher, siteId: string, { httpStatus }: ReadFailure): Deleted | undefined {
+  const event = hints.deletedSite(siteId);
+  if (event === null || (httpStatus !== 404 && httpStatus !== 410)) return undefined;
+  return { kind: 'deleted', message: `the site was deleted, says ${event}, and the service answers ${httpStatus}` };
 }
 
 function verdictEnd({ watcher, result }: Followed, verdict: NonNullable<Verdict>): End {

@@ -4,13 +4,15 @@ import { NativeConnection, Worker } from '@temporalio/worker';
 import { pino } from 'pino';
 import { createActivities } from '../../src/activities/index.ts';
 import { createStatusWords } from '../../src/activities/statuses.ts';
+import type { Configuration } from '../../src/configuration/schema.ts';
 import type { ServerOptions } from '../../src/dev/server.ts';
 import { startSandbox, type Sandbox, type SandboxOptions } from '../../src/sandbox/server.ts';
 import { createServiceClient } from '../../src/service/index.ts';
 import { connect, type Belay } from '../../src/starter.ts';
 import { workerSeen } from '../../src/starter/workers.ts';
 import { startWorker, WORKFLOW_BUNDLE, type RunningWorker } from '../../src/worker/create.ts';
-import { installRuntime } from '../../src/worker/log.ts';
+import { installRuntime } from '../../src/worker/runtime.ts';
+import { NOBODY_ELSE } from './activity-deps.ts';
 import { atEnd } from './at-end.ts';
 import { eventually } from './eventually.ts';
 import { startTemporal } from './temporal.ts';
@@ -30,23 +32,25 @@ export interface World {
 export interface WorldOptions extends Partial<SandboxOptions> {
   serviceUrl?: string;
   temporal?: Partial<ServerOptions>;
+  /** Of the worker. */
+  configuration?: Configuration;
 }
 
 const lines: string[] = [];
-const log = pino({ level: 'info' }, { write: (line) => void lines.push(line) });
+export const log = pino({ level: 'info' }, { write: (line) => void lines.push(line) });
 
 /** What the workers of this process logged. */
 export const workerLog = (): string => lines.join('');
 
 /** Once in a test file. */
 export async function startWorld(options: WorldOptions = {}): Promise<World> {
-  const { serviceUrl, temporal, ...sandboxOptions } = options;
+  const { serviceUrl, temporal, configuration, ...sandboxOptions } = options;
   const server = await startTemporal(temporal);
   const sandbox = await startSandbox({ token: TOKEN, ...sandboxOptions });
   atEnd(() => sandbox.close());
   installRuntime(log);
   const place = { address: server.address, uiUrl: server.uiUrl };
-  const worker = await addWorker(place, TASK_QUEUE, serviceUrl ?? sandbox.url);
+  const worker = await addWorker(place, TASK_QUEUE, serviceUrl ?? sandbox.url, configuration);
   const connection = await Connection.connect({ address: server.address });
   atEnd(() => connection.close());
   const belay = await connect({ connection, uiUrl: server.uiUrl, taskQueue: TASK_QUEUE });
@@ -58,12 +62,14 @@ export async function addWorker(
   { address }: Pick<World, 'address'>,
   taskQueue: string,
   serviceUrl: string,
+  configuration: Configuration = {},
 ): Promise<RunningWorker> {
   const worker = await startWorker(
     {
       temporal: { connectionOptions: { address }, namespace: 'default' },
       taskQueue,
       service: { baseUrl: serviceUrl, token: () => Promise.resolve(TOKEN) },
+      configuration,
       log,
     },
     'warn',
@@ -85,7 +91,7 @@ export async function addWorkerWithoutPosts({ address, sandbox }: World, taskQue
       service,
       statuses: createStatusWords(),
       facts,
-      findBackup: () => Promise.resolve(null),
+      ...NOBODY_ELSE,
     }),
     enableNonLocalActivities: false,
   });

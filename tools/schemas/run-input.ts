@@ -94,6 +94,9 @@ export const runInput = z
       .boolean()
       .meta(describe('Go on with the next site when one is not completed.', defaults.keepGoing))
       .exactOptional(),
+    heartbeat: id(
+      "Name of an address in the worker's notify.heartbeats, which is called when the run is completed",
+    ).exactOptional(),
     meta: z
       .record(z.string().min(1).max(MAX_META_LENGTH), z.string())
       .meta({

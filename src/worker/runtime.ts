@@ -1,14 +1,8 @@
-/** The log of the worker and of Temporal's SDK: JSON lines on stderr, stdout is for results. */
+/** What Temporal's SDK logs goes into our log. */
 import { Runtime, type LogLevel } from '@temporalio/worker';
-import { pino, type Logger } from 'pino';
+import type { Logger } from '../log.ts';
 
 const PINO_LEVELS = { TRACE: 'trace', DEBUG: 'debug', INFO: 'info', WARN: 'warn', ERROR: 'error' } as const;
-
-export type { Logger };
-
-export function createLogger(level: 'info' | 'warn' | 'silent'): Logger {
-  return pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime }, pino.destination({ fd: 2, sync: true }));
-}
 
 /**
  * To be called once, before anything of the SDK's worker. Belay stops its worker itself: it has to end before the

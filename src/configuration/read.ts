@@ -1,17 +1,11 @@
-/** The configuration file: what a worker has to be told that is no secret and differs between services. */
+/** The configuration file: what Belay has to be told that is no secret and differs between services. */
 import { readFile } from 'node:fs/promises';
-import { isMap, isScalar, LineCounter, parseDocument, type Document } from 'yaml';
-import { z } from 'zod';
-import { ConfigError, configFile } from './config.ts';
+import { isMap, isScalar, isSeq, LineCounter, parseDocument, type Document, type Node } from 'yaml';
+import type { z } from 'zod';
+import { ConfigError, configFile } from '../config.ts';
+import { configurationSchema, type Configuration } from './schema.ts';
 
-/** Words of the service that are final, beside `completed` and `failed`, and what they mean. */
-const finalWords = z.record(z.string().trim().min(1), z.enum(['completed', 'failed']));
-
-export const configurationSchema = z.strictObject({
-  statuses: z.strictObject({ deployment: finalWords.optional(), backup: finalWords.optional() }).optional(),
-});
-
-export type Configuration = z.infer<typeof configurationSchema>;
+export type { Configuration };
 
 /** @throws ConfigError that names file, line and key */
 export async function readConfiguration({ path, isNamed } = configFile()): Promise<Configuration> {
@@ -35,6 +29,8 @@ export async function readConfiguration({ path, isNamed } = configFile()): Promi
 function remedyOf(issue: z.core.$ZodIssue): string {
   if (issue.code === 'unrecognized_keys') return 'there is no such key; see docs/configuration.md';
   if (issue.code === 'invalid_value') return `write one of ${issue.values.join(', ')}`;
+  if (issue.code === 'invalid_key') return issue.issues[0]?.message ?? issue.message;
+  if (issue.code === 'invalid_type' && issue.input === undefined) return `it is missing; ${issue.message}`;
   return issue.message;
 }
 
@@ -43,12 +39,21 @@ function lineOf(document: Document, lines: LineCounter, keys: string[]): number 
   let node: unknown = document.contents;
   let offset = 0;
   for (const key of keys) {
-    const pair = isMap(node)
-      ? node.items.find((item) => isScalar(item.key) && String(item.key.value) === key)
-      : undefined;
-    if (!isScalar(pair?.key)) break;
-    offset = pair.key.range?.[0] ?? offset;
-    node = pair.value;
+    const found = inside(node, key);
+    if (found === null) break;
+    offset = found.offset ?? offset;
+    node = found.value;
   }
   return lines.linePos(offset).line;
+}
+
+function inside(node: unknown, key: string): { offset: number | undefined; value: unknown } | null {
+  if (isSeq(node)) {
+    const value = node.items[Number(key)] as Node | undefined;
+    return value === undefined ? null : { offset: value.range?.[0], value };
+  }
+  const pair = isMap(node)
+    ? node.items.find((item) => isScalar(item.key) && String(item.key.value) === key)
+    : undefined;
+  return isScalar(pair?.key) ? { offset: pair.key.range?.[0], value: pair.value } : null;
 }

@@ -1,0 +1,92 @@
+/** What belay.yaml may hold. Its published form, docs/belay.schema.json, is made of this. */
+import { z } from 'zod';
+import { EVENT_KINDS } from '../event-contract.ts';
+
+const finalWords = z.record(z.string().trim().min(1), z.enum(['completed', 'failed']));
+
+const NAME = /^[a-z0-9][a-z0-9-]{0,49}$/;
+const name = z.string().regex(NAME, { error: 'a name has up to 50 of a-z, 0-9 and "-"' });
+const header = z.string().regex(/^[\w-]{1,100}$/, { error: 'write the name of an HTTP header' });
+const idHeader = header.describe("The header that holds a delivery's id.");
+const path = z.string().trim().min(1, { error: 'write a path of keys like data.server.id' });
+
+/** Never the secret itself: where it is. */
+const secret = z.union(
+  [z.strictObject({ env: z.string().trim().min(1) }), z.strictObject({ file: z.string().trim().min(1) })],
+  { error: 'a secret or address stands in a file or variable: write { file: PATH } or { env: NAME }' },
+);
+const secrets = z.array(secret).min(1, { error: 'name at least one secret' });
+
+const meaning = {
+  fields: z
+    .strictObject({
+      id: path.optional(),
+      kind: path.optional(),
+      server: path.optional(),
+      site: path.optional(),
+      backup: path.optional(),
+      time: path.optional(),
+    })
+    .describe('Where in a body what stands, as paths of keys. Without one likely names are tried.')
+    .optional(),
+  kinds: z
+    .partialRecord(z.enum(EVENT_KINDS), z.array(z.string().trim().min(1)).min(1))
+    .describe("The sender's words for a kind. Likely ones are known without.")
+    .optional(),
+};
+
+const source = z.discriminatedUnion(
+  'verify',
+  [
+    z.strictObject({ verify: z.literal('standard-webhooks'), secrets, ...meaning }),
+    z.strictObject({
+      verify: z.literal('hmac-sha256'),
+      secrets,
+      header: header.describe('The header that holds the HMAC-SHA256 of the body.'),
+      prefix: z.string().describe('What stands before it there, such as sha256=.').optional(),
+      encoding: z.enum(['hex', 'base64']).describe('Default hex.').optional(),
+      idHeader: idHeader.optional(),
+      ...meaning,
+    }),
+    z.strictObject({ verify: z.literal('none'), idHeader: idHeader.optional(), ...meaning }),
+  ],
+  { error: 'write verify: standard-webhooks, hmac-sha256 or none' },
+);
+
+const reactions = z.strictObject({
+  'alert.fired': z.array(z.enum(['notify'])).optional(),
+  'backup.started': z.array(z.enum(['share', 'notify'])).optional(),
+  'backup.failed': z.array(z.enum(['end-wait', 'notify'])).optional(),
+  'resource.deleted': z.array(z.enum(['end-wait', 'notify'])).optional(),
+  unknown: z.array(z.enum(['notify'])).optional(),
+});
+
+export const configurationSchema = z
+  .strictObject({
+    statuses: z
+      .strictObject({ deployment: finalWords.optional(), backup: finalWords.optional() })
+      .describe('Words of the service that are final beside completed and failed, and what they mean.')
+      .optional(),
+    events: z
+      .strictObject({
+        sources: z.record(name, source).describe('Senders, by the last part of POST /webhooks/<source>.').optional(),
+        reactions: reactions.describe('What is done with an event of a kind, beside the reads it hints at.').optional(),
+      })
+      .optional(),
+    notify: z
+      .strictObject({
+        on: z
+          .enum(['failed', 'all'])
+          .describe('Which ends of runs are told: failed, the default, is every end but completed.')
+          .optional(),
+        targets: z.record(name, secret).describe('Addresses that are told, by names of yours.').optional(),
+        heartbeats: z.record(name, secret).describe('Addresses for --heartbeat, by names of yours.').optional(),
+      })
+      .optional(),
+  })
+  .meta({ title: 'belay.yaml', description: 'Configuration of Belay; docs/configuration.md shows all of it.' });
+
+export type Configuration = z.infer<typeof configurationSchema>;
+export type SourceConfig = z.infer<typeof source>;
+export type ReactionConfig = z.infer<typeof reactions>;
+export type SecretPlace = z.infer<typeof secret>;

@@ -1,0 +1,112 @@
+/**
+ * What crosses Temporal about events and notifications; the rest is in contract.ts, whose rules hold here, too: stored
+ * in running histories, so only ever add.
+ */
+import type { RunResult } from './contract.ts';
+
+export const EVENT_TYPE = 'handleEvent';
+
+/** The situations the interface names; everything else a service reports is `unknown`. */
+export const EVENT_KINDS = ['alert.fired', 'backup.started', 'backup.failed', 'resource.deleted', 'unknown'] as const;
+export type EventKind = (typeof EVENT_KINDS)[number];
+
+/**
+ * `end-wait`: it may end a wait, after a read; `share`: the next run that needs this backup rests on it; `notify`: it
+ * is told to the notification targets.
+ */
+export const REACTIONS = ['end-wait', 'share', 'notify'] as const;
+export type Reaction = (typeof REACTIONS)[number];
+
+/** What a delivery is taken for. Ids are the service's; null where it names none. */
+export interface ServiceEvent {
+  kind: EventKind;
+  /** The sender's own word for the kind. */
+  said: string | null;
+  serverId: string | null;
+  siteId: string | null;
+  backupId: string | null;
+  /** When it happened, by the sender's word. */
+  at: string | null;
+}
+
+export interface EventInput {
+  source: string;
+  deliveryId: string;
+  /** Whether the sender proved to hold the source's secret. */
+  verified: boolean;
+  receivedAt: string;
+  event: ServiceEvent;
+  reactions: Reaction[];
+  /** Redacted and shortened. */
+  body: unknown;
+}
+
+/** So that events can be listed without their histories. */
+export type EventMemo = Pick<EventInput, 'source' | 'verified' | 'receivedAt' | 'event'>;
+
+export interface EventResult {
+  /** Ids of the workflows that were told to read now. */
+  woken: string[];
+  /** Whether the next run may rest on the backup. */
+  shared: boolean;
+  /** Names of the targets that were told. */
+  notified: string[];
+}
+
+// ---- Hints -------------------------------------------------------------------------------------------------------
+
+/** What an event says of something that is waited for: believed only where a read doesn't say otherwise. */
+export type Claim =
+  | { kind: 'backup.failed'; backupId: string; event: string }
+  | { kind: 'resource.deleted'; siteId: string; event: string };
+
+/** Payload of the signal `hint`; without one it means no more than: read now. */
+export interface Hint {
+  claim: Claim | null;
+}
+
+export interface WakeInput {
+  serverId: string | null;
+  siteId: string | null;
+  claim: Claim | null;
+  /** Workflow ids that were woken before. */
+  except: string[];
+}
+
+// ---- Backups by their ids ------------------------------------------------------------------------------------------
+
+/** Memo of a `recordBackup` workflow: found by its id at once, where search attributes lag. */
+export interface BackupRecord {
+  backupId: string;
+  serverId: string;
+  /** Whether one of our operations made it. */
+  ours: boolean;
+  /** As far as known. */
+  startedAt: string;
+}
+
+// ---- Notifications -------------------------------------------------------------------------------------------------
+
+/** What a worker's configuration offers; names only, the addresses are secrets. */
+export interface NotifyFacts {
+  /** Which runs' ends are told. */
+  on: 'failed' | 'all';
+  targets: string[];
+  heartbeats: string[];
+}
+
+export type Notification =
+  | { about: 'event'; id: string; source: string; verified: boolean; receivedAt: string; event: ServiceEvent }
+  | { about: 'run'; id: string; result: RunResult };
+
+export interface NotifyInput {
+  target: string;
+  notification: Notification;
+}
+
+/** Input of `tellRunEnd`, the child that outlives its run: no verdict waits for a chat. */
+export interface RunEndInput {
+  result: RunResult;
+  targets: string[];
+  heartbeat: string | null;
+}

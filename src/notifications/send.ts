@@ -1,0 +1,73 @@
+/** Telling people: a POST to each address that belay.yaml names. An address is a secret, so no error holds one. */
+import { checkAddress, secretSource } from '../config.ts';
+import type { Configuration } from '../configuration/read.ts';
+import type { RunResult } from '../contract.ts';
+import type { Notification, NotifyFacts } from '../event-contract.ts';
+import { textOf } from './text.ts';
+
+const ANSWER_TIMEOUT_MS = 8_000;
+
+export interface Notifier {
+  /** Names only; null where nobody is to be told. */
+  readonly facts: NotifyFacts | null;
+  /** @throws Error where it was not taken */
+  notify(input: { target: string; notification: Notification }): Promise<void>;
+  /** @throws Error where it was not taken */
+  callHeartbeat(name: string): Promise<void>;
+}
+
+/**
+ * @param withLink adds where the run is seen in the Temporal UI
+ * @throws ConfigError where an address is missing or none
+ */
+export async function createNotifier(
+  config: Configuration['notify'],
+  withLink: (result: RunResult) => RunResult,
+): Promise<Notifier> {
+  const targets = await addresses('notify.targets', config?.targets ?? {});
+  const heartbeats = await addresses('notify.heartbeats', config?.heartbeats ?? {});
+  const names = { targets: [...targets.keys()], heartbeats: [...heartbeats.keys()] };
+  const isEmpty = names.targets.length + names.heartbeats.length === 0;
+  return {
+    facts: isEmpty ? null : { on: config?.on ?? 'failed', ...names },
+    async notify({ target, notification: given }) {
+      const notification = given.about === 'run' ? { ...given, result: withLink(given.result) } : given;
+      const body = JSON.stringify({ text: textOf(notification), ...notification });
+      // A target that was taken out of the configuration since is told nothing any more.
+      await call(`target ${target}`, targets.get(target), {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', 'idempotency-key': given.id },
+        body,
+      });
+    },
+    callHeartbeat: (name) => call(`heartbeat ${name}`, heartbeats.get(name), { method: 'POST' }),
+  };
+}
+
+type Addresses = Map<string, () => Promise<string>>;
+
+async function addresses(
+  key: string,
+  places: NonNullable<NonNullable<Configuration['notify']>['targets']>,
+): Promise<Addresses> {
+  const found: Addresses = new Map();
+  for (const [name, place] of Object.entries(places)) {
+    const source = secretSource(`${key}.${name}`, place);
+    const address = async () => checkAddress(`${key}.${name}`, await source());
+    await address();
+    found.set(name, address);
+  }
+  return found;
+}
+
+async function call(what: string, address: (() => Promise<string>) | undefined, request: RequestInit): Promise<void> {
+  if (address === undefined) return;
+  const signal = AbortSignal.timeout(ANSWER_TIMEOUT_MS);
+  const response = await fetch(await address(), { ...request, redirect: 'manual', signal }).catch((error: unknown) => {
+    // The error's own words may hold the address.
+    const cause = (error as { cause?: { code?: string }; name?: string }) ?? {};
+    throw new Error(`${what} was not reached: ${cause.cause?.code ?? cause.name ?? 'unknown error'}`);
+  });
+  await response.body?.cancel();
+  if (!response.ok) throw new Error(`${what} answers ${response.status}`);
+}

@@ -1,0 +1,34 @@
+/** A notification in words, as Slack takes them: what comes from outside is escaped, so that it calls nobody. Pure. */
+import type { RunResult } from '../contract.ts';
+import type { Notification } from '../event-contract.ts';
+import { plainText } from '../text.ts';
+
+const MAX_PARTS = 10;
+
+export function textOf(notification: Notification): string {
+  return notification.about === 'event' ? eventText(notification) : runText(notification.result);
+}
+
+function eventText({ event, source, verified }: Extract<Notification, { about: 'event' }>): string {
+  const named = { server: event.serverId, site: event.siteId, backup: event.backupId };
+  const ids = Object.entries(named).flatMap(([what, id]) => (id === null ? [] : [` ${what} ${outside(id)}`]));
+  const said = event.said === null || event.said === event.kind ? '' : ` ("${outside(event.said)}")`;
+  return `${event.kind}${said}:${ids.join(',') || ' nothing named'}, from ${outside(source)}${verified ? '' : ', not verified'}`;
+}
+
+function runText({ outcome, error, workflowId, backup, deployments, links }: RunResult): string {
+  const head = `${outcome ?? error?.type ?? 'Internal'}: ${outside(workflowId ?? '')}`;
+  const parts = [
+    ...(backup === null ? [] : [`backup of ${outside(backup.serverId)}: ${backup.outcome ?? 'not ended'}`]),
+    ...deployments.map((it) => `deployment of ${outside(it.siteId)}: ${it.outcome ?? 'not ended'}`),
+  ];
+  const more = parts.length > MAX_PARTS ? [`and ${parts.length - MAX_PARTS} more`] : [];
+  const why = error === null ? [] : [outside(error.message)];
+  const link = links.ui === null ? [] : [links.ui];
+  return [head, ...why, ...parts.slice(0, MAX_PARTS), ...more, ...link].join('\n');
+}
+
+/** Slack's three characters: without them nothing is a link, and `<!channel>` is words. */
+function outside(text: string): string {
+  return plainText(text).replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+}
