@@ -19,6 +19,9 @@ const PROGRAMS = [
   '**/src/sandbox.ts',
   '../sandbox.ts',
   './sandbox.ts',
+  '**/src/webhooks.ts',
+  '../webhooks.ts',
+  './webhooks.ts',
 ];
 const noPrograms = noValuesFrom('Nobody imports a program.', ...PROGRAMS);
 
@@ -72,7 +75,7 @@ export default tseslint.config(
     noPrograms,
   ),
   onlyImports(
-    ['src/workflows/rules/**', 'src/contract.ts', 'src/ids.ts', 'src/input.ts', 'src/text.ts'],
+    ['src/workflows/rules/**', 'src/contract.ts', 'src/event-contract.ts', 'src/ids.ts', 'src/input.ts', 'src/text.ts'],
     NODE_BUILTINS,
     noValuesFrom('Pure: no Temporal, no I/O.', '@temporalio/*', 'zod', 'axios'),
     noPrograms,
@@ -105,6 +108,19 @@ export default tseslint.config(
     noValuesFrom(
       'Whoever starts runs holds no worker.',
       '@temporalio/worker',
+      '**/worker/**',
+      '**/service/**',
+      '**/activities/**',
+      '**/workflows/**',
+      '**/sandbox/**',
+    ),
+    noPrograms,
+  ),
+  onlyImports(
+    ['src/events/**', 'src/notifications/**'],
+    noValuesFrom(
+      'The receiver holds no worker and no token, and hands over to the starter.',
+      '@temporalio/*',
       '**/worker/**',
       '**/service/**',
       '**/activities/**',

@@ -1,0 +1,43 @@
+/** The webhook receiver of `belay dev`, to which its sandbox sends. */
+import { randomBytes } from 'node:crypto';
+import type { Logger } from '../log.ts';
+import type { Configuration } from '../configuration/schema.ts';
+import type { Source } from '../events/sources.ts';
+import { startWebhooks, type Webhooks } from '../events/start.ts';
+import { verifyStandard } from '../events/verify.ts';
+import type { Sandbox } from '../sandbox/server.ts';
+import type { ConnectOptions } from '../starter.ts';
+
+export interface ReceiverOptions {
+  port: number;
+  configuration: Configuration;
+  temporal: ConnectOptions;
+  sandbox: Sandbox | null;
+  log: Logger;
+}
+
+export async function startReceiver(options: ReceiverOptions): Promise<Webhooks> {
+  const { port, configuration, temporal, sandbox, log } = options;
+  const secret = `whsec_${randomBytes(32).toString('base64')}`;
+  const webhooks = await startWebhooks({
+    host: '127.0.0.1',
+    port,
+    configuration,
+    temporal,
+    log,
+    moreSources: sandbox === null ? [] : [sandboxSource(secret)],
+  });
+  sandbox?.subscribe({ url: `${webhooks.url}/webhooks/sandbox`, secret });
+  return webhooks;
+}
+
+function sandboxSource(secret: string): Source {
+  return {
+    name: 'sandbox',
+    verify: verifyStandard,
+    secrets: () => Promise.resolve([secret]),
+    idHeaders: ['webhook-id'],
+    fields: {},
+    kinds: {},
+  };
+}

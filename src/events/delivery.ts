@@ -1,0 +1,78 @@
+/** One delivery, from its bytes to what Temporal is given. Knows nothing of HTTP but the headers. */
+import type { Configuration } from '../configuration/schema.ts';
+import type { EventInput } from '../event-contract.ts';
+import { hashedId, isRepeatOf, isUsableId, type HashedId } from './delivery-id.ts';
+import { parseBody, type JsonObject } from './json.ts';
+import { eventOf, idIn } from './mapping.ts';
+import { redacted } from './redact.ts';
+import { reactionsTo, type Source } from './sources.ts';
+import { headerOf, type Doubt, type Headers } from './verify.ts';
+
+/** Why a delivery is refused: the reasons that are counted. */
+export type Refusal = Doubt | 'empty_body' | 'bad_json' | 'bad_id';
+
+/** Durable storage of events. */
+export interface EventStore {
+  /** @returns whether it is new */
+  take(event: EventInput): Promise<boolean>;
+  /** When this delivery was taken; null where it never was. */
+  takenAtMs(source: string, deliveryId: string): Promise<number | null>;
+}
+
+export interface Delivery {
+  source: Source;
+  headers: Headers;
+  body: Buffer;
+  receivedMs: number;
+}
+
+export type Handled = { refused: Refusal } | { refused: null; event: EventInput; isNew: boolean };
+
+/** @throws what the store throws: then nothing was taken, as far as anybody knows */
+export async function handleDelivery(
+  { source, headers, body, receivedMs }: Delivery,
+  configuration: Configuration,
+  store: EventStore,
+): Promise<Handled> {
+  if (body.length === 0) return { refused: 'empty_body' };
+  const secrets = await source.secrets();
+  const doubt = source.verify === null ? null : source.verify(secrets, headers, body);
+  if (doubt !== null) return { refused: doubt };
+  const json = parseBody(body);
+  if (json === null) return { refused: 'bad_json' };
+  const given = givenId(source, headers, json);
+  if (given !== null && !isUsableId(given)) return { refused: 'bad_id' };
+  const hashed = given === null ? hashedId(body, receivedMs) : null;
+  const event: EventInput = {
+    source: source.name,
+    deliveryId: given ?? hashed?.id ?? '',
+    verified: source.verify !== null,
+    receivedAt: new Date(receivedMs).toISOString(),
+    ...meaningOf(json, source, configuration),
+    body: redacted(json, secrets),
+  };
+  if (hashed !== null && (await isRepeated(hashed, source.name, receivedMs, store))) {
+    return { refused: null, event: { ...event, deliveryId: hashed.before }, isNew: false };
+  }
+  return { refused: null, event, isNew: await store.take(event) };
+}
+
+/** What a body is taken for. */
+export function meaningOf(
+  body: JsonObject,
+  { fields, kinds }: Pick<Source, 'fields' | 'kinds'>,
+  configuration: Configuration,
+): Pick<EventInput, 'event' | 'reactions'> {
+  const event = eventOf(body, fields, kinds);
+  return { event, reactions: reactionsTo(event.kind, configuration) };
+}
+
+function givenId({ idHeaders, fields }: Source, headers: Headers, body: JsonObject): string | null {
+  const inHeader = idHeaders.map((name) => headerOf(headers, name)).find((id) => id !== null);
+  return idIn(body, fields) ?? inHeader ?? null;
+}
+
+async function isRepeated({ before }: HashedId, source: string, receivedMs: number, store: EventStore) {
+  const takenMs = await store.takenAtMs(source, before);
+  return takenMs !== null && isRepeatOf(takenMs, receivedMs);
+}

@@ -1,0 +1,49 @@
+/** What is kept of a body: enough to write a mapping by, without secrets, and never much. Pure. */
+import { isLosslessNumber } from 'lossless-json';
+import { plainText } from '../text.ts';
+import { isObject } from './json.ts';
+
+const SECRET_KEY =
+  /pass(word|phrase|wd)?$|secret|token|authoriz|api[-_]?key|private[-_]?key|access[-_]?key|credential|signature|cookie|session|^auth$|otp|pin$/i;
+/** Tokens of known makes, and what stands after a login in an address. */
+const SECRET_TEXT =
+  /\b(bearer|basic)\s+\S+|\beyJ[\w-]{5,}(\.[\w-]*)*|\b(whsec|sk|pk|ghp|gho|xox[a-z]|glpat|AKIA)[-_]?\w{8,}|\/\/[^/\s@]+@|-----BEGIN[^]*|[?&][\w-]*(token|secret|key|signature|password)=[^&\s]+/gi;
+const REDACTED = '[redacted]';
+
+/** Of a text, more is never shown, and patterns cost time. */
+const MAX_LOOKED_AT = 1_000;
+const MAX_ENTRIES = 50;
+const MAX_VALUES = 400;
+
+/** @param secrets that must not be in it, wherever they stand */
+export function redacted(body: unknown, secrets: readonly string[] = []): unknown {
+  let left = MAX_VALUES;
+  const text = (value: string) => {
+    const whole = secrets.reduce((rest, secret) => (secret === '' ? rest : rest.replaceAll(secret, REDACTED)), value);
+    return plainText(whole.slice(0, MAX_LOOKED_AT).replace(SECRET_TEXT, REDACTED));
+  };
+  const keep = (value: unknown): unknown => {
+    if ((left -= 1) < 0) return '[left out]';
+    if (isLosslessNumber(value)) return value.value.length > 15 ? value.value : Number(value.value);
+    if (typeof value === 'string') return text(value);
+    if (Array.isArray(value)) return value.slice(0, MAX_ENTRIES).map(keep);
+    if (!isObject(value)) return value;
+    const entries = Object.entries(value).slice(0, MAX_ENTRIES);
+    return Object.fromEntries(
+      entries.map(([key, inner]) => [text(key), SECRET_KEY.test(key) && inner !== null ? REDACTED : keep(inner)]),
+    );
+  };
+  return keep(body);
+}
+
+/** The paths in a body and the types of what stands there: `data.server.id  number`. */
+export function shapeOf(body: unknown, path = ''): string[] {
+  if (Array.isArray(body)) return body.length === 0 ? [`${path}  empty list`] : shapeOf(body[0], `${path}[0]`);
+  if (!isObject(body)) return [`${path}  ${isLosslessNumber(body) ? 'number' : body === null ? 'null' : typeof body}`];
+  const entries = Object.entries(body);
+  if (entries.length === 0) return [`${path}  empty object`];
+  return entries.flatMap(([key, value]) => shapeOf(value, path === '' ? escaped(key) : `${path}.${escaped(key)}`));
+}
+
+/** As a path writes it. */
+const escaped = (key: string) => key.replace(/[\\.[]/g, '\\$&');

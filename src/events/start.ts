@@ -1,0 +1,76 @@
+/** The receiver, listening. */
+import { readSources, type Source } from './sources.ts';
+import type { Configuration } from '../configuration/schema.ts';
+import { ConfigError, isLoopback } from '../config.ts';
+import { connect, type ConnectOptions } from '../starter/connect.ts';
+import type { Logger } from '../log.ts';
+import { createReceiver } from './receiver.ts';
+
+export interface WebhooksOptions {
+  host: string;
+  /** 0 = any free one */
+  port: number;
+  configuration: Configuration;
+  /** Default: the configured Temporal. */
+  temporal?: ConnectOptions;
+  log: Logger;
+  /** Beside those that are configured. */
+  moreSources?: readonly Source[];
+}
+
+export interface Webhooks {
+  readonly url: string;
+  /** Names that are taken; null: any is, unverified. */
+  readonly sources: readonly string[] | null;
+  close(): Promise<void>;
+}
+
+/** @throws ConfigError */
+export async function startWebhooks(options: WebhooksOptions): Promise<Webhooks> {
+  const { host, port, configuration, temporal = {}, log, moreSources = [] } = options;
+  const configured = await readSources(configuration);
+  for (const source of moreSources) configured.set(source.name, source);
+  const sources = configured.size === 0 ? null : configured;
+  refuseOpenDoor(host, sources);
+  const belay = await connect({ ...temporal, lazy: true });
+  const app = createReceiver({ sources, configuration, store: storeOf(belay), isReady: () => belay.isReady(), log });
+  try {
+    const url = await listen(app, host, port);
+    return {
+      url,
+      sources: sources === null ? null : [...sources.keys()],
+      close: () => app.close().then(() => belay.close()),
+    };
+  } catch (error) {
+    await belay.close();
+    throw error;
+  }
+}
+
+const storeOf = (belay: Awaited<ReturnType<typeof connect>>) => ({
+  take: (event: Parameters<typeof belay.takeEvent>[0]) => belay.takeEvent(event),
+  takenAtMs: (source: string, deliveryId: string) => belay.takenAtMs(source, deliveryId),
+});
+
+/** Whoever reaches it could end waits and wake runs. */
+function refuseOpenDoor(host: string, sources: ReadonlyMap<string, Source> | null): void {
+  if (isLoopback(host)) return;
+  const remedy = 'see docs/events.md, or listen on 127.0.0.1';
+  if (sources === null) {
+    throw new ConfigError(`--host ${host}: nobody could be verified: name events.sources in belay.yaml, ${remedy}`);
+  }
+  const open = [...sources.values()].find(({ verify }) => verify === null);
+  if (open !== undefined)
+    throw new ConfigError(`--host ${host}: events.sources.${open.name} verifies nobody: ${remedy}`);
+}
+
+async function listen(app: ReturnType<typeof createReceiver>, host: string, port: number): Promise<string> {
+  return app.listen({ host, port }).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'EADDRINUSE')
+      throw new ConfigError(`port ${port} is taken: choose another one, 0 is any free one`);
+    if (error.code === 'EADDRNOTAVAIL' || error.code === 'ENOTFOUND') {
+      throw new ConfigError(`--host ${host}: this machine has no such address`);
+    }
+    throw error;
+  });
+}

@@ -1,0 +1,91 @@
+/**
+ * `POST /webhooks/<source>`. A delivery is acknowledged only when Temporal has it; what can't be believed or read is
+ * refused without a word about why, for the sender may be anybody.
+ */
+import { STATUS_CODES } from 'node:http';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Logger } from '../log.ts';
+import type { Configuration } from '../configuration/schema.ts';
+import { eventId } from '../ids.ts';
+import { handleDelivery, type EventStore, type Refusal } from './delivery.ts';
+import type { Metrics } from './metrics.ts';
+import { OPEN_SOURCE, type Source } from './sources.ts';
+
+const RETRY_AFTER_S = 10;
+
+export interface WebhookOptions {
+  /** Null: nothing is configured, any name will do. */
+  sources: ReadonlyMap<string, Source> | null;
+  configuration: Configuration;
+  store: EventStore;
+  log: Logger;
+}
+
+const CODE_OF: Record<Refusal, number> = {
+  no_signature: 401,
+  bad_signature: 401,
+  bad_time: 401,
+  empty_body: 400,
+  bad_json: 400,
+  bad_id: 400,
+};
+
+export function webhookRoute(app: FastifyInstance, options: WebhookOptions, metrics: Metrics): void {
+  const { sources, configuration, store, log } = options;
+  const refuseFor = (request: FastifyRequest, reply: FastifyReply, code: number, reason: string) => {
+    metrics.refused(labelOf(request, sources), reason);
+    log.info({ source: labelOf(request, sources), reason }, 'a delivery was refused');
+    return refuse(reply, code);
+  };
+  app.route({
+    method: ['POST', 'GET', 'PUT', 'PATCH', 'DELETE'],
+    url: '/webhooks/:source',
+    // Before the body is read: whoever isn't let in needn't send one.
+    onRequest: async (request, reply) => {
+      if (sourceOf(request, sources) === null) return refuseFor(request, reply, 404, 'no_source');
+      if (request.method !== 'POST') return refuseFor(request, reply.header('allow', 'POST'), 405, 'bad_method');
+      metrics.received(labelOf(request, sources));
+      // What is signed is what was sent, and nobody here unpacks it.
+      if (request.headers['content-encoding'] !== undefined) return refuseFor(request, reply, 415, 'bad_type');
+    },
+    handler: async (request, reply) => {
+      const source = sourceOf(request, sources) ?? { ...OPEN_SOURCE, name: '' };
+      const body = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
+      const delivery = { source, headers: request.headers, body, receivedMs: Date.now() };
+      const handled = await handleDelivery(delivery, configuration, store).catch((error: unknown) => {
+        log.warn({ source: source.name, reason: String(error) }, 'a delivery could not be taken');
+        return null;
+      });
+      if (handled === null) return refuseFor(request, reply.header('retry-after', RETRY_AFTER_S), 503, 'unavailable');
+      if (handled.refused !== null) return refuseFor(request, reply, CODE_OF[handled.refused], handled.refused);
+      const { event, isNew } = handled;
+      const label = labelOf(request, sources);
+      if (event.verified) metrics.verified(label);
+      if (isNew) metrics.taken(label, event.event.kind);
+      else metrics.repeated(label);
+      const id = eventId(event.source, event.deliveryId);
+      log.info({ event: id, kind: event.event.kind, repeated: !isNew }, 'a delivery was taken');
+      return reply.code(isNew ? 202 : 200).send({ event: id, repeated: !isNew });
+    },
+  });
+}
+
+export function refuse(reply: FastifyReply, code: number): FastifyReply {
+  return reply.code(code).send({ error: STATUS_CODES[code]?.toLowerCase() });
+}
+
+/** For metrics: only configured names, for anybody may send any. */
+export function labelOf(request: FastifyRequest, sources: WebhookOptions['sources']): string {
+  const name = nameIn(request);
+  return sources?.has(name) === true ? name : 'other';
+}
+
+function sourceOf(request: FastifyRequest, sources: WebhookOptions['sources']): Source | null {
+  const name = nameIn(request);
+  if (sources !== null) return sources.get(name) ?? null;
+  return /^[\w.-]{1,50}$/.test(name) ? { ...OPEN_SOURCE, name } : null;
+}
+
+function nameIn({ params }: FastifyRequest): string {
+  return (params as { source?: string } | undefined)?.source ?? '';
+}
