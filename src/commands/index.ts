@@ -1,8 +1,9 @@
 /** All commands, each a file of its own beside this one; and what is told when one goes wrong. */
 import { Command, CommanderError } from 'commander';
 import { demoCommand } from './demo.ts';
-import { devCommand } from './dev.ts';
+import { devCommand, WEBHOOK_PORT } from './dev.ts';
 import { doctorCommand } from './doctor.ts';
+import { eventsCommand } from './events.ts';
 import { EXIT, exitCodeOf } from './exit.ts';
 import { listCommand } from './list.ts';
 import { lookCommands } from './look.ts';
@@ -28,15 +29,22 @@ function program(): Command {
         .action(async () => (await import('../worker.ts')).main()),
     )
     .addCommand(
+      new Command('webhooks')
+        .description('receive the webhooks of the hosting service and hand them to Temporal')
+        .option('--host <address>', 'to listen on; beyond this machine only verified senders are taken', '127.0.0.1')
+        .option('--port <port>', '0 = any free one', parsePort, WEBHOOK_PORT)
+        .action(async (options: { host: string; port: number }) => (await import('../webhooks.ts')).main(options)),
+    )
+    .addCommand(
       new Command('sandbox')
         .description('run the emulator of the hosting service alone')
         .option('--host <address>', 'to listen on; 0.0.0.0 in a container', '127.0.0.1')
         .option('--port <port>', '0 = any free one', parsePort, 4180)
         .action(async (options: { host: string; port: number }) => (await import('../sandbox.ts')).main(options)),
     );
-  for (const command of [...runCommands(), ...lookCommands(), listCommand(), doctorCommand()])
+  for (const command of [...runCommands(), ...lookCommands(), listCommand(), eventsCommand(), doctorCommand()])
     belay.addCommand(command);
-  for (const command of [belay, ...belay.commands]) {
+  for (const command of [belay, ...belay.commands, ...belay.commands.flatMap((it) => it.commands)]) {
     command.exitOverride().configureOutput({ outputError: () => undefined });
   }
   return belay;

@@ -1,0 +1,47 @@
+/**
+ * How long after an operation ended at the service its verdict is known: with webhooks, and with polls alone.
+ * `npm run bench`. The same backups at once, each ending at a moment of its own, with the default interval.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { DEFAULTS } from '../src/input.ts';
+import type { Run } from '../src/starter.ts';
+import { began } from '../test/support/journal.ts';
+import { SECRET, startReceiver } from '../test/support/receiver.ts';
+import { startWorld, type World } from '../test/support/world.ts';
+import { endAll } from '../test/support/at-end.ts';
+
+const RUNS = 60;
+const { intervalMs } = DEFAULTS.backup;
+
+/** From the end at the service until whoever waits has the verdict. */
+async function delayMs(world: World, run: Run, serverId: string, durationMs: number): Promise<number> {
+  await run.result();
+  const [backup] = began(world.sandbox, 'backup', serverId);
+  return Date.now() - (Date.parse(backup?.at ?? '') + durationMs);
+}
+
+async function measure(world: World, prefix: string): Promise<number[]> {
+  const measured = Array.from({ length: RUNS }, async (_, index) => {
+    const serverId = `${prefix}-${index}`;
+    // Evenly over one interval, so that no moment is favoured.
+    const durationMs = Math.round(intervalMs * (0.2 + index / RUNS));
+    world.sandbox.script({ server: serverId }, { durationMs });
+    await sleep(index * 20);
+    return delayMs(world, await world.belay.start({ serverId, siteIds: [] }), serverId, durationMs);
+  });
+  return Promise.all(measured);
+}
+
+function line(name: string, delays: number[]): string {
+  const sorted = [...delays].sort((a, b) => a - b);
+  const at = (part: number) => sorted[Math.min(sorted.length - 1, Math.floor(part * sorted.length))] ?? NaN;
+  return `${name.padEnd(24)} median ${at(0.5)} ms, p99 ${at(0.99)} ms, ${sorted.length} backups`;
+}
+
+const world = await startWorld();
+const polled = await measure(world, 'polls');
+const receiver = await startReceiver(world);
+world.sandbox.subscribe({ url: `${receiver.url}/webhooks/panel`, secret: SECRET });
+const told = await measure(world, 'webhooks');
+process.stdout.write(`${line(`polls every ${intervalMs / 1000} s`, polled)}\n${line('with webhooks', told)}\n`);
+await endAll();
