@@ -109,8 +109,10 @@ export function secretSource(key: string, place: SecretPlace, env: Environment =
 
 /** @throws ConfigError that names the place and never the address, which may hold a secret */
 export function checkAddress(key: string, address: string, env: Environment = process.env): string {
-  if (!URL.canParse(address)) throw new ConfigError(`${key}: what stands there is no URL`);
-  const { protocol, hostname } = new URL(address);
+  // A URL parser would join lines.
+  if (/\s/.test(address) || !URL.canParse(address)) throw new ConfigError(`${key}: what stands there is no URL`);
+  const { protocol, hostname, username, password } = new URL(address);
+  if (username !== '' || password !== '') throw new ConfigError(`${key}: the address must hold no user or password`);
   const isAllowed =
     protocol === 'https:' || (protocol === 'http:' && (isLoopback(hostname) || env.BELAY_ALLOW_HTTP === '1'));
   if (isAllowed) return address;

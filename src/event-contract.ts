@@ -97,7 +97,7 @@ export interface NotifyFacts {
 
 export type Notification =
   | { about: 'event'; id: string; source: string; verified: boolean; receivedAt: string; event: ServiceEvent }
-  | { about: 'run'; id: string; result: RunResult };
+  | { about: 'run'; id: string; result: RunResult; /** Deployments that are not in it. */ leftOut: number };
 
 export interface NotifyInput {
   target: string;
@@ -106,7 +106,9 @@ export interface NotifyInput {
 
 /** Input of `tellRunEnd`, the child that outlives its run: no verdict waits for a chat. */
 export interface RunEndInput {
+  /** With so many deployments as a message can hold. */
   result: RunResult;
+  leftOut: number;
   targets: string[];
   heartbeat: string | null;
 }

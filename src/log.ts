@@ -4,5 +4,12 @@ import { pino, type Logger } from 'pino';
 export type { Logger };
 
 export function createLogger(level: 'info' | 'warn' | 'silent'): Logger {
-  return pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime }, pino.destination({ fd: 2, sync: true }));
+  const options = {
+    level,
+    base: null,
+    timestamp: pino.stdTimeFunctions.isoTime,
+    // Temporal's SDK calls it so.
+    serializers: { error: (error: unknown) => (error instanceof Error ? error.message : error) },
+  };
+  return pino(options, pino.destination({ fd: 2, sync: true }));
 }

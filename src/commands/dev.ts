@@ -4,7 +4,7 @@ import { printDocument } from '../document.ts';
 import { homeFolder, isLoopback, namesTemporal, serviceConfig, taskQueue } from '../config.ts';
 import { readConfiguration } from '../configuration/read.ts';
 import { claimHome, removeNote, writeNote } from '../dev/note.ts';
-import { listens } from '../dev/ports.ts';
+import { choosePort } from '../dev/ports.ts';
 import type { Stack, StackOptions } from '../dev/stack.ts';
 import { BelayError } from '../starter.ts';
 import { findTemporal, type TemporalPlace } from '../temporal.ts';
@@ -63,12 +63,14 @@ async function runStack(
 ): Promise<void> {
   // Only here: it loads the worker, which the other commands have no use for.
   const { startStack } = await import('../dev/stack.ts');
+  const { webhookPort: asked } = options;
+  const webhookPort = asked === undefined ? { likely: WEBHOOK_PORT } : await choosePort('--webhook-port', asked);
   const stack = await startStack({
     folder: home,
     ...parts,
     server: { port: options.temporalPort, uiPort: options.uiPort, keepsData: true, retentionDays: RETENTION_DAYS },
     taskQueue: taskQueue(),
-    webhookPort: options.webhookPort ?? ((await listens(WEBHOOK_PORT)) ? 0 : WEBHOOK_PORT),
+    webhookPort,
   });
   try {
     const { address } = stack.temporal.connectionOptions;

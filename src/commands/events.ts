@@ -25,15 +25,15 @@ export function eventsCommand(): Command {
     .description('show an event, its redacted body, and the paths in it')
     .argument('<workflowId>', 'as `belay events` shows it', parseId)
     .addOption(json())
-    .action((workflowId: string, options: { json?: boolean }) =>
-      withBelay((belay) => showEvent(belay, workflowId, options)),
+    .action((workflowId: string, _options: object, command: Command) =>
+      withBelay((belay) => showEvent(belay, workflowId, command.optsWithGlobals())),
     );
   const explain = new Command('explain')
     .description('tell what the body in a file would be taken for; asks nobody')
     .argument('<file>', 'a body as the service sends it, JSON')
     .option('--source <name>', 'by the mapping of this source in belay.yaml')
     .addOption(json())
-    .action(explainFile);
+    .action((file: string, _options: object, command: Command) => explainFile(file, command.optsWithGlobals()));
   return new Command('events')
     .description('list what came by webhook, the newest first')
     .option('--since <duration>', 'received at most so long ago', durationWithin(LIMITS.durationMs))
@@ -93,7 +93,8 @@ async function showEvent(belay: Belay, workflowId: string, options: { json?: boo
 
 async function explainFile(file: string, { source, json: asJson }: { source?: string; json?: boolean }): Promise<void> {
   const configuration = await readConfiguration();
-  const mapping = source === undefined ? undefined : configuration.events?.sources?.[source];
+  const sources = new Map(Object.entries(configuration.events?.sources ?? {}));
+  const mapping = source === undefined ? undefined : sources.get(source);
   if (source !== undefined && mapping === undefined) {
     throw new BelayError('Usage', `--source ${source}: belay.yaml has no events.sources.${source}`);
   }

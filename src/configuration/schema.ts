@@ -1,4 +1,5 @@
 /** What belay.yaml may hold. Its published form, docs/belay.schema.json, is made of this. */
+import { parsePath } from 'dot-prop';
 import { z } from 'zod';
 import { EVENT_KINDS } from '../event-contract.ts';
 
@@ -8,7 +9,7 @@ const NAME = /^[a-z0-9][a-z0-9-]{0,49}$/;
 const name = z.string().regex(NAME, { error: 'a name has up to 50 of a-z, 0-9 and "-"' });
 const header = z.string().regex(/^[\w-]{1,100}$/, { error: 'write the name of an HTTP header' });
 const idHeader = header.describe("The header that holds a delivery's id.");
-const path = z.string().trim().min(1, { error: 'write a path of keys like data.server.id' });
+const path = z.string().trim().refine(isPath, { error: 'write a path of keys like data.server.id or items[0].id' });
 
 /** Never the secret itself: where it is. */
 const secret = z.union(
@@ -90,3 +91,11 @@ export type Configuration = z.infer<typeof configurationSchema>;
 export type SourceConfig = z.infer<typeof source>;
 export type ReactionConfig = z.infer<typeof reactions>;
 export type SecretPlace = z.infer<typeof secret>;
+
+function isPath(text: string): boolean {
+  try {
+    return parsePath(text).length > 0;
+  } catch {
+    return false;
+  }
+}

@@ -3,13 +3,13 @@ import { randomBytes } from 'node:crypto';
 import type { Logger } from '../log.ts';
 import type { Configuration } from '../configuration/schema.ts';
 import type { Source } from '../events/sources.ts';
-import { startWebhooks, type Webhooks } from '../events/start.ts';
+import { startWebhooks, type Webhooks, type WebhooksOptions } from '../events/start.ts';
 import { verifyStandard } from '../events/verify.ts';
 import type { Sandbox } from '../sandbox/server.ts';
 import type { ConnectOptions } from '../starter.ts';
 
 export interface ReceiverOptions {
-  port: number;
+  port: WebhooksOptions['port'];
   configuration: Configuration;
   temporal: ConnectOptions;
   sandbox: Sandbox | null;

@@ -4,7 +4,7 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { cacheFolder, childEnvironment, type ServiceConfig } from '../config.ts';
 import type { Configuration } from '../configuration/read.ts';
-import type { Webhooks } from '../events/start.ts';
+import type { Webhooks, WebhooksOptions } from '../events/start.ts';
 import { startSandbox, type Sandbox, type SandboxOptions } from '../sandbox/server.ts';
 import { BelayError } from '../starter/errors.ts';
 import type { TemporalPlace } from '../temporal.ts';
@@ -28,8 +28,8 @@ export interface StackOptions {
   configuration?: Configuration;
   sandbox?: Pick<SandboxOptions, 'defaults'>;
   taskQueue: string;
-  /** 0 = any free one; without it there is no webhook receiver. */
-  webhookPort?: number;
+  /** Without it there is no webhook receiver. */
+  webhookPort?: WebhooksOptions['port'];
 }
 
 export interface Stack {

@@ -24,10 +24,15 @@ export function parseBody(body: Buffer): JsonObject | null {
 function depthOf(text: string): number {
   let depth = 0;
   let deepest = 0;
-  // Strings are skipped whole, their brackets count for nothing.
-  for (const [token] of text.matchAll(/"(?:[^"\\]|\\.)*"|[[\]{}]/gs)) {
-    if (token === '[' || token === '{') deepest = Math.max(deepest, (depth += 1));
-    else if (token === ']' || token === '}') depth -= 1;
+  let inString = false;
+  for (let index = 0; index < text.length; index += 1) {
+    const char = text[index];
+    if (inString) {
+      if (char === '\\') index += 1;
+      else if (char === '"') inString = false;
+    } else if (char === '"') inString = true;
+    else if (char === '[' || char === '{') deepest = Math.max(deepest, (depth += 1));
+    else if (char === ']' || char === '}') depth -= 1;
   }
   return deepest;
 }

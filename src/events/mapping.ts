@@ -4,6 +4,7 @@ import type { ServiceEvent } from '../event-contract.ts';
 import { problemOfId } from '../input.ts';
 import { plainText } from '../text.ts';
 import { textIn, type JsonObject } from './json.ts';
+import { redactedText } from './redact.ts';
 import { kindOf, type KindWords } from './kinds.ts';
 
 /** Paths of keys such as `data.server.id`, and `items[0].id`; a dot in a key is written `\.`. */
@@ -38,7 +39,7 @@ export function eventOf(body: JsonObject, fields: Fields = {}, words: KindWords 
   };
   return {
     kind: kindOf(said, words),
-    said: said === null ? null : plainText(said, 100),
+    said: said === null ? null : plainText(redactedText(said), 100),
     serverId: idIn('server'),
     siteId: idIn('site'),
     backupId: idIn('backup'),
@@ -63,6 +64,7 @@ function firstOf(body: JsonObject, paths: readonly string[]): string | null {
 function isoTime(text: string | null): string | null {
   if (text === null) return null;
   const number = /^\d{9,11}(\.\d+)?$/.test(text) ? Number(text) * 1000 : /^\d{12,14}$/.test(text) ? Number(text) : null;
-  const ms = number ?? Date.parse(text);
+  // Anything with a digit in it is a date to JavaScript.
+  const ms = number ?? (/^(\d{4}-\d\d-\d\d([T ]|$)|[A-Z][a-z]{2}, \d)/.test(text) ? Date.parse(text) : NaN);
   return Number.isNaN(ms) || Math.abs(ms) > 8.64e15 ? null : new Date(ms).toISOString();
 }

@@ -1,7 +1,8 @@
 /** The receiver's HTTP server: webhooks, and what those who run it look at. */
-import fastify, { type FastifyError, type FastifyInstance } from 'fastify';
+import fastify, { type FastifyInstance } from 'fastify';
 import { createMetrics } from './metrics.ts';
-import { labelOf, refuse, webhookRoute, type WebhookOptions } from './webhook-route.ts';
+import { createRefusals, refuseBroken, refuseErrors } from './refusals.ts';
+import { labelOf, webhookRoute, type WebhookOptions } from './webhook-route.ts';
 
 const MAX_BODY_BYTES = 256 * 1024;
 const REQUEST_TIMEOUT_MS = 10_000;
@@ -13,32 +14,28 @@ export interface ReceiverOptions extends WebhookOptions {
   requestTimeoutMs?: number;
 }
 
-/** fastify's own refusals. */
-const REASON_OF: Record<number, string> = { 413: 'too_big', 415: 'bad_type' };
-
 export function createReceiver(options: ReceiverOptions): FastifyInstance {
   const { sources, isReady, log, requestTimeoutMs = REQUEST_TIMEOUT_MS } = options;
   const metrics = createMetrics([...(sources?.keys() ?? [])]);
+  const refusals = createRefusals(metrics, log, (request) => labelOf(request, sources));
   const app = fastify({
     bodyLimit: MAX_BODY_BYTES,
     requestTimeout: requestTimeoutMs,
     http: { headersTimeout: requestTimeoutMs, connectionsCheckingInterval: Math.min(1_000, requestTimeoutMs) },
-    forceCloseConnections: true,
+    // A name that is too long is one that isn't there.
+    routerOptions: { maxParamLength: 65_536 },
+    clientErrorHandler: (error, socket) => refuseBroken(error, socket, metrics),
+    frameworkErrors: (_error, request, reply) => void refusals.refuse(request, reply, 400, 'bad_request'),
   });
-  app.server.on('clientError', (error: NodeJS.ErrnoException) => {
-    if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT') metrics.refused('other', 'too_slow');
-  });
+  // Deliveries under way are let finish, and no connection outlives its answer.
+  let closing = false;
+  app.addHook('preClose', async () => void (closing = true));
+  app.addHook('onSend', async (_request, reply) => void (closing && reply.header('connection', 'close')));
   app.removeAllContentTypeParsers();
   // As it came: a signature is over bytes.
   app.addContentTypeParser(JSON_TYPES, { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
-  app.setErrorHandler((error: FastifyError, request, reply) => {
-    const code = error.statusCode ?? 500;
-    if (code >= 500) log.error({ reason: error.message }, 'a request broke');
-    else metrics.refused(labelOf(request, sources), REASON_OF[code] ?? 'bad_request');
-    return refuse(reply, code);
-  });
-  app.setNotFoundHandler((_request, reply) => refuse(reply, 404));
-  webhookRoute(app, options, metrics);
+  refuseErrors(app, refusals, log);
+  webhookRoute(app, options, metrics, refusals);
   app.get('/healthz', async () => ({ status: 'ok' }));
   app.get('/readyz', async (_request, reply) => {
     const ready = await isReady();

@@ -4,10 +4,22 @@ import { plainText } from '../text.ts';
 import { isObject } from './json.ts';
 
 const SECRET_KEY =
-  /pass(word|phrase|wd)?$|secret|token|authoriz|api[-_]?key|private[-_]?key|access[-_]?key|credential|signature|cookie|session|^auth$|otp|pin$/i;
-/** Tokens of known makes, and what stands after a login in an address. */
-const SECRET_TEXT =
-  /\b(bearer|basic)\s+\S+|\beyJ[\w-]{5,}(\.[\w-]*)*|\b(whsec|sk|pk|ghp|gho|xox[a-z]|glpat|AKIA)[-_]?\w{8,}|\/\/[^/\s@]+@|-----BEGIN[^]*|[?&][\w-]*(token|secret|key|signature|password)=[^&\s]+/gi;
+  /pass(word|phrase|wd|code)|pwd|secret|token|authoriz|api[-_]?key|private[-_]?key|access[-_]?key|credential|signature|cookie|session|^auth$|^otp$|^pin$/i;
+/** Tokens of known makes, what stands after a login in an address, and private keys. */
+const SECRET_TEXT = new RegExp(
+  [
+    String.raw`\b(bearer|basic)\s+\S+`,
+    String.raw`\beyJ[\w-]{5,}(\.[\w-]*)*`,
+    String.raw`\bwhsec_[\w+/=-]{8,}`,
+    String.raw`\b(sk|pk|rk|xox[a-z]|glpat)[-_][\w-]{8,}`,
+    String.raw`\b(gh[a-z]|github_pat)_\w{8,}`,
+    String.raw`\bAKIA\w{12,}`,
+    String.raw`//[^/\s@]+@`,
+    String.raw`[?&][\w-]*(token|secret|key|signature|password)=[^&\s]+`,
+    '-----BEGIN[^]*',
+  ].join('|'),
+  'gi',
+);
 const REDACTED = '[redacted]';
 
 /** Of a text, more is never shown, and patterns cost time. */
@@ -18,13 +30,10 @@ const MAX_VALUES = 400;
 /** @param secrets that must not be in it, wherever they stand */
 export function redacted(body: unknown, secrets: readonly string[] = []): unknown {
   let left = MAX_VALUES;
-  const text = (value: string) => {
-    const whole = secrets.reduce((rest, secret) => (secret === '' ? rest : rest.replaceAll(secret, REDACTED)), value);
-    return plainText(whole.slice(0, MAX_LOOKED_AT).replace(SECRET_TEXT, REDACTED));
-  };
+  const text = (value: string) => redactedText(value, secrets);
   const keep = (value: unknown): unknown => {
     if ((left -= 1) < 0) return '[left out]';
-    if (isLosslessNumber(value)) return value.value.length > 15 ? value.value : Number(value.value);
+    if (isLosslessNumber(value)) return numberOrText(text(value.value));
     if (typeof value === 'string') return text(value);
     if (Array.isArray(value)) return value.slice(0, MAX_ENTRIES).map(keep);
     if (!isObject(value)) return value;
@@ -34,6 +43,18 @@ export function redacted(body: unknown, secrets: readonly string[] = []): unknow
     );
   };
   return keep(body);
+}
+
+/** One line of a text from outside, without what looks like a secret. */
+export function redactedText(value: string, secrets: readonly string[] = []): string {
+  const known = secrets.filter((secret) => secret !== '');
+  const rest = known.reduce((left, secret) => left.replaceAll(secret, REDACTED), value);
+  return plainText(rest.slice(0, MAX_LOOKED_AT).replace(SECRET_TEXT, REDACTED));
+}
+
+/** A number that JavaScript's numbers keep whole stays one. */
+function numberOrText(text: string): number | string {
+  return /^-?\d{1,15}$/.test(text) ? Number(text) : text;
 }
 
 /** The paths in a body and the types of what stands there: `data.server.id  number`. */

@@ -8,8 +8,8 @@ import { createReceiver } from './receiver.ts';
 
 export interface WebhooksOptions {
   host: string;
-  /** 0 = any free one */
-  port: number;
+  /** 0 = any free one, and so is a likely one that is taken. */
+  port: number | { likely: number };
   configuration: Configuration;
   /** Default: the configured Temporal. */
   temporal?: ConnectOptions;
@@ -64,8 +64,14 @@ function refuseOpenDoor(host: string, sources: ReadonlyMap<string, Source> | nul
     throw new ConfigError(`--host ${host}: events.sources.${open.name} verifies nobody: ${remedy}`);
 }
 
-async function listen(app: ReturnType<typeof createReceiver>, host: string, port: number): Promise<string> {
+async function listen(
+  app: ReturnType<typeof createReceiver>,
+  host: string,
+  wanted: WebhooksOptions['port'],
+): Promise<string> {
+  const port = typeof wanted === 'number' ? wanted : wanted.likely;
   return app.listen({ host, port }).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'EADDRINUSE' && typeof wanted !== 'number') return app.listen({ host, port: 0 });
     if (error.code === 'EADDRINUSE')
       throw new ConfigError(`port ${port} is taken: choose another one, 0 is any free one`);
     if (error.code === 'EADDRNOTAVAIL' || error.code === 'ENOTFOUND') {

@@ -22,7 +22,8 @@ export const verifyStandard: Verifier = (secrets, headers, body) => {
       return null;
     } catch (error) {
       if (!(error instanceof WebhookVerificationError)) throw error;
-      return /timestamp/i.test(error.message) ? 'bad_time' : 'bad_signature';
+      // The library's words for a time that is none are the second ones.
+      return /timestamp|signature headers/i.test(error.message) ? 'bad_time' : 'bad_signature';
     }
   });
   return doubts.includes(null) ? null : (doubts[0] ?? 'bad_signature');

@@ -2,13 +2,13 @@
  * `POST /webhooks/<source>`. A delivery is acknowledged only when Temporal has it; what can't be believed or read is
  * refused without a word about why, for the sender may be anybody.
  */
-import { STATUS_CODES } from 'node:http';
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Logger } from '../log.ts';
 import type { Configuration } from '../configuration/schema.ts';
 import { eventId } from '../ids.ts';
 import { handleDelivery, type EventStore, type Refusal } from './delivery.ts';
 import type { Metrics } from './metrics.ts';
+import type { Refusals } from './refusals.ts';
 import { OPEN_SOURCE, type Source } from './sources.ts';
 
 const RETRY_AFTER_S = 10;
@@ -30,23 +30,23 @@ const CODE_OF: Record<Refusal, number> = {
   bad_id: 400,
 };
 
-export function webhookRoute(app: FastifyInstance, options: WebhookOptions, metrics: Metrics): void {
+export function webhookRoute(
+  app: FastifyInstance,
+  options: WebhookOptions,
+  metrics: Metrics,
+  { refuse }: Refusals,
+): void {
   const { sources, configuration, store, log } = options;
-  const refuseFor = (request: FastifyRequest, reply: FastifyReply, code: number, reason: string) => {
-    metrics.refused(labelOf(request, sources), reason);
-    log.info({ source: labelOf(request, sources), reason }, 'a delivery was refused');
-    return refuse(reply, code);
-  };
   app.route({
     method: ['POST', 'GET', 'PUT', 'PATCH', 'DELETE'],
     url: '/webhooks/:source',
     // Before the body is read: whoever isn't let in needn't send one.
     onRequest: async (request, reply) => {
-      if (sourceOf(request, sources) === null) return refuseFor(request, reply, 404, 'no_source');
-      if (request.method !== 'POST') return refuseFor(request, reply.header('allow', 'POST'), 405, 'bad_method');
+      if (sourceOf(request, sources) === null) return refuse(request, reply, 404, 'no_source');
+      if (request.method !== 'POST') return refuse(request, reply.header('allow', 'POST'), 405, 'bad_method');
       metrics.received(labelOf(request, sources));
       // What is signed is what was sent, and nobody here unpacks it.
-      if (request.headers['content-encoding'] !== undefined) return refuseFor(request, reply, 415, 'bad_type');
+      if (request.headers['content-encoding'] !== undefined) return refuse(request, reply, 415, 'bad_type');
     },
     handler: async (request, reply) => {
       const source = sourceOf(request, sources) ?? { ...OPEN_SOURCE, name: '' };
@@ -56,8 +56,8 @@ export function webhookRoute(app: FastifyInstance, options: WebhookOptions, metr
         log.warn({ source: source.name, reason: String(error) }, 'a delivery could not be taken');
         return null;
       });
-      if (handled === null) return refuseFor(request, reply.header('retry-after', RETRY_AFTER_S), 503, 'unavailable');
-      if (handled.refused !== null) return refuseFor(request, reply, CODE_OF[handled.refused], handled.refused);
+      if (handled === null) return refuse(request, reply.header('retry-after', RETRY_AFTER_S), 503, 'unavailable');
+      if (handled.refused !== null) return refuse(request, reply, CODE_OF[handled.refused], handled.refused);
       const { event, isNew } = handled;
       const label = labelOf(request, sources);
       if (event.verified) metrics.verified(label);
@@ -68,10 +68,6 @@ export function webhookRoute(app: FastifyInstance, options: WebhookOptions, metr
       return reply.code(isNew ? 202 : 200).send({ event: id, repeated: !isNew });
     },
   });
-}
-
-export function refuse(reply: FastifyReply, code: number): FastifyReply {
-  return reply.code(code).send({ error: STATUS_CODES[code]?.toLowerCase() });
 }
 
 /** For metrics: only configured names, for anybody may send any. */

@@ -99,6 +99,9 @@ export async function getEvent({ client }: Session, workflowId: string): Promise
       throw new BelayError('NotFound', `${workflowId} is no event; belay events lists them`);
     });
   } catch (error) {
+    if (error instanceof WorkflowNotFoundError) {
+      throw new BelayError('NotFound', `there is no event ${workflowId}; belay events lists them`);
+    }
     throw asBelayError(error, `read ${workflowId}`);
   }
 }

@@ -103,8 +103,8 @@ async function refuseOtherRequest(session: Session, workflowId: string, input: R
 }
 
 /** What is to be done. `meta` only says who asked: the next attempt of a CI job may carry another one. */
-function requestOf({ service, serverId, siteIds, ...rest }: RunInput) {
-  return [service, serverId, siteIds, planOf({ siteIds, ...rest })];
+function requestOf({ service, serverId, siteIds, heartbeat, ...rest }: RunInput) {
+  return [service, serverId, siteIds, heartbeat, planOf({ siteIds, ...rest })];
 }
 
 function summaryOf({ serverId, siteIds }: RunInput): string {

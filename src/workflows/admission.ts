@@ -16,18 +16,20 @@ const anywhere = proxyActivities<Activities>({ startToCloseTimeout: '10 seconds'
 
 /** Null for a run that may begin. */
 export async function admit(run: Run): Promise<End | null> {
-  const lateMs = Date.now() - workflowInfo().startTime.getTime();
+  const begunMs = Date.now();
+  const facts = await askWorker(run.input.service);
+  run.result.service = facts.service;
+  // First of all: who is told how a run ends hears of one that wasn't begun, too.
+  run.notify = facts.notify ?? null;
+  const lateMs = begunMs - workflowInfo().startTime.getTime();
   if (lateMs > run.plan.startWithinMs) {
     const message = `no worker took this run up within ${run.plan.startWithinMs} ms, so it was not begun`;
     return ended('not_started', 'NoWorker', message);
   }
-  const facts = await askWorker(run.input.service);
-  run.result.service = facts.service;
   if (run.input.service !== undefined && run.input.service !== facts.service) {
     const message = `this run is for ${run.input.service}, and the workers serve ${facts.service}`;
     return ended('not_started', 'Refused', message);
   }
-  run.notify = facts.notify ?? null;
   const heartbeat = run.input.heartbeat;
   if (heartbeat !== undefined && facts.notify?.heartbeats.includes(heartbeat) !== true) {
     const remedy = `add it to notify.heartbeats in the worker's belay.yaml`;

@@ -7,6 +7,7 @@ import { ApplicationFailure } from '@temporalio/common';
 import { proxyActivities, setCurrentDetails, sleep, workflowInfo } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.ts';
 import type { Claim, EventInput, EventResult, Reaction } from '../event-contract.ts';
+import { plainText } from '../text.ts';
 import { notifyAll } from './notifying.ts';
 import { shareBackup } from './backup-record.ts';
 import { eventDetails } from './details.ts';
@@ -77,7 +78,8 @@ async function wakeWaiters(
   const woken: string[] = [];
   const wakeThose = async (named: Named) => {
     if (named.serverId === null && named.siteId === null) return;
-    woken.push(...(await wake({ ...named, claim, except: woken })));
+    const summary = `who waits on ${namesOf(named)}`;
+    woken.push(...(await wake.executeWithOptions({ summary }, [{ ...named, claim, except: woken }])));
     onWoken(woken);
   };
   const wakeTwice = async (named: Named) => {
@@ -94,9 +96,18 @@ async function wakeWaiters(
   await Promise.all([byName, backupId === null ? null : wakeByBackup(backupId)]);
 }
 
+/** Temporal refuses a summary over 400 bytes. */
+function namesOf({ serverId, siteId }: Named): string {
+  const names = [
+    serverId === null ? [] : `server ${plainText(serverId, 40)}`,
+    siteId === null ? [] : `site ${plainText(siteId, 40)}`,
+  ];
+  return names.flat().join(' and ');
+}
+
 /** Null for a backup nobody here waits for. */
 async function serverOf(backupId: string): Promise<string | null> {
-  const summary = `whose backup ${backupId} is`.slice(0, 100);
+  const summary = `which server backup ${plainText(backupId, 60)} is of`;
   return serverOfBackup.executeWithOptions({ summary }, [{ backupId }]).catch(() => null);
 }
 

@@ -10,11 +10,11 @@ import type { Run } from './open-run.ts';
 /** A message of a chat has limits: so many deployments, first those that are not completed. */
 const MAX_DEPLOYMENTS_TOLD = 50;
 
-export async function tellRunEnd({ result, targets, heartbeat }: RunEndInput): Promise<string[]> {
+export async function tellRunEnd({ result, leftOut, targets, heartbeat }: RunEndInput): Promise<string[]> {
   const { workflowId } = workflowInfo();
   const [called, { told, unheard }] = await Promise.all([
     heartbeat === null ? true : callHeartbeat(heartbeat),
-    notifyAll({ about: 'run', id: workflowId, result }, targets),
+    notifyAll({ about: 'run', id: workflowId, result, leftOut }, targets),
   ]);
   const missed = [...unheard, ...(called ? [] : [`heartbeat ${heartbeat}`])];
   if (missed.length === 0) return told;
@@ -39,7 +39,7 @@ export async function announceEnd({ notify, result, input }: Run): Promise<void>
       parentClosePolicy: ParentClosePolicy.ABANDON,
       workflowTaskTimeout: WORKFLOW_TASK_TIMEOUT_MS,
       staticSummary: `Tell how a run ended: ${result.outcome ?? 'Internal'}`,
-      args: [{ result: shortened(result), targets, heartbeat }],
+      args: [{ ...shortened(result), targets, heartbeat }],
     });
   } catch (error) {
     // A run that was reset told of this end before.
@@ -47,9 +47,10 @@ export async function announceEnd({ notify, result, input }: Run): Promise<void>
   }
 }
 
-function shortened(result: RunResult): RunResult {
+function shortened(result: RunResult): Pick<RunEndInput, 'result' | 'leftOut'> {
   const isCompleted = ({ outcome }: { outcome: unknown }) => outcome === 'completed';
   const { deployments } = result;
   const ordered = [...deployments.filter((it) => !isCompleted(it)), ...deployments.filter(isCompleted)];
-  return { ...result, deployments: ordered.slice(0, MAX_DEPLOYMENTS_TOLD) };
+  const told = ordered.slice(0, MAX_DEPLOYMENTS_TOLD);
+  return { result: { ...result, deployments: told }, leftOut: deployments.length - told.length };
 }
