@@ -9,7 +9,11 @@ const NAME = /^[a-z0-9][a-z0-9-]{0,49}$/;
 const name = z.string().regex(NAME, { error: 'a name has up to 50 of a-z, 0-9 and "-"' });
 const header = z.string().regex(/^[\w-]{1,100}$/, { error: 'write the name of an HTTP header' });
 const idHeader = header.describe("The header that holds a delivery's id.");
-const path = z.string().trim().refine(isPath, { error: 'write a path of keys like data.server.id or items[0].id' });
+const path = z
+  .string()
+  .trim()
+  .min(1)
+  .refine(isPath, { error: 'write a path of keys like data.server.id or items[0].id' });
 
 /** Never the secret itself: where it is. */
 const secret = z.union(
