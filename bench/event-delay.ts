@@ -10,7 +10,7 @@ import { SECRET, startReceiver } from '../test/support/receiver.ts';
 import { startWorld, type World } from '../test/support/world.ts';
 import { endAll } from '../test/support/at-end.ts';
 
-const RUNS = 60;
+const RUNS = 30;
 const { intervalMs } = DEFAULTS.backup;
 
 /** From the end at the service until whoever waits has the verdict. */
@@ -24,9 +24,9 @@ async function measure(world: World, prefix: string): Promise<number[]> {
   const measured = Array.from({ length: RUNS }, async (_, index) => {
     const serverId = `${prefix}-${index}`;
     // Evenly over one interval, so that no moment is favoured.
-    const durationMs = Math.round(intervalMs * (0.2 + index / RUNS));
+    const durationMs = Math.round(intervalMs * (0.3 + index / RUNS));
     world.sandbox.script({ server: serverId }, { durationMs });
-    await sleep(index * 20);
+    await sleep(index * 100);
     return delayMs(world, await world.belay.start({ serverId, siteIds: [] }), serverId, durationMs);
   });
   return Promise.all(measured);

@@ -94,7 +94,6 @@ export const configurationSchema = z
 export type Configuration = z.infer<typeof configurationSchema>;
 export type SourceConfig = z.infer<typeof source>;
 export type ReactionConfig = z.infer<typeof reactions>;
-export type SecretPlace = z.infer<typeof secret>;
 
 function isPath(text: string): boolean {
   try {
