@@ -79,8 +79,6 @@ export interface WakeInput {
 export interface BackupRecord {
   backupId: string;
   serverId: string;
-  /** Whether one of our operations made it. */
-  ours: boolean;
   /** As far as known. */
   startedAt: string;
 }

@@ -27,10 +27,18 @@ export const eventId = (source: string, deliveryId: string): string => workflowI
 /** Where it stands which server a backup is of. */
 export const backupRecordId = (backupId: string): string => workflowId('backup-record', backupId);
 
+/** Where it stands of which server a run takes a backup to be that it didn't make. */
+export const restedBackupId = (backupId: string): string => workflowId('rested-backup', backupId);
+
+/** Where it stands that a backup failed, as an event said. */
+export const failedBackupId = (backupId: string): string => workflowId('failed-backup', backupId);
+
 /** Where the newest backup stands that somebody else began. */
 export const sharedBackupId = (serverId: string): string => workflowId('shared-backup', serverId);
 
-export const runEndId = (runWorkflowId: string, runId: string): string => workflowId('run-end', runWorkflowId, runId);
+/** @param firstRunId of the execution: a reset keeps it, and nobody is told twice */
+export const runEndId = (runWorkflowId: string, firstRunId: string): string =>
+  workflowId('run-end', runWorkflowId, firstRunId);
 
 /** What the ids of runs begin with that may wait for something of this server or site by themselves. */
 export function waitingRunPrefixes({ serverId, siteId }: { serverId: string | null; siteId: string | null }): string[] {

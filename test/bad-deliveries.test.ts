@@ -6,7 +6,7 @@ import { before, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { Client, Connection } from '@temporalio/client';
 import { createReceiver } from '../src/events/receiver.ts';
-import { connect } from '../src/starter.ts';
+import { openEventStore } from '../src/starter/event-store.ts';
 import { eventId } from '../src/ids.ts';
 import { atEnd } from './support/at-end.ts';
 import { eventually } from './support/eventually.ts';
@@ -168,14 +168,9 @@ const bodyOf = (status: number) => JSON.stringify({ error: STATUS_CODES[status]?
 
 /** A receiver that waits no longer than a third of a second, on the same Temporal. */
 async function startHasty(): Promise<string> {
-  const belay = await connect({ address, taskQueue: 'belay', lazy: true });
-  const store = {
-    take: (event: Parameters<typeof belay.takeEvent>[0]) => belay.takeEvent(event),
-    takenAtMs: (source: string, id: string) => belay.takenAtMs(source, id),
-  };
-  const isReady = () => belay.isReady();
-  const app = createReceiver({ sources: null, configuration: {}, store, isReady, log, requestTimeoutMs: 300 });
-  atEnd(() => app.close().then(() => belay.close()));
+  const store = await openEventStore({ address, taskQueue: 'belay' });
+  const app = createReceiver({ sources: null, configuration: {}, store, log, requestTimeoutMs: 300 });
+  atEnd(() => app.close().then(() => store.close()));
   return app.listen({ host: '127.0.0.1', port: 0 });
 }
 

@@ -6,14 +6,14 @@ import { plainText } from '../text.ts';
 export interface EventDeps {
   /** Signals whoever waits on these. @returns their workflow ids */
   wake: (input: WakeInput) => Promise<string[]>;
-  /** What is noted of a backup by its id, or null. */
-  backupRecord: (backupId: string) => Promise<BackupRecord | null>;
+  /** The servers whose operations or runs wait for a backup. */
+  serversOf: (backupId: string) => Promise<string[]>;
   /** The newest backup of a server that an event told of, and that isn't ours, or null. */
   sharedBackup: (serverId: string) => Promise<BackupRecord | null>;
-  /** @throws Error whose message holds no address */
-  notify: (input: NotifyInput) => Promise<void>;
-  /** @throws Error whose message holds no address */
-  callHeartbeat: (name: string) => Promise<void>;
+  /** @returns false where this worker doesn't know the target. @throws Error whose message holds no address */
+  notify: (input: NotifyInput) => Promise<boolean>;
+  /** @returns false where this worker doesn't know the name. @throws Error whose message holds no address */
+  callHeartbeat: (name: string) => Promise<boolean>;
 }
 
 export function createEventActivities(deps: EventDeps) {
@@ -21,9 +21,9 @@ export function createEventActivities(deps: EventDeps) {
     wake: (input: WakeInput): Promise<string[]> => deps.wake(input),
 
     /** Fails until there is a record: an event may be quicker than the answer to the request that made the backup. */
-    async serverOfBackup({ backupId }: { backupId: string }): Promise<string> {
-      const record = await deps.backupRecord(backupId);
-      if (record !== null) return record.serverId;
+    async serversOfBackup({ backupId }: { backupId: string }): Promise<string[]> {
+      const servers = await deps.serversOf(backupId);
+      if (servers.length > 0) return servers;
       throw ApplicationFailure.create({
         type: 'NoRecord',
         message: `no run of ours waits for backup ${plainText(backupId)}`,
@@ -33,8 +33,18 @@ export function createEventActivities(deps: EventDeps) {
 
     findSharedBackup: ({ serverId }: { serverId: string }): Promise<BackupRecord | null> => deps.sharedBackup(serverId),
 
-    notify: (input: NotifyInput): Promise<void> => deps.notify(input),
+    async notify(input: NotifyInput): Promise<void> {
+      if (!(await deps.notify(input))) throw unknownHere(`target ${input.target}`);
+    },
 
-    callHeartbeat: ({ name }: { name: string }): Promise<void> => deps.callHeartbeat(name),
+    async callHeartbeat({ name }: { name: string }): Promise<void> {
+      if (!(await deps.callHeartbeat(name))) throw unknownHere(`heartbeat ${name}`);
+    },
   };
+}
+
+/** Another worker may know it: while the configuration is changed they differ. */
+function unknownHere(what: string): ApplicationFailure {
+  const message = `the worker that was asked has no ${what} in its belay.yaml`;
+  return ApplicationFailure.create({ type: 'NotConfigured', message, nextRetryDelay: '2 seconds' });
 }

@@ -1,4 +1,4 @@
-/** Everything on one machine: a Temporal server of its own, the sandbox, and a worker. Stopped in the right order. */
+/** Everything on one machine: a Temporal server, the sandbox, a worker, a webhook receiver. Stopped in the right order. */
 import { randomBytes } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';

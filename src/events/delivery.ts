@@ -1,6 +1,7 @@
 /** One delivery, from its bytes to what Temporal is given. Knows nothing of HTTP but the headers. */
 import type { Configuration } from '../configuration/schema.ts';
 import type { EventInput } from '../event-contract.ts';
+import type { EventStore } from '../starter/event-store.ts';
 import { hashedId, isRepeatOf, isUsableId, type HashedId } from './delivery-id.ts';
 import { parseBody, type JsonObject } from './json.ts';
 import { eventOf, idIn } from './mapping.ts';
@@ -11,13 +12,8 @@ import { headerOf, type Doubt, type Headers } from './verify.ts';
 /** Why a delivery is refused: the reasons that are counted. */
 export type Refusal = Doubt | 'empty_body' | 'bad_json' | 'bad_id';
 
-/** Durable storage of events. */
-export interface EventStore {
-  /** @returns whether it is new */
-  take(event: EventInput): Promise<boolean>;
-  /** When this delivery was taken; null where it never was. */
-  takenAtMs(source: string, deliveryId: string): Promise<number | null>;
-}
+/** What a delivery is handed to. */
+export type Taking = Pick<EventStore, 'take' | 'takenAtMs'>;
 
 export interface Delivery {
   source: Source;
@@ -32,7 +28,7 @@ export type Handled = { refused: Refusal } | { refused: null; event: EventInput;
 export async function handleDelivery(
   { source, headers, body, receivedMs }: Delivery,
   configuration: Configuration,
-  store: EventStore,
+  store: Taking,
 ): Promise<Handled> {
   if (body.length === 0) return { refused: 'empty_body' };
   const secrets = await source.secrets();
@@ -72,7 +68,7 @@ function givenId({ idHeaders, fields }: Source, headers: Headers, body: JsonObje
   return idIn(body, fields) ?? inHeader ?? null;
 }
 
-async function isRepeated({ before }: HashedId, source: string, receivedMs: number, store: EventStore) {
+async function isRepeated({ before }: HashedId, source: string, receivedMs: number, store: Taking) {
   const takenMs = await store.takenAtMs(source, before);
   return takenMs !== null && isRepeatOf(takenMs, receivedMs);
 }

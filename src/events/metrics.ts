@@ -21,7 +21,7 @@ export function createMetrics(sources: readonly string[]): Metrics {
   const counter = <L extends string>(name: string, help: string, ...labelNames: L[]) =>
     new Counter({ name: `belay_webhooks_${name}`, help, labelNames, registers });
   const received = counter('received_total', 'Deliveries that came', 'source');
-  const verified = counter('verified_total', 'Deliveries whose sender proved itself', 'source');
+  const verified = counter('verified_total', 'Deliveries taken, now or before, whose sender proved itself', 'source');
   const refused = counter('refused_total', 'Deliveries refused, by reason', 'source', 'reason');
   const taken = counter('taken_total', 'Deliveries Temporal has taken, by kind', 'source', 'kind');
   const repeated = counter('repeated_total', 'Deliveries that had been taken before', 'source');

@@ -9,13 +9,11 @@ const REQUEST_TIMEOUT_MS = 10_000;
 const JSON_TYPES = /^application\/([\w.-]+\+)?json\s*(;\s*charset="?utf-8"?\s*)?$/i;
 
 export interface ReceiverOptions extends WebhookOptions {
-  /** Whether Temporal answers. */
-  isReady: () => Promise<boolean>;
   requestTimeoutMs?: number;
 }
 
 export function createReceiver(options: ReceiverOptions): FastifyInstance {
-  const { sources, isReady, log, requestTimeoutMs = REQUEST_TIMEOUT_MS } = options;
+  const { sources, store, log, requestTimeoutMs = REQUEST_TIMEOUT_MS } = options;
   const metrics = createMetrics([...(sources?.keys() ?? [])]);
   const refusals = createRefusals(metrics, log, (request) => labelOf(request, sources));
   const app = fastify({
@@ -38,7 +36,7 @@ export function createReceiver(options: ReceiverOptions): FastifyInstance {
   webhookRoute(app, options, metrics, refusals);
   app.get('/healthz', async () => ({ status: 'ok' }));
   app.get('/readyz', async (_request, reply) => {
-    const ready = await isReady();
+    const ready = await store.isReady();
     return reply.code(ready ? 200 : 503).send({ status: ready ? 'ok' : 'Temporal does not answer' });
   });
   app.get('/metrics', async (_request, reply) => reply.type(metrics.contentType).send(await metrics.text()));

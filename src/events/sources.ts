@@ -33,18 +33,22 @@ export async function readSources(configuration: Configuration): Promise<Map<str
   for (const [name, config] of Object.entries(configuration.events?.sources ?? {})) {
     const source = sourceOf(name, config);
     const secrets = await source.secrets();
-    try {
-      source.verify?.(secrets, PROBE, Buffer.alloc(0));
-    } catch {
-      throw new ConfigError(`events.sources.${name}.secrets: a Standard Webhooks secret is whsec_ and base64`);
+    if (config.verify === 'standard-webhooks' && !secrets.every(isStandardSecret)) {
+      const remedy = 'write it as the sender shows it, whsec_ and the base64 of 24 to 64 bytes';
+      throw new ConfigError(
+        `events.sources.${name}.secrets: what stands there is no Standard Webhooks secret: ${remedy}`,
+      );
     }
     sources.set(name, source);
   }
   return sources;
 }
 
-/** Nobody's signature: a secret that can be none is found out with it. */
-const PROBE = { 'webhook-id': 'probe', 'webhook-timestamp': '0', 'webhook-signature': 'v1,none' };
+function isStandardSecret(secret: string): boolean {
+  const [, base64 = ''] = /^whsec_([A-Za-z0-9+/]+={0,2})$/.exec(secret) ?? [];
+  const { length } = Buffer.from(base64, 'base64');
+  return base64.length % 4 === 0 && length >= 24 && length <= 64;
+}
 
 function sourceOf(name: string, config: SourceConfig): Source {
   const { fields = {}, kinds = {} } = config;

@@ -2,7 +2,8 @@
 import { readSources, type Source } from './sources.ts';
 import type { Configuration } from '../configuration/schema.ts';
 import { ConfigError, isLoopback } from '../config.ts';
-import { connect, type ConnectOptions } from '../starter/connect.ts';
+import type { ConnectOptions } from '../starter/connect.ts';
+import { openEventStore } from '../starter/event-store.ts';
 import type { Logger } from '../log.ts';
 import { createReceiver } from './receiver.ts';
 
@@ -32,25 +33,20 @@ export async function startWebhooks(options: WebhooksOptions): Promise<Webhooks>
   for (const source of moreSources) configured.set(source.name, source);
   const sources = configured.size === 0 ? null : configured;
   refuseOpenDoor(host, sources);
-  const belay = await connect({ ...temporal, lazy: true });
-  const app = createReceiver({ sources, configuration, store: storeOf(belay), isReady: () => belay.isReady(), log });
+  const store = await openEventStore(temporal);
+  const app = createReceiver({ sources, configuration, store, log });
   try {
     const url = await listen(app, host, port);
     return {
       url,
       sources: sources === null ? null : [...sources.keys()],
-      close: () => app.close().then(() => belay.close()),
+      close: () => app.close().then(() => store.close()),
     };
   } catch (error) {
-    await belay.close();
+    await store.close();
     throw error;
   }
 }
-
-const storeOf = (belay: Awaited<ReturnType<typeof connect>>) => ({
-  take: (event: Parameters<typeof belay.takeEvent>[0]) => belay.takeEvent(event),
-  takenAtMs: (source: string, deliveryId: string) => belay.takenAtMs(source, deliveryId),
-});
 
 /** Whoever reaches it could end waits and wake runs. */
 function refuseOpenDoor(host: string, sources: ReadonlyMap<string, Source> | null): void {

@@ -10,10 +10,10 @@ const ANSWER_TIMEOUT_MS = 8_000;
 export interface Notifier {
   /** Names only; null where nobody is to be told. */
   readonly facts: NotifyFacts | null;
-  /** @throws Error where it was not taken */
-  notify(input: { target: string; notification: Notification }): Promise<void>;
-  /** @throws Error where it was not taken */
-  callHeartbeat(name: string): Promise<void>;
+  /** @returns false for a target that isn't configured. @throws Error where it was not taken */
+  notify(input: { target: string; notification: Notification }): Promise<boolean>;
+  /** @returns false for one that isn't configured. @throws Error where it was not taken */
+  callHeartbeat(name: string): Promise<boolean>;
 }
 
 /**
@@ -33,8 +33,7 @@ export async function createNotifier(
     async notify({ target, notification: given }) {
       const notification = given.about === 'run' ? { ...given, result: withLink(given.result) } : given;
       const body = JSON.stringify({ text: textOf(notification), ...notification });
-      // A target that was taken out of the configuration since is told nothing any more.
-      await call(`target ${target}`, targets.get(target), {
+      return call(`target ${target}`, targets.get(target), {
         method: 'POST',
         headers: { 'content-type': 'application/json', 'idempotency-key': given.id },
         body,
@@ -60,8 +59,12 @@ async function addresses(
   return found;
 }
 
-async function call(what: string, address: (() => Promise<string>) | undefined, request: RequestInit): Promise<void> {
-  if (address === undefined) return;
+async function call(
+  what: string,
+  address: (() => Promise<string>) | undefined,
+  request: RequestInit,
+): Promise<boolean> {
+  if (address === undefined) return false;
   const signal = AbortSignal.timeout(ANSWER_TIMEOUT_MS);
   const response = await fetch(await address(), { ...request, redirect: 'manual', signal }).catch((error: unknown) => {
     // The error's own words may hold the address.
@@ -70,4 +73,5 @@ async function call(what: string, address: (() => Promise<string>) | undefined, 
   });
   await response.body?.cancel();
   if (!response.ok) throw new Error(`${what} answers ${response.status}`);
+  return true;
 }

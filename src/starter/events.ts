@@ -1,20 +1,11 @@
-/** Events: one workflow for each delivery. Temporal decides in one step whether there is such a one already. */
-import {
-  WorkflowExecutionAlreadyStartedError,
-  WorkflowNotFoundError,
-  type WorkflowExecutionInfo,
-} from '@temporalio/client';
-import { WORKFLOW_TASK_TIMEOUT_MS } from '../contract.ts';
+/** Events that were taken: one workflow for each. */
+import { WorkflowNotFoundError, type WorkflowExecutionInfo } from '@temporalio/client';
 import { EVENT_TYPE, type EventInput, type EventMemo } from '../event-contract.ts';
-import { eventId } from '../ids.ts';
-import { plainText } from '../text.ts';
 import { asBelayError, BelayError } from './errors.ts';
 import { inputOf } from './history.ts';
 import { quoted } from './list.ts';
 import type { Session } from './session.ts';
 
-/** A sender waits no longer than 15 s, and sends again. */
-const TAKE_TIMEOUT_MS = 5_000;
 const LIST_TIMEOUT_MS = 20_000;
 const DEFAULT_LIMIT = 20;
 
@@ -28,43 +19,6 @@ export interface EventFilter {
 /** An event that was taken. */
 export interface TakenEvent extends EventMemo {
   workflowId: string;
-}
-
-/** @returns whether it is new */
-export async function takeEvent({ client, taskQueue }: Session, input: EventInput): Promise<boolean> {
-  const { source, deliveryId, verified, receivedAt, event } = input;
-  const memo: EventMemo = { source, verified, receivedAt, event };
-  try {
-    await client.withDeadline(Date.now() + TAKE_TIMEOUT_MS, () =>
-      client.workflow.start(EVENT_TYPE, {
-        workflowId: eventId(source, deliveryId),
-        taskQueue,
-        args: [input],
-        memo: { ...memo },
-        staticSummary: summaryOf(input),
-        workflowTaskTimeout: WORKFLOW_TASK_TIMEOUT_MS,
-        workflowIdConflictPolicy: 'FAIL',
-        workflowIdReusePolicy: 'REJECT_DUPLICATE',
-      }),
-    );
-    return true;
-  } catch (error) {
-    if (error instanceof WorkflowExecutionAlreadyStartedError) return false;
-    throw asBelayError(error, 'take an event');
-  }
-}
-
-/** When a delivery was taken; null where it never was. */
-export async function takenAtMs({ client }: Session, source: string, deliveryId: string): Promise<number | null> {
-  try {
-    const described = await client.withDeadline(Date.now() + TAKE_TIMEOUT_MS, () =>
-      client.workflow.getHandle(eventId(source, deliveryId)).describe(),
-    );
-    return described.startTime.getTime();
-  } catch (error) {
-    if (error instanceof WorkflowNotFoundError) return null;
-    throw asBelayError(error, 'look for an event');
-  }
 }
 
 /** The newest first. */
@@ -108,13 +62,4 @@ export async function getEvent({ client }: Session, workflowId: string): Promise
 
 function takenOf({ workflowId, memo }: WorkflowExecutionInfo): TakenEvent {
   return { workflowId, ...(memo as unknown as EventMemo) };
-}
-
-function summaryOf({ event: { kind, serverId, siteId, backupId }, source }: EventInput): string {
-  const named = [
-    ...(serverId === null ? [] : [`server ${plainText(serverId, 30)}`]),
-    ...(siteId === null ? [] : [`site ${plainText(siteId, 30)}`]),
-    ...(backupId === null ? [] : [`backup ${plainText(backupId, 30)}`]),
-  ];
-  return `${kind} from ${plainText(source, 30)}${named.length === 0 ? '' : `: ${named.join(', ')}`}`;
 }

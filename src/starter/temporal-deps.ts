@@ -1,19 +1,19 @@
 /** What activities ask Temporal itself. */
 import { Client, type ConnectionLike } from '@temporalio/client';
 import type { ActivityDeps } from '../activities/index.ts';
-import { backupRecord, sharedBackup } from './backup-records.ts';
+import { serversOf, sharedBackup } from './backup-records.ts';
 import { completedBackup } from './completed-backup.ts';
 import { createWaker } from './waking.ts';
 
 export function temporalDeps(temporal: {
   connection: ConnectionLike;
   namespace: string;
-}): Pick<ActivityDeps, 'findBackup' | 'wake' | 'backupRecord' | 'sharedBackup'> {
+}): Pick<ActivityDeps, 'findBackup' | 'wake' | 'serversOf' | 'sharedBackup'> {
   const client = new Client(temporal);
   return {
     findBackup: (query) => completedBackup(client, query),
     wake: createWaker(client),
-    backupRecord: (backupId) => backupRecord(client, backupId),
+    serversOf: (backupId) => serversOf(client, backupId),
     sharedBackup: (serverId) => sharedBackup(client, serverId),
   };
 }

@@ -7,6 +7,9 @@ import { quoted } from './list.ts';
 
 /** A workflow takes ten thousand signals at most, and makes one hinted read a second. */
 const MIN_GAP_MS = 1_000;
+/** After so many to one workflow the next ones come more rarely. */
+const MANY_SIGNALS = 100;
+const LONG_GAP_MS = 10_000;
 const MAX_RUNS = 200;
 
 /** One for each worker. */
@@ -41,18 +44,21 @@ async function waitingRuns(client: Client, named: Pick<WakeInput, 'serverId' | '
 
 type Signaller = (workflowId: string, claim: Claim | null) => Promise<boolean>;
 
-/** One signal a second at most for each workflow and claim: who asks in between shares the next one. */
+/** One signal a second at most, in a flood every ten, for each workflow and claim: who asks in between shares the next one. */
 function createSignaller(client: Client): Signaller {
-  const latest = new Map<string, { atMs: number; sent: Promise<boolean> }>();
+  const latest = new Map<string, { atMs: number; count: number; sent: Promise<boolean> }>();
   return (workflowId, claim) => {
     const key = JSON.stringify([workflowId, claim === null ? null : { ...claim, event: '' }]);
     const before = latest.get(key);
     const nowMs = Date.now();
     if (before !== undefined && before.atMs > nowMs) return before.sent;
-    const atMs = Math.max(nowMs, (before?.atMs ?? 0) + MIN_GAP_MS);
+    const count = (before?.count ?? 0) + 1;
+    const gapMs = count > MANY_SIGNALS ? LONG_GAP_MS : MIN_GAP_MS;
+    const atMs = Math.max(nowMs, (before?.atMs ?? 0) + gapMs);
     const sent = after(atMs - nowMs).then(() => send(client, workflowId, { claim }));
-    latest.set(key, { atMs, sent });
-    void after(atMs - nowMs + MIN_GAP_MS).then(() => latest.get(key)?.sent === sent && latest.delete(key));
+    latest.set(key, { atMs, count, sent });
+    const forget = () => void (latest.get(key)?.sent === sent && latest.delete(key));
+    setTimeout(forget, atMs - nowMs + LONG_GAP_MS).unref();
     return sent;
   };
 }

@@ -1,7 +1,7 @@
 /** What is checked before a run makes a backup: that it is not too late, the service, the token, the sites. */
 import { proxyActivities, proxyLocalActivities, sleep, workflowInfo } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.ts';
-import type { WorkerFacts } from '../contract.ts';
+import type { RunInput, WorkerFacts } from '../contract.ts';
 import { setAttributes } from './attributes.ts';
 import { refusalOf } from './baseline.ts';
 import { ended, type End } from './end.ts';
@@ -17,7 +17,7 @@ const anywhere = proxyActivities<Activities>({ startToCloseTimeout: '10 seconds'
 /** Null for a run that may begin. */
 export async function admit(run: Run): Promise<End | null> {
   const begunMs = Date.now();
-  const facts = await askWorker(run.input.service);
+  const facts = await askWorker(run.input);
   run.result.service = facts.service;
   // First of all: who is told how a run ends hears of one that wasn't begun, too.
   run.notify = facts.notify ?? null;
@@ -41,11 +41,14 @@ export async function admit(run: Run): Promise<End | null> {
   return run.type === 'watchDeployment' ? null : refusedSite(run, facts.service);
 }
 
-/** One worker with a wrong configuration must not spoil a run that names its service: then others are asked, too. */
-async function askWorker(service: string | undefined): Promise<WorkerFacts> {
+/** One worker with another configuration must not spoil a run that says what it needs: then others are asked, too. */
+async function askWorker({ service, heartbeat }: RunInput): Promise<WorkerFacts> {
+  const fits = (facts: WorkerFacts) =>
+    (service ?? facts.service) === facts.service &&
+    (heartbeat === undefined || facts.notify?.heartbeats.includes(heartbeat) === true);
   let facts = await here.describeWorker().catch(() => anywhere.describeWorker());
-  for (let asked = 0; asked < OTHER_WORKERS_ASKED && ![undefined, facts.service].includes(service); asked += 1) {
-    await sleep('1 second', { summary: `before another worker is asked whether it serves ${service}` });
+  for (let asked = 0; asked < OTHER_WORKERS_ASKED && !fits(facts); asked += 1) {
+    await sleep('1 second', { summary: 'before another worker is asked whether its configuration fits' });
     facts = await anywhere.describeWorker();
   }
   return facts;

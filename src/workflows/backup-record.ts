@@ -3,46 +3,63 @@
  * made of it, whose memo tells. Search attributes would lag, and a namespace may not have them.
  */
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
-import { ParentClosePolicy, startChild } from '@temporalio/workflow';
+import { ParentClosePolicy, sleep, startChild } from '@temporalio/workflow';
 import { WORKFLOW_TASK_TIMEOUT_MS } from '../contract.ts';
 import type { BackupRecord } from '../event-contract.ts';
-import { backupRecordId, sharedBackupId } from '../ids.ts';
+import { backupRecordId, failedBackupId, restedBackupId, sharedBackupId } from '../ids.ts';
 import { plainText } from '../text.ts';
+
+const BUSY_PAUSE_MS = 200;
+/** Without a worker that ends it a record stays busy: what is noted here only makes things quicker. */
+const MAX_ATTEMPTS = 5;
 
 /** The workflow: it does nothing. */
 export async function recordBackup(record: BackupRecord): Promise<BackupRecord> {
   return record;
 }
 
-/** Events that name the backup find its server, and whoever waits for it, from now on. */
-export async function noteBackup(record: BackupRecord): Promise<void> {
-  await note(backupRecordId(record.backupId), record, 'REJECT_DUPLICATE');
+/** Of a backup that an operation of ours made. */
+export async function noteOurBackup(record: BackupRecord): Promise<void> {
+  await note(backupRecordId(record.backupId), record, 'made by Belay');
+}
+
+/** Of a backup that a run waits for, and didn't make. */
+export async function noteRestedBackup(record: BackupRecord): Promise<void> {
+  await note(restedBackupId(record.backupId), record, 'rested on by a run');
 }
 
 /** The next run that needs a backup of this server may rest on this one. */
 export async function shareBackup(record: BackupRecord): Promise<void> {
-  await note(sharedBackupId(record.serverId), record, 'ALLOW_DUPLICATE');
+  await note(sharedBackupId(record.serverId), record, 'begun by somebody else');
 }
 
-async function note(
-  workflowId: string,
-  record: BackupRecord,
-  workflowIdReusePolicy: 'REJECT_DUPLICATE' | 'ALLOW_DUPLICATE',
-): Promise<void> {
-  const { backupId, serverId, ours } = record;
-  const who = ours ? 'made by Belay' : 'not made by Belay';
-  try {
-    await startChild<typeof recordBackup>('recordBackup', {
-      workflowId,
-      workflowIdReusePolicy,
-      parentClosePolicy: ParentClosePolicy.ABANDON,
-      workflowTaskTimeout: WORKFLOW_TASK_TIMEOUT_MS,
-      staticSummary: plainText(`Backup ${plainText(backupId, 40)} of ${plainText(serverId, 40)}, ${who}`, 120),
-      memo: { record },
-      args: [record],
-    });
-  } catch (error) {
-    // Somebody noted it before, or is at it.
-    if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
+/** Nobody is to rest on this one any more. */
+export async function noteFailedBackup(record: BackupRecord): Promise<void> {
+  await note(failedBackupId(record.backupId), record, 'failed');
+}
+
+/** The latest word counts. */
+async function note(workflowId: string, record: BackupRecord, what: string): Promise<void> {
+  const summary = plainText(
+    `Backup ${plainText(record.backupId, 40)} of ${plainText(record.serverId, 40)}, ${what}`,
+    120,
+  );
+  for (let left = MAX_ATTEMPTS; left > 0; left -= 1) {
+    try {
+      await startChild<typeof recordBackup>('recordBackup', {
+        workflowId,
+        workflowIdReusePolicy: 'ALLOW_DUPLICATE',
+        parentClosePolicy: ParentClosePolicy.ABANDON,
+        workflowTaskTimeout: WORKFLOW_TASK_TIMEOUT_MS,
+        staticSummary: summary,
+        memo: { record },
+        args: [record],
+      });
+      return;
+    } catch (error) {
+      if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
+      // Another one is being noted at this moment, which takes milliseconds.
+      await sleep(BUSY_PAUSE_MS, { summary: 'another record is being written' });
+    }
   }
 }

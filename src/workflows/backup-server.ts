@@ -1,7 +1,7 @@
 /** One backup: trigger it, then wait until it is really complete. The lock of its server. */
 import type { BackupResult, BackupServerInput } from '../contract.ts';
 import { backupServerId } from '../ids.ts';
-import { noteBackup } from './backup-record.ts';
+import { noteOurBackup } from './backup-record.ts';
 import { backupEnd } from './backup-wait.ts';
 import { cancelledEarly, ended, type End } from './end.ts';
 import { NO_TRIGGER, runOperation, type Operation } from './operation.ts';
@@ -33,7 +33,7 @@ export async function backupServer(input: BackupServerInput): Promise<BackupResu
 /** So that an event which names the backup alone finds its way here. */
 async function note({ backupId, serverId, startedAt }: BackupResult): Promise<void> {
   if (backupId === null) return;
-  await noteBackup({ backupId, serverId, ours: true, startedAt: startedAt ?? new Date().toISOString() });
+  await noteOurBackup({ backupId, serverId, startedAt: startedAt ?? new Date().toISOString() });
 }
 
 /** Null once the service gave the backup an id. */

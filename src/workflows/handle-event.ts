@@ -9,19 +9,22 @@ import type { Activities } from '../activities/index.ts';
 import type { Claim, EventInput, EventResult, Reaction } from '../event-contract.ts';
 import { plainText } from '../text.ts';
 import { notifyAll } from './notifying.ts';
-import { shareBackup } from './backup-record.ts';
+import { noteFailedBackup, shareBackup } from './backup-record.ts';
 import { eventDetails } from './details.ts';
 
 /** Runs that wait by themselves are found by a search, which lags. */
 const LOOK_AGAIN_MS = 5_000;
 
-const { wake } = proxyActivities<Activities>({ startToCloseTimeout: '15 seconds' });
+const { wake, findSharedBackup } = proxyActivities<Activities>({
+  startToCloseTimeout: '15 seconds',
+  scheduleToCloseTimeout: '5 minutes',
+});
 
-/** A trigger is answered or given up within 12 s, and only a worker that is away delays the record of its backup. */
-const { serverOfBackup } = proxyActivities<Activities>({
+/** A trigger is answered or given up within 12 s, and then the record of its backup is there. */
+const { serversOfBackup } = proxyActivities<Activities>({
   startToCloseTimeout: '10 seconds',
-  scheduleToCloseTimeout: '1 minute',
-  retry: { initialInterval: '100 milliseconds', maximumInterval: '10 seconds' },
+  scheduleToCloseTimeout: '20 seconds',
+  retry: { initialInterval: '100 milliseconds', maximumInterval: '5 seconds' },
 });
 
 export async function handleEvent(input: EventInput): Promise<EventResult> {
@@ -39,6 +42,7 @@ export async function handleEvent(input: EventInput): Promise<EventResult> {
     show();
   });
   if (trusts('share')) result.shared = await share(input);
+  if (claim?.kind === 'backup.failed') await withdraw(input, claim.backupId);
   const unheard = reacts('notify') ? await tell(input, result) : [];
   await waking;
   show();
@@ -53,7 +57,10 @@ export async function handleEvent(input: EventInput): Promise<EventResult> {
 
 /** The UI can start workflows with anything, and a mistake in the code would be tried again for ever. */
 function refuseOtherInput(input: Partial<EventInput> | undefined): void {
-  if (input?.event !== undefined && Array.isArray(input.reactions)) return;
+  const { event, reactions } = input ?? {};
+  const names = [event?.serverId, event?.siteId, event?.backupId];
+  const isEvent = names.every((id) => id === null || typeof id === 'string') && typeof event?.kind === 'string';
+  if (isEvent && Array.isArray(reactions)) return;
   const message = 'this is no event: the webhook receiver starts these, nobody else';
   throw ApplicationFailure.create({ type: 'Usage', message, nonRetryable: true });
 }
@@ -79,7 +86,9 @@ async function wakeWaiters(
   const wakeThose = async (named: Named) => {
     if (named.serverId === null && named.siteId === null) return;
     const summary = `who waits on ${namesOf(named)}`;
-    woken.push(...(await wake.executeWithOptions({ summary }, [{ ...named, claim, except: woken }])));
+    // A hint is worth so much and no more: polls find what it tells, too.
+    const input = { ...named, claim, except: woken };
+    woken.push(...(await wake.executeWithOptions({ summary }, [input]).catch(() => [])));
     onWoken(woken);
   };
   const wakeTwice = async (named: Named) => {
@@ -88,9 +97,10 @@ async function wakeWaiters(
     await wakeThose(named);
   };
   const wakeByBackup = async (id: string) => {
-    const found = await serverOf(id);
+    const servers = await serversOf(id);
     // A sender may know a server by another name than ours.
-    if (found !== null && found !== serverId) await wakeTwice({ serverId: found, siteId: null });
+    const others = servers.filter((server) => server !== serverId);
+    await Promise.all(others.map((server) => wakeTwice({ serverId: server, siteId: null })));
   };
   const byName = serverId === null && siteId === null ? null : wakeTwice({ serverId, siteId });
   await Promise.all([byName, backupId === null ? null : wakeByBackup(backupId)]);
@@ -105,16 +115,24 @@ function namesOf({ serverId, siteId }: Named): string {
   return names.flat().join(' and ');
 }
 
-/** Null for a backup nobody here waits for. */
-async function serverOf(backupId: string): Promise<string | null> {
+/** None for a backup nobody here waits for. */
+async function serversOf(backupId: string): Promise<string[]> {
   const summary = `which server backup ${plainText(backupId, 60)} is of`;
-  return serverOfBackup.executeWithOptions({ summary }, [{ backupId }]).catch(() => null);
+  return serversOfBackup.executeWithOptions({ summary }, [{ backupId }]).catch(() => []);
 }
 
 async function share({ event: { kind, serverId, backupId, at }, receivedAt }: EventInput): Promise<boolean> {
   if (kind !== 'backup.started' || serverId === null || backupId === null) return false;
-  await shareBackup({ backupId, serverId, ours: false, startedAt: at ?? receivedAt });
+  const startedAt = at ?? receivedAt;
+  const known = await findSharedBackup({ serverId }).catch(() => null);
+  // Deliveries may come in any order.
+  if (known !== null && known.startedAt > startedAt) return false;
+  await shareBackup({ backupId, serverId, startedAt });
   return true;
+}
+
+async function withdraw({ event: { serverId, at }, receivedAt }: EventInput, backupId: string): Promise<void> {
+  await noteFailedBackup({ backupId, serverId: serverId ?? '', startedAt: at ?? receivedAt });
 }
 
 /** @returns the targets that could not be told */

@@ -26,8 +26,12 @@ export interface Hints {
   deletedSite(siteId: string): string | null;
 }
 
-/** Keeps hints from now on. @param tries of the wait they are for */
-export function keepHints(tries: number): Hints {
+/**
+ * Keeps hints from now on.
+ * @param tries of the wait they are for
+ * @param concerns whether a claim is about what is waited for
+ */
+export function keepHints(tries: number, concerns: (claim: Claim) => boolean): Hints {
   const maxReads = Math.min(2 * tries, MAX_HINTED_READS);
   const claims: Claim[] = [];
   let pending = false;
@@ -36,10 +40,11 @@ export function keepHints(tries: number): Hints {
   const description = 'Read the status now; what is read decides, the hint never does.';
   const hear = (hint?: Partial<Hint>) => {
     const claim = hint?.claim ?? null;
-    const isNew = claim !== null && !claims.some((known) => isSame(known, claim));
-    if (isNew && claims.length < MAX_CLAIMS) claims.push(claim);
+    const isNew = claim !== null && concerns(claim) && !claims.some((known) => isSame(known, claim));
+    const isKept = isNew && claims.length < MAX_CLAIMS;
+    if (isKept) claims.push(claim);
     // One read for a claim that is new there is always.
-    pending ||= reads < maxReads || isNew;
+    pending ||= reads < maxReads || isKept;
   };
   setHandler(hintSignal, hear, { description });
   const claimed = (matches: (claim: Claim) => boolean) => (pending ? null : (claims.find(matches)?.event ?? null));

@@ -53,7 +53,11 @@ export function openRun(type: RunType, input: RunInput): Run {
     plan,
     result,
     cancellation,
-    hints: keepHints(type === 'watchDeployment' ? plan.deploy.tries : plan.backup.tries),
+    hints: keepHints(type === 'watchDeployment' ? plan.deploy.tries : plan.backup.tries, (claim) =>
+      claim.kind === 'resource.deleted'
+        ? input.siteIds.includes(claim.siteId)
+        : [undefined, null, claim.backupId].includes(result.backup?.backupId),
+    ),
     searchAttributes: false,
     notify: null,
     takeLock: (wanted) => takeLock(locks, cancellation, wanted),

@@ -22,6 +22,7 @@ import {
   type OperationProgress,
   type TriggerReport,
 } from '../contract.ts';
+import type { Claim } from '../event-contract.ts';
 import { setAttributes, type Attributes } from './attributes.ts';
 import { observeCancellation } from './cancellation.ts';
 import { operationDetails } from './details.ts';
@@ -78,7 +79,7 @@ function openOperation<R extends BackupResult | DeploymentResult>(
   setHandler(progressQuery, () => progress, { description: 'What is known now, and what is waited for.' });
   const watcher = createWatcher(result, {
     cancellation: observeCancellation(),
-    hints: keepHints(input.tries),
+    hints: keepHints(input.tries, (claim) => isAbout(claim, result)),
     show(waiting) {
       progress.waiting = waiting;
       setCurrentDetails(operationDetails(progress));
@@ -93,6 +94,12 @@ function openOperation<R extends BackupResult | DeploymentResult>(
     },
     noteTrigger: (trigger: string) => upsert({ trigger }),
   });
+}
+
+/** A backup has no id while its trigger isn't answered: then every claim may be about it. */
+function isAbout(claim: Claim, result: BackupResult | DeploymentResult): boolean {
+  if ('siteId' in result) return claim.kind === 'resource.deleted' && claim.siteId === result.siteId;
+  return claim.kind === 'backup.failed' && [null, claim.backupId].includes(result.backupId);
 }
 
 function refuseWrongId(lockId: string): void {

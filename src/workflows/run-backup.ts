@@ -3,7 +3,7 @@ import { proxyActivities, proxyLocalActivities, workflowInfo } from '@temporalio
 import type { Activities } from '../activities/index.ts';
 import type { BackupEnd, BackupResult, BackupServerInput, BackupSource } from '../contract.ts';
 import { backupServerId } from '../ids.ts';
-import { noteBackup } from './backup-record.ts';
+import { noteRestedBackup } from './backup-record.ts';
 import { backupEnd } from './backup-wait.ts';
 import { startBackup } from './children.ts';
 import { ended, type End } from './end.ts';
@@ -95,7 +95,7 @@ async function restOn(run: Run, result: BackupResult): Promise<End> {
   run.result.backup = result;
   const { serverId, backupId, startedAt } = result;
   if (backupId !== null) {
-    await noteBackup({ backupId, serverId, ours: false, startedAt: startedAt ?? new Date().toISOString() });
+    await noteRestedBackup({ backupId, serverId, startedAt: startedAt ?? new Date().toISOString() });
   }
   const { intervalMs, tries } = run.plan.backup;
   const what = `backup of server ${result.serverId}`;
@@ -116,7 +116,9 @@ async function restOn(run: Run, result: BackupResult): Promise<End> {
 /** A backup somebody else began, as an event told, if it is still being made; or null. */
 async function foreignBackup(run: Run, serverId: string): Promise<BackupResult | null> {
   const record = await quick.findSharedBackup({ serverId }).catch(() => null);
-  if (record === null) return null;
+  // One that goes on for longer than this run would wait is none to wait for.
+  const { intervalMs, tries } = run.plan.backup;
+  if (record === null || Date.now() - Date.parse(record.startedAt) > intervalMs * tries) return null;
   const { backupId, startedAt } = record;
   const read = await backupReader({ service: serviceOf(run), backupId })('whether it is still being made');
   if (!read.ok || read.state !== 'in_progress') return null;

@@ -32,10 +32,11 @@ export async function announceEnd({ notify, result, input }: Run): Promise<void>
   const targets = isSuccess && notify.on === 'failed' ? [] : notify.targets;
   const heartbeat = isSuccess ? (input.heartbeat ?? null) : null;
   if (targets.length === 0 && heartbeat === null) return;
-  const { workflowId, runId } = workflowInfo();
+  const { workflowId, firstExecutionRunId } = workflowInfo();
   try {
     await startChild<typeof tellRunEnd>('tellRunEnd', {
-      workflowId: runEndId(workflowId, runId),
+      workflowId: runEndId(workflowId, firstExecutionRunId),
+      workflowIdReusePolicy: 'REJECT_DUPLICATE',
       parentClosePolicy: ParentClosePolicy.ABANDON,
       workflowTaskTimeout: WORKFLOW_TASK_TIMEOUT_MS,
       staticSummary: `Tell how a run ended: ${result.outcome ?? 'Internal'}`,

@@ -5,9 +5,9 @@ const nothing = () => Promise.resolve(null);
 
 export const NOBODY_ELSE: Omit<ActivityDeps, 'service' | 'statuses' | 'facts'> = {
   findBackup: nothing,
-  backupRecord: nothing,
+  serversOf: () => Promise.resolve([]),
   sharedBackup: nothing,
   wake: () => Promise.resolve([]),
-  notify: () => Promise.resolve(),
-  callHeartbeat: () => Promise.resolve(),
+  notify: () => Promise.resolve(true),
+  callHeartbeat: () => Promise.resolve(true),
 };
