@@ -1,14 +1,18 @@
 import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { before, describe, test } from 'node:test';
-import { backupServerId, runEndId, sharedBackupId } from '../src/ids.ts';
-import type { BackupRecord, Claim } from '../src/event-contract.ts';
+import { backupServerId, eventId, runEndId, sharedBackupId } from '../src/ids.ts';
+import type { BackupRecord, Claim, EventResult } from '../src/event-contract.ts';
 import { eventually } from './support/eventually.ts';
 import { began, reads } from './support/journal.ts';
 import { literalService, type LiteralService } from './support/literal.ts';
 import { resultOf } from './support/outcome.ts';
 import { secretFile, startReceiver, type Receiver } from './support/receiver.ts';
 import { resetToEnd } from './support/reset.ts';
-import { addWorker, belayOn, fresh, startWorld, type World } from './support/world.ts';
+import { startWorkerProcess } from './support/processes.ts';
+import { tempFolder } from './support/temporal.ts';
+import { addWorker, belayOn, fresh, startWorld, TOKEN, type World } from './support/world.ts';
 
 let world: World;
 let receiver: Receiver;
@@ -137,6 +141,27 @@ describe('events', { concurrency: 6 }, () => {
     for (const run of runs) assert.equal((await resultOf(run)).outcome, 'completed');
     await eventually('the heartbeats', () => called('night') === runs.length, 60_000);
   });
+});
+
+test('a worker that is killed while events come loses none of them', async () => {
+  const taskQueue = fresh('queue');
+  const own = await startReceiver({ address: world.address, taskQueue });
+  const BELAY_CONFIG = join(await tempFolder(), 'belay.yaml');
+  writeFileSync(BELAY_CONFIG, JSON.stringify({ notify: { targets: { ops: await addressOf(`ops/${taskQueue}`) } } }));
+  const service = { BELAY_API_URL: world.sandbox.url, BELAY_API_TOKEN: TOKEN };
+  const env = { TEMPORAL_ADDRESS: world.address, BELAY_TASK_QUEUE: taskQueue, BELAY_CONFIG, ...service };
+  const ids = Array.from({ length: 40 }, (_, index) => `msg_${index}`);
+  const taken = ids.map(async (id) => (await own.deliver({ type: 'alert.fired' }, { id })).status);
+  assert.deepEqual(new Set(await Promise.all(taken)), new Set([202]));
+  const first = await startWorkerProcess(env);
+  await eventually('it is at it', () => called(`ops/${taskQueue}`) > 0);
+  first.process.kill('SIGKILL');
+  await first.finished;
+  await startWorkerProcess(env);
+  for (const id of ids) {
+    const handle = world.client.workflow.getHandle(eventId('panel', id));
+    assert.deepEqual(((await handle.result()) as EventResult).notified, ['ops']);
+  }
 });
 
 test('a workflow for events that was started with something else fails at once', async () => {

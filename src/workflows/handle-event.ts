@@ -4,27 +4,17 @@
  * verdict: the truth is read from the service.
  */
 import { ApplicationFailure } from '@temporalio/common';
-import { proxyActivities, setCurrentDetails, sleep, workflowInfo } from '@temporalio/workflow';
+import { proxyActivities, setCurrentDetails, workflowInfo } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.ts';
 import type { Claim, EventInput, EventResult, Reaction } from '../event-contract.ts';
-import { plainText } from '../text.ts';
 import { notifyAll } from './notifying.ts';
 import { noteFailedBackup, shareBackup } from './backup-record.ts';
 import { eventDetails } from './details.ts';
+import { wakeWaiters } from './wake-waiters.ts';
 
-/** Runs that wait by themselves are found by a search, which lags. */
-const LOOK_AGAIN_MS = 5_000;
-
-const { wake, findSharedBackup } = proxyActivities<Activities>({
-  startToCloseTimeout: '15 seconds',
-  scheduleToCloseTimeout: '5 minutes',
-});
-
-/** A trigger is answered or given up within 12 s, and then the record of its backup is there. */
-const { serversOfBackup } = proxyActivities<Activities>({
+const { findSharedBackup } = proxyActivities<Activities>({
   startToCloseTimeout: '10 seconds',
-  scheduleToCloseTimeout: '20 seconds',
-  retry: { initialInterval: '100 milliseconds', maximumInterval: '5 seconds' },
+  scheduleToCloseTimeout: '1 minute',
 });
 
 export async function handleEvent(input: EventInput): Promise<EventResult> {
@@ -37,7 +27,7 @@ export async function handleEvent(input: EventInput): Promise<EventResult> {
   const trusts = (reaction: Reaction) => input.verified && reacts(reaction);
   const claim = trusts('end-wait') ? claimOf(input) : null;
 
-  const waking = wakeWaiters(input, claim, (woken) => {
+  const waking = wakeWaiters(input.event, claim, (woken) => {
     result.woken = woken;
     show();
   });
@@ -70,55 +60,6 @@ function claimOf({ event: { kind, backupId, siteId } }: EventInput): Claim | nul
   if (kind === 'backup.failed' && backupId !== null) return { kind, backupId, event };
   if (kind === 'resource.deleted' && siteId !== null) return { kind, siteId, event };
   return null;
-}
-
-interface Named {
-  serverId: string | null;
-  siteId: string | null;
-}
-
-async function wakeWaiters(
-  { event: { serverId, siteId, backupId } }: EventInput,
-  claim: Claim | null,
-  onWoken: (woken: string[]) => void,
-): Promise<void> {
-  const woken: string[] = [];
-  const wakeThose = async (named: Named) => {
-    if (named.serverId === null && named.siteId === null) return;
-    const summary = `who waits on ${namesOf(named)}`;
-    // A hint is worth so much and no more: polls find what it tells, too.
-    const input = { ...named, claim, except: woken };
-    woken.push(...(await wake.executeWithOptions({ summary }, [input]).catch(() => [])));
-    onWoken(woken);
-  };
-  const wakeTwice = async (named: Named) => {
-    await wakeThose(named);
-    await sleep(LOOK_AGAIN_MS, { summary: 'before those are looked for that a search did not show yet' });
-    await wakeThose(named);
-  };
-  const wakeByBackup = async (id: string) => {
-    const servers = await serversOf(id);
-    // A sender may know a server by another name than ours.
-    const others = servers.filter((server) => server !== serverId);
-    await Promise.all(others.map((server) => wakeTwice({ serverId: server, siteId: null })));
-  };
-  const byName = serverId === null && siteId === null ? null : wakeTwice({ serverId, siteId });
-  await Promise.all([byName, backupId === null ? null : wakeByBackup(backupId)]);
-}
-
-/** Temporal refuses a summary over 400 bytes. */
-function namesOf({ serverId, siteId }: Named): string {
-  const names = [
-    serverId === null ? [] : `server ${plainText(serverId, 40)}`,
-    siteId === null ? [] : `site ${plainText(siteId, 40)}`,
-  ];
-  return names.flat().join(' and ');
-}
-
-/** None for a backup nobody here waits for. */
-async function serversOf(backupId: string): Promise<string[]> {
-  const summary = `which server backup ${plainText(backupId, 60)} is of`;
-  return serversOfBackup.executeWithOptions({ summary }, [{ backupId }]).catch(() => []);
 }
 
 async function share({ event: { kind, serverId, backupId, at }, receivedAt }: EventInput): Promise<boolean> {

@@ -1,9 +1,9 @@
 /** Telling the notification targets: once per target, repeated by Temporal until it is taken, for a day at most. */
-import { proxyActivities, proxyLocalActivities } from '@temporalio/workflow';
+import { proxyActivities } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.ts';
 import type { Notification } from '../event-contract.ts';
 
-const { describeWorker } = proxyLocalActivities<Activities>({ startToCloseTimeout: '4 seconds' });
+const { describeWorker } = proxyActivities<Activities>({ startToCloseTimeout: '10 seconds' });
 
 const patient = proxyActivities<Activities>({
   startToCloseTimeout: '20 seconds',

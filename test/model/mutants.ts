@@ -63,7 +63,7 @@ export const MUTANTS: Mutant[] = [
     changes: [
       change(
         'workflows/verdict-wait.ts',
-        'if (!answer.ok) return undefined;',
+        'if (!answer.ok) return deletion(watcher, result.siteId, answer);',
         "if (!answer.ok) return { kind: 'verdict', outcome: 'failed', evidence: 'changed' } as const;",
       ),
     ],

@@ -38,13 +38,13 @@ export async function secretFile(text: string): Promise<{ file: string }> {
 
 /** With the source `panel`, which signs by Standard Webhooks, and the source `open`, which proves nothing. */
 export async function startReceiver(
-  { address }: { address: string },
+  { address, taskQueue = TASK_QUEUE }: { address: string; taskQueue?: string },
   { events, ...rest }: Configuration = {},
 ): Promise<Receiver> {
   const panel = { verify: 'standard-webhooks' as const, secrets: [await secretFile(SECRET)] };
   const sources = { panel, open: { verify: 'none' as const }, ...events?.sources };
   const configuration = { ...rest, events: { ...events, sources } };
-  const temporal = { address, taskQueue: TASK_QUEUE };
+  const temporal = { address, taskQueue };
   const webhooks = await startWebhooks({ host: '127.0.0.1', port: 0, configuration, temporal, log });
   atEnd(() => webhooks.close());
   const { url } = webhooks;
