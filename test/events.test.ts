@@ -227,7 +227,7 @@ describe('events', { concurrency: 8 }, () => {
     const backupId = await backupOf(serverId);
     const startedMs = Date.now();
     for (let batch = 0; batch < 5; batch += 1) {
-      await Promise.all(Array.from({ length: 40 }, () => deliver('x', { server_id: serverId })));
+      await Promise.all(Array.from({ length: 20 }, () => deliver('x', { server_id: serverId })));
       await sleep(300);
     }
     assert.equal((await resultOf(run)).outcome, 'timed_out');

@@ -11,6 +11,7 @@ import { startCommandLine, type CommandLine } from './support/command-line.ts';
 import { CLI, start } from './support/processes.ts';
 import { codeBlocks, README, ROOT } from './support/readme.ts';
 import { tempFolder } from './support/temporal.ts';
+import { SECRET } from './support/receiver.ts';
 import { TOKEN } from './support/world.ts';
 
 let on: CommandLine;
@@ -18,6 +19,8 @@ let on: CommandLine;
 let bin: string;
 before(async () => {
   on = await startCommandLine({ defaults: { backup: { durationMs: 500 }, deployment: { durationMs: 2_000 } } });
+  // Its commands have the default intervals, which nobody waits out where the service tells of its ends.
+  on.sandbox.subscribe({ url: `${on.dev.ready.webhooks}/webhooks/service`, secret: SECRET });
   bin = await tempFolder();
   writeFileSync(join(bin, 'npx'), `#!/bin/sh\nshift 2\nexec "${process.execPath}" "${CLI}" "$@"\n`);
   chmodSync(join(bin, 'npx'), 0o755);
