@@ -73,3 +73,10 @@ test('property: tries are on the grid, each later than the read before it, and n
     }),
   );
 });
+
+test('a try that a Retry-After moved, and that was answered in no time, is not made again at once', () => {
+  const moved = nextRead(startBeat(T0, 10), T0 + 11);
+  assert.equal(moved.atMs, T0 + 20);
+  const after = afterRead(startBeat(T0, 10), moved.atMs, true);
+  assert.equal(nextRead(after).atMs, T0 + 30);
+});

@@ -36,7 +36,7 @@ export function nextRead(beat: Beat, notBeforeMs = 0): DueRead {
 export function afterRead(beat: Beat, endedMs: number, wasTry: boolean): Beat {
   const earlyAtMs = beat.earlyAtMs.filter((ms) => ms > endedMs);
   if (!wasTry) return { ...beat, earlyAtMs };
-  const passed = Math.ceil((endedMs - beat.originMs) / beat.intervalMs) - 1;
+  const passed = Math.floor((endedMs - beat.originMs) / beat.intervalMs);
   return { ...beat, earlyAtMs, lastSlot: Math.max(beat.lastSlot + 1, passed) };
 }
 
