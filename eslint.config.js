@@ -25,6 +25,9 @@ const PROGRAMS = [
 ];
 const noPrograms = noValuesFrom('Nobody imports a program.', ...PROGRAMS);
 
+/** What whoever starts runs, or hands events over, does without. */
+const WORKER_AND_SANDBOX = ['**/worker/**', '**/service/**', '**/activities/**', '**/workflows/**', '**/sandbox/**'];
+
 export default tseslint.config(
   { ignores: ['dist/', 'node_modules/', '.belay/'] },
   js.configs.recommended,
@@ -75,7 +78,15 @@ export default tseslint.config(
     noPrograms,
   ),
   onlyImports(
-    ['src/workflows/rules/**', 'src/contract.ts', 'src/event-contract.ts', 'src/ids.ts', 'src/input.ts', 'src/text.ts'],
+    [
+      'src/workflows/rules/**',
+      'src/contract.ts',
+      'src/event-contract.ts',
+      'src/event-names.ts',
+      'src/ids.ts',
+      'src/input.ts',
+      'src/text.ts',
+    ],
     NODE_BUILTINS,
     noValuesFrom('Pure: no Temporal, no I/O.', '@temporalio/*', 'zod', 'axios'),
     noPrograms,
@@ -105,15 +116,7 @@ export default tseslint.config(
   ),
   onlyImports(
     ['src/starter/**', 'src/starter.ts'],
-    noValuesFrom(
-      'Whoever starts runs holds no worker.',
-      '@temporalio/worker',
-      '**/worker/**',
-      '**/service/**',
-      '**/activities/**',
-      '**/workflows/**',
-      '**/sandbox/**',
-    ),
+    noValuesFrom('Whoever starts runs holds no worker.', '@temporalio/worker', ...WORKER_AND_SANDBOX),
     noPrograms,
   ),
   onlyImports(
@@ -121,11 +124,7 @@ export default tseslint.config(
     noValuesFrom(
       'The receiver holds no worker and no token, and hands over to the starter.',
       '@temporalio/*',
-      '**/worker/**',
-      '**/service/**',
-      '**/activities/**',
-      '**/workflows/**',
-      '**/sandbox/**',
+      ...WORKER_AND_SANDBOX,
     ),
     noPrograms,
   ),

@@ -14,8 +14,7 @@ export type EventKind = (typeof EVENT_KINDS)[number];
  * `end-wait`: it may end a wait, after a read; `share`: the next run that needs this backup rests on it; `notify`: it
  * is told to the notification targets.
  */
-export const REACTIONS = ['end-wait', 'share', 'notify'] as const;
-export type Reaction = (typeof REACTIONS)[number];
+export type Reaction = 'end-wait' | 'share' | 'notify';
 
 /** What a delivery is taken for. Ids are the service's; null where it names none. */
 export interface ServiceEvent {

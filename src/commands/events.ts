@@ -4,7 +4,8 @@ import { Command } from 'commander';
 import { readConfiguration } from '../configuration/read.ts';
 import { SCHEMA_VERSION } from '../contract.ts';
 import { printDocument } from '../document.ts';
-import type { EventInput, ServiceEvent } from '../event-contract.ts';
+import type { EventInput } from '../event-contract.ts';
+import { namesIn } from '../event-names.ts';
 import { meaningOf } from '../events/delivery.ts';
 import { parseBody } from '../events/json.ts';
 import { redacted, shapeOf } from '../events/redact.ts';
@@ -72,7 +73,7 @@ async function listEvents(belay: Belay, { since, limit, json: asJson }: ListOpti
 
 /** `2026-11-21T02:30:34Z  backup.failed     event:panel:msg_1  server 12, backup 1000` */
 function eventLine({ receivedAt, event, workflowId, verified }: TakenEvent): string {
-  const named = namesOf(event).join(', ');
+  const named = namesIn(event, plainText).join(', ');
   const said = event.kind === 'unknown' && event.said !== null ? ` ("${plainText(event.said, 40)}")` : '';
   return `${receivedAt}  ${event.kind.padEnd(16)}  ${workflowId}${said}${named === '' ? '' : `  ${named}`}${verified ? '' : '  not verified'}`;
 }
@@ -119,16 +120,10 @@ function meaningLines({ event, reactions }: Pick<EventInput, 'event' | 'reaction
   const said = event.said === null ? 'the body says no kind' : `the sender says "${event.said}"`;
   return [
     `${event.kind}: ${said}`,
-    `names ${namesOf(event).join(', ') || 'no server, site or backup: wakes nobody'}`,
+    `names ${namesIn(event, plainText).join(', ') || 'no server, site or backup: wakes nobody'}`,
     ...(event.at === null ? [] : [`happened at ${event.at}`]),
     `reactions: ${['hint', ...reactions].join(', ')}`,
   ];
-}
-
-function namesOf({ serverId, siteId, backupId }: ServiceEvent): string[] {
-  return Object.entries({ server: serverId, site: siteId, backup: backupId }).flatMap(([what, id]) =>
-    id === null ? [] : [`${what} ${plainText(id)}`],
-  );
 }
 
 const print = (lines: string[]) => process.stdout.write(`${lines.join('\n')}\n`);

@@ -2,9 +2,8 @@
 import { randomBytes } from 'node:crypto';
 import type { Logger } from '../log.ts';
 import type { Configuration } from '../configuration/schema.ts';
-import type { Source } from '../events/sources.ts';
+import { standardSource } from '../events/sources.ts';
 import { startWebhooks, type Webhooks, type WebhooksOptions } from '../events/start.ts';
-import { verifyStandard } from '../events/verify.ts';
 import type { Sandbox } from '../sandbox/server.ts';
 import type { ConnectOptions } from '../starter.ts';
 
@@ -25,19 +24,8 @@ export async function startReceiver(options: ReceiverOptions): Promise<Webhooks>
     configuration,
     temporal,
     log,
-    moreSources: sandbox === null ? [] : [sandboxSource(secret)],
+    moreSources: sandbox === null ? [] : [standardSource('sandbox', () => Promise.resolve([secret]))],
   });
   sandbox?.subscribe({ url: `${webhooks.url}/webhooks/sandbox`, secret });
   return webhooks;
-}
-
-function sandboxSource(secret: string): Source {
-  return {
-    name: 'sandbox',
-    verify: verifyStandard,
-    secrets: () => Promise.resolve([secret]),
-    idHeaders: ['webhook-id'],
-    fields: {},
-    kinds: {},
-  };
 }

@@ -56,10 +56,13 @@ function sourceOf(name: string, config: SourceConfig): Source {
   if (config.verify === 'none') return { ...OPEN_SOURCE, ...meaning, ...idHeader(config.idHeader) };
   const places = config.secrets.map((place, index) => secretSource(`events.sources.${name}.secrets.${index}`, place));
   const secrets = () => Promise.all(places.map((read) => read()));
-  if (config.verify === 'standard-webhooks') {
-    return { ...meaning, secrets, verify: verifyStandard, idHeaders: ['webhook-id'] };
-  }
+  if (config.verify === 'standard-webhooks') return { ...standardSource(name, secrets), ...meaning };
   return { ...meaning, secrets, verify: verifyHmac(config), idHeaders: [], ...idHeader(config.idHeader) };
+}
+
+/** One that signs by Standard Webhooks, with likely names for what its bodies hold. */
+export function standardSource(name: string, secrets: Source['secrets']): Source {
+  return { name, secrets, verify: verifyStandard, idHeaders: ['webhook-id'], fields: {}, kinds: {} };
 }
 
 const idHeader = (name: string | undefined) => (name === undefined ? {} : { idHeaders: [name] });

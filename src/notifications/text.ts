@@ -1,6 +1,7 @@
 /** A notification in words, as Slack takes them: what comes from outside is escaped, so that it calls nobody. Pure. */
 import type { RunResult } from '../contract.ts';
 import type { Notification } from '../event-contract.ts';
+import { namesIn } from '../event-names.ts';
 import { plainText } from '../text.ts';
 
 const MAX_PARTS = 10;
@@ -10,10 +11,9 @@ export function textOf(notification: Notification): string {
 }
 
 function eventText({ event, source, verified }: Extract<Notification, { about: 'event' }>): string {
-  const named = { server: event.serverId, site: event.siteId, backup: event.backupId };
-  const ids = Object.entries(named).flatMap(([what, id]) => (id === null ? [] : [` ${what} ${outside(id)}`]));
+  const ids = namesIn(event, outside).join(', ') || 'nothing named';
   const said = event.said === null || event.said === event.kind ? '' : ` ("${outside(event.said)}")`;
-  return `${event.kind}${said}:${ids.join(',') || ' nothing named'}, from ${outside(source)}${verified ? '' : ', not verified'}`;
+  return `${event.kind}${said}: ${ids}, from ${outside(source)}${verified ? '' : ', not verified'}`;
 }
 
 function runText({ outcome, error, workflowId, backup, deployments, links }: RunResult, leftOut: number): string {

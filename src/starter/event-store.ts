@@ -2,6 +2,7 @@
 import { WorkflowExecutionAlreadyStartedError, WorkflowNotFoundError } from '@temporalio/client';
 import { WORKFLOW_TASK_TIMEOUT_MS } from '../contract.ts';
 import { EVENT_TYPE, type EventInput, type EventMemo } from '../event-contract.ts';
+import { namesIn } from '../event-names.ts';
 import { eventId } from '../ids.ts';
 import { plainText } from '../text.ts';
 import { asBelayError } from './errors.ts';
@@ -75,11 +76,7 @@ async function takenAtMs({ client }: Session, source: string, deliveryId: string
   }
 }
 
-function summaryOf({ event: { kind, serverId, siteId, backupId }, source }: EventInput): string {
-  const named = [
-    ...(serverId === null ? [] : [`server ${plainText(serverId, 30)}`]),
-    ...(siteId === null ? [] : [`site ${plainText(siteId, 30)}`]),
-    ...(backupId === null ? [] : [`backup ${plainText(backupId, 30)}`]),
-  ];
-  return `${kind} from ${plainText(source, 30)}${named.length === 0 ? '' : `: ${named.join(', ')}`}`;
+function summaryOf({ event, source }: EventInput): string {
+  const named = namesIn(event, (id) => plainText(id, 30));
+  return `${event.kind} from ${plainText(source, 30)}${named.length === 0 ? '' : `: ${named.join(', ')}`}`;
 }

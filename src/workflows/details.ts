@@ -8,6 +8,7 @@ import type {
   Waiting,
 } from '../contract.ts';
 import type { EventInput, EventResult } from '../event-contract.ts';
+import { namesIn } from '../event-names.ts';
 import { codeSpan } from '../text.ts';
 
 export function operationDetails({ phase, result, waiting }: OperationProgress): string {
@@ -32,8 +33,7 @@ export function runDetails({ result, waiting, operation }: RunProgress): string 
 }
 
 export function eventDetails({ event, source, verified }: EventInput, result: EventResult): string {
-  const named = { server: event.serverId, site: event.siteId, backup: event.backupId };
-  const ids = Object.entries(named).flatMap(([what, id]) => (id === null ? [] : [`${what} ${codeSpan(id)}`]));
+  const ids = namesIn(event, codeSpan);
   return lines(
     `**${event.kind}** from ${codeSpan(source)}${verified ? '' : ', not verified'}`,
     event.said === null ? null : `In the sender's words: ${codeSpan(event.said)}`,

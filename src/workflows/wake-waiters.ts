@@ -2,6 +2,7 @@
 import { proxyActivities, sleep } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.ts';
 import type { Claim, ServiceEvent } from '../event-contract.ts';
+import { namesIn } from '../event-names.ts';
 import { plainText } from '../text.ts';
 
 /** Runs that wait by themselves are found by a search, which lags. */
@@ -33,7 +34,9 @@ export async function wakeWaiters(
   const woken: string[] = [];
   const wakeThose = async (named: Named) => {
     if (named.serverId === null && named.siteId === null) return;
-    const summary = `who waits on ${namesOf(named)}`;
+    // Temporal refuses a summary over 400 bytes.
+    const names = namesIn({ ...named, backupId: null }, (id) => plainText(id, 40));
+    const summary = `who waits on ${names.join(' and ')}`;
     // A hint is worth so much and no more: polls find what it tells, too.
     const input = { ...named, claim, except: woken };
     woken.push(...(await wake.executeWithOptions({ summary }, [input]).catch(() => [])));
@@ -52,15 +55,6 @@ export async function wakeWaiters(
   };
   const byName = serverId === null && siteId === null ? null : wakeTwice({ serverId, siteId });
   await Promise.all([byName, backupId === null ? null : wakeByBackup(backupId)]);
-}
-
-/** Temporal refuses a summary over 400 bytes. */
-function namesOf({ serverId, siteId }: Named): string {
-  const names = [
-    serverId === null ? [] : `server ${plainText(serverId, 40)}`,
-    siteId === null ? [] : `site ${plainText(siteId, 40)}`,
-  ];
-  return names.flat().join(' and ');
 }
 
 /** None for a backup nobody here waits for. */
