@@ -34,6 +34,14 @@ async function holding(siteId: string): Promise<Run> {
 const backUp = (serverId: string, more: Partial<RunInput> = {}): Promise<Run> =>
   world.belay.start({ serverId, siteIds: [], backup: PACE, ...more });
 
+/** A run whose backup goes on until it is ended. */
+async function making(serverId: string): Promise<Run> {
+  world.sandbox.script({ server: serverId }, { ends: 'never' }, {});
+  const maker = await backUp(serverId);
+  await backupBegun(serverId);
+  return maker;
+}
+
 const deploymentBegun = (siteId: string) =>
   eventually('the deployment', () => began(world.sandbox, 'deployment', siteId).length > 0);
 const backupBegun = (serverId: string) =>
@@ -65,9 +73,7 @@ describe('locks and sharing', { concurrency: 8 }, () => {
 
   test('who is sent on late, by a run that has the lock already, keeps its place in the queue', async () => {
     const siteId = fresh('a');
-    world.sandbox.script({ site: siteId }, { durationMs: 3_000 }, { durationMs: 1_000 });
-    const holder = await deploy(siteId);
-    await deploymentBegun(siteId);
+    const holder = await holding(siteId);
     const first = await deploy(siteId);
     await queuedFor(first);
     const second = await deploy(siteId);
@@ -82,6 +88,7 @@ describe('locks and sharing', { concurrency: 8 }, () => {
       !events?.some((event) => event.workflowExecutionSignaledEventAttributes),
       'it was told that it is its turn',
     );
+    world.sandbox.finish({ site: siteId }, 'completed');
     const results = await Promise.all([holder, first, second].map((run) => resultOf(run)));
     assert.deepEqual(results.map(span), results.map(span).sort());
   });
@@ -100,14 +107,13 @@ describe('locks and sharing', { concurrency: 8 }, () => {
 
   test('a waiter that was cancelled is passed over, and triggers nothing', async () => {
     const siteId = fresh('a');
-    world.sandbox.script({ site: siteId }, { durationMs: 4_000 }, { durationMs: 1_000 });
-    const holder = await deploy(siteId);
-    await deploymentBegun(siteId);
+    const holder = await holding(siteId);
     const quitter = await deploy(siteId);
     await queuedFor(quitter);
     const last = await deploy(siteId);
     await queuedFor(last);
     await quitter.cancel();
+    world.sandbox.finish({ site: siteId }, 'completed');
     const [, quit, served] = await Promise.all([holder, quitter, last].map((run) => resultOf(run)));
     assert.equal(quit?.outcome, 'cancelled');
     assert.equal(quit?.deployments[0]?.outcome, 'not_started');
@@ -166,11 +172,12 @@ describe('locks and sharing', { concurrency: 8 }, () => {
 
   test('a backup in the making is shared by whoever needs one', async () => {
     const [serverId, ...siteIds] = [fresh('s'), fresh('a'), fresh('a')];
-    const maker = await backUp(serverId);
-    await backupBegun(serverId);
+    const maker = await making(serverId);
     const sharers = await Promise.all(
       siteIds.map((siteId) => world.belay.start({ serverId, siteIds: [siteId], backup: PACE, deploy: PACE })),
     );
+    await Promise.all(sharers.map(queuedFor));
+    world.sandbox.finish({ server: serverId }, 'completed');
     const made = await resultOf(maker);
     const shared = await Promise.all(sharers.map((run) => resultOf(run)));
     assert.equal(began(world.sandbox, 'backup', serverId).length, 1);
@@ -184,10 +191,11 @@ describe('locks and sharing', { concurrency: 8 }, () => {
 
   test('a shared backup that failed is a failed backup for everybody', async () => {
     const serverId = fresh('s');
-    world.sandbox.script({ server: serverId }, { durationMs: 1_000, ends: 'failed' });
-    const maker = await backUp(serverId);
-    await backupBegun(serverId);
-    const results = await Promise.all([maker, await backUp(serverId)].map((run) => resultOf(run)));
+    const maker = await making(serverId);
+    const sharer = await backUp(serverId);
+    await queuedFor(sharer);
+    world.sandbox.finish({ server: serverId }, 'failed');
+    const results = await Promise.all([maker, sharer].map((run) => resultOf(run)));
     assert.deepEqual(
       results.map(({ error }) => error?.type),
       ['BackupFailed', 'BackupFailed'],
@@ -196,14 +204,14 @@ describe('locks and sharing', { concurrency: 8 }, () => {
 
   test('cancelling the run that makes a backup does not take it from those who share it', async () => {
     const serverId = fresh('s');
-    const maker = await backUp(serverId);
-    await backupBegun(serverId);
+    const maker = await making(serverId);
     const sharer = await backUp(serverId);
     await queuedFor(sharer);
     await maker.cancel();
     const cancelled = await resultOf(maker);
     assert.equal(cancelled.outcome, 'cancelled');
     assert.match(cancelled.error?.message ?? '', /goes on/);
+    world.sandbox.finish({ server: serverId }, 'completed');
     const result = await resultOf(sharer);
     assert.equal(result.outcome, 'completed');
     assert.equal(result.backup?.source, 'shared');
