@@ -205,11 +205,11 @@ export interface LockReleased {
   backup: BackupEnd | null;
 }
 
-export const QUERIES = { progress: 'progress' } as const;
+export const QUERIES = { progress: 'progress', why: 'why' } as const;
 
 /** What a workflow waits for right now. */
 export type Waiting =
-  | { for: 'lock'; lockId: string; since: string }
+  | { for: 'lock'; lockId: string; since: string; /** The run, as far as known. */ heldBy?: string | null }
   | {
       for: 'backup' | 'deployment' | 'baseline' | 'trace';
       try: number;

@@ -3,6 +3,7 @@
  * in running histories, so only ever add.
  */
 import type { RunResult } from './contract.ts';
+import type { RolloutResult } from './fleet-contract.ts';
 
 export const EVENT_TYPE = 'handleEvent';
 
@@ -11,10 +12,10 @@ export const EVENT_KINDS = ['alert.fired', 'backup.started', 'backup.failed', 'r
 export type EventKind = (typeof EVENT_KINDS)[number];
 
 /**
- * `end-wait`: it may end a wait, after a read; `share`: the next run that needs this backup rests on it; `notify`: it
+ * `hold`: rollouts don't begin with that server; `end-wait`: it may end a wait, after a read; `share`: the next run that needs this backup rests on it; `notify`: it
  * is told to the notification targets.
  */
-export type Reaction = 'end-wait' | 'share' | 'notify';
+export type Reaction = 'hold' | 'end-wait' | 'share' | 'notify';
 
 /** What a delivery is taken for. Ids are the service's; null where it names none. */
 export interface ServiceEvent {
@@ -50,6 +51,8 @@ export interface EventResult {
   shared: boolean;
   /** Names of the targets that were told. */
   notified: string[];
+  /** Ids of the rollouts that don't begin with the server; absent in what older versions recorded. */
+  held?: string[];
 }
 
 // ---- Hints -------------------------------------------------------------------------------------------------------
@@ -94,18 +97,17 @@ export interface NotifyFacts {
 
 export type Notification =
   | { about: 'event'; id: string; source: string; verified: boolean; receivedAt: string; event: ServiceEvent }
-  | { about: 'run'; id: string; result: RunResult; /** Deployments that are not in it. */ leftOut: number };
+  | { about: 'run'; id: string; result: RunResult; /** Deployments that are not in it. */ leftOut: number }
+  | { about: 'rollout'; id: string; result: RolloutResult; /** Servers that are not in it. */ leftOut: number };
 
 export interface NotifyInput {
   target: string;
   notification: Notification;
 }
 
-/** Input of `tellRunEnd`, the child that outlives its run: no verdict waits for a chat. */
-export interface RunEndInput {
-  /** With so many deployments as a message can hold. */
-  result: RunResult;
-  leftOut: number;
+/** Input of `tellTargets`, the child that outlives what it tells of: no verdict waits for a chat. */
+export interface TellInput {
+  notification: Notification;
   targets: string[];
   heartbeat: string | null;
 }

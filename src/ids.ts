@@ -36,9 +36,22 @@ export const failedBackupId = (backupId: string): string => workflowId('failed-b
 /** Where the newest backup stands that somebody else began. */
 export const sharedBackupId = (serverId: string): string => workflowId('shared-backup', serverId);
 
+/** @param pauses so many there were before and with this one */
+export const rolloutPauseId = (rollout: string, firstRunId: string, pauses: number): string =>
+  workflowId('rollout-paused', rollout, firstRunId, String(pauses));
+
 /** @param firstRunId of the execution: a reset keeps it, and nobody is told twice */
 export const runEndId = (runWorkflowId: string, firstRunId: string): string =>
   workflowId('run-end', runWorkflowId, firstRunId);
+
+export const rolloutId = (name: string, key: string): string => workflowId('rollout', name, key);
+export const ROLLOUT_PREFIX = 'rollout:';
+
+export const scheduleId = (fleet: string, schedule: string): string => `${SCHEDULE_PREFIX}${fleet}:${schedule}`;
+export const SCHEDULE_PREFIX = 'belay:';
+
+/** Temporal adds the time of each firing. */
+export const scheduledId = (fleet: string, schedule: string): string => workflowId('scheduled', fleet, schedule);
 
 /** What the ids of runs begin with that may wait for something of this server or site by themselves. */
 export function waitingRunPrefixes({ serverId, siteId }: { serverId: string | null; siteId: string | null }): string[] {

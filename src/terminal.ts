@@ -1,27 +1,31 @@
-/** A line that is drawn over again, where the stream is a terminal. */
-import { clearLine, cursorTo } from 'node:readline';
+/** Lines that are drawn over again, where the stream is a terminal. */
+import { clearScreenDown, cursorTo, moveCursor } from 'node:readline';
 import { plainText } from './text.ts';
 
-export interface LiveLine {
-  draw(text: string): void;
+export interface LiveLines {
+  /** As many as fit. */
+  draw(lines: string[]): void;
   /** Leaves the terminal as if nothing had been drawn. */
   clear(): void;
 }
 
-export function createLiveLine(stream: NodeJS.WriteStream): LiveLine {
-  let drawn = false;
+export function createLiveLines(stream: NodeJS.WriteStream): LiveLines {
+  let drawn = 0;
   const clear = () => {
-    if (!drawn) return;
+    if (drawn === 0) return;
     cursorTo(stream, 0);
-    clearLine(stream, 0);
-    drawn = false;
+    moveCursor(stream, 0, 1 - drawn);
+    clearScreenDown(stream);
+    drawn = 0;
   };
   return {
-    draw(text) {
+    draw(lines) {
       clear();
+      const fitting = lines.slice(0, Math.max(1, (stream.rows ?? 24) - 1));
       // A line that wraps could not be cleared.
-      stream.write(plainText(text, Math.max(20, (stream.columns ?? 80) - 1)));
-      drawn = true;
+      const width = Math.max(20, (stream.columns ?? 80) - 1);
+      stream.write(fitting.map((line) => plainText(line, width)).join('\n'));
+      drawn = fitting.length;
     },
     clear,
   };

@@ -1,11 +1,14 @@
 /** What events and notifications need: all of it from outside of this package, made by the worker. */
 import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
 import type { BackupRecord, NotifyInput, WakeInput } from '../event-contract.ts';
+import type { HoldInput } from '../fleet-contract.ts';
 import { plainText } from '../text.ts';
 
 export interface EventDeps {
   /** Signals whoever waits on these. @returns their workflow ids */
   wake: (input: WakeInput) => Promise<string[]>;
+  /** Keeps rollouts from beginning with a server. @returns their workflow ids */
+  hold: (input: HoldInput) => Promise<string[]>;
   /** The servers whose operations or runs wait for a backup. */
   serversOf: (backupId: string) => Promise<string[]>;
   /** The newest backup of a server that an event told of, and that isn't ours, or null. */
@@ -19,6 +22,8 @@ export interface EventDeps {
 export function createEventActivities(deps: EventDeps) {
   return {
     wake: (input: WakeInput): Promise<string[]> => deps.wake(input),
+
+    holdServer: (input: HoldInput): Promise<string[]> => deps.hold(input),
 
     /** Fails until there is a record: an event may be quicker than the answer to the request that made the backup. */
     async serversOfBackup({ backupId }: { backupId: string }): Promise<string[]> {

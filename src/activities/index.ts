@@ -1,6 +1,8 @@
 /** All activities, made from what they need. Their names and payloads are stored in running histories. */
 import type { BackupEnd, WorkerFacts } from '../contract.ts';
 import { createEventActivities, type EventDeps } from './events.ts';
+import type { Slot } from '../fleet-contract.ts';
+import { slotOf } from '../schedules/local-time.ts';
 import type { ServiceClient } from '../service/index.ts';
 import { createReads } from './reads.ts';
 import type { StatusWords } from './statuses.ts';
@@ -11,6 +13,8 @@ export interface ActivityDeps extends EventDeps {
   statuses: StatusWords;
   facts: WorkerFacts;
   findBackup: (query: BackupQuery) => Promise<BackupEnd | null>;
+  /** The run whose operation has this id now, or null. */
+  findHolder: (lockId: string) => Promise<string | null>;
 }
 
 export interface BackupQuery {
@@ -19,7 +23,13 @@ export interface BackupQuery {
   startedSince: string;
 }
 
-export function createActivities({ service, statuses, facts, findBackup, ...events }: ActivityDeps) {
+export interface SlotQuery {
+  slot: Slot;
+  timeZone: string;
+  firedAt: string;
+}
+
+export function createActivities({ service, statuses, facts, findBackup, findHolder, ...events }: ActivityDeps) {
   return {
     ...createReads({ service, statuses }),
     ...createTriggers({ service }),
@@ -30,6 +40,12 @@ export function createActivities({ service, statuses, facts, findBackup, ...even
 
     /** The newest completed backup of ours that began late enough, or null. */
     findBackup: (query: BackupQuery): Promise<BackupEnd | null> => findBackup(query),
+
+    findHolder: ({ lockId }: { lockId: string }): Promise<string | null> => findHolder(lockId),
+
+    /** What one firing of a schedule is for. */
+    findSlot: ({ slot, timeZone, firedAt }: SlotQuery): Promise<string> =>
+      Promise.resolve(slotOf(slot, timeZone, firedAt)),
   };
 }
 

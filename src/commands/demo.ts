@@ -8,7 +8,7 @@ import type { Stack } from '../dev/stack.ts';
 import { connect } from '../starter.ts';
 import { examples, json } from './options.ts';
 import { untilStopped } from '../until-stopped.ts';
-import { waitAndPrint } from './waiting.ts';
+import { viewOfRun, waitAndPrint } from './waiting.ts';
 
 interface DemoOptions {
   keep?: boolean;
@@ -69,7 +69,7 @@ async function runOnce({ temporal }: Stack, asJson: boolean): Promise<number> {
   });
   try {
     const run = await belay.start({ serverId: 's1', siteIds: ['a1'], backup: PACE, deploy: PACE });
-    return await waitAndPrint(run, { json: asJson });
+    return await waitAndPrint(run, viewOfRun(run), { json: asJson });
   } finally {
     await belay.close();
   }

@@ -9,11 +9,13 @@ import { namesIn } from '../event-names.ts';
 import { meaningOf } from '../events/delivery.ts';
 import { parseBody } from '../events/json.ts';
 import { redacted, shapeOf } from '../events/redact.ts';
+import { given } from '../given.ts';
 import { LIMITS } from '../input.ts';
-import { BelayError, connect, type Belay, type TakenEvent } from '../starter.ts';
+import { BelayError, type Belay, type TakenEvent } from '../starter.ts';
 import { plainText } from '../text.ts';
 import { examples, json } from './options.ts';
-import { durationWithin, parseId, parseLimit } from './values.ts';
+import { durationWithin, parseId, parseLimit, sinceText } from './values.ts';
+import { withBelay } from './with-belay.ts';
 
 interface ListOptions {
   since?: number;
@@ -53,19 +55,9 @@ export function eventsCommand(): Command {
     .addCommand(explain);
 }
 
-async function withBelay(act: (belay: Belay) => Promise<void>): Promise<void> {
-  const belay = await connect();
-  try {
-    await act(belay);
-  } finally {
-    await belay.close();
-  }
-}
-
 async function listEvents(belay: Belay, { since, limit, json: asJson }: ListOptions): Promise<void> {
   const events = await belay.listEvents({
-    ...(since === undefined ? {} : { since: new Date(Date.now() - since).toISOString() }),
-    ...(limit === undefined ? {} : { limit }),
+    ...given({ since: sinceText(since), limit }),
   });
   if (asJson === true) printDocument({ schemaVersion: SCHEMA_VERSION, events, error: null });
   else print(events.length === 0 ? ['no events'] : events.map(eventLine));

@@ -9,7 +9,9 @@ import { listCommand } from './list.ts';
 import { lookCommands } from './look.ts';
 import { printFailure } from '../document.ts';
 import { resultOfError } from './output.ts';
+import { rolloutCommand } from './rollout.ts';
 import { runCommands } from './run.ts';
+import { scheduleCommand } from './schedule.ts';
 import { parsePort } from './values.ts';
 import { ConfigError } from '../config.ts';
 import { BelayError } from '../starter.ts';
@@ -42,7 +44,15 @@ function program(): Command {
         .option('--port <port>', '0 = any free one', parsePort, 4180)
         .action(async (options: { host: string; port: number }) => (await import('../sandbox.ts')).main(options)),
     );
-  for (const command of [...runCommands(), ...lookCommands(), listCommand(), eventsCommand(), doctorCommand()])
+  for (const command of [
+    ...runCommands(),
+    ...lookCommands(),
+    listCommand(),
+    rolloutCommand(),
+    scheduleCommand(),
+    eventsCommand(),
+    doctorCommand(),
+  ])
     belay.addCommand(command);
   for (const command of [belay, ...belay.commands, ...belay.commands.flatMap((it) => it.commands)]) {
     command.exitOverride().configureOutput({ outputError: () => undefined });

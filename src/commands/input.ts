@@ -1,5 +1,6 @@
 /** A run's input from the options of a command. */
 import type { Evidence, RunInput } from '../contract.ts';
+import { given } from '../given.ts';
 
 export interface RunOptions {
   server?: string;
@@ -51,9 +52,4 @@ export function inputOf(options: RunOptions): RunInput {
       meta: options.meta,
     }),
   };
-}
-
-/** Without the fields nobody gave. */
-function given<T extends object>(fields: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as never;
 }

@@ -2,11 +2,14 @@
 import { Command, Option } from 'commander';
 import { printDocument } from '../document.ts';
 import { OUTCOMES, SCHEMA_VERSION, type Outcome } from '../contract.ts';
+import { given } from '../given.ts';
 import { LIMITS } from '../input.ts';
-import { connect } from '../starter.ts';
-import { examples, json } from './options.ts';
+import { sumOf, sumText } from '../targets.ts';
+import { examples, json, summary } from './options.ts';
 import { listLine } from './output.ts';
-import { durationWithin, parseId, parseLimit } from './values.ts';
+import { listMarkdown, writeSummary } from './summary.ts';
+import { durationWithin, parseId, parseLimit, sinceText } from './values.ts';
+import { withBelay } from './with-belay.ts';
 
 interface ListOptions {
   site?: string;
@@ -15,7 +18,11 @@ interface ListOptions {
   since?: number;
   limit?: number;
   json?: boolean;
+  summary?: string;
 }
+
+const DEFAULT_LIMIT = 20;
+const MAX_LIMIT = 1_000;
 
 export function listCommand(): Command {
   return new Command('list')
@@ -24,26 +31,22 @@ export function listCommand(): Command {
     .option('--server <id>', 'that back this server up', parseId)
     .addOption(new Option('--outcome <outcome>', 'that ended so').choices(OUTCOMES))
     .option('--since <duration>', 'started at most so long ago', durationWithin(LIMITS.durationMs))
-    .option('--limit <n>', 'at most so many (default 20)', parseLimit)
+    .option('--limit <n>', `at most so many (default ${DEFAULT_LIMIT}, with --since ${MAX_LIMIT})`, parseLimit)
+    .addOption(summary())
     .addOption(json())
     .addHelpText('after', examples('belay list --since 12h --outcome failed', 'belay list --site 34 --limit 5'))
     .action(list);
 }
 
-async function list({ site, server, outcome, since, limit, json: asJson }: ListOptions): Promise<void> {
-  const belay = await connect();
-  try {
-    const runs = await belay.list({
-      ...(site === undefined ? {} : { siteId: site }),
-      ...(server === undefined ? {} : { serverId: server }),
-      ...(outcome === undefined ? {} : { outcome }),
-      ...(since === undefined ? {} : { since: new Date(Date.now() - since).toISOString() }),
-      ...(limit === undefined ? {} : { limit }),
-    });
-    if (asJson === true) printDocument({ schemaVersion: SCHEMA_VERSION, runs, error: null });
-    else if (runs.length === 0) process.stdout.write('no runs\n');
-    else process.stdout.write(`${runs.map(listLine).join('\n')}\n`);
-  } finally {
-    await belay.close();
-  }
+async function list({ site, server, outcome, since, limit, json: asJson, summary: file }: ListOptions): Promise<void> {
+  // Whoever asks for a time wants all of it.
+  const most = limit ?? (since === undefined ? DEFAULT_LIMIT : MAX_LIMIT);
+  const filter = given({ siteId: site, serverId: server, outcome, since: sinceText(since) });
+  const runs = await withBelay((belay) => belay.list({ ...filter, limit: most }));
+  const sum = sumOf(runs.map((run) => ({ outcome: run.outcome, isRunning: true })));
+  await writeSummary(file, () => listMarkdown(runs));
+  if (asJson === true) return printDocument({ schemaVersion: SCHEMA_VERSION, runs, sum, error: null });
+  if (runs.length === 0) return void process.stdout.write('no runs\n');
+  const more = runs.length === most ? '; there may be more: --limit' : '';
+  process.stdout.write(`${runs.map(listLine).join('\n')}\n${runs.length} runs: ${sumText(sum)}${more}\n`);
 }

@@ -1,7 +1,7 @@
 /** What is seen of a run while a command waits for it: one live line on a terminal, else a line for each change. */
-import type { RunResult, Waiting } from '../contract.ts';
 import type { Contact, Run, RunStatus } from '../starter.ts';
-import { createLiveLine } from '../terminal.ts';
+import { createLiveLines } from '../terminal.ts';
+import { COUNTDOWN, inFlight, waitingSentence, type Style } from '../why.ts';
 
 const TERMINAL_PERIOD_MS = 1_000;
 const LOG_PERIOD_MS = 3_000;
@@ -10,7 +10,7 @@ const BEGINS_WITHIN_MS = 15_000;
 
 /** Shows the run on stderr until stopped. */
 export function followLive(run: Run, stream: NodeJS.WriteStream = process.stderr): { stop(): void } {
-  const terminal = stream.isTTY ? createLiveLine(stream) : null;
+  const terminal = stream.isTTY ? createLiveLines(stream) : null;
   let shown = '';
   let stopped = false;
   let timer: NodeJS.Timeout | undefined;
@@ -24,7 +24,7 @@ export function followLive(run: Run, stream: NodeJS.WriteStream = process.stderr
   }
 
   function show(line: string): void {
-    if (terminal !== null) terminal.draw(line);
+    if (terminal !== null) terminal.draw([line]);
     else if (line !== shown) stream.write(`${line}\n`);
     shown = line;
   }
@@ -45,28 +45,14 @@ export function liveLine({ result, waiting, contact }: RunStatus, countdown: boo
   if (contact !== 'answers' && contact !== 'closed') return CONTACT[contact];
   const what = inFlight(result);
   if (waiting === null) return what ?? result.phase ?? 'starting';
-  if (waiting.for === 'lock') return `${what ?? result.phase}: waits for ${waiting.lockId}, held by another run`;
-  const last = waiting.lastStatus === null ? 'not read yet' : `last "${waiting.lastStatus}"`;
-  return `${doing(waiting, what)}: try ${waiting.try} of ${waiting.tries}, ${last}${countdown ? nextRead(waiting.nextReadAt) : ''}`;
+  return waitingSentence(waiting, what, countdown ? COUNTDOWN : STILL);
 }
 
-const CONTACT: Record<Exclude<Contact, 'answers' | 'closed'>, string> = {
+/** Without what changes by itself: each change is a line. */
+const STILL: Style = { ...COUNTDOWN, when: null };
+
+export const CONTACT: Record<Exclude<Contact, 'answers' | 'closed'>, string> = {
   not_begun: 'no worker has begun the run yet',
   silent: 'no worker answers for the run: it goes on when one is there again',
   stuck: "a worker fails at the run again and again, which is a defect: see the worker's log",
 };
-
-function doing(waiting: Exclude<Waiting, { for: 'lock' }>, what: string | null): string {
-  if (waiting.for === 'baseline') return `${what}, somebody else's deployment comes first`;
-  return waiting.for === 'trace' ? `${what}, requested, looking for its trace` : `${what}`;
-}
-
-function inFlight({ phase, backup, deployments }: RunResult): string | null {
-  if (phase === 'backup') return backup === null ? null : `backup of ${backup.serverId}`;
-  const deployment = deployments.find(({ outcome }) => outcome === null);
-  return deployment === undefined ? null : `deployment of ${deployment.siteId}`;
-}
-
-function nextRead(nextReadAt: string): string {
-  return `, next read in ${Math.max(0, Math.ceil((Date.parse(nextReadAt) - Date.now()) / 1000))} s`;
-}

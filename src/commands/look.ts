@@ -1,55 +1,77 @@
-/** `belay wait`, `status` and `cancel`: a run that was started before. */
+/** `belay wait`, `status` and `cancel`: a run or rollout that was started before. */
 import { Command } from 'commander';
-import { connect, type Run } from '../starter.ts';
+import { printDocument } from '../document.ts';
+import { ROLLOUT_PREFIX } from '../ids.ts';
+import type { Belay, Run } from '../starter.ts';
+import { inFlight, waitingSentence } from '../why.ts';
 import { EXIT, exitCodeOf } from './exit.ts';
 import { liveLine } from './live.ts';
-import { addWaitOptions, examples, json, runId } from './options.ts';
+import { addWaitOptions, examples, json, runId, summary } from './options.ts';
 import { printResult } from './output.ts';
+import { showRollout, viewOfRollout } from './rollout-view.ts';
+import { runMarkdown, writeSummary } from './summary.ts';
 import { parseId } from './values.ts';
-import { waitAndPrint, type WaitingOptions } from './waiting.ts';
+import { viewOfRun, waitAndPrint, type WaitingOptions } from './waiting.ts';
+import { withBelay } from './with-belay.ts';
 
 type LookOptions = WaitingOptions & { runId?: string; exitStatus?: boolean };
 
 export function lookCommands(): Command[] {
-  const wait = new Command('wait').description('wait for the verdict of a run that was started before');
+  const wait = new Command('wait').description('wait for the verdict of a run or rollout that was started before');
   const status = new Command('status')
-    .description('show what is known of a run now')
-    .option('--exit-status', 'exit with the verdict; with 124 while there is none');
+    .description('show what is known of a run or rollout now, and why it is waiting')
+    .option('--exit-status', 'exit with the verdict; with 124 while there is none')
+    .addOption(summary());
   const cancel = new Command('cancel').description(
-    'ask a run to end; what has begun at the service goes on there, and the result says so',
+    'ask a run to end, or a rollout to begin nothing more; what has begun at the service goes on there',
   );
   return [
-    forRun(addWaitOptions(wait), waitAndPrint),
-    forRun(status, showStatus),
-    forRun(cancel, async (run, options) => {
-      await run.cancel();
-      return showStatus(run, options);
+    looking(addWaitOptions(wait), (belay, id, options) => {
+      if (isRollout(id)) {
+        const rollout = belay.rollouts.get(id, options.runId);
+        return waitAndPrint(rollout, viewOfRollout(belay, rollout), options);
+      }
+      const run = belay.get(id, options.runId);
+      return waitAndPrint(run, viewOfRun(run), options);
+    }),
+    looking(status, show),
+    looking(cancel, async (belay, id, options) => {
+      await (isRollout(id) ? belay.rollouts : belay).get(id, options.runId).cancel();
+      return show(belay, id, options);
     }),
   ];
 }
 
-async function showStatus(run: Run, options: LookOptions): Promise<number> {
-  const status = await run.status();
-  const { result } = status;
-  printResult(result, options.json === true);
-  const inFlight = result.outcome === null && result.error === null;
-  if (options.json !== true && inFlight) process.stdout.write(`  now: ${liveLine(status, true)}\n`);
-  if (options.exitStatus !== true) return EXIT.completed;
-  return inFlight ? EXIT.stoppedWaiting : exitCodeOf(result);
+const isRollout = (workflowId: string): boolean => workflowId.startsWith(ROLLOUT_PREFIX);
+
+function show(belay: Belay, id: string, options: LookOptions): Promise<number> {
+  if (isRollout(id)) return showRollout(belay.rollouts.get(id, options.runId), options);
+  return showStatus(belay.get(id, options.runId), options);
 }
 
-function forRun(command: Command, look: (run: Run, options: LookOptions) => Promise<number>): Command {
+async function showStatus(run: Run, options: LookOptions): Promise<number> {
+  const status = await run.status();
+  const { result, waiting } = status;
+  const why = waiting === null ? null : waitingSentence(waiting, inFlight(result));
+  if (options.json === true) printDocument({ ...result, waiting, why });
+  else printResult(result, false);
+  const isInFlight = result.outcome === null && result.error === null;
+  if (options.json !== true && isInFlight) process.stdout.write(`  now: ${liveLine(status, true)}\n`);
+  await writeSummary(options.summary, () => runMarkdown(result));
+  if (options.exitStatus !== true) return EXIT.completed;
+  return isInFlight ? EXIT.stoppedWaiting : exitCodeOf(result);
+}
+
+function looking(
+  command: Command,
+  look: (belay: Belay, workflowId: string, options: LookOptions) => Promise<number>,
+): Command {
   return command
     .argument('<workflowId>', 'as `belay run` and the Temporal UI show it', parseId)
     .addOption(runId())
     .addOption(json())
     .addHelpText('after', examples(`belay ${command.name()} backup-then-deploy:12:nightly`))
     .action(async (workflowId: string, options: LookOptions) => {
-      const belay = await connect();
-      try {
-        process.exitCode = await look(belay.get(workflowId, options.runId), options);
-      } finally {
-        await belay.close();
-      }
+      process.exitCode = await withBelay((belay) => look(belay, workflowId, options));
     });
 }

@@ -5,6 +5,8 @@ import { DEFAULTS, LIMITS } from '../input.ts';
 import { collectIds, collectMeta, durationWithin, parseId, parseTries, TIMER_LIMITS } from './values.ts';
 
 export const json = () => new Option('--json', 'print exactly one JSON document on stdout');
+export const summary = () =>
+  new Option('--summary <file>', 'add the result in Markdown to this file, for the page of a CI job');
 export const runId = () => new Option('--run-id <id>', 'this run of the workflow id, not the latest one');
 export const server = () =>
   new Option('--server <id>', 'the server to back up').argParser(parseId).makeOptionMandatory();
@@ -103,6 +105,7 @@ export function addWaitOptions(command: Command): Command {
         .argParser(durationWithin(TIMER_LIMITS))
         .conflicts('detach'),
     )
+    .addOption(summary().conflicts('detach'))
     .addOption(new Option('--cancel-on-interrupt', 'on Ctrl-C or SIGTERM cancel the run, too').conflicts('detach'));
 }
 

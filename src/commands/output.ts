@@ -20,7 +20,7 @@ export function printResult(result: RunResult, json: boolean): void {
 
 export function resultLines(result: RunResult): string[] {
   const { outcome, phase, error, backup, deployments, workflowId, links } = result;
-  const took = duration(result.startedAt, result.endedAt);
+  const took = durationOf(result.startedAt, result.endedAt);
   const head = outcome === null ? (error === null ? `in flight: ${phase ?? 'phase not known'}` : error.type) : outcome;
   return [
     `${paint(result, head)}${took === null || outcome === null ? '' : ` in ${took}`}`,
@@ -53,11 +53,11 @@ function lastFacts(lastStatus: string | null, polls: number): string {
   return lastStatus === null ? '' : `, last status "${plainText(lastStatus)}" of ${polls} polls`;
 }
 
-function paint({ outcome, error }: RunResult, text: string): string {
+export function paint({ outcome, error }: Pick<RunResult, 'outcome' | 'error'>, text: string): string {
   if (outcome === 'completed') return colors.green(text);
   return outcome === null && error === null ? text : colors.red(text);
 }
 
-function duration(from: string | null, to: string | null): string | null {
+export function durationOf(from: string | null, to: string | null): string | null {
   return from === null || to === null ? null : `${Math.round((Date.parse(to) - Date.parse(from)) / 1000)} s`;
 }

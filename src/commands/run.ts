@@ -1,12 +1,15 @@
 /** `belay run`, `backup`, `deploy` and `watch`: start a run and wait for its verdict. */
 import { Command } from 'commander';
-import type { RunType } from '../contract.ts';
+import { configFile } from '../config.ts';
+import { readConfiguration } from '../configuration/read.ts';
+import type { RunInput, RunType } from '../contract.ts';
+import { contradiction, registerOf } from '../fleets/register.ts';
 import { BelayError, connect } from '../starter.ts';
 import { EXIT } from './exit.ts';
 import { inputOf, type RunOptions } from './input.ts';
 import * as option from './options.ts';
 import { printResult } from './output.ts';
-import { holdSignals, waitAndPrint, type WaitingOptions } from './waiting.ts';
+import { holdSignals, viewOfRun, waitAndPrint, type WaitingOptions } from './waiting.ts';
 
 type Options = RunOptions & WaitingOptions & { key?: string; again?: boolean; detach?: boolean };
 
@@ -70,16 +73,18 @@ async function startAndWait(type: RunType, options: Options): Promise<number> {
   if (options.again === true && options.key === undefined) {
     throw new BelayError('Usage', '--again starts the run of a key anew: give its --key, too');
   }
+  const input = inputOf(options);
+  await refuseContradiction(input);
   const belay = await connect();
   const stopping = holdSignals(options);
   try {
     const { key, again } = options;
-    const run = await belay.start(inputOf(options), {
+    const run = await belay.start(input, {
       type,
       ...(key === undefined ? {} : { key }),
       ...(again === undefined ? {} : { again }),
     });
-    if (options.detach !== true) return await waitAndPrint(run, options, stopping);
+    if (options.detach !== true) return await waitAndPrint(run, viewOfRun(run), options, stopping);
     const { result } = await run.status();
     printResult(result, options.json === true);
     return EXIT.completed;
@@ -87,4 +92,12 @@ async function startAndWait(type: RunType, options: Options): Promise<number> {
     stopping.end();
     await belay.close();
   }
+}
+
+/** A site that belongs to another server is not to be deployed after this one's backup. */
+async function refuseContradiction({ serverId, siteIds }: RunInput): Promise<void> {
+  if (serverId === undefined || siteIds.length === 0) return;
+  const { fleets } = await readConfiguration();
+  const problem = contradiction(registerOf(fleets), serverId, siteIds);
+  if (problem !== null) throw new BelayError('Usage', `${configFile().path}: ${problem}`);
 }

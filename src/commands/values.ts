@@ -1,32 +1,23 @@
 /** What may stand in an option; an error says what was wrong and what to write. */
 import { InvalidArgumentError } from 'commander';
+import { durationText, HOUR_MS, parseDuration } from '../duration.ts';
 import { MAX_TRIES, problemOfId } from '../input.ts';
 
-const UNIT_MS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 } as const;
 /** The longest a timer of Node's can be. */
-export const TIMER_LIMITS = [0, 596 * UNIT_MS.h] as const;
-
-/** `500ms`, `10s`, `2m`, `1h`, or a bare number of seconds, as milliseconds. */
-function parseDuration(text: string): number {
-  const match = /^(\d+(?:\.\d+)?)(ms|s|m|h)?$/.exec(text.trim());
-  const ms = match === null ? NaN : Number(match[1]) * UNIT_MS[(match[2] ?? 's') as keyof typeof UNIT_MS];
-  if (Number.isSafeInteger(Math.round(ms))) return Math.round(ms);
-  throw new InvalidArgumentError(`"${text}" is no duration: write 500ms, 10s, 2m or 1h; a bare number is seconds.`);
-}
+export const TIMER_LIMITS = [0, 596 * HOUR_MS] as const;
 
 /** For an option that takes no other duration. @param limits from, to, in milliseconds */
 export function durationWithin([min, max]: readonly [number, number]): (text: string) => number {
   return (text) => {
     const ms = parseDuration(text);
+    if (ms === null) {
+      throw new InvalidArgumentError(`"${text}" is no duration: write 500ms, 10s, 2m or 1h; a bare number is seconds.`);
+    }
     if (ms >= min && ms <= max) return ms;
     throw new InvalidArgumentError(
-      `"${text}" is not possible: write a duration from ${inUnits(min)} to ${inUnits(max)}.`,
+      `"${text}" is not possible: write a duration from ${durationText(min)} to ${durationText(max)}.`,
     );
   };
-}
-
-function inUnits(ms: number): string {
-  return ms >= UNIT_MS.h ? `${ms / UNIT_MS.h}h` : `${ms}ms`;
 }
 
 export function parseTries(text: string): number {
@@ -67,4 +58,9 @@ export function collectMeta(text: string, before: Record<string, string> = {}): 
   }
   if (Object.hasOwn(before, name)) throw new InvalidArgumentError(`"${name}" is given twice: give it once.`);
   return { ...before, [name]: rest.join('=') };
+}
+
+/** The moment so many milliseconds ago, as the starter's filters take it. */
+export function sinceText(agoMs: number | undefined): string | undefined {
+  return agoMs === undefined ? undefined : new Date(Date.now() - agoMs).toISOString();
 }

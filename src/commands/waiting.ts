@@ -1,9 +1,11 @@
-/** Waiting for a run's verdict: what the commands do that exit with it. */
+/** Waiting for a verdict: what the commands do that exit with it. */
+import type { RunResult } from '../contract.ts';
 import { SIGNAL_EXIT_CODES, takeInterruption } from '../interruption.ts';
 import { BelayError, type Run } from '../starter.ts';
 import { EXIT, exitCodeOf } from './exit.ts';
 import { followLive } from './live.ts';
 import { printResult, resultOfError } from './output.ts';
+import { runMarkdown, writeSummary } from './summary.ts';
 import { shellWord } from '../text.ts';
 
 export interface WaitingOptions {
@@ -11,27 +13,57 @@ export interface WaitingOptions {
   /** Milliseconds. */
   waitTimeout?: number;
   cancelOnInterrupt?: boolean;
+  /** The file for a summary. */
+  summary?: string;
 }
 
+/** A run, or a rollout. */
+interface Waited<R> {
+  readonly workflowId: string;
+  readonly runId: string | null;
+  readonly attached: boolean;
+  result(options: { signal: AbortSignal }): Promise<R>;
+  cancel(): Promise<void>;
+}
+
+/** How it is shown. */
+export interface View<R> {
+  what: string;
+  /** Until stopped. */
+  follow(): { stop(): void };
+  print(result: R, json: boolean): void;
+  ofError(error: unknown): R;
+  markdown(result: R): string;
+}
+
+export const viewOfRun = (run: Run): View<RunResult> => ({
+  what: 'run',
+  follow: () => followLive(run),
+  print: printResult,
+  ofError: resultOfError,
+  markdown: runMarkdown,
+});
+
 /** Waits, prints the result, and gives the exit code. */
-export async function waitAndPrint(
-  run: Run,
+export async function waitAndPrint<R extends Pick<RunResult, 'outcome' | 'error'>>(
+  waited: Waited<R>,
+  view: View<R>,
   options: WaitingOptions,
   stopping: Stopping = holdSignals(options),
 ): Promise<number> {
-  stopping.follow(run);
-  const live = followLive(run);
+  stopping.follow(waited);
+  const live = view.follow();
   try {
-    const result = await run.result({ signal: stopping.signal });
+    const { result, error } = await waited.result({ signal: stopping.signal }).then(
+      (it) => ({ result: it, error: null }),
+      (it: unknown) => ({ result: view.ofError(it), error: it }),
+    );
     live.stop();
-    printResult(result, options.json === true);
-    return exitCodeOf(result);
-  } catch (error) {
-    live.stop();
-    const result = resultOfError(error);
-    printResult(result, options.json === true);
+    view.print(result, options.json === true);
+    await writeSummary(options.summary, () => view.markdown(result));
     if (!(error instanceof BelayError) || error.type !== 'StoppedWaiting') return exitCodeOf(result);
-    process.stderr.write(`To go on waiting: belay wait ${nameOf(run)}\nTo end the run: belay cancel ${nameOf(run)}\n`);
+    const name = nameOf(waited);
+    process.stderr.write(`To go on waiting: belay wait ${name}\nTo end the ${view.what}: belay cancel ${name}\n`);
     return stopping.exitCode();
   } finally {
     stopping.end();
@@ -39,7 +71,7 @@ export async function waitAndPrint(
 }
 
 /** As arguments of a shell. */
-function nameOf({ workflowId, runId, attached }: Run): string {
+function nameOf({ workflowId, runId, attached }: Pick<Run, 'workflowId' | 'runId' | 'attached'>): string {
   return `${shellWord(workflowId)}${attached && runId !== null ? ` --run-id ${runId}` : ''}`;
 }
 
@@ -47,7 +79,7 @@ export interface Stopping {
   readonly signal: AbortSignal;
   exitCode(): number;
   /** From now on the run is known. */
-  follow(run: Run): void;
+  follow(run: Pick<Run, 'cancel'>): void;
   end(): void;
 }
 
@@ -58,7 +90,7 @@ export interface Stopping {
 export function holdSignals({ waitTimeout, cancelOnInterrupt }: WaitingOptions): Stopping {
   const stopping = new AbortController();
   let exitCode: number = EXIT.stoppedWaiting;
-  let run: Run | null = null;
+  let run: Pick<Run, 'cancel'> | null = null;
   let interrupted = false;
   let cancelled = false;
   let timeout: NodeJS.Timeout | undefined;
@@ -78,7 +110,7 @@ export function holdSignals({ waitTimeout, cancelOnInterrupt }: WaitingOptions):
   return {
     signal: stopping.signal,
     exitCode: () => exitCode,
-    follow(started: Run) {
+    follow(started) {
       run = started;
       if (interrupted) stopOrCancel();
       if (waitTimeout !== undefined) timeout = setTimeout(() => stopping.abort(), waitTimeout);

@@ -1,6 +1,6 @@
 /** The configuration file: what Belay has to be told that is no secret and differs between services. */
 import { readFile } from 'node:fs/promises';
-import { isMap, isScalar, isSeq, LineCounter, parseDocument, type Document, type Node } from 'yaml';
+import { isMap, isScalar, isSeq, LineCounter, parseDocument, visit, type Document, type Node } from 'yaml';
 import type { z } from 'zod';
 import { ConfigError, configFile } from '../config.ts';
 import { configurationSchema, type Configuration } from './schema.ts';
@@ -17,6 +17,7 @@ export async function readConfiguration({ path, isNamed } = configFile()): Promi
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
   const [broken] = document.errors;
   if (broken !== undefined) throw new ConfigError(`${path}:${lines.linePos(broken.pos[0]).line}: ${broken.message}`);
+  keepDigits(document);
   const parsed = configurationSchema.safeParse(document.toJS() ?? {});
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
@@ -24,6 +25,15 @@ export async function readConfiguration({ path, isNamed } = configFile()): Promi
   const keys = [...issue.path, ...(issue.code === 'unrecognized_keys' ? issue.keys.slice(0, 1) : [])].map(String);
   const place = `${path}:${lineOf(document, lines, keys)}`;
   throw new ConfigError(`${place}: ${keys.join('.') || 'the file'}: ${remedyOf(issue)}`);
+}
+
+/** An id like 0012 or 1e3 is to be taken as it was written, though YAML has it for a number. */
+function keepDigits(document: Document): void {
+  visit(document, {
+    Scalar(_key, node) {
+      if (typeof node.value === 'number' && String(node.value) !== node.source) node.value = node.source;
+    },
+  });
 }
 
 function remedyOf(issue: z.core.$ZodIssue): string {

@@ -2,11 +2,12 @@
 import { parsePath } from 'dot-prop';
 import { z } from 'zod';
 import { EVENT_KINDS } from '../event-contract.ts';
+import { checkFleets } from './fleet-checks.ts';
+import { fleets, rollouts, schedules } from './fleet-schema.ts';
+import { name } from './values.ts';
 
 const finalWords = z.record(z.string().trim().min(1), z.enum(['completed', 'failed']));
 
-const NAME = /^[a-z0-9][a-z0-9-]{0,49}$/;
-const name = z.string().regex(NAME, { error: 'a name has up to 50 of a-z, 0-9 and "-"' });
 const header = z.string().regex(/^[\w-]{1,100}$/, { error: 'write the name of an HTTP header' });
 const idHeader = header.describe("The header that holds a delivery's id.");
 const path = z
@@ -59,10 +60,10 @@ const source = z.discriminatedUnion(
 );
 
 const reactions = z.strictObject({
-  'alert.fired': z.array(z.enum(['notify'])).optional(),
+  'alert.fired': z.array(z.enum(['hold', 'notify'])).optional(),
   'backup.started': z.array(z.enum(['share', 'notify'])).optional(),
   'backup.failed': z.array(z.enum(['end-wait', 'notify'])).optional(),
-  'resource.deleted': z.array(z.enum(['end-wait', 'notify'])).optional(),
+  'resource.deleted': z.array(z.enum(['end-wait', 'hold', 'notify'])).optional(),
   unknown: z.array(z.enum(['notify'])).optional(),
 });
 
@@ -88,7 +89,11 @@ export const configurationSchema = z
         heartbeats: z.record(name, secret).describe('Addresses for --heartbeat, by names of yours.').optional(),
       })
       .optional(),
+    fleets: fleets.describe('Which sites belong to which server.').optional(),
+    rollouts: rollouts.describe('How a fleet is backed up and deployed.').optional(),
+    schedules: schedules.describe('What is started by itself, and when.').optional(),
   })
+  .superRefine(checkFleets)
   .meta({ title: 'belay.yaml', description: 'Configuration of Belay; docs/configuration.md shows all of it.' });
 
 export type Configuration = z.infer<typeof configurationSchema>;

@@ -68,10 +68,10 @@ export function standardSource(name: string, secrets: Source['secrets']): Source
 const idHeader = (name: string | undefined) => (name === undefined ? {} : { idHeaders: [name] });
 
 const DEFAULT_REACTIONS: Required<{ [K in keyof ReactionConfig]: NonNullable<ReactionConfig[K]> }> = {
-  'alert.fired': ['notify'],
+  'alert.fired': ['hold', 'notify'],
   'backup.started': ['share'],
   'backup.failed': ['end-wait', 'notify'],
-  'resource.deleted': ['end-wait', 'notify'],
+  'resource.deleted': ['end-wait', 'hold', 'notify'],
   unknown: [],
 };
 

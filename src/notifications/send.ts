@@ -2,6 +2,7 @@
 import { checkAddress, secretSource } from '../config.ts';
 import type { Configuration } from '../configuration/read.ts';
 import type { RunResult } from '../contract.ts';
+import type { RolloutResult } from '../fleet-contract.ts';
 import type { Notification, NotifyFacts } from '../event-contract.ts';
 import { textOf } from './text.ts';
 
@@ -16,14 +17,13 @@ export interface Notifier {
   callHeartbeat(name: string): Promise<boolean>;
 }
 
+type WithLink = <R extends RunResult | RolloutResult>(result: R) => R;
+
 /**
  * @param withLink adds where the run is seen in the Temporal UI
  * @throws ConfigError where an address is missing or none
  */
-export async function createNotifier(
-  config: Configuration['notify'],
-  withLink: (result: RunResult) => RunResult,
-): Promise<Notifier> {
+export async function createNotifier(config: Configuration['notify'], withLink: WithLink): Promise<Notifier> {
   const targets = await addresses('notify.targets', config?.targets ?? {});
   const heartbeats = await addresses('notify.heartbeats', config?.heartbeats ?? {});
   const names = { targets: [...targets.keys()], heartbeats: [...heartbeats.keys()] };
@@ -31,7 +31,7 @@ export async function createNotifier(
   return {
     facts: isEmpty ? null : { on: config?.on ?? 'failed', ...names },
     async notify({ target, notification: given }) {
-      const notification = given.about === 'run' ? { ...given, result: withLink(given.result) } : given;
+      const notification = linked(given, withLink);
       const body = JSON.stringify({ text: textOf(notification), ...notification });
       return call(`target ${target}`, targets.get(target), {
         method: 'POST',
@@ -41,6 +41,12 @@ export async function createNotifier(
     },
     callHeartbeat: (name) => call(`heartbeat ${name}`, heartbeats.get(name), { method: 'POST' }),
   };
+}
+
+function linked(notification: Notification, withLink: WithLink): Notification {
+  if (notification.about === 'run') return { ...notification, result: withLink(notification.result) };
+  if (notification.about === 'rollout') return { ...notification, result: withLink(notification.result) };
+  return notification;
 }
 
 type Addresses = Map<string, () => Promise<string>>;

@@ -1,13 +1,17 @@
 /** A notification in words, as Slack takes them: what comes from outside is escaped, so that it calls nobody. Pure. */
 import type { RunResult } from '../contract.ts';
 import type { Notification } from '../event-contract.ts';
+import type { RolloutResult } from '../fleet-contract.ts';
+import { sumText } from '../targets.ts';
 import { namesIn } from '../event-names.ts';
 import { plainText } from '../text.ts';
 
 const MAX_PARTS = 10;
 
 export function textOf(notification: Notification): string {
-  return notification.about === 'event' ? eventText(notification) : runText(notification.result, notification.leftOut);
+  if (notification.about === 'event') return eventText(notification);
+  const { leftOut } = notification;
+  return notification.about === 'run' ? runText(notification.result, leftOut) : rolloutText(notification.result);
 }
 
 function eventText({ event, source, verified }: Extract<Notification, { about: 'event' }>): string {
@@ -22,11 +26,33 @@ function runText({ outcome, error, workflowId, backup, deployments, links }: Run
     ...(backup === null ? [] : [`backup of ${outside(backup.serverId)}: ${backup.outcome ?? 'not ended'}`]),
     ...deployments.map((it) => `deployment of ${outside(it.siteId)}: ${it.outcome ?? 'not ended'}`),
   ];
+  return message({ head, why: error?.message, parts, leftOut, link: links.ui });
+}
+
+function rolloutText(result: RolloutResult): string {
+  const { outcome, phase, error, workflowId, targets, servers, links, decisions } = result;
+  const head = `${outcome ?? (phase === 'done' ? 'Internal' : phase)}: ${outside(workflowId ?? '')}: ${sumText(servers)}`;
+  const why = error?.message ?? decisions.at(-1)?.why;
+  const parts = targets
+    .filter((it) => it.outcome !== null && it.outcome !== 'completed')
+    .map((it) => `server ${outside(it.serverId)}: ${it.outcome}`);
+  return message({ head, why, parts, leftOut: 0, link: links.ui });
+}
+
+interface Message {
+  head: string;
+  why: string | undefined;
+  parts: string[];
+  /** Beside these. */
+  leftOut: number;
+  link: string | null;
+}
+
+function message({ head, why, parts, leftOut, link }: Message): string {
   const untold = Math.max(0, parts.length - MAX_PARTS) + leftOut;
   const more = untold > 0 ? [`and ${untold} more`] : [];
-  const why = error === null ? [] : [outside(error.message)];
-  const link = links.ui === null ? [] : [links.ui];
-  return [head, ...why, ...parts.slice(0, MAX_PARTS), ...more, ...link].join('\n');
+  const reason = why === undefined ? [] : [outside(why)];
+  return [head, ...reason, ...parts.slice(0, MAX_PARTS), ...more, ...(link === null ? [] : [link])].join('\n');
 }
 
 /** Slack's three characters: without them `<!channel>` is words. */

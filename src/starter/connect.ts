@@ -4,7 +4,9 @@ import type { EventInput } from '../event-contract.ts';
 import { getEvent, listEvents, type EventFilter, type TakenEvent } from './events.ts';
 import { listRuns, type RunFilter } from './list.ts';
 import { openSession, type ConnectOptions } from './open-session.ts';
+import { createRollouts, type Rollouts } from './rollouts.ts';
 import { createRun, type Run } from './run.ts';
+import { createSchedules, type Schedules } from './schedules.ts';
 import { startRun, type StartOptions } from './start.ts';
 
 export type { ConnectOptions };
@@ -21,6 +23,8 @@ export interface Belay {
   listEvents(filter?: EventFilter): Promise<TakenEvent[]>;
   /** One of them, with its redacted body. */
   getEvent(workflowId: string): Promise<EventInput>;
+  readonly rollouts: Rollouts;
+  readonly schedules: Schedules;
   close(): Promise<void>;
 }
 
@@ -33,6 +37,8 @@ export async function connect(options: ConnectOptions = {}): Promise<Belay> {
     list: (filter = {}) => listRuns(session, filter),
     listEvents: (filter = {}) => listEvents(session, filter),
     getEvent: (workflowId) => getEvent(session, workflowId),
+    rollouts: createRollouts(session),
+    schedules: createSchedules(session),
     close,
   };
 }

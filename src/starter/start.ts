@@ -2,10 +2,10 @@
 import { randomUUID } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { WorkflowExecutionAlreadyStartedError, WorkflowNotFoundError, type WorkflowHandle } from '@temporalio/client';
-import { WORKFLOW_TASK_TIMEOUT_MS, type RunInput, type RunMemo, type RunType } from '../contract.ts';
+import type { RunInput, RunMemo, RunType } from '../contract.ts';
 import { runWorkflowId } from '../ids.ts';
+import { launchOf } from '../launch.ts';
 import { planOf, problemOfId, problemOfInput } from '../input.ts';
-import { plainText } from '../text.ts';
 import { asBelayError, BelayError } from './errors.ts';
 import { historyFacts } from './history.ts';
 import { createRun, type Run } from './run.ts';
@@ -57,7 +57,7 @@ function keyProblem(key: string | undefined): string | null {
   return problem === null ? null : `key: ${problem}`;
 }
 
-async function refuseWithoutWorker({ client, namespace, taskQueue }: Session): Promise<void> {
+export async function refuseWithoutWorker({ client, namespace, taskQueue }: Session): Promise<void> {
   if (await workerSeen(client, namespace, taskQueue)) return;
   throw new BelayError('NoWorker', `no worker polls the task queue "${taskQueue}": ${NO_WORKER_REMEDY}`);
 }
@@ -67,14 +67,11 @@ async function start(
   { client, taskQueue }: Session,
   { type, input, workflowId, again }: { type: RunType; input: RunInput; workflowId: string; again: boolean },
 ): Promise<WorkflowHandle & { firstExecutionRunId: string }> {
-  const memo: RunMemo = { input };
   return client.workflow.start(type, {
+    ...launchOf(input),
     workflowId,
     taskQueue,
     args: [input],
-    memo: { ...memo },
-    staticSummary: summaryOf(input),
-    workflowTaskTimeout: WORKFLOW_TASK_TIMEOUT_MS,
     workflowIdConflictPolicy: 'FAIL',
     workflowIdReusePolicy: again ? 'ALLOW_DUPLICATE_FAILED_ONLY' : 'REJECT_DUPLICATE',
   });
@@ -105,13 +102,4 @@ async function refuseOtherRequest(session: Session, workflowId: string, input: R
 /** What is to be done. `meta` only says who asked: the next attempt of a CI job may carry another one. */
 function requestOf({ service, serverId, siteIds, heartbeat, ...rest }: RunInput) {
   return [service, serverId, siteIds, heartbeat, planOf({ siteIds, ...rest })];
-}
-
-function summaryOf({ serverId, siteIds }: RunInput): string {
-  const backup = serverId === undefined ? [] : [`back up ${plainText(serverId, 30)}`];
-  const [first, ...rest] = siteIds;
-  const more = rest.length === 0 ? '' : ` and ${rest.length} more`;
-  const deploy = first === undefined ? [] : [`deploy ${plainText(first, 30)}${more}`];
-  const summary = [...backup, ...deploy].join(', then ');
-  return summary.charAt(0).toUpperCase() + summary.slice(1);
 }

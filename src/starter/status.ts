@@ -56,7 +56,7 @@ export async function statusOf(session: Session, handle: WorkflowHandle): Promis
     const result = await closedResult(handleOf(session, described), knownOf(described));
     return { result: withLink(session, await whole(session, described, result)), waiting: null, contact: 'closed' };
   }
-  const progress = await ask<RunProgress>(session, handle.workflowId, described.runId);
+  const progress = await askProgress<RunProgress>(session, handle.workflowId, described.runId);
   if (progress === null) {
     const contact = await silence(session, described);
     const known = knownOf(described);
@@ -65,7 +65,7 @@ export async function statusOf(session: Session, handle: WorkflowHandle): Promis
   }
   const { operation } = progress;
   const inFlight =
-    operation === null ? null : await ask<OperationProgress>(session, operation.workflowId, operation.runId);
+    operation === null ? null : await askProgress<OperationProgress>(session, operation.workflowId, operation.runId);
   const result = inFlight === null ? progress.result : withPart(progress.result, inFlight.result);
   return { result: withLink(session, result), waiting: inFlight?.waiting ?? progress.waiting, contact: 'answers' };
 }
@@ -100,13 +100,16 @@ async function enriched(
   if (facts === null) return known;
   const asked = known.backup === null && known.deployments.length === 0 ? resultOfInput(facts.input) : {};
   const inFlight =
-    facts.open === null ? null : await ask<OperationProgress>(session, facts.open.workflowId, facts.open.runId);
+    facts.open === null ? null : await askProgress<OperationProgress>(session, facts.open.workflowId, facts.open.runId);
   const parts = inFlight === null ? facts.parts : [...facts.parts, inFlight.result];
   return parts.reduce<RunResult>(withPart, { ...known, ...asked });
 }
 
 /** Why a run in flight doesn't answer. */
-async function silence(session: Session, { raw, historyLength }: WorkflowExecutionDescription): Promise<Contact> {
+export async function silence(
+  session: Session,
+  { raw, historyLength }: WorkflowExecutionDescription,
+): Promise<Contact> {
   // Started, its first task scheduled, and nothing since.
   if (historyLength <= 2) return 'not_begun';
   const attempts = raw.pendingWorkflowTask?.attempt ?? 0;
@@ -125,7 +128,7 @@ export async function closedResult(handle: WorkflowHandle, known: RunResult): Pr
   }
 }
 
-async function ask<T>({ client }: Session, workflowId: string, runId: string): Promise<T | null> {
+export async function askProgress<T>({ client }: Session, workflowId: string, runId: string): Promise<T | null> {
   const handle = client.workflow.getHandle(workflowId, runId);
   return client.withDeadline(Date.now() + QUERY_TIMEOUT_MS, () => handle.query<T>(QUERIES.progress)).catch(() => null);
 }

@@ -26,23 +26,28 @@ export async function admit(run: Run): Promise<End | null> {
     const message = `no worker took this run up within ${run.plan.startWithinMs} ms, so it was not begun`;
     return ended('not_started', 'NoWorker', message);
   }
-  if (run.input.service !== undefined && run.input.service !== facts.service) {
-    const message = `this run is for ${run.input.service}, and the workers serve ${facts.service}`;
-    return ended('not_started', 'Refused', message);
-  }
-  const heartbeat = run.input.heartbeat;
-  if (heartbeat !== undefined && facts.notify?.heartbeats.includes(heartbeat) !== true) {
-    const remedy = `add it to notify.heartbeats in the worker's belay.yaml`;
-    return ended('not_started', 'Usage', `the worker knows no heartbeat "${heartbeat}": ${remedy}`);
-  }
+  const refusal = refusalOfFacts(run.input, facts);
+  if (refusal !== null) return refusal;
   run.searchAttributes = facts.searchAttributes;
   const servers = run.input.serverId === undefined ? [] : [run.input.serverId];
   setAttributes(facts.searchAttributes, { sites: run.input.siteIds, servers, phase: 'checking' });
   return run.type === 'watchDeployment' ? null : refusedSite(run, facts.service);
 }
 
+type Needs = Pick<RunInput, 'service' | 'heartbeat'>;
+
+/** Why these workers can't do it, or null. */
+export function refusalOfFacts({ service, heartbeat }: Needs, facts: WorkerFacts): End | null {
+  if (service !== undefined && service !== facts.service) {
+    return ended('not_started', 'Refused', `this is for ${service}, and the workers serve ${facts.service}`);
+  }
+  if (heartbeat === undefined || facts.notify?.heartbeats.includes(heartbeat) === true) return null;
+  const remedy = "add it to notify.heartbeats in the worker's belay.yaml";
+  return ended('not_started', 'Usage', `the worker knows no heartbeat "${heartbeat}": ${remedy}`);
+}
+
 /** One worker with another configuration must not spoil a run that says what it needs: then others are asked, too. */
-async function askWorker({ service, heartbeat }: RunInput): Promise<WorkerFacts> {
+export async function askWorker({ service, heartbeat }: Needs): Promise<WorkerFacts> {
   const fits = (facts: WorkerFacts) =>
     (service ?? facts.service) === facts.service &&
     (heartbeat === undefined || facts.notify?.heartbeats.includes(heartbeat) === true);

@@ -33,7 +33,7 @@ function fitting(ids: string[]): string[] {
 export function setAttributes(enabled: boolean, { sites, servers, phase, outcome, trigger }: Attributes): void {
   const pairs: SearchAttributePair[] = [];
   if (sites !== undefined && sites.length > 0) pairs.push({ key: KEYS.site, value: fitting(sites) });
-  if (servers !== undefined && servers.length > 0) pairs.push({ key: KEYS.server, value: servers });
+  if (servers !== undefined && servers.length > 0) pairs.push({ key: KEYS.server, value: fitting(servers) });
   if (phase !== undefined) pairs.push({ key: KEYS.phase, value: phase });
   if (outcome !== undefined) pairs.push({ key: KEYS.outcome, value: outcome });
   if (trigger !== undefined) pairs.push({ key: KEYS.trigger, value: trigger });

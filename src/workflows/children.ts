@@ -6,7 +6,6 @@ import {
   condition,
   ParentClosePolicy,
   startChild,
-  type ChildWorkflowHandle,
 } from '@temporalio/workflow';
 import {
   WORKFLOW_TASK_TIMEOUT_MS,
@@ -25,6 +24,12 @@ export interface ChildEnd<R> {
   end: End;
   /** Null where the operation left none: it was terminated. */
   result: R | null;
+}
+
+/** A child whose end is waited for. */
+export interface Ending<R> {
+  workflowId: string;
+  result: () => Promise<R>;
 }
 
 /** An operation in flight. */
@@ -92,7 +97,8 @@ function childOptions(workflowId: string, what: string) {
   };
 }
 
-async function endOf<R>(child: ChildWorkflowHandle<() => Promise<R>>): Promise<ChildEnd<R>> {
+/** @returns what it ended with, and its result, as far as it left one */
+export async function endOf<R>(child: Ending<R>): Promise<ChildEnd<R>> {
   try {
     return { end: { outcome: 'completed', error: null }, result: await child.result() };
   } catch (error) {

@@ -10,6 +10,7 @@ import type { Claim, EventInput, EventResult, Reaction } from '../event-contract
 import { notifyAll } from './notifying.ts';
 import { noteFailedBackup, shareBackup } from './backup-record.ts';
 import { eventDetails } from './details.ts';
+import { holdServer } from './hold-server.ts';
 import { wakeWaiters } from './wake-waiters.ts';
 
 const { findSharedBackup } = proxyActivities<Activities>({
@@ -31,10 +32,13 @@ export async function handleEvent(input: EventInput): Promise<EventResult> {
     result.woken = woken;
     show();
   });
+  const holding = trusts('hold') ? holdServer(input.event) : null;
   if (trusts('share')) result.shared = await share(input);
   if (claim?.kind === 'backup.failed') await withdraw(input, claim.backupId);
   const unheard = reacts('notify') ? await tell(input, result) : [];
   await waking;
+  const held = (await holding) ?? [];
+  if (held.length > 0) result.held = held;
   show();
   if (unheard.length === 0) return result;
   throw ApplicationFailure.create({

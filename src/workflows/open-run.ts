@@ -13,12 +13,15 @@ import {
 import type { NotifyFacts } from '../event-contract.ts';
 import { planOf, type RunPlan } from '../input.ts';
 import { plainText } from '../text.ts';
+import { whyRun } from '../why.ts';
 import { setAttributes } from './attributes.ts';
 import { observeCancellation, type Cancellation } from './cancellation.ts';
 import { newDeploymentResult } from './deployment.ts';
 import { runDetails } from './details.ts';
 import { keepHints, type Hints } from './hints.ts';
+import { createHolderLookup } from './lock-holder.ts';
 import { hearLocks, takeLock, type Turn, type WantedLock } from './take-lock.ts';
+import { answerWhy } from './why-query.ts';
 
 export const runProgressQuery = defineQuery<RunProgress>(QUERIES.progress);
 
@@ -36,6 +39,8 @@ export interface Run {
   takeLock<T>(wanted: WantedLock<T>): Promise<Turn<T>>;
   enter(phase: Phase): void;
   show(waiting: Waiting | null): void;
+  /** That it waits for a lock, and who holds that. */
+  showLock(lockId: string, since: string): void;
   showOperation(operation: RunProgress['operation']): void;
 }
 
@@ -44,9 +49,11 @@ export function openRun(type: RunType, input: RunInput): Run {
   const plan = planOf(input);
   const cancellation = observeCancellation();
   const locks = hearLocks();
+  const holders = createHolderLookup();
   const progress: RunProgress = { result, waiting: null, operation: null };
   const refresh = () => setCurrentDetails(runDetails(progress));
   setHandler(runProgressQuery, () => progress, { description: 'What is known now, and what is waited for.' });
+  answerWhy(() => whyRun(progress));
   const run: Run = {
     type,
     input,
@@ -71,6 +78,11 @@ export function openRun(type: RunType, input: RunInput): Run {
       progress.waiting = waiting;
       refresh();
     },
+    showLock(lockId, since) {
+      const waiting = { for: 'lock', lockId, since, heldBy: holders.known(lockId) } as const;
+      run.show(waiting);
+      holders.lookUp(lockId, (heldBy) => (progress.waiting === waiting ? run.show({ ...waiting, heldBy }) : undefined));
+    },
     showOperation(operation) {
       progress.operation = operation;
       progress.waiting = null;
@@ -82,7 +94,6 @@ export function openRun(type: RunType, input: RunInput): Run {
 
 export function newRunResult(input: RunInput | null): RunResult {
   const { workflowId, runId, startTime } = workflowInfo();
-  const meta = Object.entries(input?.meta ?? {}).map(([name, value]) => [plainText(name), plainText(value)]);
   return {
     schemaVersion: SCHEMA_VERSION,
     workflowId,
@@ -93,9 +104,13 @@ export function newRunResult(input: RunInput | null): RunResult {
     backup: null,
     deployments: (input?.siteIds ?? []).map(newDeploymentResult),
     error: null,
-    meta: Object.fromEntries(meta) as Record<string, string>,
+    meta: plainMeta(input?.meta),
     links: { ui: null },
     startedAt: startTime.toISOString(),
     endedAt: null,
   };
+}
+
+export function plainMeta(meta: Record<string, string> = {}): Record<string, string> {
+  return Object.fromEntries(Object.entries(meta).map(([name, value]) => [plainText(name), plainText(value)]));
 }

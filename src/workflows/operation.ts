@@ -23,6 +23,7 @@ import {
   type TriggerReport,
 } from '../contract.ts';
 import type { Claim } from '../event-contract.ts';
+import { whyOperation } from '../why.ts';
 import { setAttributes, type Attributes } from './attributes.ts';
 import { observeCancellation } from './cancellation.ts';
 import { operationDetails } from './details.ts';
@@ -30,6 +31,7 @@ import { defect, ended, resultOrFailure, type End } from './end.ts';
 import { keepHints } from './hints.ts';
 import { holdLock } from './lock.ts';
 import { createWatcher, type Watcher } from './watcher.ts';
+import { answerWhy } from './why-query.ts';
 
 export const progressQuery = defineQuery<OperationProgress>(QUERIES.progress);
 
@@ -77,6 +79,7 @@ function openOperation<R extends BackupResult | DeploymentResult>(
   const progress: OperationProgress<R> = { phase: 'trigger', result, waiting: null };
   const upsert = (attributes: Attributes) => setAttributes(input.searchAttributes, attributes);
   setHandler(progressQuery, () => progress, { description: 'What is known now, and what is waited for.' });
+  answerWhy(() => whyOperation(progress));
   const watcher = createWatcher(result, {
     cancellation: observeCancellation(),
     hints: keepHints(input.tries, (claim) => isAbout(claim, result)),

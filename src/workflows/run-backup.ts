@@ -54,7 +54,7 @@ async function createOrShare(run: Run, serverId: string): Promise<End> {
     ifBusy: 'wait',
     busyTimeoutMs: run.plan.busyTimeoutMs,
     accept: ({ result: shared }) => shared.backupId !== null,
-    onQueued: (since) => run.show({ for: 'lock', lockId, since }),
+    onQueued: (since) => run.showLock(lockId, since),
   });
   switch (turn.got) {
     case 'backup':

@@ -28,7 +28,7 @@ async function deploy(run: Run, siteId: string, index: number): Promise<End> {
     accept: () => false,
     onQueued(since) {
       if (run.result.phase !== 'queued') run.enter('queued');
-      run.show({ for: 'lock', lockId, since });
+      run.showLock(lockId, since);
     },
   });
   if (turn.got !== 'lock') {

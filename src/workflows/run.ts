@@ -8,7 +8,7 @@ import { problemOfInput } from '../input.ts';
 import { admit } from './admission.ts';
 import { defect, ended, resultOrFailure, type End } from './end.ts';
 import { newRunResult, openRun, type Run } from './open-run.ts';
-import { announceEnd } from './tell-run-end.ts';
+import { announceRun } from './announcements.ts';
 import { worst } from './rules/outcome.ts';
 
 /** The ends of a run's parts, in their order. */
@@ -27,7 +27,7 @@ export async function execute(type: RunType, input: RunInput, story: Story): Pro
     run.showOperation(null);
     run.show(null);
     run.enter('done');
-    await announceEnd(run);
+    await announceRun(run);
     await condition(allHandlersFinished);
     return resultOrFailure(run.result, end.error);
   });

@@ -5,6 +5,8 @@ const nothing = () => Promise.resolve(null);
 
 export const NOBODY_ELSE: Omit<ActivityDeps, 'service' | 'statuses' | 'facts'> = {
   findBackup: nothing,
+  findHolder: nothing,
+  hold: () => Promise.resolve([]),
   serversOf: () => Promise.resolve([]),
   sharedBackup: nothing,
   wake: () => Promise.resolve([]),

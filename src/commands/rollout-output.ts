@@ -1,0 +1,52 @@
+/** What is printed of a rollout: one JSON document, or lines for people. */
+import { printDocument } from '../document.ts';
+import type { RolloutResult, TargetResult } from '../fleet-contract.ts';
+import { emptyRollout } from '../result.ts';
+import { BelayError } from '../starter.ts';
+import { sumText } from '../targets.ts';
+import { plainText } from '../text.ts';
+import { durationOf, paint } from './output.ts';
+
+export function rolloutOfError(error: unknown): RolloutResult {
+  const type = error instanceof BelayError ? error.type : 'Internal';
+  const message = error instanceof Error ? error.message : String(error);
+  const known = error instanceof BelayError ? error.rollout : null;
+  return { ...(known ?? emptyRollout()), error: { type, message } };
+}
+
+export function printRollout(result: RolloutResult, json: boolean): void {
+  if (json) printDocument(result);
+  else process.stdout.write(`${rolloutLines(result).join('\n')}\n`);
+}
+
+function rolloutLines(result: RolloutResult): string[] {
+  const { outcome, phase, error, workflowId, links, decisions, targets, servers, deployments } = result;
+  const took = durationOf(result.startedAt, result.endedAt);
+  const state = outcome ?? error?.type ?? `in flight: ${phase ?? 'phase not known'}`;
+  return [
+    `${paint(result, state)}${took === null || outcome === null ? '' : ` in ${took}`}`,
+    ...(error === null ? [] : [`  ${plainText(error.message, 400)}`]),
+    `  servers: ${sumText(servers)}`,
+    `  deployments: ${sumText(deployments)}`,
+    ...decisions.map(({ at, what, by, why }) => `  ${at} ${what} by ${plainText(by)}: ${plainText(why)}`),
+    ...targets.map((target) => `  ${targetLine(target)}`),
+    ...(workflowId === null ? [] : [`  rollout: ${workflowId}`]),
+    ...(links.ui === null ? [] : [`  in the Temporal UI: ${links.ui}`]),
+  ];
+}
+
+/** `server 12 (canary): failed, 2 completed, 1 failed: site 34 …` */
+export function targetLine({ serverId, wave, outcome, startedAt, deployments, error, heldBy }: TargetResult): string {
+  const waits = startedAt === null ? (heldBy === null ? 'to come' : `held by ${heldBy}`) : 'under way';
+  const ended = deployments.filter((it) => it.outcome !== null).map((it) => `${plainText(it.siteId)} ${it.outcome}`);
+  const sites = outcome === null || ended.length === 0 ? '' : `, sites: ${ended.join(', ')}`;
+  const why = error === null ? '' : `: ${plainText(error.message, 120)}`;
+  return `server ${plainText(serverId)} (${wave}): ${paint({ outcome, error }, outcome ?? waits)}${sites}${why}`;
+}
+
+/** `2026-11-21T02:30:34Z  completed  rollout:steady:…  97 completed, 3 failed` */
+export function rolloutListLine(result: RolloutResult): string {
+  const { startedAt, outcome, phase, error, workflowId, servers } = result;
+  const state = (outcome ?? error?.type ?? phase ?? 'in flight').padEnd(12);
+  return `${startedAt ?? ''}  ${paint(result, state)}  ${workflowId}  ${sumText(servers)}`;
+}

@@ -1,0 +1,99 @@
+/** `--summary FILE`: the result in Markdown, for the page of a CI job. It is added at the end of the file. */
+import { appendFile } from 'node:fs/promises';
+import type { RunResult } from '../contract.ts';
+import type { RolloutResult, TargetResult } from '../fleet-contract.ts';
+import { BelayError } from '../starter.ts';
+import { sumOf, sumText } from '../targets.ts';
+import { codeSpan } from '../text.ts';
+
+/** Pages have limits: so many rows, first those that are not completed. */
+const MAX_ROWS = 500;
+
+export async function writeSummary(file: string | undefined, markdown: () => string): Promise<void> {
+  if (file === undefined) return;
+  await appendFile(file, `${markdown()}\n`).catch((error: NodeJS.ErrnoException) => {
+    throw new BelayError('Usage', `--summary ${file} cannot be written (${error.code ?? 'unknown error'})`);
+  });
+}
+
+export function runMarkdown(result: RunResult): string {
+  const { backup, deployments, workflowId } = result;
+  const parts = [
+    ...(backup === null ? [] : [[`backup of ${codeSpan(backup.serverId)}`, backup.outcome, backup.lastStatus]]),
+    ...deployments.map((it) => [`deployment of ${codeSpan(it.siteId)}`, it.outcome, it.lastStatus]),
+  ];
+  return [
+    ...head(`Belay: ${workflowId ?? 'no run'}`, result),
+    ...table(
+      ['part', 'outcome', 'last status'],
+      parts.map(([part, outcome, last]) => [
+        part ?? '',
+        outcome ?? 'not ended',
+        last === null ? '' : codeSpan(last ?? ''),
+      ]),
+    ),
+  ].join('\n');
+}
+
+export function rolloutMarkdown(result: RolloutResult): string {
+  const { servers, deployments, targets, decisions, workflowId } = result;
+  return [
+    ...head(`Belay: ${workflowId ?? 'no rollout'}`, result),
+    `- servers: ${sumText(servers)}`,
+    `- deployments: ${sumText(deployments)}`,
+    ...decisions.map(({ at, what, by, why }) => `- ${at} ${what} by ${codeSpan(by)}: ${codeSpan(why)}`),
+    '',
+    ...table(['server', 'wave', 'outcome', 'sites', 'why'], worstFirst(targets).map(targetRow)),
+  ].join('\n');
+}
+
+export function listMarkdown(runs: RunResult[]): string {
+  const sum = sumOf(runs.map(({ outcome }) => ({ outcome, isRunning: true })));
+  return [
+    `### Belay: ${runs.length} runs: ${sumText(sum)}`,
+    '',
+    ...table(
+      ['started', 'run', 'outcome', 'why'],
+      worstFirst(runs).map(({ startedAt, workflowId, outcome, error }) => [
+        startedAt ?? '',
+        codeSpan(workflowId ?? ''),
+        outcome ?? 'in flight',
+        error === null ? '' : codeSpan(error.message),
+      ]),
+    ),
+  ].join('\n');
+}
+
+function targetRow({ serverId, wave, outcome, deployments, error, heldBy }: TargetResult): string[] {
+  const sites = sumText(sumOf(deployments.map((it) => ({ outcome: it.outcome, isRunning: false }))));
+  const why = error?.message ?? (heldBy === null ? '' : `held by ${heldBy}`);
+  return [codeSpan(serverId), codeSpan(wave), outcome ?? 'not ended', sites, why === '' ? '' : codeSpan(why)];
+}
+
+function head(title: string, { outcome, phase, error, links }: RunResult | RolloutResult): string[] {
+  const state = outcome ?? error?.type ?? `in flight: ${phase ?? 'phase not known'}`;
+  return [
+    `### ${title}`,
+    '',
+    `**${state}**${links.ui === null ? '' : ` ([Temporal UI](${links.ui}))`}`,
+    '',
+    ...(error === null ? [] : [codeSpan(error.message), '']),
+  ];
+}
+
+function table(names: string[], rows: string[][]): string[] {
+  if (rows.length === 0) return [];
+  const line = (cells: string[]) => `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
+  const untold = rows.length - MAX_ROWS;
+  return [
+    line(names),
+    line(names.map(() => '---')),
+    ...rows.slice(0, MAX_ROWS).map(line),
+    ...(untold > 0 ? ['', `and ${untold} more`] : []),
+  ];
+}
+
+function worstFirst<T extends { outcome: string | null }>(parts: readonly T[]): T[] {
+  const isCompleted = ({ outcome }: T) => outcome === 'completed';
+  return [...parts.filter((it) => !isCompleted(it)), ...parts.filter(isCompleted)];
+}

@@ -1,0 +1,56 @@
+/** What stands in more than one place of belay.yaml. */
+import { z } from 'zod';
+import { durationText, parseDuration } from '../duration.ts';
+import { problemOfId } from '../input.ts';
+
+const NAME = /^[a-z0-9][a-z0-9-]{0,49}$/;
+export const name = z.string().regex(NAME, { error: 'a name has up to 50 of a-z, 0-9 and "-"' });
+
+/** An id of the service; one that stands there as a number is taken as it is written. */
+export const id = z
+  .union([z.string(), z.number()], { error: 'write the id of a server or site' })
+  .transform(String)
+  .superRefine((text, context) => {
+    const problem = problemOfId(text);
+    if (problem !== null) context.addIssue(`the id ${problem}`);
+  });
+
+export const ids = z.array(id, { error: 'write a list of ids, like [34, 35]' }).superRefine((all, context) => {
+  const twice = all.findIndex((it, index) => all.indexOf(it) < index);
+  if (twice >= 0) context.addIssue({ code: 'custom', message: `${all[twice]} stands there twice`, path: [twice] });
+});
+
+/** In milliseconds. */
+export function duration([min, max]: readonly [number, number]) {
+  const remedy = `write a duration from ${durationText(min)} to ${durationText(max)}, like 30s or 5m`;
+  return z
+    .union([z.string(), z.number()], { error: remedy })
+    .transform((text) => parseDuration(String(text)) ?? NaN)
+    .refine((ms) => ms >= min && ms <= max, { error: remedy });
+}
+
+export function wholeNumber([min, max]: readonly [number, number]) {
+  const error = `write a whole number from ${min} to ${max}`;
+  return z.number({ error }).int({ error }).min(min, { error }).max(max, { error });
+}
+
+/** A number of servers, or a part of them: `3`, `3%`. */
+export const share = z
+  .union([z.number().int().min(0), z.string().regex(/^\d{1,3}(\.\d+)?%$/)], {
+    error: 'write a number of servers, or per cent like 3%',
+  })
+  .refine((value) => typeof value === 'number' || Number.parseFloat(value) <= 100, { error: 'write at most 100%' });
+
+export type Share = z.infer<typeof share>;
+
+/** Rounded down: 3% of 10 servers is none. */
+export function shareOf(value: Share, servers: number): number {
+  return typeof value === 'number' ? value : Math.floor((Number.parseFloat(value) * servers) / 100);
+}
+
+/** One or a list of them. */
+export function oneOrMore<T extends z.ZodType>(value: T, error: string) {
+  return z
+    .union([value, z.array(value).min(1)], { error })
+    .transform((given) => (Array.isArray(given) ? given : [given]) as z.output<T>[]);
+}

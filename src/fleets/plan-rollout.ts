@@ -1,0 +1,30 @@
+/** What a rollout of belay.yaml does, server by server. Pure. */
+import { ConfigError } from '../config.ts';
+import type { Configuration } from '../configuration/schema.ts';
+import { shareOf } from '../configuration/values.ts';
+import type { RolloutInput } from '../fleet-contract.ts';
+import { runOptionsOf } from './run-options.ts';
+import { wavesOf } from './waves.ts';
+
+/** @throws ConfigError where the file has no such rollout */
+export function planRollout(
+  { fleets = {}, rollouts = {} }: Pick<Configuration, 'fleets' | 'rollouts'>,
+  name: string,
+): Omit<RolloutInput, 'key'> {
+  const rollout = rollouts[name];
+  const fleet = fleets[rollout?.fleet ?? ''];
+  if (rollout === undefined || fleet === undefined) {
+    const known = Object.keys(rollouts).join(', ') || 'none: add it under rollouts';
+    throw new ConfigError(`belay.yaml has no rollout ${name}; it has ${known}`);
+  }
+  const options = runOptionsOf(rollout);
+  return {
+    name,
+    fleet: rollout.fleet,
+    waves: wavesOf(fleet, rollout.waves),
+    maxAtOnce: rollout.maxAtOnce ?? 1,
+    maxFailures: shareOf(rollout.maxFailures ?? 0, Object.keys(fleet.servers).length),
+    onFailures: rollout.onFailures ?? 'stop',
+    ...(Object.keys(options).length === 0 ? {} : { options }),
+  };
+}

@@ -1,0 +1,45 @@
+/** The register: which sites belong to which server, of all fleets of belay.yaml. Pure. */
+import type { FleetConfig } from '../configuration/fleet-schema.ts';
+
+export type Fleets = Record<string, FleetConfig>;
+
+export interface Place {
+  fleet: string;
+  serverId: string;
+}
+
+export interface Register {
+  servers: Map<string, Place & { siteIds: string[] }>;
+  sites: Map<string, Place>;
+}
+
+/** Of one that names nothing twice. */
+export function registerOf(fleets: Fleets = {}): Register {
+  const register: Register = { servers: new Map(), sites: new Map() };
+  for (const [fleet, { servers }] of Object.entries(fleets)) {
+    for (const [serverId, { sites: siteIds = [] }] of Object.entries(servers)) {
+      register.servers.set(serverId, { fleet, serverId, siteIds });
+      for (const siteId of siteIds) register.sites.set(siteId, { fleet, serverId });
+    }
+  }
+  return register;
+}
+
+export const keyOf = ({ fleet, serverId }: Place): string => `fleets.${fleet}.servers.${serverId}`;
+
+/** Why these sites are not to be deployed after a backup of this server, or null. */
+export function contradiction({ servers, sites }: Register, serverId: string, siteIds: string[]): string | null {
+  const registered = servers.get(serverId);
+  for (const siteId of siteIds) {
+    const place = sites.get(siteId);
+    if (place !== undefined && place.serverId !== serverId) {
+      const remedy = `name --server ${place.serverId}, or move the site in the file`;
+      return `site ${siteId} belongs to server ${place.serverId} (${keyOf(place)}), not to ${serverId}: ${remedy}`;
+    }
+    if (place === undefined && registered !== undefined) {
+      const remedy = 'name the right server, or add the site there';
+      return `site ${siteId} is none of server ${serverId} (${keyOf(registered)}): ${remedy}`;
+    }
+  }
+  return null;
+}

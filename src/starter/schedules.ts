@@ -1,0 +1,196 @@
+/** Schedules in Temporal: brought to what belay.yaml says, looked at, paused, triggered. */
+import { ScheduleNotFoundError, WorkflowFailedError, WorkflowNotFoundError } from '@temporalio/client';
+import { ApplicationFailure } from '@temporalio/common';
+import type { Outcome } from '../contract.ts';
+import type { ScheduledResult } from '../fleet-contract.ts';
+import { SCHEDULE_PREFIX } from '../ids.ts';
+import type { ScheduleDefinition } from '../schedules/definition.ts';
+import { differences } from '../schedules/difference.ts';
+import { asBelayError, BelayError } from './errors.ts';
+import { definitionOf, optionsOf } from './schedule-spec.ts';
+import type { Session } from './session.ts';
+
+const TIMEOUT_MS = 30_000;
+const LAST_SHOWN = 3;
+
+export interface ScheduleChange {
+  scheduleId: string;
+  what: 'create' | 'update' | 'delete' | 'none';
+  /** In lines for people. */
+  differences: string[];
+  /** Null where it is deleted. */
+  definition: ScheduleDefinition | null;
+}
+
+export interface ScheduleState {
+  scheduleId: string;
+  /** As it stands in belay.yaml. */
+  when: string | null;
+  timeZone: string;
+  paused: boolean;
+  /** Why it is paused, or was resumed. */
+  note: string | null;
+  /** ISO times. */
+  next: string[];
+  /** The newest first. */
+  last: Firing[];
+  /** Times that were left out because the last run went on. */
+  skipped: number;
+  /** Times that were missed for longer than is made up for. */
+  missed: number;
+}
+
+export interface Firing {
+  firedAt: string;
+  /** Of the run or rollout; null while it isn't known. */
+  workflowId: string | null;
+  /** Null while it goes on. */
+  outcome: Outcome | null;
+  /** Whether its slot had been taken before. */
+  already: boolean;
+}
+
+/** @throws BelayError, from every call */
+export interface Schedules {
+  /** What there is to do. @param prune delete those of these fleets that aren't defined */
+  plan(definitions: ScheduleDefinition[], prune: string[]): Promise<ScheduleChange[]>;
+  apply(changes: ScheduleChange[]): Promise<void>;
+  list(): Promise<ScheduleState[]>;
+  pause(scheduleId: string, reason: string): Promise<void>;
+  resume(scheduleId: string, reason: string): Promise<void>;
+  /** Fires now, whether paused or not; what it does while its last run goes on, its overlap says. */
+  trigger(scheduleId: string): Promise<void>;
+  delete(scheduleId: string): Promise<void>;
+}
+
+export function createSchedules(session: Session): Schedules {
+  const { schedule } = session.client;
+  const ask = <T>(what: string, act: () => Promise<T>) =>
+    session.client.withDeadline(Date.now() + TIMEOUT_MS, act).catch((error: unknown) => {
+      throw scheduleError(what, error);
+    });
+  const handle = (scheduleId: string) => schedule.getHandle(scheduleId);
+  return {
+    plan: (definitions, prune) => ask('read the schedules', () => planChanges(session, definitions, prune)),
+    apply: (changes) =>
+      ask('apply the schedules', async () => {
+        for (const change of changes) await applyChange(session, change);
+      }),
+    list: () => ask('list schedules', () => listSchedules(session)),
+    pause: (id, reason) => ask(`pause ${id}`, () => handle(id).pause(reason)),
+    resume: (id, reason) => ask(`resume ${id}`, () => handle(id).unpause(reason)),
+    async trigger(id) {
+      await ask(`trigger ${id}`, async () => {
+        await handle(id).describe();
+        await handle(id).trigger();
+      });
+    },
+    delete: (id) => ask(`delete ${id}`, () => handle(id).delete()),
+  };
+}
+
+async function planChanges(
+  session: Session,
+  definitions: ScheduleDefinition[],
+  prune: string[],
+): Promise<ScheduleChange[]> {
+  const wanted = await Promise.all(definitions.map((definition) => changeTo(session, definition)));
+  const defined = new Set(definitions.map(({ scheduleId }) => scheduleId));
+  const unwanted: ScheduleChange[] = [];
+  for (const scheduleId of prune.length === 0 ? [] : await scheduleIds(session)) {
+    if (defined.has(scheduleId) || !prune.includes(scheduleId.split(':')[1] ?? '')) continue;
+    unwanted.push({ scheduleId, what: 'delete', differences: [], definition: null });
+  }
+  return [...wanted, ...unwanted];
+}
+
+async function changeTo({ client, taskQueue }: Session, definition: ScheduleDefinition): Promise<ScheduleChange> {
+  const { scheduleId } = definition;
+  try {
+    const there = definitionOf(await client.schedule.getHandle(scheduleId).describe());
+    const different = differences(there, { ...definition, taskQueue });
+    return { scheduleId, what: different.length === 0 ? 'none' : 'update', differences: different, definition };
+  } catch (error) {
+    if (!(error instanceof ScheduleNotFoundError)) throw error;
+    return { scheduleId, what: 'create', differences: [], definition };
+  }
+}
+
+async function applyChange(
+  { client, taskQueue }: Session,
+  { scheduleId, what, definition }: ScheduleChange,
+): Promise<void> {
+  const handle = client.schedule.getHandle(scheduleId);
+  if (what === 'delete') return handle.delete();
+  if (what === 'none' || definition === null) return;
+  const options = optionsOf(definition, taskQueue);
+  if (what === 'create') await client.schedule.create({ scheduleId, ...options });
+  // One that is paused stays so.
+  else await handle.update(({ state }) => ({ ...options, state }));
+}
+
+async function scheduleIds({ client }: Session): Promise<string[]> {
+  const ids: string[] = [];
+  for await (const { scheduleId } of client.schedule.list()) {
+    if (scheduleId.startsWith(SCHEDULE_PREFIX)) ids.push(scheduleId);
+  }
+  return ids.sort();
+}
+
+async function listSchedules(session: Session): Promise<ScheduleState[]> {
+  const states: ScheduleState[] = [];
+  for (const scheduleId of await scheduleIds(session)) {
+    const state = await stateOf(session, scheduleId).catch((error: unknown) => {
+      // The list lags: it may have been deleted since.
+      if (error instanceof ScheduleNotFoundError) return null;
+      throw error;
+    });
+    if (state !== null) states.push(state);
+  }
+  return states;
+}
+
+async function stateOf(session: Session, scheduleId: string): Promise<ScheduleState> {
+  const described = await session.client.schedule.getHandle(scheduleId).describe();
+  const { input, timeZone } = definitionOf(described);
+  const { info, state } = described;
+  const recent = info.recentActions.slice(-LAST_SHOWN).reverse();
+  return {
+    scheduleId,
+    when: input?.when ?? null,
+    timeZone,
+    paused: state.paused,
+    note: state.note ?? null,
+    next: info.nextActionTimes.slice(0, LAST_SHOWN).map((at) => at.toISOString()),
+    last: await Promise.all(
+      recent.map(({ takenAt, action }) => firingOf(session, takenAt.toISOString(), action.workflow)),
+    ),
+    skipped: info.numActionsSkippedOverlap,
+    missed: info.numActionsMissedCatchupWindow,
+  };
+}
+
+async function firingOf(
+  { client }: Session,
+  firedAt: string,
+  { workflowId, firstExecutionRunId }: { workflowId: string; firstExecutionRunId: string },
+): Promise<Firing> {
+  const handle = client.workflow.getHandle(workflowId, firstExecutionRunId);
+  const unknown: Firing = { firedAt, workflowId: null, outcome: null, already: false };
+  try {
+    const { status } = await handle.describe();
+    if (status.name === 'RUNNING') return unknown;
+    return { firedAt, ...((await handle.result()) as ScheduledResult) };
+  } catch (error) {
+    // Temporal forgets what closed long ago.
+    if (error instanceof WorkflowNotFoundError) return unknown;
+    if (!(error instanceof WorkflowFailedError)) throw error;
+    const details = error.cause instanceof ApplicationFailure ? error.cause.details?.[0] : undefined;
+    return { ...unknown, outcome: 'unknown', ...((details ?? {}) as Partial<ScheduledResult>) };
+  }
+}
+
+function scheduleError(what: string, error: unknown): BelayError {
+  if (!(error instanceof ScheduleNotFoundError)) return asBelayError(error, what);
+  return new BelayError('NotFound', `cannot ${what}: there is no such schedule; \`belay schedule list\` shows them`);
+}

@@ -1,0 +1,29 @@
+/** The servers of a rollout: how far they are, and how many have which outcome. Pure. */
+import { OUTCOMES, type Outcome } from './contract.ts';
+import type { Sum, TargetResult } from './fleet-contract.ts';
+
+export const isRunning = ({ startedAt, outcome }: TargetResult): boolean => startedAt !== null && outcome === null;
+
+export const isToCome = ({ startedAt, outcome }: TargetResult): boolean => startedAt === null && outcome === null;
+
+export function sumOf(parts: readonly { outcome: Outcome | null; isRunning: boolean }[]): Sum {
+  const sum = Object.fromEntries([...OUTCOMES, 'running', 'to_come'].map((name) => [name, 0])) as Sum;
+  for (const { outcome, isRunning } of parts) sum[outcome ?? (isRunning ? 'running' : 'to_come')] += 1;
+  return sum;
+}
+
+/** @returns of the servers, and of the deployments */
+export function sumsOf(targets: readonly TargetResult[]): { servers: Sum; deployments: Sum } {
+  return {
+    servers: sumOf(targets.map((it) => ({ outcome: it.outcome, isRunning: isRunning(it) }))),
+    deployments: sumOf(
+      targets.flatMap((it) => it.deployments.map(({ outcome }) => ({ outcome, isRunning: isRunning(it) }))),
+    ),
+  };
+}
+
+/** `97 completed, 3 failed`. */
+export function sumText(sum: Sum): string {
+  const counts = Object.entries(sum).filter(([, count]) => count > 0);
+  return counts.map(([name, count]) => `${count} ${name.replaceAll('_', ' ')}`).join(', ') || 'none';
+}

@@ -1,0 +1,52 @@
+/** What is told of a run that ended, and of a rollout that ended or waits for a decision. */
+import { workflowInfo } from '@temporalio/workflow';
+import type { RunResult } from '../contract.ts';
+import type { RolloutResult } from '../fleet-contract.ts';
+import { ROLLOUT_PREFIX, rolloutPauseId, runEndId } from '../ids.ts';
+import type { Rollout } from './open-rollout.ts';
+import type { Run } from './open-run.ts';
+import { announce } from './tell-targets.ts';
+
+/** A message of a chat has limits: so many parts, first those that are not completed. */
+const MAX_PARTS_TOLD = 50;
+
+export async function announceRun({ notify, result, input }: Run): Promise<void> {
+  const { workflowId, firstExecutionRunId, parent } = workflowInfo();
+  // A rollout is told of as a whole.
+  if (parent?.workflowId.startsWith(ROLLOUT_PREFIX) === true) return;
+  const { outcome, deployments } = result;
+  const told = worstFirst(deployments);
+  const shortened: RunResult = { ...result, deployments: told };
+  const id = runEndId(workflowId, firstExecutionRunId);
+  await announce({
+    notify,
+    outcome,
+    notification: { about: 'run', id, result: shortened, leftOut: deployments.length - told.length },
+    heartbeat: input.heartbeat,
+    summary: `Tell how a run ended: ${outcome ?? 'Internal'}`,
+  });
+}
+
+/** @param pauses so many times it has been paused, where that is what is told */
+export async function announceRollout({ notify, result, input }: Rollout, pauses: number | null): Promise<void> {
+  const { workflowId, firstExecutionRunId } = workflowInfo();
+  const { outcome, targets } = result;
+  const told = worstFirst(targets).map((target) => ({ ...target, deployments: [] }));
+  const shortened: RolloutResult = { ...result, targets: told, decisions: result.decisions.slice(-3) };
+  const id =
+    pauses === null
+      ? runEndId(workflowId, firstExecutionRunId)
+      : rolloutPauseId(workflowId, firstExecutionRunId, pauses);
+  await announce({
+    notify,
+    outcome,
+    notification: { about: 'rollout', id, result: shortened, leftOut: targets.length - told.length },
+    heartbeat: input.heartbeat,
+    summary: pauses === null ? `Tell how a rollout ended: ${outcome ?? 'Internal'}` : 'Tell that a rollout is paused',
+  });
+}
+
+function worstFirst<T extends { outcome: string | null }>(parts: T[]): T[] {
+  const isCompleted = ({ outcome }: T) => outcome === 'completed';
+  return [...parts.filter((it) => !isCompleted(it)), ...parts.filter(isCompleted)].slice(0, MAX_PARTS_TOLD);
+}

@@ -1,0 +1,27 @@
+/** An event about a server keeps rollouts from beginning with it: they are found by a search, which lags. */
+import { proxyActivities, sleep, workflowInfo } from '@temporalio/workflow';
+import type { Activities } from '../activities/index.ts';
+import type { ServiceEvent } from '../event-contract.ts';
+import { plainText } from '../text.ts';
+
+const LOOK_AGAIN_MS = 5_000;
+
+const activities = proxyActivities<Activities>({
+  startToCloseTimeout: '30 seconds',
+  scheduleToCloseTimeout: '5 minutes',
+});
+
+/** @returns the workflow ids of the rollouts that were told */
+export async function holdServer({ kind, serverId }: ServiceEvent): Promise<string[]> {
+  if (serverId === null || (kind !== 'alert.fired' && kind !== 'resource.deleted')) return [];
+  const input = { serverId, event: workflowInfo().workflowId, why: WHY[kind] };
+  const tell = () =>
+    activities.holdServer
+      .executeWithOptions({ summary: `rollouts are not to begin with ${plainText(serverId, 40)}` }, [input])
+      .catch(() => []);
+  const first = await tell();
+  await sleep(LOOK_AGAIN_MS, { summary: 'before rollouts are looked for that a search did not show yet' });
+  return [...new Set([...first, ...(await tell())])];
+}
+
+const WHY = { 'alert.fired': 'an alert fired', 'resource.deleted': 'it was deleted' } as const;

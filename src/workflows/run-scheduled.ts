@@ -1,0 +1,81 @@
+/**
+ * What a schedule fires: starts the run or rollout of the slot, under an id made of the slot, so that a night that has
+ * a time twice has one run; and ends as that does, so that the schedule sees overlaps and failures.
+ */
+import { ApplicationFailure, defineSearchAttributeKey, WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
+import { ParentClosePolicy, proxyLocalActivities, startChild, workflowInfo } from '@temporalio/workflow';
+import type { Activities } from '../activities/index.ts';
+import { RUN_TYPES, type RunInput, type RunResult } from '../contract.ts';
+import {
+  ROLLOUT_TYPE,
+  type RolloutInput,
+  type RolloutResult,
+  type ScheduledInput,
+  type ScheduledResult,
+} from '../fleet-contract.ts';
+import { rolloutId, runWorkflowId } from '../ids.ts';
+import { problemOfInput } from '../input.ts';
+import { launchOf, rolloutLaunchOf } from '../launch.ts';
+import { problemOfRollout } from '../rollout-input.ts';
+import { endOf, type Ending } from './children.ts';
+
+const { findSlot } = proxyLocalActivities<Activities>({
+  startToCloseTimeout: '4 seconds',
+  retry: { maximumAttempts: 3 },
+});
+
+const FIRED_AT = defineSearchAttributeKey('TemporalScheduledStartTime', 'DATETIME');
+
+export async function runScheduled(input: ScheduledInput): Promise<ScheduledResult> {
+  refuseOtherInput(input);
+  const { slot, timeZone, schedule } = input;
+  const { startTime, typedSearchAttributes } = workflowInfo();
+  const firedAt = (typedSearchAttributes.get(FIRED_AT) ?? startTime).toISOString();
+  const key = `${schedule}.${await findSlot({ slot, timeZone, firedAt })}`;
+  const child = await startOnce(input, key).catch((error: unknown) => {
+    if (error instanceof WorkflowExecutionAlreadyStartedError) return error.workflowId;
+    throw error;
+  });
+  if (typeof child === 'string') return { workflowId: child, already: true, outcome: null };
+  const { end } = await endOf(child);
+  const result: ScheduledResult = { workflowId: child.workflowId, already: false, outcome: end.outcome };
+  if (end.error === null) return result;
+  throw ApplicationFailure.create({ ...end.error, nonRetryable: true, details: [result] });
+}
+
+/** @throws WorkflowExecutionAlreadyStartedError where the slot is taken */
+async function startOnce({ start }: ScheduledInput, key: string): Promise<Ending<RunResult | RolloutResult>> {
+  const once = { workflowIdReusePolicy: 'REJECT_DUPLICATE', parentClosePolicy: ParentClosePolicy.ABANDON } as const;
+  if (start.type === ROLLOUT_TYPE) {
+    const input: RolloutInput = { ...start.input, key };
+    const workflowId = rolloutId(input.name, key);
+    return startChild<(input: RolloutInput) => Promise<RolloutResult>>(ROLLOUT_TYPE, {
+      ...rolloutLaunchOf(input),
+      ...once,
+      workflowId,
+      args: [input],
+    });
+  }
+  const { type, input } = start;
+  const workflowId = runWorkflowId(type, input, key);
+  return startChild<(input: RunInput) => Promise<RunResult>>(type, {
+    ...launchOf(input),
+    ...once,
+    workflowId,
+    args: [input],
+  });
+}
+
+/** The UI can start workflows and change schedules, and a mistake in the code would be tried again for ever. */
+function refuseOtherInput({ start, slot, timeZone, schedule }: Partial<ScheduledInput> = {}): void {
+  const problem =
+    start?.type === ROLLOUT_TYPE
+      ? problemOfRollout({ ...start.input, key: 'any' })
+      : start !== undefined && RUN_TYPES.includes(start.type)
+        ? problemOfInput(start.type, start.input)
+        : 'start: names neither a run nor a rollout';
+  const isWhole = Array.isArray(slot?.times) && typeof timeZone === 'string' && typeof schedule === 'string';
+  if (problem === null && isWhole) return;
+  const message = `this is nothing a schedule fires: ${problem ?? 'it has no slot'}; use belay schedule apply`;
+  throw ApplicationFailure.create({ type: 'Usage', message, nonRetryable: true });
+}
