@@ -17,10 +17,10 @@ export function followRollout(
   belay: Belay,
   rollout: Rollout,
   stream: NodeJS.WriteStream = process.stderr,
-): { stop(): void } {
+): { stop(result: RolloutResult): void } {
   const terminal = stream.isTTY ? createLiveLines(stream) : null;
   const told = new Set<string>();
-  let head = '';
+  let phase: string | null = null;
   let stopped = false;
   let timer: NodeJS.Timeout | undefined;
 
@@ -35,24 +35,29 @@ export function followRollout(
 
   function show(status: RolloutStatus, lines: string[]): void {
     terminal?.clear();
-    // What earlier attempts did is in the result.
-    const ended = status.result.targets.filter((it) => it.outcome !== null && it.startedAt !== null);
+    tellEnded(status.result);
+    const head = headLine(status);
+    if (terminal !== null) terminal.draw([head, ...lines]);
+    else if (status.result.phase !== phase) stream.write(`${head}\n`);
+    phase = status.result.phase;
+  }
+
+  /** What earlier attempts did is in the result. */
+  function tellEnded({ targets }: RolloutResult): void {
+    const ended = targets.filter(({ outcome, startedAt }) => outcome !== null && startedAt !== null);
     for (const target of ended.filter(({ serverId }) => !told.has(serverId))) {
       told.add(target.serverId);
       stream.write(`${targetLine(target)}\n`);
     }
-    const next = headLine(status);
-    if (terminal !== null) terminal.draw([next, ...lines]);
-    else if (next !== head && status.waiting?.for !== 'servers') stream.write(`${next}\n`);
-    head = next;
   }
 
   void look();
   return {
-    stop() {
+    stop(result) {
       stopped = true;
       clearTimeout(timer);
       terminal?.clear();
+      tellEnded(result);
     },
   };
 }

@@ -19,8 +19,15 @@ export function printRollout(result: RolloutResult, json: boolean): void {
   else process.stdout.write(`${rolloutLines(result).join('\n')}\n`);
 }
 
-function rolloutLines(result: RolloutResult): string[] {
-  const { outcome, phase, error, workflowId, links, decisions, targets, servers, deployments } = result;
+/** For whoever saw each server end. */
+export function printRolloutEnd(result: RolloutResult, json: boolean): void {
+  if (json) return printDocument(result);
+  const left = result.targets.filter(({ outcome }) => outcome !== 'completed');
+  process.stdout.write(`${rolloutLines(result, left).join('\n')}\n`);
+}
+
+function rolloutLines(result: RolloutResult, targets = result.targets): string[] {
+  const { outcome, phase, error, workflowId, links, decisions, servers, deployments } = result;
   const took = durationOf(result.startedAt, result.endedAt);
   const state = outcome ?? error?.type ?? `in flight: ${phase ?? 'phase not known'}`;
   return [

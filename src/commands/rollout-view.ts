@@ -5,14 +5,14 @@ import type { Belay, Rollout } from '../starter.ts';
 import { whyRollout } from '../why.ts';
 import { EXIT, exitCodeOf } from './exit.ts';
 import { followRollout, headLine } from './rollout-live.ts';
-import { printRollout, rolloutOfError } from './rollout-output.ts';
+import { printRollout, printRolloutEnd, rolloutOfError } from './rollout-output.ts';
 import { rolloutMarkdown, writeSummary } from './summary.ts';
 import type { View } from './waiting.ts';
 
 export const viewOfRollout = (belay: Belay, rollout: Rollout): View<RolloutResult> => ({
   what: 'rollout',
   follow: () => followRollout(belay, rollout),
-  print: printRollout,
+  print: printRolloutEnd,
   ofError: rolloutOfError,
   markdown: rolloutMarkdown,
 });

@@ -74,12 +74,16 @@ function changeLines({ scheduleId, what, differences }: ScheduleChange): string[
 
 const WORDS = { create: 'to be created', update: 'to be changed', delete: 'to be deleted', none: 'as it should be' };
 
-/** A night without the time of the schedule: this year and the next, the others are like them. */
+/** The next day without a time of the schedule; the others are like it. */
 function movedLines({ definition: { scheduleId, timeZone }, moved }: PlannedSchedule): string[] {
-  return moved.slice(0, 2).map(({ date, time, to }) => {
-    const at = `${String(to.hour).padStart(2, '0')}:${String(to.minute).padStart(2, '0')}`;
-    return `  ${scheduleId}: on ${date} there is no ${time} in ${timeZone}, where clocks jump: it starts at ${at}`;
-  });
+  const today = new Date().toISOString().slice(0, 10);
+  return moved
+    .filter(({ date }) => date >= today)
+    .slice(0, 1)
+    .map(({ date, time, to }) => {
+      const at = `${String(to.hour).padStart(2, '0')}:${String(to.minute).padStart(2, '0')}`;
+      return `  ${scheduleId}: on ${date} there is no ${time} in ${timeZone}, where clocks jump: it starts at ${at}`;
+    });
 }
 
 function summaryOf(changes: ScheduleChange[], applied: boolean): string {

@@ -30,7 +30,8 @@ interface Waited<R> {
 export interface View<R> {
   what: string;
   /** Until stopped. */
-  follow(): { stop(): void };
+  follow(): { stop(result: R): void };
+  /** At the end, after all that was seen while it went on. */
   print(result: R, json: boolean): void;
   ofError(error: unknown): R;
   markdown(result: R): string;
@@ -58,7 +59,7 @@ export async function waitAndPrint<R extends Pick<RunResult, 'outcome' | 'error'
       (it) => ({ result: it, error: null }),
       (it: unknown) => ({ result: view.ofError(it), error: it }),
     );
-    live.stop();
+    live.stop(result);
     view.print(result, options.json === true);
     await writeSummary(options.summary, () => view.markdown(result));
     if (!(error instanceof BelayError) || error.type !== 'StoppedWaiting') return exitCodeOf(result);

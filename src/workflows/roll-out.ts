@@ -64,7 +64,7 @@ function watchFailures(rollout: Rollout): () => void {
     if (result.phase === 'running' && pauses > pausedAt) [forgiven, pausedAt] = [failures, pauses];
     // The last server counts as well, though nothing is left to be stopped.
     if (result.phase === 'running' && failures - forgiven > input.maxFailures) {
-      const why = `${failures - forgiven} servers are not completed, more than the ${input.maxFailures} that may`;
+      const why = `too many servers are not completed: ${failures - forgiven}, at most ${input.maxFailures} may be`;
       rollout.decide(input.onFailures, THRESHOLD, why);
       if (input.onFailures === 'pause') void announceRollout(rollout, (pauses += 1));
     }

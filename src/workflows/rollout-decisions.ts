@@ -16,7 +16,7 @@ const resumeUpdate = defineUpdate<void, [DecisionInput]>(ROLLOUT_UPDATES.resume)
 const abortUpdate = defineUpdate<void, [DecisionInput]>(ROLLOUT_UPDATES.abort);
 const holdSignal = defineSignal<[HoldInput]>(HOLD_SIGNAL);
 
-/** @param onResumed told when it goes on although servers failed */
+/** @param onResumed told when it goes on */
 export function hearDecisions(rollout: Rollout, onResumed: () => void): void {
   setHandler(pauseUpdate, ({ by, why }) => rollout.decide('pause', by, why), {
     validator: (decision: DecisionInput) => {
@@ -30,9 +30,12 @@ export function hearDecisions(rollout: Rollout, onResumed: () => void): void {
     resumeUpdate,
     ({ by, why, serverId }) => {
       const held = heldTarget(rollout, serverId);
-      if (held !== null) held.heldBy = null;
-      else onResumed();
-      rollout.decide(held === null ? 'resume' : 'release', by, held === null ? why : `server ${serverId}: ${why}`);
+      if (held !== null) {
+        held.heldBy = null;
+        return rollout.decide('release', by, `server ${serverId}: ${why}`);
+      }
+      rollout.decide('resume', by, why);
+      onResumed();
     },
     {
       validator: (decision: DecisionInput) => {

@@ -1,0 +1,29 @@
+/**
+ * A fleet of 100 servers with 300 sites, 10 servers at once, 3 % of the deployments failing, the worker killed twice:
+ * its wall time against the best that the limit and the service's own durations allow. `npm run bench`.
+ */
+import { rollFleet } from '../test/support/fleet.ts';
+import { endAll } from '../test/support/at-end.ts';
+
+const [servers = 100, sites = 300] = process.argv.slice(2).map(Number);
+
+const { result, wallMs, bestMs, atOnce, history } = await rollFleet({
+  servers,
+  sites,
+  atOnce: 10,
+  oneFailsOf: 33,
+  backupMs: 4_000,
+  deploymentMs: 3_000,
+  intervalMs: 500,
+  kills: 2,
+});
+process.stdout.write(
+  [
+    `${servers} servers, ${sites} sites: ${result.servers.completed} servers and ${result.deployments.completed} sites completed`,
+    `at most ${atOnce} servers at once, the worker killed twice, nothing triggered twice`,
+    `wall time ${Math.round(wallMs / 1000)} s, ${(wallMs / bestMs).toFixed(2)} times the best possible of ${bestMs / 1000} s`,
+    `history of the rollout: ${history.events} events, ${Math.round(history.bytes / 1024)} KB`,
+    '',
+  ].join('\n'),
+);
+await endAll();

@@ -1,0 +1,41 @@
+/** Rollouts of a test: servers with sites, at a quick pace. */
+import assert from 'node:assert/strict';
+import type { RolloutInput, RolloutResult, RolloutTarget } from '../../src/fleet-contract.ts';
+import { BelayError, type Rollout } from '../../src/starter.ts';
+import { fresh } from './world.ts';
+
+const PACE = { intervalMs: 200, tries: 200 };
+
+/** So many, each with so many sites. */
+export function servers(count: number, sites = 1): [RolloutTarget, ...RolloutTarget[]] {
+  const all = Array.from({ length: count }, () => ({
+    serverId: fresh('s'),
+    siteIds: Array.from({ length: sites }, () => fresh('a')),
+  }));
+  return all as [RolloutTarget, ...RolloutTarget[]];
+}
+
+/** Two servers at once, and none may fail. */
+export function rolloutOf(targets: RolloutTarget[], more: Partial<RolloutInput> = {}): RolloutInput {
+  return {
+    name: 'steady',
+    fleet: 'shop',
+    key: fresh('k'),
+    waves: [{ name: 'all', targets }],
+    maxAtOnce: 2,
+    maxFailures: 0,
+    onFailures: 'stop',
+    options: { backup: PACE, deploy: PACE },
+    ...more,
+  };
+}
+
+/** Its result, whatever its outcome. */
+export async function endOf(rollout: Rollout): Promise<RolloutResult> {
+  return rollout.result().catch((error: unknown) => {
+    assert.ok(error instanceof BelayError && error.rollout !== null, String(error));
+    return error.rollout;
+  });
+}
+
+export const outcomesOf = ({ targets }: RolloutResult) => targets.map(({ outcome }) => outcome);
