@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { format, resolveConfig } from 'prettier';
 import { z } from 'zod';
 import { configurationSchema } from '../src/configuration/schema.ts';
+import { rolloutResult } from './schemas/rollout-result.ts';
 import { runInput } from './schemas/run-input.ts';
 import { runResult } from './schemas/run-result.ts';
 
@@ -12,6 +13,7 @@ export { runInput, runResult };
 export const DOCUMENTS = {
   'run-input.schema.json': runInput,
   'run-result.schema.json': runResult,
+  'rollout-result.schema.json': rolloutResult,
   'belay.schema.json': configurationSchema,
 } as const;
 

@@ -3,9 +3,9 @@ import { z } from 'zod';
 import { EVIDENCE, OUTCOMES, SCHEMA_VERSION, type RunResult } from '../../src/contract.ts';
 import type { Assert, Same } from './tie.ts';
 
-const count = (description: string) => z.int().min(0).meta({ description });
-const text = (description: string) => z.string().nullable().meta({ description });
-const time = (what: string) =>
+export const count = (description: string) => z.int().min(0).meta({ description });
+export const text = (description: string) => z.string().nullable().meta({ description });
+export const time = (what: string) =>
   z
     .string()
     .regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/)
@@ -13,9 +13,12 @@ const time = (what: string) =>
     .nullable()
     .meta({ description: `${what}: ISO 8601, UTC. Null where it isn't known, or not yet.` });
 
-const outcome = z.enum(OUTCOMES).nullable().meta({ description: 'Null while in flight, or where there was none.' });
+export const outcome = z
+  .enum(OUTCOMES)
+  .nullable()
+  .meta({ description: 'Null while in flight, or where there was none.' });
 
-const error = z
+export const error = z
   .object({
     type: z.enum([
       'BackupFailed',
