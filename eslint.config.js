@@ -85,7 +85,7 @@ export default tseslint.config(
       'src/event-names.ts',
       'src/fleet-contract.ts',
       'src/duration.ts',
-      'src/given.ts',
+      'src/objects.ts',
       'src/launch.ts',
       'src/rollout-input.ts',
       'src/targets.ts',

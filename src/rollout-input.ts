@@ -23,6 +23,9 @@ function problemOfWaves({ options, meta, heartbeat }: RolloutInput, waves: unkno
   let size = 0;
   for (const [index, wave] of (waves as Partial<RolloutInput['waves'][number]>[]).entries()) {
     if (problemOfId(wave?.name) !== null) return `waves[${index}].name: ${problemOfId(wave?.name)}`;
+    if (waves.findIndex((it: Partial<typeof wave> | null) => it?.name === wave.name) < index) {
+      return `waves[${index}].name: another wave is called ${wave.name}, too`;
+    }
     if (!Array.isArray(wave.targets)) return `waves[${index}].targets: is not a list`;
     for (const [place, target] of wave.targets.entries()) {
       const { serverId, siteIds } = (target ?? {}) as Partial<typeof target>;

@@ -80,7 +80,7 @@ test('a mistake about events and notifications is told with file, line, key and 
     ['events:\n  sources:\n    "a/b": { verify: none }', 'FILE:3: events.sources.a/b: a name has up to 50 of'],
     [
       'events:\n  reactions:\n    alert.fired: [end-wait]',
-      'FILE:3: events.reactions.alert.fired.0: write one of notify',
+      'FILE:3: events.reactions.alert.fired.0: write one of hold, notify',
     ],
     ['notify:\n  on: never', 'FILE:2: notify.on: write one of failed, all'],
     ['notify:\n  targets:\n    ops: https://x', 'FILE:3: notify.targets.ops: a secret or address stands in a file'],

@@ -9,7 +9,7 @@ import { namesIn } from '../event-names.ts';
 import { meaningOf } from '../events/delivery.ts';
 import { parseBody } from '../events/json.ts';
 import { redacted, shapeOf } from '../events/redact.ts';
-import { given } from '../given.ts';
+import { given } from '../objects.ts';
 import { LIMITS } from '../input.ts';
 import { BelayError, type Belay, type TakenEvent } from '../starter.ts';
 import { plainText } from '../text.ts';

@@ -1,6 +1,6 @@
 /** A run's input from the options of a command. */
 import type { Evidence, RunInput } from '../contract.ts';
-import { given } from '../given.ts';
+import { given } from '../objects.ts';
 
 export interface RunOptions {
   server?: string;

@@ -2,7 +2,7 @@
 import { Command, Option } from 'commander';
 import { printDocument } from '../document.ts';
 import { OUTCOMES, SCHEMA_VERSION, type Outcome } from '../contract.ts';
-import { given } from '../given.ts';
+import { given } from '../objects.ts';
 import { LIMITS } from '../input.ts';
 import { sumOf, sumText } from '../targets.ts';
 import { examples, json, summary } from './options.ts';

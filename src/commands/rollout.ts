@@ -7,7 +7,7 @@ import { SCHEMA_VERSION } from '../contract.ts';
 import { printDocument } from '../document.ts';
 import type { DecisionInput } from '../fleet-contract.ts';
 import { planRollout } from '../fleets/plan-rollout.ts';
-import { given } from '../given.ts';
+import { given } from '../objects.ts';
 import { LIMITS } from '../input.ts';
 import type { Belay, Rollout } from '../starter.ts';
 import { EXIT } from './exit.ts';
@@ -61,13 +61,12 @@ function startCommand(): Command {
     .option('--detach', 'start it and exit; `belay wait` gives the verdict');
   return addWaitOptions(command)
     .addOption(json())
-    .action((name: string, _options: object, self: Command) =>
-      follow(self.optsWithGlobals(), async (belay) => {
-        const { key = randomUUID(), heartbeat, meta } = self.optsWithGlobals<StartOptions>();
-        const plan = planRollout(await readConfiguration(), name);
-        return belay.rollouts.start({ ...plan, key, ...given({ heartbeat, meta }) });
-      }),
-    );
+    .action(async (name: string, _options: object, self: Command) => {
+      const options = self.optsWithGlobals<StartOptions>();
+      const { key = randomUUID(), heartbeat, meta } = options;
+      const plan = planRollout(await readConfiguration(), name);
+      await follow(options, (belay) => belay.rollouts.start({ ...plan, key, ...given({ heartbeat, meta }) }));
+    });
 }
 
 function retryCommand(): Command {

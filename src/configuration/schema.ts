@@ -2,7 +2,6 @@
 import { parsePath } from 'dot-prop';
 import { z } from 'zod';
 import { EVENT_KINDS } from '../event-contract.ts';
-import { checkFleets } from './fleet-checks.ts';
 import { fleets, rollouts, schedules } from './fleet-schema.ts';
 import { name } from './values.ts';
 
@@ -93,7 +92,6 @@ export const configurationSchema = z
     rollouts: rollouts.describe('How a fleet is backed up and deployed.').optional(),
     schedules: schedules.describe('What is started by itself, and when.').optional(),
   })
-  .superRefine(checkFleets)
   .meta({ title: 'belay.yaml', description: 'Configuration of Belay; docs/configuration.md shows all of it.' });
 
 export type Configuration = z.infer<typeof configurationSchema>;

@@ -12,12 +12,13 @@ export const id = z
   .transform(String)
   .superRefine((text, context) => {
     const problem = problemOfId(text);
-    if (problem !== null) context.addIssue(`the id ${problem}`);
+    if (problem !== null) context.addIssue(`the id ${problem}: write it as the service does`);
   });
 
 export const ids = z.array(id, { error: 'write a list of ids, like [34, 35]' }).superRefine((all, context) => {
   const twice = all.findIndex((it, index) => all.indexOf(it) < index);
-  if (twice >= 0) context.addIssue({ code: 'custom', message: `${all[twice]} stands there twice`, path: [twice] });
+  if (twice >= 0)
+    context.addIssue({ code: 'custom', message: `${all[twice]} stands there twice: name it once`, path: [twice] });
 });
 
 /** In milliseconds. */
@@ -34,12 +35,12 @@ export function wholeNumber([min, max]: readonly [number, number]) {
   return z.number({ error }).int({ error }).min(min, { error }).max(max, { error });
 }
 
+const SHARE = { error: 'write a number of servers, or per cent up to 100%, like 3%' };
+
 /** A number of servers, or a part of them: `3`, `3%`. */
 export const share = z
-  .union([z.number().int().min(0), z.string().regex(/^\d{1,3}(\.\d+)?%$/)], {
-    error: 'write a number of servers, or per cent like 3%',
-  })
-  .refine((value) => typeof value === 'number' || Number.parseFloat(value) <= 100, { error: 'write at most 100%' });
+  .union([z.number(SHARE).int(SHARE).min(0, SHARE), z.string(SHARE).regex(/^\d{1,3}(\.\d+)?%$/, SHARE)], SHARE)
+  .refine((value) => typeof value === 'number' || Number.parseFloat(value) <= 100, SHARE);
 
 export type Share = z.infer<typeof share>;
 
@@ -51,6 +52,6 @@ export function shareOf(value: Share, servers: number): number {
 /** One or a list of them. */
 export function oneOrMore<T extends z.ZodType>(value: T, error: string) {
   return z
-    .union([value, z.array(value).min(1)], { error })
+    .union([value, z.array(value).min(1, { error })], { error })
     .transform((given) => (Array.isArray(given) ? given : [given]) as z.output<T>[]);
 }

@@ -3,6 +3,7 @@ import { ConfigError } from '../config.ts';
 import type { Configuration } from '../configuration/schema.ts';
 import { shareOf } from '../configuration/values.ts';
 import type { RolloutInput } from '../fleet-contract.ts';
+import { entry } from '../objects.ts';
 import { runOptionsOf } from './run-options.ts';
 import { wavesOf } from './waves.ts';
 
@@ -11,8 +12,8 @@ export function planRollout(
   { fleets = {}, rollouts = {} }: Pick<Configuration, 'fleets' | 'rollouts'>,
   name: string,
 ): Omit<RolloutInput, 'key'> {
-  const rollout = rollouts[name];
-  const fleet = fleets[rollout?.fleet ?? ''];
+  const rollout = entry(rollouts, name);
+  const fleet = entry(fleets, rollout?.fleet ?? '');
   if (rollout === undefined || fleet === undefined) {
     const known = Object.keys(rollouts).join(', ') || 'none: add it under rollouts';
     throw new ConfigError(`belay.yaml has no rollout ${name}; it has ${known}`);
@@ -23,7 +24,7 @@ export function planRollout(
     fleet: rollout.fleet,
     waves: wavesOf(fleet, rollout.waves),
     maxAtOnce: rollout.maxAtOnce ?? 1,
-    maxFailures: shareOf(rollout.maxFailures ?? 0, Object.keys(fleet.servers).length),
+    maxFailures: shareOf(rollout.maxFailures ?? 0, fleet.servers.size),
     onFailures: rollout.onFailures ?? 'stop',
     ...(Object.keys(options).length === 0 ? {} : { options }),
   };

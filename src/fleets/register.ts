@@ -17,7 +17,7 @@ export interface Register {
 export function registerOf(fleets: Fleets = {}): Register {
   const register: Register = { servers: new Map(), sites: new Map() };
   for (const [fleet, { servers }] of Object.entries(fleets)) {
-    for (const [serverId, { sites: siteIds = [] }] of Object.entries(servers)) {
+    for (const [serverId, { sites: siteIds = [] }] of servers) {
       register.servers.set(serverId, { fleet, serverId, siteIds });
       for (const siteId of siteIds) register.sites.set(siteId, { fleet, serverId });
     }

@@ -1,7 +1,7 @@
 /** From the words of belay.yaml to a run's input. Pure. */
 import type { RunOptionsConfig } from '../configuration/fleet-schema.ts';
 import type { RunOptions } from '../fleet-contract.ts';
-import { given } from '../given.ts';
+import { given } from '../objects.ts';
 
 export function runOptionsOf({ backup, deploy, ifBusy, busyTimeout, keepGoing }: RunOptionsConfig): RunOptions {
   return given({

@@ -6,11 +6,11 @@ import type { RolloutTarget, RolloutWave } from '../fleet-contract.ts';
 type WaveConfig = NonNullable<RolloutConfig['waves']>[number];
 
 /** The servers that no wave takes. */
-const REST = 'rest';
+export const REST = 'rest';
 
 /** In the order of the file. One wave may be left empty by those before it. */
 export function wavesOf({ servers }: FleetConfig, waves: WaveConfig[] = []): RolloutWave[] {
-  const all = Object.entries(servers).map(([serverId, { sites = [], labels = {} }]) => ({
+  const all = [...servers].map(([serverId, { sites = [], labels = {} }]) => ({
     target: { serverId, siteIds: sites } satisfies RolloutTarget,
     labels,
   }));

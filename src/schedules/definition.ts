@@ -6,7 +6,7 @@ import { ROLLOUT_TYPE, type ScheduledInput, type Slot } from '../fleet-contract.
 import { planRollout } from '../fleets/plan-rollout.ts';
 import { registerOf, type Register } from '../fleets/register.ts';
 import { runOptionsOf } from '../fleets/run-options.ts';
-import { given } from '../given.ts';
+import { given } from '../objects.ts';
 import { scheduleId } from '../ids.ts';
 import { movedTimes, type MovedTime } from './local-time.ts';
 import { timesOf, timesOfDay, type Times } from './times.ts';

@@ -94,11 +94,17 @@ export function everFires({ dayOfMonth, month }: Times): boolean {
   return month.some((it) => dayOfMonth.some((day) => day <= new Date(Date.UTC(2024, it, 0)).getUTCDate()));
 }
 
+const RANGES = 'write minute 0-59, hour 0-23, day of month 1-31, month 1-12 or jan-dec, day of week 0-7 or sun-sat';
+
 function parse(text: string) {
   try {
     return CronExpressionParser.parse(text);
   } catch (error) {
-    throw new Error(`"${text}" is no cron expression: ${(error as Error).message}`, { cause: error });
+    const isNever = (error as Error).message.includes('day of month');
+    const message = isNever
+      ? 'it never fires: no such month has such a day'
+      : `"${text}" is no cron expression: ${RANGES}`;
+    throw new Error(message, { cause: error });
   }
 }
 

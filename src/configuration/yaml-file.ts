@@ -1,0 +1,126 @@
+/** belay.yaml as YAML: what is wrong with it as such, and where its keys stand. */
+import {
+  isAlias,
+  isMap,
+  isScalar,
+  isSeq,
+  parseDocument,
+  visit,
+  type Document,
+  type LineCounter,
+  type Node,
+  type Scalar,
+} from 'yaml';
+import type { Configuration } from './schema.ts';
+
+interface Broken {
+  line: number;
+  keys: string[];
+  message: string;
+}
+
+/** Ids and labels stand below these: what looks like a number is to be taken as it was written, like 0012 or 1e3. */
+const WRITTEN_BELOW = ['fleets', 'start', 'labels'];
+
+export function parseFile(text: string, lines: LineCounter): { document: Document } | { broken: Broken } {
+  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, uniqueKeys: isSameKey });
+  const [error] = document.errors;
+  const broken =
+    error === undefined ? danglingAlias(document) : { code: error.code, at: error.pos[0], said: error.message };
+  if (broken !== null) {
+    const message = REMEDIES[broken.code] ?? broken.said;
+    return { broken: { line: lines.linePos(broken.at).line, keys: keysAt(document, broken.at), message } };
+  }
+  keepWritten(document);
+  return { document };
+}
+
+const REMEDIES: Partial<Record<string, string>> = {
+  BAD_ALIAS: 'what begins with * is YAML for something else: put it in quotes',
+  UNEXPECTED_TOKEN: 'this is no YAML: text with signs like * or : goes in quotes',
+  DUPLICATE_KEY: 'it stands there twice: keep one',
+  MULTIPLE_DOCS: 'the file has two documents: take the line --- out',
+};
+
+/** Of the innermost of the keys that is there. */
+export function lineOf(document: Document, lines: LineCounter, keys: string[]): number {
+  let node: unknown = document.contents;
+  let offset = 0;
+  for (const key of keys) {
+    const found = inside(node, key);
+    if (found === null) break;
+    offset = found.offset ?? offset;
+    node = found.value;
+  }
+  return lines.linePos(offset).line;
+}
+
+/** Objects put keys that look like numbers first; which servers come first is what the file says. */
+export function inOrderOfFile(document: Document, configuration: Configuration): Configuration {
+  for (const [name, fleet] of Object.entries(configuration.fleets ?? {})) {
+    const node = document.getIn(['fleets', name, 'servers']);
+    const keys = isMap(node) ? node.items.map(({ key }) => (isScalar(key) ? String(key.value) : '')) : [];
+    const place = (serverId: string) => keys.indexOf(serverId);
+    fleet.servers = new Map([...fleet.servers].sort(([a], [b]) => place(a) - place(b)));
+  }
+  return configuration;
+}
+
+function danglingAlias(document: Document): { code: string; at: number; said: string } | null {
+  let at: number | null = null;
+  visit(document, {
+    Alias(_key, node) {
+      if (node.resolve(document) === undefined) at ??= node.range?.[0] ?? 0;
+    },
+  });
+  return at === null ? null : { code: 'BAD_ALIAS', at, said: '' };
+}
+
+function keepWritten(document: Document): void {
+  visit(document, {
+    Scalar(_key, node, path) {
+      const isBelow = path.some(
+        (it) => 'key' in it && isScalar(it.key) && WRITTEN_BELOW.includes(String(it.key.value)),
+      );
+      if (isBelow && typeof node.value === 'number') node.value = written(node);
+    },
+  });
+}
+
+const written = (node: Scalar): string => node.source ?? String(node.value);
+
+function isSameKey(a: Node, b: Node): boolean {
+  return a === b || (isScalar(a) && isScalar(b) && written(a) === written(b));
+}
+
+/** The keys around a place in the text. */
+function keysAt(document: Document, offset: number): string[] {
+  const keys: string[] = [];
+  let node: unknown = document.contents;
+  for (;;) {
+    const children: { key: string; at: number; value: unknown }[] = isMap(node)
+      ? node.items.map(({ key, value }) => ({ key: nameOf(key), at: startOf(key), value }))
+      : isSeq(node)
+        ? node.items.map((value, index) => ({ key: String(index), at: startOf(value), value }))
+        : [];
+    const around = children.findLast(({ at }) => at <= offset);
+    if (around === undefined) return keys;
+    keys.push(around.key);
+    node = around.value;
+  }
+}
+
+const nameOf = (key: unknown): string => (isScalar(key) ? String(key.value) : isAlias(key) ? `*${key.source}` : '?');
+
+const startOf = (node: unknown): number => (node as Node | null)?.range?.[0] ?? Infinity;
+
+function inside(node: unknown, key: string): { offset: number | undefined; value: unknown } | null {
+  if (isSeq(node)) {
+    const value = node.items[Number(key)] as Node | undefined;
+    return value === undefined ? null : { offset: value.range?.[0], value };
+  }
+  const pair = isMap(node)
+    ? node.items.find((item) => isScalar(item.key) && String(item.key.value) === key)
+    : undefined;
+  return isScalar(pair?.key) ? { offset: pair.key.range?.[0], value: pair.value } : null;
+}
