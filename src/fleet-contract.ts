@@ -156,6 +156,8 @@ export interface ScheduledInput {
   when: string;
   timeZone: string;
   slot: Slot;
+  /** Where no worker takes it up for longer, nothing is started. */
+  catchUpMs: number;
   start: { type: RunType; input: RunInput } | { type: typeof ROLLOUT_TYPE; input: Omit<RolloutInput, 'key'> };
 }
 

@@ -22,6 +22,12 @@ export function sumsOf(targets: readonly TargetResult[]): { servers: Sum; deploy
   };
 }
 
+/** Those that are not completed come first. */
+export function worstFirst<T extends { outcome: Outcome | null }>(parts: readonly T[]): T[] {
+  const isCompleted = ({ outcome }: T) => outcome === 'completed';
+  return [...parts.filter((it) => !isCompleted(it)), ...parts.filter(isCompleted)];
+}
+
 /** `97 completed, 3 failed`. */
 export function sumText(sum: Sum): string {
   const counts = Object.entries(sum).filter(([, count]) => count > 0);

@@ -3,7 +3,7 @@ import { appendFile } from 'node:fs/promises';
 import type { RunResult } from '../contract.ts';
 import type { RolloutResult, TargetResult } from '../fleet-contract.ts';
 import { BelayError } from '../starter.ts';
-import { sumOf, sumText } from '../targets.ts';
+import { sumOf, sumText, worstFirst } from '../targets.ts';
 import { codeSpan } from '../text.ts';
 
 /** Pages have limits: so many rows, first those that are not completed. */
@@ -91,9 +91,4 @@ function table(names: string[], rows: string[][]): string[] {
     ...rows.slice(0, MAX_ROWS).map(line),
     ...(untold > 0 ? ['', `and ${untold} more`] : []),
   ];
-}
-
-function worstFirst<T extends { outcome: string | null }>(parts: readonly T[]): T[] {
-  const isCompleted = ({ outcome }: T) => outcome === 'completed';
-  return [...parts.filter((it) => !isCompleted(it)), ...parts.filter(isCompleted)];
 }

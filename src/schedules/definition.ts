@@ -55,11 +55,12 @@ function planSchedule(name: string, schedule: ScheduleConfig, around: Surroundin
   const slot = slotRule(times);
   const years = [around.thisYear, around.thisYear + YEARS_AHEAD] as const;
   const moved = slot.once === 'instant' ? [] : times.flatMap((it) => movedTimes(it, timeZone, years));
+  const catchUpMs = catchUp ?? HOUR_MS;
   const { fleet, start } = startOf(schedule, around);
   return {
     definition: {
       scheduleId: scheduleId(fleet, name),
-      input: { fleet, schedule: name, when, timeZone, slot, start },
+      input: { fleet, schedule: name, when, timeZone, slot, catchUpMs, start },
       calendars: [
         ...times.map((it) => ({ ...it, year: null, comment: when.slice(0, 200) })),
         ...moved.map(movedCalendar),
@@ -67,7 +68,7 @@ function planSchedule(name: string, schedule: ScheduleConfig, around: Surroundin
       timeZone,
       jitterMs: jitter ?? 0,
       overlap: overlap ?? 'skip',
-      catchUpMs: catchUp ?? HOUR_MS,
+      catchUpMs,
       pauseOnFailure: pauseOnFailure ?? false,
     },
     moved,

@@ -41,12 +41,12 @@ export function cronTimes(text: string): Times[] {
   const times: Times = {
     minute: numbers(minute.values),
     hour: numbers(hour.values),
-    dayOfMonth: numbers(dayOfMonth.values),
+    // What any day matches it cuts to the days the months have.
+    dayOfMonth: dayOfMonth.isWildcard ? ALL.dayOfMonth : numbers(dayOfMonth.values),
     month: numbers(month.values),
     dayOfWeek: numbers(dayOfWeek.values.map((day) => Number(day) % 7)),
   };
-  const either = times.dayOfMonth.length < 31 && times.dayOfWeek.length < 7;
-  if (!either) return [times];
+  if (dayOfMonth.isWildcard || dayOfWeek.isWildcard) return [times];
   return [
     { ...times, dayOfWeek: ALL.dayOfWeek },
     { ...times, dayOfMonth: ALL.dayOfMonth },

@@ -40,6 +40,25 @@ export function definitionOf(description: ScheduleDescription) {
     catchUpMs: policies.catchupWindow,
     pauseOnFailure: policies.pauseOnFailure,
     taskQueue: action.taskQueue,
+    workflowType: action.workflowType,
+    workflowId: action.workflowId,
+    intervals: spec.intervals ?? [],
+    skip: spec.skip ?? [],
+    startAt: spec.startAt?.toISOString() ?? null,
+    endAt: spec.endAt?.toISOString() ?? null,
+  };
+}
+
+/** What no definition says, and somebody may have changed by hand. */
+export function surroundingsOf({ input: { fleet, schedule } }: ScheduleDefinition, taskQueue: string) {
+  return {
+    taskQueue,
+    workflowType: SCHEDULED_TYPE,
+    workflowId: scheduledId(fleet, schedule),
+    intervals: [],
+    skip: [],
+    startAt: null,
+    endAt: null,
   };
 }
 

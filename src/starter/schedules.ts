@@ -7,11 +7,12 @@ import { SCHEDULE_PREFIX } from '../ids.ts';
 import type { ScheduleDefinition } from '../schedules/definition.ts';
 import { differences } from '../schedules/difference.ts';
 import { asBelayError, BelayError } from './errors.ts';
-import { definitionOf, optionsOf } from './schedule-spec.ts';
+import { definitionOf, optionsOf, surroundingsOf } from './schedule-spec.ts';
 import type { Session } from './session.ts';
 
 const TIMEOUT_MS = 30_000;
 const LAST_SHOWN = 3;
+const ASKED_AT_ONCE = 10;
 
 export interface ScheduleChange {
   scheduleId: string;
@@ -81,8 +82,9 @@ export function createSchedules(session: Session): Schedules {
     resume: (id, reason) => ask(`resume ${id}`, () => handle(id).unpause(reason)),
     async trigger(id) {
       await ask(`trigger ${id}`, async () => {
-        await handle(id).describe();
-        await handle(id).trigger();
+        const { policies } = await handle(id).describe();
+        // Temporal would start it beside one that goes on.
+        await handle(id).trigger(policies.overlap);
       });
     },
     delete: (id) => ask(`delete ${id}`, () => handle(id).delete()),
@@ -108,7 +110,7 @@ async function changeTo({ client, taskQueue }: Session, definition: ScheduleDefi
   const { scheduleId } = definition;
   try {
     const there = definitionOf(await client.schedule.getHandle(scheduleId).describe());
-    const different = differences(there, { ...definition, taskQueue });
+    const different = differences(there, { ...definition, ...surroundingsOf(definition, taskQueue) });
     return { scheduleId, what: different.length === 0 ? 'none' : 'update', differences: different, definition };
   } catch (error) {
     if (!(error instanceof ScheduleNotFoundError)) throw error;
@@ -121,12 +123,18 @@ async function applyChange(
   { scheduleId, what, definition }: ScheduleChange,
 ): Promise<void> {
   const handle = client.schedule.getHandle(scheduleId);
-  if (what === 'delete') return handle.delete();
+  if (what === 'delete') return void (await handle.delete().catch(unlessGone));
   if (what === 'none' || definition === null) return;
   const options = optionsOf(definition, taskQueue);
   if (what === 'create') await client.schedule.create({ scheduleId, ...options });
   // One that is paused stays so.
   else await handle.update(({ state }) => ({ ...options, state }));
+}
+
+/** The list lags: it may have been deleted since. */
+function unlessGone(error: unknown): null {
+  if (error instanceof ScheduleNotFoundError) return null;
+  throw error;
 }
 
 async function scheduleIds({ client }: Session): Promise<string[]> {
@@ -138,14 +146,12 @@ async function scheduleIds({ client }: Session): Promise<string[]> {
 }
 
 async function listSchedules(session: Session): Promise<ScheduleState[]> {
+  const ids = await scheduleIds(session);
   const states: ScheduleState[] = [];
-  for (const scheduleId of await scheduleIds(session)) {
-    const state = await stateOf(session, scheduleId).catch((error: unknown) => {
-      // The list lags: it may have been deleted since.
-      if (error instanceof ScheduleNotFoundError) return null;
-      throw error;
-    });
-    if (state !== null) states.push(state);
+  for (let first = 0; first < ids.length; first += ASKED_AT_ONCE) {
+    const slice = ids.slice(first, first + ASKED_AT_ONCE);
+    const some = await Promise.all(slice.map((id) => stateOf(session, id).catch(unlessGone)));
+    states.push(...some.filter((state) => state !== null));
   }
   return states;
 }
@@ -160,8 +166,8 @@ async function stateOf(session: Session, scheduleId: string): Promise<ScheduleSt
     when: input?.when ?? null,
     timeZone,
     paused: state.paused,
-    note: state.note ?? null,
-    next: info.nextActionTimes.slice(0, LAST_SHOWN).map((at) => at.toISOString()),
+    note: state.note === '' ? null : (state.note ?? null),
+    next: (state.paused ? [] : info.nextActionTimes).slice(0, LAST_SHOWN).map((at) => at.toISOString()),
     last: await Promise.all(
       recent.map(({ takenAt, action }) => firingOf(session, takenAt.toISOString(), action.workflow)),
     ),

@@ -21,17 +21,19 @@ export async function admit(run: Run): Promise<End | null> {
   run.result.service = facts.service;
   // First of all: who is told how a run ends hears of one that wasn't begun, too.
   run.notify = facts.notify ?? null;
-  const lateMs = begunMs - workflowInfo().startTime.getTime();
-  if (lateMs > run.plan.startWithinMs) {
-    const message = `no worker took this run up within ${run.plan.startWithinMs} ms, so it was not begun`;
-    return ended('not_started', 'NoWorker', message);
-  }
-  const refusal = refusalOfFacts(run.input, facts);
+  const refusal = tooLate(begunMs, run.plan.startWithinMs) ?? refusalOfFacts(run.input, facts);
   if (refusal !== null) return refusal;
   run.searchAttributes = facts.searchAttributes;
   const servers = run.input.serverId === undefined ? [] : [run.input.serverId];
   setAttributes(facts.searchAttributes, { sites: run.input.siteIds, servers, phase: 'checking' });
   return run.type === 'watchDeployment' ? null : refusedSite(run, facts.service);
+}
+
+/** Why what was taken up only now is not begun, or null. */
+export function tooLate(begunMs: number, startWithinMs: number): End | null {
+  if (begunMs - workflowInfo().startTime.getTime() <= startWithinMs) return null;
+  const message = `no worker took this run up within ${startWithinMs} ms, so it was not begun`;
+  return ended('not_started', 'NoWorker', message);
 }
 
 type Needs = Pick<RunInput, 'service' | 'heartbeat'>;

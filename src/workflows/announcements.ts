@@ -3,6 +3,7 @@ import { workflowInfo } from '@temporalio/workflow';
 import type { RunResult } from '../contract.ts';
 import type { RolloutResult } from '../fleet-contract.ts';
 import { ROLLOUT_PREFIX, rolloutPauseId, runEndId } from '../ids.ts';
+import { worstFirst } from '../targets.ts';
 import type { Rollout } from './open-rollout.ts';
 import type { Run } from './open-run.ts';
 import { announce } from './tell-targets.ts';
@@ -15,7 +16,7 @@ export async function announceRun({ notify, result, input }: Run): Promise<void>
   // A rollout is told of as a whole.
   if (parent?.workflowId.startsWith(ROLLOUT_PREFIX) === true) return;
   const { outcome, deployments } = result;
-  const told = worstFirst(deployments);
+  const told = worstFirst(deployments).slice(0, MAX_PARTS_TOLD);
   const shortened: RunResult = { ...result, deployments: told };
   const id = runEndId(workflowId, firstExecutionRunId);
   await announce({
@@ -31,7 +32,9 @@ export async function announceRun({ notify, result, input }: Run): Promise<void>
 export async function announceRollout({ notify, result, input }: Rollout, pauses: number | null): Promise<void> {
   const { workflowId, firstExecutionRunId } = workflowInfo();
   const { outcome, targets } = result;
-  const told = worstFirst(targets).map((target) => ({ ...target, deployments: [] }));
+  const told = worstFirst(targets)
+    .slice(0, MAX_PARTS_TOLD)
+    .map((target) => ({ ...target, deployments: [] }));
   const shortened: RolloutResult = { ...result, targets: told, decisions: result.decisions.slice(-3) };
   const id =
     pauses === null
@@ -44,9 +47,4 @@ export async function announceRollout({ notify, result, input }: Rollout, pauses
     heartbeat: input.heartbeat,
     summary: pauses === null ? `Tell how a rollout ended: ${outcome ?? 'Internal'}` : 'Tell that a rollout is paused',
   });
-}
-
-function worstFirst<T extends { outcome: string | null }>(parts: T[]): T[] {
-  const isCompleted = ({ outcome }: T) => outcome === 'completed';
-  return [...parts.filter((it) => !isCompleted(it)), ...parts.filter(isCompleted)].slice(0, MAX_PARTS_TOLD);
 }

@@ -17,6 +17,7 @@ import { rolloutId, runWorkflowId } from '../ids.ts';
 import { problemOfInput } from '../input.ts';
 import { launchOf, rolloutLaunchOf } from '../launch.ts';
 import { problemOfRollout } from '../rollout-input.ts';
+import { plainText } from '../text.ts';
 import { endOf, type Ending } from './children.ts';
 
 const { findSlot } = proxyLocalActivities<Activities>({
@@ -28,10 +29,17 @@ const FIRED_AT = defineSearchAttributeKey('TemporalScheduledStartTime', 'DATETIM
 
 export async function runScheduled(input: ScheduledInput): Promise<ScheduledResult> {
   refuseOtherInput(input);
-  const { slot, timeZone, schedule } = input;
+  const { slot, timeZone, schedule, catchUpMs } = input;
   const { startTime, typedSearchAttributes } = workflowInfo();
+  if (Date.now() - startTime.getTime() > catchUpMs) {
+    const message = `no worker took it up within ${catchUpMs} ms, so nothing was started`;
+    throw ApplicationFailure.create({ type: 'NoWorker', message, nonRetryable: true });
+  }
   const firedAt = (typedSearchAttributes.get(FIRED_AT) ?? startTime).toISOString();
-  const key = `${schedule}.${await findSlot({ slot, timeZone, firedAt })}`;
+  const slotKey = await findSlot({ slot, timeZone, firedAt }).catch(() => {
+    throw noSchedule(`there is no time zone ${plainText(timeZone)}`);
+  });
+  const key = `${schedule}.${slotKey}`;
   const child = await startOnce(input, key).catch((error: unknown) => {
     if (error instanceof WorkflowExecutionAlreadyStartedError) return error.workflowId;
     throw error;
@@ -67,15 +75,24 @@ async function startOnce({ start }: ScheduledInput, key: string): Promise<Ending
 }
 
 /** The UI can start workflows and change schedules, and a mistake in the code would be tried again for ever. */
-function refuseOtherInput({ start, slot, timeZone, schedule }: Partial<ScheduledInput> = {}): void {
-  const problem =
-    start?.type === ROLLOUT_TYPE
-      ? problemOfRollout({ ...start.input, key: 'any' })
-      : start !== undefined && RUN_TYPES.includes(start.type)
-        ? problemOfInput(start.type, start.input)
-        : 'start: names neither a run nor a rollout';
-  const isWhole = Array.isArray(slot?.times) && typeof timeZone === 'string' && typeof schedule === 'string';
-  if (problem === null && isWhole) return;
-  const message = `this is nothing a schedule fires: ${problem ?? 'it has no slot'}; use belay schedule apply`;
-  throw ApplicationFailure.create({ type: 'Usage', message, nonRetryable: true });
+function refuseOtherInput(input: Partial<ScheduledInput> | null | undefined): void {
+  const { slot, timeZone, schedule, catchUpMs, start } = input ?? {};
+  const isWhole =
+    Array.isArray(slot?.times) &&
+    typeof timeZone === 'string' &&
+    typeof schedule === 'string' &&
+    typeof catchUpMs === 'number';
+  const problem = isWhole ? problemOfStart(start ?? null) : 'it has no slot';
+  if (problem !== null) throw noSchedule(problem);
+}
+
+function problemOfStart(start: ScheduledInput['start'] | null): string | null {
+  if (start?.type === ROLLOUT_TYPE) return problemOfRollout({ ...start.input, key: 'any' });
+  const isRun = start !== null && RUN_TYPES.includes(start.type);
+  return isRun ? problemOfInput(start.type, start.input) : 'start: names neither a run nor a rollout';
+}
+
+function noSchedule(problem: string): ApplicationFailure {
+  const message = `this is nothing a schedule fires: ${problem}; use belay schedule apply`;
+  return ApplicationFailure.create({ type: 'Usage', message, nonRetryable: true });
 }

@@ -1,16 +1,34 @@
 /** Schedules of belay.yaml in a world: made, fired for nights of the past or future, and waited for. */
-import assert from 'node:assert/strict';
 import type { ScheduleHandle, ScheduleOverlapPolicy } from '@temporalio/client';
+import { msToTs, tsToMs } from '@temporalio/common/lib/time.js';
 import { Temporal } from 'temporal-polyfill';
 import type { z } from 'zod';
 import { configurationSchema } from '../../src/configuration/schema.ts';
 import type { ScheduledResult } from '../../src/fleet-contract.ts';
 import { planSchedules, type ScheduleDefinition } from '../../src/schedules/definition.ts';
-import { BelayError, type ScheduleChange, type ScheduleState } from '../../src/starter.ts';
+import type { ScheduleChange, ScheduleState } from '../../src/starter.ts';
 import { eventually } from './eventually.ts';
-import type { World } from './world.ts';
+import { fresh, type World } from './world.ts';
 
 export type File = z.input<typeof configurationSchema>;
+
+type ScheduleInput = NonNullable<File['schedules']>[string];
+
+export const PACE = { interval: '200ms', tries: 100 };
+
+/** A fleet of one server, whose nightly backup is this schedule. */
+export function nightly({ client }: World, more: Partial<ScheduleInput> = {}) {
+  const [fleet, serverId] = [fresh('fleet'), fresh('s')];
+  const id = `belay:${fleet}:nightly`;
+  const file = (other: Partial<ScheduleInput> = {}): File => {
+    const usual = { start: { backup: serverId }, cron: '30 2 * * *', timeZone: 'Europe/Berlin', backup: PACE };
+    return {
+      fleets: { [fleet]: { servers: { [serverId]: {} } } },
+      schedules: { nightly: { ...usual, ...more, ...other } },
+    };
+  };
+  return { fleet, serverId, id, file, handle: client.schedule.getHandle(id) };
+}
 
 /** @param year the first whose days without some time are known */
 export function definitionsOf(file: File, year = 2025): ScheduleDefinition[] {
@@ -31,15 +49,34 @@ export async function stateOf({ belay }: World, scheduleId: string): Promise<Sch
   );
 }
 
+/** From the first midnight there to the one after the last date. */
+async function rangeOf(handle: ScheduleHandle, first: string, last: string): Promise<{ start: Date; end: Date }> {
+  const { timezone = 'UTC' } = (await handle.describe()).spec;
+  const justBefore = (date: Temporal.PlainDate) => new Date(date.toZonedDateTime(timezone).epochMilliseconds - 1);
+  return {
+    start: justBefore(Temporal.PlainDate.from(first)),
+    end: justBefore(Temporal.PlainDate.from(last).add({ days: 1 })),
+  };
+}
+
+/** When Temporal fires on these local dates, as it says itself. */
+export async function matchingTimes(
+  { client }: World,
+  handle: ScheduleHandle,
+  first: string,
+  last = first,
+): Promise<string[]> {
+  const { start, end } = await rangeOf(handle, first, last);
+  const { startTime } = await client.workflowService.listScheduleMatchingTimes({
+    ...{ namespace: 'default', scheduleId: handle.scheduleId },
+    ...{ startTime: msToTs(start.getTime()), endTime: msToTs(end.getTime()) },
+  });
+  return startTime.map((at) => new Date(tsToMs(at)).toISOString());
+}
+
 /** Temporal itself fires for these local dates. @param overlap without it the schedule's own decides */
 export async function fireFor(handle: ScheduleHandle, dates: string[], overlap?: ScheduleOverlapPolicy): Promise<void> {
-  const { spec } = await handle.describe();
-  const midnight = (date: Temporal.PlainDate) =>
-    new Date(date.toZonedDateTime(spec.timezone ?? 'UTC').epochMilliseconds - 1);
-  const ranges = dates.map((date) => {
-    const day = Temporal.PlainDate.from(date);
-    return { start: midnight(day), end: midnight(day.add({ days: 1 })) };
-  });
+  const ranges = await Promise.all(dates.map((date) => rangeOf(handle, date, date)));
   await handle.backfill(ranges.map((range) => (overlap === undefined ? range : { ...range, overlap })));
 }
 
@@ -60,13 +97,4 @@ export async function settled(
       return { id: workflow.workflowId, result: (await run.result()) as ScheduledResult };
     }),
   );
-}
-
-export async function errorOf(act: Promise<unknown>): Promise<BelayError> {
-  const error = await act.then(
-    () => null,
-    (it: unknown) => it,
-  );
-  assert.ok(error instanceof BelayError, String(error));
-  return error;
 }

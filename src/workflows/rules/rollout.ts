@@ -16,8 +16,10 @@ export function nextStep({ targets, maxAtOnce, phase }: Moving): Step {
   const running = targets.filter(isRunning);
   const coming = phase === 'stopping' ? [] : targets.filter(mayBegin);
   const [first] = coming;
+  // Whoever paused it may let held servers begin, too.
+  if (phase === 'paused' && targets.some(isToCome)) return { do: 'wait' };
   if (first === undefined) return running.length === 0 ? { do: 'end' } : { do: 'wait' };
-  if (phase === 'paused' || running.length >= maxAtOnce) return { do: 'wait' };
+  if (running.length >= maxAtOnce) return { do: 'wait' };
   // A wave is over when all its servers have ended.
   const earlier = targets.indexOf(first);
   const inOtherWave = running.some((it) => it.wave !== first.wave && targets.indexOf(it) < earlier);
