@@ -21,9 +21,10 @@ export function createLiveLines(stream: NodeJS.WriteStream): LiveLines {
   return {
     draw(lines) {
       clear();
-      const fitting = lines.slice(0, Math.max(1, (stream.rows ?? 24) - 1));
+      // Some terminals say that they have none.
+      const fitting = lines.slice(0, Math.max(1, (stream.rows || 24) - 1));
       // A line that wraps could not be cleared.
-      const width = Math.max(20, (stream.columns ?? 80) - 1);
+      const width = Math.max(20, (stream.columns || 80) - 1);
       stream.write(fitting.map((line) => plainText(line, width)).join('\n'));
       drawn = fitting.length;
     },

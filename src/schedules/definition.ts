@@ -9,7 +9,7 @@ import { runOptionsOf } from '../fleets/run-options.ts';
 import { given } from '../objects.ts';
 import { scheduleId } from '../ids.ts';
 import { movedTimes, type MovedTime } from './local-time.ts';
-import { timesOf, timesOfDay, type Times } from './times.ts';
+import { calendarText, timesOf, timesOfDay, type Times } from './times.ts';
 
 /** Days without one of the times are known for so long; `apply` in a later year makes it longer. */
 const YEARS_AHEAD = 10;
@@ -51,7 +51,7 @@ interface Surroundings {
 function planSchedule(name: string, schedule: ScheduleConfig, around: Surroundings): PlannedSchedule {
   const { timeZone = 'UTC', jitter, overlap, catchUp, pauseOnFailure, cron, calendar } = schedule;
   const times = timesOf(schedule);
-  const when = cron ?? JSON.stringify(calendar);
+  const when = cron ?? (calendar === undefined ? '' : calendarText(calendar));
   const slot = slotRule(times);
   const years = [around.thisYear, around.thisYear + YEARS_AHEAD] as const;
   const moved = slot.once === 'instant' ? [] : times.flatMap((it) => movedTimes(it, timeZone, years));

@@ -27,6 +27,7 @@ export const MONTHS = [
 ] as const;
 
 const ALL = { dayOfMonth: range(1, 31), month: range(1, 12), dayOfWeek: range(0, 6) };
+const MAX_TIMES_TOLD = 8;
 const CRON_ITEM = /^(\*|\d+|[a-z]{3})(-(\d+|[a-z]{3}))?(\/\d+)?$/i;
 
 /** @returns several where day of month and day of week are both given: cron means either. @throws Error in words */
@@ -71,6 +72,18 @@ export function timesOf({
 }): Times[] {
   if (cron !== undefined) return cronTimes(cron);
   return calendar === undefined ? [] : [calendarTimes(calendar)];
+}
+
+/** `02:30 on monday, friday in january`. */
+export function calendarText(calendar: CalendarConfig): string {
+  const { dayOfMonth, dayOfWeek, month } = calendar;
+  const times = timesOfDay(calendarTimes(calendar));
+  return [
+    times.length <= MAX_TIMES_TOLD ? times.join(', ') : `${times.length} times a day`,
+    ...(dayOfWeek === undefined ? [] : [`on ${dayOfWeek.join(', ')}`]),
+    ...(dayOfMonth === undefined ? [] : [`on the ${dayOfMonth.join('., ')}.`]),
+    ...(month === undefined ? [] : [`in ${month.join(', ')}`]),
+  ].join(' ');
 }
 
 function calendarTimes({ hour, minute, dayOfMonth, dayOfWeek, month }: CalendarConfig): Times {
