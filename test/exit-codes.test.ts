@@ -32,6 +32,26 @@ async function waiting(...args: string[]) {
 
 // Each row of the table, seen from outside; those of 7 are in unreachable.test.ts.
 describe('exit codes', { concurrency: 4 }, () => {
+  // The longest one begins first.
+  test('4: refused after a trigger was accepted', async () => {
+    // Its own service: the others need their token.
+    const refused = await startCommandLine({ defaults: { deployment: { durationMs: 60_000 } } });
+    const siteId = fresh('a');
+    const command = refused.start(
+      'deploy',
+      '--site',
+      siteId,
+      '--deploy-interval',
+      '1s',
+      '--deploy-tries',
+      '5',
+      '--json',
+    );
+    await eventually('the deployment', () => began(refused.sandbox, 'deployment', siteId).length === 1);
+    refused.sandbox.setToken('another');
+    assert.deepEqual(verdict(await command.finished), { code: 4, outcome: 'unknown', type: 'Refused' });
+  });
+
   test('0: all completed', async () => {
     const finished = await on.belay('run', '--server', fresh('s'), '--site', fresh('a'), ...PACE, '--json');
     assert.deepEqual(verdict(finished), { code: 0, outcome: 'completed', type: null });
@@ -196,25 +216,6 @@ describe('exit codes', { concurrency: 4 }, () => {
       assert.equal(began(on.sandbox, 'backup', serverId).length, 1);
     });
   }
-
-  test('4: refused after a trigger was accepted', async () => {
-    // Its own service: the others need their token.
-    const refused = await startCommandLine({ defaults: { deployment: { durationMs: 60_000 } } });
-    const siteId = fresh('a');
-    const command = refused.start(
-      'deploy',
-      '--site',
-      siteId,
-      '--deploy-interval',
-      '1s',
-      '--deploy-tries',
-      '5',
-      '--json',
-    );
-    await eventually('the deployment', () => began(refused.sandbox, 'deployment', siteId).length === 1);
-    refused.sandbox.setToken('another');
-    assert.deepEqual(verdict(await command.finished), { code: 4, outcome: 'unknown', type: 'Refused' });
-  });
 });
 
 test('0: though nobody reads what it prints', async () => {
