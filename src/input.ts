@@ -6,6 +6,8 @@ export const MAX_ID_LENGTH = 200;
 /** So many stay inside Temporal's limit of 51,200 events, those of a slow service and hinted ones, too. */
 export const MAX_TRIES = 2_000;
 export const MAX_SITES = 1_000;
+/** Servers of a rollout that are under way. */
+export const MAX_AT_ONCE = 200;
 export const MAX_META_ENTRIES = 50;
 export const MAX_META_LENGTH = 200;
 export const MIN_SETTLE_MS = 10_000;

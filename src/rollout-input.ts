@@ -1,36 +1,52 @@
 /** What is wrong with a rollout's input: the UI can start one with anything. Pure. */
-import type { RolloutInput } from './fleet-contract.ts';
-import { MAX_SITES, problemOfId, problemOfInput } from './input.ts';
+import type { RolloutInput, RolloutTarget, TargetResult } from './fleet-contract.ts';
+import { MAX_AT_ONCE, MAX_SITES, problemOfId, problemOfInput } from './input.ts';
+
+/** Of rollouts, fleets and schedules. */
+export const NAME = /^[a-z0-9][a-z0-9-]{0,49}$/;
+
+const OPTIONS = ['backup', 'deploy', 'ifBusy', 'busyTimeoutMs', 'keepGoing'];
 
 /** The first problem in words that name the place, or null. */
 export function problemOfRollout(input: unknown): string | null {
-  if (typeof input !== 'object' || input === null) return 'the input is not an object';
-  const { name, fleet, key, waves, maxAtOnce, maxFailures, onFailures, attempt = 1 } = input as Partial<RolloutInput>;
-  for (const [field, value] of Object.entries({ name, fleet, key })) {
-    const problem = problemOfId(value);
-    if (problem !== null) return `${field}: ${problem}`;
+  if (!isRecord(input)) return 'the input is not an object';
+  const { name, fleet, key, maxAtOnce, maxFailures, onFailures, options = {}, attempt = 1 } = input;
+  for (const [field, value] of Object.entries({ name, fleet })) {
+    if (typeof value !== 'string' || !NAME.test(value)) return `${field}: must be up to 50 of a-z, 0-9 and "-"`;
   }
-  if (!isCount(maxAtOnce, 1)) return 'maxAtOnce: must be a whole number of at least 1';
+  if (problemOfId(key) !== null) return `key: ${problemOfId(key)}`;
+  if (!isCount(maxAtOnce, 1, MAX_AT_ONCE)) return `maxAtOnce: must be a whole number from 1 to ${MAX_AT_ONCE}`;
   if (!isCount(maxFailures, 0)) return 'maxFailures: must be a whole number of at least 0';
   if (!isCount(attempt, 1)) return 'attempt: must be a whole number of at least 1';
   if (onFailures !== 'stop' && onFailures !== 'pause') return 'onFailures: must be stop or pause';
-  return problemOfWaves(input as RolloutInput, waves);
+  if (!isRecord(options)) return 'options: is not an object';
+  const stranger = Object.keys(options).find((option) => !OPTIONS.includes(option));
+  if (stranger !== undefined) return `options.${stranger}: is no option of a run`;
+  return problemOfBefore(input.before) ?? problemOfWaves(input as unknown as RolloutInput, input.waves);
+}
+
+function problemOfBefore(before: unknown): string | null {
+  if (before === undefined) return null;
+  const isResult = (it: Partial<TargetResult> | null) =>
+    isRecord(it) && typeof it.serverId === 'string' && Array.isArray(it.deployments) && it.deployments.every(isRecord);
+  return Array.isArray(before) && before.every(isResult) ? null : 'before: is no list of results';
 }
 
 function problemOfWaves({ options, meta, heartbeat }: RolloutInput, waves: unknown): string | null {
   if (!Array.isArray(waves) || waves.length === 0) return 'waves: is no list, or empty';
+  const names = new Set<unknown>();
   const servers = new Set<string>();
   let size = 0;
-  for (const [index, wave] of (waves as Partial<RolloutInput['waves'][number]>[]).entries()) {
-    if (problemOfId(wave?.name) !== null) return `waves[${index}].name: ${problemOfId(wave?.name)}`;
-    if (waves.findIndex((it: Partial<typeof wave> | null) => it?.name === wave.name) < index) {
-      return `waves[${index}].name: another wave is called ${wave.name}, too`;
-    }
-    if (!Array.isArray(wave.targets)) return `waves[${index}].targets: is not a list`;
-    for (const [place, target] of wave.targets.entries()) {
-      const { serverId, siteIds } = (target ?? {}) as Partial<typeof target>;
-      const type = siteIds?.length === 0 ? 'backupOnly' : 'backupThenDeploy';
-      const problem = problemOfInput(type, { ...options, meta, heartbeat, serverId, siteIds });
+  for (const [index, wave] of waves.entries()) {
+    const { name, targets } = isRecord(wave) ? wave : {};
+    if (problemOfId(name) !== null) return `waves[${index}].name: ${problemOfId(name)}`;
+    if (names.has(name)) return `waves[${index}].name: another wave is called ${String(name)}, too`;
+    names.add(name);
+    if (!Array.isArray(targets)) return `waves[${index}].targets: is not a list`;
+    for (const [place, target] of targets.entries()) {
+      const { serverId, siteIds, done = [] } = (isRecord(target) ? target : {}) as Partial<RolloutTarget>;
+      const type = Array.isArray(siteIds) && siteIds.length === 0 ? 'backupOnly' : 'backupThenDeploy';
+      const problem = problemOfInput(type, { ...options, meta, heartbeat, serverId, siteIds }) ?? problemOfDone(done);
       if (problem !== null) return `waves[${index}].targets[${place}]: ${problem}`;
       if (servers.has(serverId ?? '')) return `waves[${index}].targets[${place}]: names server ${serverId} twice`;
       servers.add(serverId ?? '');
@@ -41,4 +57,14 @@ function problemOfWaves({ options, meta, heartbeat }: RolloutInput, waves: unkno
   return size > MAX_SITES ? `waves: have ${size} sites, at most ${MAX_SITES} are allowed` : null;
 }
 
-const isCount = (value: unknown, min: number): boolean => Number.isSafeInteger(value) && (value as number) >= min;
+function problemOfDone(done: unknown): string | null {
+  return Array.isArray(done) && done.every((id) => problemOfId(id) === null) ? null : 'done: is no list of ids';
+}
+
+function isCount(value: unknown, min: number, max = Number.MAX_SAFE_INTEGER): boolean {
+  return Number.isSafeInteger(value) && (value as number) >= min && (value as number) <= max;
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

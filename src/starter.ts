@@ -31,6 +31,9 @@ export type {
   Why,
 } from './fleet-contract.ts';
 export type { EventInput, EventKind, Reaction, ServiceEvent } from './event-contract.ts';
+export { planRollout } from './fleets/plan-rollout.ts';
+export { planSchedules } from './schedules/definition.ts';
+export { readConfiguration, type Configuration } from './configuration/read.ts';
 export { connect, type Belay, type ConnectOptions } from './starter/connect.ts';
 export { BelayError } from './starter/errors.ts';
 export type { Rollout, RolloutStatus } from './starter/rollout.ts';

@@ -249,7 +249,7 @@ describe('clocks', { concurrency: 6 }, () => {
     ['30 2 * * *', 'Asia/Tokyo', '2025-03-30', '2025-10-26', null, 6],
   ] as const) {
     test(`${cron} in ${timeZone} is done once each local day, over both changes`, async () => {
-      const { file, handle, serverId } = nightly(world, { cron, timeZone });
+      const { file, handle, fleet, serverId } = nightly(world, { cron, timeZone });
       await apply(world, file());
       const dates = [spring, autumn]
         .flatMap((it) => days(it, -1, 1))
@@ -260,7 +260,7 @@ describe('clocks', { concurrency: 6 }, () => {
       await fireFor(handle, dates, 'BUFFER_ALL');
       const fired = await settled(world, handle, due.length);
       const done = fired.filter(({ result }) => !result.already).map(({ result }) => result.workflowId);
-      const expected = dates.map((date) => `backup:${serverId}:nightly.${date}`);
+      const expected = dates.map((date) => `backup:${serverId}:${fleet}.nightly.${date}`);
       assert.deepEqual(done.sort(), expected);
       assert.equal(fired.length - done.length, due.length - dates.length, 'the second time finds its slot taken');
       assert.equal(began(world.sandbox, 'backup', serverId).length, dates.length);

@@ -55,10 +55,10 @@ describe('schedules', { concurrency: 8 }, () => {
     const usual = { overlap: 'SKIP', catchupWindow: 3_600_000, pauseOnFailure: false };
     const theirs = { overlap: 'BUFFER_ONE', catchupWindow: 600_000, pauseOnFailure: true };
     const kinds = [
-      [`belay:${fleet}:a-backup`, usual, `backup:${server}:a-backup.by-hand-`],
-      [`belay:${fleet}:a-deploy`, usual, `deploy:${site}:a-deploy.`],
-      [`belay:${other}:a-rollout`, usual, `rollout:${rollout}:a-rollout.by-hand-`],
-      [`belay:${fleet}:a-run`, theirs, `backup-then-deploy:${server}:a-run.by-hand-`],
+      [`belay:${fleet}:a-backup`, usual, `backup:${server}:${fleet}.a-backup.by-hand-`],
+      [`belay:${fleet}:a-deploy`, usual, `deploy:${site}:${fleet}.a-deploy.`],
+      [`belay:${other}:a-rollout`, usual, `rollout:${rollout}:${other}.a-rollout.by-hand-`],
+      [`belay:${fleet}:a-run`, theirs, `backup-then-deploy:${server}:${fleet}.a-run.by-hand-`],
     ] as const;
     for (const [id] of kinds) await world.belay.schedules.trigger(id);
     for (const [id, policies, prefix] of kinds) {
@@ -172,7 +172,7 @@ describe('schedules', { concurrency: 8 }, () => {
   }
 
   test('are paused by a failure where that is asked for, which the list tells with its reason', async () => {
-    const { file, id, serverId, handle } = nightly({ pauseOnFailure: true });
+    const { file, id, fleet, serverId, handle } = nightly({ pauseOnFailure: true });
     world.sandbox.script({ server: serverId }, { durationMs: 0, ends: 'failed' });
     await apply(world, file());
     await fireFor(handle, ['2025-06-01']);
@@ -180,7 +180,7 @@ describe('schedules', { concurrency: 8 }, () => {
       const state = await stateOf(id);
       return state.paused && state.last[0]?.outcome === 'failed' ? state : null;
     });
-    assert.equal(last[0]?.workflowId, `backup:${serverId}:nightly.2025-06-01`);
+    assert.equal(last[0]?.workflowId, `backup:${serverId}:${fleet}.nightly.2025-06-01`);
     assert.match(note ?? '', /failed/);
     const shown = `${id}  .* paused: .*fail(ed|ure).*\\n  next: none while it is paused\\n  last: .* failed  backup:`;
     assert.match((await schedule(['list'])).stdout, new RegExp(shown));
@@ -206,8 +206,8 @@ describe('schedules', { concurrency: 8 }, () => {
     await eventually('it', () => began(world.sandbox, 'deployment', siteId).length === 1);
     const deploy = world.client.schedule.getHandle(`belay:${fleet}:deploy`);
     for (const it of [handle, deploy]) await fireFor(it, ['2025-06-01']);
-    const scheduled = world.belay.get(`backup:${serverId}:nightly.2025-06-01`);
-    const second = world.belay.get(`deploy:${siteId}:deploy.2025-06-01`);
+    const scheduled = world.belay.get(`backup:${serverId}:${fleet}.nightly.2025-06-01`);
+    const second = world.belay.get(`deploy:${siteId}:${fleet}.deploy.2025-06-01`);
     for (const it of [scheduled, second]) await eventually('the queue', () => queuedFor(it).catch(() => null));
     world.sandbox.finish({ server: serverId }, 'completed');
     world.sandbox.finish({ site: siteId }, 'completed');
@@ -219,7 +219,7 @@ describe('schedules', { concurrency: 8 }, () => {
   });
 
   test('triggered by hand leave the night its own run; the list has the newest first, in their zone', async () => {
-    const { file, id, serverId, handle } = nightly({ timeZone: 'Asia/Tokyo' });
+    const { file, id, fleet, serverId, handle } = nightly({ timeZone: 'Asia/Tokyo' });
     await apply(world, file());
     await world.belay.schedules.trigger(id);
     await settled(world, handle, 1);
@@ -228,11 +228,14 @@ describe('schedules', { concurrency: 8 }, () => {
       await settled(world, handle, count);
     }
     const { last, next } = await stateOf(id);
-    const night = `backup:${serverId}:nightly.2025-06-01`;
+    const night = `backup:${serverId}:${fleet}.nightly.2025-06-01`;
     const [again, first] = last.map((it) => [it.workflowId, it.already, it.outcome]);
     assert.deepEqual(again, [night, true, null]);
     assert.deepEqual(first, [night, false, 'completed']);
-    assert.match(last[2]?.workflowId ?? '', new RegExp(`^backup:${serverId}:nightly\\.by-hand-\\d{8}T\\d{6}Z$`));
+    assert.match(
+      last[2]?.workflowId ?? '',
+      new RegExp(`^backup:${serverId}:${fleet}\\.nightly\\.by-hand-\\d{8}T\\d{6}Z$`),
+    );
     assert.equal(backupsOf(serverId), 2);
     const { stdout } = await schedule(['list']);
     const shown = stdout.slice(stdout.indexOf(id)).split('\n');

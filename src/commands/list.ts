@@ -4,10 +4,10 @@ import { printDocument } from '../document.ts';
 import { OUTCOMES, SCHEMA_VERSION, type Outcome } from '../contract.ts';
 import { given } from '../objects.ts';
 import { LIMITS } from '../input.ts';
-import { sumOf, sumText } from '../targets.ts';
+import { sumText } from '../targets.ts';
 import { examples, json, summary } from './options.ts';
 import { listLine } from './output.ts';
-import { listMarkdown, writeSummary } from './summary.ts';
+import { listMarkdown, sumOfRuns, writeSummary } from './summary.ts';
 import { durationWithin, parseId, parseLimit, sinceText } from './values.ts';
 import { withBelay } from './with-belay.ts';
 
@@ -43,7 +43,7 @@ async function list({ site, server, outcome, since, limit, json: asJson, summary
   const most = limit ?? (since === undefined ? DEFAULT_LIMIT : MAX_LIMIT);
   const filter = given({ siteId: site, serverId: server, outcome, since: sinceText(since) });
   const runs = await withBelay((belay) => belay.list({ ...filter, limit: most }));
-  const sum = sumOf(runs.map((run) => ({ outcome: run.outcome, isRunning: true })));
+  const sum = sumOfRuns(runs);
   await writeSummary(file, () => listMarkdown(runs));
   if (asJson === true) return printDocument({ schemaVersion: SCHEMA_VERSION, runs, sum, error: null });
   if (runs.length === 0) return void process.stdout.write('no runs\n');

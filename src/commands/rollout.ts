@@ -138,7 +138,16 @@ interface DecisionOptions {
 }
 
 function signature(): string {
-  return `${userInfo().username}@${hostname()}`;
+  return `${userName()}@${hostname()}`;
+}
+
+/** In a container a user may have no name. */
+function userName(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return `uid ${process.getuid?.() ?? 'unknown'}`;
+  }
 }
 
 function listCommand(): Command {

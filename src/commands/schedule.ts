@@ -66,13 +66,19 @@ async function apply({ dryRun, prune, json: asJson }: ApplyOptions): Promise<voi
   });
 }
 
-const SIGNS = { create: '+', update: '~', delete: '-', none: ' ' } as const;
+const SIGNS = { create: '+', update: '~', delete: '-', none: ' ', left: '?' } as const;
 
 function changeLines({ scheduleId, what, differences }: ScheduleChange): string[] {
   return [`${SIGNS[what]} ${scheduleId}: ${WORDS[what]}`, ...differences.map((line) => `    ${line}`)];
 }
 
-const WORDS = { create: 'to be created', update: 'to be changed', delete: 'to be deleted', none: 'as it should be' };
+const WORDS = {
+  create: 'to be created',
+  update: 'to be changed',
+  delete: 'to be deleted',
+  none: 'as it should be',
+  left: 'not in this file: `--prune` deletes it if its fleet is, `belay schedule delete` any',
+};
 
 /** The next day without a time of the schedule; the others are like it. */
 function movedLines({ definition: { scheduleId, timeZone }, moved }: PlannedSchedule): string[] {
@@ -118,7 +124,8 @@ function stateLines(state: ScheduleState): string[] {
   ];
 }
 
-function firingText({ outcome, already, workflowId }: Firing): string {
+function firingText({ outcome, already, forgotten, workflowId }: Firing): string {
+  if (forgotten) return 'Temporal keeps it no longer';
   if (already) return `nothing to do: ${workflowId} had it done`;
   const state = paint({ outcome, error: null }, outcome ?? 'in flight');
   return workflowId === null ? state : `${state}  ${workflowId}`;

@@ -1,7 +1,7 @@
 /** `--summary FILE`: the result in Markdown, for the page of a CI job. It is added at the end of the file. */
 import { appendFile } from 'node:fs/promises';
-import type { RunResult } from '../contract.ts';
-import type { RolloutResult, TargetResult } from '../fleet-contract.ts';
+import type { Outcome, RunResult } from '../contract.ts';
+import type { RolloutResult, Sum, TargetResult } from '../fleet-contract.ts';
 import { BelayError } from '../starter.ts';
 import { sumOf, sumText, worstFirst } from '../targets.ts';
 import { codeSpan } from '../text.ts';
@@ -48,20 +48,29 @@ export function rolloutMarkdown(result: RolloutResult): string {
 }
 
 export function listMarkdown(runs: RunResult[]): string {
-  const sum = sumOf(runs.map(({ outcome }) => ({ outcome, isRunning: true })));
   return [
-    `### Belay: ${runs.length} runs: ${sumText(sum)}`,
+    `### Belay: ${runs.length} runs: ${sumText(sumOfRuns(runs))}`,
     '',
     ...table(
       ['started', 'run', 'outcome', 'why'],
       worstFirst(runs).map(({ startedAt, workflowId, outcome, error }) => [
         startedAt ?? '',
         codeSpan(workflowId ?? ''),
-        outcome ?? 'in flight',
+        outcome ?? error?.type ?? 'in flight',
         error === null ? '' : codeSpan(error.message),
       ]),
     ),
   ].join('\n');
+}
+
+export function sumOfRuns(runs: RunResult[]): Sum {
+  return sumOf(runs.map((run) => ({ outcome: run.outcome ?? withoutOutcome(run), isRunning: true })));
+}
+
+/** One that was refused for its input left none, nor does a defect. */
+function withoutOutcome({ error }: RunResult): Outcome | null {
+  if (error === null) return null;
+  return error.type === 'Usage' ? 'not_started' : 'unknown';
 }
 
 function targetRow({ serverId, wave, outcome, deployments, error, heldBy }: TargetResult): string[] {

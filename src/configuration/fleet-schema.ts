@@ -2,12 +2,11 @@
 import { z } from 'zod';
 import { EVIDENCE } from '../contract.ts';
 import { HOUR_MS } from '../duration.ts';
-import { LIMITS, problemOfId } from '../input.ts';
+import { LIMITS, MAX_AT_ONCE, problemOfId } from '../input.ts';
 import { isTimeZone } from '../schedules/local-time.ts';
 import { cronTimes, DAYS, MONTHS } from '../schedules/times.ts';
 import { duration, id, ids, name, oneOrMore, share, wholeNumber } from './values.ts';
 
-export const MAX_AT_ONCE = 200;
 /** What Temporal takes at least. */
 const CATCH_UP_LIMITS = [10_000, 30 * 24 * HOUR_MS] as const;
 const JITTER_LIMITS = [0, 24 * HOUR_MS] as const;

@@ -2,8 +2,8 @@
 import { z } from 'zod';
 import { durationText, parseDuration } from '../duration.ts';
 import { problemOfId } from '../input.ts';
+import { NAME } from '../rollout-input.ts';
 
-const NAME = /^[a-z0-9][a-z0-9-]{0,49}$/;
 export const name = z.string().regex(NAME, { error: 'a name has up to 50 of a-z, 0-9 and "-"' });
 
 /** An id of the service; one that stands there as a number is taken as it is written. */
@@ -46,7 +46,9 @@ export type Share = z.infer<typeof share>;
 
 /** Rounded down: 3% of 10 servers is none. */
 export function shareOf(value: Share, servers: number): number {
-  return typeof value === 'number' ? value : Math.floor((Number.parseFloat(value) * servers) / 100);
+  return typeof value === 'number'
+    ? value
+    : Math.floor(Number(((Number.parseFloat(value) * servers) / 100).toFixed(6)));
 }
 
 /** One or a list of them. */

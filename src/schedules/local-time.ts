@@ -11,11 +11,14 @@ export interface MovedTime {
   to: { year: number; month: number; day: number; hour: number; minute: number };
 }
 
+const ZONE = /^[A-Z][\w+-]*(\/[A-Z][\w+-]*)*$/;
+
 export function isTimeZone(name: string): boolean {
   try {
-    Temporal.Instant.fromEpochMilliseconds(0).toZonedDateTimeISO(name);
-    // An offset knows no daylight saving.
-    return /^[A-Z]/i.test(name);
+    const { timeZone } = new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions();
+    // Node takes any case, Temporal doesn't; an offset knows no daylight saving.
+    const isOtherCase = timeZone.toLowerCase() === name.toLowerCase() && timeZone !== name;
+    return ZONE.test(name) && !isOtherCase;
   } catch {
     return false;
   }

@@ -44,7 +44,7 @@ export function asBelayError(error: unknown, what: string, result: RunResult | n
   if (error instanceof BelayError) return error;
   if (error instanceof WorkflowNotFoundError) {
     const remedy = 'check the id; Temporal also forgets runs that closed too long ago';
-    return new BelayError('NotFound', `there is no run ${error.workflowId}: ${remedy}`, result);
+    return new BelayError('NotFound', `there is no ${error.workflowId}: ${remedy}`, result);
   }
   const cause = grpcCause(error);
   const said = cause instanceof Error ? cause.message : String(cause);

@@ -1,6 +1,7 @@
 /** Runs of the past and present, newest first. */
 import type { WorkflowExecutionInfo } from '@temporalio/client';
 import { RUN_TYPES, type Outcome, type RunResult } from '../contract.ts';
+import { someAtOnce } from './at-once.ts';
 import { asBelayError } from './errors.ts';
 import { withLink } from './link.ts';
 import type { Session } from './session.ts';
@@ -18,7 +19,6 @@ export interface RunFilter {
 
 const DEFAULT_LIMIT = 20;
 const LIST_TIMEOUT_MS = 20_000;
-const RESULTS_AT_ONCE = 10;
 
 export async function listRuns(session: Session, filter: RunFilter): Promise<RunResult[]> {
   return session.client.withDeadline(Date.now() + LIST_TIMEOUT_MS, () => list(session, filter));
@@ -32,12 +32,7 @@ async function list(session: Session, filter: RunFilter): Promise<RunResult[]> {
     for await (const info of session.client.workflow.list({ query, pageSize: Math.min(limit, 100) })) {
       if (found.push(info) >= limit) break;
     }
-    const results: RunResult[] = [];
-    for (let first = 0; first < found.length; first += RESULTS_AT_ONCE) {
-      const slice = found.slice(first, first + RESULTS_AT_ONCE);
-      results.push(...(await Promise.all(slice.map((info) => resultOf(session, info)))));
-    }
-    return results;
+    return await someAtOnce(found, (info) => resultOf(session, info));
   } catch (error) {
     throw asBelayError(error, 'list runs');
   }

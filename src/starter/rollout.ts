@@ -7,7 +7,7 @@ import {
   type WorkflowHandle,
 } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
-import type { ErrorType } from '../contract.ts';
+import type { ErrorType, RunError } from '../contract.ts';
 import {
   ROLLOUT_TYPE,
   type DecisionInput,
@@ -15,8 +15,10 @@ import {
   type RolloutProgress,
   type RolloutResult,
   type RolloutWaiting,
+  type TargetResult,
 } from '../fleet-contract.ts';
 import { emptyRollout } from '../result.ts';
+import { sumsOf } from '../targets.ts';
 import { shellWord } from '../text.ts';
 import { awaitResult, soon } from './await-result.ts';
 import { BelayError } from './errors.ts';
@@ -24,7 +26,7 @@ import { withLink } from './link.ts';
 import type { WaitOptions } from './run.ts';
 import type { Session } from './session.ts';
 import { askProgress, silence, type Contact } from './status.ts';
-import { NO_WORKER_REMEDY } from './workers.ts';
+import { refuseWithoutWorker } from './workers.ts';
 
 export interface RolloutStatus {
   /** In flight `outcome` is null, and `phase` tells where it is. */
@@ -59,7 +61,9 @@ export function createRollout(session: Session, ids: Pick<Rollout, 'workflowId' 
   const handle = session.client.workflow.getHandle(workflowId, runId ?? undefined);
   const decide = (what: 'pause' | 'resume' | 'abort') => (decision: DecisionInput) =>
     soon(session, `${what} ${workflowId}`, async () => {
-      await describeRollout(handle);
+      const { status } = await describeRollout(handle);
+      if (status.name !== 'RUNNING') throw new BelayError('Usage', `cannot ${what} ${workflowId}: it has ended`);
+      await refuseWithoutWorker(session);
       await handle.executeUpdate(what, { args: [decision] }).catch((error: unknown) => {
         throw decisionError(`${what} ${workflowId}`, error);
       });
@@ -123,18 +127,28 @@ async function closedRollout(
 ): Promise<RolloutResult> {
   try {
     return (await session.client.workflow.getHandle(workflowId, runId).result()) as RolloutResult;
-  } catch (error) {
-    if (!(error instanceof WorkflowFailedError)) throw error;
-    const { cause } = error;
+  } catch (failure) {
+    if (!(failure instanceof WorkflowFailedError)) throw failure;
+    const { cause } = failure;
     if (cause instanceof ApplicationFailure) {
       const result = cause.details?.[0] as RolloutResult | undefined;
       return result ?? { ...known, error: { type: cause.type as ErrorType, message: cause.message } };
     }
     // Terminated, it left nothing; a worker that still has its history knows how far it was.
     const last = (await askProgress<RolloutProgress>(session, workflowId, runId))?.result ?? known;
-    const message = `it was ended from outside: ${cause?.message ?? error.message}; its runs go on`;
-    return { ...last, outcome: 'unknown', error: { type: 'Terminated', message } };
+    const message = `it was ended from outside: ${cause?.message ?? failure.message}; its runs go on`;
+    const error: RunError = { type: 'Terminated', message };
+    const targets = last.targets.map((target) => leftBehind(target));
+    return { ...last, ...sumsOf(targets), targets, outcome: 'unknown', phase: 'done', error };
   }
+}
+
+/** Of a rollout that was terminated: what ran goes on, and what had not begun never will. */
+function leftBehind(target: TargetResult): TargetResult {
+  if (target.outcome !== null) return target;
+  const outcome = target.startedAt === null ? 'not_started' : 'unknown';
+  const deployments = target.deployments.map((it) => ({ ...it, outcome: it.outcome ?? outcome }));
+  return { ...target, outcome, deployments };
 }
 
 function waitForRollout(session: Session, handle: WorkflowHandle, signal?: AbortSignal): Promise<RolloutResult> {
@@ -169,6 +183,9 @@ function decisionError(what: string, error: unknown): unknown {
   if (error instanceof WorkflowUpdateFailedError) {
     return new BelayError('Usage', `cannot ${what}: ${error.cause?.message ?? error.message}`);
   }
-  if (isGrpcDeadlineError(error)) return new BelayError('NoWorker', `cannot ${what}: ${NO_WORKER_REMEDY}`);
+  if (isGrpcDeadlineError(error)) {
+    const remedy = 'it may still do so; `belay rollout status` tells';
+    return new BelayError('NoWorker', `nobody took it up in time to ${what}: ${remedy}`);
+  }
   return error;
 }

@@ -10,12 +10,13 @@ import {
 import { rolloutId } from '../ids.ts';
 import { requestHash, rolloutLaunchOf } from '../launch.ts';
 import { problemOfRollout } from '../rollout-input.ts';
+import { someAtOnce } from './at-once.ts';
 import { asBelayError, BelayError } from './errors.ts';
 import { inputOf } from './history.ts';
 import { quoted } from './list.ts';
 import { createRollout, describeRollout, rolloutStatus, type Rollout } from './rollout.ts';
 import type { Session } from './session.ts';
-import { refuseWithoutWorker } from './start.ts';
+import { refuseWithoutWorker } from './workers.ts';
 import { closedResult, describeRun, knownOf } from './status.ts';
 
 const START_TIMEOUT_MS = 5_000;
@@ -93,6 +94,8 @@ async function begin(
 }
 
 async function retryRollout(session: Session, workflowId: string): Promise<Rollout> {
+  // How far a terminated one was, only a worker knows.
+  await refuseWithoutWorker(session);
   const handle = session.client.workflow.getHandle(workflowId);
   const { result, contact } = await rolloutStatus(session, handle);
   if (contact !== 'closed') {
@@ -107,15 +110,18 @@ async function retryRollout(session: Session, workflowId: string): Promise<Rollo
   if (targets.every(({ outcome }) => outcome === 'completed')) {
     throw new BelayError('Usage', `everything in ${workflowId} is completed: there is nothing to retry`);
   }
-  await refuseWithoutWorker(session);
   const { request } = memo as unknown as RolloutMemo;
-  const next = await begin(session, workflowId, nextAttempt(input, targets), 'ALLOW_DUPLICATE', request);
+  const attempt = nextAttempt(input, targets);
+  const next = await begin(session, workflowId, attempt, 'ALLOW_DUPLICATE', request).catch((error: unknown) => {
+    if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
+    throw new BelayError('Usage', `${workflowId} is being retried already: wait for its end`);
+  });
   return createRollout(session, { workflowId, runId: next, attached: false });
 }
 
 /** Of a rollout that was terminated: its runs went on. */
 async function settled({ client }: Session, target: TargetResult): Promise<TargetResult> {
-  if (target.outcome !== null || target.workflowId === null) return target;
+  if (target.endedAt !== null || target.workflowId === null) return target;
   const handle = client.workflow.getHandle(target.workflowId);
   try {
     const described = await describeRun(handle);
@@ -159,11 +165,12 @@ async function listRollouts(
 ): Promise<RolloutResult[]> {
   const ofType = `WorkflowType = ${quoted(ROLLOUT_TYPE)}`;
   const query = since === undefined ? ofType : `${ofType} AND StartTime >= ${quoted(since)}`;
-  const results: RolloutResult[] = [];
+  const found: { workflowId: string; runId: string }[] = [];
   for await (const { workflowId, runId } of session.client.workflow.list({ query, pageSize: Math.min(limit, 100) })) {
-    const { result } = await rolloutStatus(session, session.client.workflow.getHandle(workflowId, runId));
-    results.push({ ...result, targets: [] });
-    if (results.length >= limit) break;
+    if (found.push({ workflowId, runId }) >= limit) break;
   }
-  return results;
+  return someAtOnce(found, async ({ workflowId, runId }) => {
+    const { result } = await rolloutStatus(session, session.client.workflow.getHandle(workflowId, runId));
+    return { ...result, targets: [] };
+  });
 }

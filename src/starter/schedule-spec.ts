@@ -34,7 +34,7 @@ export function definitionOf(description: ScheduleDescription) {
     scheduleId,
     input: (action.args?.[0] ?? null) as ScheduledInput | null,
     calendars: (spec.calendars ?? []).map(calendarOf),
-    timeZone: spec.timezone ?? 'UTC',
+    timeZone: spec.timezone || 'UTC',
     jitterMs: spec.jitter ?? 0,
     overlap: Object.entries(OVERLAPS).find(([, name]) => name === policies.overlap)?.[0] ?? policies.overlap,
     catchUpMs: policies.catchupWindow,

@@ -1,25 +1,31 @@
 /** Schedules in Temporal: brought to what belay.yaml says, looked at, paused, triggered. */
-import { ScheduleNotFoundError, WorkflowFailedError, WorkflowNotFoundError } from '@temporalio/client';
+import {
+  ScheduleAlreadyRunning,
+  ScheduleNotFoundError,
+  WorkflowFailedError,
+  WorkflowNotFoundError,
+} from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
 import type { Outcome } from '../contract.ts';
 import type { ScheduledResult } from '../fleet-contract.ts';
 import { SCHEDULE_PREFIX } from '../ids.ts';
 import type { ScheduleDefinition } from '../schedules/definition.ts';
 import { differences } from '../schedules/difference.ts';
+import { someAtOnce } from './at-once.ts';
 import { asBelayError, BelayError } from './errors.ts';
 import { definitionOf, optionsOf, surroundingsOf } from './schedule-spec.ts';
 import type { Session } from './session.ts';
 
 const TIMEOUT_MS = 30_000;
 const LAST_SHOWN = 3;
-const ASKED_AT_ONCE = 10;
 
 export interface ScheduleChange {
   scheduleId: string;
-  what: 'create' | 'update' | 'delete' | 'none';
+  /** `left`: it is there, and not defined. */
+  what: 'create' | 'update' | 'delete' | 'none' | 'left';
   /** In lines for people. */
   differences: string[];
-  /** Null where it is deleted. */
+  /** Null where it is deleted or left. */
   definition: ScheduleDefinition | null;
 }
 
@@ -45,8 +51,10 @@ export interface Firing {
   firedAt: string;
   /** Of the run or rollout; null while it isn't known. */
   workflowId: string | null;
-  /** Null while it goes on. */
+  /** Null while it goes on, and where it isn't known any more. */
   outcome: Outcome | null;
+  /** Temporal forgets what closed long ago. */
+  forgotten: boolean;
   /** Whether its slot had been taken before. */
   already: boolean;
 }
@@ -70,7 +78,10 @@ export function createSchedules(session: Session): Schedules {
     session.client.withDeadline(Date.now() + TIMEOUT_MS, act).catch((error: unknown) => {
       throw scheduleError(what, error);
     });
-  const handle = (scheduleId: string) => schedule.getHandle(scheduleId);
+  const handle = (scheduleId: string) => {
+    if (scheduleId.startsWith(SCHEDULE_PREFIX)) return schedule.getHandle(scheduleId);
+    throw new BelayError('NotFound', `${scheduleId} is no schedule of Belay; \`belay schedule list\` shows them`);
+  };
   return {
     plan: (definitions, prune) => ask('read the schedules', () => planChanges(session, definitions, prune)),
     apply: (changes) =>
@@ -78,16 +89,19 @@ export function createSchedules(session: Session): Schedules {
         for (const change of changes) await applyChange(session, change);
       }),
     list: () => ask('list schedules', () => listSchedules(session)),
-    pause: (id, reason) => ask(`pause ${id}`, () => handle(id).pause(reason)),
-    resume: (id, reason) => ask(`resume ${id}`, () => handle(id).unpause(reason)),
+    pause: (id, reason) => ask(`pause ${id}`, async () => handle(id).pause(said(reason))),
+    resume: (id, reason) => ask(`resume ${id}`, async () => handle(id).unpause(said(reason))),
     async trigger(id) {
       await ask(`trigger ${id}`, async () => {
-        const { policies } = await handle(id).describe();
+        const { policies, info } = await handle(id).describe();
+        if (policies.overlap === 'SKIP' && info.runningActions.length > 0) {
+          throw new BelayError('Busy', `${id} was not triggered: its last run goes on, and overlap is skip`);
+        }
         // Temporal would start it beside one that goes on.
         await handle(id).trigger(policies.overlap);
       });
     },
-    delete: (id) => ask(`delete ${id}`, () => handle(id).delete()),
+    delete: (id) => ask(`delete ${id}`, async () => void (await handle(id).delete())),
   };
 }
 
@@ -98,11 +112,11 @@ async function planChanges(
 ): Promise<ScheduleChange[]> {
   const wanted = await Promise.all(definitions.map((definition) => changeTo(session, definition)));
   const defined = new Set(definitions.map(({ scheduleId }) => scheduleId));
-  const unwanted: ScheduleChange[] = [];
-  for (const scheduleId of prune.length === 0 ? [] : await scheduleIds(session)) {
-    if (defined.has(scheduleId) || !prune.includes(scheduleId.split(':')[1] ?? '')) continue;
-    unwanted.push({ scheduleId, what: 'delete', differences: [], definition: null });
-  }
+  const others = (await scheduleIds(session)).filter((scheduleId) => !defined.has(scheduleId));
+  const unwanted = others.map((scheduleId): ScheduleChange => {
+    const what = prune.includes(scheduleId.split(':')[1] ?? '') ? 'delete' : 'left';
+    return { scheduleId, what, differences: [], definition: null };
+  });
   return [...wanted, ...unwanted];
 }
 
@@ -146,14 +160,8 @@ async function scheduleIds({ client }: Session): Promise<string[]> {
 }
 
 async function listSchedules(session: Session): Promise<ScheduleState[]> {
-  const ids = await scheduleIds(session);
-  const states: ScheduleState[] = [];
-  for (let first = 0; first < ids.length; first += ASKED_AT_ONCE) {
-    const slice = ids.slice(first, first + ASKED_AT_ONCE);
-    const some = await Promise.all(slice.map((id) => stateOf(session, id).catch(unlessGone)));
-    states.push(...some.filter((state) => state !== null));
-  }
-  return states;
+  const states = await someAtOnce(await scheduleIds(session), (id) => stateOf(session, id).catch(unlessGone));
+  return states.filter((state) => state !== null);
 }
 
 async function stateOf(session: Session, scheduleId: string): Promise<ScheduleState> {
@@ -182,21 +190,28 @@ async function firingOf(
   { workflowId, firstExecutionRunId }: { workflowId: string; firstExecutionRunId: string },
 ): Promise<Firing> {
   const handle = client.workflow.getHandle(workflowId, firstExecutionRunId);
-  const unknown: Firing = { firedAt, workflowId: null, outcome: null, already: false };
+  const unknown: Firing = { firedAt, workflowId: null, outcome: null, forgotten: false, already: false };
   try {
     const { status } = await handle.describe();
     if (status.name === 'RUNNING') return unknown;
-    return { firedAt, ...((await handle.result()) as ScheduledResult) };
+    return { ...unknown, ...((await handle.result()) as ScheduledResult) };
   } catch (error) {
-    // Temporal forgets what closed long ago.
-    if (error instanceof WorkflowNotFoundError) return unknown;
+    if (error instanceof WorkflowNotFoundError) return { ...unknown, forgotten: true };
     if (!(error instanceof WorkflowFailedError)) throw error;
     const details = error.cause instanceof ApplicationFailure ? error.cause.details?.[0] : undefined;
     return { ...unknown, outcome: 'unknown', ...((details ?? {}) as Partial<ScheduledResult>) };
   }
 }
 
+function said(reason: string): string {
+  if (reason.trim() !== '') return reason;
+  throw new BelayError('Usage', 'the reason is empty: say why');
+}
+
 function scheduleError(what: string, error: unknown): BelayError {
+  if (error instanceof ScheduleAlreadyRunning) {
+    return new BelayError('Usage', `cannot ${what}: somebody else applies ${error.scheduleId} just now; apply again`);
+  }
   if (!(error instanceof ScheduleNotFoundError)) return asBelayError(error, what);
   return new BelayError('NotFound', `cannot ${what}: there is no such schedule; \`belay schedule list\` shows them`);
 }

@@ -11,7 +11,7 @@ import { historyFacts } from './history.ts';
 import { createRun, type Run } from './run.ts';
 import { emptyResult } from '../result.ts';
 import type { Session } from './session.ts';
-import { NO_WORKER_REMEDY, workerSeen } from './workers.ts';
+import { refuseWithoutWorker } from './workers.ts';
 
 /** Together with connecting, less than the ten seconds after which nobody should still be in the dark. */
 const START_TIMEOUT_MS = 5_000;
@@ -55,11 +55,6 @@ function typeOf(input: Partial<RunInput> | null | undefined): RunType {
 function keyProblem(key: string | undefined): string | null {
   const problem = key === undefined ? null : problemOfId(key);
   return problem === null ? null : `key: ${problem}`;
-}
-
-export async function refuseWithoutWorker({ client, namespace, taskQueue }: Session): Promise<void> {
-  if (await workerSeen(client, namespace, taskQueue)) return;
-  throw new BelayError('NoWorker', `no worker polls the task queue "${taskQueue}": ${NO_WORKER_REMEDY}`);
 }
 
 /** Temporal decides in one step whether there is such a run already: two starts at once are one run. */

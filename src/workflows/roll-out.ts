@@ -3,8 +3,9 @@
  * What has begun is never cut short.
  */
 import { allHandlersFinished, CancellationScope, condition } from '@temporalio/workflow';
-import type { RolloutInput, RolloutResult } from '../fleet-contract.ts';
+import type { RolloutInput, RolloutResult, TargetResult } from '../fleet-contract.ts';
 import { problemOfRollout } from '../rollout-input.ts';
+import { isToCome } from '../targets.ts';
 import { announceRollout } from './announcements.ts';
 import { admitRollout } from './rollout-admission.ts';
 import { observeCancellation, type Cancellation } from './cancellation.ts';
@@ -35,8 +36,11 @@ export async function rollOut(input: RolloutInput): Promise<RolloutResult> {
 
 async function proceed(rollout: Rollout, cancellation: Cancellation): Promise<End> {
   const { result } = rollout;
-  const check = watchFailures(rollout);
-  hearDecisions(rollout, check);
+  const failures = watchFailures(rollout);
+  hearDecisions(rollout, () => {
+    failures.forgive();
+    leaveHeldOut(rollout);
+  });
   const refusal = await admitRollout(rollout);
   if (refusal !== null) return endAll(rollout, refusal);
   if (result.phase === 'checking') rollout.enter('running');
@@ -44,52 +48,73 @@ async function proceed(rollout: Rollout, cancellation: Cancellation): Promise<En
   const isCancelled = () => cancellation.requested && result.phase !== 'stopping';
   for (let step = rollout.next(); step.do !== 'end'; step = rollout.next()) {
     if (isCancelled()) rollout.decide('abort', 'Temporal', 'the rollout was cancelled');
-    else if (step.do === 'begin') void deployTarget(rollout, step.target).then(check);
+    else if (step.do === 'begin') void deployTarget(rollout, step.target).then(failures.check);
+    else if (step.do === 'decide')
+      halt(rollout, step.held.heldBy ?? '', `server ${step.held.serverId} of wave ${step.held.wave} is held`);
     else await condition(() => rollout.next().do !== 'wait' || isCancelled());
   }
   return endAll(rollout, null);
 }
 
-const THRESHOLD = 'maxFailures';
+/** Stops, or pauses where somebody is to decide and there is something to decide about. */
+function halt(rollout: Rollout, by: string, why: string): void {
+  const { input, result } = rollout;
+  const isToPause = input.onFailures === 'pause' && result.targets.some(isToCome);
+  rollout.decide(isToPause ? 'pause' : 'stop', by, why);
+  if (isToPause) void announceRollout(rollout, result.decisions.filter(({ what }) => what === 'pause').length);
+}
 
-/** @returns to be called after each end and each resume: stops or pauses where too many are not completed */
-function watchFailures(rollout: Rollout): () => void {
+function watchFailures(rollout: Rollout) {
   const { input, result } = rollout;
   let forgiven = 0;
-  let pauses = 0;
-  let pausedAt = 0;
-  return () => {
-    const failures = failuresIn(result.targets);
-    // Whoever resumes what this had paused has decided to live with those.
-    if (result.phase === 'running' && pauses > pausedAt) [forgiven, pausedAt] = [failures, pauses];
-    // The last server counts as well, though nothing is left to be stopped.
-    if (result.phase === 'running' && failures - forgiven > input.maxFailures) {
-      const why = `too many servers are not completed: ${failures - forgiven}, at most ${input.maxFailures} may be`;
-      rollout.decide(input.onFailures, THRESHOLD, why);
-      if (input.onFailures === 'pause') void announceRollout(rollout, (pauses += 1));
-    }
-    rollout.refresh();
+  return {
+    /** To be called after each end. The last server counts as well, though nothing is left to be stopped. */
+    check: () => {
+      const failures = failuresIn(result.targets) - forgiven;
+      if (result.phase === 'running' && failures > input.maxFailures) {
+        const why = `too many servers are not completed: ${failures}, at most ${input.maxFailures} may be`;
+        halt(rollout, 'maxFailures', why);
+      }
+      rollout.refresh();
+    },
+    /** Whoever resumes has decided to live with what failed until then. */
+    forgive: () => void (forgiven = failuresIn(result.targets)),
   };
 }
+
+/** Whoever resumes, and lets no held server begin, goes on without those that are in the way. */
+function leaveHeldOut({ result: { targets } }: Rollout): void {
+  const wave = targets.find(({ outcome }) => outcome === null)?.wave;
+  const isInTheWay = !targets.some((it) => it.wave === wave && it.outcome === null && it.heldBy === null);
+  for (const target of isInTheWay ? targets : []) {
+    if (target.wave === wave && isToCome(target)) leaveOut(target, heldText(target));
+  }
+}
+
+function leaveOut(target: TargetResult, message: string): void {
+  target.outcome = 'not_started';
+  target.error = { type: 'Cancelled', message };
+  for (const deployment of target.deployments) deployment.outcome ??= 'not_started';
+}
+
+const heldText = ({ heldBy }: TargetResult): string => `held by ${heldBy}`;
 
 /** Gives those an outcome that did not begin. */
 function endAll(rollout: Rollout, refusal: End | null): End {
   const { targets } = rollout.result;
-  const halt = haltOf(rollout, refusal);
-  for (const target of targets) {
-    if (target.outcome !== null) continue;
-    target.outcome = 'not_started';
-    const held = target.heldBy === null ? null : `server ${target.serverId} was held by ${target.heldBy}`;
-    target.error = held === null ? halt.error : { type: 'Cancelled', message: held };
-    for (const deployment of target.deployments) deployment.outcome ??= 'not_started';
+  const stopped = haltOf(rollout, refusal);
+  for (const target of targets.filter(({ outcome }) => outcome === null)) {
+    const message = target.heldBy === null ? (stopped.error?.message ?? 'it was not begun') : heldText(target);
+    leaveOut(target, message);
+    if (target.heldBy === null && stopped.error !== null) target.error = stopped.error;
   }
   const ends = targets.map(({ serverId, outcome, error }) => ({
     outcome,
     error: error === null ? null : { ...error, message: `server ${serverId}: ${error.message}` },
   }));
-  const end = refusal ?? worst([...ends, halt]);
-  if (end.error === null || halt.error === null || end.error.message === halt.error.message) return end;
-  return { ...end, error: { ...end.error, message: `${halt.error.message}; ${end.error.message}` } };
+  const end = refusal ?? worst([...ends, stopped]);
+  if (end.error === null || stopped.error === null || end.error.message === stopped.error.message) return end;
+  return { ...end, error: { ...end.error, message: `${stopped.error.message}; ${end.error.message}` } };
 }
 
 function haltOf({ result: { decisions } }: Rollout, refusal: End | null): End {

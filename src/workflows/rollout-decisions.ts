@@ -8,6 +8,7 @@ import {
   type HoldInput,
   type TargetResult,
 } from '../fleet-contract.ts';
+import { plainText } from '../text.ts';
 import type { Rollout } from './open-rollout.ts';
 import { isToCome } from '../targets.ts';
 
@@ -16,7 +17,7 @@ const resumeUpdate = defineUpdate<void, [DecisionInput]>(ROLLOUT_UPDATES.resume)
 const abortUpdate = defineUpdate<void, [DecisionInput]>(ROLLOUT_UPDATES.abort);
 const holdSignal = defineSignal<[HoldInput]>(HOLD_SIGNAL);
 
-/** @param onResumed told when it goes on */
+/** @param onResumed told before it goes on */
 export function hearDecisions(rollout: Rollout, onResumed: () => void): void {
   setHandler(pauseUpdate, ({ by, why }) => rollout.decide('pause', by, why), {
     validator: (decision: DecisionInput) => {
@@ -34,8 +35,8 @@ export function hearDecisions(rollout: Rollout, onResumed: () => void): void {
         held.heldBy = null;
         return rollout.decide('release', by, `server ${serverId}: ${why}`);
       }
-      rollout.decide('resume', by, why);
       onResumed();
+      rollout.decide('resume', by, why);
     },
     {
       validator: (decision: DecisionInput) => {
@@ -77,10 +78,12 @@ function heldTarget({ result: { targets } }: Rollout, serverId: string | undefin
 }
 
 /** The UI can signal anything; an event is heard of twice, and one that was decided upon is not heard again. */
-function holdTarget(rollout: Rollout, { serverId, event, why }: Partial<HoldInput> = {}): void {
-  const target = rollout.result.targets.find((it) => it.serverId === serverId && isToCome(it));
-  const by = String(event);
-  const { decisions } = rollout.result;
+function holdTarget(rollout: Rollout, hold: Partial<HoldInput> | null | undefined): void {
+  const { serverId, event, why } = hold ?? {};
+  if (typeof event !== 'string' || typeof why !== 'string') return;
+  const { targets, decisions } = rollout.result;
+  const target = targets.find((it) => it.serverId === serverId && isToCome(it));
+  const by = plainText(event);
   if (target === undefined || decisions.some((it) => it.what === 'hold' && it.by === by)) return;
   target.heldBy = by;
   rollout.decide('hold', by, `server ${serverId}: ${why}`);

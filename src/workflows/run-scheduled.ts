@@ -12,9 +12,10 @@ import {
   type RolloutResult,
   type ScheduledInput,
   type ScheduledResult,
+  type Slot,
 } from '../fleet-contract.ts';
 import { rolloutId, runWorkflowId } from '../ids.ts';
-import { problemOfInput } from '../input.ts';
+import { problemOfId, problemOfInput } from '../input.ts';
 import { launchOf, rolloutLaunchOf } from '../launch.ts';
 import { problemOfRollout } from '../rollout-input.ts';
 import { plainText } from '../text.ts';
@@ -29,7 +30,7 @@ const FIRED_AT = defineSearchAttributeKey('TemporalScheduledStartTime', 'DATETIM
 
 export async function runScheduled(input: ScheduledInput): Promise<ScheduledResult> {
   refuseOtherInput(input);
-  const { slot, timeZone, schedule, catchUpMs } = input;
+  const { slot, timeZone, fleet, schedule, catchUpMs } = input;
   const { startTime, typedSearchAttributes } = workflowInfo();
   if (Date.now() - startTime.getTime() > catchUpMs) {
     const message = `no worker took it up within ${catchUpMs} ms, so nothing was started`;
@@ -39,7 +40,8 @@ export async function runScheduled(input: ScheduledInput): Promise<ScheduledResu
   const slotKey = await findSlot({ slot, timeZone, firedAt }).catch(() => {
     throw noSchedule(`there is no time zone ${plainText(timeZone)}`);
   });
-  const key = `${schedule}.${slotKey}`;
+  // Another file of the namespace may have a rollout and a schedule of the same names.
+  const key = `${fleet}.${schedule}.${slotKey}`;
   const child = await startOnce(input, key).catch((error: unknown) => {
     if (error instanceof WorkflowExecutionAlreadyStartedError) return error.workflowId;
     throw error;
@@ -76,15 +78,15 @@ async function startOnce({ start }: ScheduledInput, key: string): Promise<Ending
 
 /** The UI can start workflows and change schedules, and a mistake in the code would be tried again for ever. */
 function refuseOtherInput(input: Partial<ScheduledInput> | null | undefined): void {
-  const { slot, timeZone, schedule, catchUpMs, start } = input ?? {};
-  const isWhole =
-    Array.isArray(slot?.times) &&
-    typeof timeZone === 'string' &&
-    typeof schedule === 'string' &&
-    typeof catchUpMs === 'number';
-  const problem = isWhole ? problemOfStart(start ?? null) : 'it has no slot';
+  const { slot, timeZone, fleet, schedule, catchUpMs, start } = input ?? {};
+  const isSlot = SLOTS.includes(String(slot?.once)) && Array.isArray(slot?.times);
+  const isNamed = [fleet, schedule].every((name) => problemOfId(name) === null);
+  const isTimed = typeof timeZone === 'string' && typeof catchUpMs === 'number';
+  const problem = isSlot && isNamed && isTimed ? problemOfStart(start ?? null) : 'it has no slot, name or time zone';
   if (problem !== null) throw noSchedule(problem);
 }
+
+const SLOTS: readonly string[] = ['day', 'time', 'instant'] satisfies Slot['once'][];
 
 function problemOfStart(start: ScheduledInput['start'] | null): string | null {
   if (start?.type === ROLLOUT_TYPE) return problemOfRollout({ ...start.input, key: 'any' });

@@ -35,11 +35,11 @@ export function definitionsOf(file: File, year = 2025): ScheduleDefinition[] {
   return planSchedules(configurationSchema.parse(file), year).map(({ definition }) => definition);
 }
 
-/** What was to be done for it. */
+/** What was to be done for it; schedules of other tests are left. */
 export async function apply({ belay }: World, file: File, prune: string[] = []): Promise<ScheduleChange[]> {
   const changes = await belay.schedules.plan(definitionsOf(file), prune);
   await belay.schedules.apply(changes);
-  return changes;
+  return changes.filter(({ what }) => what !== 'left');
 }
 
 export async function stateOf({ belay }: World, scheduleId: string): Promise<ScheduleState> {

@@ -2,7 +2,12 @@
 import type { RolloutPhase, TargetResult } from '../../fleet-contract.ts';
 import { isRunning, isToCome } from '../../targets.ts';
 
-export type Step = { do: 'begin'; target: TargetResult } | { do: 'wait' } | { do: 'end' };
+export type Step =
+  | { do: 'begin'; target: TargetResult }
+  | { do: 'wait' }
+  /** Held servers keep the next wave from beginning. */
+  | { do: 'decide'; held: TargetResult }
+  | { do: 'end' };
 
 export interface Moving {
   /** In the order of their waves. */
@@ -11,19 +16,18 @@ export interface Moving {
   phase: RolloutPhase;
 }
 
-/** A held server keeps nobody else from beginning. */
+/** A held server keeps nobody of its wave from beginning, and everybody of the next ones. */
 export function nextStep({ targets, maxAtOnce, phase }: Moving): Step {
-  const running = targets.filter(isRunning);
-  const coming = phase === 'stopping' ? [] : targets.filter(mayBegin);
-  const [first] = coming;
-  // Whoever paused it may let held servers begin, too.
+  const running = targets.filter(isRunning).length;
+  const atRest: Step = running === 0 ? { do: 'end' } : { do: 'wait' };
+  if (phase === 'stopping') return atRest;
   if (phase === 'paused' && targets.some(isToCome)) return { do: 'wait' };
-  if (first === undefined) return running.length === 0 ? { do: 'end' } : { do: 'wait' };
-  if (running.length >= maxAtOnce) return { do: 'wait' };
-  // A wave is over when all its servers have ended.
-  const earlier = targets.indexOf(first);
-  const inOtherWave = running.some((it) => it.wave !== first.wave && targets.indexOf(it) < earlier);
-  return inOtherWave ? { do: 'wait' } : { do: 'begin', target: first };
+  const wave = targets.find(({ outcome }) => outcome === null)?.wave;
+  const target = targets.find((it) => it.wave === wave && mayBegin(it));
+  if (target !== undefined) return running < maxAtOnce ? { do: 'begin', target } : { do: 'wait' };
+  const held = targets.find((it) => it.wave === wave && isToCome(it));
+  const isInTheWay = held !== undefined && targets.some(mayBegin);
+  return isInTheWay && running === 0 ? { do: 'decide', held } : atRest;
 }
 
 const mayBegin = (target: TargetResult): boolean => isToCome(target) && target.heldBy === null;
