@@ -39,8 +39,11 @@ export function definitionsOf(file: File, year = 2025): ScheduleDefinition[] {
 export async function apply({ belay }: World, file: File, prune: string[] = []): Promise<ScheduleChange[]> {
   const changes = await belay.schedules.plan(definitionsOf(file), prune);
   await belay.schedules.apply(changes);
-  return changes.filter(({ what }) => what !== 'left');
+  return ours(changes);
 }
+
+/** Without the schedules of other tests. */
+export const ours = (changes: ScheduleChange[]) => changes.filter(({ what }) => what !== 'left');
 
 export async function stateOf({ belay }: World, scheduleId: string): Promise<ScheduleState> {
   // Temporal's list follows a moment later.
