@@ -32,7 +32,7 @@ function problemOfBefore(before: unknown): string | null {
   return Array.isArray(before) && before.every(isResult) ? null : 'before: is no list of results';
 }
 
-function problemOfWaves({ options, meta, heartbeat }: RolloutInput, waves: unknown): string | null {
+function problemOfWaves({ service, options, meta, heartbeat }: RolloutInput, waves: unknown): string | null {
   if (!Array.isArray(waves) || waves.length === 0) return 'waves: is no list, or empty';
   const names = new Set<unknown>();
   const servers = new Set<string>();
@@ -46,7 +46,8 @@ function problemOfWaves({ options, meta, heartbeat }: RolloutInput, waves: unkno
     for (const [place, target] of targets.entries()) {
       const { serverId, siteIds, done = [] } = (isRecord(target) ? target : {}) as Partial<RolloutTarget>;
       const type = Array.isArray(siteIds) && siteIds.length === 0 ? 'backupOnly' : 'backupThenDeploy';
-      const problem = problemOfInput(type, { ...options, meta, heartbeat, serverId, siteIds }) ?? problemOfDone(done);
+      const problem =
+        problemOfInput(type, { ...options, service, meta, heartbeat, serverId, siteIds }) ?? problemOfDone(done);
       if (problem !== null) return `waves[${index}].targets[${place}]: ${problem}`;
       if (servers.has(serverId ?? '')) return `waves[${index}].targets[${place}]: names server ${serverId} twice`;
       servers.add(serverId ?? '');

@@ -40,7 +40,7 @@ export function whyRollout(waiting: RolloutWaiting | null, phase: string | null)
   return { sentence: rolloutSentence(waiting), waiting };
 }
 
-/** `deployment of a1: try 7 of 30, last "building", next read at …` @param what it is that waits */
+/** `deployment of a1: try 7 of 30, last "building", next read at …` @param what it is that waits, where that isn't said already */
 export function waitingSentence(waiting: Waiting, what: string | null, style: Style = PLAIN): string {
   const { quote, when } = style;
   if (waiting.for === 'lock') {
@@ -50,14 +50,15 @@ export function waitingSentence(waiting: Waiting, what: string | null, style: St
   const last = waiting.lastStatus === null ? 'not read yet' : `last ${quote(waiting.lastStatus)}`;
   const tries = `try ${waiting.try} of ${waiting.tries}`;
   const next = when === null ? '' : `, next read ${when(waiting.nextReadAt)}`;
-  return `${what}${DOING[waiting.for]}: ${tries}, ${last}${next}`;
+  const head = [what, DOING[waiting.for]].filter((part) => part !== null).join(', ');
+  return `${head === '' ? '' : `${head}: `}${tries}, ${last}${next}`;
 }
 
 const DOING = {
-  backup: '',
-  deployment: '',
-  baseline: ", somebody else's deployment comes first",
-  trace: ', requested, looking for its trace',
+  backup: null,
+  deployment: null,
+  baseline: "somebody else's deployment comes first",
+  trace: 'requested, looking for its trace',
 } as const;
 
 export function rolloutSentence(waiting: RolloutWaiting, quote: Style['quote'] = quoted): string {

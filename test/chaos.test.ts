@@ -5,7 +5,7 @@ import { BRIEF } from './model/mix.ts';
 import { playBatch } from './model/play-batch.ts';
 import { violationText } from './model/summary.ts';
 
-const SIZE = 8;
+const SIZE = 6;
 const BATCHES: Killing[] = ['SIGKILL worker', 'SIGKILL server'];
 
 describe('drawn scenarios break no invariant', { concurrency: true }, () => {

@@ -112,7 +112,7 @@ describe('belay events', { concurrency: 6 }, () => {
     ];
     const paths = ['  event  string', '  data.server.id  number', '  data.occurred_at  string'];
     const about = 'paths, for events.sources.<name>.fields in belay.yaml:';
-    assert.deepEqual([code, stdout], [0, [...lines, 'reactions: hint, notify', about, ...paths, ''].join('\n')]);
+    assert.deepEqual([code, stdout], [0, [...lines, 'reactions: hint, hold, notify', about, ...paths, ''].join('\n')]);
   });
 
   test('explain takes a body by the mapping of a source, and shows no secret', async () => {

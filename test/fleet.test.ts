@@ -4,9 +4,9 @@ import { rollFleet } from './support/fleet.ts';
 
 test('a fleet ends as its service says, within its limit and with nothing twice, though the worker is killed twice', async (t) => {
   const { result, wallMs, bestMs, atOnce, history } = await rollFleet({
-    servers: 20,
-    sites: 60,
-    atOnce: 5,
+    servers: 12,
+    sites: 36,
+    atOnce: 4,
     oneFailsOf: 30,
     backupMs: 1_000,
     deploymentMs: 1_000,
@@ -14,6 +14,6 @@ test('a fleet ends as its service says, within its limit and with nothing twice,
     kills: 2,
   });
   assert.equal(result.outcome, 'failed');
-  assert.ok(atOnce <= 5, `${atOnce} servers at once`);
+  assert.ok(atOnce <= 4, `${atOnce} servers at once`);
   t.diagnostic(`wall time ${(wallMs / bestMs).toFixed(2)} times the best possible, ${history.events} events`);
 });

@@ -119,7 +119,7 @@ describe('waiting', { concurrency: 6 }, () => {
     assert.ok(waiting?.for === 'deployment' && waiting.tries === 20);
     const operation = world.client.workflow.getHandle(deploySiteId(siteId));
     const details = await operation.query<{ currentDetails: string }>('__temporal_workflow_metadata');
-    assert.match(details.currentDetails, /try \d+ of 20, last status `building`.*next read at /);
+    assert.match(details.currentDetails, /\ntry \d+ of 20, last `building`, next read at /);
     await run.result();
   });
 });

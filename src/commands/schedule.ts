@@ -170,4 +170,4 @@ async function act(
   else print([`${scheduleId} ${done}`]);
 }
 
-const print = (lines: string[]) => process.stdout.write(`${lines.join('\n')}\n`);
+const print = (lines: string[]) => process.stdout.write(lines.map((line) => `${line}\n`).join(''));

@@ -106,7 +106,7 @@ async function retryRollout(session: Session, workflowId: string): Promise<Rollo
   if (input === null || result.targets.length === 0) {
     throw new BelayError('Usage', `nothing is known of how far ${workflowId} was: start a rollout with another key`);
   }
-  const targets = await Promise.all(result.targets.map((target) => settled(session, target)));
+  const targets = await someAtOnce(result.targets, (target) => settled(session, target));
   if (targets.every(({ outcome }) => outcome === 'completed')) {
     throw new BelayError('Usage', `everything in ${workflowId} is completed: there is nothing to retry`);
   }

@@ -12,7 +12,7 @@ export function operationDetails({ phase, result, waiting }: OperationProgress):
     'siteId' in result ? `Deployment of ${codeSpan(result.siteId)}` : `Backup of ${codeSpan(result.serverId)}`;
   return lines(
     `**${what}**: ${result.outcome ?? phase}`,
-    waiting === null ? null : waitingSentence(waiting, what, MARKDOWN),
+    waiting === null ? null : waitingSentence(waiting, null, MARKDOWN),
     'siteId' in result ? evidenceLine(result) : null,
     triggerLine(result),
   );

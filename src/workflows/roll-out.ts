@@ -49,8 +49,7 @@ async function proceed(rollout: Rollout, cancellation: Cancellation): Promise<En
   for (let step = rollout.next(); step.do !== 'end'; step = rollout.next()) {
     if (isCancelled()) rollout.decide('abort', 'Temporal', 'the rollout was cancelled');
     else if (step.do === 'begin') void deployTarget(rollout, step.target).then(failures.check);
-    else if (step.do === 'decide')
-      halt(rollout, step.held.heldBy ?? '', `server ${step.held.serverId} of wave ${step.held.wave} is held`);
+    else if (step.do === 'decide') haltFor(rollout, step.held);
     else await condition(() => rollout.next().do !== 'wait' || isCancelled());
   }
   return endAll(rollout, null);
@@ -61,7 +60,13 @@ function halt(rollout: Rollout, by: string, why: string): void {
   const { input, result } = rollout;
   const isToPause = input.onFailures === 'pause' && result.targets.some(isToCome);
   rollout.decide(isToPause ? 'pause' : 'stop', by, why);
-  if (isToPause) void announceRollout(rollout, result.decisions.filter(({ what }) => what === 'pause').length);
+  const pauses = result.decisions.filter((decision) => decision.what === 'pause').length;
+  // Who can't be told finds it in the list.
+  if (isToPause) announceRollout(rollout, pauses).catch(() => undefined);
+}
+
+function haltFor(rollout: Rollout, { serverId, wave, heldBy }: TargetResult): void {
+  halt(rollout, heldBy ?? '', `server ${serverId} of wave ${wave} is held`);
 }
 
 function watchFailures(rollout: Rollout) {

@@ -3,7 +3,7 @@
  * a time twice has one run; and ends as that does, so that the schedule sees overlaps and failures.
  */
 import { ApplicationFailure, defineSearchAttributeKey, WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
-import { ParentClosePolicy, proxyLocalActivities, startChild, workflowInfo } from '@temporalio/workflow';
+import { ParentClosePolicy, proxyActivities, startChild, workflowInfo } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.ts';
 import { RUN_TYPES, type RunInput, type RunResult } from '../contract.ts';
 import {
@@ -21,9 +21,9 @@ import { problemOfRollout } from '../rollout-input.ts';
 import { plainText } from '../text.ts';
 import { endOf, type Ending } from './children.ts';
 
-const { findSlot } = proxyLocalActivities<Activities>({
-  startToCloseTimeout: '4 seconds',
-  retry: { maximumAttempts: 3 },
+const { findSlot } = proxyActivities<Activities>({
+  startToCloseTimeout: '10 seconds',
+  retry: { nonRetryableErrorTypes: ['RangeError'] },
 });
 
 const FIRED_AT = defineSearchAttributeKey('TemporalScheduledStartTime', 'DATETIME');
