@@ -39,8 +39,8 @@ ${servers.map((id, index) => `      ${id}: { sites: [${sites[index]?.join(', ')}
 rollouts:
   steady:
     fleet: shop
-    backup: { interval: 200ms }
-    deploy: { interval: 200ms, tries: 200 }
+    backup: { interval: 200ms, tries: 1000 }
+    deploy: { interval: 200ms, tries: 1000 }
     ${more}
 `,
   );

@@ -4,7 +4,7 @@ import type { RolloutInput, RolloutResult, RolloutTarget } from '../../src/fleet
 import { BelayError, type Rollout } from '../../src/starter.ts';
 import { fresh } from './world.ts';
 
-const PACE = { intervalMs: 200, tries: 200 };
+const PACE = { intervalMs: 200, tries: 1_000 };
 
 /** So many, each with so many sites. */
 export function servers(count: number, sites = 1): [RolloutTarget, ...RolloutTarget[]] {

@@ -14,7 +14,7 @@ export type File = z.input<typeof configurationSchema>;
 
 type ScheduleInput = NonNullable<File['schedules']>[string];
 
-export const PACE = { interval: '200ms', tries: 100 };
+export const PACE = { interval: '200ms', tries: 1_000 };
 
 /** A fleet of one server, whose nightly backup is this schedule. */
 export function nightly({ client }: World, more: Partial<ScheduleInput> = {}) {
