@@ -87,6 +87,7 @@ export default tseslint.config(
       'src/duration.ts',
       'src/objects.ts',
       'src/launch.ts',
+      'src/result.ts',
       'src/rollout-input.ts',
       'src/targets.ts',
       'src/why.ts',

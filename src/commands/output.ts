@@ -1,16 +1,25 @@
 /** What a command prints at its end: on stdout one JSON document, or lines for people. */
 import colors from 'picocolors';
-import type { BackupResult, DeploymentResult, RunResult } from '../contract.ts';
+import type { BackupResult, DeploymentResult, RunError, RunResult } from '../contract.ts';
+import type { RolloutResult } from '../fleet-contract.ts';
 import { BelayError } from '../starter.ts';
 import { printDocument } from '../document.ts';
 import { emptyResult } from '../result.ts';
 import { plainText } from '../text.ts';
 
 export function resultOfError(error: unknown): RunResult {
-  const type = error instanceof BelayError ? error.type : 'Internal';
-  const message = error instanceof Error ? error.message : String(error);
   const known = error instanceof BelayError ? error.result : null;
-  return { ...(known ?? emptyResult()), error: { type, message } };
+  return { ...(known ?? emptyResult()), error: errorOf(error) };
+}
+
+export function errorOf(error: unknown): RunError {
+  const type = error instanceof BelayError ? error.type : 'Internal';
+  return { type, message: error instanceof Error ? error.message : String(error) };
+}
+
+/** The outcome, or what is known in place of one. */
+export function stateOf({ outcome, phase, error }: RunResult | RolloutResult): string {
+  return outcome ?? error?.type ?? `in flight: ${phase ?? 'phase not known'}`;
 }
 
 export function printResult(result: RunResult, json: boolean): void {
@@ -19,11 +28,10 @@ export function printResult(result: RunResult, json: boolean): void {
 }
 
 export function resultLines(result: RunResult): string[] {
-  const { outcome, phase, error, backup, deployments, workflowId, links } = result;
+  const { outcome, error, backup, deployments, workflowId, links } = result;
   const took = durationOf(result.startedAt, result.endedAt);
-  const head = outcome === null ? (error === null ? `in flight: ${phase ?? 'phase not known'}` : error.type) : outcome;
   return [
-    `${paint(result, head)}${took === null || outcome === null ? '' : ` in ${took}`}`,
+    `${paint(result, stateOf(result))}${took === null || outcome === null ? '' : ` in ${took}`}`,
     ...(error === null ? [] : [`  ${error.message}`]),
     ...(backup === null ? [] : [`  backup of ${plainText(backup.serverId)}: ${backupFacts(backup)}`]),
     ...deployments.map((it) => `  deployment of ${plainText(it.siteId)}: ${deploymentFacts(it)}`),
@@ -34,9 +42,8 @@ export function resultLines(result: RunResult): string[] {
 
 /** `2026-11-21T02:30:34Z  completed  backup-then-deploy:12:…` */
 export function listLine(result: RunResult): string {
-  const state = result.outcome ?? result.error?.type ?? `in flight: ${result.phase ?? 'phase not known'}`;
   const why = result.error === null || result.outcome === null ? '' : `  ${plainText(result.error.message, 80)}`;
-  return `${result.startedAt ?? ''}  ${paint(result, state.padEnd(12))}  ${result.workflowId}${why}`;
+  return `${result.startedAt ?? ''}  ${paint(result, stateOf(result).padEnd(12))}  ${result.workflowId}${why}`;
 }
 
 function backupFacts({ outcome, backupId, source, lastStatus, polls }: BackupResult): string {

@@ -5,13 +5,11 @@ import { emptyRollout } from '../result.ts';
 import { BelayError } from '../starter.ts';
 import { sumText } from '../targets.ts';
 import { plainText } from '../text.ts';
-import { durationOf, paint } from './output.ts';
+import { durationOf, errorOf, paint, stateOf } from './output.ts';
 
 export function rolloutOfError(error: unknown): RolloutResult {
-  const type = error instanceof BelayError ? error.type : 'Internal';
-  const message = error instanceof Error ? error.message : String(error);
   const known = error instanceof BelayError ? error.rollout : null;
-  return { ...(known ?? emptyRollout()), error: { type, message } };
+  return { ...(known ?? emptyRollout()), error: errorOf(error) };
 }
 
 export function printRollout(result: RolloutResult, json: boolean): void {
@@ -27,11 +25,10 @@ export function printRolloutEnd(result: RolloutResult, json: boolean): void {
 }
 
 function rolloutLines(result: RolloutResult, targets = result.targets): string[] {
-  const { outcome, phase, error, workflowId, links, decisions, servers, deployments } = result;
+  const { outcome, error, workflowId, links, decisions, servers, deployments } = result;
   const took = durationOf(result.startedAt, result.endedAt);
-  const state = outcome ?? error?.type ?? `in flight: ${phase ?? 'phase not known'}`;
   return [
-    `${paint(result, state)}${took === null || outcome === null ? '' : ` in ${took}`}`,
+    `${paint(result, stateOf(result))}${took === null || outcome === null ? '' : ` in ${took}`}`,
     ...(error === null ? [] : [`  ${plainText(error.message, 400)}`]),
     `  servers: ${sumText(servers)}`,
     `  deployments: ${sumText(deployments)}`,

@@ -5,6 +5,7 @@ import type { RolloutResult, Sum, TargetResult } from '../fleet-contract.ts';
 import { BelayError } from '../starter.ts';
 import { sumOf, sumText, worstFirst } from '../targets.ts';
 import { codeSpan } from '../text.ts';
+import { stateOf } from './output.ts';
 
 /** Pages have limits: so many rows, first those that are not completed. */
 const MAX_ROWS = 500;
@@ -79,12 +80,12 @@ function targetRow({ serverId, wave, outcome, deployments, error, heldBy }: Targ
   return [codeSpan(serverId), codeSpan(wave), outcome ?? 'not ended', sites, why === '' ? '' : codeSpan(why)];
 }
 
-function head(title: string, { outcome, phase, error, links }: RunResult | RolloutResult): string[] {
-  const state = outcome ?? error?.type ?? `in flight: ${phase ?? 'phase not known'}`;
+function head(title: string, result: RunResult | RolloutResult): string[] {
+  const { error, links } = result;
   return [
     `### ${title}`,
     '',
-    `**${state}**${links.ui === null ? '' : ` ([Temporal UI](${links.ui}))`}`,
+    `**${stateOf(result)}**${links.ui === null ? '' : ` ([Temporal UI](${links.ui}))`}`,
     '',
     ...(error === null ? [] : [codeSpan(error.message), '']),
   ];

@@ -42,7 +42,7 @@ export const share = z
   .union([z.number(SHARE).int(SHARE).min(0, SHARE), z.string(SHARE).regex(/^\d{1,3}(\.\d+)?%$/, SHARE)], SHARE)
   .refine((value) => typeof value === 'number' || Number.parseFloat(value) <= 100, SHARE);
 
-export type Share = z.infer<typeof share>;
+type Share = z.infer<typeof share>;
 
 /** Rounded down: 3% of 10 servers is none. */
 export function shareOf(value: Share, servers: number): number {

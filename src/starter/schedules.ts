@@ -110,7 +110,7 @@ async function planChanges(
   definitions: ScheduleDefinition[],
   prune: string[],
 ): Promise<ScheduleChange[]> {
-  const wanted = await Promise.all(definitions.map((definition) => changeTo(session, definition)));
+  const wanted = await someAtOnce(definitions, (definition) => changeTo(session, definition));
   const defined = new Set(definitions.map(({ scheduleId }) => scheduleId));
   const others = (await scheduleIds(session)).filter((scheduleId) => !defined.has(scheduleId));
   const unwanted = others.map((scheduleId): ScheduleChange => {

@@ -1,6 +1,6 @@
 /** A rollout's state: its result as it grows, what is decided about it, and who may ask for both. */
 import { defineQuery, setCurrentDetails, setHandler, workflowInfo } from '@temporalio/workflow';
-import { QUERIES, SCHEMA_VERSION } from '../contract.ts';
+import { QUERIES } from '../contract.ts';
 import type { NotifyFacts } from '../event-contract.ts';
 import type {
   Decision,
@@ -11,6 +11,7 @@ import type {
   RolloutTarget,
   TargetResult,
 } from '../fleet-contract.ts';
+import { emptyRollout } from '../result.ts';
 import { plainText } from '../text.ts';
 import { isRunning, isToCome, sumsOf } from '../targets.ts';
 import { whyRollout } from '../why.ts';
@@ -85,25 +86,18 @@ export function openRollout(input: RolloutInput): Rollout {
 export function newRolloutResult(input: RolloutInput | null): RolloutResult {
   const { workflowId, runId, startTime } = workflowInfo();
   const targets = [...(input?.before ?? []), ...(input?.waves ?? []).flatMap(targetsOf)];
-  return {
-    schemaVersion: SCHEMA_VERSION,
+  return emptyRollout({
     workflowId,
     runId,
-    service: null,
     name: input?.name ?? null,
     fleet: input?.fleet ?? null,
     attempt: input?.attempt ?? 1,
-    outcome: null,
     phase: 'checking',
     ...sumsOf(targets),
     targets,
-    decisions: [],
-    error: null,
     meta: plainMeta(input?.meta),
-    links: { ui: null },
     startedAt: startTime.toISOString(),
-    endedAt: null,
-  };
+  });
 }
 
 function targetsOf({ name, targets }: { name: string; targets: RolloutTarget[] }): TargetResult[] {

@@ -2,7 +2,6 @@
 import { defineQuery, setCurrentDetails, setHandler, workflowInfo } from '@temporalio/workflow';
 import {
   QUERIES,
-  SCHEMA_VERSION,
   type Phase,
   type RunInput,
   type RunProgress,
@@ -12,6 +11,7 @@ import {
 } from '../contract.ts';
 import type { NotifyFacts } from '../event-contract.ts';
 import { planOf, type RunPlan } from '../input.ts';
+import { emptyResult } from '../result.ts';
 import { plainText } from '../text.ts';
 import { whyRun } from '../why.ts';
 import { setAttributes } from './attributes.ts';
@@ -94,21 +94,14 @@ export function openRun(type: RunType, input: RunInput): Run {
 
 export function newRunResult(input: RunInput | null): RunResult {
   const { workflowId, runId, startTime } = workflowInfo();
-  return {
-    schemaVersion: SCHEMA_VERSION,
+  return emptyResult({
     workflowId,
     runId,
-    service: null,
-    outcome: null,
     phase: 'checking',
-    backup: null,
     deployments: (input?.siteIds ?? []).map(newDeploymentResult),
-    error: null,
     meta: plainMeta(input?.meta),
-    links: { ui: null },
     startedAt: startTime.toISOString(),
-    endedAt: null,
-  };
+  });
 }
 
 export function plainMeta(meta: Record<string, string> = {}): Record<string, string> {

@@ -9,7 +9,7 @@ export type Step =
   | { do: 'decide'; held: TargetResult }
   | { do: 'end' };
 
-export interface Moving {
+interface Moving {
   /** In the order of their waves. */
   targets: readonly TargetResult[];
   maxAtOnce: number;
