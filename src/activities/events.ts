@@ -1,8 +1,12 @@
 /** What events and notifications need: all of it from outside of this package, made by the worker. */
+import { activityInfo } from '@temporalio/activity';
 import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
 import type { BackupRecord, NotifyInput, WakeInput } from '../event-contract.ts';
 import type { HoldInput } from '../fleet-contract.ts';
 import { plainText } from '../text.ts';
+
+const SOON_ATTEMPTS = 30;
+const SOON_MS = 500;
 
 export interface EventDeps {
   /** Signals whoever waits on these. @returns their workflow ids */
@@ -48,8 +52,9 @@ export function createEventActivities(deps: EventDeps) {
   };
 }
 
-/** Another worker may know it: while the configuration is changed they differ. */
+/** Another worker may know it: while the configuration is changed they differ. At first the others are tried soon. */
 function unknownHere(what: string): ApplicationFailure {
   const message = `the worker that was asked has no ${what} in its belay.yaml`;
-  return ApplicationFailure.create({ type: 'NotConfigured', message, nextRetryDelay: '2 seconds' });
+  const soon = activityInfo().attempt <= SOON_ATTEMPTS ? { nextRetryDelay: SOON_MS } : {};
+  return ApplicationFailure.create({ type: 'NotConfigured', message, ...soon });
 }

@@ -9,7 +9,8 @@ import { deploymentReader } from './reader.ts';
 import type { Run } from './open-run.ts';
 
 const SITES_AT_ONCE = 10;
-const OTHER_WORKERS_ASKED = 5;
+const ASKING_ROUNDS = 3;
+const ASKED_AT_ONCE = 12;
 
 const here = proxyLocalActivities<Activities>({ startToCloseTimeout: '4 seconds', retry: { maximumAttempts: 1 } });
 const anywhere = proxyActivities<Activities>({ startToCloseTimeout: '10 seconds' });
@@ -48,15 +49,19 @@ export function refusalOfFacts({ service, heartbeat }: Needs, facts: WorkerFacts
   return ended('not_started', 'Usage', `the worker knows no heartbeat "${heartbeat}": ${remedy}`);
 }
 
-/** One worker with another configuration must not spoil a run that says what it needs: then others are asked, too. */
+/**
+ * One worker with another configuration must not spoil a run that says what it needs: then the others are asked, too.
+ * Which worker takes an activity is chance, and one that polls with five pollers may take five in a row.
+ */
 export async function askWorker({ service, heartbeat }: Needs): Promise<WorkerFacts> {
   const fits = (facts: WorkerFacts) =>
     (service ?? facts.service) === facts.service &&
     (heartbeat === undefined || facts.notify?.heartbeats.includes(heartbeat) === true);
   let facts = await here.describeWorker().catch(() => anywhere.describeWorker());
-  for (let asked = 0; asked < OTHER_WORKERS_ASKED && !fits(facts); asked += 1) {
-    await sleep('1 second', { summary: 'before another worker is asked whether its configuration fits' });
-    facts = await anywhere.describeWorker();
+  for (let round = 0; round < ASKING_ROUNDS && !fits(facts); round += 1) {
+    if (round > 0) await sleep('1 second', { summary: 'before other workers are asked whether they fit' });
+    const asked = await Promise.all(Array.from({ length: ASKED_AT_ONCE }, () => anywhere.describeWorker()));
+    facts = asked.find(fits) ?? facts;
   }
   return facts;
 }
