@@ -99,18 +99,19 @@ describe('schedules', { concurrency: 8 }, () => {
     'times that are left out': (it) => ({ ...it, spec: { ...it.spec, skip: [{ hour: 2, minute: 30 }] } }),
     'an end': (it) => ({ ...it, spec: { ...it.spec, endAt: new Date() } }),
     'another input': (it) => ({ ...it, action: { ...it.action, args: [] } }),
+    'an end after some firings': (it) => ({ ...it, state: { ...it.state, remainingActions: 2 } }),
     'another workflow': (it) => ({ ...it, action: { ...it.action, workflowType: 'backupOnly' } }),
   })) {
     test(`are applied again after somebody gave one ${what} in Temporal`, async () => {
       const { file, handle } = nightly();
       await apply(world, file());
-      const { spec, action, policies } = await handle.describe();
+      const { spec, action, policies, state } = await handle.describe();
       await handle.update(spoil);
       const [change] = await apply(world, file());
       assert.equal(change?.what, 'update', 'it is not seen');
       assert.notDeepEqual(change.differences, []);
       const mended = await handle.describe();
-      assert.deepEqual([mended.spec, mended.action, mended.policies], [spec, action, policies]);
+      assert.deepEqual([mended.spec, mended.action, mended.policies, mended.state], [spec, action, policies, state]);
       assert.deepEqual(whatOf(await apply(world, file())), ['none']);
     });
   }
@@ -202,7 +203,7 @@ describe('schedules', { concurrency: 8 }, () => {
     for (const target of [{ server: serverId }, { site: siteId }]) {
       world.sandbox.script(target, { ends: 'never' }, { durationMs: 300 });
     }
-    const pace = { intervalMs: 200, tries: 100 };
+    const pace = { intervalMs: 200, tries: 1_000 };
     const manual = await world.belay.start({ serverId, siteIds: [], backup: pace });
     const deploying = await world.belay.start({ siteIds: [siteId], deploy: pace });
     await begun(serverId);

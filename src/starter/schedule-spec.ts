@@ -29,7 +29,7 @@ export function optionsOf(definition: ScheduleDefinition, taskQueue: string) {
 
 /** What is there, in the words of a definition; `overlap` may be one of Temporal's that we have no word for. */
 export function definitionOf(description: ScheduleDescription) {
-  const { scheduleId, spec, action, policies } = description;
+  const { scheduleId, spec, action, policies, state } = description;
   return {
     scheduleId,
     input: (action.args?.[0] ?? null) as ScheduledInput | null,
@@ -46,6 +46,7 @@ export function definitionOf(description: ScheduleDescription) {
     skip: spec.skip ?? [],
     startAt: spec.startAt?.toISOString() ?? null,
     endAt: spec.endAt?.toISOString() ?? null,
+    remainingActions: state.remainingActions ?? null,
   };
 }
 
@@ -59,6 +60,7 @@ export function surroundingsOf({ input: { fleet, schedule } }: ScheduleDefinitio
     skip: [],
     startAt: null,
     endAt: null,
+    remainingActions: null,
   };
 }
 

@@ -9,10 +9,12 @@ import { ApplicationFailure } from '@temporalio/common';
 import type { Outcome } from '../contract.ts';
 import type { ScheduledResult } from '../fleet-contract.ts';
 import { SCHEDULE_PREFIX } from '../ids.ts';
+import { given } from '../objects.ts';
 import type { ScheduleDefinition } from '../schedules/definition.ts';
 import { differences } from '../schedules/difference.ts';
 import { someAtOnce } from './at-once.ts';
-import { asBelayError, BelayError } from './errors.ts';
+import { BelayError } from './belay-error.ts';
+import { asBelayError } from './errors.ts';
 import { definitionOf, optionsOf, surroundingsOf } from './schedule-spec.ts';
 import type { Session } from './session.ts';
 
@@ -142,7 +144,7 @@ async function applyChange(
   const options = optionsOf(definition, taskQueue);
   if (what === 'create') await client.schedule.create({ scheduleId, ...options });
   // One that is paused stays so.
-  else await handle.update(({ state }) => ({ ...options, state }));
+  else await handle.update(({ state: { paused, note } }) => ({ ...options, state: { paused, ...given({ note }) } }));
 }
 
 /** The list lags: it may have been deleted since. */
