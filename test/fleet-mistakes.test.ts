@@ -70,6 +70,8 @@ const FLEETS: Row[] = [
   ['12: { sites: [34] }\n13:\n  sites: [35, 34]', 6, '13.sites.1', /^site 34 is under fleets\.shop\.servers\.12 alr/],
   ['12: {}\n12: {}', 5, '12', /twice|once/],
   ['12: {}\n"12": {}', 5, '12', /twice|once|already/],
+  ['12: {}\n__proto__: {}', 5, '__proto__', /^this can be no name/],
+  ['"__proto__": { sites: [34] }', 4, '__proto__', /^this can be no name/],
   ['"..": {}', 4, '..', /^the id must not be "\.\.": write it/],
   ['12: { sites: [""] }', 4, '12.sites.0', /^the id is empty/],
   ['12: { sites: 34 }', 4, '12.sites', /^write a list of ids, like \[34, 35\]$/],

@@ -22,11 +22,14 @@ interface Broken {
 /** Ids and labels stand below these: what looks like a number is to be taken as it was written, like 0012 or 1e3. */
 const WRITTEN_BELOW = ['fleets', 'start', 'labels'];
 
+/** Objects don't take it as a key of their own. */
+const PROTOTYPE = '__proto__';
+
 export function parseFile(text: string, lines: LineCounter): { document: Document } | { broken: Broken } {
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, uniqueKeys: isSameKey });
   const [error] = document.errors;
   const broken =
-    error === undefined ? danglingAlias(document) : { code: error.code, at: error.pos[0], said: error.message };
+    error === undefined ? unusableNode(document) : { code: error.code, at: error.pos[0], said: error.message };
   if (broken !== null) {
     const message = REMEDIES[broken.code] ?? broken.said;
     return { broken: { line: lines.linePos(broken.at).line, keys: keysAt(document, broken.at), message } };
@@ -40,6 +43,7 @@ const REMEDIES: Partial<Record<string, string>> = {
   UNEXPECTED_TOKEN: 'this is no YAML: text with signs like * or : goes in quotes',
   DUPLICATE_KEY: 'it stands there twice: keep one',
   MULTIPLE_DOCS: 'the file has two documents: take the line --- out',
+  [PROTOTYPE]: 'this can be no name: take another',
 };
 
 /** Of the innermost of the keys that is there. */
@@ -66,14 +70,19 @@ export function inOrderOfFile(document: Document, configuration: Configuration):
   return configuration;
 }
 
-function danglingAlias(document: Document): { code: string; at: number; said: string } | null {
-  let at: number | null = null;
+/** What is well-formed, and couldn't be made into objects without losing it. */
+function unusableNode(document: Document): { code: string; at: number; said: string } | null {
+  const found: { code: string; at: number; said: string }[] = [];
+  const add = (code: string, node: Node) => void found.push({ code, at: node.range?.[0] ?? 0, said: '' });
   visit(document, {
     Alias(_key, node) {
-      if (node.resolve(document) === undefined) at ??= node.range?.[0] ?? 0;
+      if (node.resolve(document) === undefined) add('BAD_ALIAS', node);
+    },
+    Pair(_key, { key }) {
+      if (isScalar(key) && key.value === PROTOTYPE) add(PROTOTYPE, key);
     },
   });
-  return at === null ? null : { code: 'BAD_ALIAS', at, said: '' };
+  return found[0] ?? null;
 }
 
 function keepWritten(document: Document): void {
