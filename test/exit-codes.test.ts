@@ -185,6 +185,7 @@ describe('exit codes', { concurrency: 4 }, () => {
     const { workflowId, runId, phase } = finished.json();
     assert.ok(workflowId !== null && runId !== null);
     assert.equal(phase, 'backup');
+    await eventually('the backup', () => began(on.sandbox, 'backup', serverId).length === 1);
     on.sandbox.finish({ server: serverId }, 'completed');
     assert.equal((await on.belay('wait', workflowId, '--run-id', runId, '--json')).code, 0);
   });

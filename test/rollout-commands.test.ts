@@ -49,6 +49,7 @@ rollouts:
 }
 
 const shown = ({ stdout }: Finished) => JSON.parse(stdout) as Shown;
+const backups = (serverId = '') => began(on.sandbox, 'backup', serverId).length;
 const deployments = (siteId = '') => began(on.sandbox, 'deployment', siteId).length;
 const failing = (siteId = '') =>
   on.sandbox.script({ site: siteId }, { durationMs: 300, ends: 'failed' }, { durationMs: 300 });
@@ -96,7 +97,7 @@ describe('belay rollout', { concurrency: 4 }, () => {
       servers,
     );
     assert.deepEqual([done, kept, broken, left].map(deployments), [1, 1, 2, 1]);
-    assert.equal(began(on.sandbox, 'backup', servers[0] ?? '').length, 1);
+    assert.equal(backups(servers[0]), 1);
     const third = await belay('rollout', 'retry', `rollout:steady:${key}`, '--json');
     assert.equal(third.code, 2);
     assert.match(
@@ -147,6 +148,7 @@ describe('belay rollout', { concurrency: 4 }, () => {
     );
     const retry = await belay('rollout', 'retry', id, '--json');
     assert.match(retry.json().error?.message ?? '', /goes on: wait for its end, or abort it first/);
+    await eventually('the backup', () => backups(servers[0]) === 1);
     on.sandbox.finish({ server: servers[0] ?? '' }, 'completed');
     assert.equal((await waiting.finished).code, 8);
     assert.equal((await belay('rollout', 'status', id, '--exit-status')).code, 8);
@@ -172,6 +174,7 @@ describe('belay rollout', { concurrency: 4 }, () => {
     await eventually('a line', () => interrupted.output.stderr !== '');
     interrupted.process.kill('SIGINT');
     assert.equal((await interrupted.finished).code, 130);
+    await eventually('the backup', () => backups(servers[0]) === 1);
     on.sandbox.finish({ server: servers[0] ?? '' }, 'completed');
     assert.equal((await belay('wait', id)).code, 0);
   });

@@ -139,7 +139,7 @@ describe('a rollout', { concurrency: 6 }, () => {
     const [target] = servers(1);
     world.sandbox.script({ server: target.serverId }, { ends: 'never' });
     const rollout = await started([target]);
-    await reaches(rollout, 'running');
+    await eventually('the backup', () => backups(target.serverId) === 1);
     const refused = (decision: Promise<void>, message: RegExp) => assert.rejects(decision, { type: 'Usage', message });
     await refused(rollout.pause({ by: 'anne', why: ' ' }), /say who decides, and why/);
     await refused(rollout.resume(ANNE), /it is not paused/);
@@ -219,7 +219,7 @@ describe('a rollout', { concurrency: 6 }, () => {
     const [target] = servers(1);
     const siteId = target.siteIds[0]!;
     world.sandbox.script({ site: siteId }, { ends: 'never' }, {});
-    const byHand = await world.belay.start({ siteIds: [siteId], deploy: { intervalMs: 200, tries: 200 } });
+    const byHand = await world.belay.start({ siteIds: [siteId], deploy: { intervalMs: 200, tries: 1_000 } });
     await eventually('the deployment', () => deployments(siteId) === 1);
     const rollout = await started([target]);
     const run = await eventually('its run', async () => (await rollout.status()).result.targets[0]?.workflowId);

@@ -96,6 +96,21 @@ test('other processes can script it and act behind our back', async () => {
 
 const LATEST = (site: string) => `GET /v1/sites/${site}/deployments/latest`;
 
+test('what was never begun cannot be ended, which is said', async () => {
+  const finish = () =>
+    fetch(`${sandbox.url}/sandbox/finish`, {
+      method: 'POST',
+      body: JSON.stringify({ target: { site: 'never-begun' }, word: 'completed' }),
+    });
+  const refused = await finish();
+  assert.deepEqual(
+    [refused.status, await refused.json()],
+    [409, { message: 'no deployment of never-begun was begun: nothing can end' }],
+  );
+  await ask('POST /v1/sites/never-begun/deploy');
+  assert.equal((await finish()).status, 204);
+});
+
 test('faults come in their order, so often and as late as they were asked for', async () => {
   const unavailable = { kind: 'status', code: 503, retryAfter: '2' } as const;
   sandbox.fault(

@@ -1,7 +1,7 @@
 /** The sandbox's own routes, for other processes: scripts, faults, outside actors, webhooks, the journal. No token. */
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
-import type { Controls } from './controls.ts';
+import { NothingBegun, type Controls } from './controls.ts';
 import { deliveryFaultSchema } from './delivery-faults.ts';
 import { faultSchema } from './faults.ts';
 import { scriptSchema } from './script.ts';
@@ -16,6 +16,7 @@ const alert = z.strictObject({ server: z.string(), message: z.string() });
 
 export function controlRoutes(app: FastifyInstance, controls: Controls): void {
   app.setErrorHandler((error, _request, reply) => {
+    if (error instanceof NothingBegun) return reply.code(409).send({ message: error.message });
     const wrong = error instanceof z.ZodError;
     return reply.code(wrong ? 400 : 500).send({ message: wrong ? z.prettifyError(error) : 'The sandbox failed.' });
   });

@@ -21,7 +21,7 @@ export interface Controls {
   script(target: Target, ...scripts: ScriptPart[]): void;
   /** Somebody else acts: a push deploys the site, or another user backs the server up. */
   act(target: Target): void;
-  /** Ends the latest operation on it now, with this word. */
+  /** Ends the latest operation on it now, with this word. @throws NothingBegun */
   finish(target: Target, word: string): void;
   /** Somebody deletes it. */
   remove(target: Target): void;
@@ -40,6 +40,8 @@ export interface Controls {
   alert(alert: Alert): void;
 }
 
+export class NothingBegun extends Error {}
+
 export function createControls(state: State, telling: Telling, deliveries: Deliveries): Controls {
   return {
     journal: state.journal,
@@ -54,8 +56,9 @@ export function createControls(state: State, telling: Telling, deliveries: Deliv
       state.note({ by: 'outside', request, began: { id, kind, target: name } });
     },
     finish(target, word) {
-      const operation = state.latest(...operationOn(target));
-      if (operation === null) return;
+      const [kind, name] = operationOn(target);
+      const operation = state.latest(kind, name);
+      if (operation === null) throw new NothingBegun(`no ${kind} of ${name} was begun: nothing can end`);
       operation.script = { ...operation.script, durationMs: 0, ends: word };
       telling.changed(operation);
     },
