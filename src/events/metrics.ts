@@ -1,5 +1,5 @@
-/** What became of deliveries, for Prometheus. Only names of configured sources are labels, for anybody may send any. */
-import { Counter, Gauge, Registry } from 'prom-client';
+/** What became of deliveries, and of the process, for Prometheus. Only names of configured sources are labels, for anybody may send any. */
+import { collectDefaultMetrics, Counter, Gauge, Registry } from 'prom-client';
 import type { EventKind } from '../event-contract.ts';
 
 export interface Metrics {
@@ -18,6 +18,7 @@ export interface Metrics {
 export function createMetrics(sources: readonly string[]): Metrics {
   const registry = new Registry();
   const registers = [registry];
+  collectDefaultMetrics({ register: registry });
   const counter = <L extends string>(name: string, help: string, ...labelNames: L[]) =>
     new Counter({ name: `belay_webhooks_${name}`, help, labelNames, registers });
   const received = counter('received_total', 'Deliveries that came', 'source');
