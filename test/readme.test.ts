@@ -105,6 +105,16 @@ describe('the README', { concurrency: 6 }, () => {
       assert.ok(existsSync(fileURLToPath(new URL(target, ROOT))), target);
     }
   });
+
+  test('every file that the architecture names is there', () => {
+    const text = readFileSync(new URL('docs/architecture.md', ROOT), 'utf8');
+    const files = [...text.matchAll(/`((?:src|test|tools|deploy)\/[\w./-]*)`/g)].map(([, file = '']) => file);
+    assert.ok(files.length > 30);
+    assert.deepEqual(
+      files.filter((file) => !existsSync(new URL(file, ROOT))),
+      [],
+    );
+  });
 });
 
 const PROGRESS = /^(backup|deployment) of /;
