@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
 import { parse } from 'yaml';
+import { WEBHOOK_PORT } from '../src/commands/dev.ts';
 import { SEARCH_ATTRIBUTES } from '../src/contract.ts';
 
 interface Service {
@@ -141,6 +142,21 @@ test('a worker is given longer to stop than it gives the requests under way', ()
     Number.parseInt(worker.stop_grace_period ?? '', 10) > Number(grace),
     `${worker.stop_grace_period}, ${grace}`,
   );
+});
+
+test('the override that docs/configuration.md shows fits: its services, secrets and ports', () => {
+  const shown = [...read('docs/configuration.md').matchAll(/```yaml\n(services:[^]*?)```/g)].map(([, text]) => text!);
+  assert.equal(shown.length, 1);
+  const override = parse(shown[0]!) as Compose;
+  for (const [name, { environment = {}, volumes = [], secrets = [], ports = [], depends_on = {} }] of Object.entries(
+    override.services,
+  )) {
+    assert.equal(volumes[0]?.split(':')[1], environment.BELAY_CONFIG, name);
+    for (const secret of secrets) assert.ok(secret in override.secrets, secret);
+    for (const port of ports) assert.match(port, new RegExp(`^127\\.0\\.0\\.1:${WEBHOOK_PORT}:${WEBHOOK_PORT}$`));
+    for (const other of Object.keys(depends_on)) assert.ok(other in compose.services, other);
+  }
+  assert.deepEqual(Object.keys(override.services), ['worker', 'webhooks']);
 });
 
 for (const script of readdirSync(inRepository('deploy')).filter((name) => name.endsWith('.sh'))) {
