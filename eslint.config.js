@@ -139,8 +139,14 @@ export default tseslint.config(
     noPrograms,
   ),
   onlyImports(
-    ['src/commands/**', 'src/dev/**', 'src/worker/**'],
+    ['src/dev/**', 'src/worker/**'],
     noValuesFrom('Only the starter uses it.', '@temporalio/client'),
+    noPrograms,
+  ),
+  onlyImports(
+    ['src/commands/**'],
+    noValuesFrom('Only the starter uses it.', '@temporalio/client'),
+    noValuesFrom('It takes long to load: with-belay.ts does so when it is needed.', '**/starter.ts'),
     noPrograms,
   ),
   {

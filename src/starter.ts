@@ -35,7 +35,7 @@ export { planRollout } from './fleets/plan-rollout.ts';
 export { planSchedules } from './schedules/definition.ts';
 export { readConfiguration, type Configuration } from './configuration/read.ts';
 export { connect, type Belay, type ConnectOptions } from './starter/connect.ts';
-export { BelayError } from './starter/errors.ts';
+export { BelayError } from './starter/belay-error.ts';
 export type { Rollout, RolloutStatus } from './starter/rollout.ts';
 export type { RolloutFilter, Rollouts } from './starter/rollouts.ts';
 export type { EventFilter, TakenEvent } from './starter/events.ts';

@@ -22,6 +22,7 @@ const FORBIDDEN: [file: string, code: string][] = [
   ['src/events/delivery.ts', "import { startWorker } from '../worker/create.ts'; startWorker;"],
   ['src/worker/create.ts', "import { main } from '../webhooks.ts'; main;"],
   ['src/commands/run.ts', "import { Client } from '@temporalio/client'; Client;"],
+  ['src/commands/run.ts', "import { connect } from '../starter.ts'; connect;"],
   ['src/commands/run.ts', "import { main } from '../worker.ts'; main;"],
   ['src/worker/create.ts', "import { main } from '../sandbox.ts'; main;"],
   ['src/service/client.ts', 'export const home = process.env.HOME;'],

@@ -5,10 +5,10 @@ import { join } from 'node:path';
 import { Command } from 'commander';
 import { DEFAULT_TASK_QUEUE } from '../contract.ts';
 import type { Stack } from '../dev/stack.ts';
-import { connect } from '../starter.ts';
 import { examples, json } from './options.ts';
 import { untilStopped } from '../until-stopped.ts';
 import { viewOfRun, waitAndPrint } from './waiting.ts';
+import { openBelay } from './with-belay.ts';
 
 interface DemoOptions {
   keep?: boolean;
@@ -62,7 +62,7 @@ async function demo(options: DemoOptions): Promise<void> {
 
 async function runOnce({ temporal }: Stack, asJson: boolean): Promise<number> {
   const { connectionOptions, uiUrl } = temporal;
-  const belay = await connect({
+  const belay = await openBelay({
     address: connectionOptions.address,
     taskQueue: DEFAULT_TASK_QUEUE,
     ...(uiUrl === null ? {} : { uiUrl }),

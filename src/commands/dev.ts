@@ -6,7 +6,7 @@ import { readConfiguration } from '../configuration/read.ts';
 import { claimHome, removeNote, writeNote } from '../dev/note.ts';
 import { choosePort } from '../dev/ports.ts';
 import type { Stack, StackOptions } from '../dev/stack.ts';
-import { BelayError } from '../starter.ts';
+import { BelayError } from '../starter/belay-error.ts';
 import { findTemporal, type TemporalPlace } from '../temporal.ts';
 import { examples, json } from './options.ts';
 import { untilStopped } from '../until-stopped.ts';

@@ -14,7 +14,7 @@ import { runCommands } from './run.ts';
 import { scheduleCommand } from './schedule.ts';
 import { parsePort } from './values.ts';
 import { ConfigError } from '../config.ts';
-import { BelayError } from '../starter.ts';
+import { BelayError } from '../starter/belay-error.ts';
 import { VERSION } from '../version.ts';
 
 const asJson = process.argv.includes('--json');

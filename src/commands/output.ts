@@ -2,7 +2,7 @@
 import colors from 'picocolors';
 import type { BackupResult, DeploymentResult, RunError, RunResult } from '../contract.ts';
 import type { RolloutResult } from '../fleet-contract.ts';
-import { BelayError } from '../starter.ts';
+import { BelayError } from '../starter/belay-error.ts';
 import { printDocument } from '../document.ts';
 import { emptyResult } from '../result.ts';
 import { plainText } from '../text.ts';

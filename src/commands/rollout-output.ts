@@ -2,7 +2,7 @@
 import { printDocument } from '../document.ts';
 import type { RolloutResult, TargetResult } from '../fleet-contract.ts';
 import { emptyRollout } from '../result.ts';
-import { BelayError } from '../starter.ts';
+import { BelayError } from '../starter/belay-error.ts';
 import { sumText } from '../targets.ts';
 import { plainText } from '../text.ts';
 import { durationOf, errorOf, paint, stateOf } from './output.ts';

@@ -4,12 +4,13 @@ import { configFile } from '../config.ts';
 import { readConfiguration } from '../configuration/read.ts';
 import type { RunInput, RunType } from '../contract.ts';
 import { contradiction, registerOf } from '../fleets/register.ts';
-import { BelayError, connect } from '../starter.ts';
+import { BelayError } from '../starter/belay-error.ts';
 import { EXIT } from './exit.ts';
 import { inputOf, type RunOptions } from './input.ts';
 import * as option from './options.ts';
 import { printResult } from './output.ts';
 import { holdSignals, viewOfRun, waitAndPrint, type WaitingOptions } from './waiting.ts';
+import { openBelay } from './with-belay.ts';
 
 type Options = RunOptions & WaitingOptions & { key?: string; again?: boolean; detach?: boolean };
 
@@ -75,7 +76,7 @@ async function startAndWait(type: RunType, options: Options): Promise<number> {
   }
   const input = inputOf(options);
   await refuseContradiction(input);
-  const belay = await connect();
+  const belay = await openBelay();
   const stopping = holdSignals(options);
   try {
     const { key, again } = options;

@@ -2,7 +2,7 @@
 import { appendFile } from 'node:fs/promises';
 import type { Outcome, RunResult } from '../contract.ts';
 import type { RolloutResult, Sum, TargetResult } from '../fleet-contract.ts';
-import { BelayError } from '../starter.ts';
+import { BelayError } from '../starter/belay-error.ts';
 import { sumOf, sumText, worstFirst } from '../targets.ts';
 import { codeSpan } from '../text.ts';
 import { stateOf } from './output.ts';

@@ -1,7 +1,8 @@
 /** Waiting for a verdict: what the commands do that exit with it. */
 import type { RunResult } from '../contract.ts';
 import { SIGNAL_EXIT_CODES, takeInterruption } from '../interruption.ts';
-import { BelayError, type Run } from '../starter.ts';
+import type { Run } from '../starter.ts';
+import { BelayError } from '../starter/belay-error.ts';
 import { EXIT, exitCodeOf } from './exit.ts';
 import { followLive } from './live.ts';
 import { printResult, resultOfError } from './output.ts';

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { msToTs } from '@temporalio/common/lib/time.js';
 import { NativeConnection } from '@temporalio/worker';
-import { BelayError } from '../starter/errors.ts';
+import { BelayError } from '../starter/belay-error.ts';
 import { choosePort, listens } from './ports.ts';
 
 const START_TIMEOUT_MS = 30_000;

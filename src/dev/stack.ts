@@ -6,7 +6,7 @@ import { cacheFolder, childEnvironment, type ServiceConfig } from '../config.ts'
 import type { Configuration } from '../configuration/read.ts';
 import type { Webhooks, WebhooksOptions } from '../events/start.ts';
 import { startSandbox, type Sandbox, type SandboxOptions } from '../sandbox/server.ts';
-import { BelayError } from '../starter/errors.ts';
+import { BelayError } from '../starter/belay-error.ts';
 import type { TemporalPlace } from '../temporal.ts';
 import { startWorker, type RunningWorker } from '../worker/create.ts';
 import { createLogger, type Logger } from '../log.ts';

@@ -2,7 +2,8 @@
 import { setMaxListeners } from 'node:events';
 import { isGrpcCancelledError, WorkflowFailedError, type WorkflowHandle } from '@temporalio/client';
 import { shellWord } from '../text.ts';
-import { asBelayError, isUnreachable, type BelayError } from './errors.ts';
+import type { BelayError } from './belay-error.ts';
+import { asBelayError, isUnreachable } from './errors.ts';
 import { withLink, type Linked } from './link.ts';
 import type { Session } from './session.ts';
 

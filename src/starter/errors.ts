@@ -1,28 +1,7 @@
-/** The one error that leaves the starter: its type says what happened, the result what is known. */
+/** What Temporal's client throws, in our words. */
 import { isGrpcDeadlineError, isGrpcServiceError, ServiceError, WorkflowNotFoundError } from '@temporalio/client';
-import type { ErrorType, RunResult } from '../contract.ts';
-import type { RolloutResult } from '../fleet-contract.ts';
-
-export class BelayError extends Error {
-  override readonly name = 'BelayError';
-  readonly type: ErrorType;
-  /** Null where no run was reached. */
-  readonly result: RunResult | null;
-  /** Null where no rollout was reached. */
-  readonly rollout: RolloutResult | null;
-
-  constructor(
-    type: ErrorType,
-    message: string,
-    result: RunResult | null = null,
-    options: ErrorOptions & { rollout?: RolloutResult } = {},
-  ) {
-    super(message, options);
-    this.type = type;
-    this.result = result;
-    this.rollout = options.rollout ?? null;
-  }
-}
+import type { RunResult } from '../contract.ts';
+import { BelayError } from './belay-error.ts';
 
 /** gRPC's own numbers: https://grpc.io/docs/guides/status-codes/ */
 const UNAVAILABLE = 14;
@@ -39,7 +18,7 @@ export function isUnreachable(error: unknown): boolean {
   return isGrpcDeadlineError(cause) || [UNAVAILABLE, UNIMPLEMENTED].includes(codeOf(cause) ?? 0);
 }
 
-/** What Temporal's client threw, in our words. @param what was tried: `list runs` @param result what is known of it */
+/** @param what was tried: `list runs` @param result what is known of it */
 export function asBelayError(error: unknown, what: string, result: RunResult | null = null): BelayError {
   if (error instanceof BelayError) return error;
   if (error instanceof WorkflowNotFoundError) {

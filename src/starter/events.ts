@@ -1,7 +1,8 @@
 /** Events that were taken: one workflow for each. */
 import { WorkflowNotFoundError, type WorkflowExecutionInfo } from '@temporalio/client';
 import { EVENT_TYPE, type EventInput, type EventMemo } from '../event-contract.ts';
-import { asBelayError, BelayError } from './errors.ts';
+import { BelayError } from './belay-error.ts';
+import { asBelayError } from './errors.ts';
 import { inputOf } from './history.ts';
 import { quoted } from './list.ts';
 import type { Session } from './session.ts';

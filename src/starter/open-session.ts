@@ -2,7 +2,7 @@
 import { Client, Connection } from '@temporalio/client';
 import { ConfigError, taskQueue as configuredTaskQueue } from '../config.ts';
 import { findTemporal, type TemporalPlace } from '../temporal.ts';
-import { BelayError } from './errors.ts';
+import { BelayError } from './belay-error.ts';
 import { createRetries } from './retries.ts';
 import type { Session } from './session.ts';
 

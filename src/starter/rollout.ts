@@ -21,7 +21,7 @@ import { emptyRollout } from '../result.ts';
 import { sumsOf } from '../targets.ts';
 import { shellWord } from '../text.ts';
 import { awaitResult, soon } from './await-result.ts';
-import { BelayError } from './errors.ts';
+import { BelayError } from './belay-error.ts';
 import { withLink } from './link.ts';
 import type { WaitOptions } from './run.ts';
 import type { Session } from './session.ts';

@@ -5,7 +5,7 @@ import { shellWord } from '../text.ts';
 import { withLink } from './link.ts';
 import type { Session } from './session.ts';
 import { awaitResult, soon } from './await-result.ts';
-import { BelayError } from './errors.ts';
+import { BelayError } from './belay-error.ts';
 import { emptyResult } from '../result.ts';
 import { failedResult } from './result.ts';
 import { describeRun, knownOf, statusOf, whole, type RunStatus } from './status.ts';

@@ -18,7 +18,7 @@ import {
   type RunResult,
   type Waiting,
 } from '../contract.ts';
-import { BelayError } from './errors.ts';
+import { BelayError } from './belay-error.ts';
 import { historyFacts } from './history.ts';
 import { withLink } from './link.ts';
 import { emptyResult } from '../result.ts';

@@ -1,7 +1,7 @@
 /** Whether a worker is there: nothing is started that nobody would take up, or only hours later. */
 import proto from '@temporalio/proto';
 import type { Client, WorkflowService } from '@temporalio/client';
-import { BelayError } from './errors.ts';
+import { BelayError } from './belay-error.ts';
 import type { Session } from './session.ts';
 
 /** A poll lasts a minute, so a worker that is there was seen in this time. */

@@ -1,7 +1,7 @@
 /** A worker's connection to Temporal, which often starts at the same moment. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { NativeConnection } from '@temporalio/worker';
-import { BelayError } from '../starter/errors.ts';
+import { BelayError } from '../starter/belay-error.ts';
 import type { TemporalPlace } from '../temporal.ts';
 import { plainText } from '../text.ts';
 import type { Logger } from '../log.ts';

@@ -6,7 +6,7 @@ import { createStatusWords } from '../activities/statuses.ts';
 import type { ServiceConfig } from '../config.ts';
 import type { Configuration } from '../configuration/read.ts';
 import { createServiceClient } from '../service/index.ts';
-import { BelayError } from '../starter/errors.ts';
+import { BelayError } from '../starter/belay-error.ts';
 import { createNotifier } from '../notifications/send.ts';
 import { withLink } from '../starter/link.ts';
 import { temporalDeps } from '../starter/temporal-deps.ts';
