@@ -143,36 +143,36 @@ describe('events', { concurrency: 6 }, () => {
     assert.deepEqual(new Set(results.map(({ outcome, error }) => error?.message ?? outcome)), new Set(['completed']));
     await eventually('the heartbeats', () => called('night') === runs.length, 60_000);
   });
-});
 
-test('a worker that is killed while events come loses none of them', async () => {
-  const taskQueue = fresh('queue');
-  const own = await startReceiver({ address: world.address, taskQueue });
-  const BELAY_CONFIG = join(await tempFolder(), 'belay.yaml');
-  writeFileSync(BELAY_CONFIG, JSON.stringify({ notify: { targets: { ops: await addressOf(`ops/${taskQueue}`) } } }));
-  const service = { BELAY_API_URL: world.sandbox.url, BELAY_API_TOKEN: TOKEN };
-  const env = { TEMPORAL_ADDRESS: world.address, BELAY_TASK_QUEUE: taskQueue, BELAY_CONFIG, ...service };
-  const ids = Array.from({ length: 40 }, (_, index) => `msg_${index}`);
-  const taken = ids.map(async (id) => (await own.deliver({ type: 'alert.fired' }, { id })).status);
-  assert.deepEqual(new Set(await Promise.all(taken)), new Set([202]));
-  const first = await startWorkerProcess(env);
-  await eventually('it is at it', () => called(`ops/${taskQueue}`) > 0);
-  first.process.kill('SIGKILL');
-  await first.finished;
-  await startWorkerProcess(env);
-  for (const id of ids) {
-    const handle = world.client.workflow.getHandle(eventId('panel', id));
-    assert.deepEqual(((await handle.result()) as EventResult).notified, ['ops']);
-  }
-});
+  test('a worker that is killed while events come loses none of them', async () => {
+    const taskQueue = fresh('queue');
+    const own = await startReceiver({ address: world.address, taskQueue });
+    const BELAY_CONFIG = join(await tempFolder(), 'belay.yaml');
+    writeFileSync(BELAY_CONFIG, JSON.stringify({ notify: { targets: { ops: await addressOf(`ops/${taskQueue}`) } } }));
+    const service = { BELAY_API_URL: world.sandbox.url, BELAY_API_TOKEN: TOKEN };
+    const env = { TEMPORAL_ADDRESS: world.address, BELAY_TASK_QUEUE: taskQueue, BELAY_CONFIG, ...service };
+    const ids = Array.from({ length: 40 }, (_, index) => `msg_${index}`);
+    const taken = ids.map(async (id) => (await own.deliver({ type: 'alert.fired' }, { id })).status);
+    assert.deepEqual(new Set(await Promise.all(taken)), new Set([202]));
+    const first = await startWorkerProcess(env);
+    await eventually('it is at it', () => called(`ops/${taskQueue}`) > 0);
+    first.process.kill('SIGKILL');
+    await first.finished;
+    await startWorkerProcess(env);
+    for (const id of ids) {
+      const handle = world.client.workflow.getHandle(eventId('panel', id));
+      assert.deepEqual(((await handle.result()) as EventResult).notified, ['ops']);
+    }
+  });
 
-test('a workflow for events that was started with something else fails at once', async () => {
-  for (const args of [[], [null], [{ event: null, reactions: [] }], [{ event: {}, reactions: [] }]]) {
-    const started = await world.client.workflow.start('handleEvent', {
-      workflowId: fresh('x'),
-      taskQueue: 'belay',
-      args,
-    });
-    await assert.rejects(started.result());
-  }
+  test('a workflow for events that was started with something else fails at once', async () => {
+    for (const args of [[], [null], [{ event: null, reactions: [] }], [{ event: {}, reactions: [] }]]) {
+      const started = await world.client.workflow.start('handleEvent', {
+        workflowId: fresh('x'),
+        taskQueue: 'belay',
+        args,
+      });
+      await assert.rejects(started.result());
+    }
+  });
 });

@@ -9,7 +9,7 @@ import { COMPLETED, FAILED, siteAfter } from './support/sites.ts';
 import { allHistories, assertNowhere } from './support/token.ts';
 import { fresh, startWorld, TOKEN, workerLog, type World } from './support/world.ts';
 
-const PACE = { intervalMs: 500, tries: 60 };
+const PACE = { intervalMs: 1_000, tries: 30 };
 
 let world: World;
 before(async () => {
