@@ -84,6 +84,7 @@ export default tseslint.config(
       'src/event-contract.ts',
       'src/event-names.ts',
       'src/fleet-contract.ts',
+      'src/worker-contract.ts',
       'src/duration.ts',
       'src/objects.ts',
       'src/launch.ts',

@@ -2,7 +2,6 @@
  * Every name and shape that crosses Temporal. All of it is stored in running histories: add, never rename or remove.
  * Workflows import this file: no I/O here, no zod, JSON values only. Times are ISO 8601 UTC, durations milliseconds.
  */
-import type { NotifyFacts } from './event-contract.ts';
 
 export const SCHEMA_VERSION = 1;
 export const DEFAULT_TASK_QUEUE = 'belay';
@@ -269,15 +268,6 @@ export interface TriggerActivityInput {
   idempotencyKey: string;
   /** Of the operation's first execution: one that was reset sends nothing. */
   firstRunId: string;
-}
-
-/** What a worker says of itself. */
-export interface WorkerFacts {
-  service: string;
-  /** Whether the search attributes may be used: an unknown one would fail the workflow task for ever. */
-  searchAttributes: boolean;
-  /** Absent where nobody is to be told. */
-  notify?: NotifyFacts;
 }
 
 // ---- Search attributes ---------------------------------------------------------------------------------------------

@@ -87,14 +87,6 @@ export interface BackupRecord {
 
 // ---- Notifications -------------------------------------------------------------------------------------------------
 
-/** What a worker's configuration offers; names only, the addresses are secrets. */
-export interface NotifyFacts {
-  /** Which runs' ends are told. */
-  on: 'failed' | 'all';
-  targets: string[];
-  heartbeats: string[];
-}
-
 export type Notification =
   | { about: 'event'; id: string; source: string; verified: boolean; receivedAt: string; event: ServiceEvent }
   | { about: 'run'; id: string; result: RunResult; /** Deployments that are not in it. */ leftOut: number }

@@ -1,5 +1,6 @@
 /** All activities, made from what they need. Their names and payloads are stored in running histories. */
-import type { BackupEnd, WorkerFacts } from '../contract.ts';
+import type { BackupEnd } from '../contract.ts';
+import type { WorkerFacts } from '../worker-contract.ts';
 import { createEventActivities, type EventDeps } from './events.ts';
 import type { Slot } from '../fleet-contract.ts';
 import { slotOf } from '../schedules/local-time.ts';

@@ -3,7 +3,8 @@ import { checkAddress, secretSource } from '../config.ts';
 import type { Configuration } from '../configuration/read.ts';
 import type { RunResult } from '../contract.ts';
 import type { RolloutResult } from '../fleet-contract.ts';
-import type { Notification, NotifyFacts } from '../event-contract.ts';
+import type { Notification } from '../event-contract.ts';
+import type { NotifyFacts } from '../worker-contract.ts';
 import { textOf } from './text.ts';
 
 const ANSWER_TIMEOUT_MS = 8_000;

@@ -1,9 +1,17 @@
 /** One signed POST to an endpoint, and what became of it. */
 import { randomBytes } from 'node:crypto';
 import { Webhook } from 'standardwebhooks';
-import type { Delivery } from './deliveries.ts';
+import type { DeliveryFaultKind } from './delivery-faults.ts';
+import type { SandboxEvent } from './events.ts';
 import type { Lifetime } from './lifetime.ts';
 import type { Endpoint } from './subscriptions.ts';
+
+export interface Message {
+  /** The event's, in every attempt and at every endpoint. */
+  id: string;
+  fault: DeliveryFaultKind | null;
+  body: SandboxEvent;
+}
 
 export interface Attempt {
   at: string;
@@ -21,10 +29,10 @@ export interface AttemptEnd extends Attempt {
 const STALE_MS = 60 * 60 * 1_000;
 const MAY_SAY_WHEN = [429, 502, 503, 504];
 
-export async function attempt(endpoint: Endpoint, delivery: Delivery, lifetime: Lifetime): Promise<AttemptEnd> {
+export async function attempt(endpoint: Endpoint, message: Message, lifetime: Lifetime): Promise<AttemptEnd> {
   const at = new Date();
-  const body = JSON.stringify(delivery.body);
-  const headers = signedHeaders(endpoint, delivery, body, at);
+  const body = JSON.stringify(message.body);
+  const headers = signedHeaders(endpoint, message, body, at);
   return lifetime.within(endpoint.timeoutMs, async (signal) => {
     try {
       const response = await fetch(endpoint.url, { method: 'POST', headers, body, redirect: 'manual', signal });
@@ -38,7 +46,7 @@ export async function attempt(endpoint: Endpoint, delivery: Delivery, lifetime: 
   });
 }
 
-function signedHeaders(endpoint: Endpoint, { id, fault }: Delivery, body: string, at: Date): Record<string, string> {
+function signedHeaders(endpoint: Endpoint, { id, fault }: Message, body: string, at: Date): Record<string, string> {
   const signedAt = new Date(at.getTime() - (fault === 'stale' ? STALE_MS : 0));
   const webhook = fault === 'forge' ? new Webhook(randomBytes(32).toString('base64')) : endpoint.webhook;
   return {

@@ -1,23 +1,19 @@
 /** Brings what happens to whoever subscribed, well or badly, and remembers how it went. */
 import { randomUUID } from 'node:crypto';
-import { attempt, type Attempt } from './attempt.ts';
-import type { DeliveryFault, DeliveryFaultKind } from './delivery-faults.ts';
+import { attempt, type Attempt, type Message } from './attempt.ts';
+import type { DeliveryFault } from './delivery-faults.ts';
 import type { SandboxEvent } from './events.ts';
 import type { Lifetime } from './lifetime.ts';
 import { endpointOf, type Endpoint, type Subscription } from './subscriptions.ts';
 import { createTurns, type Turns } from './turns.ts';
 
 /** One event on its way to one endpoint. */
-export interface Delivery {
-  /** The event's, in every attempt and at every endpoint. */
-  id: string;
+export interface Delivery extends Message {
   type: string;
   at: string;
   /** The host only: a path may be a secret. */
   to: string;
-  fault: DeliveryFaultKind | null;
   attempts: Attempt[];
-  body: SandboxEvent;
 }
 
 export interface Deliveries {

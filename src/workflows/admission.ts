@@ -1,7 +1,8 @@
 /** What is checked before a run makes a backup: that it is not too late, the service, the token, the sites. */
 import { proxyActivities, proxyLocalActivities, sleep, workflowInfo } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.ts';
-import type { RunInput, WorkerFacts } from '../contract.ts';
+import type { RunInput } from '../contract.ts';
+import type { WorkerFacts } from '../worker-contract.ts';
 import { setAttributes } from './attributes.ts';
 import { refusalOf } from './baseline.ts';
 import { ended, type End } from './end.ts';

@@ -1,7 +1,7 @@
 /** A rollout's state: its result as it grows, what is decided about it, and who may ask for both. */
 import { defineQuery, setCurrentDetails, setHandler, workflowInfo } from '@temporalio/workflow';
 import { QUERIES } from '../contract.ts';
-import type { NotifyFacts } from '../event-contract.ts';
+import type { NotifyFacts } from '../worker-contract.ts';
 import type {
   Decision,
   RolloutInput,

@@ -9,7 +9,7 @@ import {
   type RunType,
   type Waiting,
 } from '../contract.ts';
-import type { NotifyFacts } from '../event-contract.ts';
+import type { NotifyFacts } from '../worker-contract.ts';
 import { planOf, type RunPlan } from '../input.ts';
 import { emptyResult } from '../result.ts';
 import { plainText } from '../text.ts';

@@ -2,7 +2,8 @@
 import { ApplicationFailure, WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
 import { ParentClosePolicy, startChild } from '@temporalio/workflow';
 import { WORKFLOW_TASK_TIMEOUT_MS, type Outcome } from '../contract.ts';
-import type { NotifyFacts, TellInput } from '../event-contract.ts';
+import type { TellInput } from '../event-contract.ts';
+import type { NotifyFacts } from '../worker-contract.ts';
 import { callHeartbeat, notifyAll } from './notifying.ts';
 
 export async function tellTargets({ notification, targets, heartbeat }: TellInput): Promise<string[]> {
