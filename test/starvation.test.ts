@@ -40,15 +40,20 @@ async function measure(): Promise<Record<'run' | 'hint' | 'query', number>> {
   return { run, hint, query };
 }
 
+async function backupOf(serverId: string): Promise<string> {
+  await world.belay.start({ serverId, siteIds: [], backup: { intervalMs: 3_000, tries: 50 } });
+  return eventually('the backup', () => began(world.sandbox, 'backup', serverId)[0]?.began?.id);
+}
+
 test('two hundred reads that hang at once delay no hint, query or other run by more than a second', async (t) => {
   const before = await measure();
   const servers = Array.from({ length: HANGING }, () => fresh('s'));
-  const backup = { intervalMs: 3_000, tries: 50 };
-  await Promise.all(servers.map((serverId) => world.belay.start({ serverId, siteIds: [], backup })));
-  const ids = await eventually('the backups', () => {
-    const all = servers.map((serverId) => began(world.sandbox, 'backup', serverId)[0]?.began?.id);
-    return all.every((id) => id !== undefined) && all;
-  });
+  const ids: string[] = [];
+  // Not all at once: it is not the start that is measured.
+  while (ids.length < HANGING) {
+    const some = servers.slice(ids.length, ids.length + 25);
+    ids.push(...(await Promise.all(some.map(backupOf))));
+  }
   for (const target of ids) world.sandbox.fault({ route: 'backup', target, times: 100, answer: { kind: 'none' } });
   const hung = () =>
     ids.filter((id) => reads(world.sandbox, `/v1/backups/${id}`).some(({ fault }) => fault === 'none'));
