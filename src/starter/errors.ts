@@ -39,6 +39,12 @@ export function asBelayError(error: unknown, what: string, result: RunResult | n
   return new BelayError('Internal', `cannot ${what}: ${said}`, result, { cause: error });
 }
 
+/** The workflow has had as many signals as Temporal lets one have: it can't be told anything any more. */
+export function isDeaf(error: unknown): boolean {
+  const cause = grpcCause(error);
+  return codeOf(cause) === INVALID_ARGUMENT && /limit for signal/i.test(cause instanceof Error ? cause.message : '');
+}
+
 /** The SDK wraps some gRPC errors in an error of its own. */
 function grpcCause(error: unknown): unknown {
   return error instanceof ServiceError && error.cause !== undefined ? error.cause : error;

@@ -1,6 +1,7 @@
 /** Telling rollouts in flight that they are not to begin with a server. */
 import { WorkflowNotFoundError, type Client } from '@temporalio/client';
 import { HOLD_SIGNAL, ROLLOUT_TYPE, type HoldInput } from '../fleet-contract.ts';
+import { isDeaf } from './errors.ts';
 
 /** Each rollout knows its own servers. @returns the workflow ids of those that were told */
 export async function holdServer({ workflow }: Client, input: HoldInput): Promise<string[]> {
@@ -11,7 +12,7 @@ export async function holdServer({ workflow }: Client, input: HoldInput): Promis
       await workflow.getHandle(workflowId).signal<[HoldInput]>(HOLD_SIGNAL, input);
       told.push(workflowId);
     } catch (error) {
-      if (!(error instanceof WorkflowNotFoundError)) throw error;
+      if (!(error instanceof WorkflowNotFoundError || isDeaf(error))) throw error;
     }
   }
   return told;

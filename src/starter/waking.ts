@@ -3,6 +3,7 @@ import { WorkflowNotFoundError, type Client } from '@temporalio/client';
 import { SIGNALS } from '../contract.ts';
 import type { Claim, Hint, WakeInput } from '../event-contract.ts';
 import { backupServerId, deploySiteId, waitingRunPrefixes } from '../ids.ts';
+import { isDeaf } from './errors.ts';
 import { quoted } from './list.ts';
 
 /** A workflow takes ten thousand signals at most, and makes one hinted read a second. */
@@ -63,13 +64,13 @@ function createSignaller(client: Client): Signaller {
   };
 }
 
-/** @returns whether it is there */
+/** @returns whether it is there, and hears */
 async function send(client: Client, workflowId: string, hint: Hint): Promise<boolean> {
   try {
     await client.workflow.getHandle(workflowId).signal<[Hint]>(SIGNALS.hint, hint);
     return true;
   } catch (error) {
-    if (error instanceof WorkflowNotFoundError) return false;
+    if (error instanceof WorkflowNotFoundError || isDeaf(error)) return false;
     throw error;
   }
 }

@@ -26,6 +26,8 @@ export const WORKFLOW_BUNDLE = {
 const SETTINGS = {
   // A worker that was killed leaves tasks on its own queue; they are lost for this long.
   stickyQueueScheduleToStartTimeout: '2s',
+  // Thousands of signals in one task take seconds; where that is too long, the SDK takes the whole process down.
+  isolateExecutionTimeout: '1 minute',
   // A POST under way is let finish: 8 s for the answer, and its record.
   shutdownGraceTime: '15s',
   // A read that hangs holds one of each of these for a second,

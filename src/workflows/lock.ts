@@ -38,9 +38,9 @@ export function holdLock(inherited: readonly Waiter[]): HeldLock {
   };
 }
 
-/** Asks the holder to be told. @returns whether there is one */
+/** Asks the holder to be told. @returns whether there is one; it may be one that takes no signals any more */
 export async function askHolder(lockId: string, { waiters }: LockRequested): Promise<boolean> {
-  return sent(() => getExternalWorkflowHandle(lockId).signal(lockRequestedSignal, { waiters }));
+  return (await sent(() => getExternalWorkflowHandle(lockId).signal(lockRequestedSignal, { waiters }))) !== 'absent';
 }
 
 /** Tells the first of the queue that is still there. */
@@ -50,16 +50,17 @@ export async function passOn(word: LockReleased): Promise<void> {
 }
 
 async function tell(waiter: Waiter, word: LockReleased): Promise<boolean> {
-  return sent(() => getExternalWorkflowHandle(waiter.workflowId, waiter.runId).signal(lockReleasedSignal, word));
+  const heir = getExternalWorkflowHandle(waiter.workflowId, waiter.runId);
+  return (await sent(() => heir.signal(lockReleasedSignal, word))) === 'heard';
 }
 
-/** Whether the receiver was there. */
-async function sent(signal: () => Promise<void>): Promise<boolean> {
+/** `deaf`: it is there, and has had as many signals as Temporal lets a workflow have. It finds out by its timer. */
+async function sent(signal: () => Promise<void>): Promise<'heard' | 'deaf' | 'absent'> {
   try {
     await signal();
-    return true;
+    return 'heard';
   } catch (error) {
-    if (error instanceof ApplicationFailure && error.type === 'ExternalWorkflowExecutionNotFound') return false;
-    throw error;
+    if (!(error instanceof ApplicationFailure)) throw error;
+    return error.type === 'ExternalWorkflowExecutionNotFound' ? 'absent' : 'deaf';
   }
 }
