@@ -116,6 +116,8 @@ export interface RolloutMemo {
   attempt: number;
   /** A hash of what the first attempt was asked for, so that a key can be compared. */
   request: string;
+  /** Events are told to the rollouts that have their server. */
+  servers: string[];
 }
 
 /** Updates: a decision about a rollout. Signal `hold`: an event about a server. */
@@ -129,12 +131,19 @@ export interface DecisionInput {
   serverId?: string;
 }
 
-export interface HoldInput {
+/** The signal. */
+export interface Hold {
   serverId: string;
   /** Workflow id of the event. */
   event: string;
   /** In words. */
   why: string;
+}
+
+export interface HoldInput {
+  hold: Hold;
+  /** Rollouts that were told. */
+  except: string[];
 }
 
 // ---- Why is it waiting? ------------------------------------------------------------------------------------------

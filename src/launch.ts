@@ -18,7 +18,8 @@ export function rolloutLaunchOf(input: RolloutInput, request = requestHash(input
   const { name, fleet, waves, attempt = 1 } = input;
   const targets = waves.flatMap((wave) => wave.targets);
   const sites = targets.reduce((sum, { siteIds }) => sum + siteIds.length, 0);
-  const memo: RolloutMemo = { name, fleet, attempt, request };
+  const servers = targets.map(({ serverId }) => serverId);
+  const memo: RolloutMemo = { name, fleet, attempt, request, servers };
   return {
     memo: { ...memo },
     staticSummary: `Roll ${plainText(name, 50)} out to ${targets.length} servers with ${sites} sites`,

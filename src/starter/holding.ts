@@ -1,19 +1,21 @@
 /** Telling rollouts in flight that they are not to begin with a server. */
-import { WorkflowNotFoundError, type Client } from '@temporalio/client';
-import { HOLD_SIGNAL, ROLLOUT_TYPE, type HoldInput } from '../fleet-contract.ts';
-import { isDeaf } from './errors.ts';
+import type { Client } from '@temporalio/client';
+import { HOLD_SIGNAL, ROLLOUT_TYPE, type Hold, type HoldInput, type RolloutMemo } from '../fleet-contract.ts';
+import { createSignaller } from './signaller.ts';
 
-/** Each rollout knows its own servers. @returns the workflow ids of those that were told */
-export async function holdServer({ workflow }: Client, input: HoldInput): Promise<string[]> {
-  const query = `WorkflowType = '${ROLLOUT_TYPE}' AND ExecutionStatus = 'Running'`;
-  const told: string[] = [];
-  for await (const { workflowId } of workflow.list({ query })) {
-    try {
-      await workflow.getHandle(workflowId).signal<[HoldInput]>(HOLD_SIGNAL, input);
-      told.push(workflowId);
-    } catch (error) {
-      if (!(error instanceof WorkflowNotFoundError || isDeaf(error))) throw error;
+/** One for each worker. */
+export function createHolder(client: Client): (input: HoldInput) => Promise<string[]> {
+  const signal = createSignaller<Hold>(client, HOLD_SIGNAL, ({ serverId }) => serverId);
+  return async ({ hold, except }) => {
+    const ids: string[] = [];
+    const query = `WorkflowType = '${ROLLOUT_TYPE}' AND ExecutionStatus = 'Running'`;
+    for await (const { workflowId, memo } of client.workflow.list({ query })) {
+      const { servers } = (memo ?? {}) as Partial<RolloutMemo>;
+      // One that somebody started in the UI doesn't say.
+      const mayHaveIt = servers?.includes(hold.serverId) ?? true;
+      if (mayHaveIt && !except.includes(workflowId)) ids.push(workflowId);
     }
-  }
-  return told;
+    const told = await Promise.all(ids.map((id) => signal(id, hold)));
+    return ids.filter((_, index) => told[index]);
+  };
 }

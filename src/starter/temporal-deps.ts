@@ -3,7 +3,7 @@ import { Client, type ConnectionLike } from '@temporalio/client';
 import type { ActivityDeps } from '../activities/index.ts';
 import { serversOf, sharedBackup } from './backup-records.ts';
 import { completedBackup } from './completed-backup.ts';
-import { holdServer } from './holding.ts';
+import { createHolder } from './holding.ts';
 import { holderOf } from './holder.ts';
 import { createWaker } from './waking.ts';
 
@@ -16,7 +16,7 @@ export function temporalDeps(temporal: {
     findBackup: (query) => completedBackup(client, query),
     findHolder: (lockId) => holderOf(client, lockId),
     wake: createWaker(client),
-    hold: (input) => holdServer(client, input),
+    hold: createHolder(client),
     serversOf: (backupId) => serversOf(client, backupId),
     sharedBackup: (serverId) => sharedBackup(client, serverId),
   };

@@ -12,16 +12,17 @@ const activities = proxyActivities<Activities>({
 });
 
 /** @returns the workflow ids of the rollouts that were told */
-export async function holdServer({ kind, serverId }: ServiceEvent): Promise<string[]> {
+export async function holdServer({ kind, serverId, siteId, backupId }: ServiceEvent): Promise<string[]> {
   if (serverId === null || (kind !== 'alert.fired' && kind !== 'resource.deleted')) return [];
-  const input = { serverId, event: workflowInfo().workflowId, why: WHY[kind] };
-  const tell = () =>
-    activities.holdServer
-      .executeWithOptions({ summary: `rollouts are not to begin with ${plainText(serverId, 40)}` }, [input])
-      .catch(() => []);
-  const first = await tell();
+  // What was deleted is the site or the backup then; the server is where it was.
+  if (kind === 'resource.deleted' && (siteId !== null || backupId !== null)) return [];
+  const hold = { serverId, event: workflowInfo().workflowId, why: WHY[kind] };
+  const summary = `rollouts are not to begin with ${plainText(serverId, 40)}`;
+  const tell = (except: string[]) =>
+    activities.holdServer.executeWithOptions({ summary }, [{ hold, except }]).catch(() => []);
+  const first = await tell([]);
   await sleep(LOOK_AGAIN_MS, { summary: 'before rollouts are looked for that a search did not show yet' });
-  return [...new Set([...first, ...(await tell())])];
+  return [...first, ...(await tell(first))];
 }
 
 const WHY = { 'alert.fired': 'an alert fired', 'resource.deleted': 'it was deleted' } as const;
