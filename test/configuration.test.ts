@@ -36,7 +36,7 @@ test('a missing or empty belay.yaml is none; one that was named has to be there'
   const path = join(await tempFolder(), 'belay.yaml');
   assert.deepEqual(await readConfiguration({ path, isNamed: false }), {});
   assert.deepEqual(await readConfiguration({ path: await fileWith('# nothing\n'), isNamed: true }), {});
-  await assert.rejects(readConfiguration({ path, isNamed: true }), /cannot be read \(ENOENT\): correct BELAY_CONFIG/);
+  await assert.rejects(readConfiguration({ path, isNamed: true }), /cannot be read \(ENOENT\): set BELAY_CONFIG to where it is/);
 });
 
 test('what docs/configuration.md shows is read', async () => {

@@ -142,20 +142,37 @@ describe('docs/belay.schema.json', () => {
   }
 });
 
+test('numbers below a rollout or schedule are numbers, whatever it is called', async () => {
+  const file = `${shop('12: {}')}
+rollouts: { start: { fleet: shop, maxAtOnce: 3 }, labels: { fleet: shop, maxAtOnce: 3 } }
+schedules: { fleets: { start: { backup: 0012 }, calendar: { hour: 2 } } }
+`.replace('12: {}', '0012: {}');
+  const { rollouts, schedules } = await read(file);
+  assert.deepEqual([rollouts?.start?.maxAtOnce, rollouts?.labels?.maxAtOnce], [3, 3]);
+  assert.deepEqual([schedules?.fleets?.calendar?.hour, schedules?.fleets?.start.backup], [[2], '0012']);
+});
+
 describe('the register', () => {
-  const FILE = `${shop('12: { sites: [34, 35] }', '13: { sites: [36] }', '14:')}`;
+  const FILE = `fleets:
+  shop:
+    servers:
+      12: { sites: [34, 35] }
+      13: { sites: [36] }
+      14:
+`;
   const PASSES: [serverId: string, siteIds: string[]][] = [
     ['12', ['34']],
     ['12', ['35', '34']],
     ['12', []],
     ['99', ['88', '89']],
   ];
+  const AT_13 = '5: fleets.shop.servers.13: site 36 belongs to server 13, not to';
   const REFUSED: [serverId: string, siteIds: string[], says: string][] = [
-    ['12', ['36'], 'site 36 belongs to server 13 (fleets.shop.servers.13), not to 12: name --server 13, or move the'],
-    ['99', ['36'], 'site 36 belongs to server 13 (fleets.shop.servers.13), not to 99: name --server 13, or move the'],
-    ['12', ['34', '36'], 'site 36 belongs to server 13 (fleets.shop.servers.13), not to 12: name --server 13, or'],
-    ['12', ['88'], 'site 88 is none of server 12 (fleets.shop.servers.12): name the right server, or add the site'],
-    ['14', ['88'], 'site 88 is none of server 14 (fleets.shop.servers.14): name the right server, or add the site'],
+    ['12', ['36'], `${AT_13} 12: name --server 13, or move the site in the file`],
+    ['99', ['36'], `${AT_13} 99: name --server 13, or move the site in the file`],
+    ['12', ['34', '36'], `${AT_13} 12: name --server 13, or move the site in the file`],
+    ['12', ['88'], '4: fleets.shop.servers.12: site 88 is none of server 12: name the right server, or add the site'],
+    ['14', ['88'], '6: fleets.shop.servers.14: site 88 is none of server 14: name the right server, or add the site'],
   ];
   let on: CommandLine;
   let file: string;
@@ -177,7 +194,7 @@ describe('the register', () => {
   for (const [serverId, siteIds, says] of REFUSED) {
     test(`refuses server ${serverId} with site ${siteIds.join(' and ')}: exit 2, and nothing is started`, async () => {
       const { code, stdout, stderr } = await belay(serverId, siteIds, { BELAY_CONFIG: file });
-      assert.ok(stderr.startsWith(`belay: ${file}: ${says}`), stderr);
+      assert.ok(stderr.startsWith(`belay: ${file}:${says}`), stderr);
       assert.match(stderr, /^[^\n]*\n$/, 'one line');
       assert.deepEqual([code, stdout], [2, '']);
       assert.deepEqual(began(on.sandbox, 'backup', serverId), []);

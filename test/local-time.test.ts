@@ -42,6 +42,7 @@ describe('times', () => {
       { ...ALL, month: [6], dayOfMonth: [1, 15] },
       { ...ALL, month: [6], dayOfWeek: [1] },
     ]);
+    assert.equal(cronTimes('0 0 */2 * mon').length, 1, 'a step restricts nothing');
     assert.equal(cronTimes('0 0 1 * *').length, 1);
     assert.equal(cronTimes('0 0 * * mon').length, 1);
   });
@@ -95,7 +96,8 @@ describe('times', () => {
 describe('a time zone', () => {
   test('is a name that Node knows, and no offset', () => {
     for (const name of ['UTC', 'Europe/Berlin', 'Australia/Lord_Howe', 'Etc/GMT+5']) assert.ok(isTimeZone(name), name);
-    for (const name of ['', 'Europe/Bonn', '+02:00', 'local', ' UTC']) assert.ok(!isTimeZone(name), name);
+    for (const name of ['', 'Europe/Bonn', '+02:00', 'local', ' UTC', 'PST', 'Gmt', 'SystemV/EST5', 'Europe/berlin'])
+      assert.ok(!isTimeZone(name), name);
   });
 
   test('shows a moment as its clocks do', () => {

@@ -63,6 +63,34 @@ describe('a rollout', { concurrency: 6 }, () => {
     assert.equal(began(world.sandbox, 'backup', canary.serverId).length, 0);
   });
 
+  test('whose last server is held pauses where that is asked for, and goes on when that server is let begin', async () => {
+    const [first, ...held] = servers(2);
+    world.sandbox.script({ server: first.serverId }, { ends: 'never' });
+    const input = rolloutOf([first, ...held], { maxAtOnce: 1, onFailures: 'pause' });
+    const rollout = await world.belay.rollouts.start(input);
+    await eventually('the backup', () => began(world.sandbox, 'backup', first.serverId).length === 1);
+    await hold(rollout.workflowId, held[0]!.serverId);
+    world.sandbox.finish({ server: first.serverId }, 'completed');
+    await eventually('the pause', async () => (await rollout.status()).result.phase === 'paused');
+    await rollout.resume({ ...ANNE, serverId: held[0]!.serverId });
+    const result = await endOf(rollout);
+    assert.deepEqual(outcomesOf(result), ['completed', 'completed']);
+    assert.deepEqual(
+      result.decisions.map(({ what }) => what),
+      ['hold', 'pause', 'release', 'resume'],
+    );
+  });
+
+  test('that is aborted when nothing is left to begin with is what became of its servers', async () => {
+    const [target] = servers(1);
+    world.sandbox.script({ server: target.serverId }, { ends: 'never' });
+    const rollout = await world.belay.rollouts.start(rolloutOf([target]));
+    await eventually('the backup', () => began(world.sandbox, 'backup', target.serverId).length === 1);
+    await rollout.abort(ANNE);
+    world.sandbox.finish({ server: target.serverId }, 'completed');
+    assert.equal((await endOf(rollout)).outcome, 'completed');
+  });
+
   test('is not paused when nothing is left to decide about', async () => {
     const [target] = servers(1);
     world.sandbox.script({ server: target.serverId }, { durationMs: 300, ends: 'failed' });
@@ -145,7 +173,7 @@ test('a server that was let begin late goes before the next wave', () => {
   });
   const [late, next] = [target('s1', 'canary'), target('s2', 'rest')];
   const running = target('s3', 'canary', { startedAt: 'now' });
-  const step = (targets: TargetResult[]) => nextStep({ targets, maxAtOnce: 5, phase: 'running' });
+  const step = (targets: TargetResult[]) => nextStep({ targets, maxAtOnce: 5, phase: 'running', onFailures: 'stop' });
   assert.deepEqual(step([running, late, next]), { do: 'begin', target: late });
   assert.deepEqual(step([running, { ...late, heldBy: 'e' }, next]), { do: 'wait' });
   assert.deepEqual(

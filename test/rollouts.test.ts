@@ -194,6 +194,21 @@ describe('a rollout', { concurrency: 6 }, () => {
     });
   }
 
+  test('hears once of each event about its servers, and of no other', async () => {
+    const [first, ...others] = servers(2);
+    world.sandbox.script({ server: first.serverId }, { ends: 'never' });
+    const rollout = await started([first, ...others], { maxAtOnce: 1 });
+    await eventually('the backup', () => backups(first.serverId) === 1);
+    const about = [...others.map(({ serverId }) => serverId), fresh('s'), fresh('s')];
+    const events = await Promise.all(about.map((serverId) => deliver('alert.fired', serverId)));
+    for (const event of events) await world.client.workflow.getHandle(event).result();
+    const { events: history } = await world.client.workflow.getHandle(rollout.workflowId).fetchHistory();
+    assert.equal(history?.filter((it) => it.workflowExecutionSignaledEventAttributes).length, 1);
+    await rollout.abort(ANNE);
+    world.sandbox.finish({ server: first.serverId }, 'failed');
+    await endOf(rollout);
+  });
+
   test('is not held by an event whose sender proved nothing', async () => {
     const targets = servers(2);
     world.sandbox.script({ site: targets[0].siteIds[0]! }, { ends: 'never' });
@@ -212,6 +227,8 @@ describe('a rollout', { concurrency: 6 }, () => {
     const result = await endOf(world.belay.rollouts.get(rollout.workflowId));
     assert.deepEqual([result.outcome, result.error?.type], ['unknown', 'OutcomeUnknown']);
     assert.match(result.error?.message ?? '', /was begun before, by a reset rollout or by hand/);
+    // What its run came to is seen all the same.
+    await assert.rejects(world.belay.rollouts.retry(rollout.workflowId), /there is nothing to retry/);
     assert.deepEqual([backups(target.serverId), deployments(target.siteIds[0])], [1, 1]);
   });
 

@@ -1,9 +1,8 @@
 /** `belay run`, `backup`, `deploy` and `watch`: start a run and wait for its verdict. */
 import { Command } from 'commander';
-import { configFile } from '../config.ts';
-import { readConfiguration } from '../configuration/read.ts';
+import { placeOf, readConfiguration } from '../configuration/read.ts';
 import type { RunInput, RunType } from '../contract.ts';
-import { contradiction, registerOf } from '../fleets/register.ts';
+import { contradiction, keyOf, keysOf, registerOf } from '../fleets/register.ts';
 import { BelayError } from '../starter/belay-error.ts';
 import { EXIT } from './exit.ts';
 import { inputOf, type RunOptions } from './input.ts';
@@ -99,6 +98,8 @@ async function startAndWait(type: RunType, options: Options): Promise<number> {
 async function refuseContradiction({ serverId, siteIds }: RunInput): Promise<void> {
   if (serverId === undefined || siteIds.length === 0) return;
   const { fleets } = await readConfiguration();
-  const problem = contradiction(registerOf(fleets), serverId, siteIds);
-  if (problem !== null) throw new BelayError('Usage', `${configFile().path}: ${problem}`);
+  const found = contradiction(registerOf(fleets), serverId, siteIds);
+  if (found === null) return;
+  const where = `${await placeOf(keysOf(found.place))}: ${keyOf(found.place)}`;
+  throw new BelayError('Usage', `${where}: ${found.message}`);
 }

@@ -1,6 +1,7 @@
 /** `belay schedule`: what is started by itself. */
 import colors from 'picocolors';
 import { Command, Option } from 'commander';
+import { configFile } from '../config.ts';
 import { readConfiguration } from '../configuration/read.ts';
 import { SCHEMA_VERSION } from '../contract.ts';
 import { printDocument } from '../document.ts';
@@ -50,7 +51,7 @@ function applyCommand(): Command {
 }
 
 async function apply({ dryRun, prune, json: asJson }: ApplyOptions): Promise<void> {
-  const configuration = await readConfiguration();
+  const configuration = await readConfiguration({ path: configFile().path, isNamed: true });
   const planned = planSchedules(configuration, new Date().getUTCFullYear());
   const definitions = planned.map(({ definition }) => definition);
   const fleets = prune === true ? Object.keys(configuration.fleets ?? {}) : [];
@@ -80,16 +81,18 @@ const WORDS = {
   left: 'not in this file: `--prune` deletes it if its fleet is, `belay schedule delete` any',
 };
 
-/** The next day without a time of the schedule; the others are like it. */
+/** The next day without times of the schedule; the others are like it. */
 function movedLines({ definition: { scheduleId, timeZone }, moved }: PlannedSchedule): string[] {
   const today = new Date().toISOString().slice(0, 10);
-  return moved
-    .filter(({ date }) => date >= today)
-    .slice(0, 1)
-    .map(({ date, time, to }) => {
-      const at = `${String(to.hour).padStart(2, '0')}:${String(to.minute).padStart(2, '0')}`;
-      return `  ${scheduleId}: on ${date} there is no ${time} in ${timeZone}, where clocks jump: it starts at ${at}`;
-    });
+  const toCome = moved.filter(({ date }) => date >= today);
+  const ofNextDay = toCome.filter(({ date }) => date === toCome[0]?.date);
+  const [first] = ofNextDay;
+  if (first === undefined) return [];
+  const { date, to } = first;
+  const at = `${String(to.hour).padStart(2, '0')}:${String(to.minute).padStart(2, '0')}`;
+  const times = ofNextDay.map(({ time }) => time).join(', ');
+  const starts = ofNextDay.length === 1 ? 'it starts' : 'they start, as one,';
+  return [`  ${scheduleId}: on ${date} there is no ${times} in ${timeZone}, where clocks jump: ${starts} at ${at}`];
 }
 
 function summaryOf(changes: ScheduleChange[], applied: boolean): string {

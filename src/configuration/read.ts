@@ -10,11 +10,18 @@ import { inOrderOfFile, lineOf, parseFile } from './yaml-file.ts';
 
 export type { Configuration };
 
+/** `belay.yaml:7`, where this key stands. */
+export async function placeOf(keys: string[], { path } = configFile()): Promise<string> {
+  const lines = new LineCounter();
+  const file = parseFile(await readFile(path, 'utf8'), lines);
+  return 'broken' in file ? path : `${path}:${lineOf(file.document, lines, keys)}`;
+}
+
 /** @throws ConfigError that names file, line and key */
 export async function readConfiguration({ path, isNamed } = configFile()): Promise<Configuration> {
   const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT' && !isNamed) return '';
-    throw new ConfigError(`${path} cannot be read (${error.code ?? 'unknown error'}): correct BELAY_CONFIG`);
+    throw new ConfigError(`${path} cannot be read (${error.code ?? 'unknown error'}): set BELAY_CONFIG to where it is`);
   });
   const lines = new LineCounter();
   const file = parseFile(text, lines);

@@ -20,7 +20,7 @@ interface Broken {
 }
 
 /** Ids and labels stand below these: what looks like a number is to be taken as it was written, like 0012 or 1e3. */
-const WRITTEN_BELOW = ['fleets', 'start', 'labels'];
+const WRITTEN_BELOW = [/^fleets\./, /^schedules\.[^.]*\.start\./, /^rollouts\.[^.]*\.waves\..*labels\./];
 
 /** Objects don't take it as a key of their own. */
 const PROTOTYPE = '__proto__';
@@ -88,10 +88,9 @@ function unusableNode(document: Document): { code: string; at: number; said: str
 function keepWritten(document: Document): void {
   visit(document, {
     Scalar(_key, node, path) {
-      const isBelow = path.some(
-        (it) => 'key' in it && isScalar(it.key) && WRITTEN_BELOW.includes(String(it.key.value)),
-      );
-      if (isBelow && typeof node.value === 'number') node.value = written(node);
+      const keys = path.map((it) => ('key' in it && isScalar(it.key) ? `${String(it.key.value)}.` : '')).join('');
+      if (typeof node.value !== 'number') return;
+      if (WRITTEN_BELOW.some((place) => place.test(keys))) node.value = written(node);
     },
   });
 }

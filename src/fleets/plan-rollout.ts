@@ -1,5 +1,5 @@
 /** What a rollout of belay.yaml does, server by server. Pure. */
-import { ConfigError } from '../config.ts';
+import { ConfigError, configFile } from '../config.ts';
 import type { Configuration } from '../configuration/schema.ts';
 import { shareOf } from '../configuration/values.ts';
 import type { RolloutInput } from '../fleet-contract.ts';
@@ -16,7 +16,7 @@ export function planRollout(
   const fleet = entry(fleets, rollout?.fleet ?? '');
   if (rollout === undefined || fleet === undefined) {
     const known = Object.keys(rollouts).join(', ') || 'none: add it under rollouts';
-    throw new ConfigError(`belay.yaml has no rollout ${name}; it has ${known}`);
+    throw new ConfigError(`${configFile().path} has no rollout ${name}; it has ${known}`);
   }
   const options = runOptionsOf(rollout);
   return {

@@ -25,20 +25,28 @@ export function registerOf(fleets: Fleets = {}): Register {
   return register;
 }
 
-export const keyOf = ({ fleet, serverId }: Place): string => `fleets.${fleet}.servers.${serverId}`;
+export const keysOf = ({ fleet, serverId }: Place): string[] => ['fleets', fleet, 'servers', serverId];
+export const keyOf = (place: Place): string => keysOf(place).join('.');
+
+export interface Contradiction {
+  place: Place;
+  /** With the remedy. */
+  message: string;
+}
 
 /** Why these sites are not to be deployed after a backup of this server, or null. */
-export function contradiction({ servers, sites }: Register, serverId: string, siteIds: string[]): string | null {
+export function contradiction({ servers, sites }: Register, serverId: string, siteIds: string[]): Contradiction | null {
   const registered = servers.get(serverId);
   for (const siteId of siteIds) {
     const place = sites.get(siteId);
     if (place !== undefined && place.serverId !== serverId) {
       const remedy = `name --server ${place.serverId}, or move the site in the file`;
-      return `site ${siteId} belongs to server ${place.serverId} (${keyOf(place)}), not to ${serverId}: ${remedy}`;
+      const message = `site ${siteId} belongs to server ${place.serverId}, not to ${serverId}: ${remedy}`;
+      return { place, message };
     }
     if (place === undefined && registered !== undefined) {
       const remedy = 'name the right server, or add the site there';
-      return `site ${siteId} is none of server ${serverId} (${keyOf(registered)}): ${remedy}`;
+      return { place: registered, message: `site ${siteId} is none of server ${serverId}: ${remedy}` };
     }
   }
   return null;

@@ -11,7 +11,9 @@ export interface MovedTime {
   to: { year: number; month: number; day: number; hour: number; minute: number };
 }
 
-const ZONE = /^[A-Z][\w+-]*(\/[A-Z][\w+-]*)*$/;
+const AREAS = 'Africa|America|Antarctica|Arctic|Asia|Atlantic|Australia|Canada|Etc|Europe|Indian|Pacific|US';
+/** Node knows more, like PST, which Temporal doesn't. */
+const ZONE = new RegExp(`^(UTC|(${AREAS})(/[A-Z][\\w+-]*)+)$`);
 
 export function isTimeZone(name: string): boolean {
   try {

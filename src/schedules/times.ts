@@ -30,7 +30,7 @@ const ALL = { dayOfMonth: range(1, 31), month: range(1, 12), dayOfWeek: range(0,
 const MAX_TIMES_TOLD = 8;
 const CRON_ITEM = /^(\*|\d+|[a-z]{3})(-(\d+|[a-z]{3}))?(\/\d+)?$/i;
 
-/** @returns several where day of month and day of week are both given: cron means either. @throws Error in words */
+/** @returns several where day of month and day of week are both restricted: cron means either. @throws Error in words */
 export function cronTimes(text: string): Times[] {
   const fields = text.trim().split(/\s+/);
   if (fields.length !== 5) {
@@ -47,7 +47,8 @@ export function cronTimes(text: string): Times[] {
     month: numbers(month.values),
     dayOfWeek: numbers(dayOfWeek.values.map((day) => Number(day) % 7)),
   };
-  if (dayOfMonth.isWildcard || dayOfWeek.isWildcard) return [times];
+  // A field that begins with * restricts nothing, also where it has a step: both have to match.
+  if (fields[2]?.startsWith('*') === true || fields[4]?.startsWith('*') === true) return [times];
   return [
     { ...times, dayOfWeek: ALL.dayOfWeek },
     { ...times, dayOfMonth: ALL.dayOfMonth },

@@ -120,9 +120,10 @@ async function retryRollout(session: Session, workflowId: string): Promise<Rollo
   return createRollout(session, { workflowId, runId: next, attached: false });
 }
 
-/** Of a rollout that was terminated: its runs went on. */
+/** What became of a server whose end the rollout, terminated or reset, didn't see: its run went on. */
 async function settled({ client }: Session, target: TargetResult): Promise<TargetResult> {
-  if (target.endedAt !== null || target.workflowId === null) return target;
+  const isSeen = target.endedAt !== null && target.outcome !== 'unknown';
+  if (isSeen || target.workflowId === null) return target;
   const handle = client.workflow.getHandle(target.workflowId);
   try {
     const described = await describeRun(handle);

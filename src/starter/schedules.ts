@@ -88,16 +88,25 @@ export function createSchedules(session: Session): Schedules {
     plan: (definitions, prune) => ask('read the schedules', () => planChanges(session, definitions, prune)),
     apply: (changes) =>
       ask('apply the schedules', async () => {
-        for (const change of changes) await applyChange(session, change);
+        for (const [index, change] of changes.entries()) {
+          await applyChange(session, change).catch((error: unknown) => {
+            throw applyError(change, changes.slice(0, index), error);
+          });
+        }
       }),
     list: () => ask('list schedules', () => listSchedules(session)),
     pause: (id, reason) => ask(`pause ${id}`, async () => handle(id).pause(said(reason))),
     resume: (id, reason) => ask(`resume ${id}`, async () => handle(id).unpause(said(reason))),
     async trigger(id) {
       await ask(`trigger ${id}`, async () => {
-        const { policies, info } = await handle(id).describe();
-        if (policies.overlap === 'SKIP' && info.runningActions.length > 0) {
+        const { policies, info, raw } = await handle(id).describe();
+        const isRunning = info.runningActions.length > 0;
+        if (policies.overlap === 'SKIP' && isRunning) {
           throw new BelayError('Busy', `${id} was not triggered: its last run goes on, and overlap is skip`);
+        }
+        // One waits at most.
+        if (policies.overlap === 'BUFFER_ONE' && isRunning && Number(raw.info?.bufferSize ?? 0) > 0) {
+          throw new BelayError('Busy', `${id} was not triggered: its last run goes on, and the next one waits already`);
         }
         // Temporal would start it beside one that goes on.
         await handle(id).trigger(policies.overlap);
@@ -145,6 +154,14 @@ async function applyChange(
   if (what === 'create') await client.schedule.create({ scheduleId, ...options });
   // One that is paused stays so.
   else await handle.update(({ state: { paused, note } }) => ({ ...options, state: { paused, ...given({ note }) } }));
+}
+
+/** Which one it was, and what was done by then: applied again, the rest follows. */
+function applyError({ scheduleId }: ScheduleChange, before: ScheduleChange[], error: unknown): BelayError {
+  const { type, message } = scheduleError(`apply ${scheduleId}`, error);
+  const applied = before.filter(({ what }) => what !== 'none' && what !== 'left').map((change) => change.scheduleId);
+  const done = applied.length === 0 ? 'nothing was applied' : `applied was ${applied.join(', ')}`;
+  return new BelayError(type, `${message}; ${done}`);
 }
 
 /** The list lags: it may have been deleted since. */

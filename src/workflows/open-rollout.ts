@@ -55,7 +55,10 @@ export function openRollout(input: RolloutInput): Rollout {
     result,
     searchAttributes: false,
     notify: null,
-    next: () => nextStep({ targets: result.targets, maxAtOnce: input.maxAtOnce, phase: result.phase ?? 'checking' }),
+    next() {
+      const { maxAtOnce, onFailures } = input;
+      return nextStep({ targets: result.targets, maxAtOnce, phase: result.phase ?? 'checking', onFailures });
+    },
     enter(phase) {
       result.phase = phase;
       setAttributes(rollout.searchAttributes, {

@@ -107,7 +107,9 @@ const heldText = ({ heldBy }: TargetResult): string => `held by ${heldBy}`;
 /** Gives those an outcome that did not begin. */
 function endAll(rollout: Rollout, refusal: End | null): End {
   const { targets } = rollout.result;
-  const stopped = haltOf(rollout, refusal);
+  // Who stops one that has nothing left to begin with keeps nobody from anything.
+  const isCut = refusal !== null || targets.some(({ outcome }) => outcome === null);
+  const stopped: End = isCut ? haltOf(rollout, refusal) : { outcome: 'completed', error: null };
   for (const target of targets.filter(({ outcome }) => outcome === null)) {
     const message = target.heldBy === null ? (stopped.error?.message ?? 'it was not begun') : heldText(target);
     leaveOut(target, message);

@@ -1,13 +1,7 @@
 /** Who may decide about a rollout in flight. Each decision stays in its history, with who made it and why. */
 import { ApplicationFailure } from '@temporalio/common';
 import { defineSignal, defineUpdate, setHandler } from '@temporalio/workflow';
-import {
-  HOLD_SIGNAL,
-  ROLLOUT_UPDATES,
-  type DecisionInput,
-  type HoldInput,
-  type TargetResult,
-} from '../fleet-contract.ts';
+import { HOLD_SIGNAL, ROLLOUT_UPDATES, type DecisionInput, type Hold, type TargetResult } from '../fleet-contract.ts';
 import { plainText } from '../text.ts';
 import type { Rollout } from './open-rollout.ts';
 import { isToCome } from '../targets.ts';
@@ -15,7 +9,7 @@ import { isToCome } from '../targets.ts';
 const pauseUpdate = defineUpdate<void, [DecisionInput]>(ROLLOUT_UPDATES.pause);
 const resumeUpdate = defineUpdate<void, [DecisionInput]>(ROLLOUT_UPDATES.resume);
 const abortUpdate = defineUpdate<void, [DecisionInput]>(ROLLOUT_UPDATES.abort);
-const holdSignal = defineSignal<[HoldInput]>(HOLD_SIGNAL);
+const holdSignal = defineSignal<[Hold]>(HOLD_SIGNAL);
 
 /** @param onResumed told before it goes on */
 export function hearDecisions(rollout: Rollout, onResumed: () => void): void {
@@ -33,7 +27,8 @@ export function hearDecisions(rollout: Rollout, onResumed: () => void): void {
       const held = heldTarget(rollout, serverId);
       if (held !== null) {
         held.heldBy = null;
-        return rollout.decide('release', by, `server ${serverId}: ${why}`);
+        rollout.decide('release', by, `server ${serverId}: ${why}`);
+        if (!isPausedForHeld(rollout)) return;
       }
       onResumed();
       rollout.decide('resume', by, why);
@@ -77,8 +72,18 @@ function heldTarget({ result: { targets } }: Rollout, serverId: string | undefin
   return targets.find((it) => it.serverId === serverId && it.heldBy !== null && isToCome(it)) ?? null;
 }
 
+/** Whether the pause was for a held server, and there is no such one in its wave any more. */
+function isPausedForHeld({ result: { phase, targets, decisions } }: Rollout): boolean {
+  const pause = decisions.findLast(({ what }) => what === 'pause');
+  const isForHeld = decisions.some(({ what, by }) => what === 'hold' && by === pause?.by);
+  const wave = targets.find(({ outcome }) => outcome === null)?.wave;
+  return (
+    phase === 'paused' && isForHeld && !targets.some((it) => it.wave === wave && it.heldBy !== null && isToCome(it))
+  );
+}
+
 /** The UI can signal anything; an event is heard of twice, and one that was decided upon is not heard again. */
-function holdTarget(rollout: Rollout, hold: Partial<HoldInput> | null | undefined): void {
+function holdTarget(rollout: Rollout, hold: Partial<Hold> | null | undefined): void {
   const { serverId, event, why } = hold ?? {};
   if (typeof event !== 'string' || typeof why !== 'string') return;
   const { targets, decisions } = rollout.result;

@@ -1,5 +1,5 @@
 /** The rules of a rollout: which server begins next and how many have failed. Pure. */
-import type { RolloutPhase, TargetResult } from '../../fleet-contract.ts';
+import type { RolloutInput, RolloutPhase, TargetResult } from '../../fleet-contract.ts';
 import { isRunning, isToCome } from '../../targets.ts';
 
 export type Step =
@@ -14,10 +14,14 @@ interface Moving {
   targets: readonly TargetResult[];
   maxAtOnce: number;
   phase: RolloutPhase;
+  onFailures: RolloutInput['onFailures'];
 }
 
-/** A held server keeps nobody of its wave from beginning, and everybody of the next ones. */
-export function nextStep({ targets, maxAtOnce, phase }: Moving): Step {
+/**
+ * A held server keeps nobody of its wave from beginning, and everybody of the next ones. Where somebody is to decide,
+ * he also decides about one that nobody comes after.
+ */
+export function nextStep({ targets, maxAtOnce, phase, onFailures }: Moving): Step {
   const running = targets.filter(isRunning).length;
   const atRest: Step = running === 0 ? { do: 'end' } : { do: 'wait' };
   if (phase === 'stopping') return atRest;
@@ -26,8 +30,8 @@ export function nextStep({ targets, maxAtOnce, phase }: Moving): Step {
   const target = targets.find((it) => it.wave === wave && mayBegin(it));
   if (target !== undefined) return running < maxAtOnce ? { do: 'begin', target } : { do: 'wait' };
   const held = targets.find((it) => it.wave === wave && isToCome(it));
-  const isInTheWay = held !== undefined && targets.some(mayBegin);
-  return isInTheWay && running === 0 ? { do: 'decide', held } : atRest;
+  const isInTheWay = onFailures === 'pause' || targets.some(mayBegin);
+  return held !== undefined && isInTheWay && running === 0 ? { do: 'decide', held } : atRest;
 }
 
 const mayBegin = (target: TargetResult): boolean => isToCome(target) && target.heldBy === null;
