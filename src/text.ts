@@ -1,11 +1,12 @@
 /** Text from outside (a status, an error body, `--meta`), made safe to keep and to show. Pure. */
 
 const MAX_LENGTH = 200;
+// eslint-disable-next-line no-control-regex -- control characters are what is taken out
+const UNPRINTABLE = /[\u0000-\u001f\u007f-\u009f\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069]+/g;
 
-/** At most 200 characters in one line, without control characters. */
+/** At most 200 characters in one line, without control characters or those that turn text around. */
 export function plainText(text: string, maxLength: number = MAX_LENGTH): string {
-  // eslint-disable-next-line no-control-regex -- control characters are what is taken out
-  const line = text.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]+/g, ' ').trim();
+  const line = text.replace(UNPRINTABLE, ' ').trim();
   const characters = [...line];
   return characters.length <= maxLength ? line : `${characters.slice(0, maxLength - 1).join('')}…`;
 }

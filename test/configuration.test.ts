@@ -36,7 +36,10 @@ test('a missing or empty belay.yaml is none; one that was named has to be there'
   const path = join(await tempFolder(), 'belay.yaml');
   assert.deepEqual(await readConfiguration({ path, isNamed: false }), {});
   assert.deepEqual(await readConfiguration({ path: await fileWith('# nothing\n'), isNamed: true }), {});
-  await assert.rejects(readConfiguration({ path, isNamed: true }), /cannot be read \(ENOENT\): set BELAY_CONFIG to where it is/);
+  await assert.rejects(
+    readConfiguration({ path, isNamed: true }),
+    /cannot be read \(ENOENT\): set BELAY_CONFIG to where it is/,
+  );
 });
 
 test('what docs/configuration.md shows is read', async () => {
@@ -110,4 +113,14 @@ test('a word that is mapped ends a run with its meaning', async () => {
   const args = ['deploy', '--site', 'a1', '--deploy-interval', '300ms', '--json'];
   const { code, json } = await run(args, { TEMPORAL_ADDRESS });
   assert.deepEqual([code, json().outcome, json().deployments[0]?.lastStatus], [1, 'failed', 'CANCELLED']);
+});
+
+test('numbers below a rollout or schedule are numbers, whatever it is called; ids are as they were written', async () => {
+  const path = await fileWith(`fleets: { shop: { servers: { 0012: } } }
+rollouts: { start: { fleet: shop, maxAtOnce: 3 }, labels: { fleet: shop, maxAtOnce: 3 } }
+schedules: { fleets: { start: { backup: 0012 }, calendar: { hour: 2 } } }
+`);
+  const { rollouts, schedules } = await readConfiguration({ path, isNamed: true });
+  assert.deepEqual([rollouts?.start?.maxAtOnce, rollouts?.labels?.maxAtOnce], [3, 3]);
+  assert.deepEqual([schedules?.fleets?.calendar?.hour, schedules?.fleets?.start.backup], [[2], '0012']);
 });

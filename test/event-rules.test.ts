@@ -96,6 +96,17 @@ describe('events', { concurrency: 6 }, () => {
     assert.equal(await takenBy(serverId), newer);
   });
 
+  test('a backup that is said to begin in the future is no newer than the next one', async () => {
+    const serverId = fresh('s');
+    const [old, newer] = [await foreignBackup(serverId), await foreignBackup(serverId)];
+    const data = { server_id: serverId, backup_id: old };
+    await receiver.deliver({ type: 'backup.started', timestamp: '2099-01-01T00:00:00Z', data });
+    await told(serverId, old);
+    await deliver('backup.started', { server_id: serverId, backup_id: newer });
+    await told(serverId, newer);
+    assert.equal(await takenBy(serverId), newer);
+  });
+
   test('claims about other backups cost no more reads than hints do, and none of ours is lost for them', async () => {
     const serverId = fresh('s');
     const run = await world.belay.start({ serverId, siteIds: [], backup: RARE });

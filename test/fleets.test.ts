@@ -142,16 +142,6 @@ describe('docs/belay.schema.json', () => {
   }
 });
 
-test('numbers below a rollout or schedule are numbers, whatever it is called', async () => {
-  const file = `${shop('12: {}')}
-rollouts: { start: { fleet: shop, maxAtOnce: 3 }, labels: { fleet: shop, maxAtOnce: 3 } }
-schedules: { fleets: { start: { backup: 0012 }, calendar: { hour: 2 } } }
-`.replace('12: {}', '0012: {}');
-  const { rollouts, schedules } = await read(file);
-  assert.deepEqual([rollouts?.start?.maxAtOnce, rollouts?.labels?.maxAtOnce], [3, 3]);
-  assert.deepEqual([schedules?.fleets?.calendar?.hour, schedules?.fleets?.start.backup], [[2], '0012']);
-});
-
 describe('the register', () => {
   const FILE = `fleets:
   shop:

@@ -274,7 +274,7 @@ describe('belay webhooks', { concurrency: 3 }, () => {
     ['a port that is taken', '', ['--port', TAKEN], /port \d+ is taken: choose another one/],
     ['a file that is not there', panel('file: /nowhere'), [], /panel.secrets.0: .nowhere cannot be read .ENOENT/],
     ['a variable that is not set', panel('env: NONE'), [], /panel.secrets.0: the variable NONE is not set/],
-    ['a secret that can be none', panel('env: BAD'), [], /panel.secrets: .* is no Standard Webhooks secret: write/],
+    ['a secret that can be none', panel('env: BAD'), [], /panel.secrets.0: .* is no Standard Webhooks secret: write/],
     ['a secret in belay.yaml', panel(`value: ${NEW_SECRET}`), [], /belay.yaml:1: .*write { file: PATH } or { env: N/],
   ];
   for (const [what, yaml, args, message] of refusals) {

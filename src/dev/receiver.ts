@@ -24,7 +24,8 @@ export async function startReceiver(options: ReceiverOptions): Promise<Webhooks>
     configuration,
     temporal,
     log,
-    moreSources: sandbox === null ? [] : [standardSource('sandbox', () => Promise.resolve([secret]))],
+    moreSources:
+      sandbox === null ? [] : [standardSource('sandbox', () => Promise.resolve({ usable: [secret], problem: null }))],
   });
   sandbox?.subscribe({ url: `${webhooks.url}/webhooks/sandbox`, secret });
   return webhooks;

@@ -1,4 +1,5 @@
 /** One delivery, from its bytes to what Temporal is given. Knows nothing of HTTP but the headers. */
+import { ConfigError } from '../config.ts';
 import type { Configuration } from '../configuration/schema.ts';
 import type { EventInput } from '../event-contract.ts';
 import type { EventStore } from '../starter/event-store.ts';
@@ -24,27 +25,31 @@ export interface Delivery {
 
 export type Handled = { refused: Refusal } | { refused: null; event: EventInput; isNew: boolean };
 
-/** @throws what the store throws: then nothing was taken, as far as anybody knows */
+/** @throws what the store throws: then nothing was taken, as far as anybody knows; ConfigError about a secret */
 export async function handleDelivery(
   { source, headers, body, receivedMs }: Delivery,
   configuration: Configuration,
   store: Taking,
 ): Promise<Handled> {
   if (body.length === 0) return { refused: 'empty_body' };
-  const secrets = await source.secrets();
+  const { usable: secrets, problem } = await source.secrets();
   const doubt = source.verify === null ? null : source.verify(secrets, headers, body);
+  // It may be signed with the one that can't be used: its sender is to come again.
+  if (doubt === 'bad_signature' && problem !== null) throw new ConfigError(problem);
   if (doubt !== null) return { refused: doubt };
   const json = parseBody(body);
   if (json === null) return { refused: 'bad_json' };
   const given = givenId(source, headers, json);
-  if (given !== null && !isUsableId(given)) return { refused: 'bad_id' };
+  if (given !== null && (!isUsableId(given) || secrets.some((secret) => given.includes(secret)))) {
+    return { refused: 'bad_id' };
+  }
   const hashed = given === null ? hashedId(body, receivedMs) : null;
   const event: EventInput = {
     source: source.name,
     deliveryId: given ?? hashed?.id ?? '',
     verified: source.verify !== null,
     receivedAt: new Date(receivedMs).toISOString(),
-    ...meaningOf(json, source, configuration),
+    ...meaningOf(json, source, configuration, secrets),
     body: redacted(json, secrets),
   };
   if (hashed !== null && (await isRepeated(hashed, source.name, receivedMs, store))) {
@@ -58,8 +63,9 @@ export function meaningOf(
   body: JsonObject,
   { fields, kinds }: Pick<Source, 'fields' | 'kinds'>,
   configuration: Configuration,
+  secrets: readonly string[] = [],
 ): Pick<EventInput, 'event' | 'reactions'> {
-  const event = eventOf(body, fields, kinds);
+  const event = eventOf(body, { fields, kinds, secrets });
   return { event, reactions: reactionsTo(event.kind, configuration) };
 }
 

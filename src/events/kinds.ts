@@ -10,18 +10,29 @@ interface Likely {
   all: RegExp[];
   /** With one of these it is about something else: a restore that failed is no failed backup. */
   none?: RegExp;
+  /** Every word is one of these: a backup, user or key that was deleted is no server or site. */
+  only?: RegExp;
 }
 
 const ENDS_BADLY = /^(failed|failure|fails|error|errored)$/;
+const DELETED = /^(deleted|deletion|removed|destroyed)$/;
 const LIKELY: Likely[] = [
-  { kind: 'resource.deleted', all: [/^(deleted|deletion|removed|destroyed)$/], none: ENDS_BADLY },
-  { kind: 'backup.failed', all: [/^backups?$/, ENDS_BADLY], none: /^(delet|remov|destroy|restor)/ },
+  {
+    kind: 'resource.deleted',
+    all: [DELETED],
+    only: new RegExp(`${DELETED.source}|^(servers?|sites?|resources?|external|externally|detected|was)$`),
+  },
+  { kind: 'backup.failed', all: [/^backups?$/, ENDS_BADLY], none: /^(delet|remov|destroy|restor|resolv|recover|not$)/ },
   {
     kind: 'backup.started',
     all: [/^backups?$/, /^(started|created|triggered|initiated|begun|queued)$/],
     none: /^(delet|remov|restor|schedule)/,
   },
-  { kind: 'alert.fired', all: [/^(alert|alerts|alarm)$/, /^(fired|fires|firing|triggered|raised|opened|created)$/] },
+  {
+    kind: 'alert.fired',
+    all: [/^(alert|alerts|alarm)$/, /^(fired|fires|firing|triggered|raised|opened|created)$/],
+    none: /^(resolved|recovered|cleared|closed|acknowledged|not|rules?|polic(y|ies))$/,
+  },
 ];
 
 const MAX_LENGTH = 200;
@@ -36,7 +47,10 @@ export function kindOf(said: string | null, words: KindWords = {}): EventKind {
     .slice(0, MAX_LENGTH)
     .replace(/([a-z\d])([A-Z])/g, '$1 $2')
     .toLowerCase()
-    .split(/[^a-z\d]+/);
+    .split(/[^a-z\d]+/)
+    .filter((part) => part !== '');
   const has = (word: RegExp) => parts.some((part) => word.test(part));
-  return LIKELY.find(({ all, none }) => all.every(has) && (none === undefined || !has(none)))?.kind ?? 'unknown';
+  const isMeant = ({ all, none, only }: Likely) =>
+    all.every(has) && (none === undefined || !has(none)) && parts.every((part) => only?.test(part) ?? true);
+  return LIKELY.find(isMeant)?.kind ?? 'unknown';
 }

@@ -29,17 +29,25 @@ const LIKELY: Record<'kind' | 'server' | 'site' | 'backup' | 'time', string[]> =
   time: inside('timestamp', 'occurred_at', 'occurredAt', 'created_at', 'createdAt', 'time', 'date'),
 };
 
-/** @param fields those that are configured; the others are looked for */
-export function eventOf(body: JsonObject, fields: Fields = {}, words: KindWords = {}): ServiceEvent {
+interface Meaning {
+  /** Those that are configured; the others are looked for. */
+  fields?: Fields;
+  kinds?: KindWords;
+  /** That must not be kept. */
+  secrets?: readonly string[];
+}
+
+export function eventOf(body: JsonObject, { fields = {}, kinds = {}, secrets = [] }: Meaning = {}): ServiceEvent {
   const find = (what: keyof typeof LIKELY) => firstOf(body, fields[what] === undefined ? LIKELY[what] : [fields[what]]);
   const said = find('kind');
   const idIn = (what: 'server' | 'site' | 'backup') => {
     const id = find(what);
-    return id === null || problemOfId(id) !== null ? null : id;
+    // What looks like a secret is none's id.
+    return id === null || problemOfId(id) !== null || redactedText(id, secrets) !== id ? null : id;
   };
   return {
-    kind: kindOf(said, words),
-    said: said === null ? null : plainText(redactedText(said), 100),
+    kind: kindOf(said, kinds),
+    said: said === null ? null : plainText(redactedText(said, secrets), 100),
     serverId: idIn('server'),
     siteId: idIn('site'),
     backupId: idIn('backup'),
@@ -65,6 +73,10 @@ function isoTime(text: string | null): string | null {
   if (text === null) return null;
   const number = /^\d{9,11}(\.\d+)?$/.test(text) ? Number(text) * 1000 : /^\d{12,14}$/.test(text) ? Number(text) : null;
   // Anything with a digit in it is a date to JavaScript.
-  const ms = number ?? (/^(\d{4}-\d\d-\d\d([T ]|$)|[A-Z][a-z]{2}, \d)/.test(text) ? Date.parse(text) : NaN);
+  const isDate = /^(\d{4}-\d\d-\d\d([T ]|$)|[A-Z][a-z]{2}, \d)/.test(text);
+  // A time without a zone would be one of wherever the receiver stands.
+  const ms = number ?? (isDate ? Date.parse(hasZone(text) ? text : `${text}Z`) : NaN);
   return Number.isNaN(ms) || Math.abs(ms) > 8.64e15 ? null : new Date(ms).toISOString();
 }
+
+const hasZone = (date: string) => !date.includes(':') || /([+-]\d\d:?\d\d|[A-Za-z])$/.test(date);

@@ -6,7 +6,8 @@ import { labelOf, webhookRoute, type WebhookOptions } from './webhook-route.ts';
 
 const MAX_BODY_BYTES = 256 * 1024;
 const REQUEST_TIMEOUT_MS = 10_000;
-const JSON_TYPES = /^application\/([\w.-]+\+)?json\s*(;\s*charset="?utf-8"?\s*)?$/i;
+/** A charset is UTF-8, which JSON is in; other parameters mean nothing here. */
+const JSON_TYPES = /^application\/([\w.-]+\+)?json\s*(;\s*(charset="?utf-?8"?|(?!charset)[\w-]+=[^;]*))*$/i;
 
 export interface ReceiverOptions extends WebhookOptions {
   requestTimeoutMs?: number;
@@ -14,7 +15,7 @@ export interface ReceiverOptions extends WebhookOptions {
 
 export function createReceiver(options: ReceiverOptions): FastifyInstance {
   const { sources, store, log, requestTimeoutMs = REQUEST_TIMEOUT_MS } = options;
-  const metrics = createMetrics([...(sources?.keys() ?? [])]);
+  const metrics = createMetrics([...(sources?.keys() ?? ['other'])]);
   const refusals = createRefusals(metrics, log, (request) => labelOf(request, sources));
   const app = fastify({
     bodyLimit: MAX_BODY_BYTES,

@@ -4,18 +4,21 @@ import { plainText } from '../text.ts';
 import { isObject } from './json.ts';
 
 const SECRET_KEY =
-  /pass(word|phrase|wd|code)|pwd|secret|token|authoriz|api[-_]?key|private[-_]?key|access[-_]?key|credential|signature|cookie|session|^auth$|^otp$|^pin$/i;
+  /pass(word|phrase|wd|code)|pwd|secret|token|authoriz|api[-_]?key|private[-_]?key|access[-_]?key|credential|signature|cookie|session|(^|[-_])(pass|auth|otp|pin|key|jwt|hmac|dsn)$/i;
 /** Tokens of known makes, what stands after a login in an address, and private keys. */
 const SECRET_TEXT = new RegExp(
   [
+    String.raw`\bauthorization:\s*\S+(\s+\S+)?`,
     String.raw`\b(bearer|basic)\s+\S+`,
     String.raw`\beyJ[\w-]{5,}(\.[\w-]*)*`,
     String.raw`\bwhsec_[\w+/=-]{8,}`,
     String.raw`\b(sk|pk|rk|xox[a-z]|glpat)[-_][\w-]{8,}`,
     String.raw`\b(gh[a-z]|github_pat)_\w{8,}`,
-    String.raw`\bAKIA\w{12,}`,
-    String.raw`//[^/\s@]+@`,
-    String.raw`[?&][\w-]*(token|secret|key|signature|password)=[^&\s]+`,
+    String.raw`\b(AKIA\w{12,}|npm_\w{8,}|SG\.[\w-]{8,}\.[\w-]+|AIza[\w-]{20,}|\d{6,12}:[\w-]{30,})`,
+    String.raw`\b(hooks\.slack\.com|discord(app)?\.com/api/webhooks)/\S+`,
+    String.raw`//\S{1,500}@`,
+    String.raw`(password|passwd|pwd|secret|token|signature|credential|[-_]key|apikey)["']?\s?[=:]\s?["']?[^&\s"']+`,
+    String.raw`--[\w-]{0,30}(password|secret|token|key)\s+\S+`,
     '-----BEGIN[^]*',
   ].join('|'),
   'gi',
@@ -47,7 +50,7 @@ export function redacted(body: unknown, secrets: readonly string[] = []): unknow
 
 /** One line of a text from outside, without what looks like a secret. */
 export function redactedText(value: string, secrets: readonly string[] = []): string {
-  const known = secrets.filter((secret) => secret !== '');
+  const known = secrets.flatMap((it) => [it, it.replace(/^whsec_/, '')]).filter((it) => it !== '');
   const rest = known.reduce((left, secret) => left.replaceAll(secret, REDACTED), value);
   return plainText(rest.slice(0, MAX_LOOKED_AT).replace(SECRET_TEXT, REDACTED));
 }

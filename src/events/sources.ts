@@ -1,17 +1,17 @@
 /** The senders that belay.yaml names: how each is verified, and what its deliveries mean. */
-import { ConfigError, secretSource } from '../config.ts';
+import { ConfigError } from '../config.ts';
 import type { Configuration, ReactionConfig, SourceConfig } from '../configuration/schema.ts';
 import type { EventKind, Reaction } from '../event-contract.ts';
 import type { KindWords } from './kinds.ts';
 import type { Fields } from './mapping.ts';
+import { hmacForm, secretsIn, standardForm, type Secrets } from './secrets.ts';
 import { verifyHmac, verifyStandard, type Verifier } from './verify.ts';
 
 export interface Source {
   name: string;
   /** Null: nobody has to prove anything. */
   verify: Verifier | null;
-  /** Those that are valid now. @throws ConfigError */
-  secrets: () => Promise<string[]>;
+  secrets: () => Promise<Secrets>;
   /** Headers that may hold the delivery's id, the first one that is there counts. */
   idHeaders: readonly string[];
   fields: Fields;
@@ -21,7 +21,7 @@ export interface Source {
 /** Where nothing is configured: any name is a source, on this machine alone. */
 export const OPEN_SOURCE: Omit<Source, 'name'> = {
   verify: null,
-  secrets: () => Promise.resolve([]),
+  secrets: () => Promise.resolve({ usable: [], problem: null }),
   idHeaders: ['webhook-id', 'x-webhook-id', 'x-delivery-id', 'x-event-id', 'x-request-id'],
   fields: {},
   kinds: {},
@@ -32,30 +32,19 @@ export async function readSources(configuration: Configuration): Promise<Map<str
   const sources = new Map<string, Source>();
   for (const [name, config] of Object.entries(configuration.events?.sources ?? {})) {
     const source = sourceOf(name, config);
-    const secrets = await source.secrets();
-    if (config.verify === 'standard-webhooks' && !secrets.every(isStandardSecret)) {
-      const remedy = 'write it as the sender shows it, whsec_ and the base64 of 24 to 64 bytes';
-      throw new ConfigError(
-        `events.sources.${name}.secrets: what stands there is no Standard Webhooks secret: ${remedy}`,
-      );
-    }
+    const { problem } = await source.secrets();
+    if (problem !== null) throw new ConfigError(problem);
     sources.set(name, source);
   }
   return sources;
-}
-
-function isStandardSecret(secret: string): boolean {
-  const [, base64 = ''] = /^whsec_([A-Za-z0-9+/]+={0,2})$/.exec(secret) ?? [];
-  const { length } = Buffer.from(base64, 'base64');
-  return base64.length % 4 === 0 && length >= 24 && length <= 64;
 }
 
 function sourceOf(name: string, config: SourceConfig): Source {
   const { fields = {}, kinds = {} } = config;
   const meaning = { name, fields, kinds };
   if (config.verify === 'none') return { ...OPEN_SOURCE, ...meaning, ...idHeader(config.idHeader) };
-  const places = config.secrets.map((place, index) => secretSource(`events.sources.${name}.secrets.${index}`, place));
-  const secrets = () => Promise.all(places.map((read) => read()));
+  const form = config.verify === 'standard-webhooks' ? standardForm : hmacForm;
+  const secrets = secretsIn(`events.sources.${name}.secrets`, config.secrets, form);
   if (config.verify === 'standard-webhooks') return { ...standardSource(name, secrets), ...meaning };
   return { ...meaning, secrets, verify: verifyHmac(config), idHeaders: [], ...idHeader(config.idHeader) };
 }

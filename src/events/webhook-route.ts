@@ -3,6 +3,7 @@
  * refused without a word about why, for the sender may be anybody.
  */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { ConfigError } from '../config.ts';
 import type { Logger } from '../log.ts';
 import type { Configuration } from '../configuration/schema.ts';
 import { eventId } from '../ids.ts';
@@ -39,7 +40,7 @@ export function webhookRoute(
 ): void {
   const { sources, configuration, store, log } = options;
   app.route({
-    method: ['POST', 'GET', 'PUT', 'PATCH', 'DELETE'],
+    method: app.supportedMethods.filter((method) => method !== 'HEAD'),
     url: '/webhooks/:source',
     // Before the body is read: whoever isn't let in needn't send one.
     onRequest: async (request, reply) => {
@@ -47,17 +48,21 @@ export function webhookRoute(
       if (request.method !== 'POST') return refuse(request, reply.header('allow', 'POST'), 405, 'bad_method');
       metrics.received(labelOf(request, sources));
       // What is signed is what was sent, and nobody here unpacks it.
-      if (request.headers['content-encoding'] !== undefined) return refuse(request, reply, 415, 'bad_type');
+      if ((request.headers['content-encoding'] ?? 'identity') !== 'identity')
+        return refuse(request, reply, 415, 'bad_type');
     },
     handler: async (request, reply) => {
       const source = sourceOf(request, sources) ?? { ...OPEN_SOURCE, name: '' };
       const body = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
       const delivery = { source, headers: request.headers, body, receivedMs: Date.now() };
       const handled = await handleDelivery(delivery, configuration, store).catch((error: unknown) => {
-        log.warn({ source: source.name, reason: String(error) }, 'a delivery could not be taken');
-        return null;
+        const reason = error instanceof ConfigError ? 'bad_secret' : 'unavailable';
+        log.error({ source: source.name, reason, error: String(error) }, 'a delivery could not be taken');
+        return { refused: reason } as const;
       });
-      if (handled === null) return refuse(request, reply.header('retry-after', RETRY_AFTER_S), 503, 'unavailable');
+      if (handled.refused === 'bad_secret' || handled.refused === 'unavailable') {
+        return refuse(request, reply.header('retry-after', RETRY_AFTER_S), 503, handled.refused);
+      }
       if (handled.refused !== null) return refuse(request, reply, CODE_OF[handled.refused], handled.refused);
       const { event, isNew } = handled;
       const label = labelOf(request, sources);

@@ -28,9 +28,9 @@ export async function noteRestedBackup(record: BackupRecord): Promise<void> {
   await note(restedBackupId(record.backupId), record, 'rested on by a run');
 }
 
-/** The next run that needs a backup of this server may rest on this one. */
-export async function shareBackup(record: BackupRecord): Promise<void> {
-  await note(sharedBackupId(record.serverId), record, 'begun by somebody else');
+/** The next run that needs a backup of this server may rest on this one. @returns whether that is noted */
+export async function shareBackup(record: BackupRecord): Promise<boolean> {
+  return note(sharedBackupId(record.serverId), record, 'begun by somebody else');
 }
 
 /** Nobody is to rest on this one any more. */
@@ -38,8 +38,8 @@ export async function noteFailedBackup(record: BackupRecord): Promise<void> {
   await note(failedBackupId(record.backupId), record, 'failed');
 }
 
-/** The latest word counts. */
-async function note(workflowId: string, record: BackupRecord, what: string): Promise<void> {
+/** The latest word counts. @returns whether it is noted */
+async function note(workflowId: string, record: BackupRecord, what: string): Promise<boolean> {
   const summary = plainText(
     `Backup ${plainText(record.backupId, 40)} of ${plainText(record.serverId, 40)}, ${what}`,
     120,
@@ -55,11 +55,12 @@ async function note(workflowId: string, record: BackupRecord, what: string): Pro
         memo: { record },
         args: [record],
       });
-      return;
+      return true;
     } catch (error) {
       if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
       // Another one is being noted at this moment, which takes milliseconds.
       await sleep(BUSY_PAUSE_MS, { summary: 'another record is being written' });
     }
   }
+  return false;
 }

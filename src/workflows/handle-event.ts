@@ -68,16 +68,20 @@ function claimOf({ event: { kind, backupId, siteId } }: EventInput): Claim | nul
 
 async function share({ event: { kind, serverId, backupId, at }, receivedAt }: EventInput): Promise<boolean> {
   if (kind !== 'backup.started' || serverId === null || backupId === null) return false;
-  const startedAt = at ?? receivedAt;
+  const startedAt = notAfter(receivedAt, at);
   const known = await findSharedBackup({ serverId }).catch(() => null);
   // Deliveries may come in any order.
   if (known !== null && known.startedAt > startedAt) return false;
-  await shareBackup({ backupId, serverId, startedAt });
-  return true;
+  return shareBackup({ backupId, serverId, startedAt });
+}
+
+/** Nothing has begun that is told of before it has, whatever a sender's clock says. */
+function notAfter(receivedAt: string, at: string | null): string {
+  return at === null || at > receivedAt ? receivedAt : at;
 }
 
 async function withdraw({ event: { serverId, at }, receivedAt }: EventInput, backupId: string): Promise<void> {
-  await noteFailedBackup({ backupId, serverId: serverId ?? '', startedAt: at ?? receivedAt });
+  await noteFailedBackup({ backupId, serverId: serverId ?? '', startedAt: notAfter(receivedAt, at) });
 }
 
 /** @returns the targets that could not be told */
