@@ -164,8 +164,9 @@ describe('schedules', { concurrency: 8 }, () => {
     });
 
     test(`fired ${by} while the last run goes on start one after it where they queue`, async () => {
-      const { handle, serverId } = await firedTwice('queue');
+      const { id, handle, serverId } = await firedTwice('queue');
       await sleep(1_000);
+      await assert.rejects(world.belay.schedules.trigger(id), { type: 'Busy', message: /the next one waits already/ });
       assert.equal((await handle.describe()).info.numActionsTaken, 1, 'the second did not wait');
       assert.equal(backupsOf(serverId), 1);
       world.sandbox.finish({ server: serverId }, 'completed');

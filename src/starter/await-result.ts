@@ -45,7 +45,7 @@ export async function awaitResult<R extends Linked>(
       const nowMs = Date.now();
       lostSinceMs = (await answers(session)) ? null : (lostSinceMs ?? nowMs);
       if (lostSinceMs !== null && nowMs - lostSinceMs > OUTAGE_PATIENCE_MS) {
-        const resume = `the run goes on; wait for it again with: belay wait ${shellWord(workflowId)}`;
+        const resume = `it goes on; wait for it again with: belay wait ${shellWord(workflowId)}`;
         throw awaited.lost(`Temporal has not answered for a minute: ${resume}`);
       }
       if (lostSinceMs !== null) await new Promise((resolve) => setTimeout(resolve, RECONNECT_PAUSE_MS));

@@ -161,7 +161,9 @@ function applyError({ scheduleId }: ScheduleChange, before: ScheduleChange[], er
   const { type, message } = scheduleError(`apply ${scheduleId}`, error);
   const applied = before.filter(({ what }) => what !== 'none' && what !== 'left').map((change) => change.scheduleId);
   const done = applied.length === 0 ? 'nothing was applied' : `applied was ${applied.join(', ')}`;
-  return new BelayError(type, `${message}; ${done}`);
+  // Temporal's server has time zones of its own, and no code for one that it lacks.
+  const isZone = message.includes('unknown time zone');
+  return new BelayError(isZone ? 'Usage' : type, `${message}${isZone ? ': write another name of it' : ''}; ${done}`);
 }
 
 /** The list lags: it may have been deleted since. */
