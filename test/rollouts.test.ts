@@ -241,7 +241,13 @@ describe('a rollout', { concurrency: 6 }, () => {
     const rollout = await started([target]);
     const run = await eventually('its run', async () => (await rollout.status()).result.targets[0]?.workflowId);
     const heldBy = await eventually('the holder', async () => {
-      const { waiting } = await world.belay.get(run).status();
+      // Its id is known before it is there.
+      const waiting = (
+        await world.belay
+          .get(run)
+          .status()
+          .catch(() => null)
+      )?.waiting;
       return waiting?.for === 'lock' && waiting.lockId === deploySiteId(siteId) && waiting.heldBy;
     });
     assert.equal(heldBy, byHand.workflowId);
