@@ -14,7 +14,7 @@ import { newRolloutResult, openRollout, type Rollout } from './open-rollout.ts';
 import { hearDecisions } from './rollout-decisions.ts';
 import { deployTarget } from './rollout-target.ts';
 import { worst } from './rules/outcome.ts';
-import { failuresIn } from './rules/rollout.ts';
+import { failuresIn, openOfWave } from './rules/rollout.ts';
 
 export async function rollOut(input: RolloutInput): Promise<RolloutResult> {
   const problem = problemOfRollout(input);
@@ -89,11 +89,9 @@ function watchFailures(rollout: Rollout) {
 
 /** Whoever resumes, and lets no held server begin, goes on without those that are in the way. */
 function leaveHeldOut({ result: { targets } }: Rollout): void {
-  const wave = targets.find(({ outcome }) => outcome === null)?.wave;
-  const isInTheWay = !targets.some((it) => it.wave === wave && it.outcome === null && it.heldBy === null);
-  for (const target of isInTheWay ? targets : []) {
-    if (target.wave === wave && isToCome(target)) leaveOut(target, heldText(target));
-  }
+  const open = openOfWave(targets);
+  if (open.some(({ heldBy }) => heldBy === null)) return;
+  for (const target of open.filter(isToCome)) leaveOut(target, heldText(target));
 }
 
 function leaveOut(target: TargetResult, message: string): void {

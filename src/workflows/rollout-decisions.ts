@@ -5,6 +5,7 @@ import { HOLD_SIGNAL, ROLLOUT_UPDATES, type DecisionInput, type Hold, type Targe
 import { plainText } from '../text.ts';
 import type { Rollout } from './open-rollout.ts';
 import { isToCome } from '../targets.ts';
+import { openOfWave } from './rules/rollout.ts';
 
 const pauseUpdate = defineUpdate<void, [DecisionInput]>(ROLLOUT_UPDATES.pause);
 const resumeUpdate = defineUpdate<void, [DecisionInput]>(ROLLOUT_UPDATES.resume);
@@ -76,13 +77,11 @@ function heldTarget({ result: { targets } }: Rollout, serverId: string | undefin
 function isPausedForHeld({ result: { phase, targets, decisions } }: Rollout): boolean {
   const pause = decisions.findLast(({ what }) => what === 'pause');
   const isForHeld = decisions.some(({ what, by }) => what === 'hold' && by === pause?.by);
-  const wave = targets.find(({ outcome }) => outcome === null)?.wave;
-  return (
-    phase === 'paused' && isForHeld && !targets.some((it) => it.wave === wave && it.heldBy !== null && isToCome(it))
-  );
+  const isHeld = openOfWave(targets).some((it) => it.heldBy !== null && isToCome(it));
+  return phase === 'paused' && isForHeld && !isHeld;
 }
 
-/** The UI can signal anything; an event is heard of twice, and one that was decided upon is not heard again. */
+/** The UI can signal anything; an event may be heard of twice, and one that was decided upon is not heard again. */
 function holdTarget(rollout: Rollout, hold: Partial<Hold> | null | undefined): void {
   const { serverId, event, why } = hold ?? {};
   if (typeof event !== 'string' || typeof why !== 'string') return;

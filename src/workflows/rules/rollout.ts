@@ -26,15 +26,21 @@ export function nextStep({ targets, maxAtOnce, phase, onFailures }: Moving): Ste
   const atRest: Step = running === 0 ? { do: 'end' } : { do: 'wait' };
   if (phase === 'stopping') return atRest;
   if (phase === 'paused' && targets.some(isToCome)) return { do: 'wait' };
-  const wave = targets.find(({ outcome }) => outcome === null)?.wave;
-  const target = targets.find((it) => it.wave === wave && mayBegin(it));
+  const open = openOfWave(targets);
+  const target = open.find(mayBegin);
   if (target !== undefined) return running < maxAtOnce ? { do: 'begin', target } : { do: 'wait' };
-  const held = targets.find((it) => it.wave === wave && isToCome(it));
+  const held = open.find(isToCome);
   const isInTheWay = onFailures === 'pause' || targets.some(mayBegin);
   return held !== undefined && isInTheWay && running === 0 ? { do: 'decide', held } : atRest;
 }
 
 const mayBegin = (target: TargetResult): boolean => isToCome(target) && target.heldBy === null;
+
+/** Of the first wave that isn't over: its servers that have not ended. */
+export function openOfWave(targets: readonly TargetResult[]): TargetResult[] {
+  const open = targets.filter(({ outcome }) => outcome === null);
+  return open.filter(({ wave }) => wave === open[0]?.wave);
+}
 
 /** Servers that began and aren't `completed`. */
 export function failuresIn(targets: readonly TargetResult[]): number {
