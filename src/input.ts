@@ -1,6 +1,7 @@
 /** What a run may be asked for, and its defaults. The starter and the workflow check with the same words. Pure. */
 import type { DeployOptions, Evidence, RunInput, RunType } from './contract.ts';
 import { EVIDENCE } from './contract.ts';
+import { isRecord } from './objects.ts';
 
 export const MAX_ID_LENGTH = 200;
 /** So many stay inside Temporal's limit of 51,200 events, those of a slow service and hinted ones, too. */
@@ -179,8 +180,4 @@ function wholeNumber([min, max]: readonly [number, number]): Rule {
 
 function oneOf<T extends string>(values: readonly T[]): Rule {
   return (value) => (values.includes(value as T) ? null : `must be one of ${values.join(', ')}`);
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

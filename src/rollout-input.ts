@@ -1,6 +1,7 @@
 /** What is wrong with a rollout's input: the UI can start one with anything. Pure. */
 import type { RolloutInput, RolloutTarget, TargetResult } from './fleet-contract.ts';
 import { MAX_AT_ONCE, MAX_SITES, problemOfId, problemOfInput } from './input.ts';
+import { isRecord } from './objects.ts';
 
 /** Of rollouts, fleets and schedules. */
 export const NAME = /^[a-z0-9][a-z0-9-]{0,49}$/;
@@ -64,8 +65,4 @@ function problemOfDone(done: unknown): string | null {
 
 function isCount(value: unknown, min: number, max = Number.MAX_SAFE_INTEGER): boolean {
   return Number.isSafeInteger(value) && (value as number) >= min && (value as number) <= max;
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

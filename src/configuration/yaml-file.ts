@@ -88,8 +88,8 @@ function unusableNode(document: Document): { code: string; at: number; said: str
 function keepWritten(document: Document): void {
   visit(document, {
     Scalar(_key, node, path) {
-      const keys = path.map((it) => ('key' in it && isScalar(it.key) ? `${String(it.key.value)}.` : '')).join('');
       if (typeof node.value !== 'number') return;
+      const keys = path.map((it) => ('key' in it && isScalar(it.key) ? `${String(it.key.value)}.` : '')).join('');
       if (WRITTEN_BELOW.some((place) => place.test(keys))) node.value = written(node);
     },
   });

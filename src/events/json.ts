@@ -1,6 +1,7 @@
 /** Bodies from outside as JSON: well-formed, not too deep, without keys that would change what an object is. */
 import { isLosslessNumber, parse } from 'lossless-json';
 import secureJson from 'secure-json-parse';
+import { isRecord } from '../objects.ts';
 
 const MAX_DEPTH = 32;
 
@@ -38,7 +39,7 @@ function depthOf(text: string): number {
 }
 
 export function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) && !isLosslessNumber(value);
+  return isRecord(value) && !isLosslessNumber(value);
 }
 
 /** A string or a number as text, or null. */

@@ -1,4 +1,5 @@
 /** What is different between two schedules, in lines for people. Pure. */
+import { isRecord } from '../objects.ts';
 
 const MAX_LENGTH = 60;
 
@@ -17,8 +18,4 @@ function shown(value: unknown): string {
   const text = JSON.stringify(value);
   if (text.length <= MAX_LENGTH) return text;
   return Array.isArray(value) ? `${value.length} entries` : `${text.slice(0, MAX_LENGTH - 1)}…`;
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
