@@ -169,6 +169,7 @@ describe('notifications', { concurrency: 8 }, () => {
     });
     assert.equal(failure.message, 'target down was not reached: ECONNREFUSED');
     assert.ok(!JSON.stringify(failure).includes(CANARY));
+    await eventually('the word to the other one', () => targetsOf(idOfEnd(result)).length > 0);
     assert.deepEqual(targetsOf(idOfEnd(result)), ['ops']);
   });
 
