@@ -106,6 +106,23 @@ describe('the command line', { concurrency: 4 }, () => {
     assert.match(stdout, /^\d{4}-\S+Z {2}failed {8}deploy:\S+ {2}\S/);
   });
 
+  test('list goes by the start of runs: one that goes on comes after those that began later', async () => {
+    const serverId = fresh('s');
+    on.sandbox.script({ server: serverId }, { ends: 'never' });
+    const first = await on.belay('backup', '--server', serverId, '--detach', '--json');
+    await eventually('the backup', () => began(on.sandbox, 'backup', serverId).length === 1);
+    const site = fresh('a');
+    const args = ['--server', serverId, '--site', site, '--if-busy', 'fail', '--json'];
+    const second = await on.belay('run', ...args, '--backup-interval', '200ms', '--backup-tries', '2');
+    const ids = [second, first].map((it) => it.json().workflowId);
+    await eventually('both runs', async () => (await list('--server', serverId)).length === 2);
+    assert.deepEqual(
+      (await list('--server', serverId)).map(({ workflowId }) => workflowId),
+      ids,
+    );
+    await on.belay('cancel', String(first.json().workflowId));
+  });
+
   test('help of every command names its options and gives an example', async () => {
     const { code, stdout } = await on.belay('--help');
     assert.equal(code, 0);

@@ -126,6 +126,7 @@ const TIMES: Row[] = [
   ['cron: 0 2 * * 5-1', 13, 'cron', /5-1.*: \w/],
   ['cron: * * * * *', 13, 'cron', /quotes/],
   ['cron: */5 2 * * *', 13, 'cron', /quotes/],
+  ['cron: "*/90 2 * * *"', 13, 'cron', /^"\*\/90" steps over its whole range, .* alone: write that time, or a step of/],
   ['cron: 0 2 30 2 *', 13, 'cron', /^it never fires: no such month has such a day$/],
   ['calendar: { hour: 2, dayOfMonth: 30, month: february }', 13, 'calendar', /^it never fires: no such month/],
   ['calendar: daily', 13, 'calendar', /^write .*hour/],

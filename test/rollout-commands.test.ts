@@ -190,7 +190,7 @@ describe('belay rollout', { concurrency: 4 }, () => {
     assert.match(none.json().error?.message ?? '', /no rollout steady; it has none: add it under rollouts/);
   });
 
-  test('one that was terminated is unknown; it is retried once its runs have ended', async () => {
+  test('one that was terminated is unknown, its runs are looked up; it is retried once they have ended', async () => {
     const { belay, servers, sites } = await fleetOf(2);
     const site = sites[0]?.[0] ?? '';
     on.sandbox.script({ site }, { ends: 'never' });
@@ -207,10 +207,11 @@ describe('belay rollout', { concurrency: 4 }, () => {
       new RegExp(`backup-then-deploy:${servers[0]}:.* goes on: wait for its end`),
     );
     on.sandbox.finish({ site }, 'completed');
-    const retried = await eventually('its run to end', async () => {
-      const it = await belay('rollout', 'retry', id, '--json');
-      return it.code === 2 ? null : it;
+    await eventually('its run to end', async () => {
+      const { targets } = shown(await belay('rollout', 'status', id, '--json'));
+      return targets.find(({ serverId }) => serverId === servers[0])?.outcome === 'completed';
     });
+    const retried = await belay('rollout', 'retry', id, '--json');
     assert.deepEqual([retried.code, shown(retried).servers.completed], [0, 2]);
     assert.equal(deployments(site), 1);
   });

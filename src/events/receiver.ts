@@ -1,7 +1,7 @@
 /** The receiver's HTTP server: webhooks, and what those who run it look at. */
 import fastify, { type FastifyInstance } from 'fastify';
 import { createMetrics } from './metrics.ts';
-import { createRefusals, refuseBroken, refuseErrors } from './refusals.ts';
+import { createRefusals, refuseBroken, refuseErrors, refuseExpectations } from './refusals.ts';
 import { labelOf, webhookRoute, type WebhookOptions } from './webhook-route.ts';
 
 const MAX_BODY_BYTES = 256 * 1024;
@@ -34,6 +34,7 @@ export function createReceiver(options: ReceiverOptions): FastifyInstance {
   // As it came: a signature is over bytes.
   app.addContentTypeParser(JSON_TYPES, { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
   refuseErrors(app, refusals, log);
+  refuseExpectations(app.server, metrics);
   webhookRoute(app, options, metrics, refusals);
   app.get('/healthz', async () => ({ status: 'ok' }));
   app.get('/readyz', async (_request, reply) => {

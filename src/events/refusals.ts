@@ -1,5 +1,5 @@
 /** How requests are refused: one short body for each status, without a word about why, and a count of the reasons. */
-import { STATUS_CODES } from 'node:http';
+import { STATUS_CODES, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from '../log.ts';
@@ -46,6 +46,16 @@ export function refuseBroken(error: NodeJS.ErrnoException, socket: Socket, metri
   if (socket.writable) socket.write(`${head}\r\ncontent-length: ${body.length}\r\n\r\n${body}`);
   // Else the rest of it is one more error.
   socket.destroy(error);
+}
+
+/** Refuses an `Expect` that isn't met here; node would answer it in silence. */
+export function refuseExpectations(server: Server, metrics: Metrics): void {
+  server.on('checkExpectation', (_request: IncomingMessage, response: ServerResponse) => {
+    metrics.refused('other', 'bad_request');
+    const body = JSON.stringify(bodyOf(417));
+    const headers = { 'content-type': 'application/json', connection: 'close', 'content-length': body.length };
+    response.writeHead(417, headers).end(body);
+  });
 }
 
 function bodyOf(code: number): { error: string | undefined } {

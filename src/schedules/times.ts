@@ -29,6 +29,9 @@ export const MONTHS = [
 const ALL = { dayOfMonth: range(1, 31), month: range(1, 12), dayOfWeek: range(0, 6) };
 const MAX_TIMES_TOLD = 8;
 const CRON_ITEM = /^(\*|\d+|[a-z]{3})(-(\d+|[a-z]{3}))?(\/\d+)?$/i;
+/** Of minute, hour, day of month, month, day of week. */
+const MAX_STEP = [59, 23, 31, 12, 7];
+const STEPS = 'write that time, or a step of at most 59 minutes, 23 hours, 31 days, 12 months, 7 days of the week';
 
 /** @returns several where day of month and day of week are both restricted: cron means either. @throws Error in words */
 export function cronTimes(text: string): Times[] {
@@ -38,6 +41,11 @@ export function cronTimes(text: string): Times[] {
   }
   const strange = fields.flatMap((field) => field.split(',')).find((item) => !CRON_ITEM.test(item));
   if (strange !== undefined) throw new Error(`"${strange}" is no part of a cron expression: write 30 2 * * mon-fri`);
+  const far = fields.flatMap((field, index) =>
+    field.split(',').filter((item) => stepOf(item) > (MAX_STEP[index] ?? 0)),
+  );
+  if (far.length > 0)
+    throw new Error(`"${far[0]}" steps over its whole range, so it fires at its first time alone: ${STEPS}`);
   const { minute, hour, dayOfMonth, month, dayOfWeek } = parse(text).fields;
   const times: Times = {
     minute: numbers(minute.values),
@@ -129,5 +137,7 @@ function numbers(values: readonly unknown[]): number[] {
 function range(from: number, to: number): number[] {
   return Array.from({ length: to - from + 1 }, (_, index) => from + index);
 }
+
+const stepOf = (item: string) => Number(item.split('/')[1] ?? 0);
 
 const twoDigits = (value: number) => String(value).padStart(2, '0');

@@ -3,7 +3,7 @@ import type { Client } from '@temporalio/client';
 import type { BackupQuery } from '../activities/index.ts';
 import type { BackupEnd, BackupResult } from '../contract.ts';
 import { backupServerId } from '../ids.ts';
-import { quoted } from './list.ts';
+import { quoted } from './list-query.ts';
 
 /** How far back: the newest may be too old, and older ones are older still. */
 const MAX_LOOKED_AT = 5;

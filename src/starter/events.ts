@@ -4,7 +4,7 @@ import { EVENT_TYPE, type EventInput, type EventMemo } from '../event-contract.t
 import { BelayError } from './belay-error.ts';
 import { asBelayError } from './errors.ts';
 import { inputOf } from './history.ts';
-import { quoted } from './list.ts';
+import { newest, quoted } from './list-query.ts';
 import type { Session } from './session.ts';
 
 const LIST_TIMEOUT_MS = 20_000;
@@ -23,20 +23,15 @@ export interface TakenEvent extends EventMemo {
 }
 
 /** The newest first. */
-export async function listEvents({ client }: Session, { since, limit }: EventFilter): Promise<TakenEvent[]> {
+export async function listEvents(session: Session, { since, limit }: EventFilter): Promise<TakenEvent[]> {
   const query = [
     `WorkflowType = ${quoted(EVENT_TYPE)}`,
     ...(since === undefined ? [] : [`StartTime >= ${quoted(since)}`]),
   ].join(' AND ');
   const most = limit ?? DEFAULT_LIMIT;
-  const found: TakenEvent[] = [];
   try {
-    await client.withDeadline(Date.now() + LIST_TIMEOUT_MS, async () => {
-      for await (const info of client.workflow.list({ query, pageSize: Math.min(most, 100) })) {
-        if (found.push(takenOf(info)) >= most) break;
-      }
-    });
-    return found;
+    const deadlineMs = Date.now() + LIST_TIMEOUT_MS;
+    return (await session.client.withDeadline(deadlineMs, () => newest(session, query, most))).map(takenOf);
   } catch (error) {
     throw asBelayError(error, 'list events');
   }

@@ -4,6 +4,7 @@ import { RUN_TYPES, type Outcome, type RunResult } from '../contract.ts';
 import { someAtOnce } from './at-once.ts';
 import { asBelayError } from './errors.ts';
 import { withLink } from './link.ts';
+import { newest, quoted } from './list-query.ts';
 import type { Session } from './session.ts';
 import { closedResult, knownOf } from './status.ts';
 
@@ -26,13 +27,8 @@ export async function listRuns(session: Session, filter: RunFilter): Promise<Run
 
 async function list(session: Session, filter: RunFilter): Promise<RunResult[]> {
   const limit = filter.limit ?? DEFAULT_LIMIT;
-  const found: WorkflowExecutionInfo[] = [];
   try {
-    const query = queryOf(filter);
-    for await (const info of session.client.workflow.list({ query, pageSize: Math.min(limit, 100) })) {
-      if (found.push(info) >= limit) break;
-    }
-    return await someAtOnce(found, (info) => resultOf(session, info));
+    return await someAtOnce(await newest(session, queryOf(filter), limit), (info) => resultOf(session, info));
   } catch (error) {
     throw asBelayError(error, 'list runs');
   }
@@ -58,9 +54,4 @@ function queryOf({ siteId, serverId, outcome, since }: RunFilter): string {
 function outcomeQuery(outcome: Outcome): string {
   const noted = `BelayOutcome = ${quoted(outcome)}`;
   return outcome === 'unknown' ? `(${noted} OR ExecutionStatus = 'Terminated')` : noted;
-}
-
-/** A string of Temporal's list filters. */
-export function quoted(text: string): string {
-  return `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
 }

@@ -20,12 +20,14 @@ import {
 import { emptyRollout } from '../result.ts';
 import { sumsOf } from '../targets.ts';
 import { shellWord } from '../text.ts';
+import { someAtOnce } from './at-once.ts';
 import { awaitResult, soon } from './await-result.ts';
 import { BelayError } from './belay-error.ts';
 import { withLink } from './link.ts';
 import type { WaitOptions } from './run.ts';
 import type { Session } from './session.ts';
 import { askProgress, silence, type Contact } from './status.ts';
+import { lookUp } from './target-run.ts';
 import { refuseWithoutWorker } from './workers.ts';
 
 export interface RolloutStatus {
@@ -138,12 +140,12 @@ async function closedRollout(
     const last = (await askProgress<RolloutProgress>(session, workflowId, runId))?.result ?? known;
     const message = `it was ended from outside: ${cause?.message ?? failure.message}; its runs go on`;
     const error: RunError = { type: 'Terminated', message };
-    const targets = last.targets.map((target) => leftBehind(target));
+    const targets = await someAtOnce(last.targets, async (it) => leftBehind((await lookUp(session, it)).target));
     return { ...last, ...sumsOf(targets), targets, outcome: 'unknown', phase: 'done', error };
   }
 }
 
-/** Of a rollout that was terminated: what ran goes on, and what had not begun never will. */
+/** Of a rollout that was terminated: what still runs goes on, and what had not begun never will. */
 function leftBehind(target: TargetResult): TargetResult {
   if (target.outcome !== null) return target;
   const outcome = target.startedAt === null ? 'not_started' : 'unknown';

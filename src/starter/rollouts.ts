@@ -1,5 +1,5 @@
 /** Starting rollouts, once per key, trying again what isn't completed, and listing them. */
-import { WorkflowExecutionAlreadyStartedError, WorkflowNotFoundError } from '@temporalio/client';
+import { WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
 import {
   ROLLOUT_TYPE,
   type RolloutInput,
@@ -14,11 +14,11 @@ import { someAtOnce } from './at-once.ts';
 import { BelayError } from './belay-error.ts';
 import { asBelayError } from './errors.ts';
 import { inputOf } from './history.ts';
-import { quoted } from './list.ts';
+import { newest, quoted } from './list-query.ts';
 import { createRollout, describeRollout, rolloutStatus, type Rollout } from './rollout.ts';
 import type { Session } from './session.ts';
+import { lookUp } from './target-run.ts';
 import { refuseWithoutWorker } from './workers.ts';
-import { closedResult, describeRun, knownOf } from './status.ts';
 
 const START_TIMEOUT_MS = 5_000;
 const RETRY_TIMEOUT_MS = 30_000;
@@ -107,7 +107,11 @@ async function retryRollout(session: Session, workflowId: string): Promise<Rollo
   if (input === null || result.targets.length === 0) {
     throw new BelayError('Usage', `nothing is known of how far ${workflowId} was: start a rollout with another key`);
   }
-  const targets = await someAtOnce(result.targets, (target) => settled(session, target));
+  const targets = await someAtOnce(result.targets, async (it) => {
+    const { target, goesOn } = await lookUp(session, it);
+    if (!goesOn) return target;
+    throw new BelayError('Usage', `${target.workflowId} goes on: wait for its end, or cancel it first`);
+  });
   if (targets.every(({ outcome }) => outcome === 'completed')) {
     throw new BelayError('Usage', `everything in ${workflowId} is completed: there is nothing to retry`);
   }
@@ -118,26 +122,6 @@ async function retryRollout(session: Session, workflowId: string): Promise<Rollo
     throw new BelayError('Usage', `${workflowId} is being retried already: wait for its end`);
   });
   return createRollout(session, { workflowId, runId: next, attached: false });
-}
-
-/** What became of a server whose end the rollout, terminated or reset, didn't see: its run went on. */
-async function settled({ client }: Session, target: TargetResult): Promise<TargetResult> {
-  const isSeen = target.endedAt !== null && target.outcome !== 'unknown';
-  if (isSeen || target.workflowId === null) return target;
-  const handle = client.workflow.getHandle(target.workflowId);
-  try {
-    const described = await describeRun(handle);
-    if (described.status.name === 'RUNNING') {
-      throw new BelayError('Usage', `${target.workflowId} goes on: wait for its end, or cancel it first`);
-    }
-    const { outcome, deployments } = await closedResult(handle, knownOf(described));
-    const ended = new Map(deployments.map((it) => [it.siteId, it.outcome]));
-    const known = target.deployments.map((it) => ({ ...it, outcome: ended.get(it.siteId) ?? it.outcome }));
-    return { ...target, outcome, deployments: known };
-  } catch (error) {
-    if (error instanceof WorkflowNotFoundError) return target;
-    throw error;
-  }
 }
 
 function nextAttempt(input: RolloutInput, targets: TargetResult[]): RolloutInput {
@@ -167,11 +151,7 @@ async function listRollouts(
 ): Promise<RolloutResult[]> {
   const ofType = `WorkflowType = ${quoted(ROLLOUT_TYPE)}`;
   const query = since === undefined ? ofType : `${ofType} AND StartTime >= ${quoted(since)}`;
-  const found: { workflowId: string; runId: string }[] = [];
-  for await (const { workflowId, runId } of session.client.workflow.list({ query, pageSize: Math.min(limit, 100) })) {
-    if (found.push({ workflowId, runId }) >= limit) break;
-  }
-  return someAtOnce(found, async ({ workflowId, runId }) => {
+  return someAtOnce(await newest(session, query, limit), async ({ workflowId, runId }) => {
     const { result } = await rolloutStatus(session, session.client.workflow.getHandle(workflowId, runId));
     return { ...result, targets: [] };
   });

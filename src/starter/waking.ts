@@ -3,7 +3,7 @@ import type { Client } from '@temporalio/client';
 import { SIGNALS } from '../contract.ts';
 import type { Hint, WakeInput } from '../event-contract.ts';
 import { backupServerId, deploySiteId, waitingRunPrefixes } from '../ids.ts';
-import { quoted } from './list.ts';
+import { quoted } from './list-query.ts';
 import { createSignaller } from './signaller.ts';
 
 const MAX_RUNS = 200;
