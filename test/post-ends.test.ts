@@ -9,7 +9,7 @@ import { COMPLETED, FAILED, siteAfter } from './support/sites.ts';
 import { allHistories, assertNowhere } from './support/token.ts';
 import { fresh, startWorld, TOKEN, workerLog, type World } from './support/world.ts';
 
-const PACE = { intervalMs: 1_000, tries: 30 };
+const PACE = { intervalMs: 2_000, tries: 30 };
 
 let world: World;
 before(async () => {
@@ -119,7 +119,7 @@ const PASSING: [what: string, post: Post][] = [
 ];
 
 // Each test has sites and servers of its own, and most of them wait: they run at once, those that wait longest first.
-describe('the end of a POST', { concurrency: 44 }, () => {
+describe('the end of a POST', { concurrency: 24 }, () => {
   test('a deployment POST that is ambiguous twice and leaves no trace: unknown, and no third request', () =>
     deploy([{ ...status(500), times: 2 }], { ...TWICE, effects: 0, message: /sent twice/ }));
   for (const [what, post] of AMBIGUOUS) {

@@ -1,6 +1,7 @@
 /** A POST and the worker around it, which is a process: it is killed, stopped or away. */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
+import proto from '@temporalio/proto';
 import type { TriggerReport } from '../../src/contract.ts';
 import { backupServerId, deploySiteId } from '../../src/ids.ts';
 import type { Fault } from '../../src/sandbox/faults.ts';
@@ -138,11 +139,21 @@ export async function givenToStopped() {
   let stopped: Started | undefined;
   const { operation, queue } = await watchedOnly(async (queueName) => {
     stopped = await workerProcess(queueName);
+    await eventually('its poll for activities', () => polledForActivities(queueName));
     // Its long polls stay: nobody knows that it is stopped.
     stopped.process.kill('SIGSTOP');
   });
   await eventually('the POST is given to it', async () => (await pending(operation))?.lastStartedTime);
   return { operation, queue, worker: stopped! };
+}
+
+async function polledForActivities(name: string): Promise<boolean> {
+  const { pollers } = await world.client.workflowService.describeTaskQueue({
+    namespace: 'default',
+    taskQueue: { name },
+    taskQueueType: proto.temporal.api.enums.v1.TaskQueueType.TASK_QUEUE_TYPE_ACTIVITY,
+  });
+  return pollers.length > 0;
 }
 
 /** Everything these tests left, for the search for the token. */

@@ -41,7 +41,11 @@ export function start(args: string[], env: Record<string, string> = {}): Started
     json: () => JSON.parse(output.stdout) as RunResult,
   }));
   atEnd(async () => {
-    if (child.exitCode === null && child.signalCode === null) child.kill('SIGTERM');
+    if (child.exitCode === null && child.signalCode === null) {
+      child.kill('SIGTERM');
+      // One that a test stopped, and then failed, hears nothing else.
+      child.kill('SIGCONT');
+    }
     await finished;
   });
   return { process: child, output, finished };
