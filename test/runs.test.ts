@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
+import type { Connection } from '@temporalio/client';
+import { connect } from '../src/starter.ts';
 import { eventually } from './support/eventually.ts';
 import { began, reads } from './support/journal.ts';
 import { resultOf } from './support/outcome.ts';
 import { replayAll } from './support/replay.ts';
-import { fresh, startWorld, type World } from './support/world.ts';
+import { addWorker, fresh, startWorld, type World } from './support/world.ts';
 
 const PACE = { intervalMs: 200, tries: 20 };
 const QUICK = { durationMs: 500 };
@@ -12,6 +14,15 @@ const QUICK = { durationMs: 500 };
 let world: World;
 before(async () => {
   world = await startWorld({ defaults: { backup: QUICK, deployment: QUICK } });
+});
+
+test('a run can be started as soon as its worker says that it is there', async () => {
+  for (let index = 0; index < 5; index += 1) {
+    const taskQueue = fresh('queue');
+    await addWorker(world, taskQueue, world.sandbox.url);
+    const belay = await connect({ connection: world.client.connection as Connection, taskQueue });
+    await (await belay.start({ siteIds: [fresh('a')], deploy: PACE })).result();
+  }
 });
 
 // Each test has sites and servers of its own, and most of them wait: they run at once.

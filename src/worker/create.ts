@@ -13,6 +13,7 @@ import { temporalDeps } from '../starter/temporal-deps.ts';
 import type { TemporalPlace } from '../temporal.ts';
 import { connectWhenThere } from './connect.ts';
 import type { Logger } from '../log.ts';
+import { heardOf } from './heard.ts';
 import { workerIdentity } from './identity.ts';
 import { probeService } from './probe.ts';
 import { registerSearchAttributes } from './search-attributes.ts';
@@ -70,12 +71,13 @@ export async function startWorker(options: WorkerOptions, onRefusedToken: 'throw
   const connection = await connectWhenThere(temporal, log);
   const unusable = await registerSearchAttributes(connection, namespace);
   if (unusable !== null) log.warn(`search attributes are not used: ${unusable}`);
+  const identity = workerIdentity();
   const worker = await Worker.create({
     ...SETTINGS,
     connection,
     namespace,
     taskQueue,
-    identity: workerIdentity(),
+    identity,
     workflowBundle: WORKFLOW_BUNDLE,
     activities: createActivities({
       service,
@@ -91,6 +93,7 @@ export async function startWorker(options: WorkerOptions, onRefusedToken: 'throw
     }),
   });
   const ended = worker.run().finally(() => connection.close());
+  await Promise.race([heardOf(connection, { namespace, taskQueue, identity }), ended]);
   return {
     ended,
     async stop() {
