@@ -2,8 +2,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { endAll } from '../test/support/at-end.ts';
-import { eventually } from '../test/support/eventually.ts';
-import { start } from '../test/support/processes.ts';
+import { startWebhooks } from '../test/support/processes.ts';
 import { SECRET, signed } from '../test/support/receiver.ts';
 import { startTemporal, tempFolder } from '../test/support/temporal.ts';
 
@@ -16,9 +15,7 @@ async function startReceiverProcess(address: string): Promise<string> {
   const panel = { verify: 'standard-webhooks', secrets: [{ env: 'PANEL_SECRET' }] };
   writeFileSync(BELAY_CONFIG, JSON.stringify({ events: { sources: { panel } } }));
   const env = { BELAY_CONFIG, TEMPORAL_ADDRESS: address, PANEL_SECRET: SECRET };
-  const { output } = start(['webhooks', '--port', '0'], env);
-  const line = await eventually('the receiver', () => /^.*"listening".*$/m.exec(output.stderr)?.[0]);
-  return (JSON.parse(line) as { url: string }).url;
+  return (await startWebhooks(env)).url;
 }
 
 async function megabytes(url: string): Promise<number> {

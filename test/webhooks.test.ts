@@ -13,7 +13,7 @@ import { verifyHmac, verifyStandard, type HmacOptions } from '../src/events/veri
 import { eventId } from '../src/ids.ts';
 import { atEnd } from './support/at-end.ts';
 import { eventually } from './support/eventually.ts';
-import { run, start } from './support/processes.ts';
+import { run, startWebhooks } from './support/processes.ts';
 import { SECRET, secretFile, signed, startReceiver, type Receiver } from './support/receiver.ts';
 import { startDurableTemporal, tempFolder } from './support/temporal.ts';
 import { allHistories, assertNowhere } from './support/token.ts';
@@ -228,11 +228,7 @@ describe('belay webhooks', { concurrency: 3 }, () => {
   const panel = (secret: string) =>
     `events: { sources: { panel: { verify: standard-webhooks, secrets: [{ ${secret} }] } } }`;
 
-  async function startProcess() {
-    const started = start(['webhooks', '--port', '0'], await configured(panel('env: PANEL_SECRET')));
-    const line = await eventually('a line', () => /^.*"listening".*$/m.exec(started.output.stderr)?.[0]);
-    return { ...started, line, ...(JSON.parse(line) as { url: string }) };
-  }
+  const startProcess = async () => startWebhooks(await configured(panel('env: PANEL_SECRET')));
 
   test('it says in one line of JSON where it listens, takes deliveries, and ends with 0 when asked to', async () => {
     const { url, line, process: child, finished } = await startProcess();

@@ -64,6 +64,13 @@ export async function startWorkerProcess(env: Record<string, string>): Promise<S
   return started;
 }
 
+/** `belay webhooks` on a free port, once it listens. */
+export async function startWebhooks(env: Record<string, string>): Promise<Started & { line: string; url: string }> {
+  const started = start(['webhooks', '--port', '0'], env);
+  const line = await eventually('the receiver', () => /^.*"listening".*$/m.exec(started.output.stderr)?.[0]);
+  return { ...started, line, url: (JSON.parse(line) as { url: string }).url };
+}
+
 export interface Dev extends Started {
   ready: { temporal: string; ui: string; webhooks: string | null; service: string };
 }
