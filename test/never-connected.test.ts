@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
-import { connect, createServer, type AddressInfo } from 'node:net';
+import { connect, createServer } from 'node:net';
 import { before, describe, test } from 'node:test';
 import { QUERIES, type BackupResult, type DeploymentResult, type OperationProgress } from '../src/contract.ts';
 import { backupServerId, deploySiteId } from '../src/ids.ts';
 import type { Belay } from '../src/starter.ts';
 import { atEnd } from './support/at-end.ts';
+import { lastingPort } from './support/lasting-port.ts';
 import { eventually } from './support/eventually.ts';
 import { began, posts, reads } from './support/journal.ts';
 import { resultOf } from './support/outcome.ts';
@@ -26,8 +27,8 @@ async function relay(): Promise<{ url: string; close: () => void; open: () => Pr
     socket.pipe(onward).pipe(socket);
   });
   const listen = (port: number) => new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
-  await listen(0);
-  const { port } = server.address() as AddressInfo;
+  const port = await lastingPort();
+  await listen(port);
   atEnd(async () => void server.close());
   return { url: `http://127.0.0.1:${port}`, close: () => void server.close(), open: () => listen(port) };
 }

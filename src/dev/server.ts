@@ -5,12 +5,15 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { msToTs } from '@temporalio/common/lib/time.js';
 import { NativeConnection } from '@temporalio/worker';
+import { ConfigError } from '../config.ts';
 import { BelayError } from '../starter/belay-error.ts';
 import { choosePort, listens } from './ports.ts';
 
 const START_TIMEOUT_MS = 30_000;
 const STOP_TIMEOUT_MS = 5_000;
 const NAMESPACE = 'default';
+/** Beside the two ports it is given the server chooses some by chance, which others may take before it listens there. */
+const ATTEMPTS = 3;
 
 export interface ServerOptions {
   /** The program, from findExecutable. */
@@ -37,8 +40,23 @@ export interface TemporalServer {
   stop(): Promise<void>;
 }
 
-/** @throws ConfigError or BelayError, with the last lines of the server's log */
+/** @throws ConfigError or BelayError, with what the server's log says */
 export async function startServer(options: ServerOptions): Promise<TemporalServer> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await launch(options);
+    } catch (error) {
+      if (error instanceof ConfigError) throw error;
+      if (error instanceof EndedEarly && attempt < ATTEMPTS) continue;
+      const reason = error instanceof Error ? error.message : String(error);
+      const message = `the Temporal server did not start: ${reason}\n${await lastWords(options.logFile)}`;
+      throw new BelayError('TemporalUnreachable', message);
+    }
+  }
+}
+
+/** One attempt; what it began is gone when it throws. */
+async function launch(options: ServerOptions): Promise<TemporalServer> {
   const port = await choosePort('--temporal-port', options.port ?? 0);
   const uiPort = await choosePort('--ui-port', options.uiPort ?? 0);
   const log = await open(options.logFile, 'w');
@@ -64,11 +82,15 @@ export async function startServer(options: ServerOptions): Promise<TemporalServe
     return { address, uiUrl: `http://127.0.0.1:${uiPort}`, pid, ended, stop };
   } catch (error) {
     await stop();
-    const reason = error instanceof Error ? error.message : String(error);
-    const tail = (await readFile(options.logFile, 'utf8').catch(() => '')).trim().split('\n').slice(-5).join('\n');
-    const message = `the Temporal server did not start: ${reason}\n${tail}\n(${options.logFile})`;
-    throw new BelayError('TemporalUnreachable', message);
+    throw error;
   }
+}
+
+/** What the log says about an end, whose trace would hide it; else its last lines. */
+async function lastWords(logFile: string): Promise<string> {
+  const lines = (await readFile(logFile, 'utf8').catch(() => '')).trim().split('\n');
+  const telling = lines.filter((line) => /^panic:|^fatal error:|level=ERROR/.test(line));
+  return `${(telling.length > 0 ? telling : lines).slice(-5).join('\n')}\n(${logFile})`;
 }
 
 function argsFor(options: ServerOptions, port: number, uiPort: number): string[] {
@@ -84,10 +106,12 @@ function argsFor(options: ServerOptions, port: number, uiPort: number): string[]
   ];
 }
 
+class EndedEarly extends Error {}
+
 async function serverPid(guard: ChildProcess): Promise<number> {
   return new Promise((resolve, reject) => {
     guard.once('error', reject);
-    guard.once('exit', () => reject(new Error('it ended at once')));
+    guard.once('exit', () => reject(new EndedEarly('it ended at once')));
     guard.once('message', (message: { pid?: number; failed?: string }) =>
       message.pid === undefined ? reject(new Error(message.failed ?? 'no process')) : resolve(message.pid),
     );
@@ -105,7 +129,7 @@ async function ready({ address, uiPort, retentionDays, guard }: Starting): Promi
   const deadlineMs = Date.now() + START_TIMEOUT_MS;
   let problem = 'it does not answer';
   while (Date.now() < deadlineMs) {
-    if (!guard.connected) throw new Error('it ended');
+    if (!guard.connected) throw new EndedEarly('it ended');
     try {
       await keepRuns(address, retentionDays);
       if (await listens(uiPort)) return;

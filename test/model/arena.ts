@@ -4,12 +4,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, Connection } from '@temporalio/client';
-import { cacheFolder, childEnvironment } from '../../src/config.ts';
-import { downloadBySdk } from '../../src/dev/download.ts';
-import { findExecutable } from '../../src/dev/executable.ts';
+import { childEnvironment } from '../../src/config.ts';
 import { startServer, type TemporalServer } from '../../src/dev/server.ts';
 import { startSandbox, type Sandbox } from '../../src/sandbox/server.ts';
 import { connect, type Belay } from '../../src/starter.ts';
+import { lastingPort } from '../support/lasting-port.ts';
+import { temporalExecutable } from '../support/temporal.ts';
 import type { Deed } from './batch.ts';
 import { superviseWorker, type SupervisedWorker } from './workers.ts';
 
@@ -59,25 +59,11 @@ interface KillableServer {
 }
 
 async function startKillableServer(folder: string): Promise<KillableServer> {
-  const quiet = () => undefined;
-  const env = childEnvironment();
-  const executable = await findExecutable({
-    cacheFolder: cacheFolder(),
-    env,
-    say: quiet,
-    onBuild: quiet,
-    download: downloadBySdk,
-  });
-  const start = (port: number) =>
-    startServer({
-      executable,
-      dbFile: join(folder, 'temporal.db'),
-      logFile: join(folder, 'log'),
-      port,
-      retentionDays: 1,
-      env,
-    });
-  let server: TemporalServer = await start(0);
+  const [executable, port] = [await temporalExecutable(), await lastingPort()];
+  const dbFile = join(folder, 'temporal.db');
+  const start = () =>
+    startServer({ executable, dbFile, logFile: join(folder, 'log'), port, retentionDays: 1, env: childEnvironment() });
+  let server: TemporalServer = await start();
   const { address } = server;
   return {
     address,
@@ -85,7 +71,7 @@ async function startKillableServer(folder: string): Promise<KillableServer> {
       process.kill(server.pid, 'SIGKILL');
       await server.ended;
       await sleep(downMs);
-      server = await start(Number(address.split(':')[1]));
+      server = await start();
     },
     stop: () => server.stop(),
   };

@@ -3,6 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { atEnd } from './at-end.ts';
+import { lastingPort } from './lasting-port.ts';
 import { cacheFolder, childEnvironment } from '../../src/config.ts';
 import { downloadBySdk } from '../../src/dev/download.ts';
 import { findExecutable } from '../../src/dev/executable.ts';
@@ -42,8 +43,8 @@ export interface DurableTemporal {
 /** A Temporal server that can be killed and comes back. */
 export async function startDurableTemporal(): Promise<DurableTemporal> {
   const dbFile = join(await tempFolder(), 'temporal.db');
-  let server = await startTemporal({ dbFile });
-  const port = Number(server.address.split(':')[1]);
+  const port = await lastingPort();
+  let server = await startTemporal({ dbFile, port });
   return {
     get server() {
       return server;

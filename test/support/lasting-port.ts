@@ -1,0 +1,10 @@
+import { randomInt } from 'node:crypto';
+import { choosePort } from '../../src/dev/ports.ts';
+
+/** A port below those that the system gives to any connection: nobody takes it while its server is away. */
+export async function lastingPort(): Promise<number> {
+  for (;;) {
+    const port = await choosePort('', randomInt(20_000, 32_000)).catch(() => null);
+    if (port !== null) return port;
+  }
+}
