@@ -11,7 +11,7 @@ const HANGING = 200;
 
 let world: World;
 before(async () => {
-  world = await startWorld({ defaults: { backup: { durationMs: 60_000 }, deployment: { durationMs: 500 } } });
+  world = await startWorld({ defaults: { backup: { ends: 'never' }, deployment: { durationMs: 500 } } });
 });
 
 async function elapsedMs(what: () => Promise<unknown>): Promise<number> {
@@ -41,7 +41,7 @@ async function measure(): Promise<Record<'run' | 'hint' | 'query', number>> {
 }
 
 async function backupOf(serverId: string): Promise<string> {
-  await world.belay.start({ serverId, siteIds: [], backup: { intervalMs: 3_000, tries: 50 } });
+  await world.belay.start({ serverId, siteIds: [], backup: { intervalMs: 3_000, tries: 1_000 } });
   return eventually('the backup', () => began(world.sandbox, 'backup', serverId)[0]?.began?.id);
 }
 
