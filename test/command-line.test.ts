@@ -107,20 +107,19 @@ describe('the command line', { concurrency: 4 }, () => {
   });
 
   test('list goes by the start of runs: one that goes on comes after those that began later', async () => {
-    const serverId = fresh('s');
-    on.sandbox.script({ server: serverId }, { ends: 'never' });
-    const first = await on.belay('backup', '--server', serverId, '--detach', '--json');
-    await eventually('the backup', () => began(on.sandbox, 'backup', serverId).length === 1);
-    const site = fresh('a');
-    const args = ['--server', serverId, '--site', site, '--if-busy', 'fail', '--json'];
-    const second = await on.belay('run', ...args, '--backup-interval', '200ms', '--backup-tries', '2');
+    const siteId = fresh('a');
+    on.sandbox.script({ site: siteId }, { ends: 'never' });
+    const first = await on.belay('deploy', '--site', siteId, '--detach', '--json');
+    await eventually('the deployment', () => began(on.sandbox, 'deployment', siteId).length === 1);
+    const second = await on.belay('deploy', '--site', siteId, '--if-busy', 'fail', '--json');
+    assert.equal(second.code, 5);
     const ids = [second, first].map((it) => it.json().workflowId);
-    await eventually('both runs', async () => (await list('--server', serverId)).length === 2);
+    await eventually('both runs', async () => (await list('--site', siteId)).length === 2);
     assert.deepEqual(
-      (await list('--server', serverId)).map(({ workflowId }) => workflowId),
+      (await list('--site', siteId)).map(({ workflowId }) => workflowId),
       ids,
     );
-    await on.belay('cancel', String(first.json().workflowId));
+    assert.equal((await on.belay('cancel', String(first.json().workflowId))).code, 0);
   });
 
   test('help of every command names its options and gives an example', async () => {
