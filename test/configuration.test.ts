@@ -93,6 +93,60 @@ test('a mistake about events and notifications is told with file, line, key and 
   }
 });
 
+const nine = (item: string) => `[${Array<string>(9).fill(item).join()}]`;
+const SERVERS = 'fleets:\n  shop:\n    servers:';
+
+for (const [text, said] of [
+  [
+    'fleets:\n  a: { servers: { 1: } }\n---\nrollouts:',
+    '3: the file: the file has two documents: take the line --- out',
+  ],
+  ["rollouts:\n  a: { fleet: 'b }", '2: rollouts.a.fleet: a quote or bracket is open to the end: close it'],
+  [
+    'rollouts:\n  a: fleet: b',
+    '2: rollouts.a.fleet: two keys stand in one line: begin a line after the first one, or put ',
+  ],
+  ['rollouts:\n\ta: { fleet: b }', '2: rollouts: it is indented with a tab: use blanks'],
+  ['rollouts:\n  a: { fleet: %3 }', '2: rollouts.a.fleet: what begins with such a sign goes in quotes'],
+  ['fleets: [1, 2', '1: fleets.1: indent it as what stands beside it, and close brackets before it'],
+  [`${SERVERS}\n      12: {}\n      14:\n     13: {}`, '6: fleets.shop.13: indent it as what stands beside it, '],
+  [`${SERVERS}\n      {{ SERVER }}: { sites: [] }`, '4: fleets.shop.servers: a key is a word: put it in quotes, and '],
+  [`${SERVERS}\n      [12, 13]: { sites: [1] }`, '4: fleets.shop.servers: a key is a word: put it in quotes, and a '],
+  ['statuses:\n  backup: { "": failed }', '2: statuses.backup: a key is a word: put it in quotes, and a '],
+  ['fleets:\n  \ufffdshop: {}', '1: the file: it is no text in UTF-8: save it as such'],
+  [
+    `a: &a ${nine('x')}\nb: &b ${nine('*a')}\nc: &c ${nine('*b')}\nd: ${nine('*c')}`,
+    '1: the file: its *aliases make it too large: write out what they stand for',
+  ],
+  [
+    'statuses:\n  backup: { Expired: failed, "expired ": completed }',
+    '2: statuses.backup.expired: it stands there twice, case and blanks do not count: keep one',
+  ],
+  [
+    'statuses: { deployment: { Completed: failed } }',
+    '1: statuses.deployment.Completed: it is final already: take it out',
+  ],
+  [
+    'events: { sources: { a: { verify: none, kinds: { alert.fired: [x], unknown: [y, X] } } } }',
+    '1: events.sources.a.kinds.unknown.1: this word stands there twice: keep one',
+  ],
+] as const) {
+  test(`a mistake is told with its line, key and remedy: ${said}`, async () => {
+    const problem = await problemOf(text);
+    assert.ok(problem.startsWith(`FILE:${said}`), problem);
+  });
+}
+
+test('names that look like numbers are taken as they are written', async () => {
+  const text =
+    'fleets: { 1e3: { servers: { 1: } } }\nrollouts: { 007: { fleet: 1e3 } }\nnotify: { targets: { 0x1: { env: A } } }';
+  const { rollouts, notify } = await readConfiguration({ path: await fileWith(text), isNamed: true });
+  assert.deepEqual(
+    [Object.keys(rollouts ?? {}), rollouts?.['007']?.fleet, Object.keys(notify?.targets ?? {})],
+    [['007'], '1e3', ['0x1']],
+  );
+});
+
 test('worker, dev and doctor with a mistake in the file exit 2; nothing is started', async () => {
   const BELAY_CONFIG = await fileWith('statuses: 1\n');
   const env = { BELAY_CONFIG, BELAY_API_URL: 'https://host', BELAY_API_TOKEN: TOKEN, BELAY_HOME: await tempFolder() };

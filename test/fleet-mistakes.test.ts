@@ -81,6 +81,8 @@ const FLEETS: Row[] = [
   ['12: { labels: [canary] }', 4, '12.labels', /^write /],
   ['12: { labels: { tier: } }', 4, '12.labels.tier', /write /],
   ['12: *x', 4, '12', /quotes|anchor/],
+  ['12: { sites: [1] }\n13:\n12: { sites: [2] }', 6, '12', /^it stands there twice: keep one$/],
+  ['12:\n\n# the third\n13:\n12:', 8, '12', /^it stands there twice: keep one$/],
 ];
 
 const ROLLOUTS: Row[] = [

@@ -30,7 +30,7 @@ export async function readConfiguration({ path, isNamed } = configFile()): Promi
     return new ConfigError(`${path}:${line}: ${key}: ${message}`);
   };
   if ('broken' in file) throw wrong(file.broken.line, file.broken.keys, file.broken.message);
-  const parsed = configurationSchema.safeParse(file.document.toJS() ?? {}, { reportInput: true });
+  const parsed = configurationSchema.safeParse(file.content ?? {}, { reportInput: true });
   const [issue] = parsed.error?.issues ?? [];
   if (issue !== undefined) {
     const keys = [...issue.path, ...(issue.code === 'unrecognized_keys' ? issue.keys.slice(0, 1) : [])].map(String);

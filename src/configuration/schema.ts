@@ -5,7 +5,18 @@ import { EVENT_KINDS } from '../event-contract.ts';
 import { fleets, rollouts, schedules } from './fleet-schema.ts';
 import { name } from './values.ts';
 
-const finalWords = z.record(z.string().trim().min(1), z.enum(['completed', 'failed']));
+const plainWord = (word: string) => word.trim().toLowerCase();
+
+const finalWords = z.record(z.string(), z.enum(['completed', 'failed'])).superRefine((words, context) => {
+  const all = Object.keys(words);
+  for (const [index, word] of all.entries()) {
+    const mistake = (message: string) => context.addIssue({ code: 'custom', message, path: [word] });
+    const isTwice = all.findIndex((other) => plainWord(other) === plainWord(word)) < index;
+    if (plainWord(word) === '') mistake('write the word of the service');
+    else if (['completed', 'failed'].includes(plainWord(word))) mistake('it is final already: take it out');
+    else if (isTwice) mistake('it stands there twice, case and blanks do not count: keep one');
+  }
+});
 
 const header = z.string().regex(/^[\w-]{1,100}$/, { error: 'write the name of an HTTP header' });
 const idHeader = header.describe("The header that holds a delivery's id.");
@@ -36,6 +47,17 @@ const meaning = {
     .optional(),
   kinds: z
     .partialRecord(z.enum(EVENT_KINDS), z.array(z.string().trim().min(1)).min(1))
+    .superRefine((kinds, context) => {
+      const words = Object.entries(kinds).flatMap(([kind, all]) =>
+        all.map((word, index) => ({ word, path: [kind, index] })),
+      );
+      const twice = words.findIndex(
+        ({ word }, at) => words.findIndex((it) => plainWord(it.word) === plainWord(word)) < at,
+      );
+      const again = words[twice];
+      const message = 'this word stands there twice: keep one';
+      if (again !== undefined) context.addIssue({ code: 'custom', message, path: again.path });
+    })
     .describe("The sender's words for a kind. Likely ones are known without.")
     .optional(),
 };

@@ -10,6 +10,7 @@ import {
   type LineCounter,
   type Node,
   type Scalar,
+  type YAMLParseError,
 } from 'yaml';
 import type { Configuration } from './schema.ts';
 
@@ -20,22 +21,43 @@ interface Broken {
 }
 
 /** Ids and labels stand below these: what looks like a number is to be taken as it was written, like 0012 or 1e3. */
-const WRITTEN_BELOW = [/^fleets\./, /^schedules\.[^.]*\.start\./, /^rollouts\.[^.]*\.waves\..*labels\./];
+const WRITTEN_BELOW = [
+  /^fleets\./,
+  /^schedules\.[^.]*\.(start\.|heartbeat\.$)/,
+  /^rollouts\.[^.]*\.(fleet\.$|waves\..*labels\.)/,
+  // Names.
+  /^(rollouts|schedules|notify\.targets|notify\.heartbeats|events\.sources)\.[^.]*\.$/,
+];
 
 /** Objects don't take it as a key of their own. */
 const PROTOTYPE = '__proto__';
+/** No word, but a list, other keys, or nothing. */
+const KEY = 'KEY';
 
-export function parseFile(text: string, lines: LineCounter): { document: Document } | { broken: Broken } {
+/** @returns with what it holds as plain objects */
+export function parseFile(
+  text: string,
+  lines: LineCounter,
+): { document: Document; content: unknown } | { broken: Broken } {
+  if (/[\0\uFFFD]/.test(text))
+    return { broken: { line: 1, keys: [], message: 'it is no text in UTF-8: save it as such' } };
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, uniqueKeys: isSameKey });
   const [error] = document.errors;
   const broken =
-    error === undefined ? unusableNode(document) : { code: error.code, at: error.pos[0], said: error.message };
+    error === undefined
+      ? unusableNode(document)
+      : { code: error.code, at: placeOfError(error, text), said: error.message };
   if (broken !== null) {
-    const message = REMEDIES[broken.code] ?? broken.said;
-    return { broken: { line: lines.linePos(broken.at).line, keys: keysAt(document, broken.at), message } };
+    const message = REMEDIES[broken.code] ?? `this is no YAML: ${broken.said}`;
+    const keys = broken.code === 'MULTIPLE_DOCS' ? [] : keysAt(document, broken.at);
+    return { broken: { line: lines.linePos(broken.at).line, keys, message } };
   }
   keepWritten(document);
-  return { document };
+  try {
+    return { document, content: document.toJS() as unknown };
+  } catch {
+    return { broken: { line: 1, keys: [], message: 'its *aliases make it too large: write out what they stand for' } };
+  }
 }
 
 const REMEDIES: Partial<Record<string, string>> = {
@@ -43,6 +65,12 @@ const REMEDIES: Partial<Record<string, string>> = {
   UNEXPECTED_TOKEN: 'this is no YAML: text with signs like * or : goes in quotes',
   DUPLICATE_KEY: 'it stands there twice: keep one',
   MULTIPLE_DOCS: 'the file has two documents: take the line --- out',
+  MISSING_CHAR: 'a quote or bracket is open to the end: close it',
+  BLOCK_AS_IMPLICIT_KEY: 'two keys stand in one line: begin a line after the first one, or put the text in quotes',
+  BAD_INDENT: 'indent it as what stands beside it, and close brackets before it',
+  TAB_AS_INDENT: 'it is indented with a tab: use blanks',
+  BAD_SCALAR_START: 'what begins with such a sign goes in quotes',
+  [KEY]: 'a key is a word: put it in quotes, and a list or {{ template }} is none',
   [PROTOTYPE]: 'this can be no name: take another',
 };
 
@@ -73,13 +101,14 @@ export function inOrderOfFile(document: Document, configuration: Configuration):
 /** What is well-formed, and couldn't be made into objects without losing it. */
 function unusableNode(document: Document): { code: string; at: number; said: string } | null {
   const found: { code: string; at: number; said: string }[] = [];
-  const add = (code: string, node: Node) => void found.push({ code, at: node.range?.[0] ?? 0, said: '' });
+  const add = (code: string, node: Node | null) => void found.push({ code, at: node?.range?.[0] ?? 0, said: '' });
   visit(document, {
     Alias(_key, node) {
       if (node.resolve(document) === undefined) add('BAD_ALIAS', node);
     },
-    Pair(_key, { key }) {
-      if (isScalar(key) && key.value === PROTOTYPE) add(PROTOTYPE, key);
+    Pair(_key, { key, value }) {
+      if (!isWord(key)) add(KEY, (key ?? value) as Node | null);
+      else if (key.value === PROTOTYPE) add(PROTOTYPE, key);
     },
   });
   return found[0] ?? null;
@@ -101,6 +130,12 @@ function isSameKey(a: Node, b: Node): boolean {
   return a === b || (isScalar(a) && isScalar(b) && written(a) === written(b));
 }
 
+/** After an entry without a value the parser names its end, where the next one is meant. */
+function placeOfError({ code, pos: [at] }: YAMLParseError, text: string): number {
+  if (code !== 'DUPLICATE_KEY' && code !== 'BAD_INDENT') return at;
+  return at + (/^(\s|#.*)*(?=\S)/.exec(text.slice(at))?.[0].length ?? 0);
+}
+
 /** The keys around a place in the text. */
 function keysAt(document: Document, offset: number): string[] {
   const keys: string[] = [];
@@ -112,13 +147,19 @@ function keysAt(document: Document, offset: number): string[] {
         ? node.items.map((value, index) => ({ key: String(index), at: startOf(value), value }))
         : [];
     const around = children.findLast(({ at }) => at <= offset);
-    if (around === undefined) return keys;
+    if (around === undefined || around.key === NO_WORD) return keys;
     keys.push(around.key);
     node = around.value;
   }
 }
 
-const nameOf = (key: unknown): string => (isScalar(key) ? String(key.value) : isAlias(key) ? `*${key.source}` : '?');
+const NO_WORD = '?';
+
+const nameOf = (key: unknown): string => (isWord(key) ? String(key.value) : isAlias(key) ? `*${key.source}` : NO_WORD);
+
+function isWord(key: unknown): key is Scalar {
+  return isScalar(key) && key.value !== null && key.value !== '';
+}
 
 const startOf = (node: unknown): number => (node as Node | null)?.range?.[0] ?? Infinity;
 
