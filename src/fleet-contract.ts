@@ -102,7 +102,14 @@ export interface RolloutResult {
 /** What a rollout waits for right now. */
 export type RolloutWaiting =
   | { for: 'decision'; by: string; because: string; since: string }
-  | { for: 'servers'; running: string[]; toCome: number; maxAtOnce: number };
+  | {
+      for: 'servers';
+      running: string[];
+      toCome: number;
+      maxAtOnce: number;
+      /** Why nothing begins any more. */
+      stopped?: { by: string; because: string };
+    };
 
 export interface RolloutProgress {
   result: RolloutResult;

@@ -1,6 +1,6 @@
 /** The servers of a rollout: how far they are, and how many have which outcome. Pure. */
 import { OUTCOMES, type Outcome } from './contract.ts';
-import type { Sum, TargetResult } from './fleet-contract.ts';
+import type { RolloutPhase, Sum, TargetResult } from './fleet-contract.ts';
 
 export const isRunning = ({ startedAt, outcome }: TargetResult): boolean => startedAt !== null && outcome === null;
 
@@ -28,8 +28,9 @@ export function worstFirst<T extends { outcome: Outcome | null }>(parts: readonl
   return [...parts.filter((it) => !isCompleted(it)), ...parts.filter(isCompleted)];
 }
 
-/** `97 completed, 3 failed`. */
-export function sumText(sum: Sum): string {
+/** `97 completed, 3 failed`. @param phase of a rollout: where it stops nothing is to come */
+export function sumText(sum: Sum, phase: RolloutPhase | null = null): string {
   const counts = Object.entries(sum).filter(([, count]) => count > 0);
-  return counts.map(([name, count]) => `${count} ${name.replaceAll('_', ' ')}`).join(', ') || 'none';
+  const nameOf = (name: string) => (name === 'to_come' && phase === 'stopping' ? 'not to begin' : name);
+  return counts.map(([name, count]) => `${count} ${nameOf(name).replaceAll('_', ' ')}`).join(', ') || 'none';
 }

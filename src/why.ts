@@ -65,9 +65,14 @@ export function rolloutSentence(waiting: RolloutWaiting, quote: Style['quote'] =
   if (waiting.for === 'decision') {
     return `paused by ${quote(waiting.by)} because ${quote(waiting.because)}: resume or abort it`;
   }
-  const { running, toCome, maxAtOnce } = waiting;
+  const { running, toCome, maxAtOnce, stopped } = waiting;
   const some = running.slice(0, 3).map(quote).join(', ');
   const more = running.length > 3 ? ` and ${running.length - 3} more` : '';
+  if (stopped !== undefined) {
+    const { by, because } = stopped;
+    const why = `stopped by ${quote(by)} because ${quote(because)}`;
+    return `${why}: ${running.length} still under way (${some}${more}), nothing more begins`;
+  }
   return `${running.length} of at most ${maxAtOnce} servers under way (${some}${more}), ${toCome} to come`;
 }
 

@@ -97,7 +97,7 @@ const NOT_OURS: Bad[] = [
   ['a path below a source', 404, 'no_source', to('/webhooks/panel/open')],
   ['GET', 405, 'bad_method', { method: 'GET' }],
   ['HEAD', 405, 'bad_method', { method: 'HEAD' }],
-  ...['PUT', 'PATCH', 'DELETE'].map((method): Bad => [method, 405, 'bad_method', by(method)]),
+  ...['PUT', 'PATCH', 'DELETE', 'PROPFIND'].map((method): Bad => [method, 405, 'bad_method', by(method)]),
 ];
 
 const NOT_TAKEN: Bad[] = [

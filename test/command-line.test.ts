@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
+import { rm } from 'node:fs/promises';
 import { before, describe, test } from 'node:test';
 import type { RunResult } from '../src/contract.ts';
 import { DEPLOY_PACE, PACE, startCommandLine, type CommandLine } from './support/command-line.ts';
 import { eventually } from './support/eventually.ts';
 import { began } from './support/journal.ts';
+import { tempFolder } from './support/temporal.ts';
 import { fresh } from './support/world.ts';
 
 let on: CommandLine;
@@ -120,6 +122,40 @@ describe('the command line', { concurrency: 4 }, () => {
       ids,
     );
     assert.equal((await on.belay('cancel', String(first.json().workflowId))).code, 0);
+  });
+
+  test('a summary that cannot be written is told before anything begins, and changes no verdict later', async () => {
+    const [siteId, folder] = [fresh('a'), await tempFolder()];
+    for (const [file, message] of [
+      ['', 'It is empty: name a file.'],
+      [folder, `${folder} cannot be written (EISDIR): name a file that can.`],
+      [`${folder}/none/x`, `${folder}/none/x cannot be written (ENOENT): name a file that can.`],
+    ] as const) {
+      const { code, json } = await on.belay('deploy', '--site', siteId, '--summary', file, '--json');
+      assert.equal(code, 2);
+      assert.ok(json().error?.message.includes(message), json().error?.message);
+    }
+    assert.equal(began(on.sandbox, 'deployment', siteId).length, 0);
+    on.sandbox.script({ site: siteId }, { ends: 'never' });
+    const deploying = on.start('deploy', '--site', siteId, ...DEPLOY_PACE, '--summary', `${folder}/summary`);
+    await eventually('the deployment', () => began(on.sandbox, 'deployment', siteId).length === 1);
+    await rm(folder, { recursive: true });
+    on.sandbox.finish({ site: siteId }, 'completed');
+    const { code, stderr } = await deploying.finished;
+    assert.equal(code, 0);
+    assert.match(stderr, /belay: --summary .*\/summary was not written \(ENOENT\)\n$/);
+  });
+
+  test('list finds what was refused for what it asked for among what was not started', async () => {
+    const serverId = fresh('s');
+    const refused = await on.belay('backup', '--server', serverId, '--heartbeat', 'nope', '--json');
+    assert.equal(refused.code, 2);
+    const found = await eventually('the run', async () => {
+      const runs = await list('--server', serverId);
+      return runs.length === 1 && runs;
+    });
+    assert.deepEqual(await list('--server', serverId, '--outcome', 'not_started'), found);
+    assert.deepEqual(await list('--server', serverId, '--outcome', 'failed'), []);
   });
 
   test('help of every command names its options and gives an example', async () => {

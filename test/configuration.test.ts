@@ -49,7 +49,7 @@ test('what docs/configuration.md shows is read', async () => {
   assert.deepEqual(read.statuses, { deployment: { cancelled: 'failed' }, backup: { expired: 'failed' } });
   assert.deepEqual(Object.keys(read.events?.sources ?? {}), ['panel', 'scripts']);
   assert.ok(new Ajv2020({ strict: false }).validate(jsonSchemaOf(configurationSchema), parse(shown)));
-  for (const kind of EVENT_KINDS) assert.deepEqual(read.events?.reactions?.[kind], reactionsTo(kind, {}), kind);
+  for (const kind of EVENT_KINDS) assert.deepEqual(read.events?.reactions?.[kind], reactionsTo(kind, {}, true), kind);
 });
 
 test('a mistake is told with file, line, key and remedy', async () => {

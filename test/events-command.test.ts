@@ -125,6 +125,12 @@ describe('belay events', { concurrency: 6 }, () => {
     assert.doesNotMatch(stdout + other.stdout, /hunter2|abcdefgh/);
   });
 
+  test('explain tells what a sender that proves nothing can bring about, and no more', async () => {
+    const yaml = 'events: { sources: { open: { verify: none } } }';
+    const { stdout } = await explain({ event: 'alert.fired', server_id: 7 }, yaml, '--source', 'open');
+    assert.match(stdout, /\nreactions: hint, notify\n/);
+  });
+
   test('explain prints one document with --json', async () => {
     const { code, stdout } = await explain(BODY, BELAY_YAML, '--source', 'panel', '--json');
     const told = { schemaVersion: 1, event: MEANT, reactions: ['notify'], shape: PATHS, error: null };

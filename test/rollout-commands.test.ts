@@ -146,6 +146,7 @@ describe('belay rollout', { concurrency: 4 }, () => {
         ['abort', false],
       ],
     );
+    assert.match((await belay('rollout', 'status', id)).stdout, /\n {2}servers: 1 running, 1 not to begin\n/);
     const retry = await belay('rollout', 'retry', id, '--json');
     assert.match(retry.json().error?.message ?? '', /goes on: wait for its end, or abort it first/);
     await eventually('the backup', () => backups(servers[0]) === 1);
@@ -201,6 +202,8 @@ describe('belay rollout', { concurrency: 4 }, () => {
     await on.client.workflow.getHandle(id).terminate('by hand');
     const ended = await belay('wait', id, '--json');
     assert.deepEqual([ended.code, shown(ended).error?.type], [4, 'Terminated']);
+    const ran = shown(ended).targets.find(({ serverId }) => serverId === servers[0])?.workflowId;
+    assert.equal(shown(ended).error?.message, `it was ended from outside: by hand; ${ran} go on`);
     const early = await belay('rollout', 'retry', id, '--json');
     assert.match(
       early.json().error?.message ?? '',
@@ -208,8 +211,11 @@ describe('belay rollout', { concurrency: 4 }, () => {
     );
     on.sandbox.finish({ site }, 'completed');
     await eventually('its run to end', async () => {
-      const { targets } = shown(await belay('rollout', 'status', id, '--json'));
-      return targets.find(({ serverId }) => serverId === servers[0])?.outcome === 'completed';
+      const { targets, error } = shown(await belay('rollout', 'status', id, '--json'));
+      return (
+        error?.message === 'it was ended from outside: by hand' &&
+        targets.find(({ serverId }) => serverId === servers[0])?.outcome === 'completed'
+      );
     });
     const retried = await belay('rollout', 'retry', id, '--json');
     assert.deepEqual([retried.code, shown(retried).servers.completed], [0, 2]);

@@ -2,7 +2,10 @@ import assert from 'node:assert/strict';
 import { text } from 'node:stream/consumers';
 import { before, test } from 'node:test';
 import type { Notification } from '../src/event-contract.ts';
+import type { RolloutResult } from '../src/fleet-contract.ts';
 import { rolloutPauseId, runEndId } from '../src/ids.ts';
+import { textOf } from '../src/notifications/text.ts';
+import { emptyRollout } from '../src/result.ts';
 import type { Rollout } from '../src/starter.ts';
 import { eventually } from './support/eventually.ts';
 import { literalService, type LiteralService } from './support/literal.ts';
@@ -54,10 +57,18 @@ test('a rollout that pauses is told of at once, with why', async () => {
   const message = await eventually('the word', () => told(id)[0]);
   assert.match(
     message.text,
-    /^paused: rollout:steady:k\d+: 1 failed, 1 to come\ntoo many servers are not completed: 1/,
+    /^paused: rollout:steady:k\d+: 1 failed, 1 to come\nmaxFailures: too many servers are not completed: 1/,
   );
   await rollout.abort({ by: 'anne', why: 'enough' });
   await endOf(rollout);
+});
+
+test('what was decided on the way is no reason for its end', async () => {
+  const resumed = { phase: 'done', decisions: [{ at: '', what: 'resume', by: 'anne', why: 'cpu ok' }] };
+  const result = { ...emptyRollout({ workflowId: 'rollout:a:b' }), ...resumed, outcome: 'completed' } as RolloutResult;
+  assert.doesNotMatch(textOf({ about: 'rollout', id: 'x', result, leftOut: 0 }), /cpu ok/);
+  const open = { ...result, phase: 'paused', outcome: null } as RolloutResult;
+  assert.match(textOf({ about: 'rollout', id: 'x', result: open, leftOut: 0 }), /\nanne: cpu ok$/);
 });
 
 test('a heartbeat is called when all of it is completed, and nobody is told', async () => {

@@ -43,6 +43,7 @@ describe('a rollout', { concurrency: 6 }, () => {
     const result = await endOf(rollout);
     assert.deepEqual(outcomesOf(result), ['completed', 'not_started', 'not_started']);
     assert.match(result.error?.message ?? '', /^stopped: server s\d+ of wave canary is held; server/);
+    assert.equal(result.error?.type, 'Busy');
     assert.equal(began(world.sandbox, 'backup', left.serverId).length, 0);
   });
 
@@ -59,7 +60,9 @@ describe('a rollout', { concurrency: 6 }, () => {
     assert.ok(waiting?.for === 'decision');
     assert.match(waiting.because, /^server s\d+ of wave canary is held$/);
     await rollout.resume(ANNE);
-    assert.deepEqual(outcomesOf(await endOf(rollout)), ['completed', 'not_started', 'completed']);
+    const result = await endOf(rollout);
+    assert.deepEqual(outcomesOf(result), ['completed', 'not_started', 'completed']);
+    assert.deepEqual([result.outcome, result.error?.type], ['not_started', 'Busy']);
     assert.equal(began(world.sandbox, 'backup', canary.serverId).length, 0);
   });
 

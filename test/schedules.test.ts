@@ -158,6 +158,7 @@ describe('schedules', { concurrency: 8 }, () => {
     test(`fired ${by} while the last run goes on leave it out, and say so`, async () => {
       const { id, handle, serverId } = await firedTwice('skip');
       const skipped = await eventually('the count', async () => (await stateOf(id)).skipped, 5_000).catch(() => 0);
+      assert.match((await stateOf(id)).last[0]?.workflowId ?? '', new RegExp(`^backup:${serverId}:`), 'which goes on');
       world.sandbox.finish({ server: serverId }, 'completed');
       assert.equal((await settled(world, handle, 1)).length, 1);
       assert.deepEqual([skipped, backupsOf(serverId)], [by === 'by hand' ? 0 : 1, 1]);

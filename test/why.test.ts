@@ -55,7 +55,7 @@ test('an operation says at which try it is, what was read last, and when the nex
   );
 });
 
-test('a rollout says how many servers are under way, or who paused it because of what', async () => {
+test('a rollout says how many servers are under way, or who paused or stopped it because of what', async () => {
   const [target] = servers(1);
   const rollout = await world.belay.rollouts.start(rolloutOf([target]));
   await eventually('the backup', () => began(world.sandbox, 'backup', target.serverId).length === 1);
@@ -66,6 +66,8 @@ test('a rollout says how many servers are under way, or who paused it because of
   assert.equal(paused.sentence, 'paused by "anne" because "the shop is slow": resume or abort it');
   assert.ok(paused.waiting?.for === 'decision');
   await rollout.abort({ by: 'anne', why: 'enough' });
+  const stopped = `stopped by "anne" because "enough": 1 still under way ("${target.serverId}"), nothing more begins`;
+  assert.equal((await why(rollout.workflowId)).sentence, stopped);
   world.sandbox.finish({ server: target.serverId }, 'failed');
   await endOf(rollout);
   assert.match((await why(rollout.workflowId)).sentence, /^nothing is waited for: failed$/);

@@ -99,7 +99,8 @@ async function explainFile(file: string, { source, json: asJson }: { source?: st
   if (body === null) {
     throw new BelayError('Usage', `${file} is no JSON object a receiver would take: write the body as it was sent`);
   }
-  const meaning = meaningOf(body, { fields: mapping?.fields ?? {}, kinds: mapping?.kinds ?? {} }, configuration);
+  const { fields = {}, kinds = {}, verify } = mapping ?? {};
+  const meaning = meaningOf(body, { fields, kinds, isVerified: verify !== 'none' }, configuration);
   const shape = shapeOf(redacted(body));
   if (asJson === true) return printDocument({ schemaVersion: SCHEMA_VERSION, ...meaning, shape, error: null });
   print([

@@ -2,11 +2,13 @@
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import { EVIDENCE } from '../contract.ts';
 import { DEFAULTS, LIMITS } from '../input.ts';
-import { collectIds, collectMeta, durationWithin, parseId, parseTries, TIMER_LIMITS } from './values.ts';
+import { collectIds, collectMeta, durationWithin, parseId, parseTries, parseWritable, TIMER_LIMITS } from './values.ts';
 
 export const json = () => new Option('--json', 'print exactly one JSON document on stdout');
 export const summary = () =>
-  new Option('--summary <file>', 'add the result in Markdown to this file, for the page of a CI job');
+  new Option('--summary <file>', 'add the result in Markdown to this file, for the page of a CI job').argParser(
+    parseWritable,
+  );
 export const runId = () => new Option('--run-id <id>', 'this run of the workflow id, not the latest one');
 export const server = () =>
   new Option('--server <id>', 'the server to back up').argParser(parseId).makeOptionMandatory();

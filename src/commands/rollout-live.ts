@@ -66,7 +66,7 @@ export function followRollout(
 export function headLine({ result, waiting, contact }: RolloutStatus): string {
   if (contact !== 'answers' && contact !== 'closed') return CONTACT[contact];
   const why = waiting?.for === 'decision' ? `; ${rolloutSentence(waiting)}` : '';
-  return `${result.phase}: ${sumText(result.servers)}${why}`;
+  return `${result.phase}: ${sumText(result.servers, result.phase)}${why}`;
 }
 
 async function runningLines(belay: Belay, { targets }: RolloutResult): Promise<string[]> {

@@ -30,8 +30,8 @@ function rolloutLines(result: RolloutResult, targets = result.targets): string[]
   return [
     `${paint(result, stateOf(result))}${took === null || outcome === null ? '' : ` in ${took}`}`,
     ...(error === null ? [] : [`  ${plainText(error.message, 400)}`]),
-    `  servers: ${sumText(servers)}`,
-    `  deployments: ${sumText(deployments)}`,
+    `  servers: ${sumText(servers, result.phase)}`,
+    `  deployments: ${sumText(deployments, result.phase)}`,
     ...decisions.map(({ at, what, by, why }) => `  ${at} ${what} by ${plainText(by)}: ${plainText(why)}`),
     ...targets.map((target) => `  ${targetLine(target)}`),
     ...(workflowId === null ? [] : [`  rollout: ${workflowId}`]),
@@ -52,5 +52,5 @@ export function targetLine({ serverId, wave, outcome, startedAt, deployments, er
 export function rolloutListLine(result: RolloutResult): string {
   const { startedAt, outcome, phase, error, workflowId, servers } = result;
   const state = (outcome ?? error?.type ?? phase ?? 'in flight').padEnd(12);
-  return `${startedAt ?? ''}  ${paint(result, state)}  ${workflowId}  ${sumText(servers)}`;
+  return `${startedAt ?? ''}  ${paint(result, state)}  ${workflowId}  ${sumText(servers, result.phase)}`;
 }

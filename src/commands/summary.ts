@@ -2,7 +2,6 @@
 import { appendFile } from 'node:fs/promises';
 import type { Outcome, RunResult } from '../contract.ts';
 import type { RolloutResult, Sum, TargetResult } from '../fleet-contract.ts';
-import { BelayError } from '../starter/belay-error.ts';
 import { sumOf, sumText, worstFirst } from '../targets.ts';
 import { codeSpan } from '../text.ts';
 import { stateOf } from './output.ts';
@@ -10,10 +9,11 @@ import { stateOf } from './output.ts';
 /** Pages have limits: so many rows, first those that are not completed. */
 const MAX_ROWS = 500;
 
+/** What has happened stays the verdict where it can't be written. */
 export async function writeSummary(file: string | undefined, markdown: () => string): Promise<void> {
   if (file === undefined) return;
   await appendFile(file, `${markdown()}\n`).catch((error: NodeJS.ErrnoException) => {
-    throw new BelayError('Usage', `--summary ${file} cannot be written (${error.code ?? 'unknown error'})`);
+    process.stderr.write(`belay: --summary ${file} was not written (${error.code ?? 'unknown error'})\n`);
   });
 }
 
@@ -40,8 +40,8 @@ export function rolloutMarkdown(result: RolloutResult): string {
   const { servers, deployments, targets, decisions, workflowId } = result;
   return [
     ...head(`Belay: ${workflowId ?? 'no rollout'}`, result),
-    `- servers: ${sumText(servers)}`,
-    `- deployments: ${sumText(deployments)}`,
+    `- servers: ${sumText(servers, result.phase)}`,
+    `- deployments: ${sumText(deployments, result.phase)}`,
     ...decisions.map(({ at, what, by, why }) => `- ${at} ${what} by ${codeSpan(by)}: ${codeSpan(why)}`),
     '',
     ...table(['server', 'wave', 'outcome', 'sites', 'why'], worstFirst(targets).map(targetRow)),

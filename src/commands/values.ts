@@ -1,4 +1,5 @@
 /** What may stand in an option; an error says what was wrong and what to write. */
+import { closeSync, openSync } from 'node:fs';
 import { InvalidArgumentError } from 'commander';
 import { durationText, HOUR_MS, parseDuration } from '../duration.ts';
 import { MAX_TRIES, problemOfId } from '../input.ts';
@@ -30,6 +31,18 @@ export function parseLimit(text: string): number {
   const limit = /^\d{1,4}$/.test(text) ? Number(text) : 0;
   if (limit >= 1 && limit <= 1_000) return limit;
   throw new InvalidArgumentError(`"${text}" is no limit: write a whole number from 1 to 1000.`);
+}
+
+/** A file that something can be added to. What can't be written is told before anything begins. */
+export function parseWritable(file: string): string {
+  if (file.trim() === '') throw new InvalidArgumentError('It is empty: name a file.');
+  try {
+    closeSync(openSync(file, 'a'));
+    return file;
+  } catch (error) {
+    const { code = 'unknown error' } = error as NodeJS.ErrnoException;
+    throw new InvalidArgumentError(`${file} cannot be written (${code}): name a file that can.`);
+  }
 }
 
 export function parsePort(text: string): number {

@@ -49,7 +49,7 @@ export async function handleDelivery(
     deliveryId: given ?? hashed?.id ?? '',
     verified: source.verify !== null,
     receivedAt: new Date(receivedMs).toISOString(),
-    ...meaningOf(json, source, configuration, secrets),
+    ...meaningOf(json, { ...source, isVerified: source.verify !== null }, configuration, secrets),
     body: redacted(json, secrets),
   };
   if (hashed !== null && (await isRepeated(hashed, source.name, receivedMs, store))) {
@@ -61,12 +61,12 @@ export async function handleDelivery(
 /** What a body is taken for. */
 export function meaningOf(
   body: JsonObject,
-  { fields, kinds }: Pick<Source, 'fields' | 'kinds'>,
+  { fields, kinds, isVerified }: Pick<Source, 'fields' | 'kinds'> & { isVerified: boolean },
   configuration: Configuration,
   secrets: readonly string[] = [],
 ): Pick<EventInput, 'event' | 'reactions'> {
   const event = eventOf(body, { fields, kinds, secrets });
-  return { event, reactions: reactionsTo(event.kind, configuration) };
+  return { event, reactions: reactionsTo(event.kind, configuration, isVerified) };
 }
 
 function givenId({ idHeaders, fields }: Source, headers: Headers, body: JsonObject): string | null {

@@ -26,7 +26,11 @@ export function createRefusals(metrics: Metrics, log: Logger, labelOf: (request:
 
 /** Refuses what fastify itself will not have. */
 export function refuseErrors(app: FastifyInstance, { refuse }: Refusals, log: Logger): void {
-  app.setNotFoundHandler((request, reply) => refuse(request, reply, 404, 'no_source'));
+  app.setNotFoundHandler((request, reply) =>
+    app.supportedMethods.includes(request.method)
+      ? refuse(request, reply, 404, 'no_source')
+      : refuse(request, reply.header('allow', 'POST'), 405, 'bad_method'),
+  );
   app.setErrorHandler((error: FastifyError, request, reply) => {
     const code = error.statusCode ?? 500;
     // Who hung up hears nothing; who was too slow was counted.

@@ -64,6 +64,8 @@ const DEFAULT_REACTIONS: Required<{ [K in keyof ReactionConfig]: NonNullable<Rea
   unknown: [],
 };
 
-export function reactionsTo(kind: EventKind, configuration: Configuration): Reaction[] {
-  return [...(configuration.events?.reactions?.[kind] ?? DEFAULT_REACTIONS[kind])];
+/** @param isVerified who proved nothing may wake and be told of, and that is all */
+export function reactionsTo(kind: EventKind, configuration: Configuration, isVerified: boolean): Reaction[] {
+  const reactions: readonly Reaction[] = configuration.events?.reactions?.[kind] ?? DEFAULT_REACTIONS[kind];
+  return reactions.filter((reaction) => isVerified || reaction === 'notify');
 }

@@ -32,7 +32,8 @@ function runText({ outcome, error, workflowId, backup, deployments, links }: Run
 function rolloutText(result: RolloutResult): string {
   const { outcome, phase, error, workflowId, targets, servers, links, decisions } = result;
   const head = `${outcome ?? (phase === 'done' ? 'Internal' : phase)}: ${outside(workflowId ?? '')}: ${sumText(servers)}`;
-  const why = error?.message ?? decisions.at(-1)?.why;
+  const last = outcome === null ? decisions.at(-1) : undefined;
+  const why = error?.message ?? (last === undefined ? undefined : `${last.by}: ${last.why}`);
   const parts = targets
     .filter((it) => it.outcome !== null && it.outcome !== 'completed')
     .map((it) => `server ${outside(it.serverId)}: ${it.outcome}`);

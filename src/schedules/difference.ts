@@ -10,6 +10,9 @@ export function differences(before: unknown, after: unknown, path = ''): string[
     const keys = [...new Set([...Object.keys(before), ...Object.keys(after)])];
     return keys.flatMap((key) => differences(before[key], after[key], path === '' ? key : `${path}.${key}`));
   }
+  if (Array.isArray(before) && Array.isArray(after) && before.length === after.length) {
+    return before.flatMap((one: unknown, index) => differences(one, after[index], `${path}.${index}`));
+  }
   return [`${path}: ${shown(before)} → ${shown(after)}`];
 }
 

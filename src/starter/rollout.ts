@@ -138,9 +138,15 @@ async function closedRollout(
     }
     // Terminated, it left nothing; a worker that still has its history knows how far it was.
     const last = (await askProgress<RolloutProgress>(session, workflowId, runId))?.result ?? known;
-    const message = `it was ended from outside: ${cause?.message ?? failure.message}; its runs go on`;
-    const error: RunError = { type: 'Terminated', message };
-    const targets = await someAtOnce(last.targets, async (it) => leftBehind((await lookUp(session, it)).target));
+    const found = await someAtOnce(last.targets, (target) => lookUp(session, target));
+    const goOn = found.filter(({ goesOn }) => goesOn).map(({ target }) => target.workflowId);
+    const runs =
+      goOn.length === 0 ? '' : `; ${goOn.slice(0, 3).join(', ')}${goOn.length > 3 ? ' and others' : ''} go on`;
+    const error: RunError = {
+      type: 'Terminated',
+      message: `it was ended from outside: ${cause?.message ?? failure.message}${runs}`,
+    };
+    const targets = found.map(({ target }) => leftBehind(target));
     return { ...last, ...sumsOf(targets), targets, outcome: 'unknown', phase: 'done', error };
   }
 }

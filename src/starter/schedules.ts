@@ -213,8 +213,8 @@ async function firingOf(
   const handle = client.workflow.getHandle(workflowId, firstExecutionRunId);
   const unknown: Firing = { firedAt, workflowId: null, outcome: null, forgotten: false, already: false };
   try {
-    const { status } = await handle.describe();
-    if (status.name === 'RUNNING') return unknown;
+    const { status, raw } = await handle.describe();
+    if (status.name === 'RUNNING') return { ...unknown, workflowId: raw.pendingChildren?.[0]?.workflowId ?? null };
     return { ...unknown, ...((await handle.result()) as ScheduledResult) };
   } catch (error) {
     if (error instanceof WorkflowNotFoundError) return { ...unknown, forgotten: true };

@@ -21,13 +21,13 @@ export async function admit(run: Run): Promise<End | null> {
   const begunMs = Date.now();
   const facts = await askWorker(run.input);
   run.result.service = facts.service;
-  // First of all: who is told how a run ends hears of one that wasn't begun, too.
+  // First of all: who is told how a run ends hears of one that wasn't begun, too, and lists have it.
   run.notify = facts.notify ?? null;
-  const refusal = tooLate(begunMs, run.plan.startWithinMs) ?? refusalOfFacts(run.input, facts);
-  if (refusal !== null) return refusal;
   run.searchAttributes = facts.searchAttributes;
   const servers = run.input.serverId === undefined ? [] : [run.input.serverId];
   setAttributes(facts.searchAttributes, { sites: run.input.siteIds, servers, phase: 'checking' });
+  const refusal = tooLate(begunMs, run.plan.startWithinMs) ?? refusalOfFacts(run.input, facts);
+  if (refusal !== null) return refusal;
   return run.type === 'watchDeployment' ? null : refusedSite(run, facts.service);
 }
 

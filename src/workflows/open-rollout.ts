@@ -9,6 +9,7 @@ import type {
   RolloutProgress,
   RolloutResult,
   RolloutTarget,
+  RolloutWaiting,
   TargetResult,
 } from '../fleet-contract.ts';
 import { emptyRollout } from '../result.ts';
@@ -121,11 +122,13 @@ function targetsOf({ name, targets }: { name: string; targets: RolloutTarget[] }
   }));
 }
 
-function waitingOf({ maxAtOnce }: RolloutInput, { phase, targets, decisions }: RolloutResult) {
+function waitingOf({ maxAtOnce }: RolloutInput, { phase, targets, decisions }: RolloutResult): RolloutWaiting | null {
   const pause = phase === 'paused' ? decisions.findLast(({ what }) => what === 'pause') : undefined;
-  if (pause !== undefined) return { for: 'decision' as const, by: pause.by, because: pause.why, since: pause.at };
+  if (pause !== undefined) return { for: 'decision', by: pause.by, because: pause.why, since: pause.at };
   const running = targets.filter(isRunning).map(({ serverId }) => serverId);
   if (running.length === 0) return null;
-  const toCome = phase === 'stopping' ? 0 : targets.filter(isToCome).length;
-  return { for: 'servers' as const, running, toCome, maxAtOnce };
+  if (phase !== 'stopping') return { for: 'servers', running, toCome: targets.filter(isToCome).length, maxAtOnce };
+  const stop = decisions.findLast(({ what }) => what === 'abort' || what === 'stop');
+  const stopped = { by: stop?.by ?? '', because: stop?.why ?? '' };
+  return { for: 'servers', running, toCome: 0, maxAtOnce, stopped };
 }

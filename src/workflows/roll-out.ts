@@ -3,6 +3,7 @@
  * What has begun is never cut short.
  */
 import { allHandlersFinished, CancellationScope, condition } from '@temporalio/workflow';
+import type { RunError } from '../contract.ts';
 import type { RolloutInput, RolloutResult, TargetResult } from '../fleet-contract.ts';
 import { problemOfRollout } from '../rollout-input.ts';
 import { isToCome } from '../targets.ts';
@@ -55,6 +56,9 @@ async function proceed(rollout: Rollout, cancellation: Cancellation): Promise<En
   return endAll(rollout, null);
 }
 
+/** Who stops it, as decisions tell, where it isn't the event that holds a server. */
+const TOO_MANY = 'maxFailures';
+
 /** Stops, or pauses where somebody is to decide and there is something to decide about. */
 function halt(rollout: Rollout, by: string, why: string): void {
   const { input, result } = rollout;
@@ -78,7 +82,7 @@ function watchFailures(rollout: Rollout) {
       const failures = failuresIn(result.targets) - forgiven;
       if (result.phase === 'running' && failures > input.maxFailures) {
         const why = `too many servers are not completed: ${failures}, at most ${input.maxFailures} may be`;
-        halt(rollout, 'maxFailures', why);
+        halt(rollout, TOO_MANY, why);
       }
       rollout.refresh();
     },
@@ -91,16 +95,18 @@ function watchFailures(rollout: Rollout) {
 function leaveHeldOut({ result: { targets } }: Rollout): void {
   const open = openOfWave(targets);
   if (open.some(({ heldBy }) => heldBy === null)) return;
-  for (const target of open.filter(isToCome)) leaveOut(target, heldText(target));
+  for (const target of open.filter(isToCome)) leaveOut(target, heldError(target));
 }
 
-function leaveOut(target: TargetResult, message: string): void {
+function leaveOut(target: TargetResult, error: RunError): void {
   target.outcome = 'not_started';
-  target.error = { type: 'Cancelled', message };
+  target.error = error;
   for (const deployment of target.deployments) deployment.outcome ??= 'not_started';
 }
 
-const heldText = ({ heldBy }: TargetResult): string => `held by ${heldBy}`;
+const heldError = ({ heldBy }: TargetResult): RunError => ({ type: 'Busy', message: `held by ${heldBy}` });
+
+const NOT_BEGUN: RunError = { type: 'Cancelled', message: 'it was not begun' };
 
 /** Gives those an outcome that did not begin. */
 function endAll(rollout: Rollout, refusal: End | null): End {
@@ -109,9 +115,7 @@ function endAll(rollout: Rollout, refusal: End | null): End {
   const isCut = refusal !== null || targets.some(({ outcome }) => outcome === null);
   const stopped: End = isCut ? haltOf(rollout, refusal) : { outcome: 'completed', error: null };
   for (const target of targets.filter(({ outcome }) => outcome === null)) {
-    const message = target.heldBy === null ? (stopped.error?.message ?? 'it was not begun') : heldText(target);
-    leaveOut(target, message);
-    if (target.heldBy === null && stopped.error !== null) target.error = stopped.error;
+    leaveOut(target, target.heldBy === null ? (stopped.error ?? NOT_BEGUN) : heldError(target));
   }
   const ends = targets.map(({ serverId, outcome, error }) => ({
     outcome,
@@ -128,5 +132,5 @@ function haltOf({ result: { decisions } }: Rollout, refusal: End | null): End {
   if (decision === undefined) return { outcome: 'completed', error: null };
   const { what, by, why } = decision;
   if (what === 'abort') return ended('cancelled', 'Cancelled', `aborted by ${by}: ${why}`);
-  return ended('not_started', 'Cancelled', `stopped: ${why}`);
+  return ended('not_started', by === TOO_MANY ? 'Cancelled' : 'Busy', `stopped: ${why}`);
 }

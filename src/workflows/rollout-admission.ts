@@ -12,9 +12,7 @@ export async function admitRollout(rollout: Rollout): Promise<End | null> {
   const facts = await askWorker(input);
   result.service = facts.service;
   rollout.notify = facts.notify ?? null;
-  const refusal = tooLate(begunMs, DEFAULTS.startWithinMs) ?? refusalOfFacts(input, facts);
-  if (refusal !== null) return refusal;
   rollout.searchAttributes = facts.searchAttributes;
   setAttributes(facts.searchAttributes, { servers: result.targets.map(({ serverId }) => serverId) });
-  return null;
+  return tooLate(begunMs, DEFAULTS.startWithinMs) ?? refusalOfFacts(input, facts);
 }
