@@ -20,3 +20,6 @@ export function codeSpan(text: string): string {
 export function shellWord(text: string): string {
   return /^[\w.:%~-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }
+
+/** Words of the service are one where only case and the blanks around them differ. */
+export const wordKey = (word: string): string => word.trim().toLowerCase();

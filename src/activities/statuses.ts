@@ -1,5 +1,6 @@
 /** What a status word means. The interface shows two final ones; everything else is in progress. Pure. */
 import type { StatusState } from '../contract.ts';
+import { wordKey } from '../text.ts';
 
 export type StatusMeaning = (status: string) => StatusState;
 
@@ -22,11 +23,10 @@ export function createStatusWords(
 }
 
 function meaningWith(more: FinalWords): StatusMeaning {
-  const plain = (word: string) => word.trim().toLowerCase();
   const final = new Map<string, StatusState>([
-    ...Object.entries(more).map(([word, meaning]) => [plain(word), meaning] as const),
+    ...Object.entries(more).map(([word, meaning]) => [wordKey(word), meaning] as const),
     ['completed', 'completed'],
     ['failed', 'failed'],
   ]);
-  return (status) => final.get(plain(status)) ?? 'in_progress';
+  return (status) => final.get(wordKey(status)) ?? 'in_progress';
 }

@@ -133,7 +133,8 @@ function isSameKey(a: Node, b: Node): boolean {
 /** After an entry without a value the parser names its end, where the next one is meant. */
 function placeOfError({ code, pos: [at] }: YAMLParseError, text: string): number {
   if (code !== 'DUPLICATE_KEY' && code !== 'BAD_INDENT') return at;
-  return at + (/^(\s|#.*)*(?=\S)/.exec(text.slice(at))?.[0].length ?? 0);
+  const meant = at + (/^(?:\s|#[^\n]*\n)*/.exec(text.slice(at))?.[0].length ?? 0);
+  return meant < text.length ? meant : at;
 }
 
 /** The keys around a place in the text. */

@@ -1,5 +1,6 @@
 /** What a sender's word for an event means. The service's words are not documented, so likely ones are known. Pure. */
 import type { EventKind } from '../event-contract.ts';
+import { wordKey } from '../text.ts';
 
 /** Words of the sender, by the kind they mean. */
 export type KindWords = Partial<Record<EventKind, readonly string[]>>;
@@ -39,9 +40,9 @@ const MAX_LENGTH = 200;
 
 export function kindOf(said: string | null, words: KindWords = {}): EventKind {
   if (said === null) return 'unknown';
-  const plain = said.trim().toLowerCase();
+  const plain = wordKey(said);
   const configured = Object.entries(words) as [EventKind, readonly string[]][];
-  const named = configured.find(([, list]) => list.some((word) => word.trim().toLowerCase() === plain));
+  const named = configured.find(([, list]) => list.some((word) => wordKey(word) === plain));
   if (named !== undefined) return named[0];
   const parts = said
     .slice(0, MAX_LENGTH)

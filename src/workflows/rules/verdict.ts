@@ -3,6 +3,7 @@
  * that it is that of our deployment. Pure: times are milliseconds since 1970.
  */
 import { EVIDENCE, type Evidence, type ReadResult } from '../../contract.ts';
+import { wordKey } from '../../text.ts';
 
 export type Sighting = Extract<ReadResult, { ok: true }>;
 
@@ -74,7 +75,7 @@ function settleTimeIsOver({ acceptedMs, settleMs }: Question, nowMs: number): bo
 }
 
 function sameStatus(baseline: Sighting | null, sighting: Sighting): boolean {
-  return baseline !== null && baseline.status.trim().toLowerCase() === sighting.status.trim().toLowerCase();
+  return baseline !== null && wordKey(baseline.status) === wordKey(sighting.status);
 }
 
 function isEnough(evidence: Evidence, minimum: Evidence): boolean {
