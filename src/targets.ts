@@ -28,9 +28,12 @@ export function worstFirst<T extends { outcome: Outcome | null }>(parts: readonl
   return [...parts.filter((it) => !isCompleted(it)), ...parts.filter(isCompleted)];
 }
 
-/** `97 completed, 3 failed`. @param phase of a rollout: where it stops nothing is to come */
+/** Where a rollout stops nothing is to come. */
+export const toComeText = (phase: RolloutPhase | null): string => (phase === 'stopping' ? 'not to begin' : 'to come');
+
+/** `97 completed, 3 failed`. @param phase of a rollout */
 export function sumText(sum: Sum, phase: RolloutPhase | null = null): string {
   const counts = Object.entries(sum).filter(([, count]) => count > 0);
-  const nameOf = (name: string) => (name === 'to_come' && phase === 'stopping' ? 'not to begin' : name);
+  const nameOf = (name: string) => (name === 'to_come' ? toComeText(phase) : name);
   return counts.map(([name, count]) => `${count} ${nameOf(name).replaceAll('_', ' ')}`).join(', ') || 'none';
 }

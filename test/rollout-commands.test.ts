@@ -146,7 +146,9 @@ describe('belay rollout', { concurrency: 4 }, () => {
         ['abort', false],
       ],
     );
-    assert.match((await belay('rollout', 'status', id)).stdout, /\n {2}servers: 1 running, 1 not to begin\n/);
+    const stopping = (await belay('rollout', 'status', id)).stdout;
+    assert.match(stopping, /\n {2}servers: 1 running, 1 not to begin\n/);
+    assert.ok(stopping.includes(`\n  server ${servers[1]} (all): not to begin\n`), stopping);
     const retry = await belay('rollout', 'retry', id, '--json');
     assert.match(retry.json().error?.message ?? '', /goes on: wait for its end, or abort it first/);
     await eventually('the backup', () => backups(servers[0]) === 1);

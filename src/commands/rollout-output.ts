@@ -1,9 +1,9 @@
 /** What is printed of a rollout: one JSON document, or lines for people. */
 import { printDocument } from '../document.ts';
-import type { RolloutResult, TargetResult } from '../fleet-contract.ts';
+import type { RolloutPhase, RolloutResult, TargetResult } from '../fleet-contract.ts';
 import { emptyRollout } from '../result.ts';
 import { BelayError } from '../starter/belay-error.ts';
-import { sumText } from '../targets.ts';
+import { sumText, toComeText } from '../targets.ts';
 import { plainText } from '../text.ts';
 import { durationOf, errorOf, paint, stateOf } from './output.ts';
 
@@ -33,15 +33,17 @@ function rolloutLines(result: RolloutResult, targets = result.targets): string[]
     `  servers: ${sumText(servers, result.phase)}`,
     `  deployments: ${sumText(deployments, result.phase)}`,
     ...decisions.map(({ at, what, by, why }) => `  ${at} ${what} by ${plainText(by)}: ${plainText(why)}`),
-    ...targets.map((target) => `  ${targetLine(target)}`),
+    ...targets.map((target) => `  ${targetLine(target, result.phase)}`),
     ...(workflowId === null ? [] : [`  rollout: ${workflowId}`]),
     ...(links.ui === null ? [] : [`  in the Temporal UI: ${links.ui}`]),
   ];
 }
 
 /** `server 12 (canary): failed, 2 completed, 1 failed: site 34 …` */
-export function targetLine({ serverId, wave, outcome, startedAt, deployments, error, heldBy }: TargetResult): string {
-  const waits = startedAt === null ? (heldBy === null ? 'to come' : `held by ${heldBy}`) : 'under way';
+export function targetLine(target: TargetResult, phase: RolloutPhase | null = null): string {
+  const { serverId, wave, outcome, startedAt, deployments, error, heldBy } = target;
+  const notBegun = heldBy === null ? toComeText(phase) : `held by ${heldBy}`;
+  const waits = startedAt === null ? notBegun : 'under way';
   const ended = deployments.filter((it) => it.outcome !== null).map((it) => `${plainText(it.siteId)} ${it.outcome}`);
   const sites = outcome === null || ended.length === 0 ? '' : `, sites: ${ended.join(', ')}`;
   const why = error === null ? '' : `: ${plainText(error.message, 120)}`;
