@@ -4,16 +4,16 @@ import { z } from 'zod';
 import { EVENT_KINDS } from '../event-contract.ts';
 import { fleets, rollouts, schedules } from './fleet-schema.ts';
 import { wordKey } from '../text.ts';
-import { name } from './values.ts';
+import { firstRepeated, name } from './values.ts';
 
 const finalWords = z.record(z.string(), z.enum(['completed', 'failed'])).superRefine((words, context) => {
-  const all = Object.keys(words);
-  for (const [index, word] of all.entries()) {
+  const keys = Object.keys(words).map(wordKey);
+  for (const [index, word] of Object.keys(words).entries()) {
     const mistake = (message: string) => context.addIssue({ code: 'custom', message, path: [word] });
-    const isTwice = all.findIndex((other) => wordKey(other) === wordKey(word)) < index;
-    if (wordKey(word) === '') mistake('write the word of the service');
-    else if (['completed', 'failed'].includes(wordKey(word))) mistake('it is final already: take it out');
-    else if (isTwice) mistake('it stands there twice, case and blanks do not count: keep one');
+    const key = wordKey(word);
+    if (key === '') mistake('write the word of the service');
+    else if (['completed', 'failed'].includes(key)) mistake('it is final already: take it out');
+    else if (keys.indexOf(key) < index) mistake('it stands there twice, case and blanks do not count: keep one');
   }
 });
 
@@ -50,8 +50,7 @@ const meaning = {
       const words = Object.entries(kinds).flatMap(([kind, all]) =>
         all.map((word, index) => ({ word, path: [kind, index] })),
       );
-      const twice = words.findIndex(({ word }, at) => words.findIndex((it) => wordKey(it.word) === wordKey(word)) < at);
-      const again = words[twice];
+      const again = words[firstRepeated(words.map(({ word }) => wordKey(word)))];
       const message = 'this word stands there twice: keep one';
       if (again !== undefined) context.addIssue({ code: 'custom', message, path: again.path });
     })

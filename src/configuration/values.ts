@@ -16,10 +16,15 @@ export const id = z
   });
 
 export const ids = z.array(id, { error: 'write a list of ids, like [34, 35]' }).superRefine((all, context) => {
-  const twice = all.findIndex((it, index) => all.indexOf(it) < index);
+  const twice = firstRepeated(all);
   if (twice >= 0)
     context.addIssue({ code: 'custom', message: `${all[twice]} stands there twice: name it once`, path: [twice] });
 });
+
+/** Where the first one stands that stood before; -1 where each is there once. */
+export function firstRepeated(words: readonly string[]): number {
+  return words.findIndex((word, index) => words.indexOf(word) < index);
+}
 
 /** In milliseconds. */
 export function duration([min, max]: readonly [number, number]) {

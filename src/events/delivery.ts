@@ -44,12 +44,13 @@ export async function handleDelivery(
     return { refused: 'bad_id' };
   }
   const hashed = given === null ? hashedId(body, receivedMs) : null;
+  const verified = source.verify !== null;
   const event: EventInput = {
     source: source.name,
     deliveryId: given ?? hashed?.id ?? '',
-    verified: source.verify !== null,
+    verified,
     receivedAt: new Date(receivedMs).toISOString(),
-    ...meaningOf(json, { ...source, isVerified: source.verify !== null }, configuration, secrets),
+    ...meaningOf(json, { ...source, isVerified: verified }, configuration, secrets),
     body: redacted(json, secrets),
   };
   if (hashed !== null && (await isRepeated(hashed, source.name, receivedMs, store))) {

@@ -19,7 +19,7 @@ import { whyRollout } from '../why.ts';
 import { setAttributes } from './attributes.ts';
 import { plainMeta } from './open-run.ts';
 import { rolloutDetails } from './rollout-details.ts';
-import { nextStep, type Step } from './rules/rollout.ts';
+import { nextStep, stopIn, type Step } from './rules/rollout.ts';
 import { answerWhy } from './why-query.ts';
 
 const progressQuery = defineQuery<RolloutProgress>(QUERIES.progress);
@@ -128,7 +128,7 @@ function waitingOf({ maxAtOnce }: RolloutInput, { phase, targets, decisions }: R
   const running = targets.filter(isRunning).map(({ serverId }) => serverId);
   if (running.length === 0) return null;
   if (phase !== 'stopping') return { for: 'servers', running, toCome: targets.filter(isToCome).length, maxAtOnce };
-  const stop = decisions.findLast(({ what }) => what === 'abort' || what === 'stop');
+  const stop = stopIn(decisions);
   const stopped = { by: stop?.by ?? '', because: stop?.why ?? '' };
   return { for: 'servers', running, toCome: 0, maxAtOnce, stopped };
 }

@@ -15,7 +15,7 @@ import { newRolloutResult, openRollout, type Rollout } from './open-rollout.ts';
 import { hearDecisions } from './rollout-decisions.ts';
 import { deployTarget } from './rollout-target.ts';
 import { worst } from './rules/outcome.ts';
-import { failuresIn, openOfWave } from './rules/rollout.ts';
+import { failuresIn, openOfWave, stopIn } from './rules/rollout.ts';
 
 export async function rollOut(input: RolloutInput): Promise<RolloutResult> {
   const problem = problemOfRollout(input);
@@ -128,7 +128,7 @@ function endAll(rollout: Rollout, refusal: End | null): End {
 
 function haltOf({ result: { decisions } }: Rollout, refusal: End | null): End {
   if (refusal !== null) return refusal;
-  const decision = decisions.findLast(({ what }) => what === 'abort' || what === 'stop');
+  const decision = stopIn(decisions);
   if (decision === undefined) return { outcome: 'completed', error: null };
   const { what, by, why } = decision;
   if (what === 'abort') return ended('cancelled', 'Cancelled', `aborted by ${by}: ${why}`);

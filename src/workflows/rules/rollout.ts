@@ -1,5 +1,5 @@
 /** The rules of a rollout: which server begins next and how many have failed. Pure. */
-import type { RolloutInput, RolloutPhase, TargetResult } from '../../fleet-contract.ts';
+import type { Decision, RolloutInput, RolloutPhase, TargetResult } from '../../fleet-contract.ts';
 import { isRunning, isToCome } from '../../targets.ts';
 
 export type Step =
@@ -40,6 +40,11 @@ const mayBegin = (target: TargetResult): boolean => isToCome(target) && target.h
 export function openOfWave(targets: readonly TargetResult[]): TargetResult[] {
   const open = targets.filter(({ outcome }) => outcome === null);
   return open.filter(({ wave }) => wave === open[0]?.wave);
+}
+
+/** What keeps a stopping rollout from beginning with anything more. */
+export function stopIn(decisions: readonly Decision[]): Decision | undefined {
+  return decisions.findLast(({ what }) => what === 'abort' || what === 'stop');
 }
 
 /** Servers that began and aren't `completed`. */
