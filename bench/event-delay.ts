@@ -3,7 +3,7 @@
  * `npm run bench`. The same backups at once, each ending at a moment of its own, with the default interval.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { DEFAULTS } from '../src/input.ts';
+import { DEFAULTS } from '../src/request/validate-run-input.ts';
 import type { Run } from '../src/starter.ts';
 import { began } from '../test/support/journal.ts';
 import { SECRET, startReceiver } from '../test/support/receiver.ts';

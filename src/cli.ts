@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /** Program `belay`: the command line. The commands take a moment to load; what ends a process is heard before. */
-import { startedByNpm } from './config.ts';
-import { installInterruption } from './interruption.ts';
+import { startedByNpm } from './config/environment/environment.ts';
+import { installInterruption } from './process/signals.ts';
 
 /** npm and npx end at SIGTERM without passing it on: what they started then has to notice by itself. */
 function endWithNpm(): void {
@@ -16,4 +16,4 @@ function endWithNpm(): void {
 
 installInterruption();
 if (startedByNpm()) endWithNpm();
-await (await import('./commands/index.ts')).main();
+await (await import('./cli/program.ts')).main();

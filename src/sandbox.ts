@@ -1,5 +1,5 @@
 /** Program `belay sandbox`: the emulator of the hosting service alone, for trying things out. */
-import { untilStopped } from './until-stopped.ts';
+import { untilStopped } from './process/run-until-signal.ts';
 import { startSandbox } from './sandbox/server.ts';
 
 /** No secret: it opens an emulator. */

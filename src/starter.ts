@@ -16,7 +16,7 @@ export type {
   RunType,
   TriggerReport,
   Waiting,
-} from './contract.ts';
+} from './contract/run.ts';
 export type {
   DecisionInput,
   RolloutInput,
@@ -29,19 +29,19 @@ export type {
   Sum,
   TargetResult,
   Why,
-} from './fleet-contract.ts';
-export type { EventInput, EventKind, Reaction, ServiceEvent } from './event-contract.ts';
-export { planRollout } from './fleets/plan-rollout.ts';
-export { planSchedules } from './schedules/definition.ts';
-export { readConfiguration, type Configuration } from './configuration/read.ts';
-export { connect, type Belay, type ConnectOptions } from './starter/connect.ts';
-export { BelayError } from './starter/belay-error.ts';
-export type { Rollout, RolloutStatus } from './starter/rollout.ts';
-export type { RolloutFilter, Rollouts } from './starter/rollouts.ts';
-export type { EventFilter, TakenEvent } from './starter/events.ts';
-export type { RunFilter } from './starter/list.ts';
-export type { Run, WaitOptions } from './starter/run.ts';
-export type { Firing, ScheduleChange, Schedules, ScheduleState } from './starter/schedules.ts';
-export type { ScheduleDefinition } from './schedules/definition.ts';
-export type { StartOptions } from './starter/start.ts';
-export type { Contact, RunStatus } from './starter/status.ts';
+} from './contract/rollout.ts';
+export type { EventInput, EventKind, Reaction, ServiceEvent } from './contract/event.ts';
+export { planRollout } from './config/plan/plan-rollout.ts';
+export { planSchedules } from './config/plan/plan-schedules.ts';
+export { readConfiguration, type Configuration } from './config/load.ts';
+export { connect, type Belay, type ConnectOptions } from './client/connect.ts';
+export { BelayError } from './contract/results/belay-error.ts';
+export type { Rollout, RolloutStatus } from './client/rollouts/rollout-handle.ts';
+export type { RolloutFilter, Rollouts } from './client/rollouts/rollouts.ts';
+export type { EventFilter, TakenEvent } from './client/events/list-events.ts';
+export type { RunFilter } from './client/runs/list-runs.ts';
+export type { Run, WaitOptions } from './client/runs/run-handle.ts';
+export type { Firing, ScheduleChange, Schedules, ScheduleState } from './client/schedules/schedules.ts';
+export type { ScheduleDefinition } from './config/plan/plan-schedules.ts';
+export type { StartOptions } from './client/runs/start-run.ts';
+export type { Contact, RunStatus } from './client/runs/run-status.ts';

@@ -1,9 +1,9 @@
 /** Program `belay webhooks`: takes deliveries of webhooks and hands them to Temporal. Holds no API token. */
-import { readConfiguration } from './configuration/read.ts';
-import { startWebhooks } from './events/start.ts';
-import { findTemporal } from './temporal.ts';
-import { untilStopped } from './until-stopped.ts';
-import { createLogger } from './log.ts';
+import { readConfiguration } from './config/load.ts';
+import { startWebhooks } from './webhooks/start-receiver.ts';
+import { findTemporal } from './config/temporal/find-temporal.ts';
+import { untilStopped } from './process/run-until-signal.ts';
+import { createLogger } from './process/log.ts';
 
 export async function main(options: { host: string; port: number }): Promise<void> {
   const configuration = await readConfiguration();

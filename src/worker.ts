@@ -1,11 +1,11 @@
 /** Program `belay worker`: takes runs from Temporal and talks to the hosting service. The only holder of the token. */
-import { requireService, serviceConfig, taskQueue } from './config.ts';
-import { readConfiguration } from './configuration/read.ts';
-import { untilStopped } from './until-stopped.ts';
-import { findTemporal } from './temporal.ts';
-import { startWorker } from './worker/create.ts';
-import { createLogger } from './log.ts';
-import { installRuntime } from './worker/runtime.ts';
+import { requireService, serviceConfig, taskQueue } from './config/environment/environment.ts';
+import { readConfiguration } from './config/load.ts';
+import { untilStopped } from './process/run-until-signal.ts';
+import { findTemporal } from './config/temporal/find-temporal.ts';
+import { startWorker } from './worker/start.ts';
+import { createLogger } from './process/log.ts';
+import { installRuntime } from './worker/sdk-logging.ts';
 
 export async function main(): Promise<void> {
   const service = requireService(await serviceConfig());

@@ -3,12 +3,12 @@ import { test } from 'node:test';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { ApplicationFailure } from '@temporalio/common';
 import { DefaultLogger } from '@temporalio/worker';
-import type { ReadResult } from '../src/contract.ts';
+import type { ReadResult } from '../src/contract/run.ts';
 import { createActivities } from '../src/activities/index.ts';
 import { NOBODY_ELSE } from './support/activity-deps.ts';
-import { createStatusWords } from '../src/activities/statuses.ts';
-import { ServiceError, type ServiceClient } from '../src/service/index.ts';
-import type { ServiceErrorFacts } from '../src/service/errors.ts';
+import { createStatusWords } from '../src/activities/http/statuses.ts';
+import { ServiceError, type ServiceClient } from '../src/hosting-api/index.ts';
+import type { ServiceErrorFacts } from '../src/hosting-api/errors.ts';
 
 const SERVICE = 'https://service.example';
 

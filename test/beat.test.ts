@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { afterRead, nextRead, skipTo, startBeat } from '../src/workflows/rules/beat.ts';
+import { afterRead, nextRead, skipTo, startBeat } from '../src/workflows/rules/poll-schedule.ts';
 
 const T0 = 1_000_000;
 

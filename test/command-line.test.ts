@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { rm } from 'node:fs/promises';
 import { before, describe, test } from 'node:test';
-import type { RunResult } from '../src/contract.ts';
+import type { RunResult } from '../src/contract/run.ts';
 import { DEPLOY_PACE, PACE, startCommandLine, type CommandLine } from './support/command-line.ts';
 import { eventually } from './support/eventually.ts';
 import { began } from './support/journal.ts';

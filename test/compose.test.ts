@@ -5,8 +5,8 @@ import { fileURLToPath } from 'node:url';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
 import { parse } from 'yaml';
-import { WEBHOOK_PORT } from '../src/commands/dev.ts';
-import { SEARCH_ATTRIBUTES } from '../src/contract.ts';
+import { WEBHOOK_PORT } from '../src/cli/commands/dev.ts';
+import { SEARCH_ATTRIBUTES } from '../src/contract/run.ts';
 
 interface Service {
   image?: string;
@@ -129,7 +129,7 @@ test('the namespace gets exactly the search attributes of the contract', () => {
 });
 
 test("the worker's environment has only names that are read, and a mandatory address", () => {
-  const config = read('src/config.ts');
+  const config = read('src/config/environment/environment.ts');
   for (const name of Object.keys(worker.environment ?? {})) {
     if (!name.startsWith('TEMPORAL_')) assert.match(config, new RegExp(`\\benv\\.${name}\\b`));
   }
@@ -137,7 +137,7 @@ test("the worker's environment has only names that are read, and a mandatory add
 });
 
 test('a worker is given longer to stop than it gives the requests under way', () => {
-  const [, grace] = /shutdownGraceTime: '?(\d+)/.exec(read('src/worker/create.ts')) ?? [];
+  const [, grace] = /shutdownGraceTime: '?(\d+)/.exec(read('src/worker/start.ts')) ?? [];
   assert.ok(
     Number.parseInt(worker.stop_grace_period ?? '', 10) > Number(grace),
     `${worker.stop_grace_period}, ${grace}`,

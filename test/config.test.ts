@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { childEnvironment, ConfigError, serviceConfig } from '../src/config.ts';
+import { childEnvironment, ConfigError, serviceConfig } from '../src/config/environment/environment.ts';
 import { tempFolder } from './support/temporal.ts';
 
 const URL = 'https://service.example';

@@ -8,24 +8,24 @@ import { ESLint } from 'eslint';
  * the file's name alone, so an existing file lends its own.
  */
 const FORBIDDEN: [file: string, code: string][] = [
-  ['src/workflows/wait.ts', "import 'node:fs';"],
-  ['src/workflows/wait.ts', "import { z } from 'zod'; z;"],
-  ['src/workflows/wait.ts', "import { createActivities } from '../activities/index.ts'; createActivities;"],
-  ['src/workflows/wait.ts', "import { serviceConfig } from '../config.ts'; serviceConfig;"],
-  ['src/workflows/rules/beat.ts', "import { condition } from '@temporalio/workflow'; condition;"],
-  ['src/contract.ts', "import { z } from 'zod'; z;"],
-  ['src/service/client.ts', "import { plainText } from '../text.ts'; plainText;"],
-  ['src/activities/reads.ts', "import { wait } from '../workflows/wait.ts'; wait;"],
-  ['src/sandbox/state.ts', "import { createServiceClient } from '../service/index.ts'; createServiceClient;"],
-  ['src/starter/run.ts', "import { startWorker } from '../worker/create.ts'; startWorker;"],
-  ['src/events/delivery.ts', "import { Client } from '@temporalio/client'; Client;"],
-  ['src/events/delivery.ts', "import { startWorker } from '../worker/create.ts'; startWorker;"],
-  ['src/worker/create.ts', "import { main } from '../webhooks.ts'; main;"],
-  ['src/commands/run.ts', "import { Client } from '@temporalio/client'; Client;"],
-  ['src/commands/run.ts', "import { connect } from '../starter.ts'; connect;"],
-  ['src/commands/run.ts', "import { main } from '../worker.ts'; main;"],
-  ['src/worker/create.ts', "import { main } from '../sandbox.ts'; main;"],
-  ['src/service/client.ts', 'export const home = process.env.HOME;'],
+  ['src/workflows/polling/poll-until.ts', "import 'node:fs';"],
+  ['src/workflows/polling/poll-until.ts', "import { z } from 'zod'; z;"],
+  ['src/workflows/polling/poll-until.ts', "import { createActivities } from '../activities/index.ts'; createActivities;"],
+  ['src/workflows/polling/poll-until.ts', "import { serviceConfig } from '../config.ts'; serviceConfig;"],
+  ['src/workflows/rules/poll-schedule.ts', "import { condition } from '@temporalio/workflow'; condition;"],
+  ['src/contract/run.ts', "import { z } from 'zod'; z;"],
+  ['src/hosting-api/client.ts', "import { plainText } from '../text.ts'; plainText;"],
+  ['src/activities/http/read-status.ts', "import { wait } from '../workflows/wait.ts'; wait;"],
+  ['src/sandbox/hosting/state.ts', "import { createServiceClient } from '../service/index.ts'; createServiceClient;"],
+  ['src/client/runs/run-handle.ts', "import { startWorker } from '../worker/create.ts'; startWorker;"],
+  ['src/webhooks/handle-delivery.ts', "import { Client } from '@temporalio/client'; Client;"],
+  ['src/webhooks/handle-delivery.ts', "import { startWorker } from '../worker/create.ts'; startWorker;"],
+  ['src/worker/start.ts', "import { main } from '../webhooks.ts'; main;"],
+  ['src/cli/commands/run.ts', "import { Client } from '@temporalio/client'; Client;"],
+  ['src/cli/commands/run.ts', "import { connect } from '../starter.ts'; connect;"],
+  ['src/cli/commands/run.ts', "import { main } from '../worker.ts'; main;"],
+  ['src/worker/start.ts', "import { main } from '../sandbox.ts'; main;"],
+  ['src/hosting-api/client.ts', 'export const home = process.env.HOME;'],
 ];
 
 const eslint = new ESLint({ cwd: fileURLToPath(new URL('..', import.meta.url)) });
@@ -43,6 +43,6 @@ for (const [file, code] of FORBIDDEN) {
 
 test('workflows may import activities as types', async () => {
   const code = "import type { Activities } from '../activities/index.ts';\nexport type A = Activities;\n";
-  const [result] = await eslint.lintText(code, { filePath: 'src/workflows/wait.ts' });
+  const [result] = await eslint.lintText(code, { filePath: 'src/workflows/polling/poll-until.ts' });
   assert.deepEqual(result?.messages, []);
 });

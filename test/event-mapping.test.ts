@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import type { EventKind } from '../src/event-contract.ts';
-import { hashedId, isRepeatOf, isUsableId } from '../src/events/delivery-id.ts';
-import { parseBody, textIn } from '../src/events/json.ts';
-import { kindOf } from '../src/events/kinds.ts';
-import { eventOf, idIn, type Fields } from '../src/events/mapping.ts';
-import { redacted, shapeOf } from '../src/events/redact.ts';
-import { problemOfId } from '../src/input.ts';
+import type { EventKind } from '../src/contract/event.ts';
+import { hashedId, isRepeatOf, isUsableId } from '../src/webhooks/delivery-id.ts';
+import { parseBody, textIn } from '../src/webhooks/parse-body.ts';
+import { kindOf } from '../src/webhooks/match-kind.ts';
+import { eventOf, idIn, type Fields } from '../src/webhooks/map-event.ts';
+import { redacted, shapeOf } from '../src/webhooks/redact.ts';
+import { problemOfId } from '../src/request/validate-run-input.ts';
 import { anyText, bodyOf, MAX_BODY_BYTES } from './support/bodies.ts';
 
 const taken = (body: unknown, fields?: Fields) =>

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { before, describe, test } from 'node:test';
-import { backupServerId, deploySiteId, eventId, sharedBackupId } from '../src/ids.ts';
-import type { EventResult } from '../src/event-contract.ts';
+import { backupServerId, deploySiteId, eventId, sharedBackupId } from '../src/contract/ids/workflow-ids.ts';
+import type { EventResult } from '../src/contract/event.ts';
 import type { Run } from '../src/starter.ts';
 import { eventually } from './support/eventually.ts';
 import { began, posts, reads } from './support/journal.ts';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
-import type { DeployOptions, RunResult } from '../src/contract.ts';
-import type { Fault } from '../src/sandbox/faults.ts';
-import type { ScriptPart } from '../src/sandbox/script.ts';
+import type { DeployOptions, RunResult } from '../src/contract/run.ts';
+import type { Fault } from '../src/sandbox/hosting/faults.ts';
+import type { ScriptPart } from '../src/sandbox/hosting/script.ts';
 import { eventually } from './support/eventually.ts';
 import { began, posts, reads } from './support/journal.ts';
 import { resultOf, SAID } from './support/outcome.ts';

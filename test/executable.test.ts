@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { chmod, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { findExecutable, type ExecutableDeps } from '../src/dev/executable.ts';
-import type { BuildProgress } from '../src/dev/go-build.ts';
+import { findExecutable, type ExecutableDeps } from '../src/dev/find-server.ts';
+import type { BuildProgress } from '../src/dev/build-server.ts';
 import { tempFolder } from './support/temporal.ts';
 
 interface Stubs {

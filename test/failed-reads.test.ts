@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { ReadFailure } from '../src/contract.ts';
-import { afterFailedRead, givenUp, NO_FAILED_READS, wholeTimeEndsMs } from '../src/workflows/rules/failed-reads.ts';
+import type { ReadFailure } from '../src/contract/run.ts';
+import { afterFailedRead, givenUp, NO_FAILED_READS, wholeTimeEndsMs } from '../src/workflows/rules/read-failures.ts';
 
 const failure = (httpStatus: number | null): ReadFailure => ({
   ok: false,

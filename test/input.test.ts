@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { MAX_WORKFLOW_ID_BYTES, backupServerId, deploySiteId, runWorkflowId } from '../src/ids.ts';
-import { planOf, problemOfId, problemOfInput } from '../src/input.ts';
-import { codeSpan, plainText, shellWord } from '../src/text.ts';
+import { MAX_WORKFLOW_ID_BYTES, backupServerId, deploySiteId, runWorkflowId } from '../src/contract/ids/workflow-ids.ts';
+import { planOf, problemOfId, problemOfInput } from '../src/request/validate-run-input.ts';
+import { codeSpan, plainText, shellWord } from '../src/contract/wording/safe-text.ts';
 
 test('ids are encoded part by part', () => {
   assert.equal(

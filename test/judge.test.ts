@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
-import type { Outcome, RunInput } from '../src/contract.ts';
-import type { JournalEntry } from '../src/sandbox/state.ts';
+import type { Outcome, RunInput } from '../src/contract/run.ts';
+import type { JournalEntry } from '../src/sandbox/hosting/state.ts';
 import { judge } from './model/judge.ts';
 import { MUTANTS } from './model/mutants.ts';
 import type { Played, PlayedRun } from './model/record.ts';

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
-import { backupServerId, deploySiteId } from '../src/ids.ts';
+import { backupServerId, deploySiteId } from '../src/contract/ids/workflow-ids.ts';
 import type { Run } from '../src/starter.ts';
 import { eventually } from './support/eventually.ts';
-import type { ScriptPart } from '../src/sandbox/script.ts';
+import type { ScriptPart } from '../src/sandbox/hosting/script.ts';
 import { began } from './support/journal.ts';
 import { resultOf } from './support/outcome.ts';
 import { queuedFor } from './support/queued.ts';

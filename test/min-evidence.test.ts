@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
-import type { DeploymentResult, Evidence } from '../src/contract.ts';
-import type { ScriptPart } from '../src/sandbox/script.ts';
+import type { DeploymentResult, Evidence } from '../src/contract/run.ts';
+import type { ScriptPart } from '../src/sandbox/hosting/script.ts';
 import type { Belay } from '../src/starter.ts';
 import { eventually } from './support/eventually.ts';
 import { began, reads } from './support/journal.ts';

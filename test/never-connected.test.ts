@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { connect, createServer } from 'node:net';
 import { before, describe, test } from 'node:test';
-import { QUERIES, type BackupResult, type DeploymentResult, type OperationProgress } from '../src/contract.ts';
-import { backupServerId, deploySiteId } from '../src/ids.ts';
+import { QUERIES, type BackupResult, type DeploymentResult, type OperationProgress } from '../src/contract/run.ts';
+import { backupServerId, deploySiteId } from '../src/contract/ids/workflow-ids.ts';
 import type { Belay } from '../src/starter.ts';
 import { atEnd } from './support/at-end.ts';
 import { lastingPort } from './support/lasting-port.ts';

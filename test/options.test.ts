@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
-import type { RunInput, RunMemo } from '../src/contract.ts';
+import type { RunInput, RunMemo } from '../src/contract/run.ts';
 import { BACKUP_PACE, DEPLOY_PACE, PACE, startCommandLine, type CommandLine } from './support/command-line.ts';
 import { eventually } from './support/eventually.ts';
 import { began, reads } from './support/journal.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
-import type { BackupResult, DeploymentResult, RunResult, TriggerReport } from '../src/contract.ts';
-import type { Fault } from '../src/sandbox/faults.ts';
+import type { BackupResult, DeploymentResult, RunResult, TriggerReport } from '../src/contract/run.ts';
+import type { Fault } from '../src/sandbox/hosting/faults.ts';
 import { began, posts } from './support/journal.ts';
 import { resultOf, SAID } from './support/outcome.ts';
 import { replayAll } from './support/replay.ts';

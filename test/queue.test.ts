@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import type { Waiter } from '../src/contract.ts';
-import { joinQueue } from '../src/workflows/rules/queue.ts';
-import { worst } from '../src/workflows/rules/outcome.ts';
+import type { Waiter } from '../src/contract/run.ts';
+import { joinQueue } from '../src/workflows/rules/wait-queue.ts';
+import { worst } from '../src/workflows/rules/worst-outcome.ts';
 
 const waiters = fc.array(
   fc

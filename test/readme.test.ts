@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { before, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { parse } from 'yaml';
-import { EXIT } from '../src/commands/exit.ts';
+import { EXIT } from '../src/cli/output/exit-codes.ts';
 import { startCommandLine, type CommandLine } from './support/command-line.ts';
 import { CLI, start } from './support/processes.ts';
 import { codeBlocks, README, ROOT } from './support/readme.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { redacted } from '../src/events/redact.ts';
+import { redacted } from '../src/webhooks/redact.ts';
 import { anyText, bodyOf, MAX_BODY_BYTES } from './support/bodies.ts';
 
 const kept = (body: unknown, secrets?: string[]) => redacted(bodyOf(JSON.stringify(body)), secrets);

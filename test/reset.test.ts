@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
-import { deploySiteId } from '../src/ids.ts';
+import { deploySiteId } from '../src/contract/ids/workflow-ids.ts';
 import { eventually } from './support/eventually.ts';
 import { began } from './support/journal.ts';
 import { resultOf } from './support/outcome.ts';

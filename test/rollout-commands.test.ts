@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { before, describe, test } from 'node:test';
-import type { RolloutResult, RolloutWaiting } from '../src/fleet-contract.ts';
+import type { RolloutResult, RolloutWaiting } from '../src/contract/rollout.ts';
 import { startCommandLine, type CommandLine } from './support/command-line.ts';
 import { eventually } from './support/eventually.ts';
 import { began } from './support/journal.ts';

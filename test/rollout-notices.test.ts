@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { text } from 'node:stream/consumers';
 import { before, test } from 'node:test';
-import type { Notification } from '../src/event-contract.ts';
-import type { RolloutResult } from '../src/fleet-contract.ts';
-import { rolloutPauseId, runEndId } from '../src/ids.ts';
-import { textOf } from '../src/notifications/text.ts';
-import { emptyRollout } from '../src/result.ts';
+import type { Notification } from '../src/contract/event.ts';
+import type { RolloutResult } from '../src/contract/rollout.ts';
+import { rolloutPauseId, runEndId } from '../src/contract/ids/workflow-ids.ts';
+import { textOf } from '../src/activities/notifications/message-text.ts';
+import { emptyRollout } from '../src/contract/results/empty-results.ts';
 import type { Rollout } from '../src/starter.ts';
 import { eventually } from './support/eventually.ts';
 import { literalService, type LiteralService } from './support/literal.ts';

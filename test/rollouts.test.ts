@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
-import { deploySiteId, eventId } from '../src/ids.ts';
-import type { EventInput } from '../src/event-contract.ts';
-import type { RolloutResult } from '../src/fleet-contract.ts';
+import { deploySiteId, eventId } from '../src/contract/ids/workflow-ids.ts';
+import type { EventInput } from '../src/contract/event.ts';
+import type { RolloutResult } from '../src/contract/rollout.ts';
 import type { Rollout } from '../src/starter.ts';
 import { eventually } from './support/eventually.ts';
 import { began } from './support/journal.ts';

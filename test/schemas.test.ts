@@ -3,10 +3,10 @@ import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import fc from 'fast-check';
-import { RUN_TYPES, type BackupResult, type DeploymentResult, type RunResult } from '../src/contract.ts';
-import { problemOfInput } from '../src/input.ts';
-import { emptyResult } from '../src/result.ts';
-import { resultOfInput } from '../src/starter/result.ts';
+import { RUN_TYPES, type BackupResult, type DeploymentResult, type RunResult } from '../src/contract/run.ts';
+import { problemOfInput } from '../src/request/validate-run-input.ts';
+import { emptyResult } from '../src/contract/results/empty-results.ts';
+import { resultOfInput } from '../src/client/runs/closed-run.ts';
 import { DOCUMENTS, jsonSchemaOf, pathOf, runInput, runResult, textOf } from '../tools/schemas.ts';
 import { at, bad, good, isCountedAlike, mixed, numbersOf, type Node } from './support/run-inputs.ts';
 

@@ -3,8 +3,8 @@ import { createServer, type Socket } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { inspect } from 'node:util';
 import { test } from 'node:test';
-import { createServiceClient, ServiceError, type ServiceClient } from '../src/service/index.ts';
-import { retryAfterMs } from '../src/service/retry-after.ts';
+import { createServiceClient, ServiceError, type ServiceClient } from '../src/hosting-api/index.ts';
+import { retryAfterMs } from '../src/hosting-api/retry-after.ts';
 import { atEnd } from './support/at-end.ts';
 
 const TOKEN = 'canary-77aa';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { before, test } from 'node:test';
-import { backupServerId } from '../src/ids.ts';
-import { QUERIES } from '../src/contract.ts';
+import { backupServerId } from '../src/contract/ids/workflow-ids.ts';
+import { QUERIES } from '../src/contract/run.ts';
 import { eventually } from './support/eventually.ts';
 import { began, reads } from './support/journal.ts';
 import { fresh, startWorld, type World } from './support/world.ts';

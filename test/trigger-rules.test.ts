@@ -7,8 +7,8 @@ import {
   MAX_WITHOUT_EFFECT,
   NO_ENDS,
   type TriggerEnd,
-} from '../src/workflows/rules/trigger.ts';
-import { covered, startCoverage, watched } from '../src/workflows/rules/coverage.ts';
+} from '../src/workflows/rules/trigger-policy.ts';
+import { covered, startCoverage, watched } from '../src/workflows/rules/watch-coverage.ts';
 
 const BUDGET = { intervalMs: 10_000, resendMs: 300_000, busyEndsMs: 300_000 };
 const withoutEffect = (retryAfterMs: number | null = null): TriggerEnd<unknown> & { kind: 'without_effect' } => ({

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { EVIDENCE, type StatusState } from '../src/contract.ts';
+import { EVIDENCE, type StatusState } from '../src/contract/run.ts';
 import {
   judge,
   look,

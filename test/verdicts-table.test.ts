@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { exitCodeOf } from '../src/commands/exit.ts';
-import type { ErrorType, Outcome } from '../src/contract.ts';
+import { exitCodeOf } from '../src/cli/output/exit-codes.ts';
+import type { ErrorType, Outcome } from '../src/contract/run.ts';
 
 const HERE = new URL('./', import.meta.url);
 const FILES = readdirSync(HERE)

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { before, describe, test } from 'node:test';
-import { backupServerId, deploySiteId } from '../src/ids.ts';
+import { backupServerId, deploySiteId } from '../src/contract/ids/workflow-ids.ts';
 import { eventually } from './support/eventually.ts';
 import { began, reads } from './support/journal.ts';
 import { resultOf } from './support/outcome.ts';

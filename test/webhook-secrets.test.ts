@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { createHmac, randomBytes } from 'node:crypto';
 import { rmSync, writeFileSync } from 'node:fs';
 import { before, describe, test } from 'node:test';
-import type { SourceConfig } from '../src/configuration/schema.ts';
-import { ConfigError } from '../src/config.ts';
+import type { SourceConfig } from '../src/config/file/file-schema.ts';
+import { ConfigError } from '../src/config/environment/environment.ts';
 import { SECRET, secretFile, signed, startReceiver, type Receiver } from './support/receiver.ts';
 import { startTemporal } from './support/temporal.ts';
 

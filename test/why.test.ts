@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
-import { deploySiteId } from '../src/ids.ts';
-import { QUERIES } from '../src/contract.ts';
-import type { Why } from '../src/fleet-contract.ts';
+import { deploySiteId } from '../src/contract/ids/workflow-ids.ts';
+import { QUERIES } from '../src/contract/run.ts';
+import type { Why } from '../src/contract/rollout.ts';
 import { eventually } from './support/eventually.ts';
 import { began } from './support/journal.ts';
 import { queuedFor } from './support/queued.ts';

@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { format, resolveConfig } from 'prettier';
 import { z } from 'zod';
-import { configurationSchema } from '../src/configuration/schema.ts';
+import { configurationSchema } from '../src/config/file/file-schema.ts';
 import { rolloutResult } from './schemas/rollout-result.ts';
 import { runInput } from './schemas/run-input.ts';
 import { runResult } from './schemas/run-result.ts';

@@ -1,9 +1,9 @@
 /** What events and notifications need: all of it from outside of this package, made by the worker. */
 import { activityInfo } from '@temporalio/activity';
 import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
-import type { BackupRecord, NotifyInput, WakeInput } from '../event-contract.ts';
-import type { HoldInput } from '../fleet-contract.ts';
-import { plainText } from '../text.ts';
+import type { BackupRecord, NotifyInput, WakeInput } from '../contract/event.ts';
+import type { HoldInput } from '../contract/rollout.ts';
+import { plainText } from '../contract/wording/safe-text.ts';
 
 const SOON_ATTEMPTS = 30;
 const SOON_MS = 500;

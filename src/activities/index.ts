@@ -1,13 +1,13 @@
 /** All activities, made from what they need. Their names and payloads are stored in running histories. */
-import type { BackupEnd } from '../contract.ts';
-import type { WorkerFacts } from '../worker-contract.ts';
+import type { BackupEnd } from '../contract/run.ts';
+import type { WorkerFacts } from '../contract/activities.ts';
 import { createEventActivities, type EventDeps } from './events.ts';
-import type { Slot } from '../fleet-contract.ts';
-import { slotOf } from '../schedules/local-time.ts';
-import type { ServiceClient } from '../service/index.ts';
-import { createReads } from './reads.ts';
-import type { StatusWords } from './statuses.ts';
-import { createTriggers } from './triggers.ts';
+import type { Slot } from '../contract/rollout.ts';
+import { slotOf } from '../request/calendar/local-time.ts';
+import type { ServiceClient } from '../hosting-api/index.ts';
+import { createReads } from './http/read-status.ts';
+import type { StatusWords } from './http/statuses.ts';
+import { createTriggers } from './http/post-trigger.ts';
 
 export interface ActivityDeps extends EventDeps {
   service: ServiceClient;

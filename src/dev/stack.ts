@@ -2,20 +2,20 @@
 import { randomBytes } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { cacheFolder, childEnvironment, type ServiceConfig } from '../config.ts';
-import type { Configuration } from '../configuration/read.ts';
-import type { Webhooks, WebhooksOptions } from '../events/start.ts';
+import { cacheFolder, childEnvironment, type ServiceConfig } from '../config/environment/environment.ts';
+import type { Configuration } from '../config/load.ts';
+import type { Webhooks, WebhooksOptions } from '../webhooks/start-receiver.ts';
 import { startSandbox, type Sandbox, type SandboxOptions } from '../sandbox/server.ts';
-import { BelayError } from '../starter/belay-error.ts';
-import type { TemporalPlace } from '../temporal.ts';
-import { startWorker, type RunningWorker } from '../worker/create.ts';
-import { createLogger, type Logger } from '../log.ts';
-import { installRuntime } from '../worker/runtime.ts';
-import { downloadBySdk } from './download.ts';
-import { findExecutable } from './executable.ts';
-import { showBuild } from './progress.ts';
-import { startReceiver } from './receiver.ts';
-import { startServer, type TemporalServer } from './server.ts';
+import { BelayError } from '../contract/results/belay-error.ts';
+import type { TemporalPlace } from '../config/temporal/find-temporal.ts';
+import { startWorker, type RunningWorker } from '../worker/start.ts';
+import { createLogger, type Logger } from '../process/log.ts';
+import { installRuntime } from '../worker/sdk-logging.ts';
+import { downloadBySdk } from './download-server.ts';
+import { findExecutable } from './find-server.ts';
+import { showBuild } from './build-progress.ts';
+import { startReceiver } from './dev-webhooks.ts';
+import { startServer, type TemporalServer } from './temporal-server.ts';
 
 export interface StackOptions {
   /** Where the server's log and database go. */

@@ -2,10 +2,10 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { NothingBegun, type Controls } from './controls.ts';
-import { deliveryFaultSchema } from './delivery-faults.ts';
-import { faultSchema } from './faults.ts';
-import { scriptSchema } from './script.ts';
-import { subscriptionSchema } from './subscriptions.ts';
+import { deliveryFaultSchema } from './delivery/delivery-faults.ts';
+import { faultSchema } from './hosting/faults.ts';
+import { scriptSchema } from './hosting/script.ts';
+import { subscriptionSchema } from './delivery/subscriptions.ts';
 
 const target = z.union([z.strictObject({ site: z.string() }), z.strictObject({ server: z.string() })]);
 const scripts = z.strictObject({ target, scripts: z.array(scriptSchema).min(1) });

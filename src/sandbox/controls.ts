@@ -1,12 +1,12 @@
 /** What can be done to the sandbox besides asking it: scripts, faults, outside actors, webhooks. */
-import type { Deliveries, Delivery } from './deliveries.ts';
-import type { DeliveryFault } from './delivery-faults.ts';
-import { alertFired, deleted } from './events.ts';
-import type { Fault } from './faults.ts';
-import type { Kind, ScriptPart } from './script.ts';
-import type { JournalEntry, State } from './state.ts';
-import type { Subscription } from './subscriptions.ts';
-import type { Telling } from './telling.ts';
+import type { Deliveries, Delivery } from './delivery/deliveries.ts';
+import type { DeliveryFault } from './delivery/delivery-faults.ts';
+import { alertFired, deleted } from './delivery/event-bodies.ts';
+import type { Fault } from './hosting/faults.ts';
+import type { Kind, ScriptPart } from './hosting/script.ts';
+import type { JournalEntry, State } from './hosting/state.ts';
+import type { Subscription } from './delivery/subscriptions.ts';
+import type { Telling } from './delivery/announce.ts';
 
 export type Target = { site: string } | { server: string };
 

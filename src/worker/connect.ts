@@ -1,10 +1,10 @@
 /** A worker's connection to Temporal, which often starts at the same moment. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { NativeConnection } from '@temporalio/worker';
-import { BelayError } from '../starter/belay-error.ts';
-import type { TemporalPlace } from '../temporal.ts';
-import { plainText } from '../text.ts';
-import type { Logger } from '../log.ts';
+import { BelayError } from '../contract/results/belay-error.ts';
+import type { TemporalPlace } from '../config/temporal/find-temporal.ts';
+import { plainText } from '../contract/wording/safe-text.ts';
+import type { Logger } from '../process/log.ts';
 
 const PATIENCE_MS = 60_000;
 const PAUSE_MS = 2_000;

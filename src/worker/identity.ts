@@ -1,6 +1,6 @@
 /** How a worker is called in Temporal's lists: which version it is, where it runs, since when. */
 import { hostname } from 'node:os';
-import { VERSION } from '../version.ts';
+import { VERSION } from '../process/version.ts';
 
 export interface WorkerIdentity {
   version: string;

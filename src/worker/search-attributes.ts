@@ -1,7 +1,7 @@
 /** Registers Belay's search attributes in the namespace, where that is allowed. */
 import proto from '@temporalio/proto';
 import type { NativeConnection } from '@temporalio/worker';
-import { SEARCH_ATTRIBUTES } from '../contract.ts';
+import { SEARCH_ATTRIBUTES } from '../contract/run.ts';
 
 const { IndexedValueType } = proto.temporal.api.enums.v1;
 

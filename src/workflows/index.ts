@@ -1,10 +1,10 @@
 /** The workflows, and nothing else: everything exported here can be started by its name. */
-export { backupServer } from './backup-server.ts';
-export { recordBackup } from './backup-record.ts';
-export { deploySite } from './deploy-site.ts';
-export { handleEvent } from './handle-event.ts';
-export { rollOut } from './roll-out.ts';
-export { runScheduled } from './run-scheduled.ts';
-export { backupOnly, backupThenDeploy, deployOnly } from './runs.ts';
-export { tellTargets } from './tell-targets.ts';
-export { watchDeployment } from './watch-deployment.ts';
+export { backupServer } from './operation/backup-server.ts';
+export { recordBackup } from './operation/backup-records.ts';
+export { deploySite } from './operation/deploy-site.ts';
+export { handleEvent } from './event/handle-event.ts';
+export { rollOut } from './rollout/roll-out.ts';
+export { runScheduled } from './schedule/run-scheduled.ts';
+export { backupOnly, backupThenDeploy, deployOnly } from './run/run-workflows.ts';
+export { tellTargets } from './notify/send-notifications.ts';
+export { watchDeployment } from './run/watch-deployment.ts';

@@ -1,7 +1,7 @@
 /** What really happened at the service, out of its journal. Pure. */
-import { planOf } from '../../src/input.ts';
-import { completeScript, type Kind } from '../../src/sandbox/script.ts';
-import type { Actor, JournalEntry } from '../../src/sandbox/state.ts';
+import { planOf } from '../../src/request/validate-run-input.ts';
+import { completeScript, type Kind } from '../../src/sandbox/hosting/script.ts';
+import type { Actor, JournalEntry } from '../../src/sandbox/hosting/state.ts';
 import type { Played, PlayedRun } from './record.ts';
 
 export type State = 'completed' | 'failed' | 'in_progress';

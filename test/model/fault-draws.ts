@@ -1,6 +1,6 @@
 /** What goes wrong. A service that lies is not drawn: 200 without the effect, 4xx with it, a 404 for what is there. */
 import fc from 'fast-check';
-import type { Fault } from '../../src/sandbox/faults.ts';
+import type { Fault } from '../../src/sandbox/hosting/faults.ts';
 import { between, SERVERS, SITES } from './chance.ts';
 
 type Answer = Fault['answer'];

@@ -1,6 +1,6 @@
 /** Starts, follows and cancels a run however long Temporal or its workers are away. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { RunInput, RunResult } from '../../src/contract.ts';
+import type { RunInput, RunResult } from '../../src/contract/run.ts';
 import { BelayError, type Run } from '../../src/starter.ts';
 import type { Stage } from './play.ts';
 import type { PlayedRun } from './record.ts';

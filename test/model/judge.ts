@@ -1,5 +1,5 @@
 /** The invariants that hold in every draw, I1 to I3; outcomes.ts judges by I4 where nobody else was at it. Pure. */
-import { backupServerId, deploySiteId } from '../../src/ids.ts';
+import { backupServerId, deploySiteId } from '../../src/contract/ids/workflow-ids.ts';
 import {
   allowance,
   backupKey,

@@ -1,6 +1,6 @@
 /** I4: every outcome agrees with what really happened, or the journal shows why it can't be told. Pure. */
-import { EVIDENCE, type BackupResult, type DeploymentResult } from '../../src/contract.ts';
-import { deploySiteId } from '../../src/ids.ts';
+import { EVIDENCE, type BackupResult, type DeploymentResult } from '../../src/contract/run.ts';
+import { deploySiteId } from '../../src/contract/ids/workflow-ids.ts';
 import {
   allowance,
   backupKey,

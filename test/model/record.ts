@@ -1,7 +1,7 @@
 /** What a played scenario leaves behind: all that is judged. */
-import type { RunInput, RunResult, RunType } from '../../src/contract.ts';
-import type { ScriptPart } from '../../src/sandbox/script.ts';
-import type { JournalEntry } from '../../src/sandbox/state.ts';
+import type { RunInput, RunResult, RunType } from '../../src/contract/run.ts';
+import type { ScriptPart } from '../../src/sandbox/hosting/script.ts';
+import type { JournalEntry } from '../../src/sandbox/hosting/state.ts';
 import type { Deed } from './batch.ts';
 
 export interface Played {

@@ -1,6 +1,6 @@
 /** What a run is asked for. */
 import fc from 'fast-check';
-import type { RunInput, RunType } from '../../src/contract.ts';
+import type { RunInput, RunType } from '../../src/contract/run.ts';
 import { between, chance, SITES } from './chance.ts';
 import type { Mix } from './mix.ts';
 

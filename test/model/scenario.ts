@@ -1,7 +1,7 @@
 /** What is drawn: a few servers and sites of their own, how their operations go, what goes wrong, and who does what. */
 import fc from 'fast-check';
-import type { Fault } from '../../src/sandbox/faults.ts';
-import type { ScriptPart } from '../../src/sandbox/script.ts';
+import type { Fault } from '../../src/sandbox/hosting/faults.ts';
+import type { ScriptPart } from '../../src/sandbox/hosting/script.ts';
 import { between, chance, listOf, SERVERS, SITES } from './chance.ts';
 import { readFault, triggerFault } from './fault-draws.ts';
 import type { Mix } from './mix.ts';

@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import proto from '@temporalio/proto';
-import type { TriggerReport } from '../../src/contract.ts';
-import { backupServerId, deploySiteId } from '../../src/ids.ts';
-import type { Fault } from '../../src/sandbox/faults.ts';
+import type { TriggerReport } from '../../src/contract/run.ts';
+import { backupServerId, deploySiteId } from '../../src/contract/ids/workflow-ids.ts';
+import type { Fault } from '../../src/sandbox/hosting/faults.ts';
 import type { Belay, Run } from '../../src/starter.ts';
 import { eventually } from './eventually.ts';
 import { began, posts, reads } from './journal.ts';

@@ -1,7 +1,7 @@
 /** Bodies of webhooks, as senders write them and as nobody would. */
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { parseBody, type JsonObject } from '../../src/events/json.ts';
+import { parseBody, type JsonObject } from '../../src/webhooks/parse-body.ts';
 
 /** The receiver's own limit. */
 export const MAX_BODY_BYTES = 256 * 1024;

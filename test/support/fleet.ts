@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, Connection } from '@temporalio/client';
-import type { RolloutResult, RolloutTarget } from '../../src/fleet-contract.ts';
+import type { RolloutResult, RolloutTarget } from '../../src/contract/rollout.ts';
 import { startSandbox, type Sandbox } from '../../src/sandbox/server.ts';
 import { connect } from '../../src/starter.ts';
 import { atEnd } from './at-end.ts';

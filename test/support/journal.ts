@@ -1,6 +1,6 @@
 /** Questions to the sandbox's journal. */
 import type { Sandbox } from '../../src/sandbox/server.ts';
-import type { JournalEntry } from '../../src/sandbox/state.ts';
+import type { JournalEntry } from '../../src/sandbox/hosting/state.ts';
 
 /** The requests of ours that began something. */
 export function began(sandbox: Sandbox, kind: 'backup' | 'deployment', target: string): JournalEntry[] {

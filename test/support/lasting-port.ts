@@ -1,5 +1,5 @@
 import { randomInt } from 'node:crypto';
-import { choosePort } from '../../src/dev/ports.ts';
+import { choosePort } from '../../src/dev/choose-port.ts';
 
 /** A port below those that the system gives to any connection: nobody takes it while its server is away. */
 export async function lastingPort(): Promise<number> {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { inspect } from 'node:util';
-import type { RunResult } from '../../src/contract.ts';
+import type { RunResult } from '../../src/contract/run.ts';
 import { BelayError, type Run } from '../../src/starter.ts';
 
 /** Every result and error that was seen here, for the search for the token. */

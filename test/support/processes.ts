@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import type { RunResult } from '../../src/contract.ts';
+import type { RunResult } from '../../src/contract/run.ts';
 import { atEnd } from './at-end.ts';
 import { eventually } from './eventually.ts';
 

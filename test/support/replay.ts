@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import type { Client } from '@temporalio/client';
 import { Worker } from '@temporalio/worker';
-import { WORKFLOW_BUNDLE } from '../../src/worker/create.ts';
+import { WORKFLOW_BUNDLE } from '../../src/worker/start.ts';
 
 /** @returns how many histories were replayed */
 export async function replayAll(client: Client): Promise<number> {

@@ -1,6 +1,6 @@
 /** Rollouts of a test: servers with sites, at a quick pace. */
 import assert from 'node:assert/strict';
-import type { RolloutInput, RolloutResult, RolloutTarget } from '../../src/fleet-contract.ts';
+import type { RolloutInput, RolloutResult, RolloutTarget } from '../../src/contract/rollout.ts';
 import { BelayError, type Rollout } from '../../src/starter.ts';
 import { fresh } from './world.ts';
 

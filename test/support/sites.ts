@@ -1,6 +1,6 @@
 /** Sites with a past. */
 import type { Sandbox } from '../../src/sandbox/server.ts';
-import type { ScriptPart } from '../../src/sandbox/script.ts';
+import type { ScriptPart } from '../../src/sandbox/hosting/script.ts';
 import { fresh } from './world.ts';
 
 /**

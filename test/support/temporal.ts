@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { atEnd } from './at-end.ts';
 import { lastingPort } from './lasting-port.ts';
-import { cacheFolder, childEnvironment } from '../../src/config.ts';
-import { downloadBySdk } from '../../src/dev/download.ts';
-import { findExecutable } from '../../src/dev/executable.ts';
-import { startServer, type ServerOptions, type TemporalServer } from '../../src/dev/server.ts';
+import { cacheFolder, childEnvironment } from '../../src/config/environment/environment.ts';
+import { downloadBySdk } from '../../src/dev/download-server.ts';
+import { findExecutable } from '../../src/dev/find-server.ts';
+import { startServer, type ServerOptions, type TemporalServer } from '../../src/dev/temporal-server.ts';
 
 export async function tempFolder(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'belay-test-'));

@@ -1,7 +1,7 @@
 /** What a rollout answers, as a schema. Open, as that of a run. */
 import { z } from 'zod';
-import { OUTCOMES, SCHEMA_VERSION } from '../../src/contract.ts';
-import type { RolloutResult } from '../../src/fleet-contract.ts';
+import { OUTCOMES, SCHEMA_VERSION } from '../../src/contract/run.ts';
+import type { RolloutResult } from '../../src/contract/rollout.ts';
 import { count, error, outcome, text, time } from './run-result.ts';
 import type { Assert, Same } from './tie.ts';
 

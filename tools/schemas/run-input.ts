@@ -1,6 +1,6 @@
-/** What a run may be asked for, as a schema: the rules of src/input.ts that hold for a run of some type. */
+/** What a run may be asked for, as a schema: the rules of src/request/validate-run-input.ts that hold for a run of some type. */
 import { z } from 'zod';
-import { EVIDENCE, type RunInput } from '../../src/contract.ts';
+import { EVIDENCE, type RunInput } from '../../src/contract/run.ts';
 import {
   LIMITS,
   MAX_ID_LENGTH,
@@ -9,7 +9,7 @@ import {
   MAX_SITES,
   MIN_SETTLE_MS,
   planOf,
-} from '../../src/input.ts';
+} from '../../src/request/validate-run-input.ts';
 import type { Assert, Same } from './tie.ts';
 
 const defaults = planOf({ siteIds: [] });
@@ -17,7 +17,7 @@ const defaults = planOf({ siteIds: [] });
 // eslint-disable-next-line no-control-regex -- control characters are what it keeps out
 const ID = /^(?!\.{1,2}$)[^\u0000-\u001f\u007f-\u009f\ud800-\udfff]+$/u;
 
-// JSON Schema counts characters, src/input.ts UTF-16 units: only characters beyond U+FFFF make a difference.
+// JSON Schema counts characters, src/request/validate-run-input.ts UTF-16 units: only characters beyond U+FFFF make a difference.
 const inUnits = (max: number) => `at most ${max} UTF-16 units: a character beyond U+FFFF counts as two`;
 
 const id = (what: string) =>

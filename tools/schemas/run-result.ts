@@ -1,6 +1,6 @@
 /** What a run answers, as a schema. Open: fields are only ever added, so a reader ignores those it doesn't know. */
 import { z } from 'zod';
-import { EVIDENCE, OUTCOMES, SCHEMA_VERSION, type RunResult } from '../../src/contract.ts';
+import { EVIDENCE, OUTCOMES, SCHEMA_VERSION, type RunResult } from '../../src/contract/run.ts';
 import type { Assert, Same } from './tie.ts';
 
 export const count = (description: string) => z.int().min(0).meta({ description });

@@ -2,8 +2,8 @@
  * Whose deployment is it? The latest-deployment endpoint gives a status and no id, so a final status needs evidence
  * that it is that of our deployment. Pure: times are milliseconds since 1970.
  */
-import { EVIDENCE, type Evidence, type ReadResult } from '../../contract.ts';
-import { wordKey } from '../../text.ts';
+import { EVIDENCE, type Evidence, type ReadResult } from '../../contract/run.ts';
+import { wordKey } from '../../contract/wording/safe-text.ts';
 
 export type Sighting = Extract<ReadResult, { ok: true }>;
 

@@ -1,0 +1,70 @@
+/** What a command prints at its end: on stdout one JSON document, or lines for people. */
+import colors from 'picocolors';
+import type { BackupResult, DeploymentResult, RunError, RunResult } from '../../contract/run.ts';
+import type { RolloutResult } from '../../contract/rollout.ts';
+import { BelayError } from '../../contract/results/belay-error.ts';
+import { printDocument } from '../../process/json-document.ts';
+import { emptyResult } from '../../contract/results/empty-results.ts';
+import { plainText } from '../../contract/wording/safe-text.ts';
+
+export function resultOfError(error: unknown): RunResult {
+  const known = error instanceof BelayError ? error.result : null;
+  return { ...(known ?? emptyResult()), error: errorOf(error) };
+}
+
+export function errorOf(error: unknown): RunError {
+  const type = error instanceof BelayError ? error.type : 'Internal';
+  return { type, message: error instanceof Error ? error.message : String(error) };
+}
+
+/** The outcome, or what is known in place of one. */
+export function stateOf({ outcome, phase, error }: RunResult | RolloutResult): string {
+  return outcome ?? error?.type ?? `in flight: ${phase ?? 'phase not known'}`;
+}
+
+export function printResult(result: RunResult, json: boolean): void {
+  if (json) printDocument(result);
+  else process.stdout.write(`${resultLines(result).join('\n')}\n`);
+}
+
+export function resultLines(result: RunResult): string[] {
+  const { outcome, error, backup, deployments, workflowId, links } = result;
+  const took = durationOf(result.startedAt, result.endedAt);
+  return [
+    `${paint(result, stateOf(result))}${took === null || outcome === null ? '' : ` in ${took}`}`,
+    ...(error === null ? [] : [`  ${error.message}`]),
+    ...(backup === null ? [] : [`  backup of ${plainText(backup.serverId)}: ${backupFacts(backup)}`]),
+    ...deployments.map((it) => `  deployment of ${plainText(it.siteId)}: ${deploymentFacts(it)}`),
+    ...(workflowId === null ? [] : [`  run: ${workflowId}`]),
+    ...(links.ui === null ? [] : [`  in the Temporal UI: ${links.ui}`]),
+  ];
+}
+
+/** `2026-11-21T02:30:34Z  completed  backup-then-deploy:12:…` */
+export function listLine(result: RunResult): string {
+  const why = result.error === null || result.outcome === null ? '' : `  ${plainText(result.error.message, 80)}`;
+  return `${result.startedAt ?? ''}  ${paint(result, stateOf(result).padEnd(12))}  ${result.workflowId}${why}`;
+}
+
+function backupFacts({ outcome, backupId, source, lastStatus, polls }: BackupResult): string {
+  const id = backupId === null ? '' : `, ${source ?? 'backup'} ${plainText(backupId)}`;
+  return `${outcome ?? 'not ended'}${id}${lastFacts(lastStatus, polls)}`;
+}
+
+function deploymentFacts({ outcome, evidence, lastStatus, polls }: DeploymentResult): string {
+  const why = evidence === null ? '' : `, evidence: ${evidence}`;
+  return `${outcome ?? 'not ended'}${why}${lastFacts(lastStatus, polls)}`;
+}
+
+function lastFacts(lastStatus: string | null, polls: number): string {
+  return lastStatus === null ? '' : `, last status "${plainText(lastStatus)}" of ${polls} polls`;
+}
+
+export function paint({ outcome, error }: Pick<RunResult, 'outcome' | 'error'>, text: string): string {
+  if (outcome === 'completed') return colors.green(text);
+  return outcome === null && error === null ? text : colors.red(text);
+}
+
+export function durationOf(from: string | null, to: string | null): string | null {
+  return from === null || to === null ? null : `${Math.round((Date.parse(to) - Date.parse(from)) / 1000)} s`;
+}

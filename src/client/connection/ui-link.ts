@@ -1,0 +1,16 @@
+/** Links into the Temporal UI. */
+import type { Session } from '../session.ts';
+
+export interface Linked {
+  workflowId: string | null;
+  runId: string | null;
+  links: { ui: string | null };
+}
+
+/** The workflow doesn't know where people reach the UI. */
+export function withLink<R extends Linked>({ uiUrl, namespace }: Pick<Session, 'uiUrl' | 'namespace'>, result: R): R {
+  if (uiUrl === null || result.workflowId === null) return result;
+  const [workflowId, runId] = [result.workflowId, result.runId ?? ''].map(encodeURIComponent);
+  const path = `/namespaces/${encodeURIComponent(namespace)}/workflows/${workflowId}/${runId}/history`;
+  return { ...result, links: { ui: uiUrl + path } };
+}

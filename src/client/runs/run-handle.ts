@@ -1,0 +1,95 @@
+/** One run, seen from outside. */
+import type { WorkflowFailedError, WorkflowHandle } from '@temporalio/client';
+import type { RunResult } from '../../contract/run.ts';
+import { shellWord } from '../../contract/wording/safe-text.ts';
+import { withLink } from '../connection/ui-link.ts';
+import type { Session } from '../session.ts';
+import { awaitResult, soon } from '../connection/await-result.ts';
+import { BelayError } from '../../contract/results/belay-error.ts';
+import { emptyResult } from '../../contract/results/empty-results.ts';
+import { failedResult } from './closed-run.ts';
+import { describeRun, knownOf, statusOf, whole, type RunStatus } from './run-status.ts';
+
+/** Whoever stopped waiting doesn't want to wait for long. */
+const LAST_LOOK_MS = 1_500;
+
+export interface WaitOptions {
+  /** Ends the waiting, not the run. */
+  signal?: AbortSignal;
+}
+
+/** @throws BelayError, from every call */
+export interface Run {
+  readonly workflowId: string;
+  /** Null for the latest run with this id. */
+  readonly runId: string | null;
+  /** Whether the run was there before. */
+  readonly attached: boolean;
+  /** The result of a run that `completed`; any other outcome is thrown, with its result. */
+  result(options?: WaitOptions): Promise<RunResult>;
+  /** What is known now. */
+  status(): Promise<RunStatus>;
+  /** Asks the run to end; what has begun at the service goes on there. */
+  cancel(): Promise<void>;
+}
+
+export function createRun(session: Session, ids: Pick<Run, 'workflowId' | 'runId' | 'attached'>): Run {
+  const { workflowId, runId } = ids;
+  const handle = session.client.workflow.getHandle(workflowId, runId ?? undefined);
+  return {
+    ...ids,
+    result: (options = {}) => waitForRun(session, { handle, runId }, options.signal),
+    status: () => soon(session, `read ${workflowId}`, () => statusOf(session, handle)),
+    cancel: () =>
+      soon(session, `cancel ${workflowId}`, async () => {
+        await describeRun(handle);
+        await handle.cancel();
+      }),
+  };
+}
+
+function waitForRun(session: Session, { handle, runId }: Named, signal?: AbortSignal): Promise<RunResult> {
+  const named = { handle, runId };
+  return awaitResult<RunResult>(
+    session,
+    {
+      handle,
+      check: () => describeRun(handle),
+      failed: (error) => runError(session, named, error),
+      stopped: () => stoppedWaiting(session, named),
+      lost: (message) => new BelayError('TemporalUnreachable', message, withLink(session, idsOf(named))),
+    },
+    signal,
+  );
+}
+
+interface Named {
+  handle: WorkflowHandle;
+  runId: string | null;
+}
+
+async function runError(session: Session, named: Named, error: WorkflowFailedError): Promise<BelayError> {
+  const result = await soon(session, 'read the run', async () => {
+    const described = await named.handle.describe();
+    return whole(session, described, failedResult(error, knownOf(described)));
+  }).catch(() => failedResult(error, idsOf(named)));
+  const { type, message } = result.error ?? { type: 'Internal', message: 'the run failed without a reason' };
+  return new BelayError(type, message, withLink(session, result));
+}
+
+/** With the latest that is known, for whoever decides what to do now. */
+async function stoppedWaiting(session: Session, named: Named): Promise<BelayError> {
+  const { handle } = named;
+  const late = new Promise<null>((resolve) => setTimeout(resolve, LAST_LOOK_MS, null).unref());
+  const status = await Promise.race([statusOf(session, handle).catch(() => null), late]);
+  const known = status === null || status.contact === 'closed' ? withLink(session, idsOf(named)) : status.result;
+  return new BelayError(
+    'StoppedWaiting',
+    `stopped waiting, the run goes on: belay wait ${shellWord(handle.workflowId)}`,
+    known,
+  );
+}
+
+function idsOf({ handle: { workflowId }, runId }: Named): RunResult {
+  return emptyResult({ workflowId, runId });
+}

@@ -1,0 +1,82 @@
+/** Which field of a body is what. Payloads are not documented: belay.yaml says it, else likely names are tried. Pure. */
+import { getProperty } from 'dot-prop';
+import type { ServiceEvent } from '../contract/event.ts';
+import { problemOfId } from '../request/validate-run-input.ts';
+import { plainText } from '../contract/wording/safe-text.ts';
+import { textIn, type JsonObject } from './parse-body.ts';
+import { redactedText } from './redact.ts';
+import { kindOf, type KindWords } from './match-kind.ts';
+
+/** Paths of keys such as `data.server.id`, and `items[0].id`; a dot in a key is written `\.`. */
+export interface Fields {
+  id?: string | undefined;
+  kind?: string | undefined;
+  server?: string | undefined;
+  site?: string | undefined;
+  backup?: string | undefined;
+  time?: string | undefined;
+}
+
+const WRAPPERS = ['', 'data.', 'payload.', 'event.', 'resource.', 'data.object.', 'data.attributes.'];
+const inside = (...names: string[]) => WRAPPERS.flatMap((wrapper) => names.map((name) => wrapper + name));
+const idOf = (what: string) => inside(`${what}_id`, `${what}Id`, `${what}.id`, `${what}.uuid`, what);
+
+const LIKELY: Record<'kind' | 'server' | 'site' | 'backup' | 'time', string[]> = {
+  kind: inside('type', 'event', 'event_type', 'eventType', 'event_name', 'kind', 'name', 'action', 'topic'),
+  server: idOf('server'),
+  site: idOf('site'),
+  backup: idOf('backup'),
+  time: inside('timestamp', 'occurred_at', 'occurredAt', 'created_at', 'createdAt', 'time', 'date'),
+};
+
+interface Meaning {
+  /** Those that are configured; the others are looked for. */
+  fields?: Fields;
+  kinds?: KindWords;
+  /** That must not be kept. */
+  secrets?: readonly string[];
+}
+
+export function eventOf(body: JsonObject, { fields = {}, kinds = {}, secrets = [] }: Meaning = {}): ServiceEvent {
+  const find = (what: keyof typeof LIKELY) => firstOf(body, fields[what] === undefined ? LIKELY[what] : [fields[what]]);
+  const said = find('kind');
+  const idIn = (what: 'server' | 'site' | 'backup') => {
+    const id = find(what);
+    // What looks like a secret is none's id.
+    return id === null || problemOfId(id) !== null || redactedText(id, secrets) !== id ? null : id;
+  };
+  return {
+    kind: kindOf(said, kinds),
+    said: said === null ? null : plainText(redactedText(said, secrets), 100),
+    serverId: idIn('server'),
+    siteId: idIn('site'),
+    backupId: idIn('backup'),
+    at: isoTime(find('time')),
+  };
+}
+
+/** The delivery's id in the body; null where none is configured. */
+export function idIn(body: JsonObject, { id }: Fields): string | null {
+  return id === undefined ? null : firstOf(body, [id]);
+}
+
+function firstOf(body: JsonObject, paths: readonly string[]): string | null {
+  for (const path of paths) {
+    const text = textIn(getProperty(body, path));
+    if (text !== null) return text;
+  }
+  return null;
+}
+
+/** Seconds or milliseconds since 1970, or a date in words. */
+function isoTime(text: string | null): string | null {
+  if (text === null) return null;
+  const number = /^\d{9,11}(\.\d+)?$/.test(text) ? Number(text) * 1000 : /^\d{12,14}$/.test(text) ? Number(text) : null;
+  // Anything with a digit in it is a date to JavaScript.
+  const isDate = /^(\d{4}-\d\d-\d\d([T ]|$)|[A-Z][a-z]{2}, \d)/.test(text);
+  // A time without a zone would be one of wherever the receiver stands.
+  const ms = number ?? (isDate ? Date.parse(hasZone(text) ? text : `${text}Z`) : NaN);
+  return Number.isNaN(ms) || Math.abs(ms) > 8.64e15 ? null : new Date(ms).toISOString();
+}
+
+const hasZone = (date: string) => !date.includes(':') || /([+-]\d\d:?\d\d|[A-Za-z])$/.test(date);

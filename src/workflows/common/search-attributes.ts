@@ -1,0 +1,41 @@
+/** The search attributes, where the worker says that the namespace has them. */
+import { utf8ToBytes } from '@noble/hashes/utils.js';
+import { defineSearchAttributeKey, type SearchAttributePair } from '@temporalio/common';
+import { upsertSearchAttributes } from '@temporalio/workflow';
+import type { Outcome } from '../../contract/run.ts';
+
+const KEYS = {
+  site: defineSearchAttributeKey('BelaySite', 'KEYWORD_LIST'),
+  server: defineSearchAttributeKey('BelayServer', 'KEYWORD_LIST'),
+  phase: defineSearchAttributeKey('BelayPhase', 'KEYWORD'),
+  outcome: defineSearchAttributeKey('BelayOutcome', 'KEYWORD'),
+  trigger: defineSearchAttributeKey('BelayTrigger', 'KEYWORD'),
+};
+
+export interface Attributes {
+  sites?: string[];
+  servers?: string[];
+  phase?: string;
+  outcome?: Outcome;
+  /** What became of the last POST: accepted, without_effect, conflict, refused, ambiguous. */
+  trigger?: string;
+}
+
+/** Temporal's limit for one attribute, less what its encoding adds; beyond it the whole run would be terminated. */
+const MAX_VALUE_BYTES = 2_000;
+
+/** As many of the first as fit. */
+function fitting(ids: string[]): string[] {
+  let bytes = 0;
+  return ids.filter((id) => (bytes += utf8ToBytes(JSON.stringify(id)).length + 1) <= MAX_VALUE_BYTES);
+}
+
+export function setAttributes(enabled: boolean, { sites, servers, phase, outcome, trigger }: Attributes): void {
+  const pairs: SearchAttributePair[] = [];
+  if (sites !== undefined && sites.length > 0) pairs.push({ key: KEYS.site, value: fitting(sites) });
+  if (servers !== undefined && servers.length > 0) pairs.push({ key: KEYS.server, value: fitting(servers) });
+  if (phase !== undefined) pairs.push({ key: KEYS.phase, value: phase });
+  if (outcome !== undefined) pairs.push({ key: KEYS.outcome, value: outcome });
+  if (trigger !== undefined) pairs.push({ key: KEYS.trigger, value: trigger });
+  if (enabled && pairs.length > 0) upsertSearchAttributes(pairs);
+}
