@@ -1,0 +1,129 @@
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { before, describe, test } from 'node:test';
+import { startCommandLine, type CommandLine } from '../../support/command-line.ts';
+import { run } from '../../support/processes.ts';
+import { tempFolder } from '../../support/temporal.ts';
+import { TOKEN } from '../../support/world.ts';
+
+let on: CommandLine;
+before(async () => {
+  on = await startCommandLine();
+});
+
+const RUN = ['run', '--server', 's1', '--site', 'a1'];
+
+/** What is asked for, and what the one line has to say. */
+const BAD: [args: string[], says: RegExp][] = [
+  [['run', '--server', '', '--site', 'a1'], /'--server <id>'.*The id is empty/],
+  [['run', '--server', '..', '--site', 'a1'], /'--server <id>'.*The id must not be ".."/],
+  [['run', '--server', 's1', '--site', 'a\u0007'], /'--site <id>'.*control characters/],
+  [['run', '--server', 's1', '--site', 'x'.repeat(201)], /'--site <id>'.*201 characters, at most 200/],
+  [['run', '--server', 's1'], /required option '--site <id>'/],
+  [['run', '--site', 'a1'], /required option '--server <id>'/],
+  [['backup'], /required option '--server <id>'/],
+  [['deploy'], /required option '--site <id>'/],
+  [['watch'], /required option '--site <id>'/],
+  [['watch', '--site', 'a1', '--site', 'a2'], /'--site <id>'.*One site is followed at a time/],
+  [[...RUN, '--site', 'a1'], /'--site <id>'.*"a1" is named twice/],
+  [[...RUN, '--colour'], /unknown option '--colour'/],
+  [[...RUN, '--deploy-trise', '3'], /unknown option '--deploy-trise'.*--deploy-tries/s],
+  [[...RUN, 'a2'], /too many arguments/],
+  [['deplyo'], /unknown command 'deplyo'.*deploy/s],
+  [[...RUN, '--backup-tries', '0'], /'--backup-tries <n>'.*whole number from 1/],
+  [[...RUN, '--backup-tries', '-3'], /'--backup-tries <n>'.*whole number from 1/],
+  [[...RUN, '--backup-tries', '2.5'], /'--backup-tries <n>'.*whole number from 1/],
+  [[...RUN, '--backup-interval', 'soon'], /'--backup-interval <duration>'.*write 500ms, 10s, 2m or 1h/],
+  [[...RUN, '--deploy-interval', '-10s'], /'--deploy-interval <duration>'.*write 500ms, 10s, 2m or 1h/],
+  [[...RUN, '--deploy-interval', '0'], /'--deploy-interval <duration>'.*10ms to 24h/],
+  [[...RUN, '--settle', '10 minutes'], /'--settle <duration>'.*write 500ms/],
+  [[...RUN, '--baseline-wait', 'NaN'], /'--baseline-wait <duration>'/],
+  [[...RUN, '--busy-timeout', '13h'], /'--busy-timeout <duration>'.*from 0ms to 12h/],
+  [[...RUN, '--start-within', '0'], /'--start-within <duration>'.*from 1ms/],
+  [[...RUN, '--wait-timeout', '600h'], /'--wait-timeout <duration>'.*to 596h/],
+  [['list', '--since', '100000000h'], /'--since <duration>'.*to 87600h/],
+  [[...RUN, '--min-evidence', 'hearsay'], /'--min-evidence <kind>'.*identity, transition, changed, settled/],
+  [[...RUN, '--if-busy', 'perhaps'], /'--if-busy <what>'.*wait, fail/],
+  [[...RUN, '--on-ambiguous', 'guess'], /'--on-ambiguous <what>'.*resend, stop/],
+  [[...RUN, '--meta', 'nothing'], /'--meta <name=value>'.*write name=value/],
+  [[...RUN, '--meta', 'a=1', '--meta', 'a=2'], /"a" is given twice/],
+  [[...RUN, '--key', ''], /'--key <key>'.*is empty/],
+  [[...RUN, '--again'], /--again.*--key/],
+  [[...RUN, '--max-backup-age', '1h', '--backup-id', 'b-1'], /'--backup-id <id>'.*'--max-backup-age <duration>'/],
+  [[...RUN, '--detach', '--wait-timeout', '1m'], /'--wait-timeout <duration>'.*'--detach'/],
+  [[...RUN, '--detach', '--cancel-on-interrupt'], /'--cancel-on-interrupt'.*'--detach'/],
+  [['wait'], /missing required argument 'workflowId'/],
+  [['wait', ''], /workflowId.*is empty/],
+  [['status', 'a', 'b'], /too many arguments/],
+  [['cancel'], /missing required argument 'workflowId'/],
+  [['list', '--limit', '0'], /'--limit <n>'.*from 1 to 1000/],
+  [['list', '--since', 'yesterday'], /'--since <duration>'/],
+  [['list', '--outcome', 'fine'], /'--outcome <outcome>'/],
+  [['doctor', '--fixx'], /unknown option '--fixx'/],
+  [['dev', '--ui-port', '70000'], /'--ui-port <port>'.*0 to 65535/],
+  [['demo', 'now'], /too many arguments/],
+  [['worker', '--fast'], /unknown option '--fast'/],
+  [['sandbox', '--port', 'x'], /'--port <port>'.*0 to 65535/],
+];
+
+describe('bad input', { concurrency: 4 }, () => {
+  for (const [args, says] of BAD) {
+    test(`${JSON.stringify(args.map((arg) => arg.slice(0, 20)))} exits 2 with one clear line, and starts nothing`, async () => {
+      const { code, stdout, stderr } = await on.belay(...args);
+      assert.equal(code, 2, stderr);
+      assert.match(stderr, says);
+      assert.match(stderr, /^belay: [^\n]*\n$/, 'one line');
+      assert.equal(stdout, '');
+    });
+  }
+
+  for (const command of ['worker', 'dev', 'doctor']) {
+    const bad: [env: Record<string, string>, says: RegExp][] = [
+      [{ BELAY_API_URL: 'service', BELAY_API_TOKEN: TOKEN }, /BELAY_API_URL is not a URL: give one like https:/],
+      [{ BELAY_API_URL: 'ftp://host', BELAY_API_TOKEN: TOKEN }, /BELAY_API_URL must begin with https:/],
+      [{ BELAY_API_URL: 'http://host', BELAY_API_TOKEN: TOKEN }, /unencrypted: use https, or set BELAY_ALLOW_HTTP=1/],
+      [{ BELAY_API_URL: 'https://host/v1', BELAY_API_TOKEN: TOKEN }, /must not end in \/v1/],
+      [{ BELAY_API_URL: 'https://host' }, /no API token: set BELAY_API_TOKEN or BELAY_API_TOKEN_FILE/],
+      [{ BELAY_API_URL: 'https://host', BELAY_API_TOKEN_FILE: '/missing' }, /\/missing cannot be read \(ENOENT\)/],
+      [
+        { BELAY_API_URL: 'https://host', BELAY_API_TOKEN: TOKEN, BELAY_API_TOKEN_FILE: '/f' },
+        /BELAY_API_TOKEN and BELAY_API_TOKEN_FILE are both set: unset one/,
+      ],
+    ];
+    for (const [env, says] of bad) {
+      test(`${command} with ${JSON.stringify(env).replaceAll(TOKEN, '…')} exits 2 with one clear line`, async () => {
+        const home = { BELAY_HOME: join(await tempFolder(), 'home') };
+        const { code, stdout, stderr } = await run([command], { ...home, ...env });
+        assert.equal(code, 2, stderr);
+        assert.match(command === 'doctor' ? stdout : stderr, says);
+        if (command !== 'doctor') assert.match(stderr, /^belay: [^\n]*\n$/, 'one line');
+        assert.ok(!(stdout + stderr).includes(TOKEN));
+      });
+    }
+  }
+
+  test('worker without BELAY_API_URL exits 2', async () => {
+    const { code, stderr } = await run(['worker']);
+    assert.equal(code, 2);
+    assert.match(stderr, /^belay: BELAY_API_URL is not set: give the base URL[^\n]*\n$/);
+  });
+
+  test('no command at all exits 2 and shows the help on stderr', async () => {
+    const { code, stdout, stderr } = await on.belay();
+    assert.deepEqual([code, stdout], [2, '']);
+    assert.match(stderr, /Usage: belay/);
+  });
+});
+
+test('nothing of all that was started, and the service was asked for nothing', async () => {
+  assert.equal((await on.belay('list')).stdout, 'no runs\n');
+  assert.deepEqual(
+    on.sandbox.journal.filter(({ request }) => request.startsWith('POST')),
+    [],
+  );
+});
+
+test('bad input with --json is one document on stdout, and nothing else', async () => {
+  const { code, json, stderr } = await on.belay(...RUN, '--settle', 'x', '--json');
+  assert.deepEqual([code, json().outcome, json().error?.type, stderr], [2, null, 'Usage', '']);
+});

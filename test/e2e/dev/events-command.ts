@@ -1,0 +1,238 @@
+import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { before, describe, test } from 'node:test';
+import type { RunResult } from '../../../src/contract/run.ts';
+import type { EventInput, ServiceEvent } from '../../../src/contract/event.ts';
+import type { TakenEvent } from '../../../src/starter.ts';
+import { eventually } from '../../support/eventually.ts';
+import { run, startDev, type Dev, type Finished } from '../../support/processes.ts';
+import { tempFolder } from '../../support/temporal.ts';
+
+/** Of a panel whose bodies look like nobody else's. */
+const BELAY_YAML = `
+events:
+  sources:
+    panel:
+      verify: none
+      idHeader: x-delivery
+      fields:
+        kind: meta.what
+        server: subject.machine
+        site: 'subject.pages[0].name'
+        backup: subject.copy\\.no
+        time: meta.when
+      kinds:
+        backup.failed: [copy went wrong]
+  reactions:
+    backup.failed: [notify]
+`;
+const BODY = {
+  meta: { what: 'Copy went wrong', when: 1_800_000_000 },
+  subject: { machine: 12, pages: [{ name: 'shop' }], 'copy.no': '9007199254740993', password: 'hunter2' },
+  note: 'login with Bearer abcdefgh',
+};
+const MEANT: ServiceEvent = {
+  ...{ kind: 'backup.failed', said: 'Copy went wrong' },
+  ...{ serverId: '12', siteId: 'shop', backupId: '9007199254740993', at: '2027-01-15T08:00:00.000Z' },
+};
+const PATHS = [
+  ...['meta.what  string', 'meta.when  number', 'subject.machine  number', 'subject.pages[0].name  string'],
+  ...['subject.copy\\.no  string', 'subject.password  string', 'note  string'],
+];
+/** The event that BODY makes at the receiver. */
+const EVENT = 'event:panel:d1';
+
+interface Place {
+  dev: Dev;
+  /** What `belay run` printed. */
+  ran: RunResult;
+  belay: (...args: string[]) => Promise<Finished>;
+  list: (...args: string[]) => Promise<TakenEvent[]>;
+}
+
+/** While it is made, the tests that need nothing that runs go first. */
+let place: Promise<Place>;
+before(() => {
+  place = startPlace();
+  place.catch(() => undefined);
+});
+
+/** A dev that knows the panel, after a run and a delivery. */
+async function startPlace(): Promise<Place> {
+  const env = { BELAY_HOME: await tempFolder(), BELAY_CONFIG: await fileWith(BELAY_YAML, 'belay.yaml') };
+  const dev = await startDev(env, '--webhook-port', '0');
+  const belay = (...args: string[]) => run(args, env);
+  const list = async (...args: string[]) => {
+    const { code, json } = await belay('events', ...args, '--json');
+    const { events, error, schemaVersion } = json() as unknown as RunResult & { events: TakenEvent[] };
+    assert.deepEqual([code, error, schemaVersion], [0, null, 1]);
+    return events;
+  };
+  const { code, stderr, json } = await belay('run', '--server', 's1', '--site', 'a1', '--json');
+  assert.equal(code, 0, stderr);
+  const headers = { 'content-type': 'application/json', 'x-delivery': 'd1' };
+  const request = { method: 'POST', headers, body: JSON.stringify(BODY) };
+  assert.equal((await fetch(`${dev.ready.webhooks}/webhooks/panel`, request)).status, 202);
+  await eventually('all five in the list', async () => (await list()).length === 5);
+  return { dev, ran: json(), belay, list };
+}
+
+async function fileWith(text: string, name = 'body.json'): Promise<string> {
+  const path = join(await tempFolder(), name);
+  writeFileSync(path, text);
+  return path;
+}
+
+/** Nothing has to run for it. */
+async function explain(body: unknown, yaml: string, ...args: string[]): Promise<Finished> {
+  const text = typeof body === 'string' ? body : JSON.stringify(body);
+  const BELAY_CONFIG = await fileWith(yaml, 'belay.yaml');
+  return run(['events', 'explain', await fileWith(text), ...args], { BELAY_CONFIG });
+}
+
+const saying = (events: TakenEvent[]) => events.map(({ event }) => event.said);
+
+describe('belay events', { concurrency: 6 }, () => {
+  // One of them has the usual port, if nobody else has it.
+  test('of two dev at once each receives on a port of its own', async () => {
+    const both = await Promise.all([1, 2].map(async () => startDev({ BELAY_HOME: await tempFolder() })));
+    const [one, other] = both.map(({ ready }) => ready.webhooks);
+    assert.ok(one && other && one !== other, `${one} and ${other}`);
+    for (const { process: child } of both) child.kill('SIGTERM');
+  });
+
+  test('explain takes a body by likely names where nothing is configured', async () => {
+    const body = { event: 'alert-firing', data: { server: { id: 7 }, occurred_at: '2026-01-02T03:04:05+01:00' } };
+    const { code, stdout } = await explain(body, '');
+    const lines = [
+      'alert.fired: the sender says "alert-firing"',
+      'names server 7',
+      'happened at 2026-01-02T02:04:05.000Z',
+    ];
+    const paths = ['  event  string', '  data.server.id  number', '  data.occurred_at  string'];
+    const about = 'paths, for events.sources.<name>.fields in belay.yaml:';
+    assert.deepEqual([code, stdout], [0, [...lines, 'reactions: hint, hold, notify', about, ...paths, ''].join('\n')]);
+  });
+
+  test('explain takes a body by the mapping of a source, and shows no secret', async () => {
+    const { code, stdout } = await explain(BODY, BELAY_YAML, '--source', 'panel');
+    assert.equal(code, 0);
+    assert.match(stdout, /^backup\.failed: .*\nnames server 12, site shop, backup 9007199254740993\nhappened at 2027/);
+    assert.match(stdout, /\nreactions: hint, notify\n/);
+    const other = await explain(BODY, BELAY_YAML);
+    assert.match(other.stdout, /^unknown: the body says no kind\nnames no server, .*\nreactions: hint\n/);
+    assert.doesNotMatch(stdout + other.stdout, /hunter2|abcdefgh/);
+  });
+
+  test('explain tells what a sender that proves nothing can bring about, and no more', async () => {
+    const yaml = 'events: { sources: { open: { verify: none } } }';
+    const { stdout } = await explain({ event: 'alert.fired', server_id: 7 }, yaml, '--source', 'open');
+    assert.match(stdout, /\nreactions: hint, notify\n/);
+  });
+
+  test('explain prints one document with --json', async () => {
+    const { code, stdout } = await explain(BODY, BELAY_YAML, '--source', 'panel', '--json');
+    const told = { schemaVersion: 1, event: MEANT, reactions: ['notify'], shape: PATHS, error: null };
+    assert.deepEqual([code, JSON.parse(stdout)], [0, told]);
+  });
+
+  test('explain ends with Usage where there is no such body or no such source', async () => {
+    for (const [ended, message] of [
+      [explain('{"a": ', '', '--json'), /body\.json is no JSON object/],
+      [
+        explain(BODY, BELAY_YAML, '--source', 'other', '--json'),
+        /--source other: belay\.yaml has no events\.sources\.o/,
+      ],
+      [run(['events', 'explain', '/tmp/none.json', '--json']), /\/tmp\/none\.json cannot be read \(ENOENT\)/],
+    ] as const) {
+      const { code, json } = await ended;
+      assert.deepEqual([code, json().error?.type], [2, 'Usage']);
+      assert.match(json().error?.message ?? '', message);
+    }
+  });
+
+  test('a name that every object has is no source', async () => {
+    const { code, stderr } = await explain(BODY, BELAY_YAML, '--source', 'toString');
+    assert.deepEqual([code, stderr], [2, 'belay: --source toString: belay.yaml has no events.sources.toString\n']);
+  });
+
+  test('a path that can be none is a mistake in belay.yaml, told with its line', async () => {
+    const yaml = BELAY_YAML.replace('subject.machine', '"subject[machine]"');
+    const { code, stderr } = await explain(BODY, yaml, '--source', 'panel');
+    assert.equal(code, 2, stderr);
+    assert.match(stderr, /belay\.yaml:9: events\.sources\.panel\.fields\.server: /);
+  });
+
+  test('dev says where its webhook receiver is, which is well and ready', async () => {
+    const { dev } = await place;
+    assert.match(dev.ready.webhooks ?? '', /^http:\/\/127\.0\.0\.1:\d+$/);
+    for (const path of ['healthz', 'readyz']) {
+      const response = await fetch(`${dev.ready.webhooks}/${path}`);
+      assert.deepEqual([response.status, await response.json()], [200, { status: 'ok' }], path);
+    }
+  });
+
+  test('a run in dev ends with few reads, for the sandbox tells at once what ended', async () => {
+    const { ran } = await place;
+    assert.equal(ran.outcome, 'completed');
+    const polls = [ran.backup?.polls ?? 99, ran.deployments[0]?.polls ?? 99];
+    assert.ok(polls[0]! <= 3 && polls[1]! <= 5, polls.join());
+  });
+
+  test('lists what came, the newest first', async () => {
+    const events = await (await place).list();
+    const [newest, deployed, deploying, backedUp, backingUp] = saying(events);
+    assert.deepEqual([newest, deployed], ['Copy went wrong', 'deployment.completed']);
+    assert.deepEqual([deploying, backedUp, backingUp], ['deployment.started', 'backup.completed', 'backup.started']);
+    assert.deepEqual(events[0]?.event, MEANT);
+    assert.deepEqual([events[0]?.workflowId, events[0]?.source, events[0]?.verified], [EVENT, 'panel', false]);
+    assert.deepEqual([events[1]?.source, events[1]?.verified], ['sandbox', true]);
+  });
+
+  test('lists a line each for people, and says where there is none', async () => {
+    const { belay } = await place;
+    const { code, stdout } = await belay('events');
+    assert.equal(code, 0);
+    const named = 'server 12, site shop, backup 9007199254740993';
+    assert.match(stdout, new RegExp(`^\\S+Z {2}backup\\.failed {5}${EVENT} {2}${named} {2}not verified\n`));
+    assert.match(stdout, /Z {2}unknown {11}event:sandbox:msg_\S+ \("deployment.completed"\) {2}site a1\n/);
+    assert.equal(stdout.split('\n').length, 5 + 1);
+    assert.equal((await belay('events', '--since', '1ms', '--limit', '1')).stdout, 'no events\n');
+  });
+
+  test('lists at most --limit of them, and none from before --since', async () => {
+    const { list } = await place;
+    assert.deepEqual(saying(await list('--limit', '2', '--since', '1h')), ['Copy went wrong', 'deployment.completed']);
+    assert.deepEqual(await list('--since', '1ms'), []);
+  });
+
+  test('show prints what an event was taken for, its redacted body and the paths in it', async () => {
+    const { code, stdout } = await (await place).belay('events', 'show', EVENT);
+    assert.equal(code, 0);
+    assert.match(stdout, /^backup\.failed: the sender says "Copy went wrong"\nnames server 12, site shop, backup 90/);
+    assert.match(stdout, /\nreactions: hint, notify\nreceived \S+Z from panel, not verified\nbody, redacted:\n{\n/);
+    assert.match(stdout, /"password": "\[redacted\]"[^]*"note": "login with \[redacted\]"/);
+    assert.ok(stdout.endsWith(`:\n${PATHS.map((path) => `  ${path}\n`).join('')}`), stdout);
+    assert.doesNotMatch(stdout, /hunter2|abcdefgh/);
+  });
+
+  test('show prints one document with --json', async () => {
+    const { code, stdout } = await (await place).belay('events', 'show', EVENT, '--json');
+    const { event, shape, error } = JSON.parse(stdout) as { event: EventInput; shape: string[]; error: null };
+    assert.deepEqual([code, error, shape, event.event], [0, null, PATHS, MEANT]);
+    const { subject, note } = event.body as typeof BODY;
+    assert.deepEqual([subject.password, subject.machine, note], ['[redacted]', 12, 'login with [redacted]']);
+  });
+
+  test('show of a run, or of what is not there, ends with NotFound', async () => {
+    const { belay, ran } = await place;
+    for (const id of [String(ran.workflowId), 'event:panel:nobody']) {
+      const { code, json } = await belay('events', 'show', id, '--json');
+      assert.deepEqual([code, json().error?.type], [2, 'NotFound'], id);
+    }
+    const { code, stdout, stderr } = await belay('events', 'show', 'nobody');
+    assert.deepEqual([code, stdout], [2, '']);
+    assert.match(stderr, /^belay: .*nobody.*\n$/);
+  });
+});

@@ -1,0 +1,83 @@
+import assert from 'node:assert/strict';
+import { createHmac, randomBytes } from 'node:crypto';
+import { rmSync, writeFileSync } from 'node:fs';
+import { before, describe, test } from 'node:test';
+import type { SourceConfig } from '../../../src/config/file/file-schema.ts';
+import { ConfigError } from '../../../src/config/environment/environment.ts';
+import { SECRET, secretFile, signed, startReceiver, type Receiver } from '../../support/receiver.ts';
+import { startTemporal } from '../../support/temporal.ts';
+
+const NEW_SECRET = `whsec_${randomBytes(32).toString('base64')}`;
+const WEAK_SECRET = `whsec_${Buffer.from('a').toString('base64')}`;
+const BODY = JSON.stringify({ type: 'alert.fired' });
+
+let address: string;
+before(async () => {
+  ({ address } = await startTemporal());
+});
+
+const receiverOf = (panel: SourceConfig): Promise<Receiver> =>
+  startReceiver({ address }, { events: { sources: { panel } } });
+
+/** With two secrets, the newer of which can be changed. */
+async function rotating(): Promise<{ receiver: Receiver; file: string }> {
+  const newer = await secretFile(NEW_SECRET);
+  const secrets = [newer, await secretFile(SECRET)];
+  return { receiver: await receiverOf({ verify: 'standard-webhooks', secrets }), file: newer.file };
+}
+
+describe('while one secret replaces another', () => {
+  test('both are good', async () => {
+    const { receiver } = await rotating();
+    for (const secret of [SECRET, NEW_SECRET]) assert.equal((await receiver.deliver(BODY, { secret })).status, 202);
+  });
+
+  for (const [what, spoil] of Object.entries<(file: string) => void>({
+    'is missing': (file) => rmSync(file),
+    'is empty': (file) => writeFileSync(file, ''),
+    'is none': (file) => writeFileSync(file, 'hunter2'),
+    'is too weak': (file) => writeFileSync(file, WEAK_SECRET),
+  })) {
+    test(`the old one is good where the new one ${what}; what may be signed with that is to come again`, async () => {
+      const { receiver, file } = await rotating();
+      spoil(file);
+      assert.equal((await receiver.deliver(BODY)).status, 202);
+      const headers = { ...signed(BODY), 'webhook-signature': '' };
+      assert.equal((await receiver.deliver(BODY, { headers })).status, 401, 'who signs nothing is refused');
+      for (const secret of [NEW_SECRET, WEAK_SECRET]) {
+        const { status, headers: answered } = await receiver.deliver(BODY, { secret });
+        assert.deepEqual([status, answered.has('retry-after')], [503, true]);
+      }
+      assert.ok(
+        (await receiver.metrics()).includes('belay_webhooks_refused_total{source="panel",reason="bad_secret"} 2'),
+      );
+      writeFileSync(file, NEW_SECRET);
+      assert.equal((await receiver.deliver(BODY, { secret: NEW_SECRET })).status, 202);
+    });
+  }
+});
+
+describe('a secret of HMAC', () => {
+  const hmacOf = async (secret: string): Promise<Receiver> =>
+    receiverOf({ verify: 'hmac-sha256', header: 'x-signature', secrets: [await secretFile(secret)] });
+
+  for (const secret of ['a', 'x'.repeat(15), `${'x'.repeat(20)}\n${'y'.repeat(20)}`]) {
+    test(`that could be guessed or has two lines is refused: ${JSON.stringify(secret.slice(0, 5))}`, async () => {
+      await assert.rejects(
+        hmacOf(secret),
+        (error) => error instanceof ConfigError && /secrets\.0: .*guessed/.test(error.message),
+      );
+    });
+  }
+
+  test('signs the whole header: what stands behind a good signature spoils it', async () => {
+    const receiver = await hmacOf('x'.repeat(16));
+    const good = createHmac('sha256', 'x'.repeat(16)).update(BODY).digest('hex');
+    const statusOf = async (signature: string) =>
+      (await receiver.deliver(BODY, { headers: { 'x-signature': signature } })).status;
+    assert.deepEqual(
+      [await statusOf(good), await statusOf(`${good}zz`), await statusOf(`${good}, ${good}`)],
+      [202, 401, 401],
+    );
+  });
+});

@@ -1,0 +1,204 @@
+import assert from 'node:assert/strict';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { before, test } from 'node:test';
+import { startSandbox, type Sandbox } from '../../../src/sandbox/server.ts';
+import { atEnd } from '../../support/at-end.ts';
+
+/*
+ * The contract of docs: requests and answers as the interface's text shows them, without our client, so that client
+ * and sandbox can't share a mistake.
+ */
+let sandbox: Sandbox;
+before(async () => {
+  sandbox = await startSandbox({ token: 'API_TOKEN' });
+  atEnd(() => sandbox.close());
+});
+
+async function ask(request: string, headers: Record<string, string> = {}): Promise<{ status: number; body: unknown }> {
+  const [method = '', path = ''] = request.split(' ');
+  const response = await fetch(sandbox.url + path, {
+    method,
+    headers: { Authorization: 'Bearer API_TOKEN', ...headers },
+  });
+  return { status: response.status, body: await response.json() };
+}
+
+test('POST /v1/sites/<site_id>/deploy needs no body, and returns JSON', async () => {
+  const { status, body } = await ask('POST /v1/sites/17/deploy');
+  assert.equal(status, 200);
+  assert.equal(typeof body, 'object');
+});
+
+test('a Content-Type: application/json header may be sent with no body', async () => {
+  assert.equal((await ask('POST /v1/sites/18/deploy', { 'Content-Type': 'application/json' })).status, 200);
+});
+
+test('GET /v1/sites/<site_id>/deployments/latest returns the status of the latest deployment', async () => {
+  sandbox.script({ site: '19' }, { durationMs: 200, words: ['building'] });
+  await ask('POST /v1/sites/19/deploy');
+  assert.deepEqual((await ask('GET /v1/sites/19/deployments/latest')).body, { status: 'building' });
+  await sleep(250);
+  assert.deepEqual((await ask('GET /v1/sites/19/deployments/latest')).body, { status: 'completed' });
+});
+
+test('POST /v1/servers/<server_id>/backups returns the id that GET /v1/backups/<backup_id> takes', async () => {
+  sandbox.script({ server: '5' }, { durationMs: 200, words: ['running'] });
+  const { body } = await ask('POST /v1/servers/5/backups');
+  const { id } = body as { id: string };
+  assert.equal(typeof id, 'string');
+  assert.deepEqual((await ask(`GET /v1/backups/${id}`)).body, { status: 'running' });
+  await sleep(250);
+  assert.deepEqual((await ask(`GET /v1/backups/${id}`)).body, { status: 'completed' });
+});
+
+test('the latest deployment is the most recent one, whoever started it', async () => {
+  sandbox.script({ site: '20' }, { durationMs: 0, ends: 'failed' }, { durationMs: 60_000, words: ['pushed'] });
+  await ask('POST /v1/sites/20/deploy');
+  assert.deepEqual((await ask('GET /v1/sites/20/deployments/latest')).body, { status: 'failed' });
+  sandbox.act({ site: '20' });
+  assert.deepEqual((await ask('GET /v1/sites/20/deployments/latest')).body, { status: 'pushed' });
+  assert.equal(sandbox.journal.at(-2)?.by, 'outside');
+});
+
+test('a request without a valid token is not authorized, and does nothing', async () => {
+  for (const Authorization of ['', 'Bearer wrong', 'API_TOKEN']) {
+    const count = sandbox.journal.filter(({ began }) => began !== null).length;
+    assert.equal((await ask('POST /v1/sites/21/deploy', { Authorization })).status, 401);
+    assert.equal(sandbox.journal.filter(({ began }) => began !== null).length, count);
+  }
+});
+
+test('what was never deployed or made is not found', async () => {
+  assert.equal((await ask('GET /v1/sites/never/deployments/latest')).status, 404);
+  assert.equal((await ask('GET /v1/backups/never')).status, 404);
+});
+
+test('the journal tells who did what, and holds no token', async () => {
+  await ask('POST /v1/sites/22/deploy', { 'Idempotency-Key': 'k1' });
+  const entry = sandbox.journal.at(-1);
+  assert.equal(entry?.request, 'POST /v1/sites/22/deploy');
+  assert.equal(entry?.idempotencyKey, 'k1');
+  assert.equal(entry?.began?.target, '22');
+  assert.ok(!JSON.stringify(sandbox.journal).includes('API_TOKEN'));
+});
+
+test('other processes can script it and act behind our back', async () => {
+  const send = (path: string, body: object) =>
+    fetch(sandbox.url + path, { method: 'POST', body: JSON.stringify(body) });
+  const scripts = [{ durationMs: 60_000, words: ['scripted'] }];
+  assert.equal((await send('/sandbox/scripts', { target: { site: '23' }, scripts })).status, 204);
+  assert.equal((await send('/sandbox/act', { site: '23' })).status, 204);
+  assert.deepEqual((await ask('GET /v1/sites/23/deployments/latest')).body, { status: 'scripted' });
+  const refused = await send('/sandbox/scripts', { target: { site: '23' }, scripts: [{ duration: 1 }] });
+  assert.equal(refused.status, 400);
+  assert.match(JSON.stringify(await refused.json()), /duration/);
+});
+
+const LATEST = (site: string) => `GET /v1/sites/${site}/deployments/latest`;
+
+test('what was never begun cannot be ended, which is said', async () => {
+  const finish = () =>
+    fetch(`${sandbox.url}/sandbox/finish`, {
+      method: 'POST',
+      body: JSON.stringify({ target: { site: 'never-begun' }, word: 'completed' }),
+    });
+  const refused = await finish();
+  assert.deepEqual(
+    [refused.status, await refused.json()],
+    [409, { message: 'no deployment of never-begun was begun: nothing can end' }],
+  );
+  await ask('POST /v1/sites/never-begun/deploy');
+  assert.equal((await finish()).status, 204);
+});
+
+test('faults come in their order, so often and as late as they were asked for', async () => {
+  const unavailable = { kind: 'status', code: 503, retryAfter: '2' } as const;
+  sandbox.fault(
+    { route: 'latest', target: '30', skip: 1, times: 2, answer: unavailable },
+    { target: '30', answer: { kind: 'body', code: 200, type: 'text/html', text: '<html>' } },
+  );
+  const said: unknown[] = [];
+  for (let read = 0; read < 5; read += 1) {
+    const response = await fetch(`${sandbox.url}/v1/sites/30/deployments/latest`, {
+      headers: { Authorization: 'Bearer API_TOKEN' },
+    });
+    said.push([response.status, response.headers.get('retry-after'), (await response.text()).slice(0, 6)]);
+  }
+  assert.deepEqual(said, [
+    [200, null, '<html>'],
+    [503, '2', '{"mess'],
+    [503, '2', '{"mess'],
+    [404, null, '{"mess'],
+    [404, null, '{"mess'],
+  ]);
+});
+
+test('a request may have its effect and lose its answer, or be lost before it', async () => {
+  const answer = { kind: 'reset' } as const;
+  sandbox.fault({ route: 'deploy', target: '31', answer }, { route: 'deploy', target: '31', effect: true, answer });
+  await assert.rejects(ask('POST /v1/sites/31/deploy'));
+  assert.equal((await ask(LATEST('31'))).status, 404);
+  await assert.rejects(ask('POST /v1/sites/31/deploy'));
+  assert.equal((await ask(LATEST('31'))).status, 200);
+  assert.deepEqual(
+    sandbox.journal.filter(({ request }) => request === 'POST /v1/sites/31/deploy').map(({ began }) => began !== null),
+    [false, true],
+  );
+});
+
+test('an answer may be cut short, never come, or hold the id as a number', async () => {
+  sandbox.fault(
+    { route: 'latest', target: '32', answer: { kind: 'cut' } },
+    { route: 'latest', target: '32', answer: { kind: 'none' } },
+    { route: 'create-backup', target: '32', answer: { kind: 'numeric_id' } },
+  );
+  await assert.rejects(ask(LATEST('32')));
+  await assert.rejects(
+    fetch(`${sandbox.url}/v1/sites/32/deployments/latest`, {
+      headers: { Authorization: 'Bearer API_TOKEN' },
+      signal: AbortSignal.timeout(300),
+    }),
+  );
+  const { body } = await ask('POST /v1/servers/32/backups');
+  const { id } = body as { id: number };
+  assert.equal(typeof id, 'number');
+  assert.equal((await ask(`GET /v1/backups/${id}`)).status, 200);
+});
+
+test('latest may lag behind the trigger, and then shows the deployment before', async () => {
+  sandbox.script({ site: '33' }, { durationMs: 0, ends: 'failed' }, { durationMs: 60_000, lagMs: 300 });
+  await ask('POST /v1/sites/33/deploy');
+  await ask('POST /v1/sites/33/deploy');
+  assert.deepEqual((await ask(LATEST('33'))).body, { status: 'failed' });
+  await sleep(350);
+  assert.deepEqual((await ask(LATEST('33'))).body, { status: 'queued' });
+});
+
+test('a site that was deleted is found no more, and cannot be deployed', async () => {
+  await ask('POST /v1/sites/34/deploy');
+  sandbox.remove({ site: '34' });
+  assert.equal((await ask(LATEST('34'))).status, 404);
+  assert.equal((await ask('POST /v1/sites/34/deploy')).status, 404);
+});
+
+test('beyond its limit it answers 429, without effect', async () => {
+  sandbox.limit(2);
+  const answers = await Promise.all([1, 2, 3].map(() => ask('POST /v1/sites/35/deploy')));
+  sandbox.limit(null);
+  assert.deepEqual(answers.map(({ status }) => status).sort(), [200, 200, 429]);
+  assert.equal(sandbox.journal.filter(({ began }) => began?.target === '35').length, 2);
+});
+
+test('other processes control it over HTTP, and are told what was wrong with their words', async () => {
+  const control = (path: string, body: object) =>
+    fetch(`${sandbox.url}/sandbox/${path}`, { method: 'POST', body: JSON.stringify(body) });
+  assert.equal((await control('faults', [{ route: 'latest', target: '36', answer: { kind: 'reset' } }])).status, 204);
+  await assert.rejects(ask(LATEST('36')));
+  assert.equal((await control('limit', { perSecond: null })).status, 204);
+  assert.equal((await control('remove', { site: '36' })).status, 204);
+  const wrong = await control('faults', [{ route: 'nowhere', answer: { kind: 'reset' } }]);
+  assert.equal(wrong.status, 400);
+  assert.match(((await wrong.json()) as { message: string }).message, /route/);
+  assert.equal((await control('token', { token: 'next' })).status, 204);
+  assert.equal((await ask(LATEST('36'))).status, 401);
+});

@@ -1,0 +1,19 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { rollFleet } from '../../support/fleet.ts';
+
+test('a fleet ends as its service says, within its limit and with nothing twice, though the worker is killed twice', async (t) => {
+  const { result, wallMs, bestMs, atOnce, history } = await rollFleet({
+    servers: 12,
+    sites: 36,
+    atOnce: 4,
+    oneFailsOf: 30,
+    backupMs: 1_000,
+    deploymentMs: 1_000,
+    intervalMs: 300,
+    kills: 2,
+  });
+  assert.equal(result.outcome, 'failed');
+  assert.ok(atOnce <= 4, `${atOnce} servers at once`);
+  t.diagnostic(`wall time ${(wallMs / bestMs).toFixed(2)} times the best possible, ${history.events} events`);
+});

@@ -1,0 +1,62 @@
+import assert from 'node:assert/strict';
+import { before, describe, test } from 'node:test';
+import { deploySiteId } from '../../../src/contract/ids/workflow-ids.ts';
+import { eventually } from '../../support/eventually.ts';
+import { began } from '../../support/journal.ts';
+import { resultOf } from '../../support/outcome.ts';
+import { resetToBeginning } from '../../support/reset.ts';
+import { fresh, startWorld, type World } from '../../support/world.ts';
+
+const PACE = { intervalMs: 200, tries: 20 };
+
+let world: World;
+before(async () => {
+  world = await startWorld({ defaults: { backup: { durationMs: 300 }, deployment: { durationMs: 500 } } });
+});
+
+const closed = (workflowId: string, runId: string) =>
+  eventually('its end', async () => {
+    const described = await world.client.workflow.getHandle(workflowId, runId).describe();
+    return described.status.name === 'RUNNING' ? null : described;
+  });
+
+describe('a reset', { concurrency: 4 }, () => {
+  test('of a deployment to before its trigger sends nothing again, and says that it is not known', async () => {
+    const siteId = fresh('a');
+    assert.equal((await (await world.belay.start({ siteIds: [siteId], deploy: PACE })).result()).outcome, 'completed');
+    const runId = await resetToBeginning(world.client, deploySiteId(siteId));
+    const { status } = await closed(deploySiteId(siteId), runId);
+    assert.equal(status.name, 'FAILED');
+    const failed = world.client.workflow.getHandle(deploySiteId(siteId), runId).result();
+    const error = await failed.then(
+      () => assert.fail('it is completed'),
+      (it: Error) => it,
+    );
+    assert.match(String(error.cause), /it was reset, and may have sent its request before/);
+    assert.equal(began(world.sandbox, 'deployment', siteId).length, 1);
+  });
+
+  test('of a deployment that is being waited for sends nothing again, and holds no lock', async () => {
+    const siteId = fresh('a');
+    world.sandbox.script({ site: siteId }, { durationMs: 3_000 });
+    const run = await world.belay.start({ siteIds: [siteId], deploy: PACE });
+    await eventually('the deployment', () => began(world.sandbox, 'deployment', siteId)[0]);
+    await closed(deploySiteId(siteId), await resetToBeginning(world.client, deploySiteId(siteId)));
+    assert.notEqual((await resultOf(run)).outcome, 'completed');
+    assert.equal(began(world.sandbox, 'deployment', siteId).length, 1);
+    const next = await (await world.belay.start({ siteIds: [siteId], deploy: PACE })).result();
+    assert.equal(next.outcome, 'completed');
+  });
+
+  test('of a run to its beginning triggers nothing again, and tells what to do', async () => {
+    const [serverId, siteId] = [fresh('s'), fresh('a')];
+    const run = await world.belay.start({ serverId, siteIds: [siteId], backup: PACE, deploy: PACE });
+    assert.equal((await run.result()).outcome, 'completed');
+    const runId = await resetToBeginning(world.client, run.workflowId);
+    const result = await resultOf(world.belay.get(run.workflowId, runId));
+    assert.equal(result.outcome, 'unknown');
+    assert.match(result.error?.message ?? '', /the run was reset.*nothing was sent.*start a new run/);
+    assert.equal(began(world.sandbox, 'backup', serverId).length, 1);
+    assert.equal(began(world.sandbox, 'deployment', siteId).length, 1);
+  });
+});

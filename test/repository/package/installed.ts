@@ -1,0 +1,61 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { before, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { startCommandLine, type CommandLine } from '../../support/command-line.ts';
+import { codeBlocks, ROOT } from '../../support/readme.ts';
+import { tempFolder } from '../../support/temporal.ts';
+
+const run = promisify(execFile);
+
+let on: CommandLine;
+/** A project that has nothing but the package, and a compiler. */
+let project: string;
+before(async () => {
+  on = await startCommandLine({ defaults: { backup: { durationMs: 500 }, deployment: { durationMs: 2_000 } } });
+  project = await tempFolder();
+  // Built already; building it again would pull it from under the tests that run beside this one.
+  const pack = ['pack', '--ignore-scripts', '--silent', '--pack-destination', project];
+  await run('npm', pack, { cwd: fileURLToPath(ROOT) });
+  const tarball = readdirSync(project).find((name) => name.endsWith('.tgz')) ?? '';
+  writeFileSync(join(project, 'package.json'), '{ "name": "release", "private": true, "type": "module" }');
+  const { devDependencies } = JSON.parse(readFileSync(new URL('package.json', ROOT), 'utf8')) as {
+    devDependencies: Record<string, string>;
+  };
+  const compiler = ['typescript', '@types/node'].map((name) => `${name}@${devDependencies[name]}`);
+  const install = ['install', '--ignore-scripts', '--prefer-offline', '--no-audit', '--no-fund', `./${tarball}`];
+  await run('npm', [...install, ...compiler], { cwd: project });
+});
+
+test("the README's program compiles strictly where the package is installed, runs, and loads no worker", async () => {
+  const [program = ''] = codeBlocks('ts');
+  const atEnd = [
+    "import { createRequire } from 'node:module';",
+    "process.on('exit', () => console.log(JSON.stringify(Object.keys(createRequire(import.meta.url).cache))));",
+  ];
+  writeFileSync(join(project, 'release.ts'), `${program}\n${atEnd.join('\n')}\n`);
+  const strict = ['--strict', '--module', 'nodenext', '--target', 'es2022', '--types', 'node'];
+  await run(join(project, 'node_modules/.bin/tsc'), [...strict, 'release.ts'], { cwd: project }).catch((error) =>
+    assert.fail((error as { stdout: string }).stdout),
+  );
+  const env = { PATH: process.env.PATH, ...on.env };
+  const { stdout, stderr } = await run(process.execPath, ['release.js'], { cwd: project, env });
+  assert.equal(stderr, '');
+  const [said, loaded = '[]'] = stdout.trim().split('\n');
+  assert.match(said ?? '', /^completed (transition|changed)$/);
+  const modules = JSON.parse(loaded) as string[];
+  assert.ok(modules.some((name) => name.includes('@temporalio/client')));
+  assert.deepEqual(
+    modules.filter((name) => /@temporalio\/(worker|core-bridge|testing)|fastify|pino/.test(name)),
+    [],
+  );
+});
+
+test('the command line works where the package is installed', async () => {
+  const env = { PATH: process.env.PATH, ...on.env };
+  const { stdout } = await run(join(project, 'node_modules/.bin/belay'), ['list', '--json'], { cwd: project, env });
+  assert.ok(Array.isArray((JSON.parse(stdout) as { runs: unknown }).runs));
+});

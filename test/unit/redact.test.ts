@@ -1,0 +1,110 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { redacted } from '../../src/webhooks/redact.ts';
+import { anyText, bodyOf, MAX_BODY_BYTES } from '../support/bodies.ts';
+
+const kept = (body: unknown, secrets?: string[]) => redacted(bodyOf(JSON.stringify(body)), secrets);
+
+/** Every text and number in it, keys as well. */
+function textsIn(value: unknown): string[] {
+  if (Array.isArray(value)) return value.flatMap(textsIn);
+  if (typeof value !== 'object' || value === null) return [String(value)];
+  return Object.entries(value).flatMap(([key, inner]) => [key, ...textsIn(inner)]);
+}
+
+test('what is kept is bounded, whatever a body holds', () => {
+  const wide = fc.array(fc.dictionary(fc.string({ minLength: 50 }), fc.string({ minLength: 500, maxLength: 2_000 })));
+  fc.assert(
+    fc.property(fc.dictionary(fc.string({ maxLength: 500 }), wide, { minKeys: 5 }), (body) => {
+      assert.ok(JSON.stringify(redacted(body)).length < MAX_BODY_BYTES);
+      assert.ok(textsIn(redacted(body)).every((text) => [...text].length <= 200));
+    }),
+    { numRuns: 30 },
+  );
+});
+
+test('a known secret is never kept, be it in a text, a key or a number', () => {
+  const digits = fc.bigInt({ min: 10n ** 7n, max: 10n ** 20n }).map(String);
+  const words = fc
+    .string({ minLength: 8 })
+    .filter((text) => text === text.trim() && text.length >= 8 && !/redact|left/.test(text));
+  fc.assert(
+    fc.property(fc.oneof(digits, words), anyText, (secret, text) => {
+      const number = /^\d+$/.test(secret) ? secret : '0';
+      const said = JSON.stringify({ [`x${secret}`]: `${'long '.repeat(30)}${secret}${secret}`, list: [secret] });
+      const body = bodyOf(`{"a":${number},"b":${said},"c":${text}}`);
+      const holders = textsIn(redacted(body, ['', 'another', secret])).filter((it) => it.includes(secret));
+      assert.deepEqual(holders, []);
+    }),
+  );
+});
+
+test('what stands under the name of a secret is not kept, whatever it is', () => {
+  const names = [
+    'token',
+    'accessToken',
+    'api_key',
+    'Authorization',
+    'password',
+    'password_confirmation',
+    'pwd',
+    'cookie',
+  ];
+  for (const name of [
+    ...names,
+    'client_secret',
+    'db_pass',
+    'ssh_key',
+    'key',
+    'jwt',
+    'X-Signature',
+    'private-key',
+    'credentials',
+    'sessionId',
+  ]) {
+    for (const value of ['hunter2', 12345, ['hunter2'], { a: 'hunter2' }])
+      assert.deepEqual(kept({ data: { [name]: value } }), { data: { [name]: '[redacted]' } });
+  }
+  const harmless = { server_id: 's1', passed: true, message: 'disk full', keys: 3, sk: 'skateboarding', bypass: 1 };
+  assert.deepEqual(kept(harmless), harmless);
+});
+
+const TOKENS = [
+  ...['Bearer abc.def-ghi', 'Basic cm9vdDpodW50ZXIy', 'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2lnbmF0dXJl'],
+  ...[
+    'whsec_MfKQ9r8G/KYqrTwj+UPD8ILPZIo2LaLaSw==',
+    'sk_live_4eC39HqLyjWDarjtT1zdp7dc',
+    'sk-proj-abcdefghijkl-mnopqrst',
+  ],
+  ...['ghp_16C7e42F292c6912E7710c838347Ae178B4a', 'github_pat_11ABCDEFG0123456789_abcdefghijk'],
+  ...['xoxb-123456789012-1234567890123-abcdefghijklmnop', 'glpat-abcdefghij-klmnopqrst', 'AKIAIOSFODNN7EXAMPLE'],
+];
+for (const token of TOKENS) {
+  test(`a token is not kept in a text: ${token.slice(0, 12)}…`, () => {
+    assert.deepEqual(kept({ note: `with ${token} in it` }), { note: 'with [redacted] in it' });
+  });
+}
+
+for (const secret of [
+  'PGPASSWORD=hunter2',
+  'root password: hunter2',
+  'token=hunter2',
+  'mysqldump --password hunter2',
+  'Authorization: Token hunter2',
+  'mysql://root:s3/cr@hunter2@db',
+  'https://hooks.slack.com/services/T0/B0/hunter2',
+  '{"api_key":"hunter2"}',
+]) {
+  test(`a secret is not kept in a text: ${secret.replace('hunter2', '…')}`, () => {
+    assert.doesNotMatch(JSON.stringify(kept({ note: `when ${secret} was` })), /hunter2/);
+  });
+}
+
+test('logins and secrets in addresses, and private keys, are not kept', () => {
+  const note =
+    'see https://root:hunter2@db.example/x?a=1&access_token=hunter2&b=2 -----BEGIN PRIVATE KEY-----\nhunter2';
+  const text = JSON.stringify(kept({ note }));
+  assert.doesNotMatch(text, /hunter2|root/);
+  assert.match(text, /see https:.*db\.example\/x\?a=1.*&b=2/);
+});
