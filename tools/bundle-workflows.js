@@ -1,12 +1,10 @@
-/** Bundles the workflows into dist/workflow-bundle.js: part of the build, so that workers start at once. */
+/** Bundles the workflows into dist/workflow-bundle.js during the build, so that workers start without bundling. */
 import { writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { bundleWorkflowCode, DefaultLogger } from '@temporalio/worker';
+import { bundleWorkflowCode } from '@temporalio/worker';
 
 const inDist = (name) => fileURLToPath(new URL(`../dist/${name}`, import.meta.url));
 
-const { code } = await bundleWorkflowCode({
-  workflowsPath: inDist('workflows/index.js'),
-  logger: new DefaultLogger('WARN'),
-});
+const { bundleOptions } = await import(inDist('worker/bundle/bundle-options.js'));
+const { code } = await bundleWorkflowCode(bundleOptions(inDist('workflows'), 'js'));
 writeFileSync(inDist('workflow-bundle.js'), code);

@@ -1,0 +1,80 @@
+/** Bundles the workflows from source, once per state of it: every process of `npm run dev` and the tests shares it. */
+import { randomUUID } from 'node:crypto';
+import { mkdir, readdir, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { join, relative, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { bundleWorkflowCode } from '@temporalio/worker';
+import { bundleOptions } from './bundle-options.ts';
+import { sourceHash } from './source-hash.ts';
+
+const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
+/** Everything a workflow may import, the packages included, and what is done with it. */
+const BUNDLED = ['src/workflows', 'src/contract', 'src/request', 'src/worker/bundle', 'package-lock.json'];
+const CACHE = join(ROOT, 'node_modules/.cache/belay');
+const KEPT_MS = 24 * 3_600_000;
+
+type BundleOptions = Parameters<typeof bundleWorkflowCode>[0];
+type WebpackConfig = Parameters<NonNullable<BundleOptions['webpackConfigHook']>>[0];
+
+/** Two source files, by their absolute paths. The second takes the place of the first, and may itself import it. */
+export interface Replacement {
+  from: string;
+  to: string;
+}
+
+/** @returns the path of the bundle */
+export async function bundleFromSource(replacements: readonly Replacement[] = []): Promise<string> {
+  const sources = [...BUNDLED, ...replacements.map(({ to }) => relative(ROOT, to))];
+  for (;;) {
+    const hash = sourceHash(ROOT, sources);
+    const path = join(CACHE, `workflows-${hash}.js`);
+    if (await isCached(path)) return path;
+    const { code } = await bundleWorkflowCode({
+      ...bundleOptions(join(ROOT, 'src/workflows'), 'ts'),
+      webpackConfigHook: (config) => withReplacements(config, replacements),
+    });
+    // A file saved meanwhile may be in this bundle: it belongs to neither state.
+    if (sourceHash(ROOT, sources) !== hash) continue;
+    await store(path, code);
+    await removeOld();
+    return path;
+  }
+}
+
+function withReplacements(config: WebpackConfig, replacements: readonly Replacement[]): WebpackConfig {
+  const plugin: NonNullable<WebpackConfig['plugins']>[number] = {
+    apply: ({ hooks }) =>
+      hooks.normalModuleFactory.tap('replacements', (factory) =>
+        factory.hooks.beforeResolve.tap('replacements', (data) => {
+          const path = resolve(data.context, data.request);
+          const found = replacements.find(({ from, to }) => from === path && to !== data.contextInfo.issuer);
+          if (found !== undefined) data.request = found.to;
+        }),
+      ),
+  };
+  return { ...config, plugins: [...(config.plugins ?? []), plugin] };
+}
+
+async function isCached(path: string): Promise<boolean> {
+  const now = new Date();
+  return utimes(path, now, now).then(
+    () => true,
+    () => false,
+  );
+}
+
+/** Several bundlings may write the same file: the rename keeps readers from seeing half of it. */
+async function store(path: string, code: string): Promise<void> {
+  await mkdir(CACHE, { recursive: true });
+  const draft = `${path}.${randomUUID()}`;
+  await writeFile(draft, code);
+  await rename(draft, path);
+}
+
+async function removeOld(): Promise<void> {
+  for (const name of await readdir(CACHE)) {
+    const path = join(CACHE, name);
+    const { mtimeMs } = await stat(path).catch(() => ({ mtimeMs: Infinity }));
+    if (name.startsWith('workflows-') && Date.now() - mtimeMs > KEPT_MS) await rm(path, { force: true });
+  }
+}
