@@ -1,0 +1,243 @@
+/**
+ * Who may import whom. A layer is a folder of `src`, or a folder in one; a name does not include the folders below it.
+ * A row names only rows above it, so imports run in one direction. `:type` allows `import type` only, and `:dynamic`
+ * allows `import()` only. `packages` are names from npm; `node` is every built-in module. What a row does not name is
+ * forbidden, and a folder without a row may not exist. Lint reads this table through tools/layer-rule.js.
+ *
+ * The files at the top of `src` are programs, and starter.ts, the entry of the library. They may import any layer. No
+ * one imports them, except for the command line, which loads each when it needs it.
+ */
+
+const CONTRACT = ['contract', 'contract/ids', 'contract/results', 'contract/wording'];
+const WORKFLOW_SDK = ['@temporalio/common', '@temporalio/workflow'];
+
+export const LAYERS = {
+  // Names and shapes that cross Temporal. Pure.
+  contract: { may: [], packages: [] },
+  'contract/ids': { may: ['contract'], packages: ['@noble/hashes'] },
+  'contract/results': { may: ['contract'], packages: [] },
+  'contract/wording': { may: ['contract:type'], packages: [] },
+
+  // What may be asked for. Pure. The calendar brings time zones along: too heavy for the workflow bundle.
+  request: { may: CONTRACT, packages: ['@noble/hashes'] },
+  'request/calendar': { may: ['contract:type'], packages: ['cron-parser', 'temporal-polyfill'] },
+
+  process: { may: CONTRACT, packages: ['node', 'pino'] },
+
+  // Packages of their own: the client of the service, and the emulator that must not share a mistake with it.
+  'hosting-api': { may: [], packages: ['axios', 'lossless-json', 'node', 'zod'] },
+  'sandbox/hosting': { may: [], packages: ['fastify:type', 'node', 'zod'] },
+  'sandbox/delivery': { may: ['sandbox/hosting'], packages: ['node', 'standardwebhooks', 'zod'] },
+  sandbox: { may: ['sandbox/hosting', 'sandbox/delivery'], packages: ['fastify', 'zod'] },
+
+  'config/environment': { may: ['contract'], packages: ['node'], env: true },
+  'config/temporal': { may: ['config/environment'], packages: ['@temporalio/envconfig', 'node'] },
+  'config/file': {
+    may: [...CONTRACT, 'request', 'request/calendar', 'config/environment'],
+    packages: ['dot-prop', 'yaml', 'zod'],
+  },
+  'config/plan': {
+    may: [...CONTRACT, 'request', 'request/calendar', 'config/environment', 'config/file'],
+    packages: [],
+  },
+  config: { may: [...CONTRACT, 'config/environment', 'config/file', 'config/plan'], packages: ['node', 'yaml'] },
+
+  'activities/http': {
+    may: [...CONTRACT, 'hosting-api'],
+    packages: ['@temporalio/activity', '@temporalio/common'],
+  },
+  'activities/notifications': { may: [...CONTRACT, 'config:type', 'config/environment'], packages: [] },
+  activities: {
+    may: [...CONTRACT, 'request/calendar', 'hosting-api:type', 'activities/http'],
+    packages: ['@temporalio/activity', '@temporalio/common'],
+  },
+
+  // Deterministic: no I/O, no zod, and activities as types only.
+  'workflows/rules': { may: [...CONTRACT, 'request'], packages: [] },
+  'workflows/common': {
+    may: [...CONTRACT, 'request', 'activities:type', 'workflows/rules'],
+    packages: [...WORKFLOW_SDK, '@noble/hashes'],
+  },
+  'workflows/polling': { may: [...CONTRACT, 'workflows/rules', 'workflows/common'], packages: WORKFLOW_SDK },
+  'workflows/lock': { may: [...CONTRACT, 'workflows/rules', 'workflows/common'], packages: WORKFLOW_SDK },
+  'workflows/notify': { may: [...CONTRACT, 'workflows/common'], packages: WORKFLOW_SDK },
+  'workflows/operation': {
+    may: [...CONTRACT, 'workflows/rules', 'workflows/common', 'workflows/polling', 'workflows/lock'],
+    packages: WORKFLOW_SDK,
+  },
+  'workflows/run': {
+    may: [
+      ...CONTRACT,
+      'request',
+      'workflows/rules',
+      'workflows/common',
+      'workflows/polling',
+      'workflows/lock',
+      'workflows/notify',
+      'workflows/operation',
+    ],
+    packages: WORKFLOW_SDK,
+  },
+  'workflows/rollout': {
+    may: [...CONTRACT, 'request', 'workflows/rules', 'workflows/common', 'workflows/notify'],
+    packages: WORKFLOW_SDK,
+  },
+  'workflows/schedule': { may: [...CONTRACT, 'request', 'workflows/common'], packages: WORKFLOW_SDK },
+  'workflows/event': {
+    may: [...CONTRACT, 'workflows/common', 'workflows/notify', 'workflows/operation'],
+    packages: WORKFLOW_SDK,
+  },
+  workflows: {
+    may: [
+      'workflows/notify',
+      'workflows/operation',
+      'workflows/run',
+      'workflows/rollout',
+      'workflows/schedule',
+      'workflows/event',
+    ],
+    packages: [],
+  },
+
+  // The only user of @temporalio/client.
+  'client/connection': {
+    may: [...CONTRACT, 'config', 'config/environment', 'config/temporal'],
+    packages: ['@temporalio/client', '@temporalio/common', '@temporalio/proto', 'node'],
+  },
+  'client/lookups': {
+    may: [...CONTRACT, 'activities:type', 'client/connection'],
+    packages: ['@temporalio/client', '@temporalio/common'],
+  },
+  'client/events': { may: [...CONTRACT, 'client/connection'], packages: ['@temporalio/client', '@temporalio/common'] },
+  'client/runs': {
+    may: [...CONTRACT, 'request', 'client/connection'],
+    packages: ['@temporalio/client', '@temporalio/common', 'node', 'p-map'],
+  },
+  'client/rollouts': {
+    may: [...CONTRACT, 'request', 'client/connection', 'client/runs'],
+    packages: ['@temporalio/client', '@temporalio/common', 'p-map'],
+  },
+  'client/schedules': {
+    may: [...CONTRACT, 'request', 'request/calendar', 'client/connection'],
+    packages: ['@temporalio/client', '@temporalio/common', 'node', 'p-map'],
+  },
+  client: {
+    may: ['contract:type', 'client/connection', 'client/events', 'client/runs', 'client/rollouts', 'client/schedules'],
+    packages: [],
+  },
+
+  'webhooks/limits': { may: ['contract', 'contract/ids', 'client/events:type'], packages: ['fastify:type', 'node'] },
+  // No token, no worker: it hands events over to the client.
+  webhooks: {
+    may: [
+      ...CONTRACT,
+      'request',
+      'process:type',
+      'config:type',
+      'config/environment',
+      'config/file',
+      'client:type',
+      'client/events',
+      'webhooks/limits',
+    ],
+    packages: ['dot-prop', 'fastify', 'lossless-json', 'node', 'prom-client', 'secure-json-parse'],
+  },
+  'worker/bundle': { may: [], packages: ['@temporalio/worker', 'node'] },
+  'worker/slots': { may: [], packages: ['@temporalio/worker', 'node'] },
+  worker: {
+    may: [
+      ...CONTRACT,
+      'process',
+      'hosting-api',
+      'config:type',
+      'config/environment:type',
+      'config/temporal:type',
+      'activities',
+      'activities/http',
+      'activities/notifications',
+      'client/connection',
+      'client/lookups',
+      'worker/bundle',
+      'worker/slots',
+    ],
+    packages: ['@temporalio/proto', '@temporalio/worker', 'node'],
+  },
+  dev: {
+    may: [
+      ...CONTRACT,
+      'process',
+      'sandbox',
+      'config:type',
+      'config/environment',
+      'config/file:type',
+      'config/temporal',
+      'client/connection:type',
+      'webhooks',
+      'worker',
+    ],
+    packages: ['@temporalio/common', '@temporalio/testing:dynamic', '@temporalio/worker', 'node'],
+  },
+
+  // The command line uses the library as any program does, and loads it when it is needed.
+  'cli/options': { may: [...CONTRACT, 'request'], packages: ['commander', 'node'] },
+  'cli/output': {
+    may: [...CONTRACT, 'process', 'config/environment'],
+    packages: ['commander:type', 'node', 'picocolors'],
+  },
+  'cli/waiting': {
+    may: [...CONTRACT, 'process', 'cli/output', 'starter.ts:type', 'starter.ts:dynamic'],
+    packages: ['node'],
+  },
+  'cli/doctor': {
+    may: [
+      ...CONTRACT,
+      'hosting-api',
+      'config',
+      'config/environment',
+      'config/temporal',
+      'activities/notifications',
+      'client/connection',
+      'client/runs',
+      'client/schedules',
+      'worker',
+    ],
+    packages: ['@temporalio/common', '@temporalio/proto', '@temporalio/worker:type'],
+  },
+  'cli/commands': {
+    may: [
+      ...CONTRACT,
+      'request',
+      'request/calendar',
+      'process',
+      'config',
+      'config/environment',
+      'config/plan',
+      'config/temporal',
+      'webhooks',
+      'client/connection:dynamic',
+      'worker:dynamic',
+      'dev',
+      'cli/options',
+      'cli/output',
+      'cli/waiting',
+      'cli/doctor:type',
+      'cli/doctor:dynamic',
+      'starter.ts:type',
+    ],
+    packages: ['@temporalio/worker:dynamic', 'commander', 'node', 'picocolors'],
+  },
+  cli: {
+    may: [
+      ...CONTRACT,
+      'process',
+      'config/environment',
+      'cli/options',
+      'cli/output',
+      'cli/commands',
+      'worker.ts:dynamic',
+      'webhooks.ts:dynamic',
+      'sandbox.ts:dynamic',
+    ],
+    packages: ['commander'],
+  },
+};
