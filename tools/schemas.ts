@@ -19,20 +19,20 @@ export const DOCUMENTS = {
 
 export const pathOf = (name: string) => fileURLToPath(new URL(`../docs/${name}`, import.meta.url));
 
-/** The JSON Schema as it is handed out. */
+/** The published form of a schema. */
 export function jsonSchemaOf(schema: z.ZodType): z.core.JSONSchema.BaseSchema {
   return z.toJSONSchema(schema, {
     target: 'draft-2020-12',
-    // As an input: only strict objects are closed.
+    // As an input schema, in which only strict objects reject additional properties.
     io: 'input',
     override: ({ jsonSchema }) => {
-      // No limit, just zod's word for a whole number.
+      // Not a limit of ours: zod adds it to every whole number.
       if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
     },
   });
 }
 
-/** The text of a document, formatted as the rest of the repository. */
+/** The text of a document, formatted like the rest of the repository. */
 export async function textOf(name: keyof typeof DOCUMENTS): Promise<string> {
   const path = pathOf(name);
   const json = JSON.stringify(jsonSchemaOf(DOCUMENTS[name]));

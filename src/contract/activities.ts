@@ -1,17 +1,96 @@
-/** What a worker says of itself: the result of an activity, so stored in running histories. */
+/** What activities take and return. Stored in running histories: add, never rename or remove. */
+import type { ServedService } from './service-identity.ts';
+import type { Slot } from './schedule.ts';
 
-export interface WorkerFacts {
-  service: string;
-  /** Whether the search attributes may be used: an unknown one would fail the workflow task for ever. */
-  searchAttributes: boolean;
-  /** Absent where nobody is to be told. */
-  notify?: NotifyFacts;
+export type StatusState = 'completed' | 'failed' | 'in_progress';
+
+/** What a read returns. A failure is a value, because a wait expects failed reads. */
+export type ReadAnswer = StatusAnswer | ReadFailure;
+
+interface StatusAnswer {
+  ok: true;
+  status: string;
+  /** What in the answer identifies the record: `id:17`, `commit:ab12`, `time:2026-01-01T00:00:00Z`. */
+  identityMarkers: string[];
 }
 
-/** What a worker's configuration offers; names only, the addresses are secrets. */
-export interface NotifyFacts {
-  /** Which runs' ends are told. */
+/** Final words of the service besides `completed` and `failed`. */
+export type FinalWords = Record<string, 'completed' | 'failed'>;
+
+/** Recorded with the run: workers whose configurations differ must not give one word two meanings. */
+export interface StatusWords {
+  deployment: FinalWords;
+  backup: FinalWords;
+}
+
+/** An answer with the meaning that its status has for the run. */
+export type ReadResult = (StatusAnswer & { state: StatusState }) | ReadFailure;
+
+export interface ReadFailure {
+  ok: false;
+  kind: 'http' | 'network' | 'timeout' | 'protocol' | 'other_service' | 'worker' | 'held_back';
+  httpStatus: number | null;
+  /** Whether the body is JSON. A 404 of a balancer or proxy seldom is. */
+  isJson: boolean;
+  retryAfterMs: number | null;
+  message: string;
+  /** Another worker may do better: this one had no connection, no valid token, or serves another service. */
+  ofThisWorker?: true;
+}
+
+/** The failures that a trigger throws. Any other failure counts as `Ambiguous`, the only one that may have had an effect. */
+export type TriggerFailureType =
+  | 'Resting'
+  | 'HeldBack'
+  | 'NotSent'
+  | 'NotReached'
+  | 'Throttled'
+  | 'Conflict'
+  | 'Refused'
+  | 'Ambiguous'
+  | 'Reset'
+  | 'Restored';
+
+export interface TriggerFailureDetails {
+  httpStatus: number | null;
+  retryAfterMs: number | null;
+}
+
+export interface TriggerActivityInput {
+  service: string;
+  epoch: string;
+  idempotencyKey: string;
+  /** The run id of the operation's first execution. It shows that an execution was reset, which sends nothing. */
+  firstRunId: string;
+}
+
+export interface WorkerInfo extends ServedService {
+  epoch: string;
+  statuses: StatusWords;
+  /** Whether the search attributes are registered. Setting an unknown one would fail the workflow task forever. */
+  searchAttributes: boolean;
+  /** Whether its belay.yaml has the paths of apps. */
+  deploysApps?: boolean;
+  /** Absent if no notifications are configured. */
+  notify?: NotifySettings;
+}
+
+/** The notifications in a worker's configuration. Names only, because the addresses are secrets. */
+export interface NotifySettings {
+  /** Which runs send a notification when they end. */
   on: 'failed' | 'all';
-  targets: string[];
+  channels: string[];
   heartbeats: string[];
+}
+
+export interface BackupQuery {
+  serverId: string;
+  /** The backup must have started at or after this time. */
+  startedSince: string;
+}
+
+export interface SlotQuery {
+  slot: Slot;
+  timeZone: string;
+  firedAt: string;
 }

@@ -1,105 +1,104 @@
-/**
- * What crosses Temporal about events and notifications; the rest is in contract.ts, whose rules hold here, too: stored
- * in running histories, so only ever add.
- */
-import type { RunResult } from './run.ts';
-import type { RolloutResult } from './rollout.ts';
+/** Events, and the hints they cause. Stored in running histories: add, never rename or remove. */
 
-export const EVENT_TYPE = 'handleEvent';
-
-/** The situations the interface names; everything else a service reports is `unknown`. */
+/** The kinds of events that the service's interface names. Everything else it reports is `unknown`. */
 export const EVENT_KINDS = ['alert.fired', 'backup.started', 'backup.failed', 'resource.deleted', 'unknown'] as const;
 export type EventKind = (typeof EVENT_KINDS)[number];
 
 /**
- * `hold`: rollouts don't begin with that server; `end-wait`: it may end a wait, after a read; `share`: the next run that needs this backup rests on it; `notify`: it
- * is told to the notification targets.
+ * `hold`: rollouts do not start that server. `end-wait`: the event may end a wait, after a read. `share`: the next run that
+ * needs this backup uses it. `notify`: a notification is sent.
  */
 export type Reaction = 'hold' | 'end-wait' | 'share' | 'notify';
 
-/** What a delivery is taken for. Ids are the service's; null where it names none. */
+/** How a delivery is interpreted. Ids are the service's own; null if the delivery names none. */
 export interface ServiceEvent {
   kind: EventKind;
   /** The sender's own word for the kind. */
-  said: string | null;
+  rawKind: string | null;
   serverId: string | null;
   siteId: string | null;
   backupId: string | null;
-  /** When it happened, by the sender's word. */
+  /** When it happened, according to the sender. */
   at: string | null;
 }
 
 export interface EventInput {
+  /** The identity of the service that sent it. Absent if the receiver did not know: then that of the workers. */
+  service?: string;
   source: string;
   deliveryId: string;
-  /** Whether the sender proved to hold the source's secret. */
+  /** Whether the sender proved that it has the source's secret. */
   verified: boolean;
   receivedAt: string;
+  /** From its receipt. An event that is handled later wakes, holds and shares nothing. At most 0: it came too late. */
+  freshForMs: number;
   event: ServiceEvent;
   reactions: Reaction[];
   /** Redacted and shortened. */
   body: unknown;
 }
 
-/** So that events can be listed without their histories. */
-export type EventMemo = Pick<EventInput, 'source' | 'verified' | 'receivedAt' | 'event'>;
+/** Lets clients list events without reading their histories. */
+export type EventMemo = Pick<EventInput, 'service' | 'source' | 'verified' | 'receivedAt' | 'event'>;
 
 export interface EventResult {
-  /** Ids of the workflows that were told to read now. */
+  /** Ids of the workflows that were signalled to read now. */
   woken: string[];
-  /** Whether the next run may rest on the backup. */
+  /** Whether the next run may use the backup. */
   shared: boolean;
-  /** Names of the targets that were told. */
+  /** Names of the channels that received a notification. */
   notified: string[];
-  /** Ids of the rollouts that don't begin with the server; absent in what older versions recorded. */
+  /** Ids of the rollouts that hold the server back. Absent in results of older versions. */
   held?: string[];
+  /** It was handled too long after it happened, so it woke, held and shared nothing. Absent if it was not. */
+  late?: true;
+  /** It is of another service than this one, which the workers serve, so it only caused notifications. */
+  otherThan?: string;
 }
 
 // ---- Hints -------------------------------------------------------------------------------------------------------
 
-/** What an event says of something that is waited for: believed only where a read doesn't say otherwise. */
+/** What an event claims about an operation that is waited for. It counts only if no read contradicts it. */
 export type Claim =
   | { kind: 'backup.failed'; backupId: string; event: string }
   | { kind: 'resource.deleted'; siteId: string; event: string };
 
-/** Payload of the signal `hint`; without one it means no more than: read now. */
-export interface Hint {
+/** Every identity of the service that an event is of. Absent in older messages. */
+interface OfService {
+  services?: string[];
+}
+
+/** Payload of the signal `hint`. Without a claim, the signal only means: read now. */
+export interface Hint extends OfService {
   claim: Claim | null;
 }
 
-export interface WakeInput {
+export interface WakeInput extends OfService {
   serverId: string | null;
   siteId: string | null;
   claim: Claim | null;
-  /** Workflow ids that were woken before. */
-  except: string[];
+  /** Ids of workflows that were already woken. */
+  excludeWorkflowIds: string[];
 }
 
 // ---- Backups by their ids ------------------------------------------------------------------------------------------
 
-/** Memo of a `recordBackup` workflow: found by its id at once, where search attributes lag. */
+/** Only records of these services count. */
+export interface ServersQuery extends OfService {
+  backupId: string;
+}
+
+/** Only records of these services count. */
+export interface SharedBackupQuery extends OfService {
+  serverId: string;
+}
+
+/** Memo of a `recordBackup` workflow. It is found by its id at once, whereas search attributes lag. */
 export interface BackupRecord {
+  /** Absent in records of older versions. */
+  service?: string;
   backupId: string;
   serverId: string;
-  /** As far as known. */
+  /** When the backup started, as far as known. */
   startedAt: string;
-}
-
-// ---- Notifications -------------------------------------------------------------------------------------------------
-
-export type Notification =
-  | { about: 'event'; id: string; source: string; verified: boolean; receivedAt: string; event: ServiceEvent }
-  | { about: 'run'; id: string; result: RunResult; /** Deployments that are not in it. */ leftOut: number }
-  | { about: 'rollout'; id: string; result: RolloutResult; /** Servers that are not in it. */ leftOut: number };
-
-export interface NotifyInput {
-  target: string;
-  notification: Notification;
-}
-
-/** Input of `tellTargets`, the child that outlives what it tells of: no verdict waits for a chat. */
-export interface TellInput {
-  notification: Notification;
-  targets: string[];
-  heartbeat: string | null;
 }

@@ -1,15 +1,15 @@
-/** Plain objects. Pure. */
+/** Helpers for plain objects. Pure. */
 
 export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** The fields that somebody gave: without those that are undefined. */
-export function given<T extends object>(fields: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
+/** Drops the fields that are undefined. */
+export function definedFields<T extends object>(fields: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as never;
 }
 
-/** The entry of this name; every object has a `constructor` that nobody put there. */
-export function entry<T>(record: Record<string, T>, name: string): T | undefined {
+/** The object's own entry with this name. Inherited names such as `constructor` do not count. */
+export function ownEntry<T>(record: Record<string, T>, name: string): T | undefined {
   return Object.hasOwn(record, name) ? record[name] : undefined;
 }

@@ -1,49 +1,50 @@
-/**
- * What crosses Temporal about rollouts and schedules; the rest is in contract.ts, whose rules hold here, too: stored in
- * running histories and in schedules, so only ever add.
- */
-import type { Outcome, RunError, RunInput, RunType, Waiting } from './run.ts';
+/** A rollout: its input, result and messages. Stored in running histories: add, never rename or remove. */
+import type { Outcome } from './names.ts';
+import type { DailyDeadline, DeploymentResult, RunError, RunInput } from './run.ts';
+import type { Target, TargetsInput } from './target.ts';
+import type { RolloutWaiting } from './waiting.ts';
 
-export const ROLLOUT_TYPE = 'rollOut';
-export const SCHEDULED_TYPE = 'runScheduled';
-
-// ---- A rollout ---------------------------------------------------------------------------------------------------
-
-/** One server: at most one backup, then its sites. */
-export interface RolloutTarget {
+/** One server: at most one backup, then its sites and apps. */
+export interface RolloutTarget extends TargetsInput {
   serverId: string;
-  siteIds: string[];
-  /** Sites that earlier attempts completed: they are not deployed again. */
-  done?: string[];
+  /** What earlier attempts completed. It is not deployed again. */
+  completedTargets?: Target[];
 }
 
-/** Begins when the one before is over. */
+/** Starts when the previous wave has finished. */
 export interface RolloutWave {
   name: string;
   targets: RolloutTarget[];
 }
 
-/** How each server's run goes. */
-export type RunOptions = Pick<RunInput, 'backup' | 'deploy' | 'ifBusy' | 'busyTimeoutMs' | 'keepGoing'>;
+/** The options of each server's run. */
+export type RunOptions = Omit<
+  RunInput,
+  keyof TargetsInput | 'service' | 'epoch' | 'serverId' | 'startWithinMs' | 'deploysUntil' | 'heartbeat' | 'meta'
+>;
 
 export interface RolloutInput {
-  /** Origin of the service it is meant for; default: that of the worker which takes it. */
+  /** Origin of the service it is meant for. Default: the service of the worker that executes it. */
   service?: string;
+  /** The epoch that its starter saw at the workers. In another one it starts nothing. */
+  epoch?: string;
   name: string;
   fleet: string;
-  /** Part of the ids of the servers' runs. */
+  /** Becomes part of the ids of the servers' runs. */
   key: string;
   waves: RolloutWave[];
-  /** So many servers at most are under way. */
+  /** Maximum number of servers in progress at once. */
   maxAtOnce: number;
-  /** One more server that isn't `completed` stops the rollout, or pauses it for a decision. */
+  /** How many servers may end other than `completed`. The next one stops the rollout, or pauses it for a decision. */
   maxFailures: number;
   onFailures: 'stop' | 'pause';
   options?: RunOptions;
-  /** Default 1; a retry has the next number. */
+  /** Start no deployment after this time of day. */
+  deploysUntil?: DailyDeadline;
+  /** Default 1. Each retry has the next number. */
   attempt?: number;
-  /** Of earlier attempts: what is `completed`, and not begun again. */
-  before?: TargetResult[];
+  /** The servers that earlier attempts `completed`. They are not started again. */
+  previousResults?: TargetResult[];
   heartbeat?: string;
   meta?: Record<string, string>;
 }
@@ -51,33 +52,33 @@ export interface RolloutInput {
 export interface TargetResult {
   serverId: string;
   wave: string;
-  /** Null until it has ended. */
+  /** Null until the server's run has ended. */
   outcome: Outcome | null;
-  /** Its run; null before it began. */
+  /** The server's run. Null until it is started. */
   workflowId: string | null;
   backup: Outcome | null;
-  deployments: { siteId: string; outcome: Outcome | null }[];
+  deployments: Pick<DeploymentResult, 'target' | 'siteId' | 'outcome'>[];
   error: RunError | null;
-  /** The event that keeps it from beginning. */
-  heldBy: string | null;
+  /** Workflow id of the event that holds the server back. */
+  heldByEvent: string | null;
   startedAt: string | null;
   endedAt: string | null;
 }
 
-/** `stopping`: what runs may end, nothing begins. */
+/** `stopping`: running servers finish, and no more are started. */
 export type RolloutPhase = 'checking' | 'running' | 'paused' | 'stopping' | 'done';
 
-/** How many have which outcome; `running` and `to_come` have none yet. */
-export type Sum = Record<Outcome | 'running' | 'to_come', number>;
+/** The number of parts with each outcome. Those `running` or `pending` have no outcome yet. */
+export type OutcomeCounts = Record<Outcome | 'running' | 'pending', number>;
 
 export interface Decision {
   at: string;
-  what: 'pause' | 'resume' | 'release' | 'abort' | 'hold' | 'stop';
+  action: 'pause' | 'resume' | 'release' | 'abort' | 'hold' | 'stop';
   by: string;
-  why: string;
+  reason: string;
 }
 
-/** The result of a rollout, and in flight what is known of it: then `outcome` is null. */
+/** The result of a rollout. While it is in progress, `outcome` is null and the other fields hold what is known. */
 export interface RolloutResult {
   schemaVersion: number;
   workflowId: string | null;
@@ -88,8 +89,8 @@ export interface RolloutResult {
   attempt: number;
   outcome: Outcome | null;
   phase: RolloutPhase | null;
-  servers: Sum;
-  deployments: Sum;
+  servers: OutcomeCounts;
+  deployments: OutcomeCounts;
   targets: TargetResult[];
   decisions: Decision[];
   error: RunError | null;
@@ -99,97 +100,44 @@ export interface RolloutResult {
   endedAt: string | null;
 }
 
-/** What a rollout waits for right now. */
-export type RolloutWaiting =
-  | { for: 'decision'; by: string; because: string; since: string }
-  | {
-      for: 'servers';
-      running: string[];
-      toCome: number;
-      maxAtOnce: number;
-      /** Why nothing begins any more. */
-      stopped?: { by: string; because: string };
-    };
-
 export interface RolloutProgress {
   result: RolloutResult;
   waiting: RolloutWaiting | null;
 }
 
-/** What a rollout's memo holds. */
+/** The memo of a rollout. */
 export interface RolloutMemo {
   name: string;
   fleet: string;
   attempt: number;
-  /** A hash of what the first attempt was asked for, so that a key can be compared. */
+  /** A hash of the first attempt's input, to check that a key is reused with the same input. */
   request: string;
-  /** Events are told to the rollouts that have their server. */
+  /** The service it is meant for, if its input names one. */
+  service?: string;
+  /** Events are sent to the rollouts that include their server. */
   servers: string[];
 }
 
-/** Updates: a decision about a rollout. Signal `hold`: an event about a server. */
-export const ROLLOUT_UPDATES = { pause: 'pause', resume: 'resume', abort: 'abort' } as const;
-export const HOLD_SIGNAL = 'hold';
-
 export interface DecisionInput {
   by: string;
-  why: string;
-  /** Of `resume`: lets this held server begin; without it the rollout goes on. */
+  reason: string;
+  /** Only for `resume`: releases this held server. Without it, the rollout itself resumes. */
   serverId?: string;
 }
 
-/** The signal. */
+/** Payload of the signal `hold`. */
 export interface Hold {
   serverId: string;
   /** Workflow id of the event. */
   event: string;
-  /** In words. */
-  why: string;
+  /** For people. */
+  reason: string;
+  /** Every identity of the service that the event is of. Absent in older messages. */
+  services?: string[];
 }
 
 export interface HoldInput {
   hold: Hold;
-  /** Rollouts that were told. */
-  except: string[];
-}
-
-// ---- Why is it waiting? ------------------------------------------------------------------------------------------
-
-/** The answer of every run, operation and rollout to the query `why`. */
-export interface Why {
-  sentence: string;
-  /** Null where nothing is waited for. */
-  waiting: Waiting | RolloutWaiting | null;
-}
-
-// ---- A schedule --------------------------------------------------------------------------------------------------
-
-/** What a schedule's action starts: it starts the run or rollout of the slot, once, and ends as that does. */
-export interface ScheduledInput {
-  fleet: string;
-  schedule: string;
-  /** As it stands in belay.yaml. */
-  when: string;
-  timeZone: string;
-  slot: Slot;
-  /** Where no worker takes it up for longer, nothing is started. */
-  catchUpMs: number;
-  start: { type: RunType; input: RunInput } | { type: typeof ROLLOUT_TYPE; input: Omit<RolloutInput, 'key'> };
-}
-
-/**
- * What happens once: `day`, one time of a local day; `time`, one of several; `instant`, every firing. `times` are
- * those of a day, `02:30`; a firing at no such time was asked for by hand.
- */
-export interface Slot {
-  once: 'day' | 'time' | 'instant';
-  times: string[];
-}
-
-export interface ScheduledResult {
-  /** Of the run or rollout. */
-  workflowId: string;
-  /** Whether it was there before: its slot had been taken. */
-  already: boolean;
-  outcome: Outcome | null;
+  /** Ids of rollouts that already received the signal. */
+  excludeWorkflowIds: string[];
 }

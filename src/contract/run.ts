@@ -1,64 +1,24 @@
 /**
- * Every name and shape that crosses Temporal. All of it is stored in running histories: add, never rename or remove.
- * Workflows import this file: no I/O here, no zod, JSON values only. Times are ISO 8601 UTC, durations milliseconds.
+ * The input, result and progress of a run. Stored in running histories: add, never rename or remove.
+ * Workflows import this folder: no I/O here, no zod, JSON values only. Times are ISO 8601 UTC, durations milliseconds.
  */
-
-export const SCHEMA_VERSION = 1;
-export const DEFAULT_TASK_QUEUE = 'belay';
-
-/** Every workflow of ours is started so: a task lost with its worker is taken up by another one after this long. */
-export const WORKFLOW_TASK_TIMEOUT_MS = 5_000;
-
-export const RUN_TYPES = ['backupThenDeploy', 'backupOnly', 'deployOnly', 'watchDeployment'] as const;
-export type RunType = (typeof RUN_TYPES)[number];
-
-/** Worst first: a run's outcome is the first of these that one of its parts has. */
-export const OUTCOMES = ['failed', 'unknown', 'timed_out', 'cancelled', 'not_started', 'completed'] as const;
-export type Outcome = (typeof OUTCOMES)[number];
-
-/** Strongest first. Why a status is held to be that of our deployment. */
-export const EVIDENCE = ['identity', 'transition', 'changed', 'settled'] as const;
-export type Evidence = (typeof EVIDENCE)[number];
-
-/** Where a run is; `queued` waits for another run's lock. */
-export type Phase = 'checking' | 'queued' | 'backup' | 'deploy' | 'done';
-
-/** Where an operation is; `baseline` includes waiting for somebody else's deployment to end. */
-export type OperationPhase = 'baseline' | 'trigger' | 'reconcile' | 'wait' | 'done';
-
-export type ErrorType =
-  | 'BackupFailed'
-  | 'DeploymentFailed'
-  | 'BackupTimedOut'
-  | 'DeploymentTimedOut'
-  | 'OutcomeUnknown'
-  | 'Terminated'
-  | 'ResourceDeleted'
-  | 'Busy'
-  | 'Refused'
-  | 'Cancelled'
-  | 'WrongWorkflowId'
-  | 'Internal'
-  | 'Usage'
-  | 'NotFound'
-  | 'KeyReused'
-  | 'TemporalUnreachable'
-  | 'NoWorker'
-  | 'StoppedWaiting';
+import type { Outcome, Evidence, Phase, ErrorType } from './names.ts';
+import type { Target, TargetsInput } from './target.ts';
+import type { Waiting } from './waiting.ts';
 
 export interface RunError {
   type: ErrorType;
   message: string;
 }
 
-// ---- A run -----------------------------------------------------------------------------------------------------
-
-export interface BackupOptions {
+interface BackupOptions {
   intervalMs?: number;
   tries?: number;
-  /** Rest on a completed backup that began at most this long ago. */
+  /** Use a completed backup that started at most this long ago. */
   maxAgeMs?: number;
-  /** Rest on this backup, made or in the making. */
+  /** Deploy only while the backup is at most this old, counted from when it began. */
+  maxAgeAtDeployMs?: number;
+  /** Use this existing backup; wait for it if it is still running. */
   backupId?: string;
 }
 
@@ -68,63 +28,85 @@ export interface DeployOptions {
   settleMs?: number;
   minEvidence?: Evidence;
   baselineWaitMs?: number;
-  /** After a trigger that left no trace: send it once more (default), or stop with `unknown`. */
+  /** If an ambiguous request left no trace: send it once more (default), or stop with `unknown`. */
   onAmbiguous?: 'resend' | 'stop';
 }
 
-export interface RunInput {
-  /** Origin of the service the run is meant for; default: that of the worker which takes it. */
+/** The first such time after an instant, in a time zone. */
+export interface DailyDeadline {
+  /** `06:00` */
+  time: string;
+  timeZone: string;
+  /** ISO 8601; the nominal time of a schedule's slot. Default: when the run or rollout started. */
+  after?: string;
+}
+
+export interface RunInput extends TargetsInput {
+  /** Origin of the service the run is meant for. Default: the service of the worker that executes it. */
   service?: string;
+  /** The epoch that its starter saw at the workers. In another one it sends nothing. */
+  epoch?: string;
   serverId?: string;
-  siteIds: string[];
   backup?: BackupOptions;
   deploy?: DeployOptions;
   ifBusy?: 'wait' | 'fail';
   busyTimeoutMs?: number;
-  /** A run whose first task starts later than this ends `not_started`. */
+  /** How long an operation waits in all for a service that does not answer, before failed reads end it. Default: not. */
+  outageBudgetMs?: number;
+  /** A run that no worker starts within this time ends `not_started`. */
   startWithinMs?: number;
+  /** Start no deployment later than this after the run started. */
+  startDeploysWithinMs?: number;
+  /** Start no deployment after this time of day. */
+  deploysUntil?: DailyDeadline;
   keepGoing?: boolean;
   /** Name of the worker's heartbeat URL to call when the run is `completed`. */
   heartbeat?: string;
   meta?: Record<string, string>;
 }
 
-/** What became of the POST that starts an operation. */
+/** The outcome of the POST that starts an operation. */
 export interface TriggerReport {
+  /** Requests that a worker took up to send them. */
   attempts: number;
   ambiguous: boolean;
-  /** How an ambiguous trigger was settled. */
+  /** How an ambiguous trigger was resolved. */
   reconciledBy: Evidence | 'resent' | null;
 }
 
+/** `given`: named by its id. Its server was checked only if Belay made it, or if an event announced it. */
 export type BackupSource = 'created' | 'shared' | 'reused' | 'given';
 
-export interface BackupResult {
-  serverId: string;
-  backupId: string | null;
-  /** Null where nobody knows yet. */
-  source: BackupSource | null;
+/** What the results of backups and deployments have in common. */
+interface OperationResult {
   outcome: Outcome | null;
   lastStatus: string | null;
   polls: number;
   trigger: TriggerReport;
   startedAt: string | null;
+  /** When its trigger was known to be accepted. Null for an operation that something else started. */
+  acceptedAt: string | null;
+  /** When a status in progress was first read. */
+  inProgressAt: string | null;
   endedAt: string | null;
 }
 
-export interface DeploymentResult {
-  siteId: string;
-  outcome: Outcome | null;
+export interface BackupResult extends OperationResult {
+  serverId: string;
+  backupId: string | null;
+  /** Null while it is not known. */
+  source: BackupSource | null;
+}
+
+export interface DeploymentResult extends OperationResult {
+  target: Target;
+  /** Null for an app. */
+  siteId: string | null;
   evidence: Evidence | null;
-  lastStatus: string | null;
-  polls: number;
-  trigger: TriggerReport;
-  startedAt: string | null;
-  endedAt: string | null;
   error: RunError | null;
 }
 
-/** The result of a run, and in flight what is known of it: then `outcome` is null. */
+/** The result of a run. While it is in progress, `outcome` is null and the other fields hold what is known. */
 export interface RunResult {
   schemaVersion: number;
   workflowId: string | null;
@@ -141,141 +123,14 @@ export interface RunResult {
   endedAt: string | null;
 }
 
-/** What the starter remembers in a run's memo, so that a key can be compared without a worker. */
+/** The memo of a run. It lets clients compare the input of a key without a worker. */
 export interface RunMemo {
   input: RunInput;
 }
 
-// ---- An operation: one backup or one deployment, the child of a run ----------------------------------------------
-
-/** A run that waits for a lock. */
-export interface Waiter {
-  workflowId: string;
-  runId: string;
-  /** When it first asked: waiters are served in this order. */
-  since: string;
-}
-
-interface OperationInput {
-  service: string;
-  searchAttributes: boolean;
-  idempotencyKey: string;
-  /** Whether the run was reset: an earlier execution of it may have sent the request already. */
-  reset: boolean;
-  intervalMs: number;
-  tries: number;
-  ifBusy: 'wait' | 'fail';
-  /** The queue that came with the lock. */
-  waiters: Waiter[];
-}
-
-export interface BackupServerInput extends OperationInput {
-  serverId: string;
-}
-
-export interface DeploySiteInput extends OperationInput {
-  siteId: string;
-  settleMs: number;
-  minEvidence: Evidence;
-  baselineWaitMs: number;
-  onAmbiguous: 'resend' | 'stop';
-}
-
-/** How a backup ended, as it is handed to the runs that share it. */
-export interface BackupEnd {
-  result: BackupResult;
-  error: RunError | null;
-}
-
-// ---- Messages ----------------------------------------------------------------------------------------------------
-
-/** Signals. To the holder of a lock: `lockRequested`. To the first waiter: `lockReleased`. To whoever polls: `hint`. */
-export const SIGNALS = { lockRequested: 'lockRequested', lockReleased: 'lockReleased', hint: 'hint' } as const;
-
-export interface LockRequested {
-  waiters: Waiter[];
-}
-
-export interface LockReleased {
-  lockId: string;
-  /** The rest of the queue. */
-  waiters: Waiter[];
-  /** The backup the holder of a server's lock made. */
-  backup: BackupEnd | null;
-}
-
-export const QUERIES = { progress: 'progress', why: 'why' } as const;
-
-/** What a workflow waits for right now. */
-export type Waiting =
-  | { for: 'lock'; lockId: string; since: string; /** The run, as far as known. */ heldBy?: string | null }
-  | {
-      for: 'backup' | 'deployment' | 'baseline' | 'trace';
-      try: number;
-      tries: number;
-      lastStatus: string | null;
-      lastReadAt: string | null;
-      nextReadAt: string;
-    };
-
 export interface RunProgress {
   result: RunResult;
   waiting: Waiting | null;
-  /** The operation in flight: its own progress tells the tries. */
+  /** The operation in progress. Query its own progress for the tries. */
   operation: { workflowId: string; runId: string } | null;
 }
-
-export interface OperationProgress<R = BackupResult | DeploymentResult> {
-  phase: OperationPhase;
-  result: R;
-  waiting: Waiting | null;
-}
-
-// ---- Activities ----------------------------------------------------------------------------------------------------
-
-export type StatusState = 'completed' | 'failed' | 'in_progress';
-
-/** A read of a status, with its failure as a value: a failed read is nothing unexpected to a wait. */
-export type ReadResult =
-  | {
-      ok: true;
-      status: string;
-      state: StatusState;
-      /** What the answer says of the record's identity: `id:17`, `commit:ab12`, `time:2026-01-01T00:00:00Z`. */
-      marks: string[];
-    }
-  | ReadFailure;
-
-export interface ReadFailure {
-  ok: false;
-  kind: 'http' | 'network' | 'timeout' | 'protocol' | 'other_service' | 'worker';
-  httpStatus: number | null;
-  retryAfterMs: number | null;
-  message: string;
-}
-
-/** The failures a trigger throws; anything else it fails with is ambiguous. Only `Ambiguous` may have had an effect. */
-export const TRIGGER_FAILURES = ['NotSent', 'Throttled', 'Conflict', 'Refused', 'Ambiguous', 'Reset'] as const;
-export type TriggerFailureType = (typeof TRIGGER_FAILURES)[number];
-
-export interface TriggerFailureDetails {
-  httpStatus: number | null;
-  retryAfterMs: number | null;
-}
-
-export interface TriggerActivityInput {
-  service: string;
-  idempotencyKey: string;
-  /** Of the operation's first execution: one that was reset sends nothing. */
-  firstRunId: string;
-}
-
-// ---- Search attributes ---------------------------------------------------------------------------------------------
-
-export const SEARCH_ATTRIBUTES = {
-  BelaySite: 'KEYWORD_LIST',
-  BelayServer: 'KEYWORD_LIST',
-  BelayPhase: 'KEYWORD',
-  BelayOutcome: 'KEYWORD',
-  BelayTrigger: 'KEYWORD',
-} as const;

@@ -3,31 +3,32 @@ import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import fc from 'fast-check';
-import { RUN_TYPES, type BackupResult, type DeploymentResult, type RunResult } from '../../src/contract/run.ts';
-import { problemOfInput } from '../../src/request/validate-run-input.ts';
+import { RUN_TYPES } from '../../src/contract/names.ts';
+import type { BackupResult, DeploymentResult, RunResult } from '../../src/contract/run.ts';
+import { validateRunInput } from '../../src/request/validate-run-input.ts';
 import { emptyResult } from '../../src/contract/results/empty-results.ts';
 import { resultOfInput } from '../../src/client/runs/closed-run.ts';
 import { DOCUMENTS, jsonSchemaOf, pathOf, runInput, runResult, textOf } from '../../tools/schemas.ts';
 import { at, bad, good, isCountedAlike, mixed, numbersOf, type Node } from '../support/run-inputs.ts';
 
 for (const name of Object.keys(DOCUMENTS) as (keyof typeof DOCUMENTS)[]) {
-  test(`docs/${name} is what the tool writes`, async () => {
+  test(`docs/${name} matches the output of the tool`, async () => {
     const written = await readFile(pathOf(name), 'utf8').catch(() => 'missing');
     assert.equal(written, await textOf(name), `docs/${name} is out of date: npm run schemas`);
   });
 }
 
-// date-time is an annotation here: the pattern next to it is what is checked.
+// date-time is only an annotation here: the pattern next to it is checked.
 const ajv = new Ajv2020({ strictTypes: true, formats: { 'date-time': true } });
 const inputSchema = jsonSchemaOf(runInput);
 const root = inputSchema as Node;
 const allowsInput = ajv.compile(inputSchema);
 const allowsResult = ajv.compile(jsonSchemaOf(runResult));
 
-/** Whether a run of some type takes it: what depends on the type isn't in the schema. */
-const someRunTakes = (input: unknown) => RUN_TYPES.some((type) => problemOfInput(type, input) === null);
+/** Whether a run of any type accepts it. The schema has no rules that depend on the type. */
+const someRunTakes = (input: unknown) => RUN_TYPES.some((type) => validateRunInput(type, input) === null);
 
-/** What arrives of it through Temporal. */
+/** The value after its way through Temporal. */
 const sent = (input: unknown) => JSON.parse(JSON.stringify(input)) as unknown;
 
 function judge(input: unknown): { schema: boolean; run: boolean } {
@@ -37,7 +38,7 @@ function judge(input: unknown): { schema: boolean; run: boolean } {
 
 const RUNS = { numRuns: 1_000 };
 
-test('property: what the schema of the input allows is what some run takes', () => {
+test('property: some run accepts every input that the schema allows', () => {
   fc.assert(
     fc.property(good(root), (input) => {
       assert.deepEqual(judge(input), { schema: true, run: true });
@@ -46,7 +47,7 @@ test('property: what the schema of the input allows is what some run takes', () 
   );
 });
 
-test('property: an input that is wrong in one place is refused by the schema and by every run', () => {
+test('property: the schema and every run reject an input with one error', () => {
   fc.assert(
     fc.property(bad(root), (input) => {
       assert.deepEqual(judge(input), { schema: false, run: false });
@@ -55,7 +56,7 @@ test('property: an input that is wrong in one place is refused by the schema and
   );
 });
 
-test('property: the schema and the runs agree on anything', () => {
+test('property: the schema and the runs agree on every input', () => {
   fc.assert(
     fc.property(mixed(root), (input) => {
       const { schema, run } = judge(input);
@@ -66,19 +67,19 @@ test('property: the schema and the runs agree on anything', () => {
 });
 
 for (const [path, min, max] of numbersOf(root)) {
-  test(`${path.join('.')} may be from ${min} to ${max} for the schema and for a run`, () => {
+  test(`the schema and the runs accept ${path.join('.')} from ${min} to ${max}`, () => {
     const taken = [min - 1, min, max, max + 1].map((value) => judge({ siteIds: ['a'], ...at(path, value) }));
     const [no, yes] = [false, true].map((all) => ({ schema: all, run: all }));
     assert.deepEqual(taken, [no, yes, yes, no]);
   });
 }
 
-test('neither a server nor a site is nothing to do', () => {
+test('the schema and the runs reject an input without a server and a site', () => {
   assert.deepEqual(judge({ siteIds: [] }), { schema: false, run: false });
   assert.deepEqual(judge({ serverId: 's1', siteIds: [] }), { schema: true, run: true });
 });
 
-test('characters beyond U+FFFF count once for the schema and twice for a run', () => {
+test('a character beyond U+FFFF counts once for the schema and twice for a run', () => {
   const id = '😀'.repeat(101);
   assert.equal(isCountedAlike(id), false);
   assert.deepEqual(judge({ siteIds: [id] }), { schema: true, run: false });
@@ -87,14 +88,21 @@ test('characters beyond U+FFFF count once for the schema and twice for a run', (
 
 const [startedAt, endedAt] = [new Date(0).toISOString(), new Date().toISOString()];
 const trigger = { attempts: 2, ambiguous: true, reconciledBy: 'resent' } as const;
-const ended = { polls: 4, trigger, startedAt, endedAt };
+const ended = { polls: 4, trigger, startedAt, acceptedAt: startedAt, inProgressAt: null, endedAt };
 const ids = { workflowId: 'w', runId: 'r', service: 'https://service.example', phase: 'done' } as const;
 const backup: BackupResult = {
   ...{ serverId: 's1', backupId: 'b-1', source: 'created', outcome: 'completed', lastStatus: 'completed' },
   ...ended,
 };
 const deployment: DeploymentResult = {
-  ...{ siteId: 'a1', outcome: 'completed', evidence: 'transition', lastStatus: 'completed', error: null },
+  ...{
+    target: { kind: 'site', id: 'a1' },
+    siteId: 'a1',
+    outcome: 'completed',
+    evidence: 'transition',
+    lastStatus: 'completed',
+    error: null,
+  },
   ...ended,
 };
 const error = { type: 'DeploymentFailed', message: 'the service said failed' } as const;
@@ -102,15 +110,15 @@ const failed: DeploymentResult = { ...deployment, outcome: 'failed', lastStatus:
 const whole: RunResult = emptyResult({ ...ids, startedAt, endedAt, backup, deployments: [deployment] });
 const input = { serverId: 's1', siteIds: ['a1'], meta: { job: '1' } };
 const RESULTS: Record<string, RunResult> = {
-  'of which nothing is known': emptyResult(),
-  'of a run that can only be told from its input': emptyResult(resultOfInput(input)),
+  'without any data': emptyResult(),
+  'of a run known only by its input': emptyResult(resultOfInput(input)),
   'of a run without an input': emptyResult(resultOfInput(null)),
   'in flight': { ...whole, phase: 'deploy', endedAt: null, deployments: [{ ...deployment, outcome: null }] },
   completed: { ...whole, outcome: 'completed', meta: { job: '1' }, links: { ui: 'http://127.0.0.1/' } },
   failed: { ...whole, outcome: 'failed', deployments: [deployment, failed], error },
 };
 for (const [what, result] of Object.entries(RESULTS)) {
-  test(`the schema of the result allows one ${what}, and fields that are added to it`, () => {
+  test(`the schema of the result allows a result ${what}, also with added fields`, () => {
     assert.ok(allowsResult(sent(result)), ajv.errorsText(allowsResult.errors));
     const more = { ...result, added: 1, deployments: result.deployments.map((one) => ({ ...one, added: 1 })) };
     assert.ok(allowsResult(sent(more)), ajv.errorsText(allowsResult.errors));
@@ -118,13 +126,13 @@ for (const [what, result] of Object.entries(RESULTS)) {
 }
 
 const WRONG: Record<string, object> = {
-  'an outcome nobody knows': { outcome: 'fine' },
+  'an unknown outcome': { outcome: 'fine' },
   'a local time': { startedAt: '2026-01-01T00:00:00+01:00' },
-  'half a poll': { backup: { ...backup, polls: 0.5 } },
-  'a field left out': { links: {} },
+  'a fractional number of polls': { backup: { ...backup, polls: 0.5 } },
+  'a missing field': { links: {} },
 };
 for (const [what, change] of Object.entries(WRONG)) {
-  test(`the schema of the result refuses one with ${what}`, () => {
+  test(`the schema of the result rejects a result with ${what}`, () => {
     assert.equal(allowsResult(sent({ ...whole, ...change })), false);
   });
 }

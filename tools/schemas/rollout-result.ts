@@ -1,61 +1,64 @@
-/** What a rollout answers, as a schema. Open, as that of a run. */
+/** The JSON Schema of a rollout's result. Open, like the schema of a run's result. */
 import { z } from 'zod';
-import { OUTCOMES, SCHEMA_VERSION } from '../../src/contract/run.ts';
+import { OUTCOMES, SCHEMA_VERSION } from '../../src/contract/names.ts';
 import type { RolloutResult } from '../../src/contract/rollout.ts';
-import { count, error, outcome, text, time } from './run-result.ts';
+import { count, error, named, outcome, text, time } from './run-result.ts';
 import type { Assert, Same } from './tie.ts';
 
 const sum = z
-  .record(z.enum([...OUTCOMES, 'running', 'to_come']), z.int().min(0))
-  .meta({ description: 'How many have which outcome; running and to_come have none yet.' });
+  .record(z.enum([...OUTCOMES, 'running', 'pending']), z.int().min(0))
+  .meta({ description: 'Number per outcome; running and pending have none yet.' });
 
 const target = z.object({
   serverId: z.string(),
   wave: z.string(),
   outcome,
-  workflowId: text('Its run; null before it began.'),
+  workflowId: text('Workflow id of its run; null before it started.'),
   backup: outcome,
-  deployments: z.array(z.object({ siteId: z.string(), outcome })),
+  deployments: z.array(z.object({ ...named, outcome })),
   error,
-  heldBy: text('The event that keeps it from beginning.'),
+  heldByEvent: text('Workflow id of the event that keeps it from starting.'),
   startedAt: time('When it began'),
   endedAt: time('When it ended'),
 });
 
 const decision = z.object({
   at: z.string(),
-  what: z.enum(['pause', 'resume', 'release', 'abort', 'hold', 'stop']),
+  action: z.enum(['pause', 'resume', 'release', 'abort', 'hold', 'stop']),
   by: z.string(),
-  why: z.string(),
+  reason: z.string(),
 });
 
 export const rolloutResult = z
   .object({
     schemaVersion: z.int().min(SCHEMA_VERSION).meta({ description: 'Fields may be added within a version.' }),
-    workflowId: text('The rollout in Temporal.'),
+    workflowId: text('Workflow id of the rollout.'),
     runId: text("Temporal's id of this attempt."),
     service: text('Origin of the service.'),
-    name: text('Of rollouts in belay.yaml.'),
-    fleet: text('Of fleets in belay.yaml.'),
-    attempt: count('1, and one more with each retry.'),
+    name: text('Its name in rollouts of belay.yaml.'),
+    fleet: text('Name of the fleet in belay.yaml.'),
+    attempt: count('1, plus 1 for each retry.'),
     outcome,
     phase: z
       .enum(['checking', 'running', 'paused', 'stopping', 'done'])
       .nullable()
-      .meta({ description: 'Where it is; stopping lets what runs end.' }),
+      .meta({ description: 'Where the rollout is; stopping waits for the runs in progress.' }),
     servers: sum,
     deployments: sum,
     targets: z.array(target).meta({ description: 'One for each server, in the order of the waves.' }),
-    decisions: z.array(decision).meta({ description: 'Who decided what, and why, the oldest first.' }),
+    decisions: z
+      .array(decision)
+      .meta({ description: 'Decisions about the rollout, oldest first: action, reason, and who made it.' }),
     error,
-    meta: z.record(z.string(), z.string()).nullable().meta({ description: 'The notes of the input.' }),
-    links: z.object({ ui: text('The rollout in the Temporal UI.') }),
+    meta: z.record(z.string(), z.string()).nullable().meta({ description: 'The meta of the input.' }),
+    links: z.object({ ui: text('Link to the rollout in the Temporal UI.') }),
     startedAt: time('When it started'),
     endedAt: time('When it ended'),
   })
   .meta({
     title: 'Result of a rollout',
-    description: 'What became of a rollout; in flight what is known of it, then the outcome is null.',
+    description:
+      'The result of a rollout, or what is known so far while it is in progress; its outcome is null until then.',
   }) satisfies z.ZodType<RolloutResult>;
 
 export type RolloutResultIsTied = Assert<Same<z.infer<typeof rolloutResult>, RolloutResult>>;

@@ -1,23 +1,16 @@
-/** What a run may be asked for, as a schema: the rules of src/request/validate-run-input.ts that hold for a run of some type. */
+/** The JSON Schema of a run's input, from the option table. It allows what a run of some type takes. */
 import { z } from 'zod';
-import { EVIDENCE, type RunInput } from '../../src/contract/run.ts';
-import {
-  LIMITS,
-  MAX_ID_LENGTH,
-  MAX_META_ENTRIES,
-  MAX_META_LENGTH,
-  MAX_SITES,
-  MIN_SETTLE_MS,
-  planOf,
-} from '../../src/request/validate-run-input.ts';
-import type { Assert, Same } from './tie.ts';
-
-const defaults = planOf({ siteIds: [] });
+import { TIMING } from '../../src/contract/timing.ts';
+import { MAX_ID_LENGTH, MAX_META_ENTRIES, MAX_META_LENGTH, MAX_TARGETS } from '../../src/request/limits.ts';
+import { TARGET_KINDS } from '../../src/contract/target.ts';
+import { splitPath } from '../../src/request/option-path.ts';
+import { INSTANT, TIME_OF_DAY } from '../../src/request/validate-run-input.ts';
+import { RUN_OPTIONS, type RunOptionRow } from '../../src/request/run-options.ts';
 
 // eslint-disable-next-line no-control-regex -- control characters are what it keeps out
-const ID = /^(?!\.{1,2}$)[^\u0000-\u001f\u007f-\u009f\ud800-\udfff]+$/u;
+const ID = /^(?!\.{1,2}$)(?!\s)(?!.*\s$)[^\u0000-\u001f\u007f-\u009f\ud800-\udfff]+$/u;
 
-// JSON Schema counts characters, src/request/validate-run-input.ts UTF-16 units: only characters beyond U+FFFF make a difference.
+// JSON Schema counts characters, validate-id.ts UTF-16 units.
 const inUnits = (max: number) => `at most ${max} UTF-16 units: a character beyond U+FFFF counts as two`;
 
 const id = (what: string) =>
@@ -26,90 +19,99 @@ const id = (what: string) =>
     .min(1)
     .max(MAX_ID_LENGTH)
     .regex(ID)
-    .meta({ description: `${what}. No control characters, neither "." nor "..", ${inUnits(MAX_ID_LENGTH)}.` });
+    .meta({
+      description: `${what}. No control characters, neither "." nor "..", no blank at either end, ${inUnits(MAX_ID_LENGTH)}.`,
+    });
 
-const describe = (description: string, value?: number | string | boolean) =>
-  value === undefined ? { description } : { description, default: value };
+const notes = z.record(z.string().min(1).max(MAX_META_LENGTH), z.string().max(MAX_META_LENGTH));
 
-const whole = ([min, max]: readonly [number, number], description: string, value?: number) =>
-  z.int().min(min).max(max).meta(describe(description, value)).exactOptional();
+function schemaOf({ type, help, derived, default: value }: RunOptionRow): z.ZodType {
+  const unit = type.kind === 'duration' ? ', in milliseconds' : '';
+  const made = derived === undefined ? '' : ` Default: ${derived.text}.`;
+  const description = `${help.charAt(0).toUpperCase()}${help.slice(1)}${unit}.${made}`;
+  const meta = value === null ? { description } : { description, default: value };
+  switch (type.kind) {
+    case 'duration':
+    case 'count':
+      return z.int().min(type.limits[0]).max(type.limits[1]).meta(meta);
+    case 'choice':
+      return z.enum(type.of).meta(meta);
+    case 'switch':
+      return z.boolean().meta(meta);
+    case 'id':
+      return id(description.slice(0, -1));
+    case 'map':
+      return notes.meta({
+        description: `${description} Names and values have ${inUnits(MAX_META_LENGTH)}.`,
+        maxProperties: MAX_META_ENTRIES,
+      });
+  }
+}
 
-const word = <W extends string>(words: readonly W[], description: string, value: W) =>
-  z.enum(words).meta(describe(description, value)).exactOptional();
+function shapeOf(group: 'backup' | 'deploy' | null): Record<string, z.ZodType> {
+  const rows = RUN_OPTIONS.filter(({ path }) => splitPath(path).group === group);
+  return Object.fromEntries(rows.map((row) => [splitPath(row.path).field, z.exactOptional(schemaOf(row))]));
+}
 
-const backup = z.strictObject({
-  intervalMs: whole(LIMITS.intervalMs, 'Between two reads of its status, in milliseconds.', defaults.backup.intervalMs),
-  tries: whole(LIMITS.tries, 'Reads of its status; the last one decides.', defaults.backup.tries),
-  maxAgeMs: whole(LIMITS.durationMs, 'Rest on a completed backup that began at most so long ago, in milliseconds.'),
-  backupId: id('Rest on this backup, made or in the making').exactOptional(),
-});
+const group = (name: 'backup' | 'deploy', description: string) =>
+  z.exactOptional(z.strictObject(shapeOf(name)).meta({ description }));
 
-const deploy = z.strictObject({
-  intervalMs: whole(LIMITS.intervalMs, 'Between two reads of its status, in milliseconds.', defaults.deploy.intervalMs),
-  tries: whole(LIMITS.tries, 'Reads of its status; the last one decides.', defaults.deploy.tries),
-  settleMs: whole(
-    LIMITS.durationMs,
-    `After this long the same final status as before is believed, in milliseconds; at least ${MIN_SETTLE_MS}. ` +
-      'Default: six intervals.',
-  ),
-  minEvidence: word(
-    EVIDENCE,
-    'What rests on weaker evidence ends unknown. Strongest first.',
-    defaults.deploy.minEvidence,
-  ),
-  baselineWaitMs: whole(
-    LIMITS.durationMs,
-    "Wait so long for somebody else's deployment to end, in milliseconds. Default: intervalMs times tries.",
-  ),
-  onAmbiguous: word(
-    ['resend', 'stop'],
-    'After a trigger that left no trace: send it once more, or stop with the outcome unknown.',
-    defaults.deploy.onAmbiguous,
-  ),
+const ORDER = 'in order: none for backupOnly, one for watchDeployment, else at least one.';
+
+const someOf = (field: string) => ({
+  required: [field],
+  properties: { [field]: { type: 'array' as const, minItems: 1 } },
 });
 
 export const runInput = z
   .strictObject({
     service: z
       .string()
-      .meta({ description: 'Origin of the service the run is meant for. Default: that of the worker which takes it.' })
+      .meta({ description: 'Origin of the service the run is meant for. Default: the service of its workers.' })
+      .exactOptional(),
+    epoch: z
+      .string()
+      .meta({ description: 'The BELAY_EPOCH in which the run is started. In another one it sends nothing.' })
       .exactOptional(),
     serverId: id(
-      'The server to back up: backupThenDeploy and backupOnly need it, the others refuse it',
+      'The server to back up: backupThenDeploy and backupOnly need it, the others reject it',
     ).exactOptional(),
-    siteIds: z.array(id('A site')).max(MAX_SITES).meta({
-      description: 'The sites to deploy, in order: none for backupOnly, one for watchDeployment, else at least one.',
-      uniqueItems: true,
-    }),
-    backup: backup.meta({ description: 'How the backup is made and waited for.' }).exactOptional(),
-    deploy: deploy.meta({ description: 'How each deployment is made and waited for.' }).exactOptional(),
-    ifBusy: word(['wait', 'fail'], 'While another run holds the server or the site.', defaults.ifBusy),
-    busyTimeoutMs: whole(LIMITS.busyTimeoutMs, 'Wait for it at most so long, in milliseconds.', defaults.busyTimeoutMs),
-    startWithinMs: whole(
-      LIMITS.startWithinMs,
-      'A run whose first task starts later than this ends not_started; in milliseconds.',
-      defaults.startWithinMs,
+    siteIds: z
+      .array(id('A site'))
+      .max(MAX_TARGETS)
+      .meta({ description: `The sites to deploy, ${ORDER}`, uniqueItems: true })
+      .exactOptional(),
+    targets: z
+      .array(z.strictObject({ kind: z.enum(TARGET_KINDS), id: id('Its id') }))
+      .max(MAX_TARGETS)
+      .meta({ description: `Instead of siteIds: the sites and apps to deploy, ${ORDER}`, uniqueItems: true })
+      .exactOptional(),
+    backup: group('backup', 'How the backup is made and waited for.'),
+    deploy: group(
+      'deploy',
+      `How each deployment is made and waited for. A settle time under ${TIMING.verdict.minSettleMs} ms counts as that.`,
     ),
-    keepGoing: z
-      .boolean()
-      .meta(describe('Go on with the next site when one is not completed.', defaults.keepGoing))
-      .exactOptional(),
-    heartbeat: id(
-      "Name of an address in the worker's notify.heartbeats, which is called when the run is completed",
-    ).exactOptional(),
-    meta: z
-      .record(z.string().min(1).max(MAX_META_LENGTH), z.string())
-      .meta({
-        description: `Notes that come back in the result. A name has ${inUnits(MAX_META_LENGTH)}.`,
-        maxProperties: MAX_META_ENTRIES,
+    deploysUntil: z
+      .strictObject({
+        time: z
+          .string()
+          .regex(TIME_OF_DAY)
+          .meta({ description: 'Such as 06:00.', examples: ['06:00'] }),
+        timeZone: z.string().meta({ description: 'Such as Europe/Berlin.' }),
+        after: z
+          .string()
+          .regex(INSTANT)
+          .meta({ description: 'Default: the start of the run.', examples: ['2026-11-22T02:30:00.000Z'] })
+          .exactOptional(),
       })
+      .meta({ description: 'Trigger no deployment after the first such time of day after an instant.' })
       .exactOptional(),
+    ...shapeOf(null),
   })
   .meta({
     title: 'Input of a run',
-    description: 'What a run may be asked for. Whether it needs a server, and how many sites, depends on its type.',
-    // Every run type needs a server or a site.
-    anyOf: [{ required: ['serverId'] }, { properties: { siteIds: { type: 'array', minItems: 1 } } }],
-  }) satisfies z.ZodType<RunInput>;
-
-export type RunInputIsTied = Assert<Same<z.infer<typeof runInput>, RunInput>>;
+    description: 'What a run may be asked for. Whether it needs a server, and how many targets, depends on its type.',
+    // Every run type needs a server or a target.
+    anyOf: [{ required: ['serverId'] }, ...['siteIds', 'targets'].map(someOf)],
+    not: { required: ['siteIds', 'targets'] },
+  });

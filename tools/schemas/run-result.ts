@@ -1,6 +1,8 @@
-/** What a run answers, as a schema. Open: fields are only ever added, so a reader ignores those it doesn't know. */
+/** The JSON Schema of a run's result. Open: fields are only ever added, so readers must ignore unknown ones. */
 import { z } from 'zod';
-import { EVIDENCE, OUTCOMES, SCHEMA_VERSION, type RunResult } from '../../src/contract/run.ts';
+import { EVIDENCE, OUTCOMES, SCHEMA_VERSION } from '../../src/contract/names.ts';
+import { TARGET_KINDS } from '../../src/contract/target.ts';
+import type { RunResult } from '../../src/contract/run.ts';
 import type { Assert, Same } from './tie.ts';
 
 export const count = (description: string) => z.int().min(0).meta({ description });
@@ -11,12 +13,12 @@ export const time = (what: string) =>
     .regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/)
     .meta({ format: 'date-time' })
     .nullable()
-    .meta({ description: `${what}: ISO 8601, UTC. Null where it isn't known, or not yet.` });
+    .meta({ description: `${what}: ISO 8601, UTC. Null if unknown, or not yet known.` });
 
 export const outcome = z
   .enum(OUTCOMES)
   .nullable()
-  .meta({ description: 'Null while in flight, or where there was none.' });
+  .meta({ description: 'Null while in progress, or if there was none.' });
 
 export const error = z
   .object({
@@ -29,6 +31,7 @@ export const error = z
       'Terminated',
       'ResourceDeleted',
       'Busy',
+      'TooLate',
       'Refused',
       'Cancelled',
       'WrongWorkflowId',
@@ -40,28 +43,32 @@ export const error = z
       'NoWorker',
       'StoppedWaiting',
     ]),
-    message: z.string().meta({ description: 'For people.' }),
+    message: z.string().meta({ description: 'A message for people.' }),
   })
   .nullable()
   .meta({ description: 'Why it is not completed, or null.' });
 
 const trigger = z
   .object({
-    attempts: count('How often it was sent.'),
-    ambiguous: z.boolean().meta({ description: 'Whether an attempt may have had an effect that was not answered.' }),
+    attempts: count('Number of times it was sent.'),
+    ambiguous: z
+      .boolean()
+      .meta({ description: 'Whether an attempt may have taken effect although no answer confirmed it.' }),
     reconciledBy: z
       .enum([...EVIDENCE, 'resent'])
       .nullable()
-      .meta({ description: 'How an ambiguous trigger was settled.' }),
+      .meta({ description: 'How an ambiguous trigger was resolved.' }),
   })
-  .meta({ description: 'What became of the POST that starts the operation.' });
+  .meta({ description: 'The POST that starts the operation.' });
 
 const operation = {
   outcome,
-  lastStatus: text('The last status the service answered, in its own word.'),
-  polls: count('Statuses that were answered.'),
+  lastStatus: text("The last status that was read, in the service's own word."),
+  polls: count('Number of reads that returned a status.'),
   trigger,
   startedAt: time('When it started'),
+  acceptedAt: time('When the service was known to have accepted the trigger'),
+  inProgressAt: time('When a status in progress was first read'),
   endedAt: time('When it ended'),
 };
 
@@ -72,18 +79,24 @@ const backup = z
     source: z
       .enum(['created', 'shared', 'reused', 'given'])
       .nullable()
-      .meta({ description: 'Where the backup is from; null where nobody knows yet.' }),
+      .meta({ description: 'Where the backup comes from; null if not yet known.' }),
     ...operation,
   })
   .nullable()
   .meta({ description: 'The backup, or null for a run without one.' });
 
+/** What was deployed. */
+export const named = {
+  target: z.object({ kind: z.enum(TARGET_KINDS), id: z.string() }).meta({ description: 'The site or app.' }),
+  siteId: text('Id of the site; null for an app.'),
+};
+
 const deployment = z.object({
-  siteId: z.string(),
+  ...named,
   evidence: z
     .enum(EVIDENCE)
     .nullable()
-    .meta({ description: "Why the status is held to be that of the run's deployment, strongest first." }),
+    .meta({ description: "Why the status counts as that of the run's deployment, strongest first." }),
   error,
   ...operation,
 });
@@ -91,25 +104,26 @@ const deployment = z.object({
 export const runResult = z
   .object({
     schemaVersion: z.int().min(SCHEMA_VERSION).meta({ description: 'Fields may be added within a version.' }),
-    workflowId: text('The run in Temporal.'),
-    runId: text("Temporal's id of this execution of it."),
+    workflowId: text('Workflow id of the run.'),
+    runId: text("Temporal's id of this execution of the workflow."),
     service: text('Origin of the service.'),
     outcome,
-    phase: z
-      .enum(['checking', 'queued', 'backup', 'deploy', 'done'])
-      .nullable()
-      .meta({ description: "Where the run is; queued waits for another run's lock." }),
+    phase: z.enum(['checking', 'queued', 'backup', 'deploy', 'parked', 'done']).nullable().meta({
+      description:
+        "Where the run is; queued: it waits for another run's lock; parked: it waits for a service that does not answer.",
+    }),
     backup,
-    deployments: z.array(deployment).meta({ description: 'One for each site, in the order they were asked for.' }),
+    deployments: z.array(deployment).meta({ description: 'One for each target, in the order they were asked for.' }),
     error,
-    meta: z.record(z.string(), z.string()).nullable().meta({ description: 'The notes of the input.' }),
-    links: z.object({ ui: text('The run in the Temporal UI.') }),
+    meta: z.record(z.string(), z.string()).nullable().meta({ description: 'The meta of the input.' }),
+    links: z.object({ ui: text('Link to the run in the Temporal UI.') }),
     startedAt: time('When the run started'),
     endedAt: time('When the run ended'),
   })
   .meta({
     title: 'Result of a run',
-    description: 'What became of a run; in flight what is known of it, then the outcome is null.',
+    description:
+      'The result of a run, or what is known so far while it is in progress; its outcome is null until then.',
   }) satisfies z.ZodType<RunResult>;
 
 export type RunResultIsTied = Assert<Same<z.infer<typeof runResult>, RunResult>>;

@@ -1,46 +1,54 @@
-/** Workflow ids. They are permanent: locks, scripts and the UI's search depend on them. Pure. */
+/** Builds workflow ids. They never change, because locks, scripts and searches in the UI depend on them. Pure. */
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
-import type { RunInput, RunType } from '../run.ts';
+import type { RunInput } from '../run.ts';
+import type { RunType } from '../names.ts';
+import { siteTarget, targetsOf, type Target } from '../target.ts';
 
 export const MAX_WORKFLOW_ID_BYTES = 200;
 
-/** The lock of a server: the id of the one backup of ours that may be in flight. */
+/** The lock of a server. It is also the id of the operation, so Belay runs at most one backup per server. */
 export const backupServerId = (serverId: string): string => workflowId('backup-server', serverId);
 
-/** The lock of a site: the id of the one deployment of ours that may be in flight. */
-export const deploySiteId = (siteId: string): string => workflowId('deploy-site', siteId);
+/** The lock of a target. It is also the id of the operation, so Belay runs at most one deployment per target. */
+export const lockIdOf = ({ kind, id }: Target): string => workflowId(`deploy-${kind}`, id);
 
-/** @throws TypeError where the input lacks what the run's type is named after */
-export function runWorkflowId(type: RunType, input: Pick<RunInput, 'serverId' | 'siteIds'>, key: string): string {
-  const [server, site] = [input.serverId, input.siteIds[0]];
+export const deploySiteId = (siteId: string): string => lockIdOf(siteTarget(siteId));
+
+type RunSubjects = Pick<RunInput, 'serverId' | 'siteIds' | 'targets'>;
+
+/** @throws TypeError if the input lacks the server or target that the id needs */
+export function runWorkflowId(type: RunType, input: RunSubjects, key: string): string {
+  const [server, target] = [input.serverId, targetsOf(input)[0]];
   if (type === 'backupThenDeploy' && server !== undefined) return workflowId('backup-then-deploy', server, key);
   if (type === 'backupOnly' && server !== undefined) return workflowId('backup', server, key);
-  if (type === 'deployOnly' && site !== undefined) return workflowId('deploy', site, key);
-  if (type === 'watchDeployment' && site !== undefined) return workflowId('watch', site, key);
-  throw new TypeError(`${type} needs ${type.startsWith('backup') ? 'a server' : 'a site'}`);
+  if (type === 'deployOnly' && target !== undefined) return workflowId('deploy', ...idParts(target), key);
+  if (type === 'watchDeployment' && target !== undefined) return workflowId('watch', ...idParts(target), key);
+  throw new TypeError(`${type} needs ${type.startsWith('backup') ? 'a server' : 'a target'}`);
 }
 
-/** One workflow for each delivery: a repeated one finds its id taken. */
+const idParts = ({ kind, id }: Target): string[] => (kind === 'app' ? ['app', id] : [id]);
+
+/** One workflow per delivery. A duplicate delivery finds its id taken. */
 export const eventId = (source: string, deliveryId: string): string => workflowId('event', source, deliveryId);
 
-/** Where it stands which server a backup is of. */
+/** Id of the record that maps a backup made by Belay to its server. */
 export const backupRecordId = (backupId: string): string => workflowId('backup-record', backupId);
 
-/** Where it stands of which server a run takes a backup to be that it didn't make. */
-export const restedBackupId = (backupId: string): string => workflowId('rested-backup', backupId);
+/** Id of the record that maps a backup made elsewhere to the server of the run that uses it. */
+export const adoptedBackupId = (backupId: string): string => workflowId('adopted-backup', backupId);
 
-/** Where it stands that a backup failed, as an event said. */
+/** Id of the record that a backup failed according to an event. */
 export const failedBackupId = (backupId: string): string => workflowId('failed-backup', backupId);
 
-/** Where the newest backup stands that somebody else began. */
+/** Id of the record of the newest backup of a server that was started elsewhere. */
 export const sharedBackupId = (serverId: string): string => workflowId('shared-backup', serverId);
 
-/** @param pauses so many there were before and with this one */
+/** @param pauses how many times the rollout has paused, including this one */
 export const rolloutPauseId = (rollout: string, firstRunId: string, pauses: number): string =>
   workflowId('rollout-paused', rollout, firstRunId, String(pauses));
 
-/** @param firstRunId of the execution: a reset keeps it, and nobody is told twice */
+/** @param firstRunId of the execution. A reset keeps it, so a notification is not sent twice. */
 export const runEndId = (runWorkflowId: string, firstRunId: string): string =>
   workflowId('run-end', runWorkflowId, firstRunId);
 
@@ -53,14 +61,14 @@ export const SCHEDULE_PREFIX = 'belay:';
 /** Temporal adds the time of each firing. */
 export const scheduledId = (fleet: string, schedule: string): string => workflowId('scheduled', fleet, schedule);
 
-/** What the ids of runs begin with that may wait for something of this server or site by themselves. */
+/** Prefixes of the ids of runs that may themselves wait for this server or site, without an operation. */
 export function waitingRunPrefixes({ serverId, siteId }: { serverId: string | null; siteId: string | null }): string[] {
   const kinds = [
     ...(serverId === null ? [] : [`backup-then-deploy:${encodeURIComponent(serverId)}:`]),
     ...(serverId === null ? [] : [`backup:${encodeURIComponent(serverId)}:`]),
     ...(siteId === null ? [] : [`watch:${encodeURIComponent(siteId)}:`]),
   ];
-  // Of a shortened id only so much is sure.
+  // A shortened id keeps only this much of its start.
   return kinds.map((prefix) => prefix.slice(0, MAX_WORKFLOW_ID_BYTES - HASH_BYTES));
 }
 
@@ -70,7 +78,7 @@ const ENDS_IN_HASH = /:[0-9a-f]{64}$/;
 
 function workflowId(kind: string, ...parts: string[]): string {
   const id = [kind, ...parts.map(encodeURIComponent)].join(':');
-  // One that looks as if it had been shortened is shortened, too: two inputs never share an id.
+  // An id that looks shortened is shortened as well, so that two inputs never share an id.
   if (id.length <= MAX_WORKFLOW_ID_BYTES && !(id.length === MAX_WORKFLOW_ID_BYTES && ENDS_IN_HASH.test(id))) return id;
   const hash = bytesToHex(sha256(utf8ToBytes(id)));
   return `${id.slice(0, MAX_WORKFLOW_ID_BYTES - HASH_BYTES)}:${hash}`;

@@ -1,13 +1,14 @@
-/** The one error that leaves the starter: its type says what happened, the result what is known. */
-import type { ErrorType, RunResult } from '../run.ts';
+/** The only error that the library throws. Its type names what happened; the result holds what is known. */
+import type { ErrorType } from '../names.ts';
+import type { RunResult } from '../run.ts';
 import type { RolloutResult } from '../rollout.ts';
 
 export class BelayError extends Error {
   override readonly name = 'BelayError';
   readonly type: ErrorType;
-  /** Null where no run was reached. */
+  /** Null if no run was reached. */
   readonly result: RunResult | null;
-  /** Null where no rollout was reached. */
+  /** Null if no rollout was reached. */
   readonly rollout: RolloutResult | null;
 
   constructor(

@@ -1,9 +1,50 @@
-/** The shapes of results, before anything is known. */
-import { SCHEMA_VERSION, type RunResult } from '../run.ts';
+/** Results in the shape of the contract, before anything is known. */
+import { SCHEMA_VERSION } from '../names.ts';
+import type { RunResult, TriggerReport, DeploymentResult, BackupResult, BackupSource } from '../run.ts';
 import type { RolloutResult } from '../rollout.ts';
-import { sumOf } from './tally.ts';
+import { isApp, type Target } from '../target.ts';
+import { countOutcomes } from './tally.ts';
 
-/** A result of which nothing is known yet, in the shape of the contract. */
+export const NO_TRIGGER: TriggerReport = { attempts: 0, ambiguous: false, reconciledBy: null };
+
+export function emptyDeployment(target: Target): DeploymentResult {
+  return {
+    ...named(target),
+    outcome: null,
+    evidence: null,
+    lastStatus: null,
+    polls: 0,
+    trigger: { ...NO_TRIGGER },
+    startedAt: null,
+    acceptedAt: null,
+    inProgressAt: null,
+    endedAt: null,
+    error: null,
+  };
+}
+
+/** How a result names a target. */
+export function named(target: Target): Pick<DeploymentResult, 'target' | 'siteId'> {
+  return { target, siteId: isApp(target) ? null : target.id };
+}
+
+export function emptyBackup(serverId: string, source: BackupSource | null = null): BackupResult {
+  return {
+    serverId,
+    backupId: null,
+    source,
+    outcome: null,
+    lastStatus: null,
+    polls: 0,
+    trigger: { ...NO_TRIGGER },
+    startedAt: null,
+    acceptedAt: null,
+    inProgressAt: null,
+    endedAt: null,
+  };
+}
+
+/** @param known the fields that are known already */
 export function emptyResult(known: Partial<RunResult> = {}): RunResult {
   return {
     schemaVersion: SCHEMA_VERSION,
@@ -34,8 +75,8 @@ export function emptyRollout(known: Partial<RolloutResult> = {}): RolloutResult 
     attempt: 1,
     outcome: null,
     phase: null,
-    servers: sumOf([]),
-    deployments: sumOf([]),
+    servers: countOutcomes([]),
+    deployments: countOutcomes([]),
     targets: [],
     decisions: [],
     error: null,

@@ -1,8 +1,8 @@
-/** The search attributes, where the worker says that the namespace has them. */
+/** Sets search attributes, if the worker reports that the namespace has them. */
 import { utf8ToBytes } from '@noble/hashes/utils.js';
 import { defineSearchAttributeKey, type SearchAttributePair } from '@temporalio/common';
 import { upsertSearchAttributes } from '@temporalio/workflow';
-import type { Outcome } from '../../contract/run.ts';
+import type { Outcome } from '../../contract/names.ts';
 
 const KEYS = {
   site: defineSearchAttributeKey('BelaySite', 'KEYWORD_LIST'),
@@ -17,14 +17,14 @@ export interface Attributes {
   servers?: string[];
   phase?: string;
   outcome?: Outcome;
-  /** What became of the last POST: accepted, without_effect, conflict, refused, ambiguous. */
+  /** Result of the last POST: accepted, no_effect, held_back, conflict, refused, reset or ambiguous. */
   trigger?: string;
 }
 
-/** Temporal's limit for one attribute, less what its encoding adds; beyond it the whole run would be terminated. */
+/** Temporal's limit for one attribute, minus the encoding overhead. Temporal terminates a workflow that exceeds it. */
 const MAX_VALUE_BYTES = 2_000;
 
-/** As many of the first as fit. */
+/** The first ids, up to the limit. */
 function fitting(ids: string[]): string[] {
   let bytes = 0;
   return ids.filter((id) => (bytes += utf8ToBytes(JSON.stringify(id)).length + 1) <= MAX_VALUE_BYTES);

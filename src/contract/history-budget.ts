@@ -1,0 +1,16 @@
+/**
+ * What may fill the history of an operation or waiting run. Temporal terminates a workflow at its limit of events, and
+ * that would free the lock under a live deployment. test/unit/history-budget.test.ts checks the sum.
+ */
+export const HISTORY_BUDGET = {
+  /** Temporal's limit. */
+  maxEvents: 51_200,
+  /** A read of a slow service: a quick one that fails, a patient one, its timer and its tasks. */
+  eventsPerRead: 12,
+  maxTries: 2_000,
+  maxHintedReads: 600,
+  /** Of an operation that waits for a service that is down. A longer outage is read more seldom. */
+  maxParkedReads: 400,
+  /** Senders of hints and requests for a lock stop once a history has this many events. */
+  signalsUntilEvents: 12_000,
+} as const;

@@ -1,0 +1,71 @@
+/**
+ * Every name that is stored in Temporal. Histories, schedules and scripts contain them: add, never rename or remove.
+ * The glossary in docs/explanation/glossary.md defines the terms of this folder.
+ */
+
+export const SCHEMA_VERSION = 1;
+export const DEFAULT_TASK_QUEUE = 'belay';
+export const DEFAULT_EPOCH = '1';
+
+/** The queue of events beside a queue of runs. */
+export const eventTaskQueue = (taskQueue: string): string => `${taskQueue}-events`;
+
+export const RUN_TYPES = ['backupThenDeploy', 'backupOnly', 'deployOnly', 'watchDeployment'] as const;
+export type RunType = (typeof RUN_TYPES)[number];
+
+/** Worst first: a run's outcome is the first of these that one of its parts has. */
+export const OUTCOMES = ['failed', 'unknown', 'timed_out', 'cancelled', 'not_started', 'completed'] as const;
+export type Outcome = (typeof OUTCOMES)[number];
+
+/** Why a status counts as that of Belay's own deployment. Strongest first. */
+export const EVIDENCE = ['identity', 'transition', 'changed', 'settled'] as const;
+export type Evidence = (typeof EVIDENCE)[number];
+
+/** The phase of a run. In `queued`, it waits for another run's lock, and in `parked` for a service that is down. */
+export type Phase = 'checking' | 'queued' | 'backup' | 'deploy' | 'parked' | 'done';
+
+export type ErrorType =
+  | 'BackupFailed'
+  | 'DeploymentFailed'
+  | 'BackupTimedOut'
+  | 'DeploymentTimedOut'
+  | 'OutcomeUnknown'
+  | 'Terminated'
+  | 'ResourceDeleted'
+  | 'Busy'
+  | 'TooLate'
+  | 'Refused'
+  | 'Cancelled'
+  | 'WrongWorkflowId'
+  | 'Internal'
+  | 'Usage'
+  | 'NotFound'
+  | 'KeyReused'
+  | 'TemporalUnreachable'
+  | 'NoWorker'
+  | 'StoppedWaiting';
+
+/** `lockRequested` goes to the holder of a lock, `lockReleased` to the first waiter, `hint` to workflows that poll. */
+export const SIGNALS = { lockRequested: 'lockRequested', lockReleased: 'lockReleased', hint: 'hint' } as const;
+
+export const QUERIES = { progress: 'progress', why: 'why' } as const;
+
+export const SEARCH_ATTRIBUTES = {
+  BelaySite: 'KEYWORD_LIST',
+  BelayServer: 'KEYWORD_LIST',
+  BelayPhase: 'KEYWORD',
+  BelayOutcome: 'KEYWORD',
+  BelayTrigger: 'KEYWORD',
+} as const;
+
+export const ROLLOUT_TYPE = 'rollOut';
+export const SCHEDULED_TYPE = 'runScheduled';
+
+/** The updates carry a user's decision about a rollout. The signal `hold` carries an event about a server. */
+export const ROLLOUT_UPDATES = { pause: 'pause', resume: 'resume', abort: 'abort' } as const;
+export const HOLD_SIGNAL = 'hold';
+
+/** No backup has this id. A read of it shows whether the service answers. */
+export const PROBE_BACKUP_ID = 'belay-probe';
+
+export const EVENT_TYPE = 'handleEvent';

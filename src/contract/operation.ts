@@ -1,0 +1,115 @@
+/** An operation is one backup or one deployment, a child of a run. Stored in histories: add, never rename or remove. */
+import type { Evidence } from './names.ts';
+import type { RunError, BackupResult, DeploymentResult } from './run.ts';
+import type { ServedService } from './service-identity.ts';
+import type { Target } from './target.ts';
+import type { Waiting } from './waiting.ts';
+import type { StatusWords } from './activities.ts';
+
+/**
+ * The phase of an operation. `baseline` includes the wait for another deployment to finish. In `parked`, it waits for a
+ * service that does not answer, and sends no trigger.
+ */
+export type OperationPhase = 'baseline' | 'trigger' | 'reconcile' | 'wait' | 'parked' | 'done';
+
+/** A run that waits for a lock. */
+export interface Waiter {
+  workflowId: string;
+  runId: string;
+  /** When it first requested the lock. Waiters get it in this order. */
+  since: string;
+}
+
+/** What was recorded about the service when the run was admitted. */
+export interface RecordedService extends ServedService {
+  statuses: StatusWords;
+  /** The word in `BELAY_EPOCH`. Another one means that Temporal's database was restored since. */
+  epoch: string;
+}
+
+export type AdmissionRead = 'status' | 'not_deployed' | 'failed';
+
+interface OperationInput extends RecordedService {
+  searchAttributes: boolean;
+  idempotencyKey: string;
+  /** Whether the run was reset. An earlier execution may have sent the request already. */
+  reset: boolean;
+  intervalMs: number;
+  tries: number;
+  /** The part of the interval by which every try is delayed. Default: none. */
+  jitter?: number;
+  ifBusy: 'wait' | 'fail';
+  /** How long to wait in all for a service that does not answer; null for no longer than failed reads are retried. */
+  outageBudgetMs: number | null;
+  /** The waiters to take over with the lock. */
+  waiters: Waiter[];
+}
+
+export interface BackupServerInput extends OperationInput {
+  serverId: string;
+}
+
+/** After `at`, nothing is triggered. */
+export interface Deadline {
+  at: string;
+  /** For the message: what sets it. */
+  reason: string;
+}
+
+/** Of a site or an app: the type of the workflow is `deploySite` for both. */
+export interface DeploySiteInput extends OperationInput {
+  target: Target;
+  deadline: Deadline | null;
+  /** The server that was backed up, if any. */
+  serverId?: string;
+  /** What the run read when it was admitted. Once it was a status, no 404 means that the target was never deployed. */
+  admissionRead: AdmissionRead;
+  settleMs: number;
+  minEvidence: Evidence;
+  baselineWaitMs: number;
+  onAmbiguous: 'resend' | 'stop';
+}
+
+/** How a backup ended, for the runs that share it. */
+export interface BackupConclusion {
+  service: string;
+  result: BackupResult;
+  error: RunError | null;
+}
+
+/** The operation that is a lock now, or was the last one. */
+export interface LockHolder {
+  /** Null if Temporal did not answer. */
+  runId: string | null;
+  /** Whether the lock is free. */
+  isClosed: boolean;
+  /** The service it is held for, as far as known. */
+  service?: string;
+  /** The run that holds the lock, as far as known. */
+  lockedBy: string | null;
+  /** Whether its history has room for a request. */
+  acceptsSignals: boolean;
+}
+
+export interface LockRequested {
+  waiters: Waiter[];
+}
+
+export interface LockReleased {
+  lockId: string;
+  /** The remaining waiters. */
+  waiters: Waiter[];
+  /** The backup that the holder of a server's lock made. */
+  backup: BackupConclusion | null;
+}
+
+/** Memo of an operation: for which service it holds the lock. */
+export interface OperationMemo {
+  service: string;
+}
+
+export interface OperationProgress<R = BackupResult | DeploymentResult> {
+  phase: OperationPhase;
+  result: R;
+  waiting: Waiting | null;
+}

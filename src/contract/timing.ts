@@ -1,0 +1,171 @@
+/**
+ * Every time budget of Belay, in milliseconds. Budgets that depend on each other are in one group, and
+ * test/unit/timing.test.ts checks the inequalities. What a user can set has its default in request/run-options.ts.
+ */
+
+const SECOND = 1_000;
+const MINUTE = 60 * SECOND;
+
+const POST = {
+  /** A POST that no worker takes within this time, by Temporal's clock, is never sent. */
+  takenWithinMs: 3 * SECOND,
+  /** Temporal is asked directly before a POST, and its answer holds for this long after the question. */
+  permitMs: 2 * SECOND,
+  /** How long the service may take to answer. */
+  answerMs: 8 * SECOND,
+  spareMs: SECOND,
+  heartbeatMs: SECOND,
+  /** A request that was not sent counts as certainly without effect for this long after it was scheduled. */
+  certainMs: 15 * MINUTE,
+  /** A POST whose worker is gone is known after this. */
+  heartbeatTimeoutMs: 6 * SECOND,
+} as const;
+
+export const TIMING = {
+  post: {
+    ...POST,
+    activityMs: POST.permitMs + POST.answerMs + POST.spareMs,
+    /** The pause before the next attempt if no worker took this one. */
+    notTakenPauseMs: SECOND,
+    /** From scheduling to the last moment a POST can still be under way: no second one follows before. */
+    underWayMs: POST.takenWithinMs + POST.permitMs + POST.answerMs + POST.spareMs,
+  },
+  /** Of all requests of a worker, after an answer that asks to wait. */
+  pace: {
+    defaultHoldMs: 5 * SECOND,
+    /** A service that names a longer time is asked once in between. */
+    maxHoldMs: 5 * MINUTE,
+    spreadMs: 2 * SECOND,
+    /** How often a worker looks how many others share the ceiling. */
+    countWorkersMs: 15 * SECOND,
+  },
+  /** How often a worker that rests probes the service. */
+  rest: { probePauseMs: 2 * SECOND },
+  read: {
+    /** A read left to another worker is not made if none takes it within this time. */
+    takenWithinMs: 3 * SECOND,
+    /** An activity that a resting worker gives back goes to the next worker after this. */
+    handOverMs: 500,
+    /** A local activity holds its workflow task, so it asks briefly. A slow answer gets a regular activity. */
+    quickMs: 800,
+    quickActivityMs: SECOND,
+    patientMs: 15 * SECOND,
+    patientActivityMs: 20 * SECOND,
+    /** The worker's and doctor's own question to the service. */
+    probeMs: 3_500,
+  },
+  poll: {
+    /** After a trigger, to catch short transitions. */
+    earlyReadsMs: [SECOND, 3 * SECOND],
+    hintGapMs: SECOND,
+    /** While a token is being replaced, however long the interval is. */
+    unauthorizedPauseMs: 15 * SECOND,
+    unauthorizedPatienceMs: 2 * MINUTE,
+    /** Of an operation that waits for a service that is down. */
+    parkedPauseMs: MINUTE,
+    /** Least time for failed reads of an operation, however short its budget is. */
+    minWholeMs: 30 * SECOND,
+  },
+  verdict: {
+    minSettleMs: 10 * SECOND,
+    /** A read this late after a POST, or a gap this much over the interval, leaves a trace unseen. */
+    coverageSlackMs: 5 * SECOND,
+  },
+  lock: {
+    /** A terminated holder signals no one, so a waiter looks again. A look and its timer are two billed actions. */
+    lookAgainMs: MINUTE,
+    /** A worker that is busy takes this long from a release to the start of the operation. */
+    handOverMs: 5 * SECOND,
+    /** A holder closes milliseconds after its signal. */
+    startAgainMs: 100,
+  },
+  lookup: {
+    localMs: 2 * SECOND,
+    describeWorkerLocalMs: 4 * SECOND,
+    regularMs: 10 * SECOND,
+    otherWorkersPauseMs: SECOND,
+    recordBusyPauseMs: 200,
+  },
+  event: {
+    /** Searches show a workflow a moment after it started, so they are made twice. */
+    searchLagMs: 5 * SECOND,
+    wakeMs: 15 * SECOND,
+    holdMs: 30 * SECOND,
+    deliverWithinMs: 5 * MINUTE,
+    findSharedBackupWithinMs: MINUTE,
+    /** A trigger is answered or given up within post.underWayMs, and then its backup's record exists. */
+    findServersAfterMs: [SECOND, 4 * SECOND, 16 * SECOND],
+    findServersWithinMs: MINUTE,
+    /** What happened longer ago is only recorded and reported. */
+    freshForMs: 15 * MINUTE,
+    /** Longer than its notifications are tried. */
+    giveUpAfterMs: 48 * 60 * MINUTE,
+    /** How long a receiver relies on what it found out about its service. */
+    serviceKnownForMs: 10 * SECOND,
+    signalGapMs: SECOND,
+    floodSignalGapMs: 10 * SECOND,
+  },
+  notify: {
+    answerMs: 8 * SECOND,
+    attemptMs: 20 * SECOND,
+    retryMs: 2 * SECOND,
+    maxRetryMs: 30 * MINUTE,
+    giveUpAfterMs: 24 * 60 * MINUTE,
+    /** A worker that lacks a channel passes the message on to another worker this soon. */
+    otherWorkerMs: 500,
+  },
+  worker: {
+    /** A poll lasts a minute, so a running worker was seen within this time. */
+    seenWithinMs: 70 * SECOND,
+    shutdownGraceMs: 15 * SECOND,
+    /** The sticky queue of a killed worker keeps a task no longer than this. */
+    stickyQueueMs: 2 * SECOND,
+    workflowTaskMs: 5 * SECOND,
+    /** The history of a thousand servers takes longer to replay. */
+    rolloutTaskMs: 10 * SECOND,
+    /** The pause before a worker that is not ready tries again: doubled each time, up to the second one. */
+    retryMs: 2 * SECOND,
+    maxRetryMs: 30 * SECOND,
+    visibleWithinMs: 5 * SECOND,
+    visiblePauseMs: 20,
+  },
+  client: {
+    connectMs: 4 * SECOND,
+    maxReconnectPauseMs: 2 * SECOND,
+    startMs: 5 * SECOND,
+    answerMs: 8 * SECOND,
+    queryMs: 3 * SECOND,
+    /** When waiting ends, for the status it is left with. */
+    lastQueryMs: 1_500,
+    listMs: 20 * SECOND,
+    retryRolloutMs: 30 * SECOND,
+    scheduleMs: 30 * SECOND,
+    scheduleRetryMs: SECOND,
+    /** Temporal refuses shorter polls. */
+    serverTimeMs: 2_300,
+    longPollMs: MINUTE,
+    /** How long a waiting client tries to reach Temporal again. */
+    outageMs: MINUTE,
+    reconnectPauseMs: SECOND,
+    storeReadyMs: 2 * SECOND,
+    storeEventMs: 5 * SECOND,
+  },
+  cli: {
+    /** A run that no worker has begun after this time is worth a message. */
+    beginsWithinMs: 15 * SECOND,
+    terminalPeriodMs: SECOND,
+    logPeriodMs: 3 * SECOND,
+  },
+  doctor: { clockToleranceMs: 2 * SECOND },
+  webhooks: {
+    requestMs: 10 * SECOND,
+    duplicateWindowMs: 10 * MINUTE,
+    /** Whether Temporal answers. */
+    readyForMs: SECOND,
+    /** Events with one meaning within this time are handled as one. */
+    coalesceMs: 2 * SECOND,
+    /** By Standard Webhooks, in both directions. */
+    signatureAgeMs: 5 * MINUTE,
+  },
+  dev: { serverStartMs: 30 * SECOND, serverStopMs: 5 * SECOND, buildProgressMs: 20 * SECOND },
+} as const;

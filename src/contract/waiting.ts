@@ -1,0 +1,48 @@
+/** What a workflow waits for, in a sentence and as data: the answer to the query `why`. */
+
+/** What a workflow waits for right now. */
+export type Waiting =
+  | {
+      kind: 'lock';
+      lockId: string;
+      since: string;
+      /** The run that holds the lock, as far as known. */
+      lockedBy?: string | null;
+    }
+  | {
+      kind: 'backup' | 'deployment' | 'baseline' | 'trace';
+      try: number;
+      tries: number;
+      lastStatus: string | null;
+      lastReadAt: string | null;
+      nextReadAt: string;
+      /** Only while the operation is parked, because the service does not answer. */
+      parked?: Parked;
+    };
+
+export interface Parked {
+  since: string;
+  /** When its outage budget is used up. */
+  until: string;
+  /** What went wrong last. */
+  reason: string;
+}
+
+/** What a rollout waits for right now. */
+export type RolloutWaiting =
+  | { kind: 'decision'; by: string; reason: string; since: string }
+  | {
+      kind: 'servers';
+      running: string[];
+      pending: number;
+      maxAtOnce: number;
+      /** Why no more servers start. */
+      stopped?: { by: string; reason: string };
+    };
+
+/** The answer of every run, operation and rollout to the query `why`. */
+export interface Explanation {
+  sentence: string;
+  /** Null if it waits for nothing. */
+  waiting: Waiting | RolloutWaiting | null;
+}

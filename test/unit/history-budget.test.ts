@@ -1,0 +1,16 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { HISTORY_BUDGET } from '../../src/contract/history-budget.ts';
+import { MAX_WAITERS } from '../../src/workflows/rules/wait-queue.ts';
+
+const { maxEvents, eventsPerRead, maxTries, maxHintedReads, maxParkedReads, signalsUntilEvents } = HISTORY_BUDGET;
+
+test('reads and signals together stay within the history that Temporal allows', () => {
+  const spare = 3_000;
+  assert.ok((maxTries + maxHintedReads + maxParkedReads) * eventsPerRead + signalsUntilEvents + spare <= maxEvents);
+});
+
+test('a full lock queue fits into the signals that a holder accepts', () => {
+  const eventsPerSignal = 4;
+  assert.ok(MAX_WAITERS * eventsPerSignal < signalsUntilEvents);
+});
