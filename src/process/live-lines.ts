@@ -1,11 +1,11 @@
-/** Lines that are drawn over again, where the stream is a terminal. */
+/** Lines that are redrawn in place on a terminal. */
 import { clearScreenDown, cursorTo, moveCursor } from 'node:readline';
 import { plainText } from '../contract/wording/safe-text.ts';
 
 export interface LiveLines {
-  /** As many as fit. */
+  /** Drops the lines that do not fit on the screen. */
   draw(lines: string[]): void;
-  /** Leaves the terminal as if nothing had been drawn. */
+  /** Removes the drawn lines. */
   clear(): void;
 }
 
@@ -21,9 +21,9 @@ export function createLiveLines(stream: NodeJS.WriteStream): LiveLines {
   return {
     draw(lines) {
       clear();
-      // Some terminals say that they have none.
+      // Some terminals report 0 rows or columns.
       const fitting = lines.slice(0, Math.max(1, (stream.rows || 24) - 1));
-      // A line that wraps could not be cleared.
+      // Clearing counts one screen row per line, so no line may wrap.
       const width = Math.max(20, (stream.columns || 80) - 1);
       stream.write(fitting.map((line) => plainText(line, width)).join('\n'));
       drawn = fitting.length;

@@ -1,5 +1,6 @@
-/** The log of programs that stay up: JSON lines on stderr, stdout is for results. */
+/** The log of long-running programs: JSON lines on stderr, because stdout is for results. */
 import { pino, type Logger } from 'pino';
+import { escapedJson } from './print.ts';
 
 export type { Logger };
 
@@ -8,8 +9,9 @@ export function createLogger(level: 'info' | 'warn' | 'silent'): Logger {
     level,
     base: null,
     timestamp: pino.stdTimeFunctions.isoTime,
-    // Temporal's SDK calls it so.
+    // Temporal's SDK logs errors under this key.
     serializers: { error: (error: unknown) => (error instanceof Error ? error.message : error) },
   };
-  return pino(options, pino.destination({ fd: 2, sync: true }));
+  const stderr = pino.destination({ fd: 2, sync: true });
+  return pino(options, { write: (line) => void stderr.write(`${escapedJson(line.trimEnd())}\n`) });
 }

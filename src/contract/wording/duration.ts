@@ -3,14 +3,14 @@
 const UNIT_MS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 } as const;
 export const HOUR_MS = UNIT_MS.h;
 
-/** `500ms`, `10s`, `2m`, `1h`, or a bare number of seconds, as milliseconds; null where it is none. */
+/** Parses `500ms`, `10s`, `2m`, `1h` or a bare number of seconds. @returns milliseconds; null for anything else */
 export function parseDuration(text: string): number | null {
   const match = /^(\d+(?:\.\d+)?)(ms|s|m|h)?$/.exec(text.trim());
   const ms = match === null ? NaN : Math.round(Number(match[1]) * UNIT_MS[(match[2] ?? 's') as keyof typeof UNIT_MS]);
   return Number.isSafeInteger(ms) ? ms : null;
 }
 
-/** The shortest way to write it. */
+/** Formats in the largest unit that gives a whole number: 90000 is `90s`. */
 export function durationText(ms: number): string {
   const unit = (['h', 'm', 's'] as const).find((it) => ms >= UNIT_MS[it] && ms % UNIT_MS[it] === 0) ?? 'ms';
   return `${ms / UNIT_MS[unit]}${unit}`;

@@ -1,8 +1,8 @@
-/** What an event names, in words. Pure. */
+/** What an event is about, as text. Pure. */
 import type { ServiceEvent } from '../event.ts';
 
-/** `server 12`, `site a1`, `backup 1000`, of those that it names. @param shown an id as the place can show it */
-export function namesIn(
+/** `server 12`, `site a1`, `backup 1000`: one entry for each id in the event. @param shown formats an id for display */
+export function eventSubjects(
   { serverId, siteId, backupId }: Pick<ServiceEvent, 'serverId' | 'siteId' | 'backupId'>,
   shown: (id: string) => string,
 ): string[] {

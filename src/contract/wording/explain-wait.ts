@@ -1,12 +1,14 @@
-/** Why something is waiting, in a sentence. Pure. */
-import type { OperationProgress, RunProgress, RunResult, Waiting } from '../run.ts';
-import type { RolloutWaiting, Why } from '../rollout.ts';
+/** One sentence that explains what a run, operation or rollout is waiting for. Pure. */
+import type { OperationProgress } from '../operation.ts';
+import type { RunProgress, RunResult } from '../run.ts';
+import type { Waiting, RolloutWaiting, Explanation } from '../waiting.ts';
+import { targetLabel } from './target-text.ts';
 import { plainText } from './safe-text.ts';
 
-/** How what comes from outside is shown, and how times are. */
+/** How to show text from outside, and times. */
 export interface Style {
   quote: (text: string) => string;
-  /** Of a time to come; null: it isn't told. */
+  /** Formats a future time; null leaves it out. */
   when: ((at: string) => string) | null;
 }
 
@@ -14,74 +16,81 @@ const quoted = (text: string): string => `"${plainText(text)}"`;
 
 const PLAIN: Style = { quote: quoted, when: (at) => `at ${at}` };
 
-/** For a line that is drawn again every second. */
+/** For a line that is redrawn every second. */
 export const COUNTDOWN: Style = {
   quote: quoted,
   when: (at) => `in ${Math.max(0, Math.ceil((Date.parse(at) - Date.now()) / 1000))} s`,
 };
 
-export function whyRun(progress: RunProgress): Why {
+export function explainRun(progress: RunProgress): Explanation {
   const { result, waiting, operation } = progress;
   const what = inFlight(result);
   if (waiting !== null) return { sentence: waitingSentence(waiting, what), waiting };
-  if (result.outcome !== null) return { sentence: `nothing is waited for: ${result.outcome}`, waiting };
+  if (result.outcome !== null) return { sentence: `finished: ${result.outcome}`, waiting };
   const doing = what ?? result.phase ?? 'starting';
-  return { sentence: operation === null ? doing : `${doing} is followed by ${operation.workflowId}`, waiting };
+  return { sentence: operation === null ? doing : `${doing}: handled by workflow ${operation.workflowId}`, waiting };
 }
 
-export function whyOperation({ result, phase, waiting }: OperationProgress): Why {
-  const what = 'siteId' in result ? `deployment of ${result.siteId}` : `backup of ${result.serverId}`;
+export function explainOperation({ result, phase, waiting }: OperationProgress): Explanation {
+  const what = 'target' in result ? `deployment of ${targetLabel(result.target)}` : `backup of ${result.serverId}`;
   if (waiting === null) return { sentence: `${what}: ${result.outcome ?? phase}`, waiting };
   return { sentence: waitingSentence(waiting, what), waiting };
 }
 
-export function whyRollout(waiting: RolloutWaiting | null, phase: string | null): Why {
-  if (waiting === null) return { sentence: `nothing is waited for: ${phase}`, waiting };
+export function explainRollout(waiting: RolloutWaiting | null, state: string | null): Explanation {
+  if (waiting === null) return { sentence: `not waiting: ${state}`, waiting };
   return { sentence: rolloutSentence(waiting), waiting };
 }
 
-/** `deployment of a1: try 7 of 30, last "building", next read at …` @param what it is that waits, where that isn't said already */
+/** `deployment of a1: try 7 of 30, last status "building", next read at …` @param what the waiting operation; null leaves it out */
 export function waitingSentence(waiting: Waiting, what: string | null, style: Style = PLAIN): string {
   const { quote, when } = style;
-  if (waiting.for === 'lock') {
-    const holder = waiting.heldBy === undefined || waiting.heldBy === null ? 'another run' : quote(waiting.heldBy);
-    return `${what ?? 'queued'}: waits for the lock ${quote(waiting.lockId)}, held by ${holder}`;
+  if (waiting.kind === 'lock') {
+    const holder =
+      waiting.lockedBy === undefined || waiting.lockedBy === null ? 'another run' : quote(waiting.lockedBy);
+    return `${what ?? 'queued'}: waiting for the lock ${quote(waiting.lockId)}, held by ${holder}`;
   }
-  const last = waiting.lastStatus === null ? 'not read yet' : `last ${quote(waiting.lastStatus)}`;
+  const last = waiting.lastStatus === null ? 'no status yet' : `last status ${quote(waiting.lastStatus)}`;
   const tries = `try ${waiting.try} of ${waiting.tries}`;
   const next = when === null ? '' : `, next read ${when(waiting.nextReadAt)}`;
-  const head = [what, DOING[waiting.for]].filter((part) => part !== null).join(', ');
-  return `${head === '' ? '' : `${head}: `}${tries}, ${last}${next}`;
+  const { parked } = waiting;
+  const outage =
+    parked === undefined
+      ? ''
+      : `parked since ${parked.since}, at most until ${parked.until}, because the service does not answer ` +
+        `(${quote(parked.reason)}); `;
+  const head = [what, doingOf(waiting)].filter((part) => part !== null).join(', ');
+  return `${head === '' ? '' : `${head}: `}${outage}${tries}, ${last}${next}`;
 }
 
-const DOING = {
-  backup: null,
-  deployment: null,
-  baseline: "somebody else's deployment comes first",
-  trace: 'requested, looking for its trace',
-} as const;
+function doingOf({ kind, parked, lastStatus }: Exclude<Waiting, { kind: 'lock' }>): string | null {
+  if (kind === 'trace') return 'request sent, checking whether it took effect';
+  if (kind !== 'baseline' || parked !== undefined) return null;
+  return lastStatus === null ? 'reading the status before the request' : 'waiting for another deployment to finish';
+}
 
 export function rolloutSentence(waiting: RolloutWaiting, quote: Style['quote'] = quoted): string {
-  if (waiting.for === 'decision') {
-    return `paused by ${quote(waiting.by)} because ${quote(waiting.because)}: resume or abort it`;
+  if (waiting.kind === 'decision') {
+    return `paused by ${quote(waiting.by)} because ${quote(waiting.reason)}: resume or abort it`;
   }
-  const { running, toCome, maxAtOnce, stopped } = waiting;
+  const { running, pending, maxAtOnce, stopped } = waiting;
   const some = running.slice(0, 3).map(quote).join(', ');
   const more = running.length > 3 ? ` and ${running.length - 3} more` : '';
   if (stopped !== undefined) {
-    const { by, because } = stopped;
-    const why = `stopped by ${quote(by)} because ${quote(because)}`;
-    return `${why}: ${running.length} still under way (${some}${more}), nothing more begins`;
+    const { by, reason } = stopped;
+    const cause = `stopped by ${quote(by)} because ${quote(reason)}`;
+    return `${cause}: ${running.length} still running (${some}${more}), no more servers start`;
   }
-  return `${running.length} of at most ${maxAtOnce} servers under way (${some}${more}), ${toCome} to come`;
+  return `${running.length} of at most ${maxAtOnce} servers running (${some}${more}), ${pending} pending`;
 }
 
-/** What a run is at. */
+/** The operation a run is working on. */
 export function inFlight(
   { phase, backup, deployments }: RunResult,
   quote: Style['quote'] = (id) => plainText(id),
 ): string | null {
-  if (phase === 'backup') return backup === null ? null : `backup of ${quote(backup.serverId)}`;
+  const isBackup = phase === 'backup' || (phase === 'parked' && backup?.outcome === null);
+  if (isBackup) return backup === null ? null : `backup of ${quote(backup.serverId)}`;
   const deployment = deployments.find(({ outcome }) => outcome === null);
-  return deployment === undefined ? null : `deployment of ${quote(deployment.siteId)}`;
+  return deployment === undefined ? null : `deployment of ${targetLabel(deployment.target, quote)}`;
 }

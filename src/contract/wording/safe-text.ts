@@ -1,25 +1,28 @@
-/** Text from outside (a status, an error body, `--meta`), made safe to keep and to show. Pure. */
+/** Makes text from outside (a status, an error body, `--meta`) safe to store and show. Pure. */
 
 const MAX_LENGTH = 200;
-// eslint-disable-next-line no-control-regex -- control characters are what is taken out
-const UNPRINTABLE = /[\u0000-\u001f\u007f-\u009f\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069]+/g;
 
-/** At most 200 characters in one line, without control characters or those that turn text around. */
+/** Control characters and those that change the text direction. */
+// eslint-disable-next-line no-control-regex -- matches control characters to remove them
+export const UNPRINTABLE = /[\u0000-\u001f\u007f-\u009f\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069]+/g;
+
+/** One line of at most 200 characters, without control characters or characters that change the text direction. */
 export function plainText(text: string, maxLength: number = MAX_LENGTH): string {
   const line = text.replace(UNPRINTABLE, ' ').trim();
   const characters = [...line];
   return characters.length <= maxLength ? line : `${characters.slice(0, maxLength - 1).join('')}…`;
 }
 
-/** As a code span of Markdown: nothing inside it is markup. */
+/** A Markdown code span, so that no part of the text is taken as markup. */
 export function codeSpan(text: string): string {
   return `\`${plainText(text).replaceAll('`', 'ˋ')}\``;
 }
 
-/** A word for a shell, to be copied. */
+/** Quotes a word so that it can be pasted into a shell. */
 export function shellWord(text: string): string {
   return /^[\w.:%~-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }
 
-/** Words of the service are one where only case and the blanks around them differ. */
-export const wordKey = (word: string): string => word.trim().toLowerCase();
+export function plainMeta(meta: Record<string, string> = {}): Record<string, string> {
+  return Object.fromEntries(Object.entries(meta).map(([name, value]) => [plainText(name), plainText(value)]));
+}

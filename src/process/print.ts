@@ -1,0 +1,55 @@
+/**
+ * The one way to stdout and stderr. What is printed contains text from outside: a status, a reason for a termination,
+ * the id of a workflow. It must neither move the cursor nor look like a command to a CI runner.
+ */
+import { UNPRINTABLE } from '../contract/wording/safe-text.ts';
+
+/** The colors that Belay uses itself. */
+// eslint-disable-next-line no-control-regex -- terminal colors begin with a control character
+const COLOR = /(\u001b\[(?:[0-9]|[1-4][0-9]|9[0-7])m)/;
+
+/** Prints lines for people on stdout. */
+export function print(lines: string | readonly string[]): void {
+  printTo(process.stdout, lines);
+}
+
+/** Prints lines for people on stderr. */
+export function printNote(lines: string | readonly string[]): void {
+  printTo(process.stderr, lines);
+}
+
+/** Drops colors unless the stream is a terminal: libraries also color their text where `CI` or `FORCE_COLOR` is set. */
+export function printTo(stream: NodeJS.WritableStream & { isTTY?: boolean }, lines: string | readonly string[]): void {
+  const all = [lines].flat().flatMap((line) => line.split('\n'));
+  const keepColors = stream.isTTY === true;
+  if (all.length > 0) stream.write(`${all.map((line) => safeLine(line, keepColors)).join('\n')}\n`);
+}
+
+/** Every other part is a color, because the pattern has a group. */
+function safeLine(line: string, keepColors: boolean): string {
+  const parts = line.split(COLOR).map((part, index) => {
+    if (index % 2 === 1) return keepColors ? part : '';
+    return part.replace(UNPRINTABLE, ' ');
+  });
+  return withoutCommands(parts.join(''));
+}
+
+/**
+ * GitHub runs a line that begins with `::` and, like other runners, takes `##[…`, `##vso[…` or `##teamcity[…` anywhere
+ * in a line as a command.
+ */
+function withoutCommands(line: string): string {
+  // eslint-disable-next-line no-control-regex -- colors may precede a command
+  return line.replace(/^((?:\s|\u001b\[\d+m)*):(?=:)/, '$1: ').replace(/#(?=#)/g, '# ');
+}
+
+/** One line of JSON, with everything escaped that a terminal or a CI runner would act on. */
+export function safeJson(document: unknown): string {
+  return escapedJson(JSON.stringify(document));
+}
+
+export function escapedJson(json: string): string {
+  const escape = (text: string) =>
+    [...text].map((it) => `\\u${it.charCodeAt(0).toString(16).padStart(4, '0')}`).join('');
+  return json.replace(UNPRINTABLE, escape).replace(/#(?=#)/g, '\\u0023');
+}

@@ -1,0 +1,21 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { waitingSentence } from '../../src/contract/wording/explain-wait.ts';
+import type { Waiting } from '../../src/contract/waiting.ts';
+
+const baseline = (lastStatus: string | null): Waiting => ({
+  ...{ kind: 'baseline', try: 1, tries: 30, lastStatus, lastReadAt: null },
+  nextReadAt: '2026-03-02T08:00:10Z',
+});
+
+test('before the request, a deployment waits for another one only if the service shows one', () => {
+  assert.equal(
+    waitingSentence(baseline(null), 'deployment of a1'),
+    'deployment of a1, reading the status before the request: try 1 of 30, no status yet, next read at 2026-03-02T08:00:10Z',
+  );
+  assert.equal(
+    waitingSentence(baseline('building'), 'deployment of a1'),
+    'deployment of a1, waiting for another deployment to finish: try 1 of 30, last status "building", ' +
+      'next read at 2026-03-02T08:00:10Z',
+  );
+});
