@@ -1,43 +1,46 @@
-/** The configuration file: what Belay has to be told that is no secret and differs between services. */
+/** Reads belay.yaml: the settings that differ between services. It never contains secrets, only where they are. */
 import { readFile } from 'node:fs/promises';
 import { LineCounter } from 'yaml';
-import { ConfigError, configFile } from './environment/environment.ts';
+import { ConfigError } from './environment/config-error.ts';
+import { configFile } from './environment/environment.ts';
 import { plainText } from '../contract/wording/safe-text.ts';
-import { fleetMistakes, type Mistake } from './plan/check-fleets.ts';
-import { remedyOf } from './file/fix-hints.ts';
+import { checkFleets, type ConfigIssue } from './plan/check-fleets.ts';
+import { fixHint } from './file/fix-hints.ts';
 import { configurationSchema, type Configuration } from './file/file-schema.ts';
 import { inOrderOfFile, lineOf, parseFile } from './file/yaml-source.ts';
 
 export type { Configuration };
 
-/** `belay.yaml:7`, where this key stands. */
-export async function placeOf(keys: string[], { path } = configFile()): Promise<string> {
+/** @returns the place of a key, such as `belay.yaml:7` */
+export async function locateKey(keys: string[], { path } = configFile()): Promise<string> {
   const lines = new LineCounter();
   const file = parseFile(await readFile(path, 'utf8'), lines);
   return 'broken' in file ? path : `${path}:${lineOf(file.document, lines, keys)}`;
 }
 
-/** @throws ConfigError that names file, line and key */
+/** @throws ConfigError with file, line and key */
 export async function readConfiguration({ path, isNamed } = configFile()): Promise<Configuration> {
   const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT' && !isNamed) return '';
-    throw new ConfigError(`${path} cannot be read (${error.code ?? 'unknown error'}): set BELAY_CONFIG to where it is`);
+    throw new ConfigError(
+      `${path} cannot be read (${error.code ?? 'unknown error'}): set BELAY_CONFIG to the path of belay.yaml`,
+    );
   });
   const lines = new LineCounter();
   const file = parseFile(text, lines);
-  const wrong = (line: number, keys: Mistake['path'], message: string) => {
+  const errorAt = (line: number, keys: ConfigIssue['path'], message: string) => {
     const key = keys.map((it) => plainText(String(it))).join('.') || 'the file';
     return new ConfigError(`${path}:${line}: ${key}: ${message}`);
   };
-  if ('broken' in file) throw wrong(file.broken.line, file.broken.keys, file.broken.message);
+  if ('broken' in file) throw errorAt(file.broken.line, file.broken.keys, file.broken.message);
   const parsed = configurationSchema.safeParse(file.content ?? {}, { reportInput: true });
   const [issue] = parsed.error?.issues ?? [];
   if (issue !== undefined) {
     const keys = [...issue.path, ...(issue.code === 'unrecognized_keys' ? issue.keys.slice(0, 1) : [])].map(String);
-    throw wrong(lineOf(file.document, lines, keys), keys, remedyOf(issue));
+    throw errorAt(lineOf(file.document, lines, keys), keys, fixHint(issue));
   }
   const configuration = inOrderOfFile(file.document, parsed.data ?? {});
-  const [mistake] = fleetMistakes(configuration);
-  if (mistake === undefined) return configuration;
-  throw wrong(lineOf(file.document, lines, mistake.path.map(String)), mistake.path, mistake.message);
+  const [fleetIssue] = checkFleets(configuration);
+  if (fleetIssue === undefined) return configuration;
+  throw errorAt(lineOf(file.document, lines, fleetIssue.path.map(String)), fleetIssue.path, fleetIssue.message);
 }

@@ -1,28 +1,57 @@
-/** The only reader of the environment. Temporal's own variables are read by @temporalio/envconfig. */
-import { readFile } from 'node:fs/promises';
+/** The only module that reads environment variables, except for Temporal's own, which @temporalio/envconfig reads. */
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { DEFAULT_TASK_QUEUE } from '../../contract/run.ts';
-
-type Environment = Record<string, string | undefined>;
-
-/** Something in the configuration is wrong; the message names the variable and the remedy. */
-export class ConfigError extends Error {
-  override readonly name = 'ConfigError';
-}
+import { given, nonEmpty, setting, type Environment } from './variables.ts';
+import { ConfigError } from './config-error.ts';
+import { maxRequestsPerSecond } from './max-rps.ts';
+import { proxyUrl } from './proxy-url.ts';
+import { allowsHttp, checkServiceIdentity, checkServiceUrl, parseUrl } from './service-url.ts';
+import { tokenSource } from './secrets.ts';
 
 export interface ServiceConfig {
   baseUrl: string;
+  /** Default: the URL serves one account. */
+  account?: string | null;
+  /** Default: the first one. */
+  epoch?: string;
   token: () => Promise<string>;
+  /** URL of the proxy for requests to the service. */
+  proxy?: string;
+  /** Ceiling of all workers together. Default: none. */
+  maxRequestsPerSecond?: number;
 }
 
-/** Where the service is and how to be let in; null where `BELAY_API_URL` isn't set. @throws ConfigError */
+/** The URL and token of the service; null if `BELAY_API_URL` is not set. @throws ConfigError */
 export async function serviceConfig(env: Environment = process.env): Promise<ServiceConfig | null> {
-  const url = set(env.BELAY_API_URL);
+  const url = given('BELAY_API_URL', env);
   if (url === null) return null;
-  const config = { baseUrl: checkServiceUrl(url, env.BELAY_ALLOW_HTTP === '1'), token: tokenSource(env) };
+  const proxy = proxyUrl(env);
+  const ceiling = maxRequestsPerSecond(env);
+  const config = {
+    baseUrl: checkServiceUrl(url, allowsHttp(env)),
+    account: namedAccount(env),
+    epoch: currentEpoch(env),
+    token: tokenSource(env),
+    ...(proxy === null ? {} : { proxy }),
+    ...(ceiling === null ? {} : { maxRequestsPerSecond: ceiling }),
+  };
   await config.token();
   return config;
+}
+
+export const currentEpoch = (env: Environment = process.env): string => setting('BELAY_EPOCH', env);
+
+export const namedAccount = (env: Environment = process.env): string | null => given('BELAY_ACCOUNT', env);
+
+/** The identity of the service that `BELAY_SERVICE` names, or null. @throws ConfigError */
+export function namedService(env: Environment = process.env): string | null {
+  const text = given('BELAY_SERVICE', env);
+  return text === null ? null : checkServiceIdentity('BELAY_SERVICE', text, namedAccount(env));
+}
+
+/** @param where for errors. @throws ConfigError */
+export function identityFrom(where: string, text: string, env: Environment = process.env): string {
+  return checkServiceIdentity(where, text, namedAccount(env));
 }
 
 /** @throws ConfigError */
@@ -31,19 +60,19 @@ export function requireService(config: ServiceConfig | null): ServiceConfig {
   throw new ConfigError('BELAY_API_URL is not set: give the base URL of the hosting service, https://… without /v1');
 }
 
-export const homeFolder = (env: Environment = process.env): string => resolve(set(env.BELAY_HOME) ?? '.belay');
+export const homeFolder = (env: Environment = process.env): string => resolve(setting('BELAY_HOME', env));
 
-export const taskQueue = (env: Environment = process.env): string => set(env.BELAY_TASK_QUEUE) ?? DEFAULT_TASK_QUEUE;
+export const taskQueue = (env: Environment = process.env): string => setting('BELAY_TASK_QUEUE', env);
 
-/** The configuration file, and whether somebody named it. */
+/** The configuration file, and whether BELAY_CONFIG names it. */
 export const configFile = (env: Environment = process.env): { path: string; isNamed: boolean } => ({
-  path: set(env.BELAY_CONFIG) ?? 'belay.yaml',
-  isNamed: set(env.BELAY_CONFIG) !== null,
+  path: setting('BELAY_CONFIG', env),
+  isNamed: given('BELAY_CONFIG', env) !== null,
 });
 
-/** Where people reach the Temporal UI, without a slash at the end; null where nobody said. @throws ConfigError */
+/** The address of the Temporal UI, without a slash at the end; null if it is not set. @throws ConfigError */
 export function uiUrl(env: Environment = process.env): string | null {
-  const url = set(env.BELAY_UI_URL);
+  const url = given('BELAY_UI_URL', env);
   if (url === null) return null;
   if (!/^https?:$/.test(parseUrl('BELAY_UI_URL', url).protocol)) {
     throw new ConfigError(`BELAY_UI_URL is not a web address: ${url}`);
@@ -51,110 +80,35 @@ export function uiUrl(env: Environment = process.env): string | null {
   return url.replace(/\/+$/, '');
 }
 
-/** Whether somebody said which Temporal to use. */
-export const namesTemporal = (env: Environment = process.env): boolean =>
-  set(env.TEMPORAL_ADDRESS) !== null || set(env.TEMPORAL_PROFILE) !== null;
+export const temporalAddress = (env: Environment = process.env): string | null => given('TEMPORAL_ADDRESS', env);
 
-function set(value: string | undefined): string | null {
-  return value === undefined || value.trim() === '' ? null : value.trim();
-}
-
-function checkServiceUrl(text: string, allowHttp: boolean): string {
-  const url = parseUrl('BELAY_API_URL', text);
-  if (url.protocol !== 'https:' && url.protocol !== 'http:') {
-    throw new ConfigError(`BELAY_API_URL must begin with https://, not ${url.protocol}`);
-  }
-  if (url.username !== '' || url.password !== '') {
-    throw new ConfigError('BELAY_API_URL must not hold a user or password: the token goes into BELAY_API_TOKEN');
-  }
-  if (url.search !== '' || url.hash !== '') throw new ConfigError('BELAY_API_URL must end before "?" and "#"');
-  if (/\/v1\/?$/.test(url.pathname)) throw new ConfigError('BELAY_API_URL must not end in /v1: Belay adds it');
-  if (url.protocol === 'http:' && !isLoopback(url.hostname) && !allowHttp) {
-    const remedy = 'use https, or set BELAY_ALLOW_HTTP=1';
-    throw new ConfigError(`BELAY_API_URL would send the token to ${url.host} unencrypted: ${remedy}`);
-  }
-  return url.origin + url.pathname.replace(/\/+$/, '');
-}
-
-function parseUrl(variable: string, text: string): URL {
-  // The text itself is not repeated: it may hold a password.
-  if (!URL.canParse(text)) throw new ConfigError(`${variable} is not a URL: give one like https://host`);
-  return new URL(text);
-}
-
-export function isLoopback(host: string): boolean {
-  return host === 'localhost' || host === '[::1]' || host === '::1' || /^127(\.\d{1,3}){3}$/.test(host);
-}
-
-/** Where a secret of the configuration file stands. */
-export type SecretPlace = { env: string } | { file: string };
-
-/**
- * Reads a secret, each time anew: a rotated file needs no restart.
- * @param key of the configuration file, for errors
- * @throws ConfigError now or later, which names the place and never the secret
- */
-export function secretSource(key: string, place: SecretPlace, env: Environment = process.env): () => Promise<string> {
-  if ('env' in place) {
-    const secret = set(env[place.env]);
-    if (secret === null) throw new ConfigError(`${key}: the variable ${place.env} is not set`);
-    return () => Promise.resolve(secret);
-  }
-  return async () => {
-    const text = await readSecretFile(key, place.file);
-    if (text !== '') return text;
-    throw new ConfigError(`${key}: the file ${place.file} is empty`);
-  };
-}
-
-/** @throws ConfigError that names the place and never the address, which may hold a secret */
-export function checkAddress(key: string, address: string, env: Environment = process.env): string {
-  // A URL parser would join lines.
-  if (/\s/.test(address) || !URL.canParse(address)) throw new ConfigError(`${key}: what stands there is no URL`);
-  const { protocol, hostname, username, password } = new URL(address);
-  if (username !== '' || password !== '') throw new ConfigError(`${key}: the address must hold no user or password`);
-  const isAllowed =
-    protocol === 'https:' || (protocol === 'http:' && (isLoopback(hostname) || env.BELAY_ALLOW_HTTP === '1'));
-  if (isAllowed) return address;
-  throw new ConfigError(`${key}: the address must begin with https://, or set BELAY_ALLOW_HTTP=1`);
-}
-
-async function readSecretFile(key: string, file: string): Promise<string> {
-  const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    throw new ConfigError(`${key}: ${file} cannot be read (${error.code ?? 'unknown error'})`);
-  });
-  return text.trim();
-}
-
-/** The token, for every request anew: a rotated file needs no restart. */
-function tokenSource(env: Environment): () => Promise<string> {
-  const [token, file] = [set(env.BELAY_API_TOKEN), set(env.BELAY_API_TOKEN_FILE)];
-  if (token !== null && file !== null) {
-    throw new ConfigError('BELAY_API_TOKEN and BELAY_API_TOKEN_FILE are both set: unset one of them');
-  }
-  if (token !== null) {
-    const checked = checkToken('BELAY_API_TOKEN', token);
-    return () => Promise.resolve(checked);
-  }
-  if (file === null) throw new ConfigError('no API token: set BELAY_API_TOKEN or BELAY_API_TOKEN_FILE');
-  return async () => checkToken('BELAY_API_TOKEN_FILE', await readSecretFile('BELAY_API_TOKEN_FILE', file));
-}
-
-function checkToken(source: string, token: string): string {
-  if (token === '') throw new ConfigError(`${source} is empty: put the API token there`);
-  if (!/^[\x21-\x7e]+$/.test(token)) {
-    throw new ConfigError(`${source} holds no token: it has blanks or characters no HTTP header can carry`);
-  }
-  return token;
-}
+/** Whether the environment names a Temporal server. */
+export const isTemporalConfigured = (env: Environment = process.env): boolean =>
+  temporalAddress(env) !== null || given('TEMPORAL_PROFILE', env) !== null;
 
 export const cacheFolder = (env: Environment = process.env): string =>
-  join(set(env.XDG_CACHE_HOME) ?? join(homedir(), '.cache'), 'belay');
+  join(given('XDG_CACHE_HOME', env) ?? join(homedir(), '.cache'), 'belay');
 
-/** The environment for programs we start: they need no token. */
-export function childEnvironment(env: Environment = process.env): NodeJS.ProcessEnv {
-  return Object.fromEntries(Object.entries(env).filter(([name]) => !name.startsWith('BELAY_API_TOKEN')));
+/** What every program needs. Anything else in the environment may be a secret. */
+const FOR_PROGRAMS =
+  /^(PATH|HOME|USER|LOGNAME|SHELL|TZ|LANG|LC_\w+|TMPDIR|TMP|TEMP|XDG_\w+|SSL_CERT_(FILE|DIR)|SystemRoot|USERPROFILE|(LOCAL)?APPDATA)$/i;
+/** What a build with Go needs besides, to reach its module proxy. */
+const FOR_BUILDS =
+  /^(GO(PROXY|FLAGS|PATH|ROOT|CACHE|MODCACHE|TMPDIR|TOOLCHAIN|SUMDB|NOSUMDB|PRIVATE|NOPROXY|INSECURE|ENV|OS|ARCH|MAXPROCS)|(HTTPS?|NO|ALL)_PROXY)$/i;
+
+/** The environment for the programs that Belay starts. */
+export function childEnvironment(env: NodeJS.ProcessEnv = process.env): NodeJS.ProcessEnv {
+  return allowed(env, [FOR_PROGRAMS]);
 }
 
-/** Whether npm or npx stands between us and whoever started us. */
-export const startedByNpm = (env: Environment = process.env): boolean => set(env.npm_command) !== null;
+/** The environment for building a program. */
+export function buildEnvironment(env: NodeJS.ProcessEnv = process.env): NodeJS.ProcessEnv {
+  return allowed(env, [FOR_PROGRAMS, FOR_BUILDS]);
+}
+
+function allowed(env: NodeJS.ProcessEnv, lists: RegExp[]): NodeJS.ProcessEnv {
+  return Object.fromEntries(Object.entries(env).filter(([name]) => lists.some((list) => list.test(name))));
+}
+
+/** Whether npm or npx started this process. */
+export const startedByNpm = (env: NodeJS.ProcessEnv = process.env): boolean => nonEmpty(env.npm_command) !== null;

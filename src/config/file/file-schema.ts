@@ -1,38 +1,51 @@
-/** What belay.yaml may hold. Its published form, docs/belay.schema.json, is made of this. */
+/** The schema of belay.yaml. docs/belay.schema.json is generated from it. */
 import { parsePath } from 'dot-prop';
 import { z } from 'zod';
-import { EVENT_KINDS } from '../../contract/event.ts';
+import { checkServiceIdentity } from '../environment/service-url.ts';
+import { EVENT_KINDS, type EventKind } from '../../contract/event.ts';
+import { EVENT_KIND_TABLE } from './event-kinds.ts';
 import { fleets, rollouts, schedules } from './fleet-schema.ts';
-import { wordKey } from '../../contract/wording/safe-text.ts';
-import { firstRepeated, name } from './schema-values.ts';
+import { normalizeStatus } from '../../contract/wording/status-word.ts';
+import { duration, firstRepeated, name, wholeNumber } from './schema-values.ts';
+import { LIMITS } from '../../request/limits.ts';
 
 const finalWords = z.record(z.string(), z.enum(['completed', 'failed'])).superRefine((words, context) => {
-  const keys = Object.keys(words).map(wordKey);
+  const keys = Object.keys(words).map(normalizeStatus);
   for (const [index, word] of Object.keys(words).entries()) {
-    const mistake = (message: string) => context.addIssue({ code: 'custom', message, path: [word] });
-    const key = wordKey(word);
-    if (key === '') mistake('write the word of the service');
-    else if (['completed', 'failed'].includes(key)) mistake('it is final already: take it out');
-    else if (keys.indexOf(key) < index) mistake('it stands there twice, case and blanks do not count: keep one');
+    const report = (message: string) => context.addIssue({ code: 'custom', message, path: [word] });
+    const key = normalizeStatus(word);
+    if (key === '') report('write a status word of the service');
+    else if (['completed', 'failed'].includes(key)) report('this word is always final: remove it');
+    else if (keys.indexOf(key) < index)
+      report('duplicate word, as case and surrounding spaces are ignored: remove one');
   }
 });
 
 const header = z.string().regex(/^[\w-]{1,100}$/, { error: 'write the name of an HTTP header' });
 const idHeader = header.describe("The header that holds a delivery's id.");
-const path = z
-  .string()
-  .trim()
-  .min(1)
-  .refine(isPath, { error: 'write a path of keys like data.server.id or items[0].id' });
+const path = z.string().trim().min(1).refine(isPath, { error: 'write a path like data.server.id or items[0].id' });
 
-/** Never the secret itself: where it is. */
+/** Added to the service's base URL, as the paths of sites are. */
+const appPath = z
+  .string()
+  .regex(/^\/(?!\/)[^?#\\\s{}]*\{id\}[^?#\\\s{}]*$/, {
+    error: 'write a path like /v1/apps/{id}/deploy: without a host or query, and with {id} once',
+  })
+  .refine((text) => !text.split('/').some((part) => part === '.' || part === '..'), {
+    error: 'write a path without . and ..',
+  });
+
+/** Where a secret is; never the secret itself. */
 const secret = z.union(
   [z.strictObject({ env: z.string().trim().min(1) }), z.strictObject({ file: z.string().trim().min(1) })],
-  { error: 'a secret or address stands in a file or variable: write { file: PATH } or { env: NAME }' },
+  { error: 'do not write a secret or address here: write { file: PATH } or { env: NAME }' },
 );
 const secrets = z.array(secret).min(1, { error: 'name at least one secret' });
 
-const meaning = {
+const common = {
+  maxPerMinute: wholeNumber(LIMITS.eventsPerMinute)
+    .describe('How many deliveries a minute become events; default 1200. Others are answered with 429.')
+    .optional(),
   fields: z
     .strictObject({
       id: path.optional(),
@@ -42,7 +55,7 @@ const meaning = {
       backup: path.optional(),
       time: path.optional(),
     })
-    .describe('Where in a body what stands, as paths of keys. Without one likely names are tried.')
+    .describe('Paths of the fields in the body. For a field without a path, Belay tries likely names.')
     .optional(),
   kinds: z
     .partialRecord(z.enum(EVENT_KINDS), z.array(z.string().trim().min(1)).min(1))
@@ -50,67 +63,101 @@ const meaning = {
       const words = Object.entries(kinds).flatMap(([kind, all]) =>
         all.map((word, index) => ({ word, path: [kind, index] })),
       );
-      const again = words[firstRepeated(words.map(({ word }) => wordKey(word)))];
-      const message = 'this word stands there twice: keep one';
-      if (again !== undefined) context.addIssue({ code: 'custom', message, path: again.path });
+      const duplicate = words[firstRepeated(words.map(({ word }) => normalizeStatus(word)))];
+      const message = 'duplicate word: remove one';
+      if (duplicate !== undefined) context.addIssue({ code: 'custom', message, path: duplicate.path });
     })
-    .describe("The sender's words for a kind. Likely ones are known without.")
+    .describe("The sender's words for each kind. Belay also knows likely ones.")
     .optional(),
 };
 
 const source = z.discriminatedUnion(
   'verify',
   [
-    z.strictObject({ verify: z.literal('standard-webhooks'), secrets, ...meaning }),
+    z.strictObject({ verify: z.literal('standard-webhooks'), secrets, ...common }),
     z.strictObject({
       verify: z.literal('hmac-sha256'),
       secrets,
       header: header.describe('The header that holds the HMAC-SHA256 of the body.'),
-      prefix: z.string().describe('What stands before it there, such as sha256=.').optional(),
+      prefix: z.string().describe('Text before the HMAC in that header, such as sha256=.').optional(),
       encoding: z.enum(['hex', 'base64']).describe('Default hex.').optional(),
       idHeader: idHeader.optional(),
-      ...meaning,
+      ...common,
     }),
-    z.strictObject({ verify: z.literal('none'), idHeader: idHeader.optional(), ...meaning }),
+    z.strictObject({ verify: z.literal('none'), idHeader: idHeader.optional(), ...common }),
   ],
   { error: 'write verify: standard-webhooks, hmac-sha256 or none' },
 );
 
-const reactions = z.strictObject({
-  'alert.fired': z.array(z.enum(['hold', 'notify'])).optional(),
-  'backup.started': z.array(z.enum(['share', 'notify'])).optional(),
-  'backup.failed': z.array(z.enum(['end-wait', 'notify'])).optional(),
-  'resource.deleted': z.array(z.enum(['end-wait', 'hold', 'notify'])).optional(),
-  unknown: z.array(z.enum(['notify'])).optional(),
+type ReactionsTo<K extends EventKind> = z.ZodType<(typeof EVENT_KIND_TABLE)[K]['allowed'][number][] | undefined>;
+const reactions = z.strictObject(
+  Object.fromEntries(
+    EVENT_KINDS.map((kind) => [kind, z.array(z.enum(EVENT_KIND_TABLE[kind].allowed)).optional()]),
+  ) as unknown as { [K in EventKind]: z.ZodOptional<ReactionsTo<K>> },
+);
+
+const service = z.string().transform((text, context) => {
+  try {
+    return checkServiceIdentity('the address', text, null);
+  } catch (error) {
+    context.addIssue(error instanceof Error ? error.message : String(error));
+    return z.NEVER;
+  }
 });
 
 export const configurationSchema = z
   .strictObject({
+    service: service
+      .describe('Base URL of the service that everything in this file is for. --service and BELAY_SERVICE override it.')
+      .optional(),
+    formerly: z
+      .array(service)
+      .describe('Base URLs that the same service had before it moved. What was recorded for them goes on.')
+      .optional(),
+    api: z
+      .strictObject({
+        app: z
+          .strictObject({
+            deploy: appPath.describe('Path of the POST that deploys an app.'),
+            latest: appPath.describe("Path of the GET that returns the status of an app's latest deployment."),
+          })
+          .describe('Paths of apps, which the service does not document. Without them, apps are not deployed.')
+          .optional(),
+      })
+      .describe('Endpoints of the service.')
+      .optional(),
     statuses: z
       .strictObject({ deployment: finalWords.optional(), backup: finalWords.optional() })
-      .describe('Words of the service that are final beside completed and failed, and what they mean.')
+      .describe('Status words that are final, besides completed and failed, and which of the two each one means.')
       .optional(),
     events: z
       .strictObject({
-        sources: z.record(name, source).describe('Senders, by the last part of POST /webhooks/<source>.').optional(),
-        reactions: reactions.describe('What is done with an event of a kind, beside the reads it hints at.').optional(),
+        sources: z
+          .record(name, source)
+          .describe('Senders of webhooks. The name is the last part of POST /webhooks/<source>.')
+          .optional(),
+        freshFor: duration(LIMITS.freshForMs).describe('Older events wake and hold nothing; default 15m.').optional(),
+        reactions: reactions.describe('What an event of each kind causes, besides earlier reads.').optional(),
       })
       .optional(),
     notify: z
       .strictObject({
         on: z
           .enum(['failed', 'all'])
-          .describe('Which ends of runs are told: failed, the default, is every end but completed.')
+          .describe('Which runs to report: all, or failed (default), which means every outcome except completed.')
           .optional(),
-        targets: z.record(name, secret).describe('Addresses that are told, by names of yours.').optional(),
-        heartbeats: z.record(name, secret).describe('Addresses for --heartbeat, by names of yours.').optional(),
+        targets: z
+          .record(name, secret)
+          .describe('Addresses that get the notifications, by names you choose.')
+          .optional(),
+        heartbeats: z.record(name, secret).describe('Addresses for --heartbeat, by names you choose.').optional(),
       })
       .optional(),
     fleets: fleets.describe('Which sites belong to which server.').optional(),
     rollouts: rollouts.describe('How a fleet is backed up and deployed.').optional(),
-    schedules: schedules.describe('What is started by itself, and when.').optional(),
+    schedules: schedules.describe('What to start automatically, and when.').optional(),
   })
-  .meta({ title: 'belay.yaml', description: 'Configuration of Belay; docs/configuration.md shows all of it.' });
+  .meta({ title: 'belay.yaml', description: 'Configuration of Belay; docs/reference/belay-yaml.md lists every key.' });
 
 export type Configuration = z.infer<typeof configurationSchema>;
 export type SourceConfig = z.infer<typeof source>;

@@ -1,9 +1,8 @@
-/** What to do about a value of belay.yaml that is not as it should be, in our words. */
+/** Error messages for invalid values in belay.yaml: what to write instead. */
 import type { z } from 'zod';
 
-export function remedyOf(issue: z.core.$ZodIssue): string {
-  if (issue.code === 'unrecognized_keys')
-    return `there is no such key; see ${documentOf(issue.path[0] ?? issue.keys[0])}`;
+export function fixHint(issue: z.core.$ZodIssue): string {
+  if (issue.code === 'unrecognized_keys') return 'there is no such key; see docs/reference/belay-yaml.md';
   if (issue.code === 'invalid_value') return `write one of ${issue.values.join(', ')}`;
   if (issue.code === 'invalid_key') return issue.issues[0]?.message ?? issue.message;
   if (issue.code === 'invalid_type' || issue.code === 'invalid_union')
@@ -11,10 +10,10 @@ export function remedyOf(issue: z.core.$ZodIssue): string {
   return issue.message;
 }
 
-/** Where the schema has no words of its own. */
+/** Uses the message of the schema, or a general one if the schema has none. */
 function expected(issue: z.core.$ZodIssue): string {
-  const word = issue.code === 'invalid_type' ? EXPECTED[issue.expected] : undefined;
-  return word === undefined || !issue.message.startsWith('Invalid input') ? issue.message : word;
+  const hint = issue.code === 'invalid_type' ? EXPECTED[issue.expected] : undefined;
+  return hint === undefined || !issue.message.startsWith('Invalid input') ? issue.message : hint;
 }
 
 const EXPECTED: Partial<Record<string, string>> = {
@@ -25,12 +24,6 @@ const EXPECTED: Partial<Record<string, string>> = {
   string: 'write a word, in quotes if it looks like something else',
   number: 'write a number',
 };
-
-const FLEET_KEYS = ['fleets', 'rollouts', 'schedules'];
-
-function documentOf(key: PropertyKey | undefined): string {
-  return FLEET_KEYS.includes(String(key)) ? 'docs/fleets.md' : 'docs/configuration.md';
-}
 
 function missing(input: unknown): string {
   if (input === undefined) return 'it is missing; ';

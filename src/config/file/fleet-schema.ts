@@ -1,43 +1,20 @@
-/** Fleets, rollouts and schedules in belay.yaml. What one key says of another is checked in fleet-checks.ts. */
+/** Fleets, rollouts and schedules in belay.yaml. Rules between keys are in plan/check-fleets.ts. */
 import { z } from 'zod';
-import { EVIDENCE } from '../../contract/run.ts';
 import { HOUR_MS } from '../../contract/wording/duration.ts';
-import { LIMITS, MAX_AT_ONCE, problemOfId } from '../../request/validate-run-input.ts';
+import { appTarget, siteTarget } from '../../contract/target.ts';
+import { MAX_AT_ONCE } from '../../request/limits.ts';
+import { validateId } from '../../request/validate-id.ts';
 import { isTimeZone } from '../../request/calendar/local-time.ts';
 import { cronTimes, DAYS, MONTHS } from '../../request/calendar/cron-times.ts';
-import { duration, id, ids, name, oneOrMore, share, wholeNumber } from './schema-values.ts';
+import { runOptionsShape } from './run-options-schema.ts';
+import { duration, id, ids, name, oneOrMore, countOrPercent, timeOfDay, wholeNumber } from './schema-values.ts';
 
-/** What Temporal takes at least. */
+/** Temporal accepts no catch-up window shorter than 10 s. */
 const CATCH_UP_LIMITS = [10_000, 30 * 24 * HOUR_MS] as const;
 const JITTER_LIMITS = [0, 24 * HOUR_MS] as const;
 
-const tries = wholeNumber(LIMITS.tries);
-
-/** How runs go: the options of `belay run`, in its words. */
-const runOptions = {
-  backup: z
-    .strictObject({
-      interval: duration(LIMITS.intervalMs).optional(),
-      tries: tries.optional(),
-      maxAge: duration(LIMITS.durationMs).optional(),
-    })
-    .describe('How backups are waited for.')
-    .optional(),
-  deploy: z
-    .strictObject({
-      interval: duration(LIMITS.intervalMs).optional(),
-      tries: tries.optional(),
-      settle: duration(LIMITS.durationMs).optional(),
-      minEvidence: z.enum(EVIDENCE).optional(),
-      baselineWait: duration(LIMITS.durationMs).optional(),
-      onAmbiguous: z.enum(['resend', 'stop']).optional(),
-    })
-    .describe('How deployments are waited for.')
-    .optional(),
-  ifBusy: z.enum(['wait', 'fail']).optional(),
-  busyTimeout: duration(LIMITS.busyTimeoutMs).optional(),
-  keepGoing: z.boolean().describe("Go on with a server's next site when one is not completed.").optional(),
-};
+/** Only `toRunOptions` reads these keys. */
+const runOptions = runOptionsShape as Record<'backup' | 'deploy' | 'keepGoing', z.ZodOptional<z.ZodUnknown>>;
 
 const label = z
   .union([z.string(), z.number(), z.boolean()], { error: 'write a word or number for the label' })
@@ -47,13 +24,14 @@ const labels = z.record(z.string().min(1), label);
 const server = z.strictObject(
   {
     sites: ids.describe('Its sites, in the order in which they are deployed.').optional(),
-    labels: labels.describe('Words of yours, for waves.').optional(),
+    apps: ids.describe('Its apps, which are deployed after the sites.').optional(),
+    labels: labels.describe('Labels you choose, for waves.').optional(),
   },
-  { error: 'write sites: or labels: below it, or nothing' },
+  { error: 'write sites:, apps: or labels: below it, or nothing' },
 );
 
 const serverId = z.string().superRefine((text, context) => {
-  const problem = problemOfId(text);
+  const problem = validateId(text);
   if (problem !== null) context.addIssue(`the id ${problem}: write it as the service does`);
 });
 
@@ -66,9 +44,9 @@ const fleet = z.strictObject(
         { error: 'write the servers below it, by their ids' },
       )
       .refine((servers) => Object.keys(servers).length > 0, { error: 'name at least one server' })
-      // Objects put keys that look like numbers first; read.ts brings them into the order of the file.
+      // Objects put keys that look like numbers first; load.ts restores the order of the file.
       .transform((servers) => new Map(Object.entries(servers)))
-      .describe('By their ids.'),
+      .describe('Servers, by their ids.'),
   },
   { error: 'write servers: and the servers below it' },
 );
@@ -77,12 +55,12 @@ const wave = z
   .strictObject(
     {
       name: name.optional(),
-      labels: labels.describe('Servers that have all of them.').optional(),
-      servers: share
+      labels: labels.describe('Takes servers that have all of these labels.').optional(),
+      servers: countOrPercent
         .refine((value) => Number.parseFloat(String(value)) > 0, {
-          error: 'write a number of servers from 1, or per cent',
+          error: 'write a number of servers from 1, or a percentage',
         })
-        .describe('So many, or per cent of the fleet; without it all.')
+        .describe('How many servers, as a number or a percentage of the fleet; default all.')
         .optional(),
     },
     { error: 'write labels: or servers: to say which servers go in this wave' },
@@ -91,23 +69,35 @@ const wave = z
     error: 'write labels: or servers: to say which servers go in this wave',
   });
 
+const timeZone = z.string().refine(isTimeZone, { error: 'write a time zone like Europe/Berlin or UTC' });
+
 const rollout = z.strictObject(
   {
     fleet: z.string({ error: 'write the name of a fleet' }),
     waves: z
       .array(wave)
       .min(1, { error: 'name at least one wave, or leave waves out' })
-      .describe('One after another; servers that no wave takes come last.')
+      .describe('Run one after another. Servers that no wave takes come last.')
       .optional(),
-    maxAtOnce: wholeNumber([1, MAX_AT_ONCE]).describe('So many servers at most are under way; default 1.').optional(),
-    maxFailures: share.describe('One more server that is not completed is too many; default 0.').optional(),
+    maxAtOnce: wholeNumber([1, MAX_AT_ONCE])
+      .describe('Maximum number of servers in progress at the same time; default 1.')
+      .optional(),
+    maxFailures: countOrPercent
+      .describe(
+        'How many servers may fail, which means not completed, as a number or a percentage of the fleet; default 0.',
+      )
+      .optional(),
     onFailures: z
       .enum(['stop', 'pause'])
-      .describe('When too many are not completed: begin nothing more (default), or pause for a decision.')
+      .describe('After more failures than that: start no more servers (default), or pause for a decision.')
       .optional(),
+    deploysUntil: timeOfDay
+      .describe('Trigger no deployment after this time of day, the first one after the start.')
+      .optional(),
+    timeZone: timeZone.describe('Time zone of deploysUntil; default UTC.').optional(),
     ...runOptions,
   },
-  { error: 'write fleet: and how it is rolled out below it' },
+  { error: 'write fleet: and the options of the rollout below it' },
 );
 
 const NUMBERS = { hour: [0, 23], minute: [0, 59], dayOfMonth: [1, 31] } as const;
@@ -124,7 +114,7 @@ const calendar = z.strictObject(
     dayOfWeek: oneOrMore(z.enum(DAYS), `write one of ${DAYS.join(', ')}, or a list of them`).optional(),
     month: oneOrMore(z.enum(MONTHS), `write one of ${MONTHS.join(', ')}, or a list of them`).optional(),
   },
-  { error: 'write hour: and what else has to match below it' },
+  { error: 'write hour: and the other fields of the calendar below it' },
 );
 
 const cron = z
@@ -137,13 +127,21 @@ const cron = z
     }
   });
 
+/** A bare id is that of a site. */
+const deployed = z.union([
+  id.transform(siteTarget),
+  z.strictObject({ app: id }).transform(({ app }) => appTarget(app)),
+]);
+
 const start = z
   .strictObject(
     {
-      rollout: name.describe('Of this name in rollouts.').optional(),
+      rollout: name.describe('Starts this rollout, by its name in rollouts.').optional(),
       run: id.describe('Backs this server up, then deploys its sites.').optional(),
       backup: id.describe('Backs this server up.').optional(),
-      deploy: oneOrMore(id, 'write the id of a site, or a list of them').describe('Deploys these sites.').optional(),
+      deploy: oneOrMore(deployed, 'write the id of a site, { app: ID } for an app, or a list of them')
+        .describe('Deploys these sites and apps.')
+        .optional(),
     },
     { error: 'write one of rollout, run, backup and deploy below it' },
   )
@@ -154,24 +152,30 @@ const start = z
 const schedule = z
   .strictObject(
     {
-      start: start.describe('What it starts.'),
+      start: start.describe('What to start.'),
       cron: cron.describe('Minute, hour, day of month, month, day of week.').optional(),
-      calendar: calendar.describe('Instead of cron: all that is given has to match.').optional(),
-      timeZone: z
-        .string()
-        .refine(isTimeZone, { error: 'write a time zone like Europe/Berlin or UTC' })
-        .describe('Of its times; default UTC.')
+      calendar: calendar.describe('Instead of cron. All given fields must match.').optional(),
+      timeZone: timeZone.describe('Time zone of its times; default UTC.').optional(),
+      deploysUntil: timeOfDay
+        .describe('Trigger no deployment after this time of day, the first one after the planned start.')
         .optional(),
-      jitter: duration(JITTER_LIMITS).describe('Each time up to so much later; default none.').optional(),
+      jitter: duration(JITTER_LIMITS)
+        .describe('Delay each start by a random time up to this long; default none.')
+        .optional(),
       overlap: z
         .enum(['skip', 'queue'])
-        .describe('While its last run goes on: leave a time out (default), or start one after it.')
+        .describe('While the last run is in progress: skip a time (default), or queue one run after it.')
         .optional(),
       catchUp: duration(CATCH_UP_LIMITS)
-        .describe('What was missed while Temporal was down is made up for so long; default 1h.')
+        .describe('Make up for times missed while Temporal was down, if no older than this; default 1h.')
         .optional(),
-      pauseOnFailure: z.boolean().describe('Pause when what it started is not completed; default false.').optional(),
-      heartbeat: name.describe("Of the worker's notify.heartbeats: called when it is completed.").optional(),
+      pauseOnFailure: z
+        .boolean()
+        .describe('Pause the schedule when what it started is not completed; default false.')
+        .optional(),
+      heartbeat: name
+        .describe("A name in the worker's notify.heartbeats, called when what it started is completed.")
+        .optional(),
       ...runOptions,
     },
     { error: 'write start: and cron: or calendar: below it' },
@@ -184,7 +188,7 @@ export const fleets = z.record(name, fleet);
 export const rollouts = z.record(name, rollout);
 export const schedules = z.record(name, schedule);
 
+export type ServerConfig = z.infer<typeof server>;
 export type FleetConfig = z.infer<typeof fleet>;
 export type RolloutConfig = z.infer<typeof rollout>;
 export type ScheduleConfig = z.infer<typeof schedule>;
-export type RunOptionsConfig = Pick<RolloutConfig, keyof typeof runOptions>;

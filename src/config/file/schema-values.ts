@@ -1,32 +1,37 @@
-/** What stands in more than one place of belay.yaml. */
+/** Schemas of values that occur in several places of belay.yaml. */
 import { z } from 'zod';
 import { durationText, parseDuration } from '../../contract/wording/duration.ts';
-import { problemOfId } from '../../request/validate-run-input.ts';
+import { validateId } from '../../request/validate-id.ts';
+import { TIME_OF_DAY } from '../../request/validate-run-input.ts';
 import { NAME } from '../../request/validate-rollout-input.ts';
 
-export const name = z.string().regex(NAME, { error: 'a name has up to 50 of a-z, 0-9 and "-"' });
+export const name = z
+  .string()
+  .regex(NAME, { error: 'use a name of 1 to 50 characters of a-z, 0-9 and "-", beginning with a letter or digit' });
 
-/** An id of the service; one that stands there as a number is taken as it is written. */
+/** An id of the service. One written as a number keeps its digits as they are in the file. */
 export const id = z
-  .union([z.string(), z.number()], { error: 'write the id of a server or site' })
+  .union([z.string(), z.number()], { error: 'write the id of a server, site or app' })
   .transform(String)
   .superRefine((text, context) => {
-    const problem = problemOfId(text);
+    const problem = validateId(text);
     if (problem !== null) context.addIssue(`the id ${problem}: write it as the service does`);
   });
 
+export const timeOfDay = z.string().regex(TIME_OF_DAY, { error: "write a time like '06:00', in quotes" });
+
 export const ids = z.array(id, { error: 'write a list of ids, like [34, 35]' }).superRefine((all, context) => {
-  const twice = firstRepeated(all);
-  if (twice >= 0)
-    context.addIssue({ code: 'custom', message: `${all[twice]} stands there twice: name it once`, path: [twice] });
+  const duplicate = firstRepeated(all);
+  if (duplicate >= 0)
+    context.addIssue({ code: 'custom', message: `duplicate id ${all[duplicate]}: remove one`, path: [duplicate] });
 });
 
-/** Where the first one stands that stood before; -1 where each is there once. */
+/** @returns the index of the first word that occurred before, or -1 */
 export function firstRepeated(words: readonly string[]): number {
   return words.findIndex((word, index) => words.indexOf(word) < index);
 }
 
-/** In milliseconds. */
+/** @returns milliseconds */
 export function duration([min, max]: readonly [number, number]) {
   const remedy = `write a duration from ${durationText(min)} to ${durationText(max)}, like 30s or 5m`;
   return z
@@ -40,23 +45,29 @@ export function wholeNumber([min, max]: readonly [number, number]) {
   return z.number({ error }).int({ error }).min(min, { error }).max(max, { error });
 }
 
-const SHARE = { error: 'write a number of servers, or per cent up to 100%, like 3%' };
+const COUNT_ERROR = { error: 'write a number of servers, or a percentage up to 100%, like 3%' };
 
-/** A number of servers, or a part of them: `3`, `3%`. */
-export const share = z
-  .union([z.number(SHARE).int(SHARE).min(0, SHARE), z.string(SHARE).regex(/^\d{1,3}(\.\d+)?%$/, SHARE)], SHARE)
-  .refine((value) => typeof value === 'number' || Number.parseFloat(value) <= 100, SHARE);
+/** A number of servers, or a percentage: `3`, `3%`. */
+export const countOrPercent = z
+  .union(
+    [
+      z.number(COUNT_ERROR).int(COUNT_ERROR).min(0, COUNT_ERROR),
+      z.string(COUNT_ERROR).regex(/^\d{1,3}(\.\d+)?%$/, COUNT_ERROR),
+    ],
+    COUNT_ERROR,
+  )
+  .refine((value) => typeof value === 'number' || Number.parseFloat(value) <= 100, COUNT_ERROR);
 
-type Share = z.infer<typeof share>;
+type CountOrPercent = z.infer<typeof countOrPercent>;
 
-/** Rounded down: 3% of 10 servers is none. */
-export function shareOf(value: Share, servers: number): number {
+/** Rounds down: 3% of 10 servers is 0. */
+export function resolveCount(value: CountOrPercent, servers: number): number {
   return typeof value === 'number'
     ? value
     : Math.floor(Number(((Number.parseFloat(value) * servers) / 100).toFixed(6)));
 }
 
-/** One or a list of them. */
+/** One value or a list of them. */
 export function oneOrMore<T extends z.ZodType>(value: T, error: string) {
   return z
     .union([value, z.array(value).min(1, { error })], { error })

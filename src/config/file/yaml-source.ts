@@ -1,4 +1,4 @@
-/** belay.yaml as YAML: what is wrong with it as such, and where its keys stand. */
+/** Parses belay.yaml as YAML: explains syntax errors, and finds the line of a key. */
 import {
   isAlias,
   isMap,
@@ -14,67 +14,66 @@ import {
 } from 'yaml';
 import type { Configuration } from './file-schema.ts';
 
-interface Broken {
+interface SyntaxIssue {
   line: number;
   keys: string[];
   message: string;
 }
 
-/** Ids and labels stand below these: what looks like a number is to be taken as it was written, like 0012 or 1e3. */
-const WRITTEN_BELOW = [
+/** Ids and labels below these keys are kept as written, even if they look like numbers, such as 0012 or 1e3. */
+const KEPT_AS_WRITTEN = [
   /^fleets\./,
   /^schedules\.[^.]*\.(start\.|heartbeat\.$)/,
   /^rollouts\.[^.]*\.(fleet\.$|waves\..*labels\.)/,
-  // Names.
   /^(rollouts|schedules|notify\.targets|notify\.heartbeats|events\.sources)\.[^.]*\.$/,
 ];
 
-/** Objects don't take it as a key of their own. */
+/** Assigning this key would set the prototype of the object. */
 const PROTOTYPE = '__proto__';
-/** No word, but a list, other keys, or nothing. */
+/** Code for a key that is a list, a map or empty. */
 const KEY = 'KEY';
 
-/** @returns with what it holds as plain objects */
+/** @returns the document and its content as plain objects, or the first syntax error */
 export function parseFile(
   text: string,
   lines: LineCounter,
-): { document: Document; content: unknown } | { broken: Broken } {
+): { document: Document; content: unknown } | { broken: SyntaxIssue } {
   if (/[\0\uFFFD]/.test(text))
-    return { broken: { line: 1, keys: [], message: 'it is no text in UTF-8: save it as such' } };
+    return { broken: { line: 1, keys: [], message: 'the file is not valid UTF-8: save it as UTF-8' } };
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, uniqueKeys: isSameKey });
   const [error] = document.errors;
   const broken =
     error === undefined
       ? unusableNode(document)
-      : { code: error.code, at: placeOfError(error, text), said: error.message };
+      : { code: error.code, at: errorOffset(error, text), detail: error.message };
   if (broken !== null) {
-    const message = REMEDIES[broken.code] ?? `this is no YAML: ${broken.said}`;
+    const message = FIX_HINTS[broken.code] ?? `not valid YAML: ${broken.detail}`;
     const keys = broken.code === 'MULTIPLE_DOCS' ? [] : keysAt(document, broken.at);
     return { broken: { line: lines.linePos(broken.at).line, keys, message } };
   }
-  keepWritten(document);
+  keepAsWritten(document);
   try {
     return { document, content: document.toJS() as unknown };
   } catch {
-    return { broken: { line: 1, keys: [], message: 'its *aliases make it too large: write out what they stand for' } };
+    return { broken: { line: 1, keys: [], message: 'its *aliases expand to too many values: write them out' } };
   }
 }
 
-const REMEDIES: Partial<Record<string, string>> = {
-  BAD_ALIAS: 'what begins with * is YAML for something else: put it in quotes',
-  UNEXPECTED_TOKEN: 'this is no YAML: text with signs like * or : goes in quotes',
-  DUPLICATE_KEY: 'it stands there twice: keep one',
-  MULTIPLE_DOCS: 'the file has two documents: take the line --- out',
-  MISSING_CHAR: 'a quote or bracket is open to the end: close it',
-  BLOCK_AS_IMPLICIT_KEY: 'two keys stand in one line: begin a line after the first one, or put the text in quotes',
-  BAD_INDENT: 'indent it as what stands beside it, and close brackets before it',
-  TAB_AS_INDENT: 'it is indented with a tab: use blanks',
-  BAD_SCALAR_START: 'what begins with such a sign goes in quotes',
-  [KEY]: 'a key is a word: put it in quotes, and a list or {{ template }} is none',
-  [PROTOTYPE]: 'this can be no name: take another',
+const FIX_HINTS: Partial<Record<string, string>> = {
+  BAD_ALIAS: 'a value that begins with * refers to an anchor that is not in the file: put it in quotes',
+  UNEXPECTED_TOKEN: 'not valid YAML: put text with characters like * or : in quotes',
+  DUPLICATE_KEY: 'duplicate key: remove one',
+  MULTIPLE_DOCS: 'the file has two documents: remove the line ---',
+  MISSING_CHAR: 'a quote or bracket is never closed: close it',
+  BLOCK_AS_IMPLICIT_KEY: 'two keys in one line: start a new line after the first one, or put the text in quotes',
+  BAD_INDENT: 'indent it like the lines around it, and close any bracket before it',
+  TAB_AS_INDENT: 'it is indented with a tab: use spaces',
+  BAD_SCALAR_START: 'a value cannot begin with this character: put it in quotes',
+  [KEY]: 'a key must be a word, not a list or a {{ template }}: put it in quotes',
+  [PROTOTYPE]: 'this name is not allowed: use another one',
 };
 
-/** Of the innermost of the keys that is there. */
+/** @returns the line of the innermost key that exists */
 export function lineOf(document: Document, lines: LineCounter, keys: string[]): number {
   let node: unknown = document.contents;
   let offset = 0;
@@ -87,7 +86,7 @@ export function lineOf(document: Document, lines: LineCounter, keys: string[]): 
   return lines.linePos(offset).line;
 }
 
-/** Objects put keys that look like numbers first; which servers come first is what the file says. */
+/** Sorts servers as in the file, because objects put keys that look like numbers first. */
 export function inOrderOfFile(document: Document, configuration: Configuration): Configuration {
   for (const [name, fleet] of Object.entries(configuration.fleets ?? {})) {
     const node = document.getIn(['fleets', name, 'servers']);
@@ -98,10 +97,10 @@ export function inOrderOfFile(document: Document, configuration: Configuration):
   return configuration;
 }
 
-/** What is well-formed, and couldn't be made into objects without losing it. */
-function unusableNode(document: Document): { code: string; at: number; said: string } | null {
-  const found: { code: string; at: number; said: string }[] = [];
-  const add = (code: string, node: Node | null) => void found.push({ code, at: node?.range?.[0] ?? 0, said: '' });
+/** Finds valid YAML that plain objects cannot represent. */
+function unusableNode(document: Document): { code: string; at: number; detail: string } | null {
+  const found: { code: string; at: number; detail: string }[] = [];
+  const add = (code: string, node: Node | null) => void found.push({ code, at: node?.range?.[0] ?? 0, detail: '' });
   visit(document, {
     Alias(_key, node) {
       if (node.resolve(document) === undefined) add('BAD_ALIAS', node);
@@ -114,12 +113,12 @@ function unusableNode(document: Document): { code: string; at: number; said: str
   return found[0] ?? null;
 }
 
-function keepWritten(document: Document): void {
+function keepAsWritten(document: Document): void {
   visit(document, {
     Scalar(_key, node, path) {
       if (typeof node.value !== 'number') return;
       const keys = path.map((it) => ('key' in it && isScalar(it.key) ? `${String(it.key.value)}.` : '')).join('');
-      if (WRITTEN_BELOW.some((place) => place.test(keys))) node.value = written(node);
+      if (KEPT_AS_WRITTEN.some((pattern) => pattern.test(keys))) node.value = written(node);
     },
   });
 }
@@ -130,14 +129,14 @@ function isSameKey(a: Node, b: Node): boolean {
   return a === b || (isScalar(a) && isScalar(b) && written(a) === written(b));
 }
 
-/** After an entry without a value the parser names its end, where the next one is meant. */
-function placeOfError({ code, pos: [at] }: YAMLParseError, text: string): number {
+/** After an entry without a value, the parser reports the end of that entry, but the error is in the next one. */
+function errorOffset({ code, pos: [at] }: YAMLParseError, text: string): number {
   if (code !== 'DUPLICATE_KEY' && code !== 'BAD_INDENT') return at;
-  const meant = at + (/^(?:\s|#[^\n]*\n)*/.exec(text.slice(at))?.[0].length ?? 0);
-  return meant < text.length ? meant : at;
+  const next = at + (/^(?:\s|#[^\n]*\n)*/.exec(text.slice(at))?.[0].length ?? 0);
+  return next < text.length ? next : at;
 }
 
-/** The keys around a place in the text. */
+/** @returns the keys around an offset in the text, outermost first */
 function keysAt(document: Document, offset: number): string[] {
   const keys: string[] = [];
   let node: unknown = document.contents;
@@ -148,15 +147,15 @@ function keysAt(document: Document, offset: number): string[] {
         ? node.items.map((value, index) => ({ key: String(index), at: startOf(value), value }))
         : [];
     const around = children.findLast(({ at }) => at <= offset);
-    if (around === undefined || around.key === NO_WORD) return keys;
+    if (around === undefined || around.key === UNNAMED) return keys;
     keys.push(around.key);
     node = around.value;
   }
 }
 
-const NO_WORD = '?';
+const UNNAMED = '?';
 
-const nameOf = (key: unknown): string => (isWord(key) ? String(key.value) : isAlias(key) ? `*${key.source}` : NO_WORD);
+const nameOf = (key: unknown): string => (isWord(key) ? String(key.value) : isAlias(key) ? `*${key.source}` : UNNAMED);
 
 function isWord(key: unknown): key is Scalar {
   return isScalar(key) && key.value !== null && key.value !== '';

@@ -1,137 +1,146 @@
-/** What the fleets, rollouts and schedules of belay.yaml say of each other. */
-import { keyOf, registerOf, type Place } from './inventory.ts';
-import { REST, wavesOf } from './waves.ts';
-import { MAX_SITES } from '../../request/validate-run-input.ts';
-import { entry } from '../../contract/plain-object.ts';
+/** Checks the references between fleets, rollouts and schedules in belay.yaml. */
+import { isSameTarget } from '../../contract/target.ts';
+import { targetText } from '../../contract/wording/target-text.ts';
+import { lockIdOf } from '../../contract/ids/workflow-ids.ts';
+import { keyOf, buildInventory, targetsOn, type InventoryEntry } from './inventory.ts';
+import { REMAINING, wavesOf } from './waves.ts';
+import { MAX_TARGETS } from '../../request/limits.ts';
+import { ownEntry } from '../../contract/plain-object.ts';
 import { everFires, timesOf } from '../../request/calendar/cron-times.ts';
+import { RUN_OPTION_KEYS, type RunOptionsConfig } from '../file/run-options-schema.ts';
 import type { RolloutConfig, ScheduleConfig } from '../file/fleet-schema.ts';
 import type { Configuration } from '../file/file-schema.ts';
 
-export interface Mistake {
+export interface ConfigIssue {
   path: (string | number)[];
-  /** With the remedy. */
+  /** What is wrong, and how to fix it. */
   message: string;
 }
 
-type Path = Mistake['path'];
-type Wrong = (path: Path, message: string) => void;
+type Path = ConfigIssue['path'];
+type Report = (path: Path, message: string) => void;
 
-/** @returns all there are, in the order of the file */
-export function fleetMistakes(configuration: Configuration): Mistake[] {
-  const mistakes: Mistake[] = [];
-  const wrong: Wrong = (path, message) => void mistakes.push({ path, message });
-  checkRegister(configuration, wrong);
+/** @returns all issues, in the order of the file */
+export function checkFleets(configuration: Configuration): ConfigIssue[] {
+  const issues: ConfigIssue[] = [];
+  const report: Report = (path, message) => void issues.push({ path, message });
+  checkInventory(configuration, report);
   for (const [name, rollout] of Object.entries(configuration.rollouts ?? {})) {
-    checkRollout(['rollouts', name], rollout, configuration, wrong);
+    checkRollout(['rollouts', name], rollout, configuration, report);
   }
   for (const [name, schedule] of Object.entries(configuration.schedules ?? {})) {
-    checkSchedule(['schedules', name], schedule, configuration, wrong);
+    checkSchedule(['schedules', name], schedule, configuration, report);
   }
-  return mistakes;
+  return issues;
 }
 
-function checkRegister({ fleets = {} }: Configuration, wrong: Wrong): void {
-  const servers = new Map<string, Place>();
-  const sites = new Map<string, Place>();
+function checkInventory({ fleets = {} }: Configuration, report: Report): void {
+  const servers = new Map<string, InventoryEntry>();
+  const places = new Map<string, InventoryEntry>();
   for (const [fleet, config] of Object.entries(fleets)) {
     let count = 0;
-    for (const [serverId, { sites: siteIds = [] }] of config.servers) {
+    for (const [serverId, server] of config.servers) {
+      const targets = targetsOn(server);
       const path = ['fleets', fleet, 'servers', serverId];
       const before = servers.get(serverId);
-      if (before !== undefined) wrong(path, `server ${serverId} is in ${keyOf(before)} already: keep one, use labels`);
+      if (before !== undefined)
+        report(path, `server ${serverId} is already in ${keyOf(before)}: remove one; labels can group servers`);
       servers.set(serverId, { fleet, serverId });
-      for (const [index, siteId] of siteIds.entries()) {
-        const place = sites.get(siteId);
-        const there = [...path, 'sites', index];
-        if (place !== undefined) wrong(there, `site ${siteId} is under ${keyOf(place)} already: a site has one server`);
-        sites.set(siteId, { fleet, serverId });
+      for (const target of targets) {
+        const entry = places.get(lockIdOf(target));
+        const list = `${target.kind}s` as const;
+        const at = [...path, list, server[list]?.indexOf(target.id) ?? 0];
+        if (entry !== undefined) {
+          report(at, `${targetText(target)} is already in ${keyOf(entry)}: ${A[target.kind]} has only one server`);
+        }
+        places.set(lockIdOf(target), { fleet, serverId });
       }
-      count += Math.max(1, siteIds.length);
+      count += Math.max(1, targets.length);
     }
-    if (count > MAX_SITES) wrong(['fleets', fleet], `it has over ${MAX_SITES} sites: make two fleets of it`);
+    if (count > MAX_TARGETS)
+      report(['fleets', fleet], `it has more than ${MAX_TARGETS} sites and apps: split it into two fleets`);
   }
 }
 
-function checkRollout(path: Path, rollout: RolloutConfig, { fleets = {} }: Configuration, wrong: Wrong): void {
-  const fleet = entry(fleets, rollout.fleet);
+const A = { site: 'a site', app: 'an app' } as const;
+
+function checkRollout(path: Path, rollout: RolloutConfig, { fleets = {} }: Configuration, report: Report): void {
+  const fleet = ownEntry(fleets, rollout.fleet);
   if (fleet === undefined) {
-    return wrong([...path, 'fleet'], `there is no fleet ${rollout.fleet}: ${oneOf(fleets, 'fleets')}`);
+    return report([...path, 'fleet'], `there is no fleet ${rollout.fleet}: ${oneOf(fleets, 'fleets')}`);
   }
   const waves = wavesOf(fleet, rollout.waves);
   for (const [index, { name: own }] of (rollout.waves ?? []).entries()) {
-    const there = [...path, 'waves', index];
-    const remedy = 'change its labels, or the waves before it';
-    if (waves[index]?.targets.length === 0) wrong(there, `no server is left for it: ${remedy}`);
+    const at = [...path, 'waves', index];
+    const remedy = 'change its labels or the waves before it';
+    if (waves[index]?.targets.length === 0) report(at, `no server is left for this wave: ${remedy}`);
     const name = waves[index]?.name;
     if (waves.findIndex((it) => it.name === name) < index) {
-      wrong(
-        own === undefined ? there : [...there, 'name'],
-        `another wave is called ${name}, too: give it a name of its own`,
-      );
+      report(own === undefined ? at : [...at, 'name'], `another wave has the name ${name}: use a different name`);
     }
-    if (own === REST) wrong([...there, 'name'], `${REST} is what servers are called that no wave takes: rename it`);
+    if (own === REMAINING)
+      report([...at, 'name'], `the name ${REMAINING} is reserved for servers that no wave takes: rename this wave`);
   }
 }
 
-function checkSchedule(path: Path, schedule: ScheduleConfig, configuration: Configuration, wrong: Wrong): void {
+function checkSchedule(path: Path, schedule: ScheduleConfig, configuration: Configuration, report: Report): void {
   const { start, calendar, heartbeat } = schedule;
   const { rollouts = {}, notify } = configuration;
   const heartbeats = notify?.heartbeats;
   if (heartbeat !== undefined && heartbeats !== undefined && !Object.hasOwn(heartbeats, heartbeat)) {
     const remedy = oneOf(heartbeats, 'notify.heartbeats');
-    wrong([...path, 'heartbeat'], `there is no heartbeat ${heartbeat}: ${remedy}`);
+    report([...path, 'heartbeat'], `there is no heartbeat ${heartbeat}: ${remedy}`);
   }
   if (!timesOf(schedule).some(everFires)) {
-    wrong([...path, calendar === undefined ? 'cron' : 'calendar'], 'it never fires: no such month has such a day');
+    report([...path, calendar === undefined ? 'cron' : 'calendar'], 'it never fires: no given month has that day');
   }
-  if (start.rollout !== undefined && entry(rollouts, start.rollout) === undefined) {
-    wrong([...path, 'start', 'rollout'], `there is no rollout ${start.rollout}: ${oneOf(rollouts, 'rollouts')}`);
+  if (start.rollout !== undefined && ownEntry(rollouts, start.rollout) === undefined) {
+    report([...path, 'start', 'rollout'], `there is no rollout ${start.rollout}: ${oneOf(rollouts, 'rollouts')}`);
   }
-  checkOptions(path, schedule, wrong);
-  checkServer(path, start, configuration, wrong);
-  checkSites(path, start, configuration, wrong);
+  checkOptions(path, schedule, report);
+  checkServer(path, start, configuration, report);
+  checkDeployed(path, start, configuration, report);
 }
 
-/** Options that mean nothing where they stand. */
-function checkOptions(path: Path, schedule: ScheduleConfig, wrong: Wrong): void {
+/** Options that have no effect on what the schedule starts. */
+function checkOptions(path: Path, schedule: ScheduleConfig, report: Report): void {
   const { start } = schedule;
-  const stray = (['backup', 'deploy', 'ifBusy', 'busyTimeout', 'keepGoing'] as const).filter(
-    (option) => schedule[option] !== undefined,
-  );
+  const stray = RUN_OPTION_KEYS.filter((key) => (schedule as RunOptionsConfig)[key] !== undefined);
   for (const option of stray) {
-    const there = [...path, option];
-    if (start.rollout !== undefined) wrong(there, `a rollout has its own: write it to rollouts.${start.rollout}`);
-    if (start.backup !== undefined && option === 'deploy') wrong(there, 'a backup deploys nothing: leave it out');
-    if (start.deploy !== undefined && option === 'backup') wrong(there, 'this makes no backup: leave it out');
+    const at = [...path, option];
+    if (start.rollout !== undefined) report(at, `a rollout has its own options: move it to rollouts.${start.rollout}`);
+    if (start.backup !== undefined && option === 'deploy') report(at, 'this schedule deploys nothing: remove it');
+    if (start.deploy !== undefined && option === 'backup') report(at, 'this schedule makes no backup: remove it');
   }
 }
 
-function checkServer(path: Path, start: ScheduleConfig['start'], { fleets }: Configuration, wrong: Wrong): void {
-  const { servers } = registerOf(fleets);
+function checkServer(path: Path, start: ScheduleConfig['start'], { fleets }: Configuration, report: Report): void {
+  const { servers } = buildInventory(fleets);
   for (const kind of ['run', 'backup'] as const) {
     const serverId = start[kind];
     if (serverId === undefined) continue;
-    const there = [...path, 'start', kind];
+    const at = [...path, 'start', kind];
     const server = servers.get(serverId);
-    if (server === undefined) wrong(there, `server ${serverId} is in no fleet: add it under fleets`);
-    if (kind === 'run' && server?.siteIds.length === 0) {
-      wrong(there, `server ${serverId} has no sites in ${keyOf(server)}: write backup: instead`);
+    if (server === undefined) report(at, `server ${serverId} is in no fleet: add it under fleets`);
+    if (kind === 'run' && server?.targets.length === 0) {
+      report(at, `server ${serverId} has no sites or apps in ${keyOf(server)}: write backup: instead`);
     }
   }
 }
 
-function checkSites(path: Path, start: ScheduleConfig['start'], { fleets }: Configuration, wrong: Wrong): void {
-  const { sites } = registerOf(fleets);
-  const siteIds = start.deploy ?? [];
-  const fleet = sites.get(siteIds[0] ?? '')?.fleet;
-  for (const [index, siteId] of siteIds.entries()) {
-    const there = [...path, 'start', 'deploy', index];
-    const place = sites.get(siteId);
-    if (place === undefined) wrong(there, `site ${siteId} is in no fleet: add it under fleets`);
-    else if (fleet !== undefined && place.fleet !== fleet) {
-      wrong(there, `site ${siteId} is of fleet ${place.fleet}, not ${fleet}: make a schedule for each fleet`);
+function checkDeployed(path: Path, start: ScheduleConfig['start'], { fleets }: Configuration, report: Report): void {
+  const { placeOf } = buildInventory(fleets);
+  const targets = start.deploy ?? [];
+  const fleet = targets.map(placeOf)[0]?.fleet;
+  for (const [index, target] of targets.entries()) {
+    const at = [...path, 'start', 'deploy', index];
+    const entry = placeOf(target);
+    if (entry === undefined) report(at, `${targetText(target)} is in no fleet: add it under fleets`);
+    else if (fleet !== undefined && entry.fleet !== fleet) {
+      report(at, `${targetText(target)} belongs to fleet ${entry.fleet}, not ${fleet}: write one schedule per fleet`);
     }
-    if (siteIds.indexOf(siteId) < index) wrong(there, `${siteId} stands there twice: name it once`);
+    if (targets.findIndex((it) => isSameTarget(it, target)) < index)
+      report(at, `duplicate id ${target.id}: remove one`);
   }
 }
 

@@ -1,52 +1,67 @@
-/** The register: which sites belong to which server, of all fleets of belay.yaml. Pure. */
-import type { FleetConfig } from '../file/fleet-schema.ts';
+/** The inventory: which sites and apps belong to which server, across all fleets in belay.yaml. Pure. */
+import { appTarget, siteTarget, type Target } from '../../contract/target.ts';
+import { targetText } from '../../contract/wording/target-text.ts';
+import { lockIdOf } from '../../contract/ids/workflow-ids.ts';
+import type { FleetConfig, ServerConfig } from '../file/fleet-schema.ts';
 
 export type Fleets = Record<string, FleetConfig>;
 
-export interface Place {
+export interface InventoryEntry {
   fleet: string;
   serverId: string;
 }
 
-export interface Register {
-  servers: Map<string, Place & { siteIds: string[] }>;
-  sites: Map<string, Place>;
+export interface Inventory {
+  servers: Map<string, InventoryEntry & { targets: Target[] }>;
+  placeOf: (target: Target) => InventoryEntry | undefined;
 }
 
-/** Of one that names nothing twice. */
-export function registerOf(fleets: Fleets = {}): Register {
-  const register: Register = { servers: new Map(), sites: new Map() };
+/** What is deployed on a server: its sites in the order of the file, then its apps. */
+export const targetsOn = ({ sites = [], apps = [] }: ServerConfig): Target[] => [
+  ...sites.map(siteTarget),
+  ...apps.map(appTarget),
+];
+
+/** Expects each server, site and app only once; check-fleets.ts reports duplicates. */
+export function buildInventory(fleets: Fleets = {}): Inventory {
+  const places = new Map<string, InventoryEntry>();
+  const inventory: Inventory = { servers: new Map(), placeOf: (target) => places.get(lockIdOf(target)) };
   for (const [fleet, { servers }] of Object.entries(fleets)) {
-    for (const [serverId, { sites: siteIds = [] }] of servers) {
-      register.servers.set(serverId, { fleet, serverId, siteIds });
-      for (const siteId of siteIds) register.sites.set(siteId, { fleet, serverId });
+    for (const [serverId, server] of servers) {
+      const targets = targetsOn(server);
+      inventory.servers.set(serverId, { fleet, serverId, targets });
+      for (const target of targets) places.set(lockIdOf(target), { fleet, serverId });
     }
   }
-  return register;
+  return inventory;
 }
 
-export const keysOf = ({ fleet, serverId }: Place): string[] => ['fleets', fleet, 'servers', serverId];
-export const keyOf = (place: Place): string => keysOf(place).join('.');
+export const keysOf = ({ fleet, serverId }: InventoryEntry): string[] => ['fleets', fleet, 'servers', serverId];
+export const keyOf = (entry: InventoryEntry): string => keysOf(entry).join('.');
 
-export interface Contradiction {
-  place: Place;
-  /** With the remedy. */
+export interface InventoryConflict {
+  place: InventoryEntry;
+  /** What is wrong, and how to fix it. */
   message: string;
 }
 
-/** Why these sites are not to be deployed after a backup of this server, or null. */
-export function contradiction({ servers, sites }: Register, serverId: string, siteIds: string[]): Contradiction | null {
+/** Finds a target that does not belong to the server to back up: its backup would not cover that target. */
+export function findInventoryConflict(
+  { servers, placeOf }: Inventory,
+  serverId: string,
+  targets: readonly Target[],
+): InventoryConflict | null {
   const registered = servers.get(serverId);
-  for (const siteId of siteIds) {
-    const place = sites.get(siteId);
+  for (const target of targets) {
+    const place = placeOf(target);
     if (place !== undefined && place.serverId !== serverId) {
-      const remedy = `name --server ${place.serverId}, or move the site in the file`;
-      const message = `site ${siteId} belongs to server ${place.serverId}, not to ${serverId}: ${remedy}`;
+      const remedy = `use --server ${place.serverId}, or move the ${target.kind} in the file`;
+      const message = `${targetText(target)} belongs to server ${place.serverId}, not to ${serverId}: ${remedy}`;
       return { place, message };
     }
     if (place === undefined && registered !== undefined) {
-      const remedy = 'name the right server, or add the site there';
-      return { place: registered, message: `site ${siteId} is none of server ${serverId}: ${remedy}` };
+      const remedy = `use another server, or add the ${target.kind} there`;
+      return { place: registered, message: `${targetText(target)} is not on server ${serverId}: ${remedy}` };
     }
   }
   return null;

@@ -1,34 +1,22 @@
-/** What a schedule of belay.yaml is in Temporal. Pure, but for this year. */
+/** Turns schedules from belay.yaml into definitions for Temporal. Pure. */
 import type { ScheduleConfig } from '../file/fleet-schema.ts';
 import type { Configuration } from '../file/file-schema.ts';
 import { HOUR_MS } from '../../contract/wording/duration.ts';
-import { ROLLOUT_TYPE, type ScheduledInput, type Slot } from '../../contract/rollout.ts';
-import { planRollout } from './plan-rollout.ts';
-import { registerOf, type Register } from './inventory.ts';
-import { runOptionsOf } from '../../request/run-options.ts';
-import { given } from '../../contract/plain-object.ts';
+import { targetsInput } from '../../contract/target.ts';
+import { ROLLOUT_TYPE } from '../../contract/names.ts';
+import type { Times, ScheduledInput, Slot, Calendar, ScheduleDefinition } from '../../contract/schedule.ts';
+import { dailyDeadline, planRollout } from './plan-rollout.ts';
+import { buildInventory, type Inventory } from './inventory.ts';
+import { toRunOptions } from '../file/run-options-schema.ts';
+import { definedFields } from '../../contract/plain-object.ts';
 import { scheduleId } from '../../contract/ids/workflow-ids.ts';
 import { movedTimes, type MovedTime } from '../../request/calendar/local-time.ts';
-import { calendarText, timesOf, timesOfDay, type Times } from '../../request/calendar/cron-times.ts';
+import { calendarText, timesOf, timesOfDay } from '../../request/calendar/cron-times.ts';
 
-/** Days without one of the times are known for so long; `apply` in a later year makes it longer. */
+/** How far ahead to plan for days that skip a time; every `apply` extends it. */
 const YEARS_AHEAD = 10;
-/** Every hour of the day: what fires so often is not done once a time. */
-const EVERY_HOUR = 24;
-
-/** A time of one year, where the clock jumps over another. */
-export type Calendar = Times & { year: number | null; comment: string };
-
-export interface ScheduleDefinition {
-  scheduleId: string;
-  input: ScheduledInput;
-  calendars: Calendar[];
-  timeZone: string;
-  jitterMs: number;
-  overlap: 'skip' | 'queue';
-  catchUpMs: number;
-  pauseOnFailure: boolean;
-}
+/** A schedule that fires every hour is not adjusted for daylight saving. */
+const HOURS_OF_DAY = 24;
 
 export interface PlannedSchedule {
   definition: ScheduleDefinition;
@@ -36,27 +24,27 @@ export interface PlannedSchedule {
 }
 
 export function planSchedules(configuration: Configuration, thisYear: number): PlannedSchedule[] {
-  const register = registerOf(configuration.fleets);
+  const inventory = buildInventory(configuration.fleets);
   return Object.entries(configuration.schedules ?? {}).map(([name, schedule]) =>
-    planSchedule(name, schedule, { configuration, register, thisYear }),
+    planSchedule(name, schedule, { configuration, inventory, thisYear }),
   );
 }
 
-interface Surroundings {
+interface PlanContext {
   configuration: Configuration;
-  register: Register;
+  inventory: Inventory;
   thisYear: number;
 }
 
-function planSchedule(name: string, schedule: ScheduleConfig, around: Surroundings): PlannedSchedule {
+function planSchedule(name: string, schedule: ScheduleConfig, context: PlanContext): PlannedSchedule {
   const { timeZone = 'UTC', jitter, overlap, catchUp, pauseOnFailure, cron, calendar } = schedule;
   const times = timesOf(schedule);
   const when = cron ?? (calendar === undefined ? '' : calendarText(calendar));
   const slot = slotRule(times);
-  const years = [around.thisYear, around.thisYear + YEARS_AHEAD] as const;
-  const moved = slot.once === 'instant' ? [] : times.flatMap((it) => movedTimes(it, timeZone, years));
+  const years = [context.thisYear, context.thisYear + YEARS_AHEAD] as const;
+  const moved = slot.granularity === 'instant' ? [] : times.flatMap((it) => movedTimes(it, timeZone, years));
   const catchUpMs = catchUp ?? HOUR_MS;
-  const { fleet, start } = startOf(schedule, around);
+  const { fleet, start } = startOf(schedule, context);
   return {
     definition: {
       scheduleId: scheduleId(fleet, name),
@@ -75,11 +63,11 @@ function planSchedule(name: string, schedule: ScheduleConfig, around: Surroundin
   };
 }
 
-/** As cron has it: fixed times are done once, also on a day that has one of them twice; what fires all day is not. */
+/** As in cron, a fixed time starts once on a day that has it twice. A schedule that fires every hour starts each time. */
 function slotRule(times: Times[]): Slot {
   const ofDay = [...new Set(times.flatMap(timesOfDay))];
-  if (times.some(({ hour }) => hour.length === EVERY_HOUR)) return { once: 'instant', times: [] };
-  return { once: ofDay.length === 1 ? 'day' : 'time', times: ofDay };
+  if (times.some(({ hour }) => hour.length === HOURS_OF_DAY)) return { granularity: 'instant', times: [] };
+  return { granularity: ofDay.length === 1 ? 'day' : 'time', times: ofDay };
 }
 
 function movedCalendar({ time, to }: MovedTime): Calendar {
@@ -94,23 +82,23 @@ function movedCalendar({ time, to }: MovedTime): Calendar {
   };
 }
 
-/** The file was checked: whatever it names is there. */
+/** Relies on checkFleets: every rollout, server and site it refers to exists. */
 function startOf(
   { start, heartbeat, ...schedule }: ScheduleConfig,
-  { configuration, register }: Surroundings,
+  { configuration, inventory }: PlanContext,
 ): Pick<ScheduledInput, 'fleet' | 'start'> {
-  const more = given({ heartbeat });
+  const more = { ...definedFields({ heartbeat }), ...dailyDeadline(schedule) };
   if (start.rollout !== undefined) {
     const input = { ...planRollout(configuration, start.rollout), ...more };
     return { fleet: input.fleet, start: { type: ROLLOUT_TYPE, input } };
   }
-  const options = { ...runOptionsOf(schedule), ...more };
+  const options = { ...toRunOptions(schedule), ...more };
   if (start.deploy !== undefined) {
-    const fleet = register.sites.get(start.deploy[0] ?? '')?.fleet ?? '';
-    return { fleet, start: { type: 'deployOnly', input: { siteIds: start.deploy, ...options } } };
+    const fleet = start.deploy.map(inventory.placeOf)[0]?.fleet ?? '';
+    return { fleet, start: { type: 'deployOnly', input: { ...targetsInput(start.deploy), ...options } } };
   }
-  const { fleet = '', serverId = '', siteIds = [] } = register.servers.get(start.run ?? start.backup ?? '') ?? {};
+  const { fleet = '', serverId = '', targets = [] } = inventory.servers.get(start.run ?? start.backup ?? '') ?? {};
   return start.run === undefined
-    ? { fleet, start: { type: 'backupOnly', input: { serverId, siteIds: [], ...options } } }
-    : { fleet, start: { type: 'backupThenDeploy', input: { serverId, siteIds, ...options } } };
+    ? { fleet, start: { type: 'backupOnly', input: { serverId, ...options } } }
+    : { fleet, start: { type: 'backupThenDeploy', input: { serverId, ...targetsInput(targets), ...options } } };
 }

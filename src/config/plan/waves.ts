@@ -1,18 +1,20 @@
-/** Which servers of a fleet go in which wave. Pure. */
+/** Divides the servers of a fleet into waves. Pure. */
 import type { FleetConfig, RolloutConfig } from '../file/fleet-schema.ts';
-import { shareOf } from '../file/schema-values.ts';
+import { resolveCount } from '../file/schema-values.ts';
+import { targetsInput } from '../../contract/target.ts';
+import { targetsOn } from './inventory.ts';
 import type { RolloutTarget, RolloutWave } from '../../contract/rollout.ts';
 
 type WaveConfig = NonNullable<RolloutConfig['waves']>[number];
 
-/** The servers that no wave takes. */
-export const REST = 'rest';
+/** Name of the last wave, with the servers that no wave takes. */
+export const REMAINING = 'remaining';
 
-/** In the order of the file. One wave may be left empty by those before it. */
+/** Keeps the order of the file. A wave may be empty if earlier waves took all its servers. */
 export function wavesOf({ servers }: FleetConfig, waves: WaveConfig[] = []): RolloutWave[] {
-  const all = [...servers].map(([serverId, { sites = [], labels = {} }]) => ({
-    target: { serverId, siteIds: sites } satisfies RolloutTarget,
-    labels,
+  const all = [...servers].map(([serverId, server]) => ({
+    target: { serverId, ...targetsInput(targetsOn(server)) } satisfies RolloutTarget,
+    labels: server.labels ?? {},
   }));
   let left = all;
   const taken = waves.map((wave, index) => {
@@ -22,13 +24,13 @@ export function wavesOf({ servers }: FleetConfig, waves: WaveConfig[] = []): Rol
     left = left.filter((it) => !chosen.has(it));
     return { name: wave.name ?? `wave-${index + 1}`, targets: [...chosen].map(({ target }) => target) };
   });
-  const rest = { name: waves.length === 0 ? 'all' : REST, targets: left.map(({ target }) => target) };
+  const rest = { name: waves.length === 0 ? 'all' : REMAINING, targets: left.map(({ target }) => target) };
   return rest.targets.length === 0 ? taken : [...taken, rest];
 }
 
-/** A part is never nobody: 1% of ten servers is one. */
-function sizeOf(share: NonNullable<WaveConfig['servers']>, servers: number): number {
-  return typeof share === 'number' ? share : Math.max(1, shareOf(share, servers));
+/** A percentage is at least one server: 1% of ten servers is one. */
+function sizeOf(size: NonNullable<WaveConfig['servers']>, servers: number): number {
+  return typeof size === 'number' ? size : Math.max(1, resolveCount(size, servers));
 }
 
 function hasAll(labels: Record<string, string>, wanted: Record<string, string> = {}): boolean {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { parse } from 'yaml';
 import { test } from 'node:test';
-import { ConfigError } from '../../../src/config/environment/environment.ts';
+import { ConfigError } from '../../../src/config/environment/config-error.ts';
 import { readConfiguration } from '../../../src/config/load.ts';
 import { configurationSchema } from '../../../src/config/file/file-schema.ts';
 import { EVENT_KINDS } from '../../../src/contract/event.ts';
@@ -12,9 +12,13 @@ import { reactionsTo } from '../../../src/webhooks/sources.ts';
 import { startSandbox } from '../../../src/sandbox/server.ts';
 import { jsonSchemaOf } from '../../../tools/schemas.ts';
 import { atEnd } from '../../support/at-end.ts';
-import { run, startWorkerProcess } from '../../support/processes.ts';
-import { startTemporal, tempFolder } from '../../support/temporal.ts';
-import { TOKEN } from '../../support/world.ts';
+import { eventually } from '../../support/eventually.ts';
+import { runInProcess } from '../../support/in-process.ts';
+import { began, reads } from '../../support/journal.ts';
+import { startWorkerProcess } from '../../support/processes.ts';
+import { newPlace } from '../../support/shared-temporal.ts';
+import { tempFolder } from '../../support/temporal.ts';
+import { temporalEnv, TOKEN } from '../../support/world.ts';
 
 async function fileWith(text: string): Promise<string> {
   const path = join(await tempFolder(), 'belay.yaml');
@@ -32,27 +36,34 @@ async function problemOf(text: string): Promise<string> {
   return error.message.replace(path, 'FILE');
 }
 
-test('a missing or empty belay.yaml is none; one that was named has to be there', async () => {
+test('belay.yaml may be empty, and may be missing unless BELAY_CONFIG names it', async () => {
   const path = join(await tempFolder(), 'belay.yaml');
   assert.deepEqual(await readConfiguration({ path, isNamed: false }), {});
   assert.deepEqual(await readConfiguration({ path: await fileWith('# nothing\n'), isNamed: true }), {});
   await assert.rejects(
     readConfiguration({ path, isNamed: true }),
-    /cannot be read \(ENOENT\): set BELAY_CONFIG to where it is/,
+    /cannot be read \(ENOENT\): set BELAY_CONFIG to the path of belay\.yaml/,
   );
 });
 
-test('what docs/configuration.md shows is read', async () => {
-  const text = /```yaml\n([^]*?)```/.exec(readFileSync(new URL('../../../docs/configuration.md', import.meta.url), 'utf8'));
+test('the example of docs/reference/belay-yaml.md is read without errors and matches the schema', async () => {
+  const text = /```yaml\n([^]*?)```/.exec(
+    readFileSync(new URL('../../../docs/reference/belay-yaml.md', import.meta.url), 'utf8'),
+  );
   const shown = text?.[1] ?? '';
   const read = await readConfiguration({ path: await fileWith(shown), isNamed: true });
   assert.deepEqual(read.statuses, { deployment: { cancelled: 'failed' }, backup: { expired: 'failed' } });
   assert.deepEqual(Object.keys(read.events?.sources ?? {}), ['panel', 'scripts']);
   assert.ok(new Ajv2020({ strict: false }).validate(jsonSchemaOf(configurationSchema), parse(shown)));
-  for (const kind of EVENT_KINDS) assert.deepEqual(read.events?.reactions?.[kind], reactionsTo(kind, {}, true), kind);
+  for (const kind of EVENT_KINDS)
+    assert.deepEqual(
+      read.events?.reactions?.[kind],
+      reactionsTo({ kind, isVerified: true, namesBackup: true }, {}),
+      kind,
+    );
 });
 
-test('a mistake is told with file, line, key and remedy', async () => {
+test('a mistake in belay.yaml is reported with its file, line, key and remedy', async () => {
   assert.equal(
     await problemOf('statuses:\n  deployment:\n    done: completed\n    cancelled: faild\n'),
     'FILE:4: statuses.deployment.cancelled: write one of completed, failed',
@@ -64,7 +75,7 @@ test('a mistake is told with file, line, key and remedy', async () => {
   assert.match(await problemOf('statuses:\n  backup: {}\nstatuses: {}\n'), /^FILE:3: /);
 });
 
-test('a mistake about events and notifications is told with file, line, key and remedy', async () => {
+test('a mistake in events or notify is reported with its file, line, key and remedy', async () => {
   const inSource = (...lines: string[]) =>
     ['events:', '  sources:', '    panel:', ...lines.map((line) => `      ${line}`)].join('\n');
   const panel = 'events.sources.panel';
@@ -75,18 +86,21 @@ test('a mistake about events and notifications is told with file, line, key and 
     [inSource('secrets: []'), `FILE:3: ${panel}.verify: write verify: ${word}`],
     [inSource(standard), `FILE:3: ${panel}.secrets: it is missing; `],
     [inSource(standard, 'secrets: []'), `FILE:5: ${panel}.secrets: name at least one secret`],
-    [inSource(standard, 'secrets: [whsec_x]'), `FILE:5: ${panel}.secrets.0: a secret or address stands in a file`],
-    [inSource(standard, 'secrets:', '  - { file: a, env: B }'), `FILE:6: ${panel}.secrets.0: a secret or address`],
+    [inSource(standard, 'secrets: [whsec_x]'), `FILE:5: ${panel}.secrets.0: do not write a secret or address here`],
+    [
+      inSource(standard, 'secrets:', '  - { file: a, env: B }'),
+      `FILE:6: ${panel}.secrets.0: do not write a secret or address`,
+    ],
     [inSource(standard, 'secrets: [{ env: A }]', 'header: x'), `FILE:6: ${panel}.header: there is no such key`],
     [inSource('verify: none', 'fields: { servre: a }'), `FILE:5: ${panel}.fields.servre: there is no such key`],
     [inSource('verify: none', 'kinds: { backup: [a] }'), `FILE:5: ${panel}.kinds.backup: `],
-    ['events:\n  sources:\n    "a/b": { verify: none }', 'FILE:3: events.sources.a/b: a name has up to 50 of'],
+    ['events:\n  sources:\n    "a/b": { verify: none }', 'FILE:3: events.sources.a/b: use a name of 1 to 50'],
     [
       'events:\n  reactions:\n    alert.fired: [end-wait]',
       'FILE:3: events.reactions.alert.fired.0: write one of hold, notify',
     ],
     ['notify:\n  on: never', 'FILE:2: notify.on: write one of failed, all'],
-    ['notify:\n  targets:\n    ops: https://x', 'FILE:3: notify.targets.ops: a secret or address stands in a file'],
+    ['notify:\n  targets:\n    ops: https://x', 'FILE:3: notify.targets.ops: do not write a secret or address'],
   ] as const) {
     const told = await problemOf(text);
     assert.ok(told.startsWith(problem), `${text}\n${told}\n${problem}`);
@@ -97,47 +111,44 @@ const nine = (item: string) => `[${Array<string>(9).fill(item).join()}]`;
 const SERVERS = 'fleets:\n  shop:\n    servers:';
 
 for (const [text, said] of [
-  [
-    'fleets:\n  a: { servers: { 1: } }\n---\nrollouts:',
-    '3: the file: the file has two documents: take the line --- out',
-  ],
-  ["rollouts:\n  a: { fleet: 'b }", '2: rollouts.a.fleet: a quote or bracket is open to the end: close it'],
+  ['fleets:\n  a: { servers: { 1: } }\n---\nrollouts:', '3: the file: the file has two documents: remove the line ---'],
+  ["rollouts:\n  a: { fleet: 'b }", '2: rollouts.a.fleet: a quote or bracket is never closed: close it'],
   [
     'rollouts:\n  a: fleet: b',
-    '2: rollouts.a.fleet: two keys stand in one line: begin a line after the first one, or put ',
+    '2: rollouts.a.fleet: two keys in one line: start a new line after the first one, or put ',
   ],
-  ['rollouts:\n\ta: { fleet: b }', '2: rollouts: it is indented with a tab: use blanks'],
-  ['rollouts:\n  a: { fleet: %3 }', '2: rollouts.a.fleet: what begins with such a sign goes in quotes'],
-  ['fleets: [1, 2', '1: fleets.1: indent it as what stands beside it, and close brackets before it'],
-  [`${SERVERS}\n      12: {}\n      14:\n     13: {}`, '6: fleets.shop.13: indent it as what stands beside it, '],
-  [`${SERVERS}\n      {{ SERVER }}: { sites: [] }`, '4: fleets.shop.servers: a key is a word: put it in quotes, and '],
-  [`${SERVERS}\n      [12, 13]: { sites: [1] }`, '4: fleets.shop.servers: a key is a word: put it in quotes, and a '],
-  ['statuses:\n  backup: { "": failed }', '2: statuses.backup: a key is a word: put it in quotes, and a '],
-  ['fleets:\n  \ufffdshop: {}', '1: the file: it is no text in UTF-8: save it as such'],
+  ['rollouts:\n\ta: { fleet: b }', '2: rollouts: it is indented with a tab: use spaces'],
+  ['rollouts:\n  a: { fleet: %3 }', '2: rollouts.a.fleet: a value cannot begin with this character: put it in quotes'],
+  ['fleets: [1, 2', '1: fleets.1: indent it like the lines around it, and close any bracket before it'],
+  [`${SERVERS}\n      12: {}\n      14:\n     13: {}`, '6: fleets.shop.13: indent it like the lines around it, '],
+  [`${SERVERS}\n      {{ SERVER }}: { sites: [] }`, '4: fleets.shop.servers: a key must be a word, not a list or a '],
+  [`${SERVERS}\n      [12, 13]: { sites: [1] }`, '4: fleets.shop.servers: a key must be a word, not a list or a '],
+  ['statuses:\n  backup: { "": failed }', '2: statuses.backup: a key must be a word, not a list or a '],
+  ['fleets:\n  \ufffdshop: {}', '1: the file: the file is not valid UTF-8: save it as UTF-8'],
   [
     `a: &a ${nine('x')}\nb: &b ${nine('*a')}\nc: &c ${nine('*b')}\nd: ${nine('*c')}`,
-    '1: the file: its *aliases make it too large: write out what they stand for',
+    '1: the file: its *aliases expand to too many values: write them out',
   ],
   [
     'statuses:\n  backup: { Expired: failed, "expired ": completed }',
-    '2: statuses.backup.expired: it stands there twice, case and blanks do not count: keep one',
+    '2: statuses.backup.expired: duplicate word, as case and surrounding spaces are ignored: remove one',
   ],
   [
     'statuses: { deployment: { Completed: failed } }',
-    '1: statuses.deployment.Completed: it is final already: take it out',
+    '1: statuses.deployment.Completed: this word is always final: remove it',
   ],
   [
     'events: { sources: { a: { verify: none, kinds: { alert.fired: [x], unknown: [y, X] } } } }',
-    '1: events.sources.a.kinds.unknown.1: this word stands there twice: keep one',
+    '1: events.sources.a.kinds.unknown.1: duplicate word: remove one',
   ],
 ] as const) {
-  test(`a mistake is told with its line, key and remedy: ${said}`, async () => {
+  test(`a mistake is reported with its line, key and remedy: ${said}`, async () => {
     const problem = await problemOf(text);
     assert.ok(problem.startsWith(`FILE:${said}`), problem);
   });
 }
 
-test('names that look like numbers are taken as they are written', async () => {
+test('names that look like numbers are read as written', async () => {
   const text =
     'fleets: { 1e3: { servers: { 1: } } }\nrollouts: { 007: { fleet: 1e3 } }\nnotify: { targets: { 0x1: { env: A } } }';
   const { rollouts, notify } = await readConfiguration({ path: await fileWith(text), isNamed: true });
@@ -147,29 +158,35 @@ test('names that look like numbers are taken as they are written', async () => {
   );
 });
 
-test('worker, dev and doctor with a mistake in the file exit 2; nothing is started', async () => {
+test('worker, dev and doctor exit 2 and report the file and line of a mistake in belay.yaml', async () => {
   const BELAY_CONFIG = await fileWith('statuses: 1\n');
   const env = { BELAY_CONFIG, BELAY_API_URL: 'https://host', BELAY_API_TOKEN: TOKEN, BELAY_HOME: await tempFolder() };
   for (const command of ['worker', 'dev', 'doctor']) {
-    const { code, stdout, stderr } = await run([command], env);
+    const { code, stdout, stderr } = await runInProcess([command], env);
     assert.equal(code, 2);
     assert.ok((stdout + stderr).includes(`${BELAY_CONFIG}:1: statuses: `));
   }
 });
 
-test('a word that is mapped ends a run with its meaning', async () => {
+test('a status that belay.yaml maps to failed ends the run as failed', async () => {
   const sandbox = await startSandbox({ token: TOKEN });
   atEnd(() => sandbox.close());
-  const { address: TEMPORAL_ADDRESS } = await startTemporal();
+  const env = temporalEnv(await newPlace());
   const BELAY_CONFIG = await fileWith('statuses: { deployment: { Cancelled: failed } }\n');
-  await startWorkerProcess({ TEMPORAL_ADDRESS, BELAY_CONFIG, BELAY_API_URL: sandbox.url, BELAY_API_TOKEN: TOKEN });
-  sandbox.script({ site: 'a1' }, { durationMs: 500, ends: 'CANCELLED' });
-  const args = ['deploy', '--site', 'a1', '--deploy-interval', '300ms', '--json'];
-  const { code, json } = await run(args, { TEMPORAL_ADDRESS });
+  await startWorkerProcess({ ...env, BELAY_CONFIG, BELAY_API_URL: sandbox.url, BELAY_API_TOKEN: TOKEN });
+  sandbox.script({ site: 'a1' }, { ends: 'never' });
+  const running = runInProcess(['deploy', '--site', 'a1', '--deploy-interval', '300ms', '--json'], env);
+  await eventually('the deployment', () => began(sandbox, 'deployment', 'a1').length === 1);
+  const latest = () => reads(sandbox, '/v1/sites/a1/deployments/latest').length;
+  const before = latest();
+  // Only a deployment that was seen in progress proves its end.
+  await eventually('a read', () => latest() > before);
+  sandbox.finish({ site: 'a1' }, 'CANCELLED');
+  const { code, json } = await running;
   assert.deepEqual([code, json().outcome, json().deployments[0]?.lastStatus], [1, 'failed', 'CANCELLED']);
 });
 
-test('numbers below a rollout or schedule are numbers, whatever it is called; ids are as they were written', async () => {
+test('numbers in a rollout or schedule are read as numbers whatever its name, and ids as written', async () => {
   const path = await fileWith(`fleets: { shop: { servers: { 0012: } } }
 rollouts: { start: { fleet: shop, maxAtOnce: 3 }, labels: { fleet: shop, maxAtOnce: 3 } }
 schedules: { fleets: { start: { backup: 0012 }, calendar: { hour: 2 } } }

@@ -1,0 +1,73 @@
+/** Secrets: the API token, and those that belay.yaml names. Errors name the place and never the secret. */
+import { readFile } from 'node:fs/promises';
+import { given, nonEmpty, type Environment } from './variables.ts';
+import { ConfigError } from './config-error.ts';
+import { allowsHttp, isLoopback } from './service-url.ts';
+
+/** Where to find a secret that the configuration file refers to. */
+export type SecretRef = { env: string } | { file: string };
+
+/**
+ * Reads a secret. Each call reads its file again, so that rotating it needs no restart.
+ * @param key of the configuration file, for errors
+ * @throws ConfigError now or when the secret is read. It names the place and never the secret.
+ */
+export function secretSource(
+  key: string,
+  place: SecretRef,
+  env: NodeJS.ProcessEnv = process.env,
+): () => Promise<string> {
+  if ('env' in place) {
+    const secret = nonEmpty(env[place.env]);
+    if (secret === null) throw new ConfigError(`${key}: the variable ${place.env} is not set`);
+    return () => Promise.resolve(secret);
+  }
+  return async () => {
+    const text = await readSecretFile(key, place.file);
+    if (text !== '') return text;
+    throw new ConfigError(`${key}: the file ${place.file} is empty`);
+  };
+}
+
+/** @throws ConfigError that names the key and never the address, which may contain a secret */
+export function checkAddress(key: string, address: string, env: Environment = process.env): string {
+  // A URL parser would remove line breaks.
+  if (/\s/.test(address) || !URL.canParse(address)) throw new ConfigError(`${key}: the address is not a URL`);
+  const { protocol, hostname, username, password } = new URL(address);
+  if (username !== '' || password !== '')
+    throw new ConfigError(`${key}: the address must not contain a user or password`);
+  const isAllowed = protocol === 'https:' || (protocol === 'http:' && (isLoopback(hostname) || allowsHttp(env)));
+  if (isAllowed) return address;
+  throw new ConfigError(`${key}: the address must begin with https://; for http://, set BELAY_ALLOW_HTTP=1`);
+}
+
+async function readSecretFile(key: string, file: string): Promise<string> {
+  const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    throw new ConfigError(`${key}: ${file} cannot be read (${error.code ?? 'unknown error'})`);
+  });
+  return text.trim();
+}
+
+/** Each request reads the token's file again, so that rotating it needs no restart. */
+export function tokenSource(env: Environment): () => Promise<string> {
+  const [token, file] = [given('BELAY_API_TOKEN', env), given('BELAY_API_TOKEN_FILE', env)];
+  if (token !== null && file !== null) {
+    throw new ConfigError('BELAY_API_TOKEN and BELAY_API_TOKEN_FILE are both set: unset one of them');
+  }
+  if (token !== null) {
+    const checked = checkToken('BELAY_API_TOKEN', token);
+    return () => Promise.resolve(checked);
+  }
+  if (file === null) throw new ConfigError('no API token: set BELAY_API_TOKEN or BELAY_API_TOKEN_FILE');
+  return async () => checkToken('BELAY_API_TOKEN_FILE', await readSecretFile('BELAY_API_TOKEN_FILE', file));
+}
+
+function checkToken(source: string, token: string): string {
+  if (token === '') throw new ConfigError(`${source} is empty: set it to the API token`);
+  if (!/^[\x21-\x7e]+$/.test(token)) {
+    throw new ConfigError(
+      `${source} is not a token: it contains spaces or characters that an HTTP header cannot carry`,
+    );
+  }
+  return token;
+}

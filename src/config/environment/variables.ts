@@ -1,0 +1,189 @@
+/**
+ * Every environment variable. `belay --help` and docs/reference/environment.md print this table, and only a variable
+ * with a row can be read.
+ */
+import { DEFAULT_EPOCH, DEFAULT_TASK_QUEUE } from '../../contract/names.ts';
+
+interface VariableRow {
+  name: string;
+  /** In Markdown. */
+  meaning: string;
+  /** The value if the variable is unset or blank. */
+  default?: string;
+  /** In words, if the default is not a single value. */
+  fallback?: string;
+  /** Keep it out of logs and argument lists. */
+  secret?: true;
+  section: keyof typeof SECTIONS;
+}
+
+/** In the order of the printed table. */
+export const SECTIONS = {
+  service: 'The hosting service: `worker`, `dev` and `doctor` read these',
+  belay: 'Belay itself',
+  temporal: "Temporal: the variables of Temporal's own tools, read by `@temporalio/envconfig`",
+} as const;
+
+export const VARIABLES = [
+  {
+    name: 'BELAY_API_URL',
+    meaning:
+      'Base URL of the hosting service, without `/v1`, user or query. It begins with https://, except on loopback.',
+    fallback: '`dev` starts the sandbox; `worker` needs it',
+    section: 'service',
+  },
+  {
+    name: 'BELAY_PROXY',
+    meaning:
+      'Proxy for requests to the service, like `http://proxy.internal:3128`. It has to allow a tunnel (`CONNECT`), also to a service with an http:// address. `HTTPS_PROXY` is not read.',
+    fallback: 'no proxy',
+    secret: true,
+    section: 'service',
+  },
+  {
+    name: 'BELAY_MAX_RPS',
+    meaning:
+      'Ceiling of requests per second to the service, like `10` or `0.5`. The workers of a task queue share it; reads wait for triggers.',
+    fallback: 'no ceiling',
+    section: 'service',
+  },
+  { name: 'BELAY_API_TOKEN', meaning: 'API token of the service.', secret: true, section: 'service' },
+  {
+    name: 'BELAY_API_TOKEN_FILE',
+    meaning: 'File with the API token, instead of `BELAY_API_TOKEN`. Belay reads it for every request.',
+    section: 'service',
+  },
+  {
+    name: 'BELAY_ALLOW_HTTP',
+    meaning: '`1` allows http:// addresses beyond loopback, for the service and for notifications.',
+    section: 'service',
+  },
+  {
+    name: 'BELAY_ACCOUNT',
+    meaning: 'Account, if one URL serves several. It becomes part of what identifies the service: `https://…#account`.',
+    section: 'service',
+  },
+  {
+    name: 'BELAY_SERVICE',
+    meaning: 'The service that starters mean, and whose events a receiver gets. `--service` overrides it.',
+    fallback: '`service:` in belay.yaml, else the one that the workers serve',
+    section: 'belay',
+  },
+  {
+    name: 'BELAY_EPOCH',
+    meaning:
+      "A word to change after Temporal's database was restored, or failed over to a replica that lagged; best the time of the restore, such as `2027-03-01T12:00Z`. Runs, rollouts and slots of another epoch send nothing.",
+    default: DEFAULT_EPOCH,
+    section: 'service',
+  },
+  { name: 'BELAY_CONFIG', meaning: 'The configuration file.', default: 'belay.yaml', section: 'belay' },
+  {
+    name: 'BELAY_HOME',
+    meaning: 'Folder of the embedded Temporal server: its database and the record of a running `belay dev`.',
+    default: '.belay',
+    section: 'belay',
+  },
+  {
+    name: 'BELAY_TASK_QUEUE',
+    meaning: 'Task queue that workers poll and that runs are started on.',
+    default: DEFAULT_TASK_QUEUE,
+    section: 'belay',
+  },
+  {
+    name: 'BELAY_UI_URL',
+    meaning: 'Address where people reach the Temporal UI, for links.',
+    fallback: 'the UI of a running `belay dev`, else no links',
+    section: 'belay',
+  },
+  {
+    name: 'XDG_CACHE_HOME',
+    meaning: 'Folder for caches: Belay keeps the Temporal server that it built in `belay` below it.',
+    default: '~/.cache',
+    section: 'belay',
+  },
+  {
+    name: 'TEMPORAL_ADDRESS',
+    meaning: '`host:port` of Temporal.',
+    fallback: 'the Temporal of a running `belay dev`, else `127.0.0.1:7233`',
+    section: 'temporal',
+  },
+  { name: 'TEMPORAL_NAMESPACE', meaning: 'Namespace of all runs.', default: 'default', section: 'temporal' },
+  {
+    name: 'TEMPORAL_CONFIG_FILE',
+    meaning: "File with Temporal's connection profiles.",
+    fallback: '`temporalio/temporal.toml` in the configuration folder of the user',
+    section: 'temporal',
+  },
+  { name: 'TEMPORAL_PROFILE', meaning: 'Profile in that file.', default: 'default', section: 'temporal' },
+  {
+    name: 'TEMPORAL_API_KEY',
+    meaning: 'API key of Temporal. It turns TLS on.',
+    secret: true,
+    section: 'temporal',
+  },
+  {
+    name: 'TEMPORAL_TLS',
+    meaning: '`1` or `true` turns TLS on, any other value turns it off.',
+    fallback: 'on if an API key or another TLS variable is set',
+    section: 'temporal',
+  },
+  {
+    name: 'TEMPORAL_TLS_CLIENT_CERT_PATH',
+    meaning: 'File with the client certificate (PEM).',
+    section: 'temporal',
+  },
+  { name: 'TEMPORAL_TLS_CLIENT_CERT_DATA', meaning: 'The client certificate itself (PEM).', section: 'temporal' },
+  {
+    name: 'TEMPORAL_TLS_CLIENT_KEY_PATH',
+    meaning: 'File with the key of the client certificate.',
+    section: 'temporal',
+  },
+  {
+    name: 'TEMPORAL_TLS_CLIENT_KEY_DATA',
+    meaning: 'The key of the client certificate itself.',
+    secret: true,
+    section: 'temporal',
+  },
+  {
+    name: 'TEMPORAL_TLS_SERVER_CA_CERT_PATH',
+    meaning: "File with the CA certificate for Temporal's own certificate (PEM).",
+    section: 'temporal',
+  },
+  { name: 'TEMPORAL_TLS_SERVER_CA_CERT_DATA', meaning: 'That CA certificate itself (PEM).', section: 'temporal' },
+  {
+    name: 'TEMPORAL_TLS_SERVER_NAME',
+    meaning: "Name to expect in Temporal's certificate.",
+    fallback: 'the host of `TEMPORAL_ADDRESS`',
+    section: 'temporal',
+  },
+  {
+    name: 'TEMPORAL_GRPC_META_*',
+    meaning: 'Header for every request to Temporal: `TEMPORAL_GRPC_META_X_TEAM=web` sends `x-team: web`.',
+    section: 'temporal',
+  },
+] as const satisfies readonly VariableRow[];
+
+type Row = (typeof VARIABLES)[number];
+export type VariableName = Row['name'];
+/** Only variables of the table can be read. */
+export type Environment = { readonly [name in VariableName]?: string | undefined };
+
+/** Null if the variable is unset or blank. */
+export function given(name: VariableName, env: Environment): string | null {
+  return nonEmpty(env[name]);
+}
+
+/** The value that is set, else the default of the table. */
+export function setting(name: Extract<Row, { default: string }>['name'], env: Environment): string {
+  return given(name, env) ?? defaultOf(name);
+}
+
+export function defaultOf(name: Extract<Row, { default: string }>['name']): string {
+  const row: VariableRow | undefined = VARIABLES.find((it) => it.name === name);
+  return row?.default ?? '';
+}
+
+/** The value without surrounding spaces; null if nothing is left. */
+export function nonEmpty(value: string | undefined): string | null {
+  return value === undefined || value.trim() === '' ? null : value.trim();
+}

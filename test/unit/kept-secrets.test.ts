@@ -1,0 +1,46 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { serviceChecks } from '../../src/cli/doctor/service.ts';
+import { claimHome } from '../../src/dev/claim-home.ts';
+import { validateRunInput } from '../../src/request/validate-run-input.ts';
+
+test('only its user may look into the folder of a dev server', async () => {
+  const home = join(await mkdtemp(join(tmpdir(), 'belay-test-')), '.belay');
+  await claimHome(home);
+  assert.equal((await stat(home)).mode & 0o777, 0o700);
+});
+
+for (const [token, state] of [
+  ['t', 'warning'],
+  ['1234567', 'warning'],
+  ['12345678', 'ok'],
+] as const) {
+  test(`doctor finds a token of ${token.length} characters ${state}, and does not print it`, async () => {
+    const own = process.env;
+    process.env = { BELAY_API_URL: 'https://panel.example', BELAY_API_TOKEN: token };
+    try {
+      const finding = await serviceChecks()[0]!.run();
+      assert.equal(finding.state, state);
+      assert.ok(token === 't' || !JSON.stringify(finding).includes(token));
+    } finally {
+      process.env = own;
+    }
+  });
+}
+
+const problemOf = (name: string) => validateRunInput('deployOnly', { siteIds: ['a1'], meta: { [name]: 'x' } });
+
+for (const name of ['token', 'apiKey', 'API_KEY', 'dbPassword', 'deploy-key', 'clientSecret', 'GITHUB_TOKEN']) {
+  test(`a note named ${name} is rejected`, () => {
+    assert.match(problemOf(name) ?? '', /name of a secret/);
+  });
+}
+
+for (const name of ['commit', 'key', 'tokens', 'secretary', 'monkey', 'build_key']) {
+  test(`a note named ${name} is accepted`, () => {
+    assert.equal(problemOf(name), null);
+  });
+}
