@@ -1,23 +1,218 @@
-/** From the words of belay.yaml to a run's input. Pure. */
-import type { RunOptionsConfig } from '../config/file/fleet-schema.ts';
-import type { RunOptions } from '../contract/rollout.ts';
-import { given } from '../contract/plain-object.ts';
+/**
+ * The options of a run, one row each. The command line, belay.yaml, program input, rollouts, schedules, the JSON Schema
+ * and docs/reference/cli.md are derived from this table. A field of `RunInput` without a row does not compile. Pure.
+ */
+import { TIMING } from '../contract/timing.ts';
+import { HOUR_MS } from '../contract/wording/duration.ts';
+import { LIMITS, type Limits } from './limits.ts';
+import type { RunOptionPath, ValueAt } from './option-path.ts';
+import type { RunPlan } from './run-plan.ts';
+import { EVIDENCE } from '../contract/names.ts';
 
-export function runOptionsOf({ backup, deploy, ifBusy, busyTimeout, keepGoing }: RunOptionsConfig): RunOptions {
-  return given({
-    backup: backup && given({ intervalMs: backup.interval, tries: backup.tries, maxAgeMs: backup.maxAge }),
-    deploy:
-      deploy &&
-      given({
-        intervalMs: deploy.interval,
-        tries: deploy.tries,
-        settleMs: deploy.settle,
-        minEvidence: deploy.minEvidence,
-        baselineWaitMs: deploy.baselineWait,
-        onAmbiguous: deploy.onAmbiguous,
-      }),
-    ifBusy,
-    busyTimeoutMs: busyTimeout,
-    keepGoing,
-  });
+export type RunCommand = 'run' | 'backup' | 'deploy' | 'watch';
+
+export type OptionType =
+  | { kind: 'duration' | 'count'; limits: Limits }
+  | { kind: 'choice'; of: readonly string[] }
+  | { kind: 'switch' | 'id' | 'map' };
+
+/** A default made from options of earlier rows. */
+interface DerivedDefault<V> {
+  from: (plan: RunPlan) => V;
+  text: string;
 }
+
+export interface RunOption<P extends RunOptionPath = RunOptionPath> {
+  flag: `--${string}`;
+  commands: readonly RunCommand[];
+  type: OptionType;
+  /** Key in belay.yaml, below the same group; null: not in belay.yaml. */
+  yaml: string | null;
+  /** Null: none, or derived. */
+  default: ValueAt<P> | null;
+  derived?: DerivedDefault<ValueAt<P>>;
+  /** A smaller number counts as this one. */
+  atLeast?: number;
+  conflicts?: RunOptionPath;
+  /** False: it changes nothing that the run does, so a key does not compare it as part of the plan. */
+  isPlanned?: false;
+  /** A phrase that follows the flag, verb first. */
+  help: string;
+}
+
+const BACKUP: readonly RunCommand[] = ['run', 'backup'];
+const DEPLOY: readonly RunCommand[] = ['run', 'deploy'];
+const VERDICT: readonly RunCommand[] = ['run', 'deploy', 'watch'];
+const LOCK: readonly RunCommand[] = ['run', 'backup', 'deploy'];
+const ALL: readonly RunCommand[] = ['run', 'backup', 'deploy', 'watch'];
+
+const { minSettleMs } = TIMING.verdict;
+
+const ageAtDeploy = ({ backup }: RunPlan) => Math.max(24 * HOUR_MS, (backup.maxAgeMs ?? 0) + HOUR_MS);
+
+const ROWS: { readonly [P in RunOptionPath]: RunOption<P> } = {
+  'backup.intervalMs': {
+    flag: '--backup-interval',
+    commands: BACKUP,
+    type: { kind: 'duration', limits: LIMITS.intervalMs },
+    yaml: 'interval',
+    default: 15_000,
+    help: 'time between two reads of the backup status',
+  },
+  'backup.tries': {
+    flag: '--backup-tries',
+    commands: BACKUP,
+    type: { kind: 'count', limits: LIMITS.tries },
+    yaml: 'tries',
+    default: 20,
+    help: 'number of reads before the backup times out',
+  },
+  'backup.maxAgeMs': {
+    flag: '--max-backup-age',
+    commands: BACKUP,
+    type: { kind: 'duration', limits: LIMITS.durationMs },
+    yaml: 'maxAge',
+    default: null,
+    help: 'reuse a completed backup that began at most this long ago',
+  },
+  'backup.maxAgeAtDeployMs': {
+    flag: '--max-backup-age-at-deploy',
+    commands: ['run'],
+    type: { kind: 'duration', limits: LIMITS.durationMs },
+    yaml: 'maxAgeAtDeploy',
+    default: null,
+    derived: { from: ageAtDeploy, text: '24h, or --max-backup-age plus 1h if that is longer' },
+    help: 'trigger a deployment only while the backup is at most this old',
+  },
+  'backup.backupId': {
+    flag: '--backup-id',
+    commands: BACKUP,
+    type: { kind: 'id' },
+    yaml: null,
+    default: null,
+    conflicts: 'backup.maxAgeMs',
+    help: 'use this existing backup; wait for it if it is still running',
+  },
+  'deploy.intervalMs': {
+    flag: '--deploy-interval',
+    commands: VERDICT,
+    type: { kind: 'duration', limits: LIMITS.intervalMs },
+    yaml: 'interval',
+    default: 10_000,
+    help: 'time between two reads of the deployment status',
+  },
+  'deploy.tries': {
+    flag: '--deploy-tries',
+    commands: VERDICT,
+    type: { kind: 'count', limits: LIMITS.tries },
+    yaml: 'tries',
+    default: 30,
+    help: 'number of reads before the deployment times out',
+  },
+  'deploy.settleMs': {
+    flag: '--settle',
+    commands: VERDICT,
+    type: { kind: 'duration', limits: LIMITS.durationMs },
+    yaml: 'settle',
+    default: null,
+    derived: { from: ({ deploy }) => 6 * deploy.intervalMs, text: '6 × interval, at least 10s' },
+    atLeast: minSettleMs,
+    help: 'accept an unchanged final status after this long',
+  },
+  'deploy.minEvidence': {
+    flag: '--min-evidence',
+    commands: VERDICT,
+    type: { kind: 'choice', of: EVIDENCE },
+    yaml: 'minEvidence',
+    default: 'settled',
+    help: 'weakest evidence to accept; anything weaker is "unknown"',
+  },
+  'deploy.baselineWaitMs': {
+    flag: '--baseline-wait',
+    commands: DEPLOY,
+    type: { kind: 'duration', limits: LIMITS.durationMs },
+    yaml: 'baselineWait',
+    default: null,
+    derived: { from: ({ deploy }) => deploy.tries * deploy.intervalMs, text: 'tries × interval' },
+    help: 'longest time to wait for another deployment to finish before the trigger',
+  },
+  'deploy.onAmbiguous': {
+    flag: '--on-ambiguous',
+    commands: DEPLOY,
+    type: { kind: 'choice', of: ['resend', 'stop'] },
+    yaml: 'onAmbiguous',
+    default: 'resend',
+    help: 'what to do when a request may have been lost and left no trace',
+  },
+  startDeploysWithinMs: {
+    flag: '--start-deploys-within',
+    commands: DEPLOY,
+    type: { kind: 'duration', limits: LIMITS.durationMs },
+    yaml: 'startDeploysWithin',
+    default: null,
+    help: 'trigger no deployment later than this after the run started',
+  },
+  keepGoing: {
+    flag: '--keep-going',
+    commands: DEPLOY,
+    type: { kind: 'switch' },
+    yaml: 'keepGoing',
+    default: false,
+    help: 'deploy the next target even if one is not completed',
+  },
+  ifBusy: {
+    flag: '--if-busy',
+    commands: LOCK,
+    type: { kind: 'choice', of: ['wait', 'fail'] },
+    yaml: 'ifBusy',
+    default: 'wait',
+    help: 'what to do when another run holds the lock',
+  },
+  busyTimeoutMs: {
+    flag: '--busy-timeout',
+    commands: LOCK,
+    type: { kind: 'duration', limits: LIMITS.busyTimeoutMs },
+    yaml: 'busyTimeout',
+    default: HOUR_MS / 2,
+    help: 'longest time to wait for the lock',
+  },
+  outageBudgetMs: {
+    flag: '--outage-budget',
+    commands: ALL,
+    type: { kind: 'duration', limits: LIMITS.durationMs },
+    yaml: 'outageBudget',
+    default: null,
+    help: 'longest total time for which a backup or deployment waits while the service does not answer',
+  },
+  heartbeat: {
+    flag: '--heartbeat',
+    commands: ALL,
+    type: { kind: 'id' },
+    yaml: null,
+    default: null,
+    isPlanned: false,
+    help: "call this address of notify.heartbeats in the worker's belay.yaml when the run is completed",
+  },
+  meta: {
+    flag: '--meta',
+    commands: ALL,
+    type: { kind: 'map' },
+    yaml: null,
+    default: null,
+    isPlanned: false,
+    help: 'note that comes back in the result, up to 200 characters; can be given several times, 4 KB in all',
+  },
+  startWithinMs: {
+    flag: '--start-within',
+    commands: ALL,
+    type: { kind: 'duration', limits: LIMITS.startWithinMs },
+    yaml: null,
+    default: HOUR_MS / 6,
+    help: 'start nothing if no worker begins the run in this time',
+  },
+};
+
+export type RunOptionRow = RunOption & { path: RunOptionPath };
+
+/** In the order of the table: later rows derive their defaults from earlier ones. */
+export const RUN_OPTIONS = Object.entries(ROWS).map(([path, row]) => ({ path, ...row })) as readonly RunOptionRow[];

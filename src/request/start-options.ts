@@ -1,36 +1,53 @@
-/** What runs and rollouts are started with, by whomever: the starter, a rollout, a schedule. Pure. */
+/** Start options of runs and rollouts: the same whether a starter, a rollout or a schedule starts them. Pure. */
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
-import { WORKFLOW_TASK_TIMEOUT_MS, type RunInput, type RunMemo } from '../contract/run.ts';
+import { type RunInput, type RunMemo } from '../contract/run.ts';
 import type { RolloutInput, RolloutMemo } from '../contract/rollout.ts';
+import { definedFields } from '../contract/plain-object.ts';
+import type { ServedService } from '../contract/service-identity.ts';
+import { isApp, targetsOf } from '../contract/target.ts';
+import { targetLabel } from '../contract/wording/target-text.ts';
 import { plainText } from '../contract/wording/safe-text.ts';
+import { TIMING } from '../contract/timing.ts';
 
-/** A thousand servers are a long history to read again. */
-const ROLLOUT_TASK_TIMEOUT_MS = 10_000;
-
-export function launchOf(input: RunInput) {
+export function runStartOptions(input: RunInput) {
   const memo: RunMemo = { input };
-  return { memo: { ...memo }, staticSummary: summaryOf(input), workflowTaskTimeout: WORKFLOW_TASK_TIMEOUT_MS };
+  return { memo: { ...memo }, staticSummary: summaryOf(input), workflowTaskTimeout: TIMING.worker.workflowTaskMs };
 }
 
-/** @param request of the first attempt, where this is another one */
-export function rolloutLaunchOf(input: RolloutInput, request = requestHash(input)) {
-  const { name, fleet, waves, attempt = 1 } = input;
+/** @param request for a retry, the hash of the first attempt */
+export function rolloutStartOptions(input: RolloutInput, request = requestHash(input)) {
+  const { service, name, fleet, waves, attempt = 1 } = input;
   const targets = waves.flatMap((wave) => wave.targets);
-  const sites = targets.reduce((sum, { siteIds }) => sum + siteIds.length, 0);
+  const deployed = targets.flatMap(targetsOf);
+  const apps = deployed.filter(isApp).length;
   const servers = targets.map(({ serverId }) => serverId);
-  const memo: RolloutMemo = { name, fleet, attempt, request, servers };
+  const withApps = apps === 0 ? '' : ` and ${apps} apps`;
+  const memo: RolloutMemo = { ...definedFields({ service }), name, fleet, attempt, request, servers };
   return {
     memo: { ...memo },
-    staticSummary: `Roll ${plainText(name, 50)} out to ${targets.length} servers with ${sites} sites`,
-    workflowTaskTimeout: ROLLOUT_TASK_TIMEOUT_MS,
+    staticSummary: `Roll ${plainText(name, 50)} out to ${targets.length} servers with ${deployed.length - apps} sites${withApps}`,
+    workflowTaskTimeout: TIMING.worker.rolloutTaskMs,
   };
 }
 
-/** What is to be done. `meta` only says who asked: the next attempt of a CI job may carry another one. */
+/** Hash of the requested work. `meta` is left out: a retried CI job may send different notes. */
 export function requestHash(input: RolloutInput): string {
-  const { service, name, fleet, key, waves, maxAtOnce, maxFailures, onFailures, options, heartbeat } = input;
-  const request = { service, name, fleet, key, waves, maxAtOnce, maxFailures, onFailures, options, heartbeat };
+  const { service, name, fleet, key, waves, maxAtOnce, maxFailures, onFailures, options, deploysUntil, heartbeat } =
+    input;
+  const request = {
+    service,
+    name,
+    fleet,
+    key,
+    waves,
+    maxAtOnce,
+    maxFailures,
+    onFailures,
+    options,
+    deploysUntil,
+    heartbeat,
+  };
   const sorted = (_key: string, value: unknown) =>
     typeof value === 'object' && value !== null && !Array.isArray(value)
       ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
@@ -38,11 +55,19 @@ export function requestHash(input: RolloutInput): string {
   return bytesToHex(sha256(utf8ToBytes(JSON.stringify(request, sorted))));
 }
 
-function summaryOf({ serverId, siteIds }: RunInput): string {
+/** Whether a hash is that of the same request, also from before its service moved, or of one that named no service. */
+export function isSameRequest(hash: string | undefined, input: RolloutInput, served: ServedService | null): boolean {
+  const { service, ...unnamed } = input;
+  const formerly = served !== null && service === served.service ? served.formerly : [];
+  return [unnamed, input, ...formerly.map((it) => ({ ...input, service: it }))].some((it) => requestHash(it) === hash);
+}
+
+function summaryOf(input: RunInput): string {
+  const { serverId } = input;
   const backup = serverId === undefined ? [] : [`back up ${plainText(serverId, 30)}`];
-  const [first, ...rest] = siteIds;
+  const [first, ...rest] = targetsOf(input);
   const more = rest.length === 0 ? '' : ` and ${rest.length} more`;
-  const deploy = first === undefined ? [] : [`deploy ${plainText(first, 30)}${more}`];
+  const deploy = first === undefined ? [] : [`deploy ${targetLabel(first, (id) => plainText(id, 30))}${more}`];
   const summary = [...backup, ...deploy].join(', then ');
   return summary.charAt(0).toUpperCase() + summary.slice(1);
 }

@@ -1,19 +1,22 @@
-/** Inputs of runs, good and bad, generated from their JSON Schema: a new field needs nothing here. */
+/** Good and bad inputs of runs, generated from their JSON Schema, so a new field needs no change here. */
 import fc from 'fast-check';
 
 export interface Node {
   type: 'object' | 'array' | 'string' | 'integer' | 'boolean';
   properties?: Record<string, Node>;
+  items?: Node;
   enum?: string[];
   pattern?: string;
+  examples?: string[];
+  required?: string[];
   minimum?: number;
   maximum?: number;
 }
 export type Fields = Record<string, unknown>;
 
 /**
- * JSON Schema counts characters, a run's input is counted in UTF-16 units, and the two can't be reconciled in a schema:
- * texts on which they differ are left out. ajv, in turn, doesn't see "__proto__" twice in a list.
+ * JSON Schema counts characters, and Belay counts UTF-16 units in a run's input. A schema cannot reconcile the two, so
+ * texts on which they differ are omitted. ajv does not detect a duplicate "__proto__" in a list.
  */
 export const isCountedAlike = (text: string) => text.length > 200 === [...text].length > 200;
 const isFair = (text: string) => isCountedAlike(text) && text !== '__proto__';
@@ -22,11 +25,27 @@ const goodId = fc
   .oneof(
     fc.string({ unit: 'grapheme', minLength: 1, maxLength: 20 }),
     fc.string({ unit: 'grapheme-ascii', minLength: 1, maxLength: 200 }),
-    fc.constantFrom('a'.repeat(200), 'ä', '...', ' ', '%', '/', '😀'),
+    fc.constantFrom('a'.repeat(200), 'ä', '...', 'a b', '%', '/', '😀'),
   )
-  .filter((id) => id !== '.' && id !== '..' && id.length <= 200 && isFair(id));
+  .filter((id) => id !== '.' && id !== '..' && id.trim() === id && id.length <= 200 && isFair(id));
 const badId = fc.constantFrom<unknown[]>(
-  ...['', '.', '..', 'a\n', '\u0000', '\u001f', 'a\u007f', '\u0080', 'a\u009fb', '\ud800', 'a\udc00', 'a'.repeat(201)],
+  ...[
+    '',
+    '.',
+    '..',
+    'a\n',
+    '\u0000',
+    '\u001f',
+    'a\u007f',
+    '\u0080',
+    'a\u009fb',
+    '\ud800',
+    'a\udc00',
+    'a'.repeat(201),
+    ' ',
+    ' a',
+    'a\u00a0',
+  ],
   ...[null, 1, true, ['a'], {}],
 );
 const anyId = fc.string({ unit: 'binary', maxLength: 210 }).filter(isFair);
@@ -46,20 +65,35 @@ const badSites = fc.oneof(
   goodSites.filter((good) => good.length > 0).map((good) => [...good, good[0]]),
 );
 
-/** What a node allows. */
+const goodTargets = goodSites.chain((ids) =>
+  fc.tuple(...ids.map((id) => fc.constantFrom('site', 'app').map((kind) => ({ kind, id })))),
+);
+const app = { kind: 'app', id: 'b1' };
+const badTargets = fc.oneof(
+  badSites.filter((value) => !Array.isArray(value) || value.length > 0),
+  fc.constantFrom<unknown[]>(
+    ...[[app, { id: 'b1', kind: 'app' }], [{ ...app, kind: 'server' }], [{ ...app, path: '/' }], [{ id: 'b1' }], [{}]],
+  ),
+  badId.map((id) => [{ kind: 'site', id }]),
+);
+const isTargets = ({ items }: Node) => items?.type === 'object';
+
+/** Values that a node allows. */
 export function good(node: Node): fc.Arbitrary<unknown> {
   const { minimum: min = 0, maximum: max = 0 } = node;
   if (node.enum !== undefined) return fc.constantFrom(...node.enum);
+  if (node.examples !== undefined) return fc.constantFrom(...node.examples);
   if (node.type === 'integer') return fc.oneof(fc.integer({ min, max }), fc.constantFrom(min, max));
   if (node.type === 'boolean') return fc.boolean();
+  if (isTargets(node)) return goodTargets;
   if (node.type === 'array') return fc.oneof({ arbitrary: goodSites, weight: 50 }, fc.constant(sites(1_000)));
   if (node.type === 'string') return node.pattern === undefined ? fc.string({ unit: 'binary' }) : goodId;
   return node.properties === undefined
     ? fc.oneof(goodMeta, fc.constant(entries(50)))
-    : fields(node.properties, good).filter(hasAim);
+    : fields(node.properties, good, node.required).map(withOneList).filter(hasAim);
 }
 
-/** What it doesn't allow: wrong in one place. */
+/** Values that a node rejects, with one error. */
 export function bad(node: Node): fc.Arbitrary<unknown> {
   const { minimum: min = 0, maximum: max = 0 } = node;
   if (node.enum !== undefined) return fc.constantFrom('', 'hope', `${node.enum[0]} `, 0, null, [...node.enum], true);
@@ -67,25 +101,34 @@ export function bad(node: Node): fc.Arbitrary<unknown> {
     return fc.constantFrom<unknown[]>(min - 1, max + 1, min + 0.5, 1e300, -min - 1, `${min}`, null, true, [min], {});
   }
   if (node.type === 'boolean') return fc.constantFrom<unknown[]>('true', 0, 1, null, [], {});
+  if (isTargets(node)) return badTargets;
   if (node.type === 'array') return badSites;
   if (node.type === 'string') return node.pattern === undefined ? fc.constantFrom<unknown[]>(null, 1, [], {}) : badId;
   return node.properties === undefined ? badMeta : badFields(node, node.properties);
 }
 
-/** Anything, so that both come up. */
+/** Arbitrary values, so that both cases occur. */
 export function mixed(node: Node): fc.Arbitrary<unknown> {
-  const whole = node.properties === undefined ? good(node) : fields(node.properties, mixed);
+  const whole = node.properties === undefined ? good(node) : fields(node.properties, mixed, node.required);
   const odd = fc.oneof(fc.jsonValue(), anyId, fc.array(anyId), fc.integer({ min: -1, max: 100_000 }));
   return fc.oneof({ arbitrary: whole, weight: 40 }, { arbitrary: bad(node), weight: 1 }, { arbitrary: odd, weight: 1 });
 }
 
-/** Neither a server nor a site is nothing to do. */
-const hasAim = ({ serverId, siteIds }: Fields) =>
-  serverId !== undefined || !Array.isArray(siteIds) || siteIds.length > 0;
+/** An input names sites or targets, not both. */
+const withOneList = ({ siteIds, targets, ...rest }: Fields): Fields =>
+  targets === undefined ? (siteIds === undefined ? rest : { ...rest, siteIds }) : { ...rest, targets };
 
-function fields(properties: Record<string, Node>, value: (node: Node) => fc.Arbitrary<unknown>): fc.Arbitrary<Fields> {
+/** An input without a server and a target is invalid. */
+const hasAim = ({ serverId, siteIds, targets = siteIds }: Fields) =>
+  serverId !== undefined || !Array.isArray(targets) || targets.length > 0;
+
+function fields(
+  properties: Record<string, Node>,
+  value: (node: Node) => fc.Arbitrary<unknown>,
+  required = 'siteIds' in properties ? ['siteIds'] : [],
+): fc.Arbitrary<Fields> {
   const values = Object.fromEntries(Object.entries(properties).map(([field, node]) => [field, value(node)]));
-  return fc.record(values, { requiredKeys: 'siteIds' in values ? ['siteIds'] : [] });
+  return fc.record(values, { requiredKeys: required });
 }
 
 function badFields(node: Node, properties: Record<string, Node>): fc.Arbitrary<unknown> {

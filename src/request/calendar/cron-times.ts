@@ -1,14 +1,6 @@
-/** When a schedule fires, from cron or a calendar, as lists of numbers. Pure. */
+/** Turns a cron expression or a calendar from belay.yaml into the times at which a schedule fires. Pure. */
 import { CronExpressionParser } from 'cron-parser';
-
-/** Every field holds all that match; all of them have to. Sunday is 0, January 1. */
-export interface Times {
-  minute: number[];
-  hour: number[];
-  dayOfMonth: number[];
-  month: number[];
-  dayOfWeek: number[];
-}
+import type { Times } from '../../contract/schedule.ts';
 
 export const DAYS = ['sunday', 'monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday'] as const;
 export const MONTHS = [
@@ -27,35 +19,44 @@ export const MONTHS = [
 ] as const;
 
 const ALL = { dayOfMonth: range(1, 31), month: range(1, 12), dayOfWeek: range(0, 6) };
-const MAX_TIMES_TOLD = 8;
+const MAX_TIMES_LISTED = 8;
 const CRON_ITEM = /^(\*|\d+|[a-z]{3})(-(\d+|[a-z]{3}))?(\/\d+)?$/i;
-/** Of minute, hour, day of month, month, day of week. */
+/** For minute, hour, day of month, month and day of week. */
 const MAX_STEP = [59, 23, 31, 12, 7];
-const STEPS = 'write that time, or a step of at most 59 minutes, 23 hours, 31 days, 12 months, 7 days of the week';
+const STEPS =
+  'write that one time, or a step of at most 59 minutes, 23 hours, 31 days, 12 months or 7 days of the week';
 
-/** @returns several where day of month and day of week are both restricted: cron means either. @throws Error in words */
+/**
+ * @returns two entries if day of month and day of week are both restricted, because cron then fires on either
+ * @throws Error with a message for people
+ */
 export function cronTimes(text: string): Times[] {
   const fields = text.trim().split(/\s+/);
   if (fields.length !== 5) {
-    throw new Error(`"${text}" has ${fields.length} fields: write minute, hour, day of month, month, day of week`);
+    throw new Error(
+      `"${text}" has ${fields.length} fields, not 5: write minute, hour, day of month, month, day of week`,
+    );
   }
-  const strange = fields.flatMap((field) => field.split(',')).find((item) => !CRON_ITEM.test(item));
-  if (strange !== undefined) throw new Error(`"${strange}" is no part of a cron expression: write 30 2 * * mon-fri`);
-  const far = fields.flatMap((field, index) =>
+  const invalid = fields.flatMap((field) => field.split(',')).find((item) => !CRON_ITEM.test(item));
+  if (invalid !== undefined) {
+    throw new Error(`"${invalid}" is not valid in a cron expression: write something like 30 2 * * mon-fri`);
+  }
+  const tooFar = fields.flatMap((field, index) =>
     field.split(',').filter((item) => stepOf(item) > (MAX_STEP[index] ?? 0)),
   );
-  if (far.length > 0)
-    throw new Error(`"${far[0]}" steps over its whole range, so it fires at its first time alone: ${STEPS}`);
+  if (tooFar.length > 0) {
+    throw new Error(`the step in "${tooFar[0]}" is longer than the range, so only its first time fires: ${STEPS}`);
+  }
   const { minute, hour, dayOfMonth, month, dayOfWeek } = parse(text).fields;
   const times: Times = {
     minute: numbers(minute.values),
     hour: numbers(hour.values),
-    // What any day matches it cuts to the days the months have.
+    // For "*" the parser lists only the days that the given months have. The full list means "any day".
     dayOfMonth: dayOfMonth.isWildcard ? ALL.dayOfMonth : numbers(dayOfMonth.values),
     month: numbers(month.values),
     dayOfWeek: numbers(dayOfWeek.values.map((day) => Number(day) % 7)),
   };
-  // A field that begins with * restricts nothing, also where it has a step: both have to match.
+  // As in cron, a day field that begins with "*" (even with a step) is combined with the other day field by "and".
   if (fields[2]?.startsWith('*') === true || fields[4]?.startsWith('*') === true) return [times];
   return [
     { ...times, dayOfWeek: ALL.dayOfWeek },
@@ -71,7 +72,7 @@ interface CalendarConfig {
   month?: (typeof MONTHS)[number][] | undefined;
 }
 
-/** Of a schedule, which has one of the two. */
+/** A schedule has either a cron expression or a calendar. */
 export function timesOf({
   cron,
   calendar,
@@ -88,7 +89,7 @@ export function calendarText(calendar: CalendarConfig): string {
   const { dayOfMonth, dayOfWeek, month } = calendar;
   const times = timesOfDay(calendarTimes(calendar));
   return [
-    times.length <= MAX_TIMES_TOLD ? times.join(', ') : `${times.length} times a day`,
+    times.length <= MAX_TIMES_LISTED ? times.join(', ') : `${times.length} times a day`,
     ...(dayOfWeek === undefined ? [] : [`on ${dayOfWeek.join(', ')}`]),
     ...(dayOfMonth === undefined ? [] : [`on the ${dayOfMonth.join('., ')}.`]),
     ...(month === undefined ? [] : [`in ${month.join(', ')}`]),
@@ -105,14 +106,14 @@ function calendarTimes({ hour, minute, dayOfMonth, dayOfWeek, month }: CalendarC
   };
 }
 
-/** Of a day, `02:30`. */
+/** The times of one day, such as `02:30`. */
 export function timesOfDay({ hour, minute }: Times): string[] {
   return hour.flatMap((h) => minute.map((m) => `${twoDigits(h)}:${twoDigits(m)}`));
 }
 
-/** Whether there is a day in any year on which it fires. */
+/** False for dates that no year has, such as 30 February. */
 export function everFires({ dayOfMonth, month }: Times): boolean {
-  // February has 29 days in some years.
+  // 2024 is a leap year.
   return month.some((it) => dayOfMonth.some((day) => day <= new Date(Date.UTC(2024, it, 0)).getUTCDate()));
 }
 
@@ -124,8 +125,8 @@ function parse(text: string) {
   } catch (error) {
     const isNever = (error as Error).message.includes('day of month');
     const message = isNever
-      ? 'it never fires: no such month has such a day'
-      : `"${text}" is no cron expression: ${RANGES}`;
+      ? 'it never fires: no given month has that day'
+      : `"${text}" is not a cron expression: ${RANGES}`;
     throw new Error(message, { cause: error });
   }
 }

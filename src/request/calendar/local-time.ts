@@ -1,24 +1,24 @@
-/** Local time and its changes: days without some time, and days with one twice. Pure, but for the zones Node knows. */
+/** Daylight saving: local times that a day skips, and times that it has twice. Pure, except for Node's time zone data. */
 import { Temporal } from 'temporal-polyfill';
-import type { Slot } from '../../contract/rollout.ts';
-import { timesOfDay, type Times } from './cron-times.ts';
+import type { Times, Slot } from '../../contract/schedule.ts';
+import { timesOfDay } from './cron-times.ts';
 
-/** A time that doesn't exist on a day, because the clock jumps over it. */
+/** A time that a day does not have, because the clock is put forward over it. */
 export interface MovedTime {
   date: string;
   time: string;
-  /** The end of the gap, on the same clock. */
+  /** The end of the gap, in local time. */
   to: { year: number; month: number; day: number; hour: number; minute: number };
 }
 
 const AREAS = 'Africa|America|Antarctica|Arctic|Asia|Atlantic|Australia|Canada|Etc|Europe|Indian|Pacific|US';
-/** Node knows more, like PST, which Temporal doesn't. */
+/** Node accepts more names, such as PST, that the Temporal server rejects. */
 const ZONE = new RegExp(`^(UTC|(${AREAS})(/[A-Z][\\w+-]*)+)$`);
 
 export function isTimeZone(name: string): boolean {
   try {
     const { timeZone } = new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions();
-    // Node takes any case, Temporal doesn't; an offset knows no daylight saving.
+    // Node ignores case, the Temporal server does not. An offset such as +01:00 has no daylight saving.
     const isOtherCase = timeZone.toLowerCase() === name.toLowerCase() && timeZone !== name;
     return ZONE.test(name) && !isOtherCase;
   } catch {
@@ -26,7 +26,7 @@ export function isTimeZone(name: string): boolean {
   }
 }
 
-/** @param years from, to */
+/** @param years first and last */
 export function movedTimes(times: Times, timeZone: string, years: readonly [number, number]): MovedTime[] {
   return gapsIn(timeZone, years).flatMap(({ start, end }) =>
     timesOfDay(times)
@@ -38,20 +38,31 @@ export function movedTimes(times: Times, timeZone: string, years: readonly [numb
   );
 }
 
-/** What one firing is for: the same slot is done once. A firing at no time of the schedule was asked for by hand. */
-export function slotOf({ once, times }: Slot, timeZone: string, firedAt: string): string {
+/** Names the slot that a firing belongs to; each slot starts once. A firing at any other time was triggered by hand. */
+export function slotOf({ granularity, times }: Slot, timeZone: string, firedAt: string): string {
   const instant = Temporal.Instant.from(firedAt);
   const at = instant.toZonedDateTimeISO(timeZone).toPlainDateTime();
   const exact = instant.round({ smallestUnit: 'second', roundingMode: 'floor' }).toString().replace(/[-:]/g, '');
-  if (once === 'instant') return exact;
+  if (granularity === 'instant') return exact;
   const time = at.toPlainTime().toString({ smallestUnit: 'minute' });
   const fired = at.second === 0 && times.includes(time) ? at : movedTo(instant, timeZone, times);
   if (fired === null) return `by-hand-${exact}`;
   const date = fired.toPlainDate().toString();
-  return once === 'day' ? date : `${date}T${fired.toPlainTime().toString({ smallestUnit: 'minute' }).replace(':', '')}`;
+  return granularity === 'day'
+    ? date
+    : `${date}T${fired.toPlainTime().toString({ smallestUnit: 'minute' }).replace(':', '')}`;
 }
 
-/** `2026-03-29 03:00`, as clocks there show it. */
+/** The first instant after another at which clocks show this time, ISO 8601. A time that the day skips moves forward. */
+export function firstAfter(time: string, timeZone: string, after: string): string {
+  const from = Temporal.Instant.from(after).toZonedDateTimeISO(timeZone);
+  const today = from.toPlainDate().toZonedDateTime({ timeZone, plainTime: time });
+  const isLater = Temporal.ZonedDateTime.compare(today, from) > 0;
+  const at = isLater ? today : from.toPlainDate().add({ days: 1 }).toZonedDateTime({ timeZone, plainTime: time });
+  return at.toInstant().toString();
+}
+
+/** Local time, such as `2026-03-29 03:00`. */
 export function localText(at: Date, timeZone: string): string {
   const local = Temporal.Instant.fromEpochMilliseconds(at.getTime()).toZonedDateTimeISO(timeZone);
   return local.toPlainDateTime().toString({ smallestUnit: 'minute' }).replace('T', ' ');
@@ -74,7 +85,7 @@ function gapsIn(timeZone: string, [from, to]: readonly [number, number]): Gap[] 
   }
 }
 
-/** The local time that was jumped over to this moment; null where the clock simply went on, or back. */
+/** The local times skipped at this instant; null if the clock was not put forward. */
 function gapBefore(instant: Temporal.Instant, timeZone: string): Gap | null {
   const end = instant.toZonedDateTimeISO(timeZone).toPlainDateTime();
   const start = instant

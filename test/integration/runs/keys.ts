@@ -1,20 +1,21 @@
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
-import { DEPLOY_PACE, startCommandLine, type CommandLine } from '../../support/command-line.ts';
+import { DEPLOY_PACE } from '../../support/command-line.ts';
+import { startCommands, type Commands } from '../../support/commands.ts';
 import { eventually } from '../../support/eventually.ts';
 import { began } from '../../support/journal.ts';
 import { fresh } from '../../support/world.ts';
 
-let on: CommandLine;
+let on: Commands;
 before(async () => {
-  on = await startCommandLine();
+  on = await startCommands();
 });
 
 const deploy = (siteId: string, ...more: string[]) =>
   on.belay('deploy', '--site', siteId, ...DEPLOY_PACE, '--json', ...more);
 
 describe('keys', { concurrency: 4 }, () => {
-  test('the same key twice at once is one run, and both get its verdict', async () => {
+  test('two concurrent starts with one key share one run and both return its outcome', async () => {
     const siteId = fresh('a');
     on.sandbox.script({ site: siteId }, { durationMs: 2_000, ends: 'failed' });
     const both = await Promise.all([deploy(siteId, '--key', 'k'), deploy(siteId, '--key', 'k')]);
@@ -28,7 +29,7 @@ describe('keys', { concurrency: 4 }, () => {
     assert.equal(began(on.sandbox, 'deployment', siteId).length, 1);
   });
 
-  test('a key whose run is in flight joins it', async () => {
+  test('a start with the key of a running run joins it', async () => {
     const siteId = fresh('a');
     on.sandbox.script({ site: siteId }, { durationMs: 2_500 });
     const first = deploy(siteId, '--key', 'k');
@@ -38,7 +39,7 @@ describe('keys', { concurrency: 4 }, () => {
     assert.equal(began(on.sandbox, 'deployment', siteId).length, 1);
   });
 
-  test('a key whose run closed gives its stored result, with --again too when it is completed', async () => {
+  test('the key of a closed run returns its stored result, even with --again if it completed', async () => {
     const siteId = fresh('a');
     const first = await deploy(siteId, '--key', 'k');
     for (const again of [[], ['--again']]) {
@@ -49,7 +50,7 @@ describe('keys', { concurrency: 4 }, () => {
     assert.equal(began(on.sandbox, 'deployment', siteId).length, 1);
   });
 
-  test('a key whose run failed gives that failure, and starts anew with --again', async () => {
+  test('the key of a failed run returns that failure and starts a new run with --again', async () => {
     const siteId = fresh('a');
     on.sandbox.script({ site: siteId }, { durationMs: 300, ends: 'failed' }, { durationMs: 300 });
     const first = await deploy(siteId, '--key', 'k');
@@ -60,37 +61,37 @@ describe('keys', { concurrency: 4 }, () => {
     assert.notEqual(again.json().runId, first.json().runId);
   });
 
-  test('a run that failed and is asked for again with other input is refused, too', async () => {
+  test('the key of a failed run is rejected with --again and other input', async () => {
     const siteId = fresh('a');
     on.sandbox.script({ site: siteId }, { durationMs: 300, ends: 'failed' });
     assert.equal((await deploy(siteId, '--key', 'k')).code, 1);
     assert.equal((await deploy(siteId, '--key', 'k', '--site', fresh('a'), '--again')).json().error?.type, 'KeyReused');
   });
 
-  test('a run that was started in another language is joined, too', async () => {
+  test('the key of a run started by another Temporal client returns its result', async () => {
     const siteId = fresh('a');
-    const input = { siteIds: [siteId], deploy: { intervalMs: 200, tries: 20 } };
+    const input = { siteIds: [siteId], deploy: { intervalMs: 200, tries: 100 } };
     const started = { workflowId: `deploy:${siteId}:k`, taskQueue: 'belay', args: [input] };
     await (await on.client.workflow.start('deployOnly', started)).result();
     assert.equal((await deploy(siteId, '--key', 'k')).code, 0);
     assert.equal(began(on.sandbox, 'deployment', siteId).length, 1);
   });
 
-  test('another note does not make it another request', async () => {
+  test('a different --meta does not make a different request', async () => {
     const siteId = fresh('a');
     const first = await deploy(siteId, '--key', 'k', '--meta', 'attempt=1');
     const second = await deploy(siteId, '--key', 'k', '--meta', 'attempt=2');
     assert.deepEqual(second.json(), first.json());
   });
 
-  test('a default written out is the same request', async () => {
+  test('an explicit default is the same request as an omitted one', async () => {
     const siteId = fresh('a');
     const first = await deploy(siteId, '--key', 'k');
     const second = await deploy(siteId, '--key', 'k', '--min-evidence', 'settled', '--busy-timeout', '30m');
     assert.deepEqual([second.code, second.json().runId], [0, first.json().runId]);
   });
 
-  test('a key reused with other input exits 2, says so, and starts nothing', async () => {
+  test('a key reused with other input exits 2 with an explanation and starts nothing', async () => {
     const siteId = fresh('a');
     await deploy(siteId, '--key', 'k');
     for (const again of [[], ['--again']]) {

@@ -1,17 +1,19 @@
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import type { RunInput, RunMemo } from '../../../src/contract/run.ts';
-import { BACKUP_PACE, DEPLOY_PACE, PACE, startCommandLine, type CommandLine } from '../../support/command-line.ts';
+import { BACKUP_PACE, DEPLOY_PACE, PACE } from '../../support/command-line.ts';
+import { startCommands, type Commands } from '../../support/commands.ts';
 import { eventually } from '../../support/eventually.ts';
 import { began, reads } from '../../support/journal.ts';
+import { COMPLETED, FAILED, siteAfter } from '../../support/sites.ts';
 import { fresh } from '../../support/world.ts';
 
-let on: CommandLine;
+let on: Commands;
 before(async () => {
-  on = await startCommandLine();
+  on = await startCommands();
 });
 
-/** What a detached run was started with. */
+/** The input that a detached run was started with. */
 async function inputOf(...args: string[]): Promise<RunInput> {
   const { code, json, stderr } = await on.belay(...args, '--detach', '--json');
   assert.equal(code, 0, stderr);
@@ -19,19 +21,45 @@ async function inputOf(...args: string[]): Promise<RunInput> {
   return (memo as unknown as RunMemo).input;
 }
 
-test('every option arrives in the input of the run, in milliseconds', async () => {
+/** What a starter records of the workers. */
+const fromWorkers = () => ({ service: on.sandbox.url, epoch: '1' });
+
+test('every option reaches the input of the run, with times in milliseconds', async () => {
   const [serverId, first, second] = [fresh('s'), fresh('a'), fresh('a')];
   const input = await inputOf(
     ...['run', '--server', serverId, '--site', first, '--site', second],
-    ...['--backup-interval', '500ms', '--backup-tries', '7', '--max-backup-age', '2h'],
+    ...[
+      '--backup-interval',
+      '500ms',
+      '--backup-tries',
+      '7',
+      '--max-backup-age',
+      '2h',
+      '--max-backup-age-at-deploy',
+      '6h',
+    ],
     ...['--deploy-interval', '10', '--deploy-tries', '9', '--settle', '1.5m', '--min-evidence', 'changed'],
-    ...['--baseline-wait', '20s', '--on-ambiguous', 'stop', '--keep-going'],
-    ...['--if-busy', 'fail', '--busy-timeout', '45m', '--start-within', '5m', '--meta', 'job=1=2', '--meta', 'who=ci'],
+    ...['--baseline-wait', '20s', '--on-ambiguous', 'stop', '--keep-going', '--start-deploys-within', '4h'],
+    ...[
+      '--if-busy',
+      'fail',
+      '--busy-timeout',
+      '45m',
+      '--start-within',
+      '5m',
+      '--outage-budget',
+      '6h',
+      '--meta',
+      'job=1=2',
+      '--meta',
+      'who=ci',
+    ],
   );
   assert.deepEqual(input, {
+    ...fromWorkers(),
     serverId,
     siteIds: [first, second],
-    backup: { intervalMs: 500, tries: 7, maxAgeMs: 7_200_000 },
+    backup: { intervalMs: 500, tries: 7, maxAgeMs: 7_200_000, maxAgeAtDeployMs: 21_600_000 },
     deploy: {
       intervalMs: 10_000,
       tries: 9,
@@ -43,18 +71,20 @@ test('every option arrives in the input of the run, in milliseconds', async () =
     ifBusy: 'fail',
     busyTimeoutMs: 2_700_000,
     startWithinMs: 300_000,
+    startDeploysWithinMs: 14_400_000,
+    outageBudgetMs: 21_600_000,
     keepGoing: true,
     meta: { job: '1=2', who: 'ci' },
   });
 });
 
-test('what was not asked for is left to the defaults', async () => {
+test('an omitted option stays out of the input', async () => {
   const siteId = fresh('a');
-  assert.deepEqual(await inputOf('deploy', '--site', siteId), { siteIds: [siteId] });
+  assert.deepEqual(await inputOf('deploy', '--site', siteId), { ...fromWorkers(), siteIds: [siteId] });
 });
 
 describe('options', { concurrency: 4 }, () => {
-  test('--backup-interval and --backup-tries make as many reads as asked for', async () => {
+  test('--backup-interval and --backup-tries set the number of reads', async () => {
     const serverId = fresh('s');
     on.sandbox.script({ server: serverId }, { ends: 'never' });
     const pace = ['--backup-interval', '300ms', '--backup-tries', '3'];
@@ -62,7 +92,7 @@ describe('options', { concurrency: 4 }, () => {
     assert.equal(reads(on.sandbox, `/v1/backups/${json().backup?.backupId}`).length, 3);
   });
 
-  test('several --site are deployed one after another in the order given; the first that fails stops the run', async () => {
+  test('several --site options deploy in the given order until the first one fails', async () => {
     const [first, second, third] = [fresh('a'), fresh('a'), fresh('a')];
     on.sandbox.script({ site: second }, { durationMs: 300, ends: 'failed' });
     const sites = ['--site', first, '--site', second, '--site', third];
@@ -76,7 +106,7 @@ describe('options', { concurrency: 4 }, () => {
     ]);
   });
 
-  test('--keep-going goes on after one that fails, and still exits with the worst', async () => {
+  test('--keep-going continues after a failed site and still exits with the worst outcome', async () => {
     const [first, second] = [fresh('a'), fresh('a')];
     on.sandbox.script({ site: first }, { durationMs: 300, ends: 'failed' });
     const sites = ['--site', first, '--site', second, '--keep-going'];
@@ -88,7 +118,7 @@ describe('options', { concurrency: 4 }, () => {
     );
   });
 
-  test('--max-backup-age rests on a completed backup, and makes one where there is none', async () => {
+  test('--max-backup-age reuses a completed backup and makes one if there is none', async () => {
     const serverId = fresh('s');
     const args = ['backup', '--server', serverId, '--max-backup-age', '1h', ...BACKUP_PACE, '--json'];
     const first = (await on.belay(...args)).json().backup;
@@ -99,7 +129,7 @@ describe('options', { concurrency: 4 }, () => {
     assert.equal(began(on.sandbox, 'backup', serverId).length, 1);
   });
 
-  test('--backup-id rests on a backup in the making, and makes none', async () => {
+  test('--backup-id adopts a running backup and makes none', async () => {
     const [serverId, siteId] = [fresh('s'), fresh('a')];
     on.sandbox.script({ server: serverId }, { durationMs: 1_500 });
     on.sandbox.act({ server: serverId });
@@ -111,7 +141,7 @@ describe('options', { concurrency: 4 }, () => {
     assert.equal(began(on.sandbox, 'backup', serverId).length, 0);
   });
 
-  test('--settle is how long the same final status has to last', async () => {
+  test('--settle sets how long an unchanged final status has to last', async () => {
     const [believed, doubted] = [fresh('a'), fresh('a')];
     for (const site of [believed, doubted]) {
       on.sandbox.script({ site }, { durationMs: 0 });
@@ -126,19 +156,18 @@ describe('options', { concurrency: 4 }, () => {
     assert.deepEqual([unknown.code, unknown.json().outcome], [4, 'unknown']);
   });
 
-  test('--min-evidence makes anything weaker unknown', async () => {
+  test('--min-evidence ends anything weaker unknown', async () => {
     const pace = ['--deploy-interval', '200ms', '--deploy-tries', '3', '--json'];
     for (const [least, code] of [
       ['changed', 0],
       ['transition', 4],
     ] as const) {
-      const siteId = fresh('a');
-      on.sandbox.script({ site: siteId }, { durationMs: 0 });
+      const siteId = siteAfter(on.sandbox, FAILED, COMPLETED);
       assert.equal((await on.belay('deploy', '--site', siteId, '--min-evidence', least, ...pace)).code, code);
     }
   });
 
-  test('--if-busy wait waits for the other run, --busy-timeout so long', async () => {
+  test('--if-busy wait waits for the other run, up to --busy-timeout', async () => {
     const siteId = fresh('a');
     on.sandbox.script({ site: siteId }, { ends: 'never' }, {});
     const pace = ['--deploy-interval', '200ms', '--deploy-tries', '500'];
@@ -152,7 +181,7 @@ describe('options', { concurrency: 4 }, () => {
     assert.equal(began(on.sandbox, 'deployment', siteId).length, 2);
   });
 
-  test('--meta comes back in the result', async () => {
+  test('--meta is part of the result', async () => {
     const { json } = await on.belay(
       'backup',
       '--server',
@@ -165,7 +194,7 @@ describe('options', { concurrency: 4 }, () => {
     assert.deepEqual(json().meta, { commit: 'ab12' });
   });
 
-  test('--detach exits 0 at once; wait gives the verdict', async () => {
+  test('--detach exits 0 at once, and belay wait reports the outcome', async () => {
     const serverId = fresh('s');
     on.sandbox.script({ server: serverId }, { durationMs: 1_500, ends: 'failed' });
     const detached = await on.belay('backup', '--server', serverId, ...BACKUP_PACE, '--detach', '--json');

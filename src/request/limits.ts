@@ -1,0 +1,30 @@
+/** How large a request may be. Pure. */
+import { HISTORY_BUDGET } from '../contract/history-budget.ts';
+import { HOUR_MS } from '../contract/wording/duration.ts';
+
+export const MAX_ID_LENGTH = 200;
+/** Sites and apps of a run, rollout or fleet. */
+export const MAX_TARGETS = 1_000;
+/** Servers of a rollout in progress at the same time. */
+export const MAX_AT_ONCE = 200;
+export const MAX_META_ENTRIES = 50;
+/** Of a name or value, in characters. */
+export const MAX_META_LENGTH = 200;
+/** Of all names and values, as they are stored. A rollout copies them into each of its runs. */
+export const MAX_META_BYTES = 4_096;
+
+/** Minimum and maximum, inclusive. */
+export type Limits = readonly [min: number, max: number];
+
+const TEN_YEARS_MS = 10 * 365 * 24 * HOUR_MS;
+
+export const LIMITS = {
+  intervalMs: [10, 24 * HOUR_MS],
+  tries: [1, HISTORY_BUDGET.maxTries],
+  durationMs: [0, TEN_YEARS_MS],
+  startWithinMs: [1, TEN_YEARS_MS],
+  // A waiting run adds nine events to its history every minute.
+  busyTimeoutMs: [0, 12 * HOUR_MS],
+  eventsPerMinute: [1, 60_000],
+  freshForMs: [1, 7 * 24 * HOUR_MS],
+} as const satisfies Record<string, Limits>;

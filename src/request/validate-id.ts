@@ -1,0 +1,16 @@
+/** Checks ids of the service, keys and names, which become parts of workflow ids and URL paths. Pure. */
+import { MAX_ID_LENGTH } from './limits.ts';
+
+/** @returns what is wrong, as the end of a sentence that begins with the id's name, or null */
+export function validateId(id: unknown): string | null {
+  if (typeof id !== 'string') return 'is not a string';
+  if (id === '') return 'is empty';
+  if (id === '.' || id === '..') return `must not be "${id}"`;
+  if (id.length > MAX_ID_LENGTH) return `has ${id.length} characters, at most ${MAX_ID_LENGTH} are allowed`;
+  // eslint-disable-next-line no-control-regex -- matches control characters to reject them
+  if (/[\u0000-\u001f\u007f-\u009f]/.test(id)) return 'has control characters';
+  // Services often trim ids: with blanks, one site would have two locks.
+  if (/^\s|\s$/u.test(id)) return 'begins or ends with a blank';
+  if (/\p{Surrogate}/u.test(id)) return 'is not well-formed Unicode';
+  return null;
+}
