@@ -1,76 +1,126 @@
-/** The client of the service's four endpoints. One call is one request: nothing is retried, no redirect followed. */
-import { marksOf, parseCreatedBackup, parseJson, parseStatus } from './parse-answers.ts';
-import { ServiceError } from './errors.ts';
-import { exchange, type Exchange, type HttpOptions } from './exchange.ts';
+/** The client of the service's endpoints. Each call is one request, without retries or redirects. */
+import { collectIdentityMarkers, isJson, parseCreatedBackup, parseJson, parseStatus } from './parse-answers.ts';
+import { HostingApiError } from './errors.ts';
+import type { Answer, Exchange, SendPermit } from './exchange.ts';
+import { hideInStatus, holdsToken } from './hide-token.ts';
+import { pacedExchange, type PacedOptions } from './paced-exchange.ts';
 
-/** Time for a whole answer; a read beyond it is cheap to repeat, a trigger is not. */
-const READ_TIMEOUT_MS = 3_500;
-const TRIGGER_TIMEOUT_MS = 8_000;
+/** What is deployed. */
+interface DeployTarget {
+  kind: 'site' | 'app';
+  id: string;
+}
+
+/** The paths of apps, which the interface does not show. `{id}` stands for the app's id. */
+interface AppPaths {
+  deploy: string;
+  latest: string;
+}
+
+export interface ClientOptions extends PacedOptions {
+  /** Without them, apps cannot be deployed. */
+  appPaths?: AppPaths | undefined;
+  readTimeoutMs: number;
+  triggerTimeoutMs: number;
+}
 
 export interface ReadOptions {
   signal?: AbortSignal | undefined;
+  /** Time for the whole answer. Default: the client's. */
   timeoutMs?: number;
 }
 
 export interface TriggerOptions extends ReadOptions {
-  /** The same for every attempt at one step. The service need not know it. */
+  /** The same for every attempt of one step. The service may ignore it. */
   idempotencyKey?: string;
-  /** Beyond this, milliseconds since 1970, nothing is sent. */
-  notAfterMs?: number;
+  permit?: SendPermit;
 }
 
 export interface OperationStatus {
   /** As the service wrote it, trimmed. */
   status: string;
-  /** What the answer says of the record's identity, `id:17` for one. */
-  marks: string[];
+  /** Identity markers in the answer, such as `id:17`. */
+  identityMarkers: string[];
 }
 
-/** @throws ServiceError, from every call */
-export interface ServiceClient {
-  /** Scheme, host and port of the service. */
-  readonly origin: string;
-  triggerDeployment(siteId: string, options?: TriggerOptions): Promise<{ marks: string[] }>;
-  readLatestDeployment(siteId: string, options?: ReadOptions): Promise<OperationStatus>;
+/** @throws HostingApiError, from every call */
+export interface HostingApiClient {
+  /** Whether the paths of apps are known. */
+  readonly deploysApps: boolean;
+  triggerDeployment(target: DeployTarget, options?: TriggerOptions): Promise<{ identityMarkers: string[] }>;
+  readLatestDeployment(target: DeployTarget, options?: ReadOptions): Promise<OperationStatus>;
   createBackup(serverId: string, options?: TriggerOptions): Promise<{ backupId: string }>;
   readBackup(backupId: string, options?: ReadOptions): Promise<OperationStatus>;
+  /** The service's clock, in whole seconds; null if it does not report its time. */
+  readTime(): Promise<number | null>;
 }
 
-export function createServiceClient(options: HttpOptions): ServiceClient {
-  const get = async (path: string, { signal, timeoutMs = READ_TIMEOUT_MS }: ReadOptions) =>
-    ask(options, { method: 'GET', path, timeoutMs, signal }, parseStatus);
-  const post = async <T>(path: string, call: TriggerOptions, parse: (body: string) => T) => {
-    const { signal, timeoutMs = TRIGGER_TIMEOUT_MS, idempotencyKey, notAfterMs } = call;
+const SITE_PATHS: AppPaths = { deploy: '/v1/sites/{id}/deploy', latest: '/v1/sites/{id}/deployments/latest' };
+
+export function createHostingApiClient(options: ClientOptions): HostingApiClient {
+  const get = async (path: string, { signal, timeoutMs = options.readTimeoutMs }: ReadOptions) =>
+    ask(options, { method: 'GET', path, timeoutMs, signal }, readStatus);
+  const post = async <T>(path: string, call: TriggerOptions, parse: (answer: Answer) => T) => {
+    const { signal, timeoutMs = options.triggerTimeoutMs, idempotencyKey, permit } = call;
     const headers = idempotencyKey === undefined ? {} : { 'Idempotency-Key': idempotencyKey };
-    return ask(options, { method: 'POST', path, timeoutMs, signal, headers, notAfterMs }, parse);
+    return ask(options, { method: 'POST', path, timeoutMs, signal, headers, permit }, parse);
+  };
+  const pathOf = (endpoint: keyof AppPaths, { kind, id }: DeployTarget) => {
+    const path = kind === 'site' ? SITE_PATHS[endpoint] : options.appPaths?.[endpoint];
+    if (path === undefined) throw new TypeError('the paths of apps are not known');
+    return path.replace('{id}', () => segment(id));
   };
   return {
-    origin: new URL(options.baseUrl).origin,
-    triggerDeployment: (siteId, call = {}) => post(`/v1/sites/${segment(siteId)}/deploy`, call, parseTriggered),
-    readLatestDeployment: (siteId, call = {}) => get(`/v1/sites/${segment(siteId)}/deployments/latest`, call),
-    createBackup: (serverId, call = {}) =>
-      post(`/v1/servers/${segment(serverId)}/backups`, call, (body) => ({ backupId: parseCreatedBackup(body) })),
+    deploysApps: options.appPaths !== undefined,
+    triggerDeployment: (target, call = {}) => post(pathOf('deploy', target), call, readTriggered),
+    readLatestDeployment: (target, call = {}) => get(pathOf('latest', target), call),
+    createBackup: (serverId, call = {}) => post(`/v1/servers/${segment(serverId)}/backups`, call, readCreatedBackup),
     readBackup: (backupId, call = {}) => get(`/v1/backups/${segment(backupId)}`, call),
+    readTime: () => readTime(options),
   };
 }
 
-/** The shape of this answer isn't shown, so an empty body will do; one that isn't JSON will not. */
-function parseTriggered(body: string): { marks: string[] } {
-  return { marks: body.trim() === '' ? [] : marksOf(parseJson(body)) };
+/** Any answer has the time, whatever its status. */
+async function readTime(options: ClientOptions): Promise<number | null> {
+  try {
+    return (await pacedExchange(options, { method: 'GET', path: '/', timeoutMs: options.readTimeoutMs })).dateMs;
+  } catch (error) {
+    if (error instanceof HostingApiError && error.kind === 'http') return error.dateMs;
+    throw error;
+  }
 }
 
-async function ask<T>(options: HttpOptions, call: Exchange, parse: (body: string) => T): Promise<T> {
-  const body = await exchange(options, call);
+function readStatus({ body, token }: Answer): OperationStatus {
+  const { status, identityMarkers } = parseStatus(body);
+  return { status: hideInStatus(status, token), identityMarkers: withoutToken(identityMarkers, token) };
+}
+
+function readCreatedBackup({ body, token }: Answer): { backupId: string } {
+  const backupId = parseCreatedBackup(body);
+  if (holdsToken(backupId, token)) throw new SyntaxError('the body has no usable field "id"');
+  return { backupId };
+}
+
+/** The interface does not show this answer, so an empty body is accepted. A body that is not JSON is rejected. */
+function readTriggered({ body, token }: Answer): { identityMarkers: string[] } {
+  return { identityMarkers: body.trim() === '' ? [] : withoutToken(collectIdentityMarkers(parseJson(body)), token) };
+}
+
+const withoutToken = (markers: string[], token: string): string[] => markers.filter((it) => !holdsToken(it, token));
+
+async function ask<T>(options: PacedOptions, call: Exchange, parse: (answer: Answer) => T): Promise<T> {
+  const answer = await pacedExchange(options, call);
   try {
-    return parse(body);
+    return parse(answer);
   } catch (error) {
     const reason = error instanceof SyntaxError ? error.message : 'the body cannot be read';
-    throw new ServiceError({ kind: 'protocol', request: `${call.method} ${call.path}`, reason, sent: true });
+    const request = `${call.method} ${call.path}`;
+    throw new HostingApiError({ kind: 'protocol', request, reason, sent: true, isJson: isJson(answer.body) });
   }
 }
 
 /** @throws TypeError for an id that would change the path */
 function segment(id: string): string {
-  if (id === '' || id === '.' || id === '..') throw new TypeError(`"${id}" is no id`);
+  if (id === '' || id === '.' || id === '..') throw new TypeError(`"${id}" is not a valid id`);
   return encodeURIComponent(id);
 }

@@ -1,39 +1,54 @@
-/** The one error of the client. Nothing in it comes from request headers: an axios error would carry the token. */
+/** The only error of the client. It holds nothing from the request headers, because those contain the token. */
 
-export type ServiceErrorKind =
-  /** The service answered with a status that isn't 2xx. */
+export type HostingApiErrorKind =
+  /** The service answered with a status that is not 2xx. */
   | 'http'
-  /** No connection, or one that broke. */
+  /** There was no connection, or it broke. */
   | 'network'
   | 'timeout'
-  /** A 2xx whose body isn't what the interface promises. */
+  /** A 2xx whose body does not match the interface. */
   | 'protocol'
-  /** There is no token to send. */
-  | 'token';
+  /** The token could not be read. */
+  | 'token'
+  /** Not sent now, because the service asked for a pause, or because of the ceiling. */
+  | 'held_back';
 
-export interface ServiceErrorFacts {
-  kind: ServiceErrorKind;
+export interface HostingApiErrorFacts {
+  kind: HostingApiErrorKind;
   /** `POST /v1/sites/a1/deploy` */
   request: string;
   reason: string;
-  /** False where the request certainly never left: no connection was made. */
+  /** False if the request was certainly not sent, because no connection was made. */
   sent: boolean;
   httpStatus?: number;
+  /** Whether the answer had a JSON body. */
+  isJson?: boolean;
   retryAfterMs?: number;
+  /** The service's clock, from the answer. */
+  dateMs?: number | null;
 }
 
-export class ServiceError extends Error {
-  override readonly name = 'ServiceError';
-  readonly kind: ServiceErrorKind;
+export class HostingApiError extends Error {
+  override readonly name = 'HostingApiError';
+  readonly kind: HostingApiErrorKind;
   readonly sent: boolean;
   readonly httpStatus: number | null;
+  readonly isJson: boolean;
   readonly retryAfterMs: number | null;
+  readonly dateMs: number | null;
 
-  constructor(facts: ServiceErrorFacts) {
+  constructor(facts: HostingApiErrorFacts) {
     super(`${facts.request}: ${facts.reason}`);
     this.kind = facts.kind;
     this.sent = facts.sent;
     this.httpStatus = facts.httpStatus ?? null;
+    this.isJson = facts.isJson ?? false;
     this.retryAfterMs = facts.retryAfterMs ?? null;
+    this.dateMs = facts.dateMs ?? null;
+  }
+
+  /** Whether the service asks its callers to wait: 429, or 503 with a time. */
+  get asksForPause(): boolean {
+    return this.httpStatus === 429 || (this.httpStatus === 503 && this.retryAfterMs !== null);
   }
 }

@@ -1,8 +1,11 @@
-/** One HTTP exchange with the service. Turns whatever axios throws into a ServiceError before it can leave here. */
+/** One HTTP exchange with the service. Turns every axios error into a HostingApiError: axios errors hold the token. */
 import http from 'node:http';
 import https from 'node:https';
-import axios, { type AxiosResponse } from 'axios';
-import { ServiceError } from './errors.ts';
+import axios from 'axios';
+import { HostingApiError } from './errors.ts';
+import { hideToken } from './hide-token.ts';
+import { isJson } from './parse-answers.ts';
+import { createTunnels } from './tunnel.ts';
 import { retryAfterMs } from './retry-after.ts';
 
 const MAX_BODY_BYTES = 256 * 1024;
@@ -10,10 +13,28 @@ const MAX_REASON_LENGTH = 200;
 
 export interface HttpOptions {
   baseUrl: string;
-  /** Asked for every request, so that a rotated token needs no restart. */
+  /** Called for every request, so that a rotated token needs no restart. */
   token: () => Promise<string>;
-  /** Honour HTTPS_PROXY and its like. */
-  proxyFromEnvironment?: boolean;
+  /** URL of the proxy for all requests. */
+  proxy?: string;
+  /** Sends the requests. Default: over HTTP. */
+  send?: Send;
+}
+
+/** What came back, whatever its status. */
+export interface RawAnswer {
+  status: number;
+  /** Names in lower case. */
+  headers: Record<string, unknown>;
+  body: string;
+}
+
+/** @throws HostingApiError */
+export type Send = (options: HttpOptions, call: Exchange, token: string) => Promise<RawAnswer>;
+
+/** Nothing is sent once no time is left. */
+export interface SendPermit {
+  leftMs(): number;
 }
 
 export interface Exchange {
@@ -22,26 +43,41 @@ export interface Exchange {
   timeoutMs: number;
   signal?: AbortSignal | undefined;
   headers?: Record<string, string>;
-  /** Beyond this, milliseconds since 1970, nothing is sent. */
-  notAfterMs?: number | undefined;
+  permit?: SendPermit | undefined;
 }
 
-/** The body of a 2xx answer. @throws ServiceError */
-export async function exchange(options: HttpOptions, call: Exchange): Promise<string> {
+/** A 2xx answer, and the token that the request carried. */
+export interface Answer {
+  body: string;
+  token: string;
+  /** The service's clock; null if it does not report its time. */
+  dateMs: number | null;
+}
+
+/** @throws HostingApiError */
+export async function exchange(options: HttpOptions, call: Exchange): Promise<Answer> {
   const request = `${call.method} ${call.path}`;
   const token = await options.token().catch((error: unknown) => {
     const reason = error instanceof Error ? error.message : 'the token cannot be read';
-    throw new ServiceError({ kind: 'token', request, reason, sent: false });
+    throw new HostingApiError({ kind: 'token', request, reason, sent: false });
   });
-  // The token may have taken its time.
-  if (call.notAfterMs !== undefined && Date.now() > call.notAfterMs) {
-    throw new ServiceError({ kind: 'network', request, reason: 'not sent: it is too late for it', sent: false });
+  // Reading the token may have taken too long.
+  if (isLate(call)) {
+    throw new HostingApiError({ kind: 'network', request, reason: 'not sent: it is too late', sent: false });
   }
+  const { status, headers, body } = await (options.send ?? sendOverHttp)(options, call, token);
+  const dateMs = Date.parse(String(headers.date));
+  const answer = { body, token, dateMs: Number.isNaN(dateMs) ? null : dateMs };
+  if (status >= 200 && status < 300) return answer;
+  throw answerError(request, { status, headers }, answer);
+}
+
+async function sendOverHttp(options: HttpOptions, call: Exchange, token: string): Promise<RawAnswer> {
+  const request = `${call.method} ${call.path}`;
   const deadline = AbortSignal.timeout(call.timeoutMs);
   const connection = { made: false };
-  let response: AxiosResponse<string>;
   try {
-    response = await axios.request<string>({
+    const { status, headers, data } = await axios.request<string>({
       method: call.method,
       url: options.baseUrl.replace(/\/+$/, '') + call.path,
       headers: { Accept: 'application/json', 'User-Agent': 'belay', ...call.headers, Authorization: `Bearer ${token}` },
@@ -51,74 +87,83 @@ export async function exchange(options: HttpOptions, call: Exchange): Promise<st
       responseType: 'text',
       transformResponse: (body: string) => body,
       validateStatus: () => true,
-      ...(options.proxyFromEnvironment === true ? {} : { proxy: false }),
-      transport: transportFor(call, connection),
+      // Neither the variables of the environment nor axios' own tunnels, which take a proxy's refusal for an answer.
+      proxy: false,
+      transport: transportFor(call, connection, options.proxy),
     });
+    return { status, headers, body: data ?? '' };
   } catch (error) {
     throw failureOf(error, { request, timedOut: deadline.aborted, timeoutMs: call.timeoutMs, sent: connection.made });
   }
-  // One that echoes what it was sent would have the token in histories.
-  const body = withoutToken(response.data ?? '', token);
-  if (response.status >= 200 && response.status < 300) return body;
-  throw answerError(request, response, body);
 }
 
-/** Reads keep their connections; a trigger gets a fresh one, for a kept one may be dead without our knowing. */
+/** Reads reuse connections. A trigger gets a fresh one, because a reused connection may be dead. */
 const agents = { http: new http.Agent({ keepAlive: true }), https: new https.Agent({ keepAlive: true }) };
 
-function transportFor(call: Exchange, connection: { made: boolean }) {
-  // Connecting may take its time, too.
-  const lateMs = call.notAfterMs === undefined ? null : Math.max(0, call.notAfterMs - Date.now());
+function transportFor(call: Exchange, connection: { made: boolean }, proxy: string | undefined) {
+  const tunnel = proxy === undefined ? null : createTunnels(proxy);
   return {
     request(options: https.RequestOptions, onResponse: (response: http.IncomingMessage) => void): http.ClientRequest {
       const secure = options.protocol === 'https:';
-      // A proxy's tunnel comes as an agent of its own.
-      options.agent ??= call.method === 'POST' ? false : secure ? agents.https : agents.http;
+      options.agent = tunnel?.(secure) ?? (call.method === 'POST' ? false : secure ? agents.https : agents.http);
       const request = (secure ? https : http).request(options, onResponse);
-      const late = lateMs === null ? undefined : setTimeout(() => connection.made || request.destroy(), lateMs);
+      // Connecting may also take too long.
+      const giveUp = () => connection.made || request.destroy();
+      const late = call.permit === undefined ? undefined : setTimeout(giveUp, Math.max(0, call.permit.leftMs()));
       request.once('close', () => clearTimeout(late));
+      const onConnected = () => {
+        // The machine may have been suspended meanwhile, and its timers with it. Nothing has been written yet.
+        if (isLate(call)) request.destroy();
+        else connection.made = true;
+      };
       request.once('socket', (socket) => {
-        if (!socket.connecting) connection.made = true;
-        else socket.once(secure ? 'secureConnect' : 'connect', () => (connection.made = true));
+        if (!socket.connecting) onConnected();
+        else socket.once(secure ? 'secureConnect' : 'connect', onConnected);
       });
       return request;
     },
   };
 }
 
+const isLate = ({ permit }: Exchange): boolean => permit !== undefined && permit.leftMs() <= 0;
+
 function failureOf(
   error: unknown,
   facts: { request: string; timedOut: boolean; timeoutMs: number; sent: boolean },
-): ServiceError {
+): HostingApiError {
   const { request, sent } = facts;
   if (facts.timedOut) {
-    const reason = sent ? `no whole answer within ${facts.timeoutMs} ms` : `no connection within ${facts.timeoutMs} ms`;
-    return new ServiceError({ kind: 'timeout', request, reason, sent });
+    const reason = sent
+      ? `no complete answer within ${facts.timeoutMs} ms`
+      : `no connection within ${facts.timeoutMs} ms`;
+    return new HostingApiError({ kind: 'timeout', request, reason, sent });
   }
   const code = axios.isAxiosError(error) ? error.code : undefined;
   if (axios.isAxiosError(error) && /maxContentLength/.test(error.message)) {
-    return new ServiceError({ kind: 'protocol', request, reason: `the body is over ${MAX_BODY_BYTES} bytes`, sent });
+    return new HostingApiError({ kind: 'protocol', request, reason: `the body is over ${MAX_BODY_BYTES} bytes`, sent });
   }
-  // Nothing else of the error is passed on: it holds the request, and with it the token.
+  // Drop the rest of the error: it holds the request, and with it the token.
   const reason = `${sent ? 'the connection broke' : 'no connection was made'}${code === undefined ? '' : ` (${code})`}`;
-  return new ServiceError({ kind: 'network', request, reason, sent });
+  return new HostingApiError({ kind: 'network', request, reason, sent });
 }
 
-/** As it is, and as JSON writes it. */
-function withoutToken(body: string, token: string): string {
-  return body.replaceAll(token, '[token]').replaceAll(JSON.stringify(token).slice(1, -1), '[token]');
-}
-
-function answerError(request: string, response: AxiosResponse<string>, body: string): ServiceError {
-  const text = body.replace(/\s+/g, ' ').trim();
-  const said = text === '' || text.startsWith('<') ? (http.STATUS_CODES[response.status] ?? '') : text;
-  const waitMs = retryAfterMs(response.headers['retry-after'], Date.now());
-  return new ServiceError({
+function answerError(
+  request: string,
+  { status, headers }: Pick<RawAnswer, 'status' | 'headers'>,
+  { body, token, dateMs }: Answer,
+): HostingApiError {
+  const text = hideToken(body, token).replace(/\s+/g, ' ').trim();
+  const reason = text === '' || text.startsWith('<') ? (http.STATUS_CODES[status] ?? '') : text;
+  // A date in Retry-After is by the service's clock.
+  const waitMs = retryAfterMs(headers['retry-after'], dateMs ?? Date.now());
+  return new HostingApiError({
     kind: 'http',
     request,
-    reason: `${response.status} ${said}`.trim().slice(0, MAX_REASON_LENGTH),
+    reason: `${status} ${reason}`.trim().slice(0, MAX_REASON_LENGTH),
     sent: true,
-    httpStatus: response.status,
+    httpStatus: status,
+    isJson: isJson(body),
+    dateMs,
     ...(waitMs === undefined ? {} : { retryAfterMs: waitMs }),
   });
 }

@@ -1,10 +1,11 @@
 /** The HTTP interface of the hosting service, as a package of its own: it imports nothing of Belay. */
 export {
-  createServiceClient,
+  createHostingApiClient,
   type OperationStatus,
   type ReadOptions,
-  type ServiceClient,
+  type HostingApiClient,
   type TriggerOptions,
 } from './client.ts';
-export { ServiceError, type ServiceErrorKind } from './errors.ts';
-export type { HttpOptions } from './exchange.ts';
+export { type SendPermit } from './exchange.ts';
+export { HostingApiError } from './errors.ts';
+export { createPacer, type Pacer } from './pacer.ts';

@@ -1,8 +1,8 @@
-/** What is read out of the service's answers. Fields the interface doesn't show are taken where they are, never needed. */
+/** Parses the service's answers. Fields that the interface does not show are used if present, but never required. */
 import { isLosslessNumber, parse } from 'lossless-json';
 import { z } from 'zod';
 
-/** A number would lose digits beyond 2^53 as a JavaScript number; lossless-json keeps its text. */
+/** A JavaScript number would lose digits beyond 2^53; lossless-json keeps the text. */
 const decimal = z.custom<{ value: string }>((value) => isLosslessNumber(value) && /^\d+$/.test(value.value));
 
 const backupId = z
@@ -17,8 +17,17 @@ export function parseJson(body: string): unknown {
   try {
     return parse(body);
   } catch {
-    // The parser's own message quotes the body, and a deep one overflows its stack.
+    // The parser's own message quotes the body, and deeply nested JSON overflows the stack.
     throw new SyntaxError('the body is not JSON');
+  }
+}
+
+export function isJson(body: string): boolean {
+  try {
+    parseJson(body);
+    return true;
+  } catch {
+    return false;
   }
 }
 
@@ -30,32 +39,32 @@ export function parseCreatedBackup(body: string): string {
 }
 
 /** @throws SyntaxError */
-export function parseStatus(body: string): { status: string; marks: string[] } {
+export function parseStatus(body: string): { status: string; identityMarkers: string[] } {
   const json = parseJson(body);
   const answer = operationStatus.safeParse(json);
   if (!answer.success) throw new SyntaxError('the body has no usable field "status"');
-  return { status: answer.data.status, marks: marksOf(json) };
+  return { status: answer.data.status, identityMarkers: collectIdentityMarkers(json) };
 }
 
-const MARKS: [kind: string, fieldName: RegExp][] = [
+const MARKERS: [kind: string, fieldName: RegExp][] = [
   ['id', /^(id|uuid|deploy(ment)?_?id)$/i],
   ['commit', /^(commit|sha|revision|commit_?(sha|hash|id))$/i],
   ['time', /^(created|started|queued|triggered)_?at$/i],
 ];
 
 /**
- * What an answer says of the identity of a deployment: `id:17`, `commit:ab12`, `time:2026-01-01T00:00:00Z`, from the
- * object itself and from a `deployment` or `data` inside it.
+ * Identity markers of a deployment, such as `id:17`, `commit:ab12` or `time:2026-01-01T00:00:00Z`, from the answer
+ * itself and from a `deployment` or `data` object inside it.
  */
-export function marksOf(json: unknown): string[] {
+export function collectIdentityMarkers(json: unknown): string[] {
   if (!isObject(json)) return [];
   const objects = [json, json.deployment, json.data].filter(isObject);
-  return [...new Set(objects.flatMap((object) => Object.entries(object).flatMap(markOf)))];
+  return [...new Set(objects.flatMap((object) => Object.entries(object).flatMap(markerOf)))];
 }
 
-function markOf([name, value]: [string, unknown]): string[] {
+function markerOf([name, value]: [string, unknown]): string[] {
   const text = typeof value === 'string' ? value : isLosslessNumber(value) ? value.value : '';
-  const kind = MARKS.find(([, fieldName]) => fieldName.test(name))?.[0];
+  const kind = MARKERS.find(([, fieldName]) => fieldName.test(name))?.[0];
   return kind === undefined || text === '' || text.length > 100 ? [] : [`${kind}:${text}`];
 }
 

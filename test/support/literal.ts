@@ -1,4 +1,4 @@
-/** A service of a few lines, for answers the sandbox doesn't give. */
+/** A minimal service, for answers that the sandbox does not give. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { atEnd } from './at-end.ts';

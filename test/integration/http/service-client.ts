@@ -1,84 +1,58 @@
 import assert from 'node:assert/strict';
-import { createServer, type Socket } from 'node:net';
-import type { AddressInfo } from 'node:net';
-import { inspect } from 'node:util';
 import { test } from 'node:test';
-import { createServiceClient, ServiceError, type ServiceClient } from '../../../src/hosting-api/index.ts';
 import { retryAfterMs } from '../../../src/hosting-api/retry-after.ts';
-import { atEnd } from '../../support/at-end.ts';
+import { HTTP_TIMEOUTS } from '../../../src/worker/settings.ts';
+import { createHostingApiClient } from '../../../src/hosting-api/client.ts';
+import { errorOf, http, rawService, site, TOKEN } from '../../support/raw-service.ts';
 
-const TOKEN = 'canary-77aa';
-
-/** A service that answers with literal bytes, and the bytes it was sent. */
-async function rawService(
-  answer: string | ((socket: Socket) => void),
-): Promise<{ client: ServiceClient; sent: () => string }> {
-  let sent = '';
-  const server = createServer((socket) => {
-    socket.on('error', () => undefined);
-    socket.on('data', (data) => {
-      sent += data.toString();
-      if (!sent.endsWith('\r\n\r\n')) return;
-      if (typeof answer === 'string') socket.end(answer);
-      else answer(socket);
-    });
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  atEnd(() => new Promise((resolve) => server.close(resolve)));
-  const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  return { client: createServiceClient({ baseUrl, token: () => Promise.resolve(TOKEN) }), sent: () => sent };
-}
-
-const http = (status: string, body: string, headers = ''): string =>
-  `HTTP/1.1 ${status}\r\n${headers}Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
-
-async function errorOf(promise: Promise<unknown>): Promise<ServiceError> {
-  return promise.then(
-    () => assert.fail('there was an answer'),
-    (error: unknown) => {
-      assert.ok(error instanceof ServiceError, String(error));
-      assert.ok(!inspect(error, { depth: 10, showHidden: true }).includes(TOKEN), 'the token is in the error');
-      return error;
-    },
-  );
-}
-
-test('triggers a deployment as the interface shows it', async () => {
+test('triggers a deployment as the API documents it', async () => {
   const { client, sent } = await rawService(http('200 OK', '{"anything":1}'));
-  await client.triggerDeployment('a1', { idempotencyKey: 'run:1' });
+  await client.triggerDeployment(site('a1'), { idempotencyKey: 'run:1' });
   const [line, ...headers] = sent().split('\r\n');
   assert.equal(line, 'POST /v1/sites/a1/deploy HTTP/1.1');
   assert.ok(headers.includes(`Authorization: Bearer ${TOKEN}`));
   assert.ok(headers.includes('Idempotency-Key: run:1'));
   assert.ok(headers.includes('Content-Length: 0'));
-  assert.ok(headers.includes('Connection: close'), 'a trigger gets a connection of its own');
+  assert.ok(headers.includes('Connection: close'), 'a trigger uses a new connection');
 });
 
-test('creates a backup and reads it as the interface shows it', async () => {
+test('creates a backup and reads it as the API documents it', async () => {
   const created = await rawService(http('201 Created', '{"id":"b1"}'));
   assert.deepEqual(await created.client.createBackup('s1'), { backupId: 'b1' });
   assert.match(created.sent(), /^POST \/v1\/servers\/s1\/backups HTTP/);
   const read = await rawService(http('200 OK', '{"status":"completed"}'));
-  assert.deepEqual(await read.client.readBackup('b1'), { status: 'completed', marks: [] });
+  assert.deepEqual(await read.client.readBackup('b1'), { status: 'completed', identityMarkers: [] });
   assert.match(read.sent(), /^GET \/v1\/backups\/b1 HTTP/);
 });
 
-test('reads the latest deployment, and what it says of its identity', async () => {
+test('reads the status and the identity of the latest deployment', async () => {
   const body = '{"status":" Building ","id":12345678901234567891,"deployment":{"commit":"c0ffee"},"site_id":"a1"}';
   const { client, sent } = await rawService(http('200 OK', body));
-  const read = await client.readLatestDeployment('a1');
-  assert.deepEqual(read, { status: 'Building', marks: ['id:12345678901234567891', 'commit:c0ffee'] });
+  const read = await client.readLatestDeployment(site('a1'));
+  assert.deepEqual(read, { status: 'Building', identityMarkers: ['id:12345678901234567891', 'commit:c0ffee'] });
   assert.match(sent(), /^GET \/v1\/sites\/a1\/deployments\/latest HTTP/);
 });
 
-test('an id that would change the path is encoded into one segment', async () => {
+test('an id with path characters is encoded as one segment', async () => {
   const { client, sent } = await rawService(http('200 OK', '{}'));
-  await client.triggerDeployment('a/../b?c#d ä');
+  await client.triggerDeployment(site('a/../b?c#d ä'));
   assert.match(sent(), /^POST \/v1\/sites\/a%2F\.\.%2Fb%3Fc%23d%20%C3%A4\/deploy HTTP/);
-  assert.throws(() => client.triggerDeployment('..'), TypeError);
+  assert.throws(() => client.triggerDeployment(site('..')), TypeError);
 });
 
-test('takes a number for an id as its decimal digits', async () => {
+test('an app has the configured paths, and none without them', async () => {
+  const { client, sent, baseUrl } = await rawService(http('200 OK', '{}'));
+  const app = { kind: 'app' as const, id: '$& b' };
+  assert.throws(() => client.triggerDeployment(app), TypeError);
+  const appPaths = { deploy: '/x/{id}/start', latest: '/x/{id}/last' };
+  const token = () => Promise.resolve(TOKEN);
+  const configured = createHostingApiClient({ ...HTTP_TIMEOUTS, baseUrl, token, appPaths });
+  await configured.triggerDeployment(app);
+  assert.match(sent(), /^POST \/x\/%24%26%20b\/start HTTP/);
+  assert.deepEqual([client.deploysApps, configured.deploysApps], [false, true]);
+});
+
+test('reads a numeric id as its decimal digits', async () => {
   const { client } = await rawService(http('200 OK', '{"id":12345678901234567891}'));
   assert.deepEqual(await client.createBackup('s1'), { backupId: '12345678901234567891' });
 });
@@ -96,7 +70,7 @@ for (const body of [
   '<html>',
   '{"id":"b',
 ]) {
-  test(`takes ${body === '' ? 'an empty body' : body} for no backup`, async () => {
+  test(`rejects ${body === '' ? 'an empty body' : body} as a backup`, async () => {
     const { client } = await rawService(http('200 OK', body));
     const error = await errorOf(client.createBackup('s1'));
     assert.deepEqual([error.kind, error.sent], ['protocol', true]);
@@ -111,24 +85,51 @@ for (const body of [
   '"completed"',
   '['.repeat(50_000),
 ]) {
-  test(`takes ${body.slice(0, 20)} for no status`, async () => {
+  test(`rejects ${body.slice(0, 20)} as a status`, async () => {
     const { client } = await rawService(http('200 OK', body));
     assert.equal((await errorOf(client.readBackup('b1'))).kind, 'protocol');
   });
 }
 
-test('a trigger may be answered by any JSON, or by nothing', async () => {
+test('a trigger accepts any JSON or an empty body as its answer', async () => {
   for (const body of ['', '[]', '"ok"', '{"id":7}']) {
     const { client } = await rawService(http('202 Accepted', body));
-    await client.triggerDeployment('a1');
+    await client.triggerDeployment(site('a1'));
   }
   const { client } = await rawService(http('200 OK', '<html>log in</html>'));
-  assert.equal((await errorOf(client.triggerDeployment('a1'))).kind, 'protocol');
+  assert.equal((await errorOf(client.triggerDeployment(site('a1')))).kind, 'protocol');
 });
 
-test('an error names the request and the answer, and holds no token', async () => {
+for (const token of ['t', 'te', '1234', 'true', 'status', 'completed', 'e']) {
+  test(`a token that is part of ordinary words does not change what an answer means: ${token}`, async () => {
+    const asked = async (body: string) => (await rawService(http('200 OK', body), token)).client;
+    const status = '{"status":"completed","id":71234,"note":true}';
+    const read = { status: 'completed', identityMarkers: ['id:71234'] };
+    assert.deepEqual(await (await asked(status)).readBackup('b1'), read);
+    assert.deepEqual(await (await asked(status)).readLatestDeployment(site('a1')), read);
+    assert.deepEqual(await (await asked('{"id":"test-1234"}')).createBackup('s1'), { backupId: 'test-1234' });
+    assert.deepEqual(await (await asked('{"id":1234}')).triggerDeployment(site('a1')), {
+      identityMarkers: ['id:1234'],
+    });
+  });
+}
+
+test('an answer that echoes the token puts it nowhere', async () => {
+  const quoting = 'canary"77\\aa';
+  for (const token of [TOKEN, quoting]) {
+    const echo = async (answer: object) => (await rawService(http('200 OK', JSON.stringify(answer)), token)).client;
+    const status = { status: `waiting for ${token}`, id: token, commit: `x${token}` };
+    const read = { status: 'waiting for [token]', identityMarkers: [] };
+    assert.deepEqual(await (await echo(status)).readBackup('b1'), read);
+    assert.deepEqual(await (await echo({ id: token })).triggerDeployment(site('a1')), { identityMarkers: [] });
+    const error = await errorOf((await echo({ id: `b-${token}` })).createBackup('s1'));
+    assert.match(error.message, /no usable field "id"/);
+  }
+});
+
+test('an error names the request and the answer and contains no token', async () => {
   const { client } = await rawService(http('403 Forbidden', `{"message":"no ${TOKEN}"}`));
-  const error = await errorOf(client.triggerDeployment('a1'));
+  const error = await errorOf(client.triggerDeployment(site('a1')));
   assert.equal(error.message, 'POST /v1/sites/a1/deploy: 403 {"message":"no [token]"}');
   assert.deepEqual([error.kind, error.httpStatus, error.sent], ['http', 403, true]);
 });
@@ -139,27 +140,31 @@ test('a redirect is not followed', async () => {
   assert.equal(sent().match(/GET/g)?.length, 1);
 });
 
-test('no connection was made: certainly nothing was sent', async () => {
-  const client = createServiceClient({ baseUrl: 'http://127.0.0.1:1', token: () => Promise.resolve(TOKEN) });
-  const error = await errorOf(client.triggerDeployment('a1'));
+test('a request without a connection is certainly not sent', async () => {
+  const client = createHostingApiClient({
+    ...HTTP_TIMEOUTS,
+    baseUrl: 'http://127.0.0.1:1',
+    token: () => Promise.resolve(TOKEN),
+  });
+  const error = await errorOf(client.triggerDeployment(site('a1')));
   assert.deepEqual([error.kind, error.sent], ['network', false]);
   assert.match(error.message, /no connection was made \(ECONNREFUSED\)/);
 });
 
-test('a connection that breaks after the request leaves it open what happened', async () => {
+test('a connection that breaks after the request leaves the effect unknown', async () => {
   const { client } = await rawService((socket) => socket.resetAndDestroy());
-  const error = await errorOf(client.triggerDeployment('a1'));
+  const error = await errorOf(client.triggerDeployment(site('a1')));
   assert.deepEqual([error.kind, error.sent], ['network', true]);
 });
 
-test('a body cut short is no answer', async () => {
+test('a truncated body is not an answer', async () => {
   const { client } = await rawService((socket) =>
     socket.end('HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n{"id":"b1"'),
   );
   assert.equal((await errorOf(client.createBackup('s1'))).sent, true);
 });
 
-test('an answer that does not come in time is a time-out, headers or body', async () => {
+test('an answer whose headers or body do not arrive in time is a timeout', async () => {
   for (const begin of ['', 'HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n{']) {
     const { client } = await rawService((socket) => void socket.write(begin));
     const error = await errorOf(client.readBackup('b1', { timeoutMs: 200 }));
@@ -167,12 +172,12 @@ test('an answer that does not come in time is a time-out, headers or body', asyn
   }
 });
 
-test('a body over the cap is refused', async () => {
+test('a body over the size limit is rejected', async () => {
   const { client } = await rawService(http('200 OK', JSON.stringify({ status: 'x'.repeat(300_000) })));
   assert.match((await errorOf(client.readBackup('b1'))).message, /over 262144 bytes/);
 });
 
-test('a proxy of the environment is not used', async () => {
+test('a proxy in the environment is not used', async () => {
   process.env.http_proxy = 'http://127.0.0.1:1';
   try {
     const { client } = await rawService(http('200 OK', '{"status":"ok"}'));
@@ -183,11 +188,12 @@ test('a proxy of the environment is not used', async () => {
 });
 
 test('a token that cannot be read sends nothing', async () => {
-  const client = createServiceClient({
+  const client = createHostingApiClient({
+    ...HTTP_TIMEOUTS,
     baseUrl: 'http://127.0.0.1:1',
     token: () => Promise.reject(new Error('no file')),
   });
-  const error = await errorOf(client.triggerDeployment('a1'));
+  const error = await errorOf(client.triggerDeployment(site('a1')));
   assert.deepEqual([error.kind, error.sent, error.message], ['token', false, 'POST /v1/sites/a1/deploy: no file']);
 });
 
@@ -200,17 +206,31 @@ test('Retry-After is seconds or a date, and nothing else', () => {
     assert.equal(retryAfterMs(nonsense, nowMs), undefined);
 });
 
-test('a request that is too late once the token is there is not sent', async () => {
+test('a date in Retry-After is compared with the clock of the service', async () => {
+  const dates = 'Date: Sat, 21 Nov 2020 00:00:00 GMT\r\nRetry-After: Sat, 21 Nov 2020 00:00:30 GMT\r\n';
+  const { client } = await rawService(http('429 Too Many Requests', '', dates));
+  assert.equal((await errorOf(client.readBackup('b1'))).retryAfterMs, 30_000);
+});
+
+test('a request whose permit ends before the token is read is not sent', async () => {
   const { client, sent } = await rawService(http('200 OK', '{}'));
-  const error = await errorOf(client.triggerDeployment('a1', { notAfterMs: Date.now() - 1 }));
+  const error = await errorOf(client.triggerDeployment(site('a1'), { permit: { leftMs: () => 0 } }));
   assert.deepEqual([error.kind, error.sent, sent()], ['network', false, '']);
 });
 
-test('a service that says the token back does not get it into a status, however it writes it', async () => {
+test('a request whose permit ends while it connects is not sent, although no timer noticed', async () => {
+  const { client, sent } = await rawService(http('200 OK', '{}'));
+  let asked = 0;
+  // As after a suspension: there was time before the connection, and none is left once it is made.
+  const leftMs = () => ((asked += 1) <= 2 ? 60_000 : 0);
+  const error = await errorOf(client.triggerDeployment(site('a1'), { permit: { leftMs } }));
+  assert.deepEqual([error.kind, error.sent, sent()], ['network', false, '']);
+});
+
+test('a token echoed by the service never gets into a status, in any spelling', async () => {
   for (const token of [TOKEN, 'canary"\\77aa']) {
-    const { client } = await rawService(http('200 OK', JSON.stringify({ status: `by ${token}` })));
-    const { origin: baseUrl } = client;
-    const other = createServiceClient({ baseUrl, token: () => Promise.resolve(token) });
+    const { baseUrl } = await rawService(http('200 OK', JSON.stringify({ status: `by ${token}` })));
+    const other = createHostingApiClient({ ...HTTP_TIMEOUTS, baseUrl, token: () => Promise.resolve(token) });
     assert.equal((await other.readBackup('b1')).status, 'by [token]');
   }
 });
