@@ -1,0 +1,88 @@
+/**
+ * Spreads the requests of one worker: none while the service asks for a pause, and none above the worker's share of the
+ * ceiling. Triggers go before waiting reads. A request whose turn is too far away must come again, and keeps its place.
+ */
+
+export interface PaceLimits {
+  /** The pause if the service names none. */
+  defaultHoldMs: number;
+  /** No answer holds the worker longer. */
+  maxHoldMs: number;
+  /** Reads that a pause held back come again spread over this time. */
+  spreadMs: number;
+}
+
+interface PacedRequest {
+  /** The same when it comes again. */
+  key: string;
+  isTrigger: boolean;
+}
+
+interface Turn {
+  waitMs: number;
+  /** False: it must come again after `waitMs`. */
+  granted: boolean;
+}
+
+export interface Pacer {
+  /** Whether the service asks for a pause now. */
+  readonly isHeld: boolean;
+  /** The worker's share in requests per second; null for no limit. */
+  setShare(perSecond: number | null): void;
+  /** @param retryAfterMs the pause that the service asks for; null if it names no time */
+  hold(retryAfterMs: number | null): void;
+  /** Grants a request its turn if that comes within `maxWaitMs`. */
+  turn(request: PacedRequest, maxWaitMs: number): Turn;
+}
+
+/** A request that has not come again this long after its turn gives up its place. */
+const ABSENT_MS = 60_000;
+
+export function createPacer(limits: PaceLimits, clockMs = () => performance.now(), random = Math.random): Pacer {
+  const places = new Map<string, { atMs: number; isTrigger: boolean }>();
+  let gapMs = 0;
+  let heldUntilMs = -Infinity;
+  let lastMs = -Infinity;
+
+  function turnOf({ key, isTrigger }: PacedRequest, nowMs: number): number {
+    const openMs = Math.max(nowMs, heldUntilMs, lastMs + gapMs);
+    const own = places.get(key);
+    // The baseline read before a trigger takes the turn that the trigger came for, so the trigger borrows the next one.
+    if (isTrigger && own !== undefined && own.atMs <= nowMs) return Math.max(nowMs, heldUntilMs);
+    if (own !== undefined && own.atMs <= openMs) return openMs;
+    const ahead = [...places.values()].filter(
+      (it) => (it.isTrigger ? it.atMs > nowMs : !isTrigger) && (own === undefined || it.atMs < own.atMs),
+    );
+    return Math.max(openMs, ...ahead.map(({ atMs }) => atMs + gapMs));
+  }
+
+  return {
+    get isHeld() {
+      return clockMs() < heldUntilMs;
+    },
+    setShare(perSecond) {
+      gapMs = perSecond === null ? 0 : 1_000 / perSecond;
+      if (perSecond === null) places.clear();
+    },
+    hold(retryAfterMs) {
+      const pauseMs = Math.min(retryAfterMs ?? limits.defaultHoldMs, limits.maxHoldMs);
+      heldUntilMs = Math.max(heldUntilMs, clockMs() + pauseMs);
+    },
+    turn(request, maxWaitMs) {
+      const nowMs = clockMs();
+      for (const [key, { atMs }] of places) if (atMs + ABSENT_MS < nowMs) places.delete(key);
+      const atMs = turnOf(request, nowMs);
+      const waitMs = atMs - nowMs;
+      const granted = waitMs <= maxWaitMs;
+      places.delete(request.key);
+      if (granted) {
+        lastMs = Math.max(atMs, lastMs + gapMs);
+        return { waitMs, granted };
+      }
+      // With a ceiling, places keep the requests from coming again all at once.
+      if (gapMs > 0) places.set(request.key, { atMs, isTrigger: request.isTrigger });
+      const spreadMs = gapMs > 0 || request.isTrigger ? 0 : random() * limits.spreadMs;
+      return { waitMs: waitMs + spreadMs, granted };
+    },
+  };
+}

@@ -1,0 +1,51 @@
+/** Divides the ceiling of requests among the workers that Temporal lists for the same service. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { NativeConnection } from '@temporalio/worker';
+import { latelyPolling, pollersOf } from '../client/connection/pollers.ts';
+import { isServed } from '../contract/service-identity.ts';
+import { TIMING } from '../contract/timing.ts';
+import { parseIdentity } from '../contract/ids/worker-identity.ts';
+import type { Pacer } from '../hosting-api/index.ts';
+import type { Logger } from '../process/log.ts';
+import type { PolledQueue } from './check-queue.ts';
+
+/** Sets the worker's share until `ended`; at first, all of the ceiling. If Temporal does not answer, it keeps the last one. */
+export async function shareCeiling(
+  pacer: Pick<Pacer, 'setShare'>,
+  ceiling: number | null,
+  count: () => Promise<number>,
+  { log, ended }: { log: Logger; ended: AbortSignal },
+): Promise<void> {
+  pacer.setShare(ceiling);
+  let known: number | null = null;
+  while (ceiling !== null && !ended.aborted) {
+    const workers = await count().catch(() => null);
+    if (workers !== null && workers !== known) {
+      known = workers;
+      const share = ceiling / workers;
+      pacer.setShare(share);
+      log.info({ share, ceiling, workers }, 'requests per second that this worker may make');
+    }
+    await sleep(TIMING.pace.countWorkersMs, undefined, { signal: ended, ref: false }).catch(() => undefined);
+  }
+}
+
+/** @returns how many workers serve the service on this queue, with this one */
+export async function countWorkers(connection: NativeConnection, queue: PolledQueue): Promise<number> {
+  const pollers = await connection.withDeadline(Date.now() + TIMING.lookup.localMs, () =>
+    pollersOf(connection.workflowService, queue),
+  );
+  return sharers(latelyPolling(pollers), queue);
+}
+
+/** This worker counts even while it is not listed. */
+export function sharers(
+  identities: readonly string[],
+  { identity, served }: Pick<PolledQueue, 'identity' | 'served'>,
+): number {
+  const others = identities.filter((it) => {
+    const worker = it === identity ? null : parseIdentity(it);
+    return worker !== null && isServed(worker.service, served);
+  });
+  return new Set(others).size + 1;
+}

@@ -1,0 +1,57 @@
+import assert from 'node:assert/strict';
+import { before, test } from 'node:test';
+import { defaultPayloadConverter } from '@temporalio/common';
+import type { DeploySiteInput } from '../../../src/contract/operation.ts';
+import { backupServerId, deploySiteId } from '../../../src/contract/ids/workflow-ids.ts';
+import { resultOf } from '../../support/outcome.ts';
+import { apply, nightly, settled } from '../../support/schedules.ts';
+import { endOf, rolloutOf, servers } from '../../support/rollouts.ts';
+import { sharedStack } from '../../support/shared-stack.ts';
+import { fresh, type TestStack } from '../../support/world.ts';
+
+let world: TestStack;
+before(async () => {
+  world = await sharedStack({ backup: { durationMs: 300 }, deployment: { durationMs: 300 } });
+});
+
+/** @param lockId of the operation */
+async function jitterOf(lockId: string): Promise<number | undefined> {
+  const { events } = await world.client.workflow.getHandle(lockId).fetchHistory();
+  const payload = events?.[0]?.workflowExecutionStartedEventAttributes?.input?.payloads?.[0];
+  return defaultPayloadConverter.fromPayload<DeploySiteInput>(payload!).jitter;
+}
+
+async function assertDrawn(lockIds: string[]): Promise<void> {
+  const jitters = await Promise.all(lockIds.map(jitterOf));
+  assert.ok(
+    jitters.every((it) => it !== undefined && it > 0 && it <= 0.2),
+    jitters.join(),
+  );
+  assert.equal(new Set(jitters).size, lockIds.length);
+}
+
+test('the runs of a rollout delay their tries, each by its own part of the interval', async () => {
+  const targets = servers(3);
+  const result = await endOf(await world.belay.rollouts.start(rolloutOf(targets, { maxAtOnce: 3 })));
+  assert.equal(result.outcome, 'completed', result.error?.message);
+  await assertDrawn(targets.map(({ siteIds }) => deploySiteId(siteIds[0]!)));
+});
+
+test('the runs of schedules delay their tries, each by its own part of the interval', async () => {
+  const nights = Array.from({ length: 3 }, () => nightly(world));
+  for (const { id, file } of nights) {
+    await apply(world, file());
+    await world.belay.schedules.trigger(id);
+  }
+  for (const { handle } of nights) {
+    const [fired] = await settled(world, handle, 1);
+    assert.equal(fired?.result.outcome, 'completed');
+  }
+  await assertDrawn(nights.map(({ serverId }) => backupServerId(serverId)));
+});
+
+test('a single run keeps its beat', async () => {
+  const siteId = fresh('a');
+  await resultOf(await world.belay.start({ siteIds: [siteId], deploy: { intervalMs: 100, tries: 100 } }));
+  assert.equal(await jitterOf(deploySiteId(siteId)), 0);
+});

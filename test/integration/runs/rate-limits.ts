@@ -1,0 +1,112 @@
+import assert from 'node:assert/strict';
+import { before, describe, test } from 'node:test';
+import { deploySiteId } from '../../../src/contract/ids/workflow-ids.ts';
+import { eventually } from '../../support/eventually.ts';
+import { began, posts, reads } from '../../support/journal.ts';
+import { resultOf } from '../../support/outcome.ts';
+import { replayLater } from '../../support/replay.ts';
+import { COMPLETED, FAILED, siteAfter } from '../../support/sites.ts';
+import { historyText } from '../../support/token.ts';
+import { addWorker, belayOn, fresh, startTestStack, workerLog, type TestStack } from '../../support/world.ts';
+
+const PACE = { intervalMs: 400, tries: 200 };
+const latest = (siteId: string) => `/v1/sites/${siteId}/deployments/latest`;
+const tooMany = (route: 'latest' | 'deploy', target: string, retryAfter?: string) => ({
+  route,
+  target,
+  answer: { kind: 'status' as const, code: 429, ...(retryAfter === undefined ? {} : { retryAfter }) },
+});
+
+let world: TestStack;
+before(async () => {
+  world = await startTestStack();
+});
+
+/** A deployment in progress, until the sandbox is told to finish it. */
+async function inProgress(): Promise<{ siteId: string; run: Awaited<ReturnType<TestStack['belay']['start']>> }> {
+  const siteId = siteAfter(world.sandbox, FAILED, { ends: 'never', words: ['running'] });
+  const run = await world.belay.start({ siteIds: [siteId], deploy: PACE });
+  await eventually('its deployment', () => began(world.sandbox, 'deployment', siteId)[0]);
+  return { siteId, run };
+}
+
+// One after another: a pause is shared by all runs of the worker.
+describe('rate limits', () => {
+  test('reads answered 429 use no try and never end a run, however many they are', async () => {
+    const { siteId, run } = await inProgress();
+    world.sandbox.fault({ ...tooMany('latest', siteId), times: 12 });
+    await eventually('the last 429', () => reads(world.sandbox, latest(siteId)).filter((it) => it.fault).length === 12);
+    world.sandbox.finish({ site: siteId }, 'completed');
+    const { outcome, error } = await resultOf(run);
+    assert.equal(outcome, 'completed', error?.message);
+  });
+
+  test('a 429 holds back the reads of the other runs of that worker, and none of them ends', async () => {
+    const [limited, other] = [await inProgress(), await inProgress()];
+    const operation = world.client.workflow.getHandle(deploySiteId(other.siteId));
+    const answered = () => reads(world.sandbox, latest(limited.siteId)).filter(({ fault }) => fault !== null).length;
+    let asked = 0;
+    await eventually('a read of the other run that was held back', async () => {
+      // On a busy machine, the other run may read nothing during a pause.
+      if (answered() === asked) {
+        asked += 1;
+        world.sandbox.fault(tooMany('latest', limited.siteId, '2'));
+      }
+      return (await historyText(operation)).includes('"kind":"held_back"');
+    });
+    for (const { siteId } of [limited, other]) world.sandbox.finish({ site: siteId }, 'completed');
+    assert.equal((await resultOf(other.run)).outcome, 'completed');
+    const { outcome } = await resultOf(limited.run);
+    assert.equal(outcome, 'completed');
+    assert.ok(reads(world.sandbox, latest(other.siteId)).every(({ fault }) => fault === null));
+  });
+
+  test('a POST answered 429 is sent again no sooner than the service asks, and deploys once', async () => {
+    const siteId = siteAfter(world.sandbox, FAILED, COMPLETED);
+    world.sandbox.fault(tooMany('deploy', siteId, '1'));
+    const run = await world.belay.start({ siteIds: [siteId], deploy: PACE });
+    const result = await resultOf(run);
+    assert.equal(result.outcome, 'completed');
+    assert.equal(result.deployments[0]?.trigger.attempts, 2);
+    const [first, second, third] = posts(world.sandbox, `/v1/sites/${siteId}/deploy`);
+    assert.ok(Date.parse(second!.at) - Date.parse(first!.at) >= 1_000);
+    assert.equal(third, undefined);
+    assert.equal(began(world.sandbox, 'deployment', siteId).length, 1);
+  });
+
+  test('a POST that its worker holds back is no attempt, and is sent when its turn comes', async () => {
+    const queue = fresh('queue');
+    // Two seconds between two requests: longer than a POST waits in its worker.
+    await addWorker(world, queue, world.sandbox.url, {}, { maxRequestsPerSecond: 0.5 });
+    const siteId = siteAfter(world.sandbox, FAILED, COMPLETED);
+    const belay = await belayOn(world, queue);
+    const result = await resultOf(await belay.start({ siteIds: [siteId], deploy: PACE }));
+    assert.equal(result.outcome, 'completed', result.error?.message);
+    assert.equal(result.deployments[0]?.trigger.attempts, 1);
+    assert.equal(posts(world.sandbox, `/v1/sites/${siteId}/deploy`).length, 1);
+  });
+
+  test('two workers together keep BELAY_MAX_RPS, and every run completes', async () => {
+    const [queue, ceiling] = [fresh('queue'), 8];
+    const workers = [1, 2].map(() => addWorker(world, queue, world.sandbox.url, {}, { maxRequestsPerSecond: ceiling }));
+    await Promise.all(workers);
+    await eventually('both shares', () => (workerLog().match(/"share":4[,}]/g)?.length ?? 0) >= 2);
+    const belay = await belayOn(world, queue);
+    const before = world.sandbox.journal.length;
+    const sites = Array.from({ length: 6 }, () => siteAfter(world.sandbox, FAILED, { durationMs: 1_500 }));
+    const runs = await Promise.all(
+      sites.map((siteId) => belay.start({ siteIds: [siteId], deploy: { intervalMs: 100, tries: 500 } })),
+    );
+    for (const run of runs) {
+      const { outcome, error } = await resultOf(run);
+      assert.equal(outcome, 'completed', error?.message);
+    }
+    for (const siteId of sites) assert.equal(began(world.sandbox, 'deployment', siteId).length, 1);
+    const atMs = world.sandbox.journal.slice(before).flatMap((it) => (it.by === 'api' ? [Date.parse(it.at)] : []));
+    const spanMs = atMs.at(-1)! - atMs[0]!;
+    // A quarter less, since the first request may have been late. A slow machine makes the span longer.
+    assert.ok(spanMs >= 0.75 * ((atMs.length - 2) / ceiling) * 1_000, `${atMs.length} requests in ${spanMs} ms`);
+  });
+});
+
+replayLater('rate limits', () => world.client, 6);
