@@ -1,4 +1,4 @@
-/** A POST and the worker around it, which is a process: it is killed, stopped or away. */
+/** A POST whose worker, a separate process, is killed, stopped or absent. */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import proto from '@temporalio/proto';
@@ -6,43 +6,67 @@ import type { TriggerReport } from '../../src/contract/run.ts';
 import { backupServerId, deploySiteId } from '../../src/contract/ids/workflow-ids.ts';
 import type { Fault } from '../../src/sandbox/hosting/faults.ts';
 import type { Belay, Run } from '../../src/starter.ts';
+import { clockAhead } from './clock-ahead.ts';
 import { eventually } from './eventually.ts';
 import { began, posts, reads } from './journal.ts';
 import { resultOf, SAID } from './outcome.ts';
 import { startWorkerProcess, type Started } from './processes.ts';
+import { executableWith } from './shared-temporal.ts';
 import { COMPLETED, FAILED, siteAfter } from './sites.ts';
 import { tempFolder } from './temporal.ts';
 import { allFiles, allHistories } from './token.ts';
-import { addWorker, addWorkerWithoutPosts, belayOn, fresh, startWorld, TOKEN, type World } from './world.ts';
+import {
+  addWorker,
+  addWorkerWithoutPosts,
+  belayOn,
+  fresh,
+  startTestStack,
+  temporalEnv,
+  TOKEN,
+  type TestStack,
+} from './world.ts';
 
 const PACE = { intervalMs: 500, tries: 60 };
 
-let world: World;
+let world: TestStack;
 let folder: string;
 const processes: Started[] = [];
 
-/** Once in a test file: everything, with Temporal's database in a file. */
-export async function startPlaces(): Promise<World> {
+let starting: Promise<TestStack> | undefined;
+
+/** Starts everything, with Temporal's database in a file: once for all suites of a test file. */
+export const startTestTemporal = (): Promise<TestStack> => (starting ??= startDurable());
+
+async function startDurable(): Promise<TestStack> {
   folder = await tempFolder();
-  const temporal = { dbFile: join(folder, 'temporal.db'), logFile: join(folder, 'temporal.log') };
-  return (world = await startWorld({ defaults: { backup: COMPLETED }, temporal }));
+  // As on newer servers: an activity goes back to the worker that scheduled it, unless the workflow objects.
+  const executable = await executableWith(['--dynamic-config-value', 'system.enableActivityEagerExecution=true']);
+  const temporal = { executable, dbFile: join(folder, 'temporal.db'), logFile: join(folder, 'temporal.log') };
+  return (world = await startTestStack({ defaults: { backup: COMPLETED }, temporal }));
 }
 
-async function workerProcess(taskQueue: string): Promise<Started> {
-  const env = { TEMPORAL_ADDRESS: world.address, BELAY_API_URL: world.sandbox.url, BELAY_TASK_QUEUE: taskQueue };
-  const worker = await startWorkerProcess({ ...env, BELAY_API_TOKEN: TOKEN });
+/** @param extra variables for this worker */
+export async function workerProcess(taskQueue: string, extra: Record<string, string> = {}): Promise<Started> {
+  const env = { ...temporalEnv(world), BELAY_API_URL: world.sandbox.url, BELAY_TASK_QUEUE: taskQueue };
+  const worker = await startWorkerProcess({ ...env, BELAY_API_TOKEN: TOKEN, ...extra });
   processes.push(worker);
   return worker;
 }
 
-/** A queue of its own with a worker that is a process. */
-export async function place(): Promise<{ queue: string; worker: Started; belay: Belay }> {
+/** A new queue with a worker as a separate process. */
+export async function place(clockAheadMs = 0): Promise<{ queue: string; worker: Started; belay: Belay }> {
   const queue = fresh('queue');
-  const worker = await workerProcess(queue);
+  const worker = await workerProcess(queue, clockAhead(clockAheadMs));
   return { queue, worker, belay: await belayOn(world, queue) };
 }
 
 export const another = (queue: string) => addWorker(world, queue, world.sandbox.url);
+
+/** Runs once, for all tests that share what it returns. */
+export function once<T>(work: () => Promise<T>): () => Promise<T> {
+  let result: Promise<T> | undefined;
+  return () => (result ??= work());
+}
 
 export async function kill({ process: child, finished }: Started): Promise<void> {
   child.kill('SIGKILL');
@@ -58,10 +82,11 @@ export interface Operation {
 }
 
 export type Post = Pick<Fault, 'answer' | 'effect' | 'delayMs'>;
+export const ANSWERED: Post = { answer: { kind: 'true' } };
 export const ANSWERED_LATE: Post = { answer: { kind: 'true' }, delayMs: 4_000 };
 export const WITHOUT_EFFECT: Post = { answer: { kind: 'none' } };
 
-/** Runs one whose first POST ends so; over a failed deployment, so that a completed one leaves a trace for good. */
+/** Runs a deployment whose first POST ends like this. The last one failed, so completion leaves a lasting trace. */
 export async function deploy(belay: Belay, post: Post, pace: object = PACE): Promise<Operation> {
   const siteId = siteAfter(world.sandbox, FAILED, COMPLETED);
   world.sandbox.fault({ ...post, route: 'deploy', target: siteId });
@@ -81,7 +106,7 @@ export async function backUp(belay: Belay, post: Post): Promise<Operation> {
 export const sent = ({ path }: Operation, times = 1) =>
   eventually(`POST ${path}`, () => posts(world.sandbox, path).length >= times);
 
-/** What Temporal thinks of the POST, whatever its worker does. */
+/** The POST as a pending activity in Temporal, whatever its worker does. */
 export const pending = async ({ lockId }: Pick<Operation, 'lockId'>) => {
   const { raw } = await world.client.workflow.getHandle(lockId).describe();
   return raw.pendingActivities?.find(({ activityType }) =>
@@ -89,13 +114,26 @@ export const pending = async ({ lockId }: Pick<Operation, 'lockId'>) => {
   );
 };
 
-/** A read since the POST, recorded: what a worker only knows is gone with it. */
+/** The history of a deployment, and which of its events belong to a POST. */
+export async function postEvents(lockId: string) {
+  const history = await world.client.workflow.getHandle(lockId).fetchHistory();
+  const events = history.events ?? [];
+  const ids = events.filter(schedulesPost).map(({ eventId }) => String(eventId));
+  return { events, isOfPost: (it?: Scheduled | null) => ids.includes(String(it?.scheduledEventId)) };
+}
+
+const schedulesPost = ({ activityTaskScheduledEventAttributes: it }: proto.temporal.api.history.v1.IHistoryEvent) =>
+  it?.activityType?.name === 'triggerDeployment';
+
+interface Scheduled {
+  scheduledEventId?: unknown;
+}
+
+/** Waits for a recorded read after the POST, because a killed worker loses unrecorded ones. */
 export const readSincePost = ({ lockId }: Operation) =>
   eventually('a read after the POST', async () => {
     const { events } = await world.client.workflow.getHandle(lockId).fetchHistory();
-    const post = events?.findIndex(
-      ({ activityTaskScheduledEventAttributes: it }) => it?.activityType?.name === 'triggerDeployment',
-    );
+    const post = events?.findIndex(schedulesPost);
     return post !== undefined && post >= 0 && events?.slice(post).some((event) => event.markerRecordedEventAttributes);
   });
 
@@ -117,46 +155,46 @@ export const ONCE: TriggerReport = { attempts: 1, ambiguous: false, reconciledBy
 export const FOUND: TriggerReport = { attempts: 1, ambiguous: true, reconciledBy: 'changed' };
 export const RESENT: TriggerReport = { attempts: 2, ambiguous: true, reconciledBy: 'resent' };
 
-/** A deployment whose POST is left to other workers than the one that reads and decides. */
+/** A deployment whose POST is left to workers other than the one that reads and decides. */
 export async function watchedOnly(prepare: (queue: string) => Promise<void> = async () => undefined) {
   const queue = fresh('queue');
-  await addWorkerWithoutPosts(world, queue);
-  // Somebody else's deployment holds it up until everything is ready.
+  const stopWatching = await addWorkerWithoutPosts(world, queue);
+  // A foreign deployment delays it until everything is ready.
   const siteId = siteAfter(world.sandbox, { ends: 'never' }, FAILED, COMPLETED);
   const belay = await belayOn(world, queue);
   const run = await belay.start({ siteIds: [siteId], deploy: PACE });
   const latest = `/v1/sites/${siteId}/deployments/latest`;
-  await eventually('the baseline is waited for', () => reads(world.sandbox, latest).length > 1);
+  await eventually('the wait for the baseline', () => reads(world.sandbox, latest).length > 1);
   await prepare(queue);
   world.sandbox.act({ site: siteId });
   const path = `/v1/sites/${siteId}/deploy`;
   const operation: Operation = { run, lockId: deploySiteId(siteId), kind: 'deployment', target: siteId, path };
-  return { operation, queue };
+  return { operation, queue, belay, stopWatching };
 }
 
-/** A POST that Temporal gave to a worker which does nothing any more. */
-export async function givenToStopped() {
+/** A POST that Temporal gave to a stopped worker. */
+export async function givenToStopped(clockAheadMs = 0) {
   let stopped: Started | undefined;
-  const { operation, queue } = await watchedOnly(async (queueName) => {
-    stopped = await workerProcess(queueName);
+  const watched = await watchedOnly(async (queueName) => {
+    stopped = await workerProcess(queueName, clockAhead(clockAheadMs));
     await eventually('its poll for activities', () => polledForActivities(queueName));
-    // Its long polls stay: nobody knows that it is stopped.
+    // Its long polls stay open, so Temporal does not know that it is stopped.
     stopped.process.kill('SIGSTOP');
   });
-  await eventually('the POST is given to it', async () => (await pending(operation))?.lastStartedTime);
-  return { operation, queue, worker: stopped! };
+  await eventually('the POST at the stopped worker', async () => (await pending(watched.operation))?.lastStartedTime);
+  return { ...watched, worker: stopped! };
 }
 
 async function polledForActivities(name: string): Promise<boolean> {
   const { pollers } = await world.client.workflowService.describeTaskQueue({
-    namespace: 'default',
+    namespace: world.namespace,
     taskQueue: { name },
     taskQueueType: proto.temporal.api.enums.v1.TaskQueueType.TASK_QUEUE_TYPE_ACTIVITY,
   });
   return pollers.length > 0;
 }
 
-/** Everything these tests left, for the search for the token. */
+/** Everything that these tests left, to search it for the token. */
 export async function whatIsLeft(): Promise<Record<string, string>> {
   const logs = processes.map(({ output }, index) => [`log ${index}`, output.stdout + output.stderr] as const);
   return {

@@ -1,33 +1,38 @@
 /**
- * The two triggers. A POST is not idempotent: one attempt, on a fresh connection, never by a worker that was stalled,
- * and every end of it is a typed failure or an answer.
+ * The two triggers. A POST is not idempotent, so it gets one attempt on a fresh connection, and a worker that was
+ * stalled does not send it. It ends with an answer or a typed failure.
  */
-import { activityInfo, cancellationSignal, heartbeat } from '@temporalio/activity';
-import type { TriggerActivityInput } from '../../contract/run.ts';
-import type { ServiceClient, TriggerOptions } from '../../hosting-api/index.ts';
-import { otherService, toTriggerFailure, triggerFailure } from './failures.ts';
+import { cancellationSignal, heartbeat } from '@temporalio/activity';
+import type { TriggerActivityInput } from '../../contract/activities.ts';
+import type { Target } from '../../contract/target.ts';
+import { TIMING } from '../../contract/timing.ts';
+import { plainText } from '../../contract/wording/safe-text.ts';
+import type { HostingApiClient, TriggerOptions } from '../../hosting-api/index.ts';
+import { isOfThisWorker, isUnauthorized, toTriggerFailure } from './failures.ts';
+import { permitPost, type PostCheckDeps } from './post-checks.ts';
+import { createRefusedPosts } from './refused-posts.ts';
 
-/** Beyond this a POST is not sent: whoever scheduled it may have given up on it. */
-const FENCE_MS = 3_000;
-const HEARTBEAT_INTERVAL_MS = 1_000;
+export interface TriggerDeps extends Omit<PostCheckDeps, 'refused'> {
+  service: HostingApiClient;
+  /** Whether other workers poll the task queue. */
+  hasColleagues: () => Promise<boolean>;
+}
 
-export function createTriggers({ service }: { service: ServiceClient }) {
-  async function trigger<T>(input: TriggerActivityInput, post: (options: TriggerOptions) => Promise<T>): Promise<T> {
-    if (input.service !== service.origin) throw triggerFailure('NotSent', otherService(input.service, service.origin));
-    if (input.firstRunId !== activityInfo().workflowExecution?.runId) {
-      throw triggerFailure('Reset', 'it was reset, and may have sent its request before: nothing was sent');
-    }
-    const scheduledMs = activityInfo().currentAttemptScheduledTimestampMs;
-    const lateMs = Date.now() - scheduledMs;
-    if (lateMs > FENCE_MS) {
-      const cause = 'the worker was stalled or away, or its clock is ahead of the Temporal server';
-      throw triggerFailure('NotSent', `not sent: it was scheduled ${lateMs} ms ago, ${cause}`);
-    }
-    const beating = setInterval(() => heartbeat(), HEARTBEAT_INTERVAL_MS);
+export function createTriggers({ service, rest, hasColleagues, ...others }: TriggerDeps) {
+  const refused = createRefusedPosts(hasColleagues);
+  const checked: PostCheckDeps = { rest, refused, ...others };
+
+  async function trigger<T>(
+    input: TriggerActivityInput & { target?: Target },
+    post: (options: TriggerOptions) => Promise<T>,
+  ): Promise<T> {
+    const permit = await permitPost(input, checked);
+    const beating = setInterval(() => heartbeat(), TIMING.post.heartbeatMs);
     try {
-      const { idempotencyKey } = input;
-      return await post({ signal: cancellationSignal(), idempotencyKey, notAfterMs: scheduledMs + FENCE_MS });
+      return await post({ signal: cancellationSignal(), idempotencyKey: input.idempotencyKey, permit });
     } catch (error) {
+      if (isOfThisWorker(error)) rest.begin(plainText(error.message));
+      if (isUnauthorized(error)) refused.add(input.idempotencyKey);
       throw toTriggerFailure(error);
     } finally {
       clearInterval(beating);
@@ -35,8 +40,8 @@ export function createTriggers({ service }: { service: ServiceClient }) {
   }
 
   return {
-    triggerDeployment: (input: TriggerActivityInput & { siteId: string }): Promise<{ marks: string[] }> =>
-      trigger(input, (options) => service.triggerDeployment(input.siteId, options)),
+    triggerDeployment: (input: TriggerActivityInput & { target: Target }): Promise<{ identityMarkers: string[] }> =>
+      trigger(input, (options) => service.triggerDeployment(input.target, options)),
 
     createBackup: (input: TriggerActivityInput & { serverId: string }): Promise<{ backupId: string }> =>
       trigger(input, (options) => service.createBackup(input.serverId, options)),

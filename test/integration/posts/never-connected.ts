@@ -1,41 +1,25 @@
 import assert from 'node:assert/strict';
-import { connect, createServer } from 'node:net';
 import { before, describe, test } from 'node:test';
-import { QUERIES, type BackupResult, type DeploymentResult, type OperationProgress } from '../../../src/contract/run.ts';
+import { type BackupResult, type DeploymentResult } from '../../../src/contract/run.ts';
 import { backupServerId, deploySiteId } from '../../../src/contract/ids/workflow-ids.ts';
-import type { Belay } from '../../../src/starter.ts';
-import { atEnd } from '../../support/at-end.ts';
-import { lastingPort } from '../../support/lasting-port.ts';
 import { eventually } from '../../support/eventually.ts';
 import { began, posts, reads } from '../../support/journal.ts';
+import { relayTo } from '../../support/relay.ts';
 import { resultOf } from '../../support/outcome.ts';
 import { COMPLETED, FAILED, siteAfter } from '../../support/sites.ts';
-import { addWorker, belayOn, fresh, startWorld, type World } from '../../support/world.ts';
+import { addWorker, belayOn, fresh, startTestStack, type TestStack } from '../../support/world.ts';
+import { QUERIES } from '../../../src/contract/names.ts';
+import type { OperationProgress } from '../../../src/contract/operation.ts';
+import type { Belay } from '../../../src/starter.ts';
 
-let world: World;
+let world: TestStack;
 before(async () => {
-  world = await startWorld({ defaults: { backup: COMPLETED } });
+  world = await startTestStack({ defaults: { backup: COMPLETED } });
 });
 
-/** A way to the sandbox that can be closed: connections that are there go on, new ones are refused. */
-async function relay(): Promise<{ url: string; close: () => void; open: () => Promise<void> }> {
-  const { port: target, hostname } = new URL(world.sandbox.url);
-  const server = createServer((socket) => {
-    const onward = connect(Number(target), hostname);
-    socket.on('error', () => onward.destroy()).on('close', () => onward.destroy());
-    onward.on('error', () => socket.destroy()).on('close', () => socket.destroy());
-    socket.pipe(onward).pipe(socket);
-  });
-  const listen = (port: number) => new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
-  const port = await lastingPort();
-  await listen(port);
-  atEnd(async () => void server.close());
-  return { url: `http://127.0.0.1:${port}`, close: () => void server.close(), open: () => listen(port) };
-}
-
-/** A worker behind a relay of its own. */
+/** Starts a worker behind its own relay. */
 async function behindRelay() {
-  const [queue, way] = [fresh('queue'), await relay()];
+  const [queue, way] = [fresh('queue'), await relayTo(world.sandbox.url)];
   await addWorker(world, queue, way.url);
   return { way, belay: await belayOn(world, queue) };
 }
@@ -53,20 +37,20 @@ const attempts = (workflowId: string, count: number) =>
     return (progress?.result.trigger.attempts ?? 0) >= count;
   });
 
-/** Starts a deployment whose reads come through and whose POSTs find nobody. */
+/** Starts a deployment whose reads reach the service and whose POSTs find no connection. */
 async function deploy(belay: Belay, way: { close: () => void }, deploy: { intervalMs: number; tries: number }) {
-  // Somebody else's deployment holds it up before its POST, until the way is closed.
+  // A foreign deployment delays the POST until the relay is closed.
   const siteId = siteAfter(world.sandbox, { ends: 'never' }, FAILED, COMPLETED);
   const path = `/v1/sites/${siteId}/deployments/latest`;
   const run = await belay.start({ siteIds: [siteId], deploy });
-  await eventually('the baseline is waited for', () => reads(world.sandbox, path).length > 1);
+  await eventually('the wait for the baseline', () => reads(world.sandbox, path).length > 1);
   way.close();
   world.sandbox.act({ site: siteId });
   return { run, siteId };
 }
 
-describe('a POST that never finds a connection', { concurrency: 4 }, () => {
-  test('of a deployment is tried five times, and then not started', async () => {
+describe('POSTs without a connection', { concurrency: 4 }, () => {
+  test('a deployment POST without a connection ends not started after five attempts', async () => {
     const { belay, way } = await behindRelay();
     const { run, siteId } = await deploy(belay, way, { intervalMs: 300, tries: 60 });
     const { error, deployments } = await resultOf(run);
@@ -75,7 +59,7 @@ describe('a POST that never finds a connection', { concurrency: 4 }, () => {
     assert.equal(posts(world.sandbox, `/v1/sites/${siteId}/deploy`).length, 0);
   });
 
-  test('of a backup is tried five times, and then not started', async () => {
+  test('a backup POST without a connection ends not started after five attempts', async () => {
     const { belay, way } = await behindRelay();
     way.close();
     const serverId = fresh('s');
@@ -86,7 +70,7 @@ describe('a POST that never finds a connection', { concurrency: 4 }, () => {
     assert.equal(posts(world.sandbox, `/v1/servers/${serverId}/backups`).length, 0);
   });
 
-  test('of a deployment is sent once the service is there again: one deployment, nothing ambiguous', async () => {
+  test('a deployment POST without a connection is sent when the service is back, and is not ambiguous', async () => {
     const { belay, way } = await behindRelay();
     const { run, siteId } = await deploy(belay, way, { intervalMs: 2_000, tries: 20 });
     await attempts(deploySiteId(siteId), 2);
@@ -97,7 +81,7 @@ describe('a POST that never finds a connection', { concurrency: 4 }, () => {
     assert.equal(began(world.sandbox, 'deployment', siteId).length, 1);
   });
 
-  test('of a backup is sent once the service is there again: one backup, nothing ambiguous', async () => {
+  test('a backup POST without a connection is sent when the service is back, and is not ambiguous', async () => {
     const { belay, way } = await behindRelay();
     way.close();
     const serverId = fresh('s');

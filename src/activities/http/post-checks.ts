@@ -1,0 +1,71 @@
+/** May this POST be sent now? Whatever says no throws a typed failure, and then nothing is sent. */
+import { activityInfo } from '@temporalio/activity';
+import type { TriggerActivityInput } from '../../contract/activities.ts';
+import { otherEpoch } from '../../contract/wording/restored.ts';
+import { TIMING } from '../../contract/timing.ts';
+import { plainText } from '../../contract/wording/safe-text.ts';
+import type { SendPermit } from '../../hosting-api/index.ts';
+import type { Target } from '../../contract/target.ts';
+import { notServed, triggerFailure, type Served } from './failures.ts';
+import type { RefusedPosts } from './refused-posts.ts';
+import { restingMessage, type Rest } from './rest.ts';
+import { grantPermit, type Clocks } from './send-permit.ts';
+
+export interface PostCheckDeps {
+  served: Served;
+  rest: Rest;
+  refused: RefusedPosts;
+  /** Asks Temporal whether an activity is still awaited: it neither timed out nor was cancelled. */
+  isAwaited: (taskToken: Uint8Array) => Promise<boolean>;
+  /** Default: those of this machine. */
+  clocks?: Clocks | undefined;
+}
+
+type PostInput = TriggerActivityInput & { target?: Target };
+type PostCheck = (input: PostInput, deps: PostCheckDeps) => void | Promise<void>;
+
+const CHECKS: PostCheck[] = [checkService, checkEpoch, checkReset, checkRest, checkRefused];
+
+/** @throws ApplicationFailure that says why the POST must not be sent */
+export async function permitPost(input: PostInput, deps: PostCheckDeps): Promise<SendPermit> {
+  for (const check of CHECKS) await check(input, deps);
+  // Last, because the answer holds only for a moment.
+  return askTemporal(deps);
+}
+
+function checkService(input: PostInput, { served }: PostCheckDeps): void {
+  const message = notServed(input, served);
+  if (message !== null) throw triggerFailure('NotSent', message);
+}
+
+/** After a restore, Temporal may not remember a request that was sent. */
+function checkEpoch({ epoch }: PostInput, { served }: PostCheckDeps): void {
+  const problem = otherEpoch({ epoch, beganMs: 0 }, served.epoch);
+  if (problem !== null) throw triggerFailure('Restored', problem);
+}
+
+function checkReset(input: TriggerActivityInput): void {
+  if (input.firstRunId === activityInfo().workflowExecution?.runId) return;
+  throw triggerFailure('Reset', 'the operation was reset and may have sent its request before, so nothing was sent');
+}
+
+async function checkRest(_input: TriggerActivityInput, { rest }: PostCheckDeps): Promise<void> {
+  if (!(await rest.isOver())) throw triggerFailure('Resting', `not sent: ${restingMessage(rest.reason)}`);
+}
+
+async function checkRefused({ idempotencyKey }: TriggerActivityInput, { refused }: PostCheckDeps): Promise<void> {
+  if (!(await refused.isForOthers(idempotencyKey))) return;
+  throw triggerFailure('Resting', 'not sent: the service refused it to this worker, so it is left to another one');
+}
+
+/** Keeps a worker that was stalled or suspended from sending after everyone gave up on it. */
+async function askTemporal({ isAwaited, clocks }: PostCheckDeps): Promise<SendPermit> {
+  // Counts from the question on: the answer says only that Temporal had not given up by then.
+  const permit = grantPermit(TIMING.post.permitMs, clocks);
+  const awaited = await isAwaited(activityInfo().taskToken).catch((error: unknown) => {
+    const reason = plainText(error instanceof Error ? error.message : String(error));
+    throw triggerFailure('NotSent', `not sent: Temporal could not be asked first (${reason})`);
+  });
+  if (awaited) return permit;
+  throw triggerFailure('NotSent', 'not sent: Temporal no longer waits for it, so this worker was stalled or cut off');
+}
