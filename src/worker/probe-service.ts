@@ -1,23 +1,30 @@
-/** One harmless question to the service before a worker polls, so that a wrong configuration is seen at once. */
-import { ServiceError, type ServiceClient } from '../hosting-api/index.ts';
+/** One harmless read, so that a wrong URL or token shows up before it spoils a run. */
+import { PROBE_BACKUP_ID } from '../contract/names.ts';
+import { HostingApiError, type HostingApiClient } from '../hosting-api/index.ts';
 
-/** No backup has this id; a service that doesn't know it and says so has let us in. */
-const PROBE_ID = 'belay-probe';
+export type Probe = { state: 'ok' } | { state: 'refused' | 'unreachable' | 'not_the_service'; message: string };
 
-export type Probe = { state: 'ok' } | { state: 'refused' | 'unreachable'; message: string };
-
-export async function probeService(service: ServiceClient): Promise<Probe> {
+/** @param url for messages */
+export async function probeService(service: HostingApiClient, url: string): Promise<Probe> {
   try {
-    await service.readBackup(PROBE_ID);
+    await service.readBackup(PROBE_BACKUP_ID);
     return { state: 'ok' };
+    // A 404 means that the service accepted the token.
   } catch (error) {
-    if (!(error instanceof ServiceError)) throw error;
-    if (error.httpStatus === 401 || error.httpStatus === 403) {
-      return { state: 'refused', message: `the service refuses the API token: ${error.message}` };
-    }
-    const answered = error.httpStatus !== null && error.httpStatus < 500;
-    return answered
-      ? { state: 'ok' }
-      : { state: 'unreachable', message: `the service cannot be asked: ${error.message}` };
+    if (!(error instanceof HostingApiError)) throw error;
+    return judge(error, url);
   }
+}
+
+function judge({ httpStatus, isJson, kind, message }: HostingApiError, url: string): Probe {
+  if (kind === 'token') return { state: 'refused', message: `the API token cannot be used: ${message}` };
+  if (httpStatus === 401 || httpStatus === 403) {
+    return { state: 'refused', message: `the service rejects the API token: ${message}` };
+  }
+  if (kind === 'network' || kind === 'timeout' || kind === 'held_back' || (httpStatus !== null && httpStatus >= 500)) {
+    return { state: 'unreachable', message: `cannot reach the service: ${message}` };
+  }
+  const isClientError = httpStatus === null || httpStatus >= 400;
+  if (isJson && isClientError) return { state: 'ok' };
+  return { state: 'not_the_service', message: `${url} does not look like the service: ${message}` };
 }

@@ -1,0 +1,104 @@
+import assert from 'node:assert/strict';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { before, describe, test } from 'node:test';
+import { deploySiteId } from '../../../src/contract/ids/workflow-ids.ts';
+import { startSandbox, type Sandbox } from '../../../src/sandbox/server.ts';
+import type { Belay, Run } from '../../../src/starter.ts';
+import { another, postEvents, startTestTemporal, workerProcess } from '../../support/around-post.ts';
+import { atEnd } from '../../support/at-end.ts';
+import { cutBySignal } from '../../support/cut-egress.ts';
+import { eventually } from '../../support/eventually.ts';
+import { began } from '../../support/journal.ts';
+import { resultOf } from '../../support/outcome.ts';
+import { COMPLETED, FAILED, siteAfter } from '../../support/sites.ts';
+import { tempFolder } from '../../support/temporal.ts';
+import { addWorker, belayOn, fresh, TOKEN, type TestStack } from '../../support/world.ts';
+
+const PACE = { intervalMs: 500, tries: 60 };
+const RUNS = 20;
+
+let world: TestStack;
+before(async () => {
+  world = await startTestTemporal();
+});
+
+async function ownSandbox(): Promise<Sandbox> {
+  const sandbox = await startSandbox({ token: TOKEN, defaults: { backup: { durationMs: 3_000 } } });
+  atEnd(() => sandbox.close());
+  return sandbox;
+}
+
+interface Started {
+  siteId: string;
+  run: Run;
+}
+
+async function startRuns(belay: Belay, sandbox: Sandbox, count: number): Promise<Started[]> {
+  const targets = Array.from({ length: count }, () => [fresh('s'), siteAfter(sandbox, FAILED, COMPLETED)] as const);
+  return Promise.all(
+    targets.map(async ([serverId, siteId]) => {
+      const run = await belay.start({ serverId, siteIds: [siteId], backup: PACE, deploy: PACE });
+      await eventually('the backup', () => began(sandbox, 'backup', serverId)[0]);
+      return { siteId, run };
+    }),
+  );
+}
+
+/** Half of the runs wait for their backups, some of them held by the worker, when it becomes unfit. */
+async function assertAllCompleted(queue: string, sandbox: Sandbox, spoil: () => Promise<void>): Promise<void> {
+  const belay = await belayOn(world, queue);
+  const early = await startRuns(belay, sandbox, RUNS / 2);
+  await spoil();
+  const all = [...early, ...(await startRuns(belay, sandbox, RUNS / 2))];
+  const ends = await Promise.all(all.map(({ run }) => resultOf(run)));
+  const failures = ends.filter(({ outcome }) => outcome !== 'completed').map(({ error }) => error?.message);
+  assert.deepEqual(failures, []);
+  for (const { siteId } of all) assert.equal(began(sandbox, 'deployment', siteId).length, 1);
+}
+
+describe('a worker that is unfit', { concurrency: 1 }, () => {
+  test('beside two good workers, one without egress spoils none of twenty runs', async () => {
+    const [queue, sandbox] = [fresh('queue'), await ownSandbox()];
+    const env = { BELAY_API_URL: sandbox.url };
+    const bad = await workerProcess(queue, { ...env, ...cutBySignal(sandbox.url) });
+    // A process is needed only for what spoils one. These cost a third of it.
+    for (let good = 0; good < 2; good += 1) await addWorker(world, queue, sandbox.url);
+    await assertAllCompleted(queue, sandbox, async () => void bad.process.kill('SIGUSR2'));
+    await eventually('its rest', () => bad.output.stderr.includes('takes no activities'));
+  });
+
+  test('beside two good workers, one with a stale token spoils none of twenty runs', async () => {
+    const [queue, sandbox, folder] = [fresh('queue'), await ownSandbox(), await tempFolder()];
+    const file = join(folder, 'stale');
+    await writeFile(file, TOKEN);
+    const env = { BELAY_API_URL: sandbox.url, BELAY_API_TOKEN: '', BELAY_API_TOKEN_FILE: file };
+    const { output } = await workerProcess(queue, env);
+    let current = TOKEN;
+    const token = () => Promise.resolve(current);
+    for (let good = 0; good < 2; good += 1) await addWorker(world, queue, sandbox.url, {}, { token });
+    await assertAllCompleted(queue, sandbox, async () => {
+      current = 'canary-of-tomorrow';
+      sandbox.setToken(current);
+      return Promise.resolve();
+    });
+    await eventually('its rest', () => output.stderr.includes('takes no activities'));
+    await writeFile(file, current);
+    await eventually('the end of its rest', () => output.stderr.includes('takes activities again'));
+  });
+
+  test('a POST that is refused to one worker is made by another', async () => {
+    const queue = fresh('queue');
+    await another(queue);
+    await another(queue);
+    const belay = await belayOn(world, queue);
+    const siteId = siteAfter(world.sandbox, FAILED, COMPLETED);
+    world.sandbox.fault({ route: 'deploy', target: siteId, answer: { kind: 'status', code: 401 } });
+    const { outcome, error } = await resultOf(await belay.start({ siteIds: [siteId], deploy: PACE }));
+    assert.equal(outcome, 'completed', error?.message);
+    const { events, isOfPost } = await postEvents(deploySiteId(siteId));
+    const made = events.flatMap(({ activityTaskStartedEventAttributes: it }) => (isOfPost(it) ? [it?.identity] : []));
+    assert.ok(made.length >= 2);
+    assert.notEqual(made.at(-1), made[0]);
+  });
+});
