@@ -1,13 +1,13 @@
-/** What failed reads cost: never a try, but not for ever. Pure: times are milliseconds since 1970. */
-import type { ErrorType, ReadFailure } from '../../contract/run.ts';
+/** Decides when failed reads end an operation. They never use up a try. Pure: times are milliseconds since 1970. */
+import { TIMING } from '../../contract/timing.ts';
+import type { ErrorType } from '../../contract/names.ts';
+import type { ReadFailure, ReadResult } from '../../contract/activities.ts';
 
-export const MAX_FAILED_READS_IN_A_ROW = 10;
-const UNAUTHORIZED_PATIENCE_MS = 120_000;
-const MIN_WHOLE_MS = 30_000;
+const MAX_FAILED_READS_IN_A_ROW = 10;
 
 export interface FailedReads {
   inARow: number;
-  /** When the first 401 or 403 of this row came: a rotated token is given time to arrive. */
+  /** When the first 401 or 403 of this row came. Reads go on for a while, so that a rotated token can arrive. */
   unauthorizedSinceMs: number | null;
 }
 
@@ -18,12 +18,23 @@ export interface GivenUp {
   message: string;
 }
 
-/** The end of an operation's whole time: beyond it no failed read is made again. */
+/** The end of an operation's whole time. After it, a failed read is not retried. */
 export function wholeTimeEndsMs(originMs: number, intervalMs: number, tries: number): number {
-  return originMs + Math.max((tries + 2) * intervalMs, MIN_WHOLE_MS);
+  return originMs + Math.max((tries + 2) * intervalMs, TIMING.poll.minWholeMs);
 }
 
 export const isUnauthorized = (read: ReadFailure): boolean => read.httpStatus === 401 || read.httpStatus === 403;
+
+/**
+ * When a read that was not answered because of a rate limit may be made again; null for any other read. The service asks
+ * to wait, or the worker keeps the ceiling: neither says anything about the operation.
+ */
+export function heldBackUntilMs(read: ReadResult, nowMs: number): number | null {
+  if (read.ok) return null;
+  const { kind, httpStatus, retryAfterMs } = read;
+  const isHeldBack = kind === 'held_back' || httpStatus === 429 || (httpStatus === 503 && retryAfterMs !== null);
+  return isHeldBack ? nowMs + (retryAfterMs ?? TIMING.pace.defaultHoldMs) : null;
+}
 
 export function afterFailedRead(before: FailedReads, read: ReadFailure, nowMs: number): FailedReads {
   const unauthorized = isUnauthorized(read);
@@ -41,14 +52,14 @@ export function givenUp(
 ): GivenUp | null {
   const { nowMs, nextAtMs, wholeEndsMs } = times;
   if (isUnauthorized(read)) {
-    const patienceEndsMs = (failed.unauthorizedSinceMs ?? nowMs) + UNAUTHORIZED_PATIENCE_MS;
+    const patienceEndsMs = (failed.unauthorizedSinceMs ?? nowMs) + TIMING.poll.unauthorizedPatienceMs;
     const over = nextAtMs > Math.min(patienceEndsMs, wholeEndsMs);
-    return over ? { type: 'Refused', message: `the status could not be read any more: ${read.message}` } : null;
+    return over ? { type: 'Refused', message: `the status could no longer be read: ${read.message}` } : null;
   }
   const type = 'OutcomeUnknown';
   if (failed.inARow >= MAX_FAILED_READS_IN_A_ROW) {
-    return { type, message: `${failed.inARow} reads in a row failed, the last one so: ${read.message}` };
+    return { type, message: `${failed.inARow} reads in a row failed, the last one with: ${read.message}` };
   }
   if (nextAtMs <= wholeEndsMs) return null;
-  return { type, message: `the time for reads that fail is over, the last one failed so: ${read.message}` };
+  return { type, message: `the time for retrying failed reads is over, the last one failed with: ${read.message}` };
 }

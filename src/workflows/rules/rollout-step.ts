@@ -1,13 +1,13 @@
-/** The rules of a rollout: which server begins next and how many have failed. Pure. */
+/** The rules of a rollout: which server starts next, and how many have failed. Pure. */
 import type { Decision, RolloutInput, RolloutPhase, TargetResult } from '../../contract/rollout.ts';
-import { isRunning, isToCome } from '../../contract/results/tally.ts';
+import { isRunning, isPending } from '../../contract/results/tally.ts';
 
 export type Step =
-  | { do: 'begin'; target: TargetResult }
-  | { do: 'wait' }
-  /** Held servers keep the next wave from beginning. */
-  | { do: 'decide'; held: TargetResult }
-  | { do: 'end' };
+  | { kind: 'begin'; target: TargetResult }
+  | { kind: 'wait' }
+  /** Held servers keep the next wave from starting. */
+  | { kind: 'decide'; held: TargetResult }
+  | { kind: 'end' };
 
 interface Moving {
   /** In the order of their waves. */
@@ -18,36 +18,39 @@ interface Moving {
 }
 
 /**
- * A held server keeps nobody of its wave from beginning, and everybody of the next ones. Where somebody is to decide,
- * he also decides about one that nobody comes after.
+ * A held server delays the later waves, but not the other servers of its own wave. With `onFailures: 'pause'`, the
+ * rollout asks for a decision even if no server follows the held one.
  */
 export function nextStep({ targets, maxAtOnce, phase, onFailures }: Moving): Step {
   const running = targets.filter(isRunning).length;
-  const atRest: Step = running === 0 ? { do: 'end' } : { do: 'wait' };
-  if (phase === 'stopping') return atRest;
-  if (phase === 'paused' && targets.some(isToCome)) return { do: 'wait' };
+  const idle: Step = running === 0 ? { kind: 'end' } : { kind: 'wait' };
+  if (phase === 'stopping') return idle;
+  if (phase === 'paused' && targets.some(isPending)) return { kind: 'wait' };
   const open = openOfWave(targets);
-  const target = open.find(mayBegin);
-  if (target !== undefined) return running < maxAtOnce ? { do: 'begin', target } : { do: 'wait' };
-  const held = open.find(isToCome);
-  const isInTheWay = onFailures === 'pause' || targets.some(mayBegin);
-  return held !== undefined && isInTheWay && running === 0 ? { do: 'decide', held } : atRest;
+  const target = open.find(mayStart);
+  if (target !== undefined) return running < maxAtOnce ? { kind: 'begin', target } : { kind: 'wait' };
+  const held = open.find(isPending);
+  const isInTheWay = onFailures === 'pause' || targets.some(mayStart);
+  return held !== undefined && isInTheWay && running === 0 ? { kind: 'decide', held } : idle;
 }
 
-const mayBegin = (target: TargetResult): boolean => isToCome(target) && target.heldBy === null;
+const mayStart = (target: TargetResult): boolean => isPending(target) && target.heldByEvent === null;
 
-/** Of the first wave that isn't over: its servers that have not ended. */
+/** The unfinished servers of the first unfinished wave. */
 export function openOfWave(targets: readonly TargetResult[]): TargetResult[] {
   const open = targets.filter(({ outcome }) => outcome === null);
   return open.filter(({ wave }) => wave === open[0]?.wave);
 }
 
-/** What keeps a stopping rollout from beginning with anything more. */
+/** Author of a stop because Temporal's database was restored. */
+export const RESTORED = 'BELAY_EPOCH';
+
+/** The decision that keeps a stopping rollout from starting more servers. */
 export function stopIn(decisions: readonly Decision[]): Decision | undefined {
-  return decisions.findLast(({ what }) => what === 'abort' || what === 'stop');
+  return decisions.findLast(({ action }) => action === 'abort' || action === 'stop');
 }
 
-/** Servers that began and aren't `completed`. */
+/** Counts the servers that were started and ended without being `completed`. */
 export function failuresIn(targets: readonly TargetResult[]): number {
   return targets.filter(({ startedAt, outcome }) => startedAt !== null && outcome !== null && outcome !== 'completed')
     .length;

@@ -1,0 +1,51 @@
+/** What proves no verdict, as far as Temporal and the configuration answer. More in test/sim/rules/doubtful-answers.ts. */
+import assert from 'node:assert/strict';
+import { before, describe, test } from 'node:test';
+import { eventually } from '../../support/eventually.ts';
+import { posts, reads } from '../../support/journal.ts';
+import { resultOf } from '../../support/outcome.ts';
+import { FAILED, siteAfter } from '../../support/sites.ts';
+import { verdictLine } from '../../support/verdict-line.ts';
+import { addWorker, belayOn, fresh, startTestStack, type TestStack } from '../../support/world.ts';
+
+const PACE = { intervalMs: 500, tries: 60 };
+
+let world: TestStack;
+before(async () => {
+  world = await startTestStack();
+});
+
+const latest = (siteId: string) => `/v1/sites/${siteId}/deployments/latest`;
+
+// Each test has sites and servers of its own, and most of them wait, so they run at once.
+describe('doubtful answers', { concurrency: 2 }, () => {
+  test('--backup-id with a backup that Belay made of another server is refused, and nothing is deployed', async () => {
+    const [mine, other, siteId] = [fresh('s'), fresh('s'), fresh('a')];
+    const made = await resultOf(await world.belay.start({ serverId: other, siteIds: [], backup: PACE }));
+    const backupId = made.backup?.backupId ?? '';
+    const run = await world.belay.start({
+      serverId: mine,
+      siteIds: [siteId],
+      backup: { ...PACE, backupId },
+      deploy: PACE,
+    });
+    const { outcome, error } = await resultOf(run);
+    assert.deepEqual([outcome, error?.type], ['not_started', 'Usage']);
+    assert.match(error?.message ?? '', new RegExp(`${backupId} is one of server ${other}, not of ${mine}`));
+    assert.equal(posts(world.sandbox, `/v1/sites/${siteId}/deploy`).length, 0);
+  });
+
+  test('a run keeps the meaning of a status word from when it began, even if the next worker maps it otherwise', async () => {
+    const taskQueue = fresh('q');
+    const mapping = { statuses: { deployment: { superseded: 'failed' } } } as const;
+    const first = await addWorker(world, taskQueue, world.sandbox.url, mapping);
+    const belay = await belayOn(world, taskQueue);
+    const siteId = siteAfter(world.sandbox, FAILED, { ends: 'never', words: ['building'] });
+    const run = await belay.start({ siteIds: [siteId], deploy: PACE });
+    await eventually('a read in progress', () => reads(world.sandbox, latest(siteId)).at(-1)?.said === 'building');
+    await first.stop();
+    await addWorker(world, taskQueue, world.sandbox.url);
+    world.sandbox.finish({ site: siteId }, 'superseded');
+    assert.equal(verdictLine(await resultOf(run)), 'failed by transition');
+  });
+});
