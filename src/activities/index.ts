@@ -1,51 +1,47 @@
-/** All activities, made from what they need. Their names and payloads are stored in running histories. */
-import type { BackupEnd } from '../contract/run.ts';
-import type { WorkerFacts } from '../contract/activities.ts';
-import { createEventActivities, type EventDeps } from './events.ts';
-import type { Slot } from '../contract/rollout.ts';
-import { slotOf } from '../request/calendar/local-time.ts';
-import type { ServiceClient } from '../hosting-api/index.ts';
+/** All activities. Their names and payloads are stored in the histories of running workflows. */
+import type { DailyDeadline } from '../contract/run.ts';
+import type { BackupConclusion, LockHolder } from '../contract/operation.ts';
+import type { BackupRecord } from '../contract/event.ts';
+import type { WorkerInfo, BackupQuery, SlotQuery } from '../contract/activities.ts';
+import { createEventActivities } from './events.ts';
+import { firstAfter, slotOf } from '../request/calendar/local-time.ts';
 import { createReads } from './http/read-status.ts';
-import type { StatusWords } from './http/statuses.ts';
 import { createTriggers } from './http/post-trigger.ts';
+import type { ActivityDeps } from './deps.ts';
 
-export interface ActivityDeps extends EventDeps {
-  service: ServiceClient;
-  statuses: StatusWords;
-  facts: WorkerFacts;
-  findBackup: (query: BackupQuery) => Promise<BackupEnd | null>;
-  /** The run whose operation has this id now, or null. */
-  findHolder: (lockId: string) => Promise<string | null>;
-}
-
-export interface BackupQuery {
-  serverId: string;
-  /** The oldest beginning that will do. */
-  startedSince: string;
-}
-
-export interface SlotQuery {
-  slot: Slot;
-  timeZone: string;
-  firedAt: string;
-}
-
-export function createActivities({ service, statuses, facts, findBackup, findHolder, ...events }: ActivityDeps) {
+export function createActivities({
+  service,
+  rest,
+  workerInfo,
+  findBackupRecord,
+  findCompletedBackup,
+  findLockHolder,
+  isAwaited,
+  hasColleagues,
+  clocks,
+  ...events
+}: ActivityDeps) {
   return {
-    ...createReads({ service, statuses }),
-    ...createTriggers({ service }),
+    ...createReads({ service, served: workerInfo, rest }),
+    ...createTriggers({ service, served: workerInfo, rest, isAwaited, hasColleagues, clocks }),
     ...createEventActivities(events),
 
-    /** What the worker that runs this says of itself. */
-    describeWorker: (): Promise<WorkerFacts> => Promise.resolve(facts),
+    /** Settings of the worker that executes this. */
+    describeWorker: (): Promise<WorkerInfo> => Promise.resolve(workerInfo),
 
-    /** The newest completed backup of ours that began late enough, or null. */
-    findBackup: (query: BackupQuery): Promise<BackupEnd | null> => findBackup(query),
+    /** The newest completed backup that Belay made and that started at `startedSince` or later; or null. */
+    findCompletedBackup: (query: BackupQuery): Promise<BackupConclusion | null> => findCompletedBackup(query),
 
-    findHolder: ({ lockId }: { lockId: string }): Promise<string | null> => findHolder(lockId),
+    findBackupRecord: ({ backupId }: { backupId: string }): Promise<BackupRecord | null> => findBackupRecord(backupId),
 
-    /** What one firing of a schedule is for. */
-    findSlot: ({ slot, timeZone, firedAt }: SlotQuery): Promise<string> =>
+    findLockHolder: ({ lockId }: { lockId: string }): Promise<LockHolder | null> => findLockHolder(lockId),
+
+    /** The instant of a daily deadline, ISO 8601. */
+    resolveDeadline: ({ time, timeZone, after }: Required<DailyDeadline>): Promise<string> =>
+      Promise.resolve(firstAfter(time, timeZone, after)),
+
+    /** The slot that one firing of a schedule is for. */
+    resolveSlot: ({ slot, timeZone, firedAt }: SlotQuery): Promise<string> =>
       Promise.resolve(slotOf(slot, timeZone, firedAt)),
   };
 }

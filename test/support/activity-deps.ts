@@ -1,15 +1,19 @@
-/** For tests of activities that ask nobody but the service. */
-import type { ActivityDeps } from '../../src/activities/index.ts';
+/** For tests of activities that call only the service. */
+import type { ActivityDeps } from '../../src/activities/deps.ts';
 
 const nothing = () => Promise.resolve(null);
 
-export const NOBODY_ELSE: Omit<ActivityDeps, 'service' | 'statuses' | 'facts'> = {
-  findBackup: nothing,
-  findHolder: nothing,
-  hold: () => Promise.resolve([]),
-  serversOf: () => Promise.resolve([]),
-  sharedBackup: nothing,
-  wake: () => Promise.resolve([]),
-  notify: () => Promise.resolve(true),
+export const SERVICE_ONLY: Omit<ActivityDeps, 'service' | 'workerInfo'> = {
+  findBackupRecord: nothing,
+  findCompletedBackup: nothing,
+  findLockHolder: nothing,
+  rest: { reason: null, begin: () => undefined, isOver: () => Promise.resolve(true) },
+  hasColleagues: () => Promise.resolve(false),
+  isAwaited: () => Promise.resolve(true),
+  holdServer: () => Promise.resolve([]),
+  findServersOfBackup: () => Promise.resolve([]),
+  findSharedBackup: nothing,
+  wakeWaiters: () => Promise.resolve([]),
+  sendNotification: () => Promise.resolve(true),
   callHeartbeat: () => Promise.resolve(true),
 };

@@ -1,45 +1,56 @@
-/** The two reads. They give a failed read back as a value and never throw: a wait decides what a failure means. */
+/**
+ * The two reads. A failed read is returned as a value, and the poll loop decides what it means. They throw only to leave
+ * the read to another worker.
+ */
 import { activityInfo, cancellationSignal } from '@temporalio/activity';
-import type { ReadResult } from '../../contract/run.ts';
-import type { OperationStatus, ReadOptions, ServiceClient } from '../../hosting-api/index.ts';
+import type { OperationStatus, ReadOptions, HostingApiClient } from '../../hosting-api/index.ts';
+import type { ReadAnswer } from '../../contract/activities.ts';
+import type { Target } from '../../contract/target.ts';
 import { plainText } from '../../contract/wording/safe-text.ts';
-import { otherService, toReadFailure } from './failures.ts';
-import type { StatusWords } from './statuses.ts';
+import { isOfThisWorker, notServed, toReadFailure, type Served } from './failures.ts';
+import { leftToOthers, type Rest } from './rest.ts';
+import { TIMING } from '../../contract/timing.ts';
 
-/** Time for the whole answer of a read that holds a workflow's task. */
-const QUICK_READ_TIMEOUT_MS = 800;
-/** Time for that of one which runs as an activity of its own: a service that is slow to answer gets it. */
-const PATIENT_READ_TIMEOUT_MS = 15_000;
-
-export interface ReadDeps {
-  service: ServiceClient;
-  statuses: StatusWords;
+export interface ServiceDeps {
+  service: HostingApiClient;
+  served: Served;
+  rest: Rest;
 }
 
-export function createReads({ service, statuses }: ReadDeps) {
+export function createReads({ service, served, rest }: ServiceDeps) {
   async function read(
-    recorded: string,
-    kind: keyof StatusWords,
+    input: { service: string; target?: Target },
     ask: (options: ReadOptions) => Promise<OperationStatus>,
-  ): Promise<ReadResult> {
-    if (recorded !== service.origin) {
-      const message = otherService(recorded, service.origin);
-      return { ok: false, kind: 'other_service', httpStatus: null, retryAfterMs: null, message };
+  ): Promise<ReadAnswer> {
+    const message = notServed(input, served);
+    if (message !== null) {
+      return {
+        ok: false,
+        kind: 'other_service',
+        httpStatus: null,
+        isJson: false,
+        retryAfterMs: null,
+        message,
+        ofThisWorker: true,
+      };
     }
+    // A local read stays with its worker, and shows whether the worker can read again.
+    if (!activityInfo().isLocal && !(await rest.isOver())) throw leftToOthers(rest);
     try {
-      const timeoutMs = activityInfo().isLocal ? QUICK_READ_TIMEOUT_MS : PATIENT_READ_TIMEOUT_MS;
-      const { status, marks } = await ask({ signal: cancellationSignal(), timeoutMs });
-      return { ok: true, status: plainText(status), state: statuses[kind](status), marks };
+      const timeoutMs = activityInfo().isLocal ? TIMING.read.quickMs : TIMING.read.patientMs;
+      const { status, identityMarkers } = await ask({ signal: cancellationSignal(), timeoutMs });
+      return { ok: true, status: plainText(status), identityMarkers };
     } catch (error) {
+      if (isOfThisWorker(error)) rest.begin(plainText(error.message));
       return toReadFailure(error);
     }
   }
 
   return {
-    readLatestDeployment: (input: { service: string; siteId: string }): Promise<ReadResult> =>
-      read(input.service, 'deployment', (options) => service.readLatestDeployment(input.siteId, options)),
+    readLatestDeployment: (input: { service: string; target: Target }): Promise<ReadAnswer> =>
+      read(input, (options) => service.readLatestDeployment(input.target, options)),
 
-    readBackup: (input: { service: string; backupId: string }): Promise<ReadResult> =>
-      read(input.service, 'backup', (options) => service.readBackup(input.backupId, options)),
+    readBackup: (input: { service: string; backupId: string }): Promise<ReadAnswer> =>
+      read(input, (options) => service.readBackup(input.backupId, options)),
   };
 }

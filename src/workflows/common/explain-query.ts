@@ -1,10 +1,10 @@
-/** The one query that every run, operation and rollout answers in a sentence and as data. */
+/** The `why` query, which every run, operation and rollout answers. */
 import { defineQuery, setHandler } from '@temporalio/workflow';
-import { QUERIES } from '../../contract/run.ts';
-import type { Why } from '../../contract/rollout.ts';
+import { QUERIES } from '../../contract/names.ts';
+import type { Explanation } from '../../contract/waiting.ts';
 
-const whyQuery = defineQuery<Why>(QUERIES.why);
+const whyQuery = defineQuery<Explanation>(QUERIES.why);
 
-export function answerWhy(answer: () => Why): void {
-  setHandler(whyQuery, answer, { description: 'Why it is waiting, in a sentence and as data.' });
+export function answerWhyQuery(answer: () => Explanation): void {
+  setHandler(whyQuery, answer, { description: 'Why the workflow is waiting, as a sentence and as data.' });
 }

@@ -1,58 +1,72 @@
 /**
- * Hints: somebody says that there is something to read. A flood of them costs a bounded number of reads. A hint may
- * carry what an event claims; only a read that began after it was heard can bear it out.
+ * Hints ask for a read now. A flood of them costs a bounded number of reads. A hint may carry the claim of an event,
+ * and only a read that began after the hint arrived can confirm the claim.
  */
 import { defineSignal, setHandler } from '@temporalio/workflow';
-import { SIGNALS } from '../../contract/run.ts';
+import { SIGNALS } from '../../contract/names.ts';
 import type { Claim, Hint } from '../../contract/event.ts';
+import { HISTORY_BUDGET } from '../../contract/history-budget.ts';
+import { definedFields } from '../../contract/plain-object.ts';
+import { concernsService, type ServedService } from '../../contract/service-identity.ts';
+import { TIMING } from '../../contract/timing.ts';
 
-const MIN_GAP_MS = 1_000;
-/** Two thousand tries, and so many more, of a slow service stay inside Temporal's limit of 51,200 events. */
-const MAX_HINTED_READS = 1_000;
 const MAX_CLAIMS = 100;
 
-export const hintSignal = defineSignal<[Hint?]>(SIGNALS.hint);
+const hintSignal = defineSignal<[Hint?]>(SIGNALS.hint);
 
 export interface Hints {
-  /** A hint came and was not yet followed by a read. */
+  /** A hint arrived and no read has followed it yet. */
   readonly pending: boolean;
-  /** When a pending hint may be followed by a read; null without one, or when the reads are used up. */
+  /** The earliest time to read for a pending hint; null if there is none, or if no hinted reads are left. */
   readableAtMs(nowMs: number): number | null;
-  /** To be called before the read: a hint during it asks for another one. */
+  /** Call it before the read, so that a hint during the read asks for another one. */
   take(nowMs: number): void;
-  /** The event that says that this backup failed, if a read has begun since; or null. */
+  /** The event that reports this backup as failed, if a read has begun since; or null. */
   failedBackup(backupId: string): string | null;
-  /** The event that says that this site was deleted, if a read has begun since; or null. */
+  /** The event that reports this site as deleted, if a read has begun since; or null. */
   deletedSite(siteId: string): string | null;
 }
 
-/**
- * Keeps hints from now on.
- * @param tries of the wait they are for
- * @param concerns whether a claim is about what is waited for
- */
-export function keepHints(tries: number, concerns: (claim: Claim) => boolean): Hints {
-  const maxReads = Math.min(2 * tries, MAX_HINTED_READS);
-  const claims: Claim[] = [];
+export interface HintOptions {
+  /** The tries of the poll loop that the hints are for. */
+  tries: number;
+  /** The service that is polled; null while it is unknown. */
+  served: () => ServedService | null;
+  /** Whether a claim is about the backup or site that is polled. */
+  concerns: (claim: Claim) => boolean;
+}
+
+/** Collects hints from now on. */
+export function keepHints({ tries, served, concerns }: HintOptions): Hints {
+  const maxReads = Math.min(2 * tries, HISTORY_BUDGET.maxHintedReads);
+  const kept: (Pick<Hint, 'services'> & { claim: Claim })[] = [];
   let pending = false;
   let reads = 0;
   let lastMs = -Infinity;
-  const description = 'Read the status now; what is read decides, the hint never does.';
-  const hear = (hint?: Partial<Hint>) => {
+  const description = 'Read the status now. Only the status decides, never the hint.';
+  const isOurs = ({ services }: Partial<Hint>) => {
+    const service = served();
+    return service === null || concernsService(services, service);
+  };
+  const receive = (hint?: Partial<Hint>) => {
+    if (!isOurs(hint ?? {})) return;
     const claim = hint?.claim ?? null;
-    const isNew = claim !== null && concerns(claim) && !claims.some((known) => isSame(known, claim));
-    const isKept = isNew && claims.length < MAX_CLAIMS;
-    if (isKept) claims.push(claim);
-    // One read for a claim that is new there is always.
+    const isNew = claim !== null && concerns(claim) && !kept.some((known) => isSame(known.claim, claim));
+    const isKept = isNew && kept.length < MAX_CLAIMS;
+    if (isKept) kept.push({ claim, ...definedFields({ services: hint?.services }) });
+    // A new claim always gets a read.
     pending ||= reads < maxReads || isKept;
   };
-  setHandler(hintSignal, hear, { description });
-  const claimed = (matches: (claim: Claim) => boolean) => (pending ? null : (claims.find(matches)?.event ?? null));
+  setHandler(hintSignal, receive, { description });
+  const claimed = (matches: (claim: Claim) => boolean) => {
+    const found = kept.find((it) => isOurs(it) && matches(it.claim));
+    return pending ? null : (found?.claim.event ?? null);
+  };
   return {
     get pending() {
       return pending;
     },
-    readableAtMs: (nowMs) => (pending ? Math.max(nowMs, lastMs + MIN_GAP_MS) : null),
+    readableAtMs: (nowMs) => (pending ? Math.max(nowMs, lastMs + TIMING.poll.hintGapMs) : null),
     take: (nowMs) => {
       pending = false;
       reads += 1;

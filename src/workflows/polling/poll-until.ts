@@ -1,117 +1,160 @@
 /**
- * The wait of every operation: a durable timer that a hint can cut short, then one read. Six history events a read.
- * What the reads mean is the caller's; this module keeps the beat and counts tries and failures.
+ * The poll loop of every operation: a durable timer that a hint can cut short, then one read. A read costs six history
+ * events. This module keeps the schedule and counts tries and failures; the caller decides what a reading means.
  */
 import { condition } from '@temporalio/workflow';
-import type { ReadResult, Waiting } from '../../contract/run.ts';
+import type { ReadFailure, ReadResult } from '../../contract/activities.ts';
+import type { Waiting } from '../../contract/waiting.ts';
 import { plainText } from '../../contract/wording/safe-text.ts';
-import { ended, type End } from '../common/conclusion.ts';
+import { conclude, type Conclusion } from '../common/conclusion.ts';
 import type { Reader } from './status-reader.ts';
-import { afterRead, alsoAt, nextRead, type Beat } from '../rules/poll-schedule.ts';
+import {
+  afterHeldPoll,
+  afterPoll,
+  withExtraPoll,
+  nextPoll,
+  skipTo,
+  type PollSchedule,
+} from '../rules/poll-schedule.ts';
 import {
   afterFailedRead,
   givenUp,
+  heldBackUntilMs,
   isUnauthorized,
   NO_FAILED_READS,
   wholeTimeEndsMs,
   type GivenUp,
 } from '../rules/read-failures.ts';
-import { lastRead, type Watcher } from './poller.ts';
+import { describeLastStatus, type Poller } from './poller.ts';
+import { isNotDeployed } from '../rules/never-deployed.ts';
+import { serviceState } from '../rules/outage.ts';
+import { TIMING } from '../../contract/timing.ts';
 
-/** A token that is being swapped is looked for this often, however long the interval. */
-const UNAUTHORIZED_PAUSE_MS = 15_000;
-
-export interface WaitPlan {
-  what: Extract<Waiting, { try: number }>['for'];
+export interface PollOptions {
+  what: Extract<Waiting, { try: number }>['kind'];
   read: Reader;
-  beat: Beat;
+  schedule: PollSchedule;
   tries: number;
-  /** A 404 is an answer too: there is no deployment yet. */
+  /** `no deployment yet` is an answer. */
   notFoundAnswers?: boolean;
-  /** Ends the wait from outside. */
+  /** Stops the loop once it returns true. */
   until?: () => boolean;
+  /** False: failed reads end the loop, whatever the outage budget. */
+  parks?: false;
+  /** Call it before the first reading after an outage. */
+  afterOutage?: () => void;
 }
 
-export type WaitEnd<V> =
-  | { end: 'judged'; value: V }
-  | { end: 'exhausted' }
-  | { end: 'given_up'; reason: GivenUp }
-  | { end: 'stopped' }
-  | { end: 'cancelled' };
+export type PollResult<V> =
+  | { kind: 'decided'; value: V }
+  | { kind: 'exhausted' }
+  | { kind: 'given_up'; reason: GivenUp }
+  | { kind: 'stopped' }
+  | { kind: 'cancelled' };
 
 /** @param own false for a read that followed a hint */
-export type Judge<V> = (read: ReadResult, own: boolean) => V | undefined;
+export type OnReading<V> = (read: ReadResult, own: boolean) => V | undefined;
 
-/** Reads until the judge gives a value. The last try decides: nothing sleeps after it. */
-export async function wait<V>(watcher: Watcher, plan: WaitPlan, judge: Judge<V>): Promise<WaitEnd<V>> {
-  const wholeEndsMs = wholeTimeEndsMs(plan.beat.originMs, plan.beat.intervalMs, plan.tries);
-  let beat = plan.beat;
+/** Reads until `onReading` returns a value. The last try decides, so there is no sleep after it. */
+export async function pollUntil<V>(
+  poller: Poller,
+  options: PollOptions,
+  onReading: OnReading<V>,
+): Promise<PollResult<V>> {
+  const { parking } = poller;
+  let wholeEndsMs = wholeTimeEndsMs(options.schedule.originMs, options.schedule.intervalMs, options.tries);
+  let schedule = options.schedule;
   let made = 0;
   let failed = NO_FAILED_READS;
   let notBeforeMs = 0;
   for (;;) {
-    const due = nextRead(beat, notBeforeMs);
-    const tries = Math.max(plan.tries, 1);
+    const parked = parking.current;
+    const due = parked === null ? nextPoll(schedule, notBeforeMs) : { atMs: parked.readAtMs, isTry: false };
+    const tries = Math.max(options.tries, 1);
     const attempt = Math.min(made + 1, tries);
-    const summary = (name: string) => summaryOf(PREFIX[plan.what] + name, watcher.lastStatus);
-    const name = due.isTry ? `read ${attempt} of ${tries}` : 'early read';
-    show(watcher, plan.what, { attempt, tries, dueMs: due.atMs });
-    const woken = await rest(watcher, plan, due.atMs, summary(name));
-    if (woken === 'cancelled' || woken === 'stopped') return { end: woken };
+    const summary = (name: string) => summaryOf(PREFIX[options.what] + name, poller.lastStatus);
+    const name = due.isTry ? `read ${attempt} of ${tries}` : parked === null ? 'early read' : 'read while parked';
+    showWaiting(poller, options.what, { attempt, tries, dueMs: due.atMs });
+    const woken = await sleepUntilDue(poller, options, due.atMs, summary(name));
+    if (woken === 'cancelled' || woken === 'stopped') return { kind: woken };
     const isTry = woken === 'due' && due.isTry;
 
-    const read = await unlessCancelled(watcher, plan.read(summary(woken === 'hint' ? 'hinted read' : name)));
-    if (read === null) return { end: 'cancelled' };
-    if (read.ok) watcher.noteStatus(read);
-    const value = judge(read, woken === 'due');
-    if (value !== undefined) return { end: 'judged', value };
-
+    const read = await unlessCancelled(poller, options.read(summary(woken === 'hint' ? 'hinted read' : name)));
+    if (read === null) return { kind: 'cancelled' };
     const nowMs = Date.now();
-    beat = afterRead(beat, nowMs, isTry);
-    if (read.ok || (plan.notFoundAnswers === true && read.httpStatus === 404)) {
+    if (parked !== null && serviceState(read) === 'answers') {
+      // The wait goes on with the time and the tries that it had left.
+      wholeEndsMs += parking.leave(nowMs);
+      schedule = skipTo(schedule, nowMs);
+      failed = NO_FAILED_READS;
+      options.afterOutage?.();
+    }
+    if (read.ok) poller.recordStatus(read);
+    const value = onReading(read, woken === 'due');
+    if (value !== undefined) return { kind: 'decided', value };
+
+    const againMs = heldBackUntilMs(read, nowMs);
+    schedule = againMs === null ? afterPoll(schedule, nowMs, isTry) : afterHeldPoll(schedule, nowMs, isTry, againMs);
+    if (read.ok || (options.notFoundAnswers === true && isNotDeployed(read))) {
       made += isTry ? 1 : 0;
       failed = NO_FAILED_READS;
       notBeforeMs = 0;
-      if (made >= plan.tries) return { end: 'exhausted' };
+      if (made >= options.tries) return { kind: 'exhausted' };
     } else {
-      notBeforeMs = nowMs + (read.retryAfterMs ?? 0);
-      if (isTry || isUnauthorized(read)) failed = afterFailedRead(failed, read, nowMs);
-      if (isUnauthorized(read) && beat.intervalMs > UNAUTHORIZED_PAUSE_MS) {
-        beat = alsoAt(beat, nowMs + UNAUTHORIZED_PAUSE_MS);
+      notBeforeMs = againMs ?? nowMs + (read.retryAfterMs ?? 0);
+      if (againMs === null && (isTry || isUnauthorized(read))) failed = afterFailedRead(failed, read, nowMs);
+      if (isUnauthorized(read) && schedule.intervalMs > TIMING.poll.unauthorizedPauseMs) {
+        schedule = withExtraPoll(schedule, nowMs + TIMING.poll.unauthorizedPauseMs);
       }
-      const nextAtMs = nextRead(beat, notBeforeMs).atMs;
-      const reason = givenUp(failed, read, { nowMs, nextAtMs, wholeEndsMs });
-      if (reason !== null) return { end: 'given_up', reason };
+      const nextAtMs = nextPoll(schedule, notBeforeMs).atMs;
+      const reason = givenUp(failed, read, { nowMs, nextAtMs, wholeEndsMs }) ?? parking.current?.reason ?? null;
+      const end = reason === null ? null : parkOrEnd(poller, options, read, reason, notBeforeMs);
+      if (end !== null) return { kind: 'given_up', reason: end };
     }
   }
 }
 
-/** The end of an operation that has begun at the service, and whose own end was not seen. */
-export function cutShort(watcher: Watcher, name: string, end: WaitEnd<never> & { end: 'given_up' | 'cancelled' }): End {
-  if (end.end === 'given_up') return ended('unknown', end.reason.type, `${name}: ${end.reason.message}`);
-  const message = `cancelled; ${name} goes on at the service, last status ${lastRead(watcher)}`;
-  return ended('cancelled', 'Cancelled', message);
+/** @returns null if the operation is parked now, else why it ends */
+function parkOrEnd(
+  { parking }: Poller,
+  { parks }: PollOptions,
+  read: ReadFailure,
+  reason: GivenUp,
+  notBeforeMs: number,
+): GivenUp | null {
+  const isDown = parking.current !== null || serviceState(read) === 'down';
+  return isDown && parks !== false ? parking.park(reason, Date.now(), notBeforeMs) : reason;
 }
 
-/** Sleeps until then, unless cancelled. */
-export async function sleepUntil(watcher: Watcher, atMs: number, summary: string): Promise<'slept' | 'cancelled'> {
+/** Concludes for an operation that has begun at the service and whose end was not seen. */
+export function concludeInterrupted(
+  poller: Poller,
+  name: string,
+  polled: PollResult<never> & { kind: 'given_up' | 'cancelled' },
+): Conclusion {
+  if (polled.kind === 'given_up') return conclude('unknown', polled.reason.type, `${name}: ${polled.reason.message}`);
+  const message = `cancelled; ${name} continues at the service, last status ${describeLastStatus(poller)}`;
+  return conclude('cancelled', 'Cancelled', message);
+}
+
+export async function sleepUntil(poller: Poller, atMs: number, summary: string): Promise<'slept' | 'cancelled'> {
   const ms = atMs - Date.now();
-  if (ms > 0) await condition(() => watcher.cancellation.requested, ms, { summary });
-  return watcher.cancellation.requested ? 'cancelled' : 'slept';
+  if (ms > 0) await condition(() => poller.cancellation.requested, ms, { summary });
+  return poller.cancellation.requested ? 'cancelled' : 'slept';
 }
 
-/** A read may hang for long. @returns null once cancelled */
-async function unlessCancelled(watcher: Watcher, reading: Promise<ReadResult>): Promise<ReadResult | null> {
-  return Promise.race([reading, watcher.cancellation.whenRequested.then(() => null)]);
+/** A read may hang, so cancellation does not wait for it. @returns null once cancelled */
+async function unlessCancelled(poller: Poller, reading: Promise<ReadResult>): Promise<ReadResult | null> {
+  return Promise.race([reading, poller.cancellation.whenRequested.then(() => null)]);
 }
 
-async function rest(
-  watcher: Watcher,
-  { until }: WaitPlan,
+async function sleepUntilDue(
+  poller: Poller,
+  { until }: PollOptions,
   dueMs: number,
   summary: string,
 ): Promise<'due' | 'hint' | 'stopped' | 'cancelled'> {
-  const { cancellation, hints } = watcher;
+  const { cancellation, hints } = poller;
   for (;;) {
     if (cancellation.requested) return 'cancelled';
     if (until?.() === true) return 'stopped';
@@ -128,23 +171,31 @@ async function rest(
   }
 }
 
-const PREFIX: Record<WaitPlan['what'], string> = {
+const PREFIX: Record<PollOptions['what'], string> = {
   backup: '',
   deployment: '',
   baseline: 'baseline: ',
   trace: 'trace: ',
 };
 
-/** Temporal refuses a summary over 400 bytes, and the status is the service's. */
+/** Temporal rejects a summary over 400 bytes, and the service may send a status of any length. */
 function summaryOf(name: string, lastStatus: string | null): string {
   return lastStatus === null ? name : `${name}, last: ${plainText(lastStatus, 40)}`;
 }
 
-function show(
-  watcher: Watcher,
-  what: WaitPlan['what'],
+function showWaiting(
+  poller: Poller,
+  what: PollOptions['what'],
   { attempt, tries, dueMs }: { attempt: number; tries: number; dueMs: number },
 ): void {
-  const { lastStatus, lastReadAt } = watcher;
-  watcher.show({ for: what, try: attempt, tries, lastStatus, lastReadAt, nextReadAt: new Date(dueMs).toISOString() });
+  const { lastStatus, lastReadAt, parking } = poller;
+  poller.setWaiting({
+    kind: what,
+    try: attempt,
+    tries,
+    lastStatus,
+    lastReadAt,
+    nextReadAt: new Date(dueMs).toISOString(),
+    ...(parking.current === null ? {} : { parked: parking.current.shown }),
+  });
 }

@@ -1,36 +1,45 @@
-/** Who waits: the operation or run whose progress, polls, hints and cancellation these are. */
-import type { Waiting } from '../../contract/run.ts';
+/** The operation or run that polls, with its progress, hints and cancellation. */
 import type { Cancellation } from '../common/cancellation.ts';
 import type { Hints } from './hints.ts';
-import type { Sighting } from '../rules/verdict.ts';
+import { createParking, type Parking } from './parking.ts';
+import type { StatusReading } from '../rules/verdict.ts';
+import type { Waiting } from '../../contract/waiting.ts';
 
-export interface Watcher {
+export interface Poller {
   readonly cancellation: Cancellation;
   readonly hints: Hints;
+  readonly parking: Parking;
   readonly lastStatus: string | null;
   readonly lastReadAt: string | null;
-  /** A status was answered. */
-  noteStatus(sighting: Sighting): void;
-  show(waiting: Waiting | null): void;
+  /** Call it for every status that was answered. */
+  recordStatus(reading: StatusReading): void;
+  setWaiting(waiting: Waiting | null): void;
 }
 
-/** @param part of the result: where polls and the last status are kept */
-export function createWatcher(
+/** The workflow that polls. */
+export interface PollingWorkflow extends Pick<Poller, 'cancellation' | 'hints' | 'setWaiting'> {
+  outageBudgetMs: number | null;
+  setParked: (this: void, isParked: boolean) => void;
+}
+
+/** @param part the part of the result that keeps the polls and the last status */
+export function createPoller(
   part: { polls: number; lastStatus: string | null },
-  { cancellation, hints, show }: Pick<Watcher, 'cancellation' | 'hints' | 'show'>,
-): Watcher {
+  { cancellation, hints, setWaiting, outageBudgetMs, setParked }: PollingWorkflow,
+): Poller {
   let lastReadAt: string | null = null;
   return {
     cancellation,
     hints,
-    show,
+    parking: createParking(outageBudgetMs, setParked),
+    setWaiting,
     get lastStatus() {
       return part.lastStatus;
     },
     get lastReadAt() {
       return lastReadAt;
     },
-    noteStatus({ status }) {
+    recordStatus({ status }) {
       part.polls += 1;
       part.lastStatus = status;
       lastReadAt = new Date().toISOString();
@@ -38,7 +47,12 @@ export function createWatcher(
   };
 }
 
+/** Notes when the operation of this result was first seen in progress. */
+export function noteProgress(result: { inProgressAt: string | null }, { state }: StatusReading): void {
+  if (state === 'in_progress') result.inProgressAt ??= new Date().toISOString();
+}
+
 /** For messages. */
-export function lastRead({ lastStatus, lastReadAt }: Watcher): string {
+export function describeLastStatus({ lastStatus, lastReadAt }: Poller): string {
   return lastStatus === null ? 'never read' : `"${lastStatus}" at ${lastReadAt}`;
 }

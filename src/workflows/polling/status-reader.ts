@@ -1,52 +1,73 @@
-/** Reads of a status from a workflow: local activities, for they cost fewest events, where the service is quick. */
-import { proxyActivities, proxyLocalActivities } from '@temporalio/workflow';
-import type { Activities } from '../../activities/index.ts';
-import type { ReadFailure, ReadResult } from '../../contract/run.ts';
+/**
+ * Reads a status from a workflow. Uses local activities, which cost the fewest events, while the service is quick. A
+ * read that may have failed because of its worker is made once more by another worker before it counts.
+ */
+import { patientRead, quickRead, readElsewhere } from '../common/activity-proxies.ts';
+import type { FinalWords, ReadAnswer, ReadFailure, ReadResult } from '../../contract/activities.ts';
+import type { RecordedService } from '../../contract/operation.ts';
+import type { Target } from '../../contract/target.ts';
+import { stateOf } from '../rules/status-words.ts';
 
-/** After so many in a row that were not answered at once, nobody asks for a quick answer any more. */
+/** After this many slow reads in a row, only regular activities are used. */
 const MAX_SLOW_IN_A_ROW = 2;
+/** After another worker could read, this many reads go to any worker: this one may take a while to recover. */
+const READS_ELSEWHERE = 10;
 
-// It holds its workflow's task, which hints and queries wait for. One attempt, always: the default policy would retry
-// for minutes inside one task.
-const quick = proxyLocalActivities<Activities>({ startToCloseTimeout: '1 second', retry: { maximumAttempts: 1 } });
-const patient = proxyActivities<Activities>({
-  startToCloseTimeout: '20 seconds',
-  scheduleToStartTimeout: '20 seconds',
-  retry: { maximumAttempts: 1 },
-});
-
-/** @param summary what the UI shows of this read */
+/** @param summary shown in the UI for this read */
 export type Reader = (summary: string) => Promise<ReadResult>;
 
-export function deploymentReader(input: { service: string; siteId: string }): Reader {
-  return createReader(
-    (summary) => quick.readLatestDeployment.executeWithOptions({ summary }, [input]),
-    (summary) => patient.readLatestDeployment.executeWithOptions({ summary }, [input]),
-  );
+type Ask = (summary: string) => Promise<ReadAnswer>;
+
+export function deploymentReader({ service, statuses, target }: RecordedService & { target: Target }): Reader {
+  const input = { service, target };
+  const ask = createAsker({
+    quickly: (summary) => quickRead.readLatestDeployment.executeWithOptions({ summary }, [input]),
+    patiently: (summary) => patientRead.readLatestDeployment.executeWithOptions({ summary }, [input]),
+    elsewhere: (summary) => readElsewhere.readLatestDeployment.executeWithOptions({ summary }, [input]),
+  });
+  return async (summary) => withMeaning(statuses.deployment, await ask(summary));
 }
 
-export function backupReader(input: { service: string; backupId: string }): Reader {
-  return createReader(
-    (summary) => quick.readBackup.executeWithOptions({ summary }, [input]),
-    (summary) => patient.readBackup.executeWithOptions({ summary }, [input]),
-  );
+export function backupReader({ service, statuses, backupId }: RecordedService & { backupId: string }): Reader {
+  const input = { service, backupId };
+  const ask = createAsker({
+    quickly: (summary) => quickRead.readBackup.executeWithOptions({ summary }, [input]),
+    patiently: (summary) => patientRead.readBackup.executeWithOptions({ summary }, [input]),
+    elsewhere: (summary) => readElsewhere.readBackup.executeWithOptions({ summary }, [input]),
+  });
+  return async (summary) => withMeaning(statuses.backup, await ask(summary));
 }
 
-function createReader(quickRead: Reader, patientRead: Reader): Reader {
+function withMeaning(words: FinalWords, answer: ReadAnswer): ReadResult {
+  return answer.ok ? { ...answer, state: stateOf(words, answer.status) } : answer;
+}
+
+function createAsker({ quickly, patiently, elsewhere }: Record<'quickly' | 'patiently' | 'elsewhere', Ask>): Ask {
   let slowInARow = 0;
-  return async (summary) => {
-    if (slowInARow < MAX_SLOW_IN_A_ROW) {
-      const read = await quickRead(summary).catch(lostRead);
-      const isSlow = !read.ok && read.kind === 'timeout';
+  let notHere = 0;
+
+  async function readFirst(summary: string): Promise<ReadAnswer> {
+    if (notHere > 0) notHere -= 1;
+    else if (slowInARow < MAX_SLOW_IN_A_ROW) {
+      const read = await quickly(summary).catch(lostRead);
+      const isSlow = !read.ok && read.kind === 'timeout' && read.ofThisWorker === undefined;
       slowInARow = isSlow ? slowInARow + 1 : 0;
-      // A worker for another service answers at once and wrongly: another worker may take an activity.
-      if (read.ok || !(isSlow || read.kind === 'other_service')) return read;
+      if (!isSlow) return read;
     }
-    return patientRead(summary).catch(lostRead);
+    return patiently(summary).catch(lostRead);
+  }
+
+  return async (summary) => {
+    const read = await readFirst(summary);
+    if (read.ok || read.ofThisWorker === undefined) return read;
+    // If no other worker takes it, the first failure counts.
+    const second = await elsewhere(summary).catch(() => read);
+    if (second.ok) notHere = READS_ELSEWHERE;
+    return second;
   };
 }
 
 function lostRead(): ReadFailure {
   const message = 'the worker did not finish the read';
-  return { ok: false, kind: 'timeout', httpStatus: null, retryAfterMs: null, message };
+  return { ok: false, kind: 'timeout', httpStatus: null, isJson: false, retryAfterMs: null, message };
 }

@@ -1,56 +1,64 @@
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
-import { Client, Connection } from '@temporalio/client';
+import { Client } from '@temporalio/client';
 import { NativeConnection, Worker } from '@temporalio/worker';
+import { connectTo } from '../../support/connect.ts';
 import { exitCodeOf } from '../../../src/cli/output/exit-codes.ts';
-import { SIGNALS, type ReadResult } from '../../../src/contract/run.ts';
 import { deploySiteId } from '../../../src/contract/ids/workflow-ids.ts';
-import { connect, type Belay } from '../../../src/starter.ts';
-import { WORKFLOW_BUNDLE } from '../../../src/worker/start.ts';
-import { createLogger } from '../../../src/process/log.ts';
-import { installRuntime } from '../../../src/worker/sdk-logging.ts';
+import { testBundle } from '../../support/workflow-bundle.ts';
 import { atEnd } from '../../support/at-end.ts';
 import { eventually } from '../../support/eventually.ts';
 import { resultOf } from '../../support/outcome.ts';
-import { startTemporal } from '../../support/temporal.ts';
+import { newPlace } from '../../support/shared-temporal.ts';
 import { fresh, TASK_QUEUE } from '../../support/world.ts';
+import { SIGNALS } from '../../../src/contract/names.ts';
+import type { ReadResult, WorkerInfo } from '../../../src/contract/activities.ts';
+import { connect, type Belay } from '../../../src/starter.ts';
 
 const SERVICE = 'https://service.example';
 const PACE = { intervalMs: 200, tries: 10 };
 
 let belay: Belay;
 let client: Client;
-/** What the next reads give, one after the other; the last one stays. */
+/** The answers of the next reads in order; the last one repeats. */
 let reads: unknown[] = [];
+const WORKER_INFO: WorkerInfo = {
+  service: SERVICE,
+  formerly: [],
+  epoch: '1',
+  statuses: { deployment: {}, backup: {} },
+  searchAttributes: false,
+};
+
 let posts = 0;
 
-/** The real workflows on activities that give what no code of ours ever would. */
+/** Runs the real workflows on activities that return values our code never returns. */
 before(async () => {
-  const { address } = await startTemporal();
-  installRuntime(createLogger('silent'));
+  const { address, namespace } = await newPlace();
   const connection = await NativeConnection.connect({ address });
   const worker = await Worker.create({
     connection,
+    namespace,
     taskQueue: TASK_QUEUE,
-    workflowBundle: WORKFLOW_BUNDLE,
+    workflowBundle: await testBundle(),
     activities: {
-      describeWorker: () => Promise.resolve({ service: SERVICE, searchAttributes: false }),
+      describeWorker: () => Promise.resolve(WORKER_INFO),
       readLatestDeployment: () => Promise.resolve(reads.length > 1 ? reads.shift() : reads[0]),
-      triggerDeployment: () => Promise.resolve({ marks: [], posts: (posts += 1) }),
+      triggerDeployment: () => Promise.resolve({ identityMarkers: [], posts: (posts += 1) }),
     },
   });
   const ended = worker.run().finally(() => connection.close());
   atEnd(() => (worker.shutdown(), ended));
-  const own = await Connection.connect({ address });
+  const own = await connectTo(address);
   atEnd(() => own.close());
-  client = new Client({ connection: own });
-  belay = await connect({ connection: own, taskQueue: TASK_QUEUE });
+  client = new Client({ connection: own, namespace });
+  belay = await connect({ connection: own, namespace, taskQueue: TASK_QUEUE });
 });
 
 const status = (word: string, state: string): ReadResult =>
-  ({ ok: true, status: word, state, marks: [] }) as ReadResult;
+  ({ ok: true, status: word, state, identityMarkers: [] }) as ReadResult;
 
-test('what no code expects fails the run as Internal, exit 70, and holds no lock', async () => {
+test('an unexpected value fails the run as Internal with exit code 70 and releases the lock', async () => {
   const siteId = fresh('a');
   for (const rubbish of [undefined, null]) {
     reads = [status('failed', 'failed'), status('failed', 'failed'), rubbish];
@@ -63,7 +71,18 @@ test('what no code expects fails the run as Internal, exit 70, and holds no lock
   assert.equal(posts, sent + 1);
 });
 
-test('messages that are no messages of ours are left out: the run goes on', async () => {
+test('a failure in a history has its message, and no frame of a stack', async () => {
+  const siteId = fresh('a');
+  reads = [status('failed', 'failed'), status('failed', 'failed'), null];
+  const { error, workflowId } = await resultOf(await belay.start({ siteIds: [siteId], deploy: PACE }));
+  assert.match(error?.message ?? '', /^TypeError: .*null/);
+  const { events } = await client.workflow.getHandle(workflowId ?? '').fetchHistory();
+  const failure = events?.at(-1)?.workflowExecutionFailedEventAttributes?.failure;
+  assert.equal(failure?.message, error?.message);
+  assert.doesNotMatch(failure?.stackTrace ?? '', /^\s*at /m);
+});
+
+test('a run ignores malformed signals and continues', async () => {
   const siteId = fresh('a');
   reads = [status('failed', 'failed'), status('failed', 'failed'), status('building', 'in_progress')];
   const run = await belay.start({ siteIds: [siteId], deploy: { intervalMs: 200, tries: 200 } });

@@ -1,0 +1,38 @@
+/** Everything that activities need from outside. The worker passes it in. */
+import type { BackupRecord, ServersQuery, SharedBackupQuery, WakeInput } from '../contract/event.ts';
+import type { NotifyInput } from '../contract/notification.ts';
+import type { HoldInput } from '../contract/rollout.ts';
+import type { BackupConclusion, LockHolder } from '../contract/operation.ts';
+import type { WorkerInfo, BackupQuery } from '../contract/activities.ts';
+import type { HostingApiClient } from '../hosting-api/index.ts';
+import type { TriggerDeps } from './http/post-trigger.ts';
+import type { Rest } from './http/rest.ts';
+
+export interface EventDeps {
+  /** Signals the workflows that wait for a server or site. @returns their workflow ids */
+  wakeWaiters: (input: WakeInput) => Promise<string[]>;
+  /** Holds a server back from the rollouts in flight. @returns their workflow ids */
+  holdServer: (input: HoldInput) => Promise<string[]>;
+  /** The servers whose operations or runs wait for a backup. */
+  findServersOfBackup: (query: ServersQuery) => Promise<string[]>;
+  /** The newest backup of a server that an event reported and Belay did not make, or null. */
+  findSharedBackup: (query: SharedBackupQuery) => Promise<BackupRecord | null>;
+  /** @returns false if this worker does not have the channel. @throws Error whose message contains no address */
+  sendNotification: (input: NotifyInput) => Promise<boolean>;
+  /** @returns false if this worker does not have the heartbeat. @throws Error whose message contains no address */
+  callHeartbeat: (name: string) => Promise<boolean>;
+}
+
+export interface ActivityDeps extends EventDeps {
+  service: HostingApiClient;
+  rest: Rest;
+  workerInfo: WorkerInfo;
+  findCompletedBackup: (query: BackupQuery) => Promise<BackupConclusion | null>;
+  /** The record of a backup that Belay made; null if Belay did not make it. */
+  findBackupRecord: (backupId: string) => Promise<BackupRecord | null>;
+  /** The operation that has this id now, or null. */
+  findLockHolder: (lockId: string) => Promise<LockHolder | null>;
+  isAwaited: TriggerDeps['isAwaited'];
+  hasColleagues: TriggerDeps['hasColleagues'];
+  clocks?: TriggerDeps['clocks'];
+}

@@ -1,0 +1,114 @@
+/**
+ * Every activity that workflows call, with its time budget. A local activity costs the fewest history events, but
+ * occupies the workflow task, and hints and queries wait for that. So it gets one attempt and a short budget.
+ */
+import { proxyActivities, proxyLocalActivities } from '@temporalio/workflow';
+import type { Activities } from '../../activities/index.ts';
+import type { WorkerInfo } from '../../contract/activities.ts';
+import { TIMING } from '../../contract/timing.ts';
+
+const { event, lookup, notify, post, read } = TIMING;
+const ONCE = { maximumAttempts: 1 };
+/** Eager dispatch would give an activity back to the worker that scheduled it. */
+const ANY_WORKER = { allowEagerDispatch: false };
+/** A worker that rests gives an activity back at once. */
+const UNTIL_TAKEN = {
+  ...ANY_WORKER,
+  retry: { maximumAttempts: 8, initialInterval: read.handOverMs, backoffCoefficient: 1 },
+};
+
+/** Local: every run calls it first, and the worker answers from memory. */
+export const { describeWorker: describeThisWorker } = proxyLocalActivities<Activities>({
+  startToCloseTimeout: lookup.describeWorkerLocalMs,
+  retry: ONCE,
+});
+
+/** Regular, so that any worker may answer. */
+export const { describeWorker } = proxyActivities<Activities>({
+  ...ANY_WORKER,
+  startToCloseTimeout: lookup.regularMs,
+});
+
+/** What a worker says of itself: this one from memory, or another one if this one does not answer. */
+export const describeSomeWorker = (): Promise<WorkerInfo> => describeThisWorker().catch(() => describeWorker());
+
+/** Local: a poll loop makes one read per interval. */
+export const quickRead = proxyLocalActivities<Activities>({ startToCloseTimeout: read.quickActivityMs, retry: ONCE });
+
+/** Regular: a slow service must not occupy the workflow task. */
+export const patientRead = proxyActivities<Activities>({
+  ...UNTIL_TAKEN,
+  scheduleToStartTimeout: read.patientActivityMs,
+  startToCloseTimeout: read.patientActivityMs,
+  scheduleToCloseTimeout: 2 * read.patientActivityMs,
+});
+
+/** Regular: for a read that may have failed because of its worker. */
+export const readElsewhere = proxyActivities<Activities>({
+  ...UNTIL_TAKEN,
+  scheduleToStartTimeout: read.takenWithinMs,
+  startToCloseTimeout: read.patientActivityMs,
+  scheduleToCloseTimeout: 2 * read.patientActivityMs,
+});
+
+/** Regular, with one attempt: a POST is not idempotent. One that no worker took in time is certainly not sent. */
+export const triggerOnce = proxyActivities<Activities>({
+  ...ANY_WORKER,
+  scheduleToStartTimeout: post.takenWithinMs,
+  startToCloseTimeout: post.activityMs,
+  heartbeatTimeout: post.heartbeatTimeoutMs,
+  retry: ONCE,
+});
+
+/** Local: optional lookups, which only make a run faster or its progress clearer. */
+export const localLookup = proxyLocalActivities<Activities>({ startToCloseTimeout: lookup.localMs, retry: ONCE });
+
+/** Regular: to deploy after a backup of another server would be worse than to wait for the answer. */
+export const { findBackupRecord } = proxyActivities<Activities>({ startToCloseTimeout: lookup.regularMs });
+
+/** Regular: searching closed workflows may take a while. */
+export const { findCompletedBackup } = proxyActivities<Activities>({
+  startToCloseTimeout: lookup.regularMs,
+  retry: { maximumAttempts: 3 },
+});
+
+/** Regular: another worker may know a time zone that this one lacks. Invalid input is not retried. */
+export const { resolveDeadline, resolveSlot } = proxyActivities<Activities>({
+  ...ANY_WORKER,
+  startToCloseTimeout: lookup.regularMs,
+  retry: { nonRetryableErrorTypes: ['RangeError'] },
+});
+
+export const { findSharedBackup } = proxyActivities<Activities>({
+  startToCloseTimeout: lookup.regularMs,
+  scheduleToCloseTimeout: event.findSharedBackupWithinMs,
+});
+
+/** Fails until the record exists. Most backups are none of ours, so it is retried few times. */
+export const { findServersOfBackup } = proxyActivities<Activities>({
+  startToCloseTimeout: lookup.regularMs,
+  scheduleToCloseTimeout: event.findServersWithinMs,
+  retry: {
+    maximumAttempts: 1 + event.findServersAfterMs.length,
+    initialInterval: event.findServersAfterMs[0],
+    backoffCoefficient: event.findServersAfterMs[1] / event.findServersAfterMs[0],
+  },
+});
+
+export const signalWaiters = proxyActivities<Activities>({
+  startToCloseTimeout: event.wakeMs,
+  scheduleToCloseTimeout: event.deliverWithinMs,
+});
+
+export const signalRollouts = proxyActivities<Activities>({
+  startToCloseTimeout: event.holdMs,
+  scheduleToCloseTimeout: event.deliverWithinMs,
+});
+
+/** Temporal retries it until the receiver accepts the request, on any worker: one may lack the channel. */
+export const notificationDelivery = proxyActivities<Activities>({
+  ...ANY_WORKER,
+  startToCloseTimeout: notify.attemptMs,
+  scheduleToCloseTimeout: notify.giveUpAfterMs,
+  retry: { initialInterval: notify.retryMs, maximumInterval: notify.maxRetryMs },
+});
