@@ -1,27 +1,12 @@
-/** Which run holds a lock, for whoever looks at one that waits. It may have changed since: nothing rests on it. */
-import { proxyLocalActivities } from '@temporalio/workflow';
-import type { Activities } from '../../activities/index.ts';
+/** Looks up who holds a lock. It sends the holder nothing. */
+import type { LockHolder } from '../../contract/operation.ts';
+import { localLookup } from '../common/activity-proxies.ts';
 
-/** A waiter asks for its lock every fifteen seconds, for hours: this is asked less often. */
-const ASK_AGAIN_MS = 60_000;
-
-const quick = proxyLocalActivities<Activities>({ startToCloseTimeout: '2 seconds', retry: { maximumAttempts: 1 } });
-
-export function createHolderLookup() {
-  let latest = { lockId: '', atMs: -Infinity, heldBy: null as string | null };
-  return {
-    known: (lockId: string): string | null => (latest.lockId === lockId ? latest.heldBy : null),
-    lookUp(lockId: string, tell: (heldBy: string) => void): void {
-      if (latest.lockId === lockId && Date.now() - latest.atMs < ASK_AGAIN_MS) return;
-      latest = { lockId, atMs: Date.now(), heldBy: null };
-      void quick.findHolder({ lockId }).then(
-        (heldBy) => {
-          if (latest.lockId !== lockId || heldBy === null) return;
-          latest.heldBy = heldBy;
-          tell(heldBy);
-        },
-        () => undefined,
-      );
-    },
-  };
+/** @param asked the holder as known; a lookup that fails counts as unchanged @returns null if there never was one */
+export async function lookUpHolder(lockId: string, asked: LockHolder | null): Promise<LockHolder | null> {
+  try {
+    return await localLookup.findLockHolder({ lockId });
+  } catch {
+    return asked ?? { runId: null, isClosed: false, lockedBy: null, acceptsSignals: true };
+  }
 }

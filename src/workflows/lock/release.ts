@@ -1,66 +1,70 @@
 /**
- * Locks. The lock of a site or server is the running operation with its id, so it is freed however its holder closes.
- * A run that finds it taken signals the holder (take-lock.ts); the holder, before it returns, the first in the queue.
+ * The holder's side of a lock. The lock of a target or server is the running operation with its id, so it is released
+ * however the operation closes. A run that finds it taken signals the holder (acquire.ts). Before the holder returns,
+ * it signals the first waiter in its queue.
  */
 import { ApplicationFailure } from '@temporalio/common';
 import { defineSignal, getExternalWorkflowHandle, setHandler, workflowInfo } from '@temporalio/workflow';
-import { SIGNALS, type BackupEnd, type LockReleased, type LockRequested, type Waiter } from '../../contract/run.ts';
+import { SIGNALS } from '../../contract/names.ts';
+import type { BackupConclusion, LockReleased, LockRequested, Waiter } from '../../contract/operation.ts';
 import { joinQueue, waitersIn } from '../rules/wait-queue.ts';
 
-export const lockRequestedSignal = defineSignal<[LockRequested]>(SIGNALS.lockRequested);
+const lockRequestedSignal = defineSignal<[LockRequested]>(SIGNALS.lockRequested);
 export const lockReleasedSignal = defineSignal<[LockReleased]>(SIGNALS.lockReleased);
 
-export interface HeldLock {
-  /** Hands the lock to the first waiter that is still there, with the rest of the queue. The holder's last act. */
-  release(backup: BackupEnd | null): Promise<void>;
+export interface LockQueue {
+  /** Passes the lock and the rest of the queue to the first waiter that still exists. Call it last. */
+  release(backup: BackupConclusion | null): Promise<void>;
 }
 
-/** The holder's side: keeps the queue from now on. */
-export function holdLock(inherited: readonly Waiter[]): HeldLock {
+/** Queues waiters from now on. */
+export function openLockQueue(inherited: readonly Waiter[]): LockQueue {
   const lockId = workflowInfo().workflowId;
   let queue = joinQueue([], inherited);
   setHandler(lockRequestedSignal, (request) => void (queue = joinQueue(queue, waitersIn(request))), {
-    description: 'A run asks to be told when this operation ends.',
+    description: 'A run asks for a signal when this operation ends.',
   });
   return {
     async release(backup) {
-      let heir: Waiter | undefined;
+      let next: Waiter | undefined;
       while (queue.length > 0) {
-        heir ??= queue.shift();
-        if (heir === undefined) return;
+        next ??= queue.shift();
+        if (next === undefined) return;
         const waiters = queue;
         queue = [];
-        const there = await tell(heir, { lockId, waiters, backup });
-        // Who came while the heir was told is sent after it.
-        if (!there) [heir, queue] = [undefined, joinQueue(waiters, queue)];
+        const isSignalled = await signalReleased(next, { lockId, waiters, backup });
+        // Waiters that arrived during a successful signal are forwarded to the same run in the next round.
+        if (!isSignalled) [next, queue] = [undefined, joinQueue(waiters, queue)];
       }
     },
   };
 }
 
-/** Asks the holder to be told. @returns whether there is one; it may be one that takes no signals any more */
-export async function askHolder(lockId: string, { waiters }: LockRequested): Promise<boolean> {
-  return (await sent(() => getExternalWorkflowHandle(lockId).signal(lockRequestedSignal, { waiters }))) !== 'absent';
+/** Asks the holder for a signal on release. @returns whether there is a holder, even one at its signal limit */
+export async function requestLock(lockId: string, waiters: Waiter[], runId?: string): Promise<boolean> {
+  const holder = getExternalWorkflowHandle(lockId, runId);
+  return (await signalled(() => holder.signal(lockRequestedSignal, { waiters }))) !== 'absent';
 }
 
-/** Tells the first of the queue that is still there. */
-export async function passOn(word: LockReleased): Promise<void> {
-  const [next, ...rest] = word.waiters;
-  if (next !== undefined && !(await tell(next, { ...word, waiters: rest }))) await passOn({ ...word, waiters: rest });
+/** Signals the first waiter in the queue that still exists. */
+export async function forwardRelease(message: LockReleased): Promise<void> {
+  const [next, ...rest] = message.waiters;
+  if (next !== undefined && !(await signalReleased(next, { ...message, waiters: rest })))
+    await forwardRelease({ ...message, waiters: rest });
 }
 
-async function tell(waiter: Waiter, word: LockReleased): Promise<boolean> {
-  const heir = getExternalWorkflowHandle(waiter.workflowId, waiter.runId);
-  return (await sent(() => heir.signal(lockReleasedSignal, word))) === 'heard';
+async function signalReleased(waiter: Waiter, message: LockReleased): Promise<boolean> {
+  const handle = getExternalWorkflowHandle(waiter.workflowId, waiter.runId);
+  return (await signalled(() => handle.signal(lockReleasedSignal, message))) === 'delivered';
 }
 
-/** `deaf`: it is there, and has had as many signals as Temporal lets a workflow have. It finds out by its timer. */
-async function sent(signal: () => Promise<void>): Promise<'heard' | 'deaf' | 'absent'> {
+/** `rejected`: the workflow exists, but has reached Temporal's signal limit. Its timer makes up for the signal. */
+async function signalled(signal: () => Promise<void>): Promise<'delivered' | 'rejected' | 'absent'> {
   try {
     await signal();
-    return 'heard';
+    return 'delivered';
   } catch (error) {
     if (!(error instanceof ApplicationFailure)) throw error;
-    return error.type === 'ExternalWorkflowExecutionNotFound' ? 'absent' : 'deaf';
+    return error.type === 'ExternalWorkflowExecutionNotFound' ? 'absent' : 'rejected';
   }
 }

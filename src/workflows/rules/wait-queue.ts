@@ -1,27 +1,62 @@
-/** The queue of those who wait for a lock: first come, first served, whichever holder they asked. Pure. */
-import type { Waiter } from '../../contract/run.ts';
+/** The queue for a lock: first come, first served, no matter which holder a run asked. Pure. */
+import type { BackupConclusion, LockReleased, Waiter } from '../../contract/operation.ts';
+import { isRecord } from '../../contract/plain-object.ts';
+import { validateId } from '../../request/validate-id.ts';
 
-/** Both queues as one: everybody once, the earliest first. */
+/** A message with a full queue stays far below Temporal's limit of 2 MB. Later waiters rely on their own look. */
+export const MAX_WAITERS = 1_000;
+
+/** Merges two queues: each run once, the earliest first. */
 export function joinQueue(queue: readonly Waiter[], newcomers: readonly Waiter[]): Waiter[] {
   const byRun = new Map<string, Waiter>();
   for (const waiter of [...queue, ...newcomers]) {
     const known = byRun.get(waiter.runId);
     if (known === undefined || waiter.since < known.since) byRun.set(waiter.runId, waiter);
   }
-  return [...byRun.values()].sort((a, b) => compare(a.since, b.since) || compare(a.runId, b.runId));
+  return [...byRun.values()]
+    .sort((a, b) => compare(a.since, b.since) || compare(a.runId, b.runId))
+    .slice(0, MAX_WAITERS);
 }
 
 function compare(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
-/** The waiters in a message. Anybody may send one from the UI: what isn't a waiter is left out, not stumbled over. */
+/**
+ * The waiters in a message. Anyone can send a signal from the UI. Temporal rejects the whole workflow task that signals
+ * a run with an invalid id, and the task repeats forever, so anything that is not a waiter is dropped.
+ */
 export function waitersIn(message: unknown): Waiter[] {
-  const { waiters } = (message ?? {}) as { waiters?: unknown };
-  return Array.isArray(waiters) ? waiters.filter(isWaiter) : [];
+  const waiters = isRecord(message) ? message.waiters : null;
+  if (!Array.isArray(waiters)) return [];
+  return waiters.filter(isWaiter).map(({ workflowId, runId, since }) => ({ workflowId, runId, since }));
 }
 
+/** The release in a message, which may come from the UI. */
+export function releaseIn(message: unknown): LockReleased {
+  const { lockId, backup } = isRecord(message) ? message : {};
+  return {
+    lockId: typeof lockId === 'string' ? lockId : '',
+    waiters: waitersIn(message),
+    backup: isBackup(backup) ? backup : null,
+  };
+}
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
 function isWaiter(value: unknown): value is Waiter {
-  const { workflowId, runId, since } = (value ?? {}) as Partial<Record<keyof Waiter, unknown>>;
-  return [workflowId, runId, since].every((it) => typeof it === 'string');
+  const { workflowId, runId, since } = isRecord(value) ? value : {};
+  return (
+    validateId(workflowId) === null &&
+    typeof runId === 'string' &&
+    UUID.test(runId) &&
+    typeof since === 'string' &&
+    !Number.isNaN(Date.parse(since)) &&
+    new Date(since).toISOString() === since
+  );
+}
+
+function isBackup(value: unknown): value is BackupConclusion {
+  const result = isRecord(value) ? value.result : null;
+  return isRecord(result) && (result.backupId === null || typeof result.backupId === 'string');
 }

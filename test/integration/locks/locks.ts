@@ -1,29 +1,30 @@
 import assert from 'node:assert/strict';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { before, describe, test } from 'node:test';
 import { WorkflowFailedError } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
-import { SIGNALS, type DeploymentResult, type RunInput } from '../../../src/contract/run.ts';
+import { type DeploymentResult, type RunInput } from '../../../src/contract/run.ts';
+import { siteTarget } from '../../../src/contract/target.ts';
 import { backupServerId, deploySiteId } from '../../../src/contract/ids/workflow-ids.ts';
-import type { Run } from '../../../src/starter.ts';
 import { eventually } from '../../support/eventually.ts';
 import { began } from '../../support/journal.ts';
 import { resultOf } from '../../support/outcome.ts';
-import { queuedFor } from '../../support/queued.ts';
-import { replayAll } from '../../support/replay.ts';
-import { fresh, startWorld, TASK_QUEUE, type World } from '../../support/world.ts';
+import { queuedFor, requestsAt } from '../../support/queued.ts';
+import { replayLater } from '../../support/replay.ts';
+import { fresh, startTestStack, TASK_QUEUE, type TestStack } from '../../support/world.ts';
+import { SIGNALS } from '../../../src/contract/names.ts';
+import type { Run } from '../../../src/client/runs/run-handle.ts';
 
 const PACE = { intervalMs: 200, tries: 300 };
 
-let world: World;
+let world: TestStack;
 before(async () => {
-  world = await startWorld({ defaults: { backup: { durationMs: 1_500 }, deployment: { durationMs: 1_000 } } });
+  world = await startTestStack({ defaults: { backup: { durationMs: 1_500 }, deployment: { durationMs: 1_000 } } });
 });
 
 const deploy = (siteId: string, more: Partial<RunInput> = {}): Promise<Run> =>
   world.belay.start({ siteIds: [siteId], deploy: PACE, ...more });
 
-/** A run whose deployment goes on until it is ended. */
+/** Starts a run whose deployment continues until the test finishes it. */
 async function holding(siteId: string): Promise<Run> {
   world.sandbox.script({ site: siteId }, { ends: 'never' }, {});
   const holder = await deploy(siteId);
@@ -34,7 +35,7 @@ async function holding(siteId: string): Promise<Run> {
 const backUp = (serverId: string, more: Partial<RunInput> = {}): Promise<Run> =>
   world.belay.start({ serverId, siteIds: [], backup: PACE, ...more });
 
-/** A run whose backup goes on until it is ended. */
+/** Starts a run whose backup continues until the test finishes it. */
 async function making(serverId: string): Promise<Run> {
   world.sandbox.script({ server: serverId }, { ends: 'never' }, {});
   const maker = await backUp(serverId);
@@ -47,19 +48,22 @@ const deploymentBegun = (siteId: string) =>
 const backupBegun = (serverId: string) =>
   eventually('the backup', () => began(world.sandbox, 'backup', serverId).length > 0);
 
-/** When a run's deployment was under the lock, as the workflow saw it. */
+const requests = (lockId: string, count: number) => requestsAt(world.client, lockId, count);
+
+/** When a run's deployment held the lock, by the clock of the workflow. */
 function span({ deployments: [deployment] }: { deployments: DeploymentResult[] }): [string, string] {
   return [deployment?.startedAt ?? '', deployment?.endedAt ?? ''];
 }
 
-// Each test has sites and servers of its own, and most of them wait: they run at once.
+// Each test has sites and servers of its own, and most of them wait, so they run at once.
 describe('locks and sharing', { concurrency: 8 }, () => {
-  test('runs for one site go one after another, in the order they came', async () => {
+  test('runs for one site deploy one after another in the order of their start', async () => {
     const siteId = fresh('a');
     const runs: Run[] = [await holding(siteId)];
     for (let n = 1; n < 5; n += 1) {
       const run = await deploy(siteId);
-      await queuedFor(run);
+      // Until the holder has the request of this run, the next run could overtake it.
+      await requests(deploySiteId(siteId), n);
       runs.push(run);
     }
     world.sandbox.finish({ site: siteId }, 'completed');
@@ -71,29 +75,30 @@ describe('locks and sharing', { concurrency: 8 }, () => {
     }
   });
 
-  test('who is sent on late, by a run that has the lock already, keeps its place in the queue', async () => {
+  test('a waiter forwarded late by the lock holder keeps its queue position', async () => {
     const siteId = fresh('a');
     const holder = await holding(siteId);
     const first = await deploy(siteId);
-    await queuedFor(first);
+    await requests(deploySiteId(siteId), 1);
     const second = await deploy(siteId);
-    await queuedFor(second);
+    await requests(deploySiteId(siteId), 2);
     const { workflowId, runId } = second;
     const waiters = [{ workflowId, runId, since: new Date().toISOString() }];
     const word = { lockId: deploySiteId(siteId), waiters, backup: null };
     await world.client.workflow.getHandle(holder.workflowId).signal('lockReleased', word);
-    await sleep(1_000);
+    // The lock holder receives the waiter's request again: the message was forwarded to it alone.
+    await requests(deploySiteId(siteId), 3);
     const { events } = await world.client.workflow.getHandle(workflowId).fetchHistory();
     assert.ok(
       !events?.some((event) => event.workflowExecutionSignaledEventAttributes),
-      'it was told that it is its turn',
+      'the waiter was given the lock',
     );
     world.sandbox.finish({ site: siteId }, 'completed');
     const results = await Promise.all([holder, first, second].map((run) => resultOf(run)));
     assert.deepEqual(results.map(span), results.map(span).sort());
   });
 
-  test('two runs for one site, started at the same moment, go one after the other', async () => {
+  test('two runs for one site started at the same time deploy one after the other', async () => {
     const siteId = fresh('a');
     const runs = await Promise.all([deploy(siteId), deploy(siteId)]);
     const results = await Promise.all(runs.map((run) => resultOf(run)));
@@ -105,7 +110,7 @@ describe('locks and sharing', { concurrency: 8 }, () => {
     assert.ok(firstEnd <= secondStart);
   });
 
-  test('a waiter that was cancelled is passed over, and triggers nothing', async () => {
+  test('a cancelled waiter is skipped and triggers nothing', async () => {
     const siteId = fresh('a');
     const holder = await holding(siteId);
     const quitter = await deploy(siteId);
@@ -121,7 +126,7 @@ describe('locks and sharing', { concurrency: 8 }, () => {
     assert.equal(began(world.sandbox, 'deployment', siteId).length, 2);
   });
 
-  test('a run that was terminated leaves its deployment, and with it the lock, until the verdict', async () => {
+  test('the deployment of a terminated run keeps the lock until its verdict', async () => {
     const siteId = fresh('a');
     const doomed = await holding(siteId);
     const waiter = await deploy(siteId);
@@ -136,13 +141,14 @@ describe('locks and sharing', { concurrency: 8 }, () => {
     assert.equal((await resultOf(waiter)).outcome, 'completed');
   });
 
-  test('a run that was cancelled hands on what it hears of a lock, and still tells its result', async () => {
+  test('a cancelled run forwards a lock message and still returns its result', async () => {
     const [siteId, otherId] = [fresh('a'), fresh('a')];
+    world.sandbox.script({ site: siteId }, { ends: 'never' });
     world.sandbox.fault({ route: 'deploy', target: siteId, answer: { kind: 'true' }, delayMs: 3_000 });
     const cancelled = await deploy(siteId);
     await deploymentBegun(siteId);
     await cancelled.cancel();
-    const waiter = { workflowId: 'nobody', runId: '00000000-0000-0000-0000-000000000000', since: '' };
+    const waiter = { workflowId: 'missing', runId: '00000000-0000-0000-0000-000000000000', since: '' };
     const word = { lockId: deploySiteId(otherId), waiters: [waiter], backup: null };
     await world.client.workflow.getHandle(cancelled.workflowId).signal(SIGNALS.lockReleased, word);
     const result = await resultOf(cancelled);
@@ -150,7 +156,7 @@ describe('locks and sharing', { concurrency: 8 }, () => {
     assert.equal(result.deployments[0]?.trigger.attempts, 1);
   });
 
-  test('a busy site ends a run that will not wait, and nothing is triggered', async () => {
+  test('a run that does not wait ends Busy at a locked site and triggers nothing', async () => {
     const siteId = fresh('a');
     const holder = await holding(siteId);
     const result = await resultOf(await deploy(siteId, { ifBusy: 'fail' }));
@@ -161,7 +167,7 @@ describe('locks and sharing', { concurrency: 8 }, () => {
     assert.equal(began(world.sandbox, 'deployment', siteId).length, 1);
   });
 
-  test('a run waits for a lock no longer than its busy time-out', async () => {
+  test('a run waits for a lock no longer than its busyTimeoutMs', async () => {
     const siteId = fresh('a');
     const holder = await holding(siteId);
     const result = await resultOf(await deploy(siteId, { busyTimeoutMs: 500 }));
@@ -170,7 +176,7 @@ describe('locks and sharing', { concurrency: 8 }, () => {
     assert.equal((await resultOf(holder)).outcome, 'completed');
   });
 
-  test('a backup in the making is shared by whoever needs one', async () => {
+  test('a running backup is shared by every run that needs one', async () => {
     const [serverId, ...siteIds] = [fresh('s'), fresh('a'), fresh('a')];
     const maker = await making(serverId);
     const sharers = await Promise.all(
@@ -189,7 +195,7 @@ describe('locks and sharing', { concurrency: 8 }, () => {
     }
   });
 
-  test('a shared backup that failed is a failed backup for everybody', async () => {
+  test('a failed shared backup fails every run that shares it', async () => {
     const serverId = fresh('s');
     const maker = await making(serverId);
     const sharer = await backUp(serverId);
@@ -202,7 +208,7 @@ describe('locks and sharing', { concurrency: 8 }, () => {
     );
   });
 
-  test('cancelling the run that makes a backup does not take it from those who share it', async () => {
+  test('a backup continues for the runs that share it if its maker is cancelled', async () => {
     const serverId = fresh('s');
     const maker = await making(serverId);
     const sharer = await backUp(serverId);
@@ -210,7 +216,7 @@ describe('locks and sharing', { concurrency: 8 }, () => {
     await maker.cancel();
     const cancelled = await resultOf(maker);
     assert.equal(cancelled.outcome, 'cancelled');
-    assert.match(cancelled.error?.message ?? '', /goes on/);
+    assert.match(cancelled.error?.message ?? '', /continues, followed by/);
     world.sandbox.finish({ server: serverId }, 'completed');
     const result = await resultOf(sharer);
     assert.equal(result.outcome, 'completed');
@@ -218,7 +224,7 @@ describe('locks and sharing', { concurrency: 8 }, () => {
     assert.equal(began(world.sandbox, 'backup', serverId).length, 1);
   });
 
-  test('who shares a backup waits for it as long as it was told to, however long its maker does', async () => {
+  test('a run that shares a backup keeps its own timeout, regardless of the maker', async () => {
     const serverId = fresh('s');
     world.sandbox.script({ server: serverId }, { ends: 'never' });
     const maker = await backUp(serverId, { backup: { intervalMs: 300, tries: 3 } });
@@ -230,7 +236,7 @@ describe('locks and sharing', { concurrency: 8 }, () => {
     assert.equal(began(world.sandbox, 'backup', serverId).length, 1);
   });
 
-  test('a completed backup that is young enough is used again, after it was read once more', async () => {
+  test('a completed backup that is recent enough is reused after one more read', async () => {
     const serverId = fresh('s');
     await resultOf(await backUp(serverId));
     const found = await eventually('the backup in the list', async () => {
@@ -242,7 +248,7 @@ describe('locks and sharing', { concurrency: 8 }, () => {
     assert.ok(made.includes(found.backup?.backupId ?? ''));
   });
 
-  test('a backup that is too old is not used again', async () => {
+  test('a backup that is too old is not reused', async () => {
     const serverId = fresh('s');
     await resultOf(await backUp(serverId));
     const result = await resultOf(await backUp(serverId, { backup: { ...PACE, maxAgeMs: 1_000 } }));
@@ -250,7 +256,7 @@ describe('locks and sharing', { concurrency: 8 }, () => {
     assert.equal(began(world.sandbox, 'backup', serverId).length, 2);
   });
 
-  test('a run can rest on a backup it is given, made by whomever', async () => {
+  test('a run adopts a given backup that another client made', async () => {
     const [serverId, siteId] = [fresh('s'), fresh('a')];
     world.sandbox.act({ server: serverId });
     const backupId = world.sandbox.journal.at(-1)?.began?.id;
@@ -262,13 +268,14 @@ describe('locks and sharing', { concurrency: 8 }, () => {
     assert.equal(began(world.sandbox, 'backup', serverId).length, 0);
   });
 
-  test('an operation started by hand fails at once, before any request', async () => {
+  test('an operation started by hand fails before any request', async () => {
     const siteId = fresh('a');
+    const target = siteTarget(siteId);
     for (const workflowId of ['by-hand', deploySiteId(siteId)]) {
       const execution = world.client.workflow.execute('deploySite', {
         workflowId,
         taskQueue: TASK_QUEUE,
-        args: [{ siteId, waiters: [], tries: 1, intervalMs: 100 }],
+        args: [{ target, waiters: [], tries: 1, intervalMs: 100 }],
       });
       await assert.rejects(execution, (error) => {
         assert.ok(error instanceof WorkflowFailedError && error.cause instanceof ApplicationFailure);
@@ -278,7 +285,7 @@ describe('locks and sharing', { concurrency: 8 }, () => {
     assert.equal(world.sandbox.journal.filter(({ request }) => request.includes(`/${siteId}/`)).length, 0);
   });
 
-  test('an id that is no URL segment is the same lock everywhere', async () => {
+  test('an id that is not a valid URL segment maps to one lock', async () => {
     const [serverId, siteId] = [`${fresh('s')}/ä :%2F`, `${fresh('a')}/../x?y#z`];
     const run = await world.belay.start({ serverId, siteIds: [siteId], backup: PACE, deploy: PACE });
     assert.equal((await resultOf(run)).outcome, 'completed');
@@ -288,6 +295,4 @@ describe('locks and sharing', { concurrency: 8 }, () => {
   });
 });
 
-test('every history of these tests is replayed by the workflows without a difference', async () => {
-  assert.ok((await replayAll(world.client)) > 5);
-});
+replayLater('locks', () => world.client, 6);
