@@ -1,17 +1,21 @@
 import { randomUUID } from 'node:crypto';
 import type { Client } from '@temporalio/client';
 
-/** What an operator does in the UI: everything after the first workflow task is done again. @returns the new run's id */
+/** Resets a workflow to its first task, as an operator does in the UI. @returns the new run's id */
 export const resetToBeginning = (client: Client, workflowId: string): Promise<string> => reset(client, workflowId, 0);
 
-/** The last workflow task is done again. @returns the new run's id */
+/** Resets a workflow to its last task. @returns the new run's id */
 export const resetToEnd = (client: Client, workflowId: string): Promise<string> => reset(client, workflowId, -1);
 
-async function reset({ workflow, workflowService }: Client, workflowId: string, index: number): Promise<string> {
+async function reset(
+  { workflow, workflowService, options }: Client,
+  workflowId: string,
+  index: number,
+): Promise<string> {
   const { events } = await workflow.getHandle(workflowId).fetchHistory();
   const tasks = events?.filter(({ workflowTaskCompletedEventAttributes }) => workflowTaskCompletedEventAttributes);
   const { runId } = await workflowService.resetWorkflowExecution({
-    namespace: 'default',
+    namespace: options.namespace,
     workflowExecution: { workflowId },
     reason: 'by the operator',
     workflowTaskFinishEventId: tasks?.at(index)?.eventId ?? null,

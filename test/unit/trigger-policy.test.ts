@@ -3,16 +3,17 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import {
   afterTrigger,
-  countEnd,
-  MAX_WITHOUT_EFFECT,
-  NO_ENDS,
-  type TriggerEnd,
+  countTrigger,
+  MAX_NO_EFFECT,
+  NO_TRIGGERS,
+  type TriggerResult,
+  whileCertain,
 } from '../../src/workflows/rules/trigger-policy.ts';
-import { covered, startCoverage, watched } from '../../src/workflows/rules/watch-coverage.ts';
+import { hasNoGaps, recordOutage, recordRead, startReadCoverage } from '../../src/workflows/rules/watch-coverage.ts';
 
 const BUDGET = { intervalMs: 10_000, resendMs: 300_000, busyEndsMs: 300_000 };
-const withoutEffect = (retryAfterMs: number | null = null): TriggerEnd<unknown> & { kind: 'without_effect' } => ({
-  kind: 'without_effect',
+const withoutEffect = (retryAfterMs: number | null = null): TriggerResult<unknown> & { kind: 'no_effect' } => ({
+  kind: 'no_effect',
   message: 'turned away',
   retryAfterMs,
 });
@@ -20,76 +21,130 @@ const conflict = { kind: 'conflict', message: '409', retryAfterMs: null } as con
 const ambiguous = { kind: 'ambiguous', message: 'lost' } as const;
 const refused = { kind: 'refused', message: '403' } as const;
 
-test('a trigger that certainly had no effect is sent again at the interval, or when Retry-After allows', () => {
-  const ends = countEnd(NO_ENDS, withoutEffect(), 0);
-  assert.deepEqual(afterTrigger(withoutEffect(), ends, BUDGET, 0), { step: 'send', atMs: 10_000 });
-  assert.deepEqual(afterTrigger(withoutEffect(7_000), ends, BUDGET, 0), { step: 'send', atMs: 7_000 });
+test('a trigger that certainly had no effect is sent again at the interval, or after its Retry-After', () => {
+  const ends = countTrigger(NO_TRIGGERS, withoutEffect(), 0);
+  assert.deepEqual(afterTrigger(withoutEffect(), ends, BUDGET, 0), { kind: 'send', atMs: 10_000 });
+  assert.deepEqual(afterTrigger(withoutEffect(7_000), ends, BUDGET, 0), { kind: 'send', atMs: 7_000 });
 });
 
-test('a Retry-After beyond the budget ends not started', () => {
-  const step = afterTrigger(withoutEffect(400_000), countEnd(NO_ENDS, withoutEffect(), 0), BUDGET, 0);
-  assert.deepEqual(step, { step: 'end', outcome: 'not_started', type: 'Refused', message: 'turned away' });
-});
-
-test('a refused trigger ends not started', () => {
-  const step = afterTrigger(refused, countEnd(NO_ENDS, refused, 0), BUDGET, 0);
-  assert.deepEqual(step, { step: 'end', outcome: 'not_started', type: 'Refused', message: '403' });
-});
-
-test('a conflict is waited out, and is Busy when that takes too long', () => {
-  const ends = countEnd(NO_ENDS, conflict, 0);
-  assert.equal(afterTrigger(conflict, ends, BUDGET, 0).step, 'send');
-  const late = afterTrigger(conflict, ends, BUDGET, 295_000);
-  assert.ok(late.step === 'end' && late.type === 'Busy' && late.outcome === 'not_started');
-});
-
-test('whatever follows an ambiguous trigger, our own operation is looked for before anything is sent again', () => {
-  for (const next of [conflict, withoutEffect(), ambiguous]) {
-    const ends = countEnd(countEnd(NO_ENDS, ambiguous, 0), next, 1);
-    assert.equal(afterTrigger(next, ends, BUDGET, 1).step, 'reconcile');
+test('a request that was not sent is certainly without effect for 15 minutes, and after that ends unknown', () => {
+  const certainMs = 15 * 60_000;
+  for (const result of [withoutEffect(), { kind: 'not_taken', message: 'no worker took it' } as const]) {
+    assert.equal(whileCertain(result, certainMs), result);
+    const late = whileCertain(result, certainMs + 1);
+    assert.ok(late.kind === 'reset', late.kind);
+    assert.match(late.message, /15m or more passed.*check the service/);
+    const step = afterTrigger(late, countTrigger(NO_TRIGGERS, late, 0), BUDGET, 0);
+    assert.deepEqual(step, { kind: 'end', outcome: 'unknown', type: 'OutcomeUnknown', message: late.message });
   }
 });
 
-test('property: at most five are sent without effect, and after an ambiguous one nothing is called not started', () => {
-  const end = fc.constantFrom(withoutEffect(), withoutEffect(500), conflict, ambiguous, refused);
+test('a Retry-After beyond the budget ends not started', () => {
+  const step = afterTrigger(withoutEffect(400_000), countTrigger(NO_TRIGGERS, withoutEffect(), 0), BUDGET, 0);
+  assert.deepEqual(step, { kind: 'end', outcome: 'not_started', type: 'Refused', message: 'turned away' });
+});
+
+test('a refused trigger ends not started', () => {
+  const step = afterTrigger(refused, countTrigger(NO_TRIGGERS, refused, 0), BUDGET, 0);
+  assert.deepEqual(step, { kind: 'end', outcome: 'not_started', type: 'Refused', message: '403' });
+});
+
+const unauthorized = { kind: 'unauthorized', message: '401' } as const;
+const notTaken = { kind: 'not_taken', message: 'no worker took it' } as const;
+
+test('a trigger answered 401 or 403 is sent once more at once, and a second refusal ends not started', () => {
+  const once = countTrigger(NO_TRIGGERS, unauthorized, 0);
+  assert.deepEqual(afterTrigger(unauthorized, once, BUDGET, 0), { kind: 'send', atMs: 0 });
+  const step = afterTrigger(unauthorized, countTrigger(once, unauthorized, 1), BUDGET, 1);
+  assert.deepEqual(step, { kind: 'end', outcome: 'not_started', type: 'Refused', message: '401' });
+});
+
+test('only time ends triggers that no worker takes, and the message names the last failure before', () => {
+  let counts = countTrigger(NO_TRIGGERS, withoutEffect(), 0);
+  for (let nowMs = 1_000; nowMs < BUDGET.resendMs; nowMs += 4_000) {
+    counts = countTrigger(counts, notTaken, nowMs);
+    assert.deepEqual(afterTrigger(notTaken, counts, BUDGET, nowMs), { kind: 'send', atMs: nowMs + 1_000 });
+  }
+  const step = afterTrigger(notTaken, counts, BUDGET, BUDGET.resendMs);
+  assert.ok(step.kind === 'end' && step.outcome === 'not_started');
+  assert.equal(step.message, 'no worker took it; before: turned away');
+});
+
+test('after a refusal, a worker that would be accepted is awaited for two minutes', () => {
+  const counts = countTrigger(countTrigger(NO_TRIGGERS, unauthorized, 0), notTaken, 0);
+  assert.equal(afterTrigger(notTaken, counts, BUDGET, 119_000).kind, 'send');
+  assert.equal(afterTrigger(notTaken, counts, BUDGET, 119_001).kind, 'end');
+});
+
+test('a conflict is retried, and ends Busy if it lasts too long', () => {
+  const ends = countTrigger(NO_TRIGGERS, conflict, 0);
+  assert.equal(afterTrigger(conflict, ends, BUDGET, 0).kind, 'send');
+  const late = afterTrigger(conflict, ends, BUDGET, 295_000);
+  assert.ok(late.kind === 'end' && late.type === 'Busy' && late.outcome === 'not_started');
+});
+
+test('after an ambiguous trigger, reconciliation precedes any other request', () => {
+  for (const next of [conflict, withoutEffect(), unauthorized, notTaken, ambiguous]) {
+    const ends = countTrigger(countTrigger(NO_TRIGGERS, ambiguous, 0), next, 1);
+    assert.equal(afterTrigger(next, ends, BUDGET, 1).kind, 'reconcile');
+  }
+});
+
+test('property: at most five triggers are sent without effect, and none ends not started after an ambiguous one', () => {
+  const end = fc.constantFrom(
+    ...[withoutEffect(), withoutEffect(500), conflict, ambiguous, refused, unauthorized, notTaken],
+  );
   fc.assert(
     fc.property(fc.array(end, { maxLength: 30 }), (list) => {
-      let ends = NO_ENDS;
+      let ends = NO_TRIGGERS;
       let nowMs = 0;
       let doubt = false;
       let turnedAway = 0;
       for (const it of list) {
-        ends = countEnd(ends, it, nowMs);
+        ends = countTrigger(ends, it, nowMs);
         doubt ||= it.kind === 'ambiguous';
-        turnedAway += it.kind === 'without_effect' ? 1 : 0;
+        turnedAway += it.kind === 'no_effect' ? 1 : 0;
         const step = afterTrigger(it, ends, BUDGET, nowMs);
-        if (it.kind === 'ambiguous') assert.equal(step.step, 'reconcile');
-        if (step.step === 'end') {
+        if (it.kind === 'ambiguous') assert.equal(step.kind, 'reconcile');
+        if (step.kind === 'end') {
           assert.equal(step.outcome, doubt ? 'unknown' : 'not_started');
           return;
         }
-        assert.ok(turnedAway < MAX_WITHOUT_EFFECT);
-        if (step.step === 'send') nowMs = step.atMs;
+        assert.ok(turnedAway < MAX_NO_EFFECT);
+        if (step.kind === 'send') nowMs = step.atMs;
       }
     }),
   );
 });
 
-test('we watched when a read came within five seconds of the POST and no gap was longer than the interval and five', () => {
-  const reads = (...atMs: number[]) => atMs.reduce((coverage, ms) => covered(coverage, ms), startCoverage(0));
-  assert.ok(watched(reads(1_000, 3_000, 10_000, 20_000), 10_000, 25_000));
-  assert.ok(!watched(reads(6_000, 10_000, 20_000), 10_000, 25_000), 'too late after the POST');
-  assert.ok(!watched(reads(1_000, 20_000), 10_000, 25_000), 'a gap');
-  assert.ok(!watched(reads(1_000, 10_000), 10_000, 30_000), 'nothing read since');
-  assert.ok(!watched(startCoverage(0), 10_000, 1_000), 'nothing read at all');
+test('reads have no gaps if one follows the POST within five seconds and none is late by more than five seconds', () => {
+  const reads = (...atMs: number[]) => atMs.reduce((coverage, ms) => recordRead(coverage, ms), startReadCoverage(0));
+  assert.ok(hasNoGaps(reads(1_000, 3_000, 10_000, 20_000), 10_000, 25_000));
+  assert.ok(!hasNoGaps(reads(6_000, 10_000, 20_000), 10_000, 25_000), 'too late after the POST');
+  assert.ok(!hasNoGaps(reads(1_000, 20_000), 10_000, 25_000), 'a gap');
+  assert.ok(!hasNoGaps(reads(1_000, 10_000), 10_000, 30_000), 'no recent read');
+  assert.ok(!hasNoGaps(startReadCoverage(0), 10_000, 1_000), 'no read at all');
+  assert.ok(!hasNoGaps(recordRead(recordOutage(reads(1_000)), 2_000), 10_000, 3_000), 'an outage');
 });
 
-test('after an ambiguous trigger nothing is sent before a Retry-After allows it, and nothing beyond the budget', () => {
-  const ends = countEnd(countEnd(NO_ENDS, ambiguous, 0), withoutEffect(), 1_000);
+test('after an ambiguous trigger, the next one waits for its Retry-After and is not sent beyond the budget', () => {
+  const ends = countTrigger(countTrigger(NO_TRIGGERS, ambiguous, 0), withoutEffect(), 1_000);
   assert.deepEqual(afterTrigger(withoutEffect(60_000), ends, BUDGET, 1_000), {
-    step: 'reconcile',
+    kind: 'reconcile',
     notBeforeMs: 61_000,
   });
   const late = afterTrigger(withoutEffect(400_000), ends, BUDGET, 1_000);
-  assert.ok(late.step === 'end' && late.outcome === 'unknown');
+  assert.ok(late.kind === 'end' && late.outcome === 'unknown');
+});
+
+test('a trigger that its worker held back is sent when it may be, however often, within the budget', () => {
+  const held = { kind: 'held_back', message: 'not sent', retryAfterMs: 7_000 } as const;
+  let counts = NO_TRIGGERS;
+  for (let n = 0; n <= 2 * MAX_NO_EFFECT; n += 1) counts = countTrigger(counts, held, 0);
+  assert.equal(counts.noEffect, 0);
+  assert.deepEqual(afterTrigger(held, counts, BUDGET, 0), { kind: 'send', atMs: 7_000 });
+  const late = afterTrigger(held, counts, BUDGET, BUDGET.resendMs);
+  assert.deepEqual(late, { kind: 'end', outcome: 'not_started', type: 'Refused', message: 'not sent' });
+  const doubt = countTrigger(counts, ambiguous, 0);
+  assert.deepEqual(afterTrigger(held, doubt, BUDGET, 0), { kind: 'reconcile', notBeforeMs: 7_000 });
 });

@@ -1,66 +1,77 @@
-/** The wait for a backup, whoever made it. */
+/** Waits for a backup, whether this run made it or not. */
 import type { BackupResult } from '../../contract/run.ts';
+import type { RecordedService } from '../../contract/operation.ts';
 import { refusalOf } from './take-baseline.ts';
-import { ended, type End } from '../common/conclusion.ts';
+import { conclude, type Conclusion } from '../common/conclusion.ts';
 import { backupReader } from '../polling/status-reader.ts';
-import { startBeat } from '../rules/poll-schedule.ts';
-import type { Sighting } from '../rules/verdict.ts';
-import { cutShort, wait } from '../polling/poll-until.ts';
-import { lastRead, type Watcher } from '../polling/poller.ts';
+import { jitterMs } from '../rules/jitter.ts';
+import { createPollSchedule } from '../rules/poll-schedule.ts';
+import type { StatusReading } from '../rules/verdict.ts';
+import { concludeInterrupted, pollUntil } from '../polling/poll-until.ts';
+import { describeLastStatus, noteProgress, type Poller } from '../polling/poller.ts';
 
-export interface BackupWait {
-  service: string;
+export interface BackupWait extends RecordedService {
   intervalMs: number;
   tries: number;
+  jitter?: number;
   /** For messages: `backup of server s1`. */
   what: string;
   result: BackupResult;
-  /** Not made by this run: read it at once, for it may long be complete, and refuse one that isn't there. */
+  /** Not made by this run: read it at once, since it may be complete, and reject it if it does not exist. */
   given?: boolean;
 }
 
-export async function backupEnd(watcher: Watcher, options: BackupWait): Promise<End> {
-  const { service, intervalMs, tries, what, result, given = false } = options;
+export async function awaitBackup(poller: Poller, options: BackupWait): Promise<Conclusion> {
+  const { intervalMs, tries, jitter, what, result, given = false } = options;
   const name = `the ${what} (${result.backupId})`;
   const { backupId } = result;
-  if (backupId === null) throw new Error('a backup without an id cannot be waited for');
-  const end = await wait<End>(
-    watcher,
+  if (backupId === null) throw new Error('cannot wait for a backup without an id');
+  const polled = await pollUntil<Conclusion>(
+    poller,
     {
       what: 'backup',
-      read: backupReader({ service, backupId }),
-      beat: startBeat(Date.now(), intervalMs, given ? [0] : []),
+      read: backupReader({ ...options, backupId }),
+      schedule: createPollSchedule(Date.now(), intervalMs, given ? [0] : [], jitterMs(intervalMs, jitter)),
       tries,
     },
     (read) => {
-      if (read.ok) return read.state === 'in_progress' ? claimedEnd(name, backupId, watcher) : judged(name, read);
-      const refusal = given && watcher.lastStatus === null ? refusalOf(read, true) : null;
-      return refusal === null ? undefined : ended('not_started', 'Refused', `${name}: ${refusal}`);
+      if (read.ok) {
+        noteProgress(result, read);
+        return read.state === 'in_progress'
+          ? concludeFromClaim(name, backupId, poller)
+          : concludeFromStatus(name, read);
+      }
+      const refusal = given && poller.lastStatus === null ? refusalOf(read, true) : null;
+      return refusal === null ? undefined : conclude('not_started', 'Refused', `${name}: ${refusal}`);
     },
   );
-  switch (end.end) {
-    case 'judged':
-      return end.value;
+  switch (polled.kind) {
+    case 'decided':
+      return polled.value;
     case 'given_up':
     case 'cancelled':
-      return cutShort(watcher, name, end);
+      return concludeInterrupted(poller, name, polled);
     default:
-      return ended(
+      return conclude(
         'timed_out',
         'BackupTimedOut',
-        `${name} was not complete after ${tries} tries, last status ${lastRead(watcher)}`,
+        `${name} was not complete after ${tries} tries, last status ${describeLastStatus(poller)}`,
       );
   }
 }
 
-/** The service said by an event that it failed, and its status doesn't say that it is complete. */
-function claimedEnd(name: string, backupId: string, { hints, lastStatus }: Watcher): End | undefined {
+/** An event reports that the backup failed, and its status is not `completed`. */
+function concludeFromClaim(name: string, backupId: string, { hints, lastStatus }: Poller): Conclusion | undefined {
   const event = hints.failedBackup(backupId);
   if (event === null) return undefined;
-  return ended('failed', 'BackupFailed', `${name} failed, says ${event}; its status was still "${lastStatus}"`);
+  return conclude(
+    'failed',
+    'BackupFailed',
+    `${name} failed according to ${event}; its last status was "${lastStatus}"`,
+  );
 }
 
-function judged(name: string, sighting: Sighting): End {
-  if (sighting.state === 'completed') return { outcome: 'completed', error: null };
-  return ended('failed', 'BackupFailed', `${name} failed: the service says "${sighting.status}"`);
+function concludeFromStatus(name: string, reading: StatusReading): Conclusion {
+  if (reading.state === 'completed') return { outcome: 'completed', error: null };
+  return conclude('failed', 'BackupFailed', `${name} failed: the service reports "${reading.status}"`);
 }

@@ -1,95 +1,138 @@
-/** Reads until a final status is known to be that of the deployment in question. */
-import type { DeploymentResult, Evidence, ReadFailure } from '../../contract/run.ts';
-import { ended, type End } from '../common/conclusion.ts';
+/** Polls until a final status is known to be that of our deployment. */
+import type { DeploymentResult } from '../../contract/run.ts';
+import { targetText } from '../../contract/wording/target-text.ts';
+import { conclude, type Conclusion } from '../common/conclusion.ts';
 import type { Reader } from '../polling/status-reader.ts';
-import { startBeat } from '../rules/poll-schedule.ts';
-import { evidenceFor, judge, look, type Question, type Seen, type Sighting, type Verdict } from '../rules/verdict.ts';
-import { cutShort, wait } from '../polling/poll-until.ts';
-import { lastRead, type Watcher } from '../polling/poller.ts';
-
-/** Reads soon after a trigger, to catch short transitions. */
-export const EARLY_READS_MS = [1_000, 3_000];
+import { createPollSchedule } from '../rules/poll-schedule.ts';
+import {
+  evidenceFor,
+  decideVerdict,
+  observe,
+  settleAgain,
+  sinceAcceptance,
+  type VerdictContext,
+  type Observations,
+  type StatusReading,
+  type Verdict,
+} from '../rules/verdict.ts';
+import { concludeInterrupted, pollUntil } from '../polling/poll-until.ts';
+import { describeLastStatus, noteProgress, type Poller } from '../polling/poller.ts';
+import { TIMING } from '../../contract/timing.ts';
+import type { Evidence } from '../../contract/names.ts';
+import type { ReadFailure } from '../../contract/activities.ts';
 
 export interface Followed {
-  watcher: Watcher;
+  poller: Poller;
   result: DeploymentResult;
   read: Reader;
   intervalMs: number;
   tries: number;
-  /** Nothing was triggered: that there is no deployment is an answer. */
+  /** Delays every try. */
+  jitterMs?: number;
+  /** Nothing was triggered, so `no deployment yet` is an answer. */
   notFoundAnswers?: boolean;
 }
 
-/** What was seen before the wait begins. */
+/** What earlier reads showed. */
 export interface Start {
-  seen: Seen;
-  sighting: Sighting | null;
+  seen: Observations;
+  reading: StatusReading | null;
 }
 
-/** An event said that the site is gone, and the service doesn't find it either. */
+/** An event reports that the site was deleted, and the service no longer finds it. */
 interface Deleted {
   kind: 'deleted';
   message: string;
 }
 
-export async function followDeployment(followed: Followed, question: Question, start: Start): Promise<End> {
-  const { watcher, result, read, intervalMs, tries, notFoundAnswers = false } = followed;
-  let { seen, sighting } = start;
+export async function awaitVerdict(followed: Followed, known: VerdictContext, start: Start): Promise<Conclusion> {
+  const { poller, result, read, intervalMs, tries, notFoundAnswers = false } = followed;
+  let context = known;
+  let seen = sinceAcceptance(start.seen);
+  let { reading } = start;
   const decide = (): Verdict => {
     if (seen.inProgress) result.evidence = 'transition';
-    return sighting === null ? null : judge(question, seen, sighting, Date.now());
+    return reading === null ? null : decideVerdict(context, seen, reading, Date.now());
   };
-  const evidence = () => (sighting === null ? null : evidenceFor(question, seen, sighting, Date.now()));
+  const evidence = () => (reading === null ? null : evidenceFor(context, seen, reading, Date.now()));
   const early = decide();
-  if (early !== null) return verdictEnd(followed, early);
-  const end = await wait<NonNullable<Verdict> | Deleted>(
-    watcher,
-    { what: 'deployment', read, beat: startBeat(Date.now(), intervalMs, EARLY_READS_MS), tries, notFoundAnswers },
+  if (early !== null) return concludeFromVerdict(followed, early);
+  const polled = await pollUntil<NonNullable<Verdict> | Deleted>(
+    poller,
+    {
+      what: 'deployment',
+      read,
+      schedule: createPollSchedule(Date.now(), intervalMs, TIMING.poll.earlyReadsMs, followed.jitterMs),
+      tries,
+      notFoundAnswers,
+      afterOutage() {
+        seen = sinceAcceptance(seen);
+        context = settleAgain(context, Date.now());
+      },
+    },
     (answer, own) => {
-      if (!answer.ok) return deletion(watcher, result.siteId, answer);
-      sighting = answer;
-      seen = look(question, seen, answer, own);
+      if (!answer.ok) return deletion(poller, result, answer);
+      noteProgress(result, answer);
+      reading = answer;
+      seen = observe(seen, answer, own);
       return decide() ?? undefined;
     },
   );
-  const name = `the deployment of site ${result.siteId}`;
-  switch (end.end) {
-    case 'judged':
-      if (end.value.kind === 'deleted') return ended('unknown', 'ResourceDeleted', `${name}: ${end.value.message}`);
-      return verdictEnd(followed, end.value);
+  const name = `the deployment of ${targetText(result.target)}`;
+  switch (polled.kind) {
+    case 'decided':
+      if (polled.value.kind === 'deleted')
+        return conclude('unknown', 'ResourceDeleted', `${name}: ${polled.value.message}`);
+      return concludeFromVerdict(followed, polled.value);
     case 'given_up':
     case 'cancelled':
-      return cutShort(watcher, name, end);
+      return concludeInterrupted(poller, name, polled);
     default:
-      return usedUp(followed, sighting, evidence());
+      return concludeExhausted(followed, reading, evidence());
   }
 }
 
-function deletion({ hints }: Watcher, siteId: string, { httpStatus }: ReadFailure): Deleted | undefined {
-  const event = hints.deletedSite(siteId);
+function deletion({ hints }: Poller, { siteId }: DeploymentResult, { httpStatus }: ReadFailure): Deleted | undefined {
+  const event = siteId === null ? null : hints.deletedSite(siteId);
   if (event === null || (httpStatus !== 404 && httpStatus !== 410)) return undefined;
-  return { kind: 'deleted', message: `the site was deleted, says ${event}, and the service answers ${httpStatus}` };
+  return {
+    kind: 'deleted',
+    message: `the site was deleted according to ${event}, and the service answers ${httpStatus}`,
+  };
 }
 
-function verdictEnd({ watcher, result }: Followed, verdict: NonNullable<Verdict>): End {
+function concludeFromVerdict({ poller, result }: Followed, verdict: NonNullable<Verdict>): Conclusion {
   result.evidence = verdict.evidence;
-  const name = `the deployment of site ${result.siteId}`;
-  const said = `the service says ${lastRead(watcher)}`;
+  const name = `the deployment of ${targetText(result.target)}`;
+  const reported = `the service reports ${describeLastStatus(poller)}`;
   if (verdict.kind === 'unproven') {
-    return ended('unknown', 'OutcomeUnknown', `${name}: ${said}, with no better evidence than "${verdict.evidence}"`);
+    return conclude(
+      'unknown',
+      'OutcomeUnknown',
+      `${name}: ${reported}, with no better evidence than "${verdict.evidence}"`,
+    );
   }
   if (verdict.outcome === 'completed') return { outcome: 'completed', error: null };
-  return ended('failed', 'DeploymentFailed', `${name} failed: ${said}`);
+  return conclude('failed', 'DeploymentFailed', `${name} failed: ${reported}`);
 }
 
-function usedUp({ watcher, result, tries }: Followed, sighting: Sighting | null, evidence: Evidence | null): End {
-  const name = `the deployment of site ${result.siteId}`;
-  const state = `after ${tries} tries, last status ${lastRead(watcher)}`;
-  if (sighting === null) return ended('timed_out', 'DeploymentTimedOut', `${name} had not begun after ${tries} tries`);
-  if (sighting.state === 'in_progress')
-    return ended('timed_out', 'DeploymentTimedOut', `${name} had not ended ${state}`);
+function concludeExhausted(
+  { poller, result, tries }: Followed,
+  reading: StatusReading | null,
+  evidence: Evidence | null,
+): Conclusion {
+  const name = `the deployment of ${targetText(result.target)}`;
+  const state = `after ${tries} tries, last status ${describeLastStatus(poller)}`;
+  if (reading === null)
+    return conclude('timed_out', 'DeploymentTimedOut', `${name} had not started after ${tries} tries`);
+  if (reading.state === 'in_progress')
+    return conclude('timed_out', 'DeploymentTimedOut', `${name} had not finished ${state}`);
   if (evidence !== null) {
-    return ended('unknown', 'OutcomeUnknown', `${name}: no better evidence than "${evidence}" ${state}`);
+    return conclude('unknown', 'OutcomeUnknown', `${name}: no better evidence than "${evidence}" ${state}`);
   }
-  return ended('unknown', 'OutcomeUnknown', `${name}: the same final status as before it, and no sign of it ${state}`);
+  return conclude(
+    'unknown',
+    'OutcomeUnknown',
+    `${name}: the final status is the same as before, with no sign of a new deployment ${state}`,
+  );
 }

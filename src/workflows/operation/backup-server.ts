@@ -1,75 +1,85 @@
-/** One backup: trigger it, then wait until it is really complete. The lock of its server. */
-import type { BackupResult, BackupServerInput } from '../../contract/run.ts';
+/** One backup: triggers it, then waits until the service reports it complete. It is the lock of its server. */
+import type { BackupResult } from '../../contract/run.ts';
+import { PROBE_BACKUP_ID } from '../../contract/names.ts';
 import { backupServerId } from '../../contract/ids/workflow-ids.ts';
-import { noteOurBackup } from './backup-records.ts';
-import { backupEnd } from './await-backup.ts';
-import { cancelledEarly, ended, type End } from '../common/conclusion.ts';
-import { NO_TRIGGER, runOperation, type Operation } from './run-operation.ts';
-import { afterTrigger, countEnd, NO_ENDS, type TriggerStep } from '../rules/trigger-policy.ts';
-import { post, postSummary, POST_UNDER_WAY_MS, triggerEnd, triggerInput } from './send-trigger.ts';
+import { recordOwnBackup } from './backup-records.ts';
+import { awaitService } from './await-service.ts';
+import { awaitBackup } from './await-backup.ts';
+import { concludeCancelledBeforeStart, conclude, type Conclusion } from '../common/conclusion.ts';
+import { emptyBackup } from '../../contract/results/empty-results.ts';
+import { runOperation, type Operation } from './run-operation.ts';
+import { afterTrigger, countTrigger, isUnsent, NO_TRIGGERS, type TriggerStep } from '../rules/trigger-policy.ts';
+import { postSummary, awaitTrigger, triggerInput } from './send-trigger.ts';
+import { backupReader } from '../polling/status-reader.ts';
 import { sleepUntil } from '../polling/poll-until.ts';
+import { TIMING } from '../../contract/timing.ts';
+import { triggerOnce } from '../common/activity-proxies.ts';
+import type { BackupServerInput } from '../../contract/operation.ts';
 
 export async function backupServer(input: BackupServerInput): Promise<BackupResult> {
-  const result: BackupResult = {
-    serverId: input.serverId,
-    backupId: null,
-    source: null,
-    outcome: null,
-    lastStatus: null,
-    polls: 0,
-    trigger: { ...NO_TRIGGER },
-    startedAt: new Date().toISOString(),
-    endedAt: null,
-  };
+  const result: BackupResult = { ...emptyBackup(input.serverId), startedAt: new Date().toISOString() };
   return runOperation(backupServerId(input.serverId), input, result, async (operation) => {
     const refusal = await create(operation, input);
     if (refusal !== null) return refusal;
-    await note(result);
-    operation.enter('wait');
-    return backupEnd(operation, { ...input, what: `backup of server ${input.serverId}`, result });
+    await recordBackupId(input.service, result);
+    operation.setPhase('wait');
+    return awaitBackup(operation, { ...input, what: `backup of server ${input.serverId}`, result });
   });
 }
 
-/** So that an event which names the backup alone finds its way here. */
-async function note({ backupId, serverId, startedAt }: BackupResult): Promise<void> {
+/** Lets an event that names only the backup find this operation. */
+async function recordBackupId(service: string, { backupId, serverId, startedAt }: BackupResult): Promise<void> {
   if (backupId === null) return;
-  await noteOurBackup({ backupId, serverId, startedAt: startedAt ?? new Date().toISOString() });
+  await recordOwnBackup({ service, backupId, serverId, startedAt: startedAt ?? new Date().toISOString() });
 }
 
-/** Null once the service gave the backup an id. */
-async function create(operation: Operation<BackupResult>, input: BackupServerInput): Promise<End | null> {
+/** @returns null once the service has given the backup an id */
+async function create(operation: Operation<BackupResult>, input: BackupServerInput): Promise<Conclusion | null> {
   const { result } = operation;
   const { serverId, intervalMs } = input;
   const resendMs = input.tries * intervalMs;
-  const busyEndsMs = Date.now() + (input.ifBusy === 'fail' ? 0 : resendMs);
-  let ends = NO_ENDS;
-  operation.enter('trigger');
+  const busyUntilMs = Date.now() + (input.ifBusy === 'fail' ? 0 : resendMs);
+  // A backup has no id yet, so its own status cannot show whether the service answers.
+  const read = backupReader({ ...input, backupId: PROBE_BACKUP_ID });
+  const probe = { what: 'backup', read, tries: input.tries, intervalMs, late: () => null } as const;
+  let counts = NO_TRIGGERS;
+  operation.setPhase('trigger');
   for (;;) {
     result.trigger.attempts += 1;
     const sentMs = Date.now();
     const summary = postSummary(`back up server ${serverId}`, result.trigger);
-    const call = post.createBackup.executeWithOptions({ summary }, [{ ...triggerInput(input), serverId }]);
-    const end = await triggerEnd(call);
-    operation.noteTrigger(end.kind);
-    if (end.kind === 'accepted') {
-      result.backupId = end.answer.backupId;
+    const call = triggerOnce.createBackup.executeWithOptions({ summary }, [{ ...triggerInput(input), serverId }]);
+    const triggered = await awaitTrigger(call);
+    operation.recordTrigger(triggered.kind);
+    if (isUnsent(triggered)) result.trigger.attempts -= 1;
+    if (triggered.kind === 'accepted') {
+      result.backupId = triggered.answer.backupId;
       result.source = 'created';
-      if (ends.ambiguous > 0) result.trigger.reconciledBy = 'resent';
+      result.acceptedAt = new Date().toISOString();
+      if (counts.ambiguous > 0) result.trigger.reconciledBy = 'resent';
       return null;
     }
-    ends = countEnd(ends, end, Date.now());
-    const step = afterTrigger(end, ends, { intervalMs, resendMs, busyEndsMs }, Date.now());
-    if (step.step === 'end') return ended(step.outcome, step.type, step.message);
-    if (step.step === 'reconcile') {
+    counts = countTrigger(counts, triggered, Date.now());
+    const busyEndsMs = busyUntilMs + operation.parking.spentMs;
+    const step = afterTrigger(triggered, counts, { intervalMs, resendMs, busyEndsMs }, Date.now());
+    if (step.kind === 'end') {
+      const end = await awaitService(operation, probe, { step, result: triggered, counts, prefix: '' });
+      if (end !== null) return end;
+      counts = NO_TRIGGERS;
+      continue;
+    }
+    if (step.kind === 'reconcile') {
       result.trigger.ambiguous = true;
-      if (ends.ambiguous > 1) return ended('unknown', 'OutcomeUnknown', `whether a backup was made: ${end.message}`);
+      if (counts.ambiguous > 1)
+        return conclude('unknown', 'OutcomeUnknown', `it is unknown whether a backup was made: ${triggered.message}`);
     }
     const slept = await sleepUntil(operation, againAtMs(step, sentMs), 'before the request is sent again');
-    if (slept === 'cancelled') return cancelledEarly(ends, `cancelled before backup was made: ${end.message}`);
+    if (slept === 'cancelled')
+      return concludeCancelledBeforeStart(counts, `cancelled before the backup was made: ${triggered.message}`);
   }
 }
 
-/** There is nothing to reconcile a backup with: another one is made. A spare costs disk, a missing one the site. */
-function againAtMs(step: Exclude<TriggerStep, { step: 'end' }>, sentMs: number): number {
-  return step.step === 'send' ? step.atMs : Math.max(sentMs + POST_UNDER_WAY_MS, step.notBeforeMs);
+/** A backup has no baseline to reconcile with, so make another: a spare costs disk space, a missing one the site. */
+function againAtMs(step: Exclude<TriggerStep, { kind: 'end' }>, sentMs: number): number {
+  return step.kind === 'send' ? step.atMs : Math.max(sentMs + TIMING.post.underWayMs, step.notBeforeMs);
 }

@@ -1,63 +1,107 @@
-/** One deployment: baseline, trigger, and reads until the verdict is ours. The lock of its site. */
-import type { DeploymentResult, DeploySiteInput } from '../../contract/run.ts';
-import { deploySiteId } from '../../contract/ids/workflow-ids.ts';
+/** One deployment: takes the baseline, triggers, and polls for our verdict. It is the lock of its target. */
+import type { DeploymentResult } from '../../contract/run.ts';
+import { targetText } from '../../contract/wording/target-text.ts';
+import { lockIdOf } from '../../contract/ids/workflow-ids.ts';
+import { awaitService, type TriggerEnd } from './await-service.ts';
 import { takeBaseline } from './take-baseline.ts';
-import { cancelledEarly, ended, type End } from '../common/conclusion.ts';
-import { followed, newDeploymentResult, type Deployment } from './deployment-context.ts';
+import { concludeCancelledBeforeStart, conclude, type Conclusion } from '../common/conclusion.ts';
+import { followed, type Deployment } from './deployment-context.ts';
+import { emptyDeployment } from '../../contract/results/empty-results.ts';
 import { runOperation } from './run-operation.ts';
 import { deploymentReader } from '../polling/status-reader.ts';
 import { reconcile } from './reconcile-trigger.ts';
-import { afterTrigger, countEnd, NO_ENDS, type Ends } from '../rules/trigger-policy.ts';
-import type { Question, Sighting } from '../rules/verdict.ts';
+import { afterTrigger, countTrigger, NO_TRIGGERS, type TriggerCounts } from '../rules/trigger-policy.ts';
+import { deploymentIds, type VerdictContext, type StatusReading } from '../rules/verdict.ts';
+import { lateness } from '../rules/deadline.ts';
 import { sendWatched } from './send-and-watch.ts';
-import { followDeployment } from './await-verdict.ts';
+import { awaitVerdict } from './await-verdict.ts';
 import { sleepUntil } from '../polling/poll-until.ts';
+import type { DeploySiteInput } from '../../contract/operation.ts';
 
 export async function deploySite(input: DeploySiteInput): Promise<DeploymentResult> {
-  const result = { ...newDeploymentResult(input.siteId), startedAt: new Date().toISOString() };
-  return runOperation(deploySiteId(input.siteId), input, result, (operation) =>
+  // Started by hand, it may lack a target. Its id is then wrong.
+  const target = { ...input.target };
+  const result = { ...emptyDeployment(target), startedAt: new Date().toISOString() };
+  return runOperation(lockIdOf(target), input, result, (operation) =>
     deploy({ operation, input, read: deploymentReader(input) }),
   );
 }
 
-async function deploy(deployment: Deployment): Promise<End> {
+async function deploy(deployment: Deployment): Promise<Conclusion> {
   const { operation, input } = deployment;
-  const { trigger } = operation.result;
+  const {
+    parking,
+    result: { trigger },
+  } = operation;
   const resendMs = input.tries * input.intervalMs;
-  const busyEndsMs = Date.now() + (input.ifBusy === 'fail' ? 0 : input.baselineWaitMs);
-  let baseline: Sighting | null | undefined;
-  let ends: Ends = NO_ENDS;
+  const busyUntilMs = Date.now() + (input.ifBusy === 'fail' ? 0 : input.baselineWaitMs);
+  let baseline: StatusReading | null | undefined;
+  let counts: TriggerCounts = NO_TRIGGERS;
   for (;;) {
-    // Once a trigger was ambiguous, what is in progress may be ours: the first baseline stands.
-    if (baseline === undefined || ends.ambiguous === 0) {
-      const taken = await takeBaseline(deployment, busyEndsMs);
-      if ('end' in taken) return taken.end;
+    // After an ambiguous trigger, a deployment in progress may be ours, so the first baseline is kept.
+    if (baseline === undefined || counts.ambiguous === 0) {
+      const parkedMs = parking.spentMs;
+      const taken = await takeBaseline(deployment, busyUntilMs + parkedMs);
+      if ('conclusion' in taken) return taken.conclusion;
       baseline = taken.baseline;
+      // Requests from before an outage say nothing about the service after it.
+      if (parking.spentMs > parkedMs) counts = NO_TRIGGERS;
+      // What was in progress until now was not ours.
+      operation.result.inProgressAt = null;
     }
-    const question = questionOf(input, baseline);
-    const sent = await sendWatched(deployment, question);
-    const { end } = sent;
-    if (end.kind === 'accepted') {
-      if (ends.ambiguous > 0) trigger.reconciledBy = 'resent';
-      const accepted = { ...question, acceptedMs: Date.now(), triggerMarks: end.answer.marks };
-      operation.enter('wait');
-      return followDeployment(followed(deployment), accepted, { seen: sent.seen, sighting: sent.trace });
+    const late = lateness(input.deadline, Date.now());
+    if (late !== null) return concludeLate(counts, `${targetText(input.target)} was not deployed: ${late}`);
+    const context = verdictContextOf(input, baseline);
+    const sent = await sendWatched(deployment, context);
+    const { result } = sent;
+    operation.recordTrigger(result.kind);
+    if (result.kind === 'accepted') {
+      if (counts.ambiguous > 0) trigger.reconciledBy = 'resent';
+      operation.result.acceptedAt = new Date().toISOString();
+      const triggerIds = deploymentIds(result.answer.identityMarkers, idsOf(input));
+      const accepted = { ...context, acceptedMs: Date.now(), triggerIds };
+      operation.setPhase('wait');
+      return awaitVerdict(followed(deployment), accepted, { seen: sent.seen, reading: sent.trace });
     }
-    ends = countEnd(ends, end, Date.now());
-    const step = afterTrigger(end, ends, { intervalMs: input.intervalMs, resendMs, busyEndsMs }, Date.now());
-    if (step.step === 'end') return ended(step.outcome, step.type, `site ${input.siteId}: ${step.message}`);
-    if (step.step === 'reconcile') {
+    counts = countTrigger(counts, result, Date.now());
+    const busyEndsMs = busyUntilMs + parking.spentMs;
+    const step = afterTrigger(result, counts, { intervalMs: input.intervalMs, resendMs, busyEndsMs }, Date.now());
+    if (step.kind === 'end') {
+      const end = await awaitServiceFor(deployment, { step, result, counts });
+      if (end !== null) return end;
+      counts = NO_TRIGGERS;
+      continue;
+    }
+    if (step.kind === 'reconcile') {
       trigger.ambiguous = true;
-      const found = await reconcile(deployment, question, { ...sent, ambiguities: ends.ambiguous });
+      const found = await reconcile(deployment, context, { ...sent, ambiguities: counts.ambiguous }, step.notBeforeMs);
       if (found !== 'send again') return found;
     }
-    const againAtMs = step.step === 'send' ? step.atMs : step.notBeforeMs;
+    const againAtMs = step.kind === 'send' ? step.atMs : step.notBeforeMs;
     if ((await sleepUntil(operation, againAtMs, 'before the request is sent again')) === 'cancelled') {
-      return cancelledEarly(ends, `cancelled before site ${input.siteId} was deployed: ${end.message}`);
+      return concludeCancelledBeforeStart(
+        counts,
+        `cancelled before ${targetText(input.target)} was deployed: ${result.message}`,
+      );
     }
   }
 }
 
-function questionOf({ settleMs, minEvidence }: DeploySiteInput, baseline: Sighting | null): Question {
-  return { baseline, acceptedMs: null, triggerMarks: [], settleMs, minEvidence };
+function awaitServiceFor({ operation, input, read }: Deployment, end: Omit<TriggerEnd, 'prefix'>) {
+  const late = () => lateness(input.deadline, Date.now());
+  const { intervalMs, tries } = input;
+  const wait = { what: 'baseline', read, tries, intervalMs, late } as const;
+  return awaitService(operation, wait, { ...end, prefix: `${targetText(input.target)}: ` });
 }
+
+/** After an ambiguous request, nothing may claim that no deployment was started. */
+function concludeLate({ ambiguous }: TriggerCounts, message: string): Conclusion {
+  if (ambiguous === 0) return conclude('not_started', 'TooLate', message);
+  return conclude('unknown', 'OutcomeUnknown', `an earlier request may have had an effect; ${message}`);
+}
+
+function verdictContextOf({ settleMs, minEvidence }: DeploySiteInput, baseline: StatusReading | null): VerdictContext {
+  return { baseline, acceptedMs: null, triggerIds: [], settleMs, minEvidence };
+}
+
+const idsOf = ({ target, serverId }: DeploySiteInput) => (serverId === undefined ? [target.id] : [target.id, serverId]);

@@ -1,8 +1,10 @@
-/** A deployment in the making: what its steps share. */
-import type { DeploymentResult, DeploySiteInput } from '../../contract/run.ts';
-import { NO_TRIGGER, type Operation } from './run-operation.ts';
+/** What the steps of one deployment share. */
+import type { DeploymentResult } from '../../contract/run.ts';
+import { type Operation } from './run-operation.ts';
 import type { Reader } from '../polling/status-reader.ts';
 import type { Followed } from './await-verdict.ts';
+import { jitterMs } from '../rules/jitter.ts';
+import type { DeploySiteInput } from '../../contract/operation.ts';
 
 export interface Deployment {
   operation: Operation<DeploymentResult>;
@@ -10,20 +12,14 @@ export interface Deployment {
   read: Reader;
 }
 
-export function newDeploymentResult(siteId: string): DeploymentResult {
-  return {
-    siteId,
-    outcome: null,
-    evidence: null,
-    lastStatus: null,
-    polls: 0,
-    trigger: { ...NO_TRIGGER },
-    startedAt: null,
-    endedAt: null,
-    error: null,
-  };
-}
-
 export function followed({ operation, input, read }: Deployment): Followed {
-  return { watcher: operation, result: operation.result, read, intervalMs: input.intervalMs, tries: input.tries };
+  const { intervalMs, tries, jitter } = input;
+  return {
+    poller: operation,
+    result: operation.result,
+    read,
+    intervalMs,
+    tries,
+    jitterMs: jitterMs(intervalMs, jitter),
+  };
 }

@@ -1,57 +1,71 @@
-/** An ambiguous trigger: was a deployment started? Looked for against the baseline for the whole settle time. */
+/**
+ * Reconciles an ambiguous trigger. Compares reads with the baseline for the whole settle time to find out whether a
+ * deployment was started.
+ */
 import { followed, type Deployment } from './deployment-context.ts';
-import { ended, type End } from '../common/conclusion.ts';
-import { skipTo, startBeat } from '../rules/poll-schedule.ts';
-import { covered, watched, type Coverage } from '../rules/watch-coverage.ts';
-import { look, traceOf, type Question, type Sighting } from '../rules/verdict.ts';
+import { targetText } from '../../contract/wording/target-text.ts';
+import { conclude, type Conclusion } from '../common/conclusion.ts';
+import { skipTo, createPollSchedule } from '../rules/poll-schedule.ts';
+import { recordOutage, recordRead, hasNoGaps, type ReadCoverage } from '../rules/watch-coverage.ts';
+import { observe, traceOf, type VerdictContext, type StatusReading } from '../rules/verdict.ts';
 import type { Sent } from './send-and-watch.ts';
-import { POST_UNDER_WAY_MS } from './send-trigger.ts';
-import { EARLY_READS_MS, followDeployment } from './await-verdict.ts';
-import { wait } from '../polling/poll-until.ts';
+import { awaitVerdict } from './await-verdict.ts';
+import { noteProgress } from '../polling/poller.ts';
+import { pollUntil } from '../polling/poll-until.ts';
+import { isNotDeployed } from '../rules/never-deployed.ts';
+import { TIMING } from '../../contract/timing.ts';
 
-/** @param sent the ambiguous trigger, and how many there were with it */
+/**
+ * @param sent the ambiguous trigger, with the number of ambiguous triggers so far
+ * @param notBeforeMs the earliest time for the next one. Reads go on until then: it must not follow a gap
+ */
 export async function reconcile(
   deployment: Deployment,
-  question: Question,
+  context: VerdictContext,
   sent: Sent & { ambiguities: number },
-): Promise<End | 'send again'> {
+  notBeforeMs: number,
+): Promise<Conclusion | 'send again'> {
   const { operation, input, read } = deployment;
   const { intervalMs, settleMs } = input;
   let { seen, coverage, trace } = sent;
-  operation.enter('reconcile');
+  operation.setPhase('reconcile');
   if (trace === null) {
     const nowMs = Date.now();
-    const endsMs = Math.max(nowMs, sent.sentMs + POST_UNDER_WAY_MS) + settleMs;
-    const beat = skipTo(startBeat(sent.sentMs, intervalMs, EARLY_READS_MS), nowMs);
-    const tries = Math.ceil((endsMs - beat.originMs) / intervalMs) - beat.lastSlot;
-    const plan = { what: 'trace', read, beat, tries, notFoundAnswers: question.baseline === null } as const;
-    const end = await wait<Sighting>(operation, plan, (answer, own) => {
-      const answered = answer.ok || (plan.notFoundAnswers && answer.httpStatus === 404);
-      if (answered) coverage = covered(coverage, Date.now());
+    const endsMs = Math.max(Math.max(nowMs, sent.sentMs + TIMING.post.underWayMs) + settleMs, notBeforeMs);
+    const schedule = skipTo(createPollSchedule(sent.sentMs, intervalMs, TIMING.poll.earlyReadsMs), nowMs);
+    const tries = Math.ceil((endsMs - schedule.originMs) / intervalMs) - schedule.lastTick;
+    const notFoundAnswers = context.baseline === null;
+    const afterOutage = () => void (coverage = recordOutage(coverage));
+    const plan = { what: 'trace', read, schedule, tries, notFoundAnswers, afterOutage } as const;
+    const polled = await pollUntil<StatusReading>(operation, plan, (answer, own) => {
+      const answered = answer.ok || (notFoundAnswers && isNotDeployed(answer));
+      if (answered) coverage = recordRead(coverage, Date.now());
       if (!answer.ok) return undefined;
-      seen = look(question, seen, answer, own);
-      return traceOf(question.baseline, answer) === null ? undefined : answer;
+      noteProgress(operation.result, answer);
+      seen = observe(seen, answer, own);
+      return traceOf(context.baseline, answer) === null ? undefined : answer;
     });
-    const name = `site ${input.siteId}: whether its deployment was started is not known`;
-    if (end.end === 'cancelled') return ended('cancelled', 'Cancelled', `cancelled; ${name}`);
-    if (end.end === 'given_up') return ended('unknown', end.reason.type, `${name}: ${end.reason.message}`);
-    if (end.end !== 'judged') return withoutTrace(deployment, coverage, sent.ambiguities, name);
-    trace = end.value;
+    const name = `${targetText(input.target)}: it is unknown whether its deployment was started`;
+    if (polled.kind === 'cancelled') return conclude('cancelled', 'Cancelled', `cancelled; ${name}`);
+    if (polled.kind === 'given_up') return conclude('unknown', polled.reason.type, `${name}: ${polled.reason.message}`);
+    if (polled.kind !== 'decided') return withoutTrace(deployment, coverage, sent.ambiguities, name);
+    trace = polled.value;
   }
-  operation.result.trigger.reconciledBy = traceOf(question.baseline, trace);
-  operation.enter('wait');
-  return followDeployment(followed(deployment), { ...question, acceptedMs: Date.now() }, { seen, sighting: trace });
+  operation.result.acceptedAt = new Date().toISOString();
+  operation.result.trigger.reconciledBy = traceOf(context.baseline, trace);
+  operation.setPhase('wait');
+  return awaitVerdict(followed(deployment), { ...context, acceptedMs: Date.now() }, { seen, reading: trace });
 }
 
 function withoutTrace(
   { input }: Deployment,
-  coverage: Coverage,
+  coverage: ReadCoverage,
   ambiguities: number,
   name: string,
-): End | 'send again' {
-  const unknown = (why: string) => ended('unknown', 'OutcomeUnknown', `${name}: ${why}`);
-  if (ambiguities > 1) return unknown('the request was sent twice, and neither left a trace');
-  if (input.onAmbiguous === 'stop') return unknown('the request left no trace, and was not to be sent again');
-  if (watched(coverage, input.intervalMs, Date.now())) return 'send again';
-  return unknown('the request left no trace, but nobody watched for a while');
+): Conclusion | 'send again' {
+  const unknown = (reason: string) => conclude('unknown', 'OutcomeUnknown', `${name}: ${reason}`);
+  if (ambiguities > 1) return unknown('the request was sent twice, and neither attempt left a trace');
+  if (input.onAmbiguous === 'stop') return unknown('the request left no trace, and the run must not send it again');
+  if (hasNoGaps(coverage, input.intervalMs, Date.now())) return 'send again';
+  return unknown('the request left no trace, but the status was not read for a while');
 }

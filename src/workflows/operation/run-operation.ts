@@ -1,6 +1,6 @@
 /**
- * What both operations are: a child of a run under the id that is the lock, with progress, hints, and a queue that is
- * handed on however it ends.
+ * What both operations share: each is a child of a run, its id is the lock, and it takes queries and hints. However it
+ * ends, it passes its lock queue on.
  */
 import { ApplicationFailure } from '@temporalio/common';
 import {
@@ -12,41 +12,38 @@ import {
   setHandler,
   workflowInfo,
 } from '@temporalio/workflow';
-import {
-  QUERIES,
-  type BackupResult,
-  type BackupServerInput,
-  type DeploymentResult,
-  type DeploySiteInput,
-  type OperationPhase,
-  type OperationProgress,
-  type TriggerReport,
-} from '../../contract/run.ts';
+import { QUERIES } from '../../contract/names.ts';
+import type { BackupResult, DeploymentResult } from '../../contract/run.ts';
+import type {
+  BackupServerInput,
+  DeploySiteInput,
+  OperationPhase,
+  OperationProgress,
+} from '../../contract/operation.ts';
 import type { Claim } from '../../contract/event.ts';
-import { whyOperation } from '../../contract/wording/explain-wait.ts';
+import { explainOperation } from '../../contract/wording/explain-wait.ts';
 import { setAttributes, type Attributes } from '../common/search-attributes.ts';
 import { observeCancellation } from '../common/cancellation.ts';
 import { operationDetails } from '../common/ui-details.ts';
-import { defect, ended, resultOrFailure, type End } from '../common/conclusion.ts';
+import { concludeInternal, conclude, resultOrFailure, type Conclusion } from '../common/conclusion.ts';
 import { keepHints } from '../polling/hints.ts';
-import { holdLock } from '../lock/release.ts';
-import { createWatcher, type Watcher } from '../polling/poller.ts';
-import { answerWhy } from '../common/explain-query.ts';
+import { openLockQueue } from '../lock/release.ts';
+import { parkedPhase } from '../polling/parking.ts';
+import { createPoller, type Poller } from '../polling/poller.ts';
+import { answerWhyQuery } from '../common/explain-query.ts';
 
-export const progressQuery = defineQuery<OperationProgress>(QUERIES.progress);
+const progressQuery = defineQuery<OperationProgress>(QUERIES.progress);
 
-export interface Operation<R> extends Watcher {
+export interface Operation<R> extends Poller {
   readonly result: R;
-  enter(phase: OperationPhase): void;
-  noteTrigger(kind: string): void;
+  setPhase(phase: OperationPhase): void;
+  recordTrigger(kind: string): void;
 }
 
-export const NO_TRIGGER: TriggerReport = { attempts: 0, ambiguous: false, reconciledBy: null };
-
-const RUN_WAS_RESET = ended(
+const RUN_WAS_RESET = conclude(
   'unknown',
   'OutcomeUnknown',
-  'the run was reset, and may have sent this request before: nothing was sent; look at the service, start a new run',
+  'the run was reset and may have sent this request before, so nothing was sent: check the service, then start a new run',
 );
 
 /** @param lockId the only id under which this operation may run */
@@ -54,54 +51,62 @@ export async function runOperation<R extends BackupResult | DeploymentResult>(
   lockId: string,
   input: BackupServerInput | DeploySiteInput,
   result: R,
-  work: (operation: Operation<R>) => Promise<End>,
+  work: (operation: Operation<R>) => Promise<Conclusion>,
 ): Promise<R> {
   refuseWrongId(lockId);
-  const lock = holdLock(input.waiters);
-  const operation = openOperation(input, result);
+  const lock = openLockQueue(input.waiters);
+  const operation = createOperation(input, result);
   return CancellationScope.nonCancellable(async () => {
-    const end = input.reset ? RUN_WAS_RESET : await work(operation).catch(defect);
-    result.outcome = end.outcome;
+    const conclusion = input.reset ? RUN_WAS_RESET : await work(operation).catch(concludeInternal);
+    result.outcome = conclusion.outcome;
     result.endedAt = new Date().toISOString();
-    if ('error' in result) result.error = end.error;
-    operation.show(null);
-    operation.enter('done');
-    await lock.release('serverId' in result ? { result, error: end.error } : null);
+    if ('error' in result) result.error = conclusion.error;
+    operation.setWaiting(null);
+    operation.setPhase('done');
+    await lock.release('serverId' in result ? { service: input.service, result, error: conclusion.error } : null);
     await condition(allHandlersFinished);
-    return resultOrFailure(result, end.error);
+    return resultOrFailure(result, conclusion.error);
   });
 }
 
-function openOperation<R extends BackupResult | DeploymentResult>(
+function createOperation<R extends BackupResult | DeploymentResult>(
   input: BackupServerInput | DeploySiteInput,
   result: R,
 ): Operation<R> {
   const progress: OperationProgress<R> = { phase: 'trigger', result, waiting: null };
   const upsert = (attributes: Attributes) => setAttributes(input.searchAttributes, attributes);
-  setHandler(progressQuery, () => progress, { description: 'What is known now, and what is waited for.' });
-  answerWhy(() => whyOperation(progress));
-  const watcher = createWatcher(result, {
+  setHandler(progressQuery, () => progress, { description: 'What is known now, and what the operation waits for.' });
+  answerWhyQuery(() => explainOperation(progress));
+  const setPhase = (phase: OperationPhase) => {
+    progress.phase = phase;
+    upsert({ phase, ...(result.outcome === null ? {} : { outcome: result.outcome }) });
+    setCurrentDetails(operationDetails(progress));
+  };
+  const poller = createPoller(result, {
     cancellation: observeCancellation(),
-    hints: keepHints(input.tries, (claim) => isAbout(claim, result)),
-    show(waiting) {
+    hints: keepHints({
+      tries: input.tries,
+      served: () => input,
+      concerns: (claim) => isAbout(claim, result),
+    }),
+    outageBudgetMs: input.outageBudgetMs,
+    setParked: parkedPhase(() => progress.phase, setPhase),
+    setWaiting(waiting) {
       progress.waiting = waiting;
       setCurrentDetails(operationDetails(progress));
     },
   });
-  return Object.assign(watcher, {
+  return Object.assign(poller, {
     result,
-    enter(phase: OperationPhase) {
-      progress.phase = phase;
-      upsert({ phase, ...(result.outcome === null ? {} : { outcome: result.outcome }) });
-      setCurrentDetails(operationDetails(progress));
-    },
-    noteTrigger: (trigger: string) => upsert({ trigger }),
+    setPhase,
+    recordTrigger: (trigger: string) => upsert({ trigger }),
   });
 }
 
-/** A backup has no id while its trigger isn't answered: then every claim may be about it. */
+/** A backup has no id until its trigger is answered. Until then, every claim may be about it. */
 function isAbout(claim: Claim, result: BackupResult | DeploymentResult): boolean {
-  if ('siteId' in result) return claim.kind === 'resource.deleted' && claim.siteId === result.siteId;
+  // The siteId of an app is null: an event names a site only.
+  if ('target' in result) return claim.kind === 'resource.deleted' && claim.siteId === result.siteId;
   return claim.kind === 'backup.failed' && [null, claim.backupId].includes(result.backupId);
 }
 
@@ -110,7 +115,7 @@ function refuseWrongId(lockId: string): void {
   if (workflowId === lockId && parent !== undefined) return;
   throw ApplicationFailure.create({
     type: 'WrongWorkflowId',
-    message: `${workflowType} runs only as a child of a run and under the id ${lockId}, which is its lock; start a run`,
+    message: `${workflowType} runs only as a child of a run, under the id ${lockId}, which is its lock: start a run instead`,
     nonRetryable: true,
   });
 }

@@ -1,57 +1,83 @@
-/** The POST of a deployment, watched: reads go on while its answer is outstanding, so that no trace is missed. */
-import { post, postSummary, POST_UNDER_WAY_MS, triggerEnd, triggerInput } from './send-trigger.ts';
+/** Sends the POST of a deployment and keeps reading until it is answered, so that no trace is missed. */
+import { targetText } from '../../contract/wording/target-text.ts';
+import { postSummary, awaitTrigger, triggerInput } from './send-trigger.ts';
+import type { DeploymentResult } from '../../contract/run.ts';
 import type { Deployment } from './deployment-context.ts';
-import { startBeat } from '../rules/poll-schedule.ts';
-import { covered, startCoverage, type Coverage } from '../rules/watch-coverage.ts';
-import type { TriggerEnd } from '../rules/trigger-policy.ts';
-import { look, NOTHING_SEEN, traceOf, type Question, type Seen, type Sighting } from '../rules/verdict.ts';
-import { EARLY_READS_MS } from './await-verdict.ts';
-import { wait } from '../polling/poll-until.ts';
+import type { Operation } from './run-operation.ts';
+import { createPollSchedule } from '../rules/poll-schedule.ts';
+import { recordRead, startReadCoverage, type ReadCoverage } from '../rules/watch-coverage.ts';
+import { isUnsent, type TriggerResult } from '../rules/trigger-policy.ts';
+import {
+  observe,
+  NO_OBSERVATIONS,
+  traceOf,
+  type VerdictContext,
+  type Observations,
+  type StatusReading,
+} from '../rules/verdict.ts';
+import { noteProgress } from '../polling/poller.ts';
+import { pollUntil } from '../polling/poll-until.ts';
+import { isNotDeployed } from '../rules/never-deployed.ts';
+import { TIMING } from '../../contract/timing.ts';
+import { triggerOnce } from '../common/activity-proxies.ts';
 
 export interface Sent {
-  end: TriggerEnd<{ marks: string[] }>;
+  result: TriggerResult<{ identityMarkers: string[] }>;
   sentMs: number;
-  seen: Seen;
-  coverage: Coverage;
-  /** What showed that a deployment began, if anything did. */
-  trace: Sighting | null;
+  seen: Observations;
+  coverage: ReadCoverage;
+  /** The reading that showed that a deployment began, if any. */
+  trace: StatusReading | null;
 }
 
-export async function sendWatched({ operation, input, read }: Deployment, question: Question): Promise<Sent> {
-  const { siteId, intervalMs } = input;
+export async function sendWatched({ operation, input, read }: Deployment, context: VerdictContext): Promise<Sent> {
+  const { target, intervalMs } = input;
   const { trigger } = operation.result;
   const sentMs = Date.now();
-  const sent: Omit<Sent, 'end'> = { sentMs, seen: NOTHING_SEEN, coverage: startCoverage(sentMs), trace: null };
-  operation.enter('trigger');
+  const sent: Omit<Sent, 'result'> = {
+    sentMs,
+    seen: NO_OBSERVATIONS,
+    coverage: startReadCoverage(sentMs),
+    trace: null,
+  };
+  operation.setPhase('trigger');
   trigger.attempts += 1;
-  const summary = postSummary(`deploy site ${siteId}`, trigger);
-  let end: Sent['end'] | undefined;
-  const answered = triggerEnd(
-    post.triggerDeployment.executeWithOptions({ summary }, [{ ...triggerInput(input), siteId }]),
-  ).then((it) => (end = it));
-  await wait(
+  const summary = postSummary(`deploy ${targetText(target)}`, trigger);
+  let result: Sent['result'] | undefined;
+  const answered = awaitTrigger(
+    triggerOnce.triggerDeployment.executeWithOptions({ summary }, [{ ...triggerInput(input), target }]),
+  ).then((it) => (result = it));
+  await pollUntil(
     operation,
     {
       what: 'trace',
       read,
-      beat: startBeat(sentMs, intervalMs, EARLY_READS_MS),
-      tries: Math.ceil(POST_UNDER_WAY_MS / intervalMs),
-      until: () => end !== undefined,
+      schedule: createPollSchedule(sentMs, intervalMs, TIMING.poll.earlyReadsMs),
+      tries: Math.ceil(TIMING.post.underWayMs / intervalMs),
+      until: () => result !== undefined,
+      parks: false,
     },
     (answer) => {
-      if (answer.ok) watch(sent, question, answer);
-      else if (question.baseline === null && answer.httpStatus === 404)
-        sent.coverage = covered(sent.coverage, Date.now());
+      if (answer.ok) watch(operation, sent, context, answer);
+      else if (context.baseline === null && isNotDeployed(answer))
+        sent.coverage = recordRead(sent.coverage, Date.now());
       return undefined;
     },
   );
-  // Even when cancelled: what became of the request belongs into the result.
-  await answered;
-  return { ...sent, end: end ?? (await answered) };
+  // Even when cancelled, because the result reports what became of the request.
+  const ended = await answered;
+  if (isUnsent(ended)) trigger.attempts -= 1;
+  return { ...sent, result: ended };
 }
 
-function watch(sent: Omit<Sent, 'end'>, question: Question, sighting: Sighting): void {
-  sent.seen = look(question, sent.seen, sighting, true);
-  sent.coverage = covered(sent.coverage, Date.now());
-  if (traceOf(question.baseline, sighting) !== null) sent.trace = sighting;
+function watch(
+  { result }: Operation<DeploymentResult>,
+  sent: Omit<Sent, 'result'>,
+  context: VerdictContext,
+  reading: StatusReading,
+): void {
+  sent.seen = observe(sent.seen, reading, true);
+  sent.coverage = recordRead(sent.coverage, Date.now());
+  if (traceOf(context.baseline, reading) !== null) sent.trace = reading;
+  noteProgress(result, reading);
 }

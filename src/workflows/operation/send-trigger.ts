@@ -1,56 +1,64 @@
-/** One POST: a regular activity with one attempt, never a local one, and what its end means. */
-import { ActivityFailure, ApplicationFailure, TimeoutFailure } from '@temporalio/common';
-import { proxyActivities, workflowInfo } from '@temporalio/workflow';
-import type { Activities } from '../../activities/index.ts';
-import type { TriggerActivityInput, TriggerFailureDetails, TriggerReport } from '../../contract/run.ts';
-import type { TriggerEnd } from '../rules/trigger-policy.ts';
+/** Sends one POST, as a regular activity with one attempt and never as a local one, and classifies its result. */
+import { ActivityFailure, ApplicationFailure, TimeoutFailure, TimeoutType } from '@temporalio/common';
+import { workflowInfo } from '@temporalio/workflow';
+import type { TriggerActivityInput, TriggerFailureDetails } from '../../contract/activities.ts';
+import type { TriggerReport } from '../../contract/run.ts';
+import { whileCertain, type TriggerResult } from '../rules/trigger-policy.ts';
 
-/**
- * From scheduling until the last moment a request can still be under way: 3 s in which it may be sent, 8 s for the
- * answer, and one to spare. No POST follows an ambiguous one before that, however early its failure was known.
- */
-export const POST_UNDER_WAY_MS = 12_000;
-
-export const post = proxyActivities<Activities>({
-  startToCloseTimeout: POST_UNDER_WAY_MS,
-  heartbeatTimeout: '5 seconds',
-  retry: { maximumAttempts: 1 },
-});
-
-/** What every POST of an operation is given. */
-export function triggerInput({ service, idempotencyKey }: Pick<TriggerActivityInput, 'service' | 'idempotencyKey'>) {
-  return { service, idempotencyKey, firstRunId: workflowInfo().firstExecutionRunId };
+/** Input of every POST of an operation. */
+export function triggerInput({
+  service,
+  epoch,
+  idempotencyKey,
+}: Pick<TriggerActivityInput, 'service' | 'epoch' | 'idempotencyKey'>) {
+  return { service, epoch, idempotencyKey, firstRunId: workflowInfo().firstExecutionRunId };
 }
 
 export const postSummary = (what: string, report: TriggerReport): string => `${what}, request ${report.attempts}`;
 
-export async function triggerEnd<A>(call: Promise<A>): Promise<TriggerEnd<A>> {
+/** Call it when the request is scheduled. */
+export async function awaitTrigger<A>(call: Promise<A>): Promise<TriggerResult<A>> {
+  const scheduledMs = Date.now();
   try {
     return { kind: 'accepted', answer: await call };
   } catch (error) {
-    return endOf(error);
+    const result = classifyTriggerError(error);
+    const { kind } = result;
+    const isWithoutEffect = kind === 'no_effect' || kind === 'not_taken' || kind === 'held_back';
+    return isWithoutEffect ? whileCertain(result, Date.now() - scheduledMs) : result;
   }
 }
 
-function endOf(error: unknown): Exclude<TriggerEnd<never>, { kind: 'accepted' }> {
+function classifyTriggerError(error: unknown): Exclude<TriggerResult<never>, { kind: 'accepted' }> {
   const cause = error instanceof ActivityFailure ? error.cause : error;
+  if (cause instanceof TimeoutFailure && cause.timeoutType === TimeoutType.SCHEDULE_TO_START) {
+    return { kind: 'not_taken', message: 'no worker that can reach the service took the request in time' };
+  }
   if (!(cause instanceof ApplicationFailure)) {
     const lost =
-      cause instanceof TimeoutFailure ? 'the worker was lost around the request' : 'the request has no known end';
+      cause instanceof TimeoutFailure
+        ? 'the worker was lost before, during or after the request'
+        : 'the result of the request is unknown';
     return { kind: 'ambiguous', message: lost };
   }
-  const { retryAfterMs = null } = (cause.details?.[0] ?? {}) as Partial<TriggerFailureDetails>;
+  const { retryAfterMs = null, httpStatus = null } = (cause.details?.[0] ?? {}) as Partial<TriggerFailureDetails>;
   const { message } = cause;
   switch (cause.type) {
+    case 'Resting':
+      return { kind: 'not_taken', message };
+    case 'HeldBack':
+      return { kind: 'held_back', message, retryAfterMs };
     case 'NotSent':
+    case 'NotReached':
     case 'Throttled':
-      return { kind: 'without_effect', message, retryAfterMs };
+      return { kind: 'no_effect', message, retryAfterMs };
     case 'Conflict':
       return { kind: 'conflict', message, retryAfterMs };
     case 'Reset':
+    case 'Restored':
       return { kind: 'reset', message };
     case 'Refused':
-      return { kind: 'refused', message };
+      return { kind: httpStatus === 401 || httpStatus === 403 ? 'unauthorized' : 'refused', message };
     default:
       return { kind: 'ambiguous', message };
   }

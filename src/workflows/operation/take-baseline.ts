@@ -1,66 +1,84 @@
-/** The baseline: what the endpoint says just before the trigger, once nobody else's deployment is in progress. */
-import type { ReadResult } from '../../contract/run.ts';
+/** Takes the baseline: the latest status just before the trigger, once no other deployment is in progress. */
 import type { Deployment } from './deployment-context.ts';
-import { ended, type End } from '../common/conclusion.ts';
-import { startBeat } from '../rules/poll-schedule.ts';
-import type { Sighting } from '../rules/verdict.ts';
-import { wait } from '../polling/poll-until.ts';
-import { lastRead } from '../polling/poller.ts';
+import type { Target } from '../../contract/target.ts';
+import { targetText } from '../../contract/wording/target-text.ts';
+import { conclude, type Conclusion } from '../common/conclusion.ts';
+import { jitterMs } from '../rules/jitter.ts';
+import { createPollSchedule } from '../rules/poll-schedule.ts';
+import type { StatusReading } from '../rules/verdict.ts';
+import { pollUntil } from '../polling/poll-until.ts';
+import { lateness } from '../rules/deadline.ts';
+import { describeLastStatus } from '../polling/poller.ts';
+import { FIRST_READS_MS, watchForNeverDeployed } from '../rules/never-deployed.ts';
+import type { ReadResult } from '../../contract/activities.ts';
 
-/** A null baseline: there was no deployment yet. */
-export type Baseline = { baseline: Sighting | null } | { end: End };
+/** A null baseline means that the site was never deployed. */
+export type Baseline = { baseline: StatusReading | null } | { conclusion: Conclusion };
 
-/** @param busyEndsMs until when somebody else's deployment is waited for */
+/** @param busyEndsMs until when to wait for another deployment to end */
 export async function takeBaseline({ operation, input, read }: Deployment, busyEndsMs: number): Promise<Baseline> {
-  operation.enter('baseline');
+  operation.setPhase('baseline');
   const nowMs = Date.now();
-  const tries = Math.max(0, Math.floor((busyEndsMs - nowMs) / input.intervalMs));
+  const { intervalMs, jitter } = input;
+  const delayMs = jitterMs(intervalMs, jitter);
+  const tries = Math.max(0, Math.floor((busyEndsMs - nowMs - delayMs) / intervalMs));
   let answered = false;
-  const end = await wait<Baseline>(
+  const neverDeployed = watchForNeverDeployed(operation.lastStatus === null ? input.admissionRead : 'status');
+  const late = () => lateness(input.deadline, Date.now());
+  const notStarted = (type: 'Refused' | 'Cancelled' | 'Busy' | 'TooLate', reason: string): Baseline => ({
+    conclusion: conclude('not_started', type, notDeployed(input.target, reason)),
+  });
+  const polled = await pollUntil<Baseline>(
     operation,
-    { what: 'baseline', read, beat: startBeat(nowMs, input.intervalMs, [0]), tries },
+    {
+      what: 'baseline',
+      read,
+      schedule: createPollSchedule(nowMs, intervalMs, FIRST_READS_MS, delayMs),
+      tries,
+      until: () => operation.parking.current !== null && late() !== null,
+    },
     (answer) => {
       answered ||= answer.ok;
-      if (answer.ok) return answer.state === 'in_progress' ? undefined : { baseline: answer };
-      if (answer.httpStatus === 404) return { baseline: null };
-      // Once we were let in, a token that is refused may be one that is being swapped.
+      if (answer.ok && answer.state !== 'in_progress') return { baseline: answer };
+      if (neverDeployed.isProvenBy(answer)) return { baseline: null };
+      // If an earlier read was answered, the token may have been rejected because it is being rotated.
       const refusal = answered ? null : refusalOf(answer);
-      return refusal === null
-        ? undefined
-        : { end: ended('not_started', 'Refused', notDeployed(input.siteId, refusal)) };
+      return refusal === null ? undefined : notStarted('Refused', refusal);
     },
   );
-  switch (end.end) {
-    case 'judged':
-      return end.value;
+  switch (polled.kind) {
+    case 'decided':
+      return polled.value;
     case 'given_up':
-      return { end: ended('not_started', 'Refused', notDeployed(input.siteId, end.reason.message)) };
+      return notStarted('Refused', polled.reason.message);
     case 'cancelled':
-      return { end: ended('not_started', 'Cancelled', notDeployed(input.siteId, 'cancelled')) };
-    default:
-      return { end: ended('not_started', 'Busy', notDeployed(input.siteId, busyMessage(lastRead(operation)))) };
+      return notStarted('Cancelled', 'cancelled');
+    case 'stopped':
+      return notStarted('TooLate', late() ?? 'it is too late');
+    case 'exhausted':
+      return notStarted('Busy', busyMessage(describeLastStatus(operation)));
   }
 }
 
 /**
- * The message of a read that will not do better when repeated, before anything was started; or null.
- * @param notFound whether a 404 is one: there is nothing to read
+ * The message of a failed read that no retry will fix, or null. Only for reads before anything was started.
+ * @param notFound whether a 404 is such a failure, because there is nothing to read
  */
 export function refusalOf(read: ReadResult, notFound = false): string | null {
   if (read.ok || read.httpStatus === null) return null;
   const { httpStatus } = read;
   if (httpStatus === 404) return notFound ? read.message : null;
-  const passing = httpStatus >= 500 || [408, 409, 423, 425, 429].includes(httpStatus);
-  return passing ? null : read.message;
+  const isTransient = httpStatus >= 500 || [408, 409, 423, 425, 429].includes(httpStatus);
+  return isTransient ? null : read.message;
 }
 
-function notDeployed(siteId: string, reason: string): string {
-  return `site ${siteId} was not deployed: ${reason}`;
+function notDeployed(target: Target, reason: string): string {
+  return `${targetText(target)} was not deployed: ${reason}`;
 }
 
 function busyMessage(lastStatus: string): string {
   return (
-    `somebody else's deployment is in progress, last status ${lastStatus}; ` +
-    'try again when it has ended, or map the status in belay.yaml if that word is final'
+    `another deployment is in progress (last status ${lastStatus}); ` +
+    'try again when it has ended, or map the status in belay.yaml if it is final'
   );
 }

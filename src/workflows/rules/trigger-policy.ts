@@ -1,85 +1,143 @@
 /**
- * What follows the end of a POST. It is not idempotent, so it is sent again only when it certainly had no effect, and
- * after an ambiguous one nobody may claim that nothing was started. Pure: times are milliseconds since 1970.
+ * Decides what follows a POST. A POST is not idempotent, so it is sent again only if it certainly had no effect. After
+ * an ambiguous one, no result may claim that nothing was started. Pure: times are milliseconds since 1970.
  */
-import type { ErrorType, Outcome } from '../../contract/run.ts';
+import { MAYBE_RESTORED } from '../../contract/wording/restored.ts';
+import { durationText } from '../../contract/wording/duration.ts';
+import type { ErrorType, Outcome } from '../../contract/names.ts';
+import { TIMING } from '../../contract/timing.ts';
 
-export const MAX_WITHOUT_EFFECT = 5;
+export const MAX_NO_EFFECT = 5;
 
-export type TriggerEnd<A> =
+export type TriggerResult<A> =
   | { kind: 'accepted'; answer: A }
-  /** Certainly without effect: never connected, not sent, turned away with 429 or 503. */
-  | { kind: 'without_effect'; message: string; retryAfterMs: number | null }
-  /** 409, 423: somebody else's operation is in the way. */
+  /** Certainly without effect: not connected, not sent, rejected with 429 or 503, or a 404 that is not JSON. */
+  | { kind: 'no_effect'; message: string; retryAfterMs: number | null }
+  /** 409 or 423: another operation is in progress. */
   | { kind: 'conflict'; message: string; retryAfterMs: number | null }
+  /** Certainly without effect: no worker took it that can reach the service. */
+  | { kind: 'not_taken'; message: string }
+  /** Certainly without effect: the worker keeps a pause of the service, or the ceiling. */
+  | { kind: 'held_back'; message: string; retryAfterMs: number | null }
+  /** 401 or 403, certainly without effect: another worker may have a valid token. */
+  | { kind: 'unauthorized'; message: string }
   | { kind: 'refused'; message: string }
-  /** Not sent, but an earlier execution of the same operation may have sent it. */
+  /** Not sent, but an earlier execution of the same operation may have sent it, or one before a restore. */
   | { kind: 'reset'; message: string }
   | { kind: 'ambiguous'; message: string };
 
-/** The ends so far. */
-export interface Ends {
-  withoutEffect: number;
+export interface TriggerCounts {
+  noEffect: number;
   conflicts: number;
   ambiguous: number;
-  /** When the first POST ended: the budget for sending again runs from there. */
+  unauthorized: number;
+  /** Why the last one that a worker took was not accepted. */
+  reason: string | null;
+  /** When the first POST ended. The budget for sending again starts there. */
   firstMs: number | null;
 }
 
-export const NO_ENDS: Ends = { withoutEffect: 0, conflicts: 0, ambiguous: 0, firstMs: null };
+export const NO_TRIGGERS: TriggerCounts = {
+  noEffect: 0,
+  conflicts: 0,
+  ambiguous: 0,
+  unauthorized: 0,
+  reason: null,
+  firstMs: null,
+};
 
 export type TriggerStep =
-  | { step: 'send'; atMs: number }
-  /** Look for a trace; nothing is sent again before this. */
-  | { step: 'reconcile'; notBeforeMs: number }
-  | { step: 'end'; outcome: Extract<Outcome, 'not_started' | 'unknown'>; type: ErrorType; message: string };
+  | { kind: 'send'; atMs: number }
+  /** Look for a trace, and send nothing before this time. */
+  | { kind: 'reconcile'; notBeforeMs: number }
+  | { kind: 'end'; outcome: Extract<Outcome, 'not_started' | 'unknown'>; type: ErrorType; message: string };
 
 export interface TriggerBudget {
   intervalMs: number;
-  /** How long a POST without effect may be sent again, from the first end on. */
+  /** How long after the first POST ended another one may be sent. */
   resendMs: number;
-  /** Until when somebody else's operation is waited for. */
+  /** Until when to wait for another operation to end. */
   busyEndsMs: number;
 }
 
-export function countEnd(ends: Ends, end: TriggerEnd<unknown>, nowMs: number): Ends {
+/**
+ * A request that was not sent is certainly without effect only if no long time has passed. After hours, Temporal's
+ * database may have been restored to a moment before a request that was sent: history looks the same after an outage.
+ */
+export function whileCertain<R extends TriggerResult<never> & { kind: 'no_effect' | 'not_taken' | 'held_back' }>(
+  result: R,
+  passedMs: number,
+): R | Extract<TriggerResult<never>, { kind: 'reset' }> {
+  if (passedMs <= TIMING.post.certainMs) return result;
+  const why = `${durationText(TIMING.post.certainMs)} or more passed, and ${MAYBE_RESTORED}`;
+  return { kind: 'reset', message: `${result.message}; ${why}: check the service, then start a new run` };
+}
+
+export function countTrigger(counts: TriggerCounts, result: TriggerResult<unknown>, nowMs: number): TriggerCounts {
   return {
-    withoutEffect: ends.withoutEffect + (end.kind === 'without_effect' ? 1 : 0),
-    conflicts: ends.conflicts + (end.kind === 'conflict' ? 1 : 0),
-    ambiguous: ends.ambiguous + (end.kind === 'ambiguous' ? 1 : 0),
-    firstMs: ends.firstMs ?? nowMs,
+    noEffect: counts.noEffect + (result.kind === 'no_effect' ? 1 : 0),
+    conflicts: counts.conflicts + (result.kind === 'conflict' ? 1 : 0),
+    ambiguous: counts.ambiguous + (result.kind === 'ambiguous' ? 1 : 0),
+    unauthorized: counts.unauthorized + (result.kind === 'unauthorized' ? 1 : 0),
+    reason: 'message' in result && !isUnsent(result) ? result.message : counts.reason,
+    firstMs: counts.firstMs ?? nowMs,
   };
 }
 
-/** @param ends with this end counted */
+/** No worker took it, or the worker kept it back, so it counts as no attempt. */
+export const isUnsent = ({ kind }: TriggerResult<unknown>): boolean => kind === 'not_taken' || kind === 'held_back';
+
+/** @param counts counts that include this result */
 export function afterTrigger(
-  end: Exclude<TriggerEnd<unknown>, { kind: 'accepted' }>,
-  ends: Ends,
+  result: Exclude<TriggerResult<unknown>, { kind: 'accepted' }>,
+  counts: TriggerCounts,
   budget: TriggerBudget,
   nowMs: number,
 ): TriggerStep {
-  if (end.kind === 'ambiguous') return { step: 'reconcile', notBeforeMs: nowMs };
-  if (end.kind === 'reset') return { step: 'end', outcome: 'unknown', type: 'OutcomeUnknown', message: end.message };
-  if (end.kind === 'refused') return nothingStarted(ends, 'Refused', end.message);
-  if (ends.ambiguous > 0) {
-    // What is in the way may be our own operation, and the next request could be one too many: look again first.
-    const notBeforeMs = nowMs + (end.retryAfterMs ?? 0);
-    const late = end.retryAfterMs !== null && notBeforeMs > (ends.firstMs ?? nowMs) + budget.resendMs;
-    const spent = late || ends.withoutEffect + ends.conflicts >= MAX_WITHOUT_EFFECT;
-    return spent ? nothingStarted(ends, 'OutcomeUnknown', end.message) : { step: 'reconcile', notBeforeMs };
+  if (result.kind === 'ambiguous') return { kind: 'reconcile', notBeforeMs: nowMs };
+  if (result.kind === 'reset')
+    return { kind: 'end', outcome: 'unknown', type: 'OutcomeUnknown', message: result.message };
+  if (result.kind === 'refused') return nothingStarted(counts, 'Refused', result.message);
+  if (result.kind === 'not_taken' || result.kind === 'held_back' || result.kind === 'unauthorized') {
+    return afterUnfitWorker(result, counts, budget, nowMs);
   }
-  const atMs = nowMs + (end.retryAfterMs ?? budget.intervalMs);
-  if (end.kind === 'conflict') {
-    return atMs <= budget.busyEndsMs ? { step: 'send', atMs } : nothingStarted(ends, 'Busy', end.message);
+  if (counts.ambiguous > 0) {
+    // The operation in progress may be ours, and another request could start a second one: look for a trace first.
+    const notBeforeMs = nowMs + (result.retryAfterMs ?? 0);
+    const late = result.retryAfterMs !== null && notBeforeMs > (counts.firstMs ?? nowMs) + budget.resendMs;
+    const spent = late || counts.noEffect + counts.conflicts >= MAX_NO_EFFECT;
+    return spent ? nothingStarted(counts, 'OutcomeUnknown', result.message) : { kind: 'reconcile', notBeforeMs };
   }
-  const spent = ends.withoutEffect >= MAX_WITHOUT_EFFECT || atMs > (ends.firstMs ?? nowMs) + budget.resendMs;
-  return spent ? nothingStarted(ends, 'Refused', end.message) : { step: 'send', atMs };
+  const atMs = nowMs + (result.retryAfterMs ?? budget.intervalMs);
+  if (result.kind === 'conflict') {
+    return atMs <= budget.busyEndsMs ? { kind: 'send', atMs } : nothingStarted(counts, 'Busy', result.message);
+  }
+  const spent = counts.noEffect >= MAX_NO_EFFECT || atMs > (counts.firstMs ?? nowMs) + budget.resendMs;
+  return spent ? nothingStarted(counts, 'Refused', result.message) : { kind: 'send', atMs };
 }
 
-function nothingStarted(ends: Ends, type: ErrorType, message: string): TriggerStep {
-  if (ends.ambiguous === 0) return { step: 'end', outcome: 'not_started', type, message };
+/** The request was never judged: only time ends this, or a second worker that is refused. */
+function afterUnfitWorker(
+  result: TriggerResult<never> & { kind: 'not_taken' | 'held_back' | 'unauthorized' },
+  counts: TriggerCounts,
+  { resendMs }: TriggerBudget,
+  nowMs: number,
+): TriggerStep {
+  const { kind, message } = result;
+  if (kind === 'unauthorized' && counts.unauthorized > 1) return nothingStarted(counts, 'Refused', message);
+  const pauseMs = kind === 'held_back' ? result.retryAfterMs : null;
+  const atMs = nowMs + (pauseMs ?? (kind === 'unauthorized' ? 0 : TIMING.post.notTakenPauseMs));
+  const patienceMs = counts.unauthorized > 0 ? Math.min(resendMs, TIMING.poll.unauthorizedPatienceMs) : resendMs;
+  if (atMs > (counts.firstMs ?? nowMs) + patienceMs) {
+    return nothingStarted(counts, 'Refused', counts.reason === null ? message : `${message}; before: ${counts.reason}`);
+  }
+  return counts.ambiguous > 0 ? { kind: 'reconcile', notBeforeMs: atMs } : { kind: 'send', atMs };
+}
+
+function nothingStarted(counts: TriggerCounts, type: ErrorType, message: string): TriggerStep {
+  if (counts.ambiguous === 0) return { kind: 'end', outcome: 'not_started', type, message };
   return {
-    step: 'end',
+    kind: 'end',
     outcome: 'unknown',
     type: 'OutcomeUnknown',
     message: `an earlier request may have had an effect; ${message}`,

@@ -1,26 +1,28 @@
-/** Whether we watched the service since a POST, or were blind for a while. Pure: times are milliseconds since 1970. */
+/** Tracks whether reads since a POST left gaps. Pure: times are milliseconds since 1970. */
+import { TIMING } from '../../contract/timing.ts';
 
-const SLACK_MS = 5_000;
-
-export interface Coverage {
+export interface ReadCoverage {
   postMs: number;
   lastReadMs: number | null;
   longestGapMs: number;
 }
 
-export const startCoverage = (postMs: number): Coverage => ({ postMs, lastReadMs: null, longestGapMs: 0 });
+export const startReadCoverage = (postMs: number): ReadCoverage => ({ postMs, lastReadMs: null, longestGapMs: 0 });
 
-/** Counts an answered read; a failed one saw nothing. */
-export function covered(coverage: Coverage, readMs: number): Coverage {
+/** Call it for answered reads only: a failed one shows nothing. */
+export function recordRead(coverage: ReadCoverage, readMs: number): ReadCoverage {
   const gapMs = coverage.lastReadMs === null ? 0 : readMs - coverage.lastReadMs;
-  if (coverage.lastReadMs === null && readMs - coverage.postMs > SLACK_MS) {
+  if (coverage.lastReadMs === null && readMs - coverage.postMs > TIMING.verdict.coverageSlackMs) {
     return { ...coverage, lastReadMs: readMs, longestGapMs: Infinity };
   }
   return { ...coverage, lastReadMs: readMs, longestGapMs: Math.max(coverage.longestGapMs, gapMs) };
 }
 
-/** A read within five seconds of the POST, and no gap over the interval and five seconds since. */
-export function watched(coverage: Coverage, intervalMs: number, nowMs: number): boolean {
+/** Nothing was read while the service was down, however short that was. */
+export const recordOutage = (coverage: ReadCoverage): ReadCoverage => ({ ...coverage, longestGapMs: Infinity });
+
+/** True if a read followed the POST within five seconds, and no gap since was over the interval plus five seconds. */
+export function hasNoGaps(coverage: ReadCoverage, intervalMs: number, nowMs: number): boolean {
   if (coverage.lastReadMs === null) return false;
-  return Math.max(coverage.longestGapMs, nowMs - coverage.lastReadMs) <= intervalMs + SLACK_MS;
+  return Math.max(coverage.longestGapMs, nowMs - coverage.lastReadMs) <= intervalMs + TIMING.verdict.coverageSlackMs;
 }

@@ -5,23 +5,24 @@ import { eventually } from '../../support/eventually.ts';
 import { began } from '../../support/journal.ts';
 import { resultOf } from '../../support/outcome.ts';
 import { resetToBeginning } from '../../support/reset.ts';
-import { fresh, startWorld, type World } from '../../support/world.ts';
+import { sharedStack } from '../../support/shared-stack.ts';
+import { fresh, type TestStack } from '../../support/world.ts';
 
 const PACE = { intervalMs: 200, tries: 20 };
 
-let world: World;
+let world: TestStack;
 before(async () => {
-  world = await startWorld({ defaults: { backup: { durationMs: 300 }, deployment: { durationMs: 500 } } });
+  world = await sharedStack({ backup: { durationMs: 500 }, deployment: { durationMs: 500 } });
 });
 
 const closed = (workflowId: string, runId: string) =>
-  eventually('its end', async () => {
+  eventually('the end of the operation', async () => {
     const described = await world.client.workflow.getHandle(workflowId, runId).describe();
     return described.status.name === 'RUNNING' ? null : described;
   });
 
-describe('a reset', { concurrency: 4 }, () => {
-  test('of a deployment to before its trigger sends nothing again, and says that it is not known', async () => {
+describe('resets', { concurrency: 4 }, () => {
+  test('a deployment reset to before its trigger sends nothing again and reports that its request may have been sent', async () => {
     const siteId = fresh('a');
     assert.equal((await (await world.belay.start({ siteIds: [siteId], deploy: PACE })).result()).outcome, 'completed');
     const runId = await resetToBeginning(world.client, deploySiteId(siteId));
@@ -29,14 +30,14 @@ describe('a reset', { concurrency: 4 }, () => {
     assert.equal(status.name, 'FAILED');
     const failed = world.client.workflow.getHandle(deploySiteId(siteId), runId).result();
     const error = await failed.then(
-      () => assert.fail('it is completed'),
+      () => assert.fail('the operation completed'),
       (it: Error) => it,
     );
-    assert.match(String(error.cause), /it was reset, and may have sent its request before/);
+    assert.match(String(error.cause), /the operation was reset and may have sent its request before/);
     assert.equal(began(world.sandbox, 'deployment', siteId).length, 1);
   });
 
-  test('of a deployment that is being waited for sends nothing again, and holds no lock', async () => {
+  test('a deployment reset during its wait sends nothing again and releases its lock', async () => {
     const siteId = fresh('a');
     world.sandbox.script({ site: siteId }, { durationMs: 3_000 });
     const run = await world.belay.start({ siteIds: [siteId], deploy: PACE });
@@ -48,7 +49,7 @@ describe('a reset', { concurrency: 4 }, () => {
     assert.equal(next.outcome, 'completed');
   });
 
-  test('of a run to its beginning triggers nothing again, and tells what to do', async () => {
+  test('a run reset to its beginning triggers nothing again and explains what to do', async () => {
     const [serverId, siteId] = [fresh('s'), fresh('a')];
     const run = await world.belay.start({ serverId, siteIds: [siteId], backup: PACE, deploy: PACE });
     assert.equal((await run.result()).outcome, 'completed');
