@@ -1,0 +1,37 @@
+/** Decides until when a run may trigger deployments. What runs by then is never cut short. Pure. */
+import type { Deadline } from '../../contract/operation.ts';
+import { durationText } from '../../contract/wording/duration.ts';
+
+export interface DeployLimits {
+  /** When the run started. */
+  startedMs: number;
+  startDeploysWithinMs: number | null;
+  /** When the backup began, as far as known; null without a backup. */
+  backupBeganMs: number | null;
+  maxAgeAtDeployMs: number;
+  /** The instant that `deploysUntil` means, and its local time for the message. */
+  until: { atMs: number; text: string } | null;
+}
+
+/** The earliest one, or null. */
+export function deadlineOf(limits: DeployLimits): Deadline | null {
+  const { startedMs, startDeploysWithinMs, backupBeganMs, maxAgeAtDeployMs, until } = limits;
+  const all: { atMs: number; reason: string }[] = [];
+  if (startDeploysWithinMs !== null) {
+    const reason = `the run may trigger deployments within ${durationText(startDeploysWithinMs)} of its start`;
+    all.push({ atMs: startedMs + startDeploysWithinMs, reason });
+  }
+  if (backupBeganMs !== null) {
+    const reason = `the backup may be at most ${durationText(maxAgeAtDeployMs)} old`;
+    all.push({ atMs: backupBeganMs + maxAgeAtDeployMs, reason });
+  }
+  if (until !== null) all.push({ atMs: until.atMs, reason: `deployments may be triggered until ${until.text}` });
+  const [first] = all.sort((a, b) => a.atMs - b.atMs);
+  return first === undefined ? null : { at: new Date(first.atMs).toISOString(), reason: first.reason };
+}
+
+/** Why it is too late now, or null. */
+export function lateness(deadline: Deadline | null, nowMs: number): string | null {
+  if (deadline === null || nowMs <= Date.parse(deadline.at)) return null;
+  return `it is too late, ${deadline.reason}, which was ${deadline.at}`;
+}
