@@ -1,0 +1,64 @@
+/**
+ * Decides whether an operation parks: waits for a service that does not answer, with few reads and without a trigger.
+ * Pure: times are milliseconds since 1970.
+ */
+import type { ReadResult } from '../../contract/activities.ts';
+import { HISTORY_BUDGET } from '../../contract/history-budget.ts';
+import { TIMING } from '../../contract/timing.ts';
+import { durationText } from '../../contract/wording/duration.ts';
+import { isUnauthorized, type GivenUp } from './read-failures.ts';
+import type { TriggerCounts, TriggerResult } from './trigger-policy.ts';
+
+export interface Outage {
+  /** How long the operation may be parked in all; null for not at all. */
+  budgetMs: number | null;
+  /** How long it was parked before. */
+  spentMs: number;
+  /** Since when it is parked; null if it is not. */
+  sinceMs: number | null;
+}
+
+/** With these, the service itself asks to come back later. */
+const LATER = [408, 425, 429];
+
+/**
+ * What a read shows of the service. What is not JSON comes from a balancer or proxy in front of it. A read that its
+ * worker could not make shows nothing.
+ */
+export function serviceState(read: ReadResult): 'answers' | 'down' | 'not_shown' {
+  if (read.ok) return 'answers';
+  const { kind, httpStatus, isJson } = read;
+  if (kind === 'worker' || kind === 'other_service') return 'not_shown';
+  if (kind === 'network' || kind === 'timeout' || kind === 'held_back') return 'down';
+  if (isUnauthorized(read)) return 'answers';
+  const isLater = httpStatus !== null && (httpStatus >= 500 || LATER.includes(httpStatus));
+  return isJson && !isLater ? 'answers' : 'down';
+}
+
+export const outageEndsMs = ({ budgetMs, spentMs, sinceMs }: Outage, nowMs: number): number =>
+  (sinceMs ?? nowMs) + (budgetMs ?? 0) - spentMs;
+
+/** When to read next while parked; null if the budget does not allow it. @param notBeforeMs what a Retry-After allows */
+export function parkedReadAtMs(outage: Outage, nowMs: number, notBeforeMs: number): number | null {
+  const endsMs = outageEndsMs(outage, nowMs);
+  if (outage.budgetMs === null || nowMs >= endsMs) return null;
+  // A long outage must not fill the history.
+  const pauseMs = Math.max(TIMING.poll.parkedPauseMs, Math.ceil(outage.budgetMs / HISTORY_BUDGET.maxParkedReads));
+  const atMs = Math.max(Math.min(nowMs + pauseMs, endsMs), notBeforeMs);
+  return atMs <= endsMs ? atMs : null;
+}
+
+/** Why the operation ends, if it cannot park. */
+export function afterOutage({ budgetMs }: Outage, reason: GivenUp): GivenUp {
+  if (budgetMs === null) return reason;
+  return { ...reason, message: `${reason.message}; the outage budget of ${durationText(budgetMs)} is used up` };
+}
+
+/**
+ * Whether a request that is not sent again may have met an outage. It certainly had no effect, and neither had those
+ * before it. A refused token is not an outage.
+ */
+export function mayBeOutage({ kind }: TriggerResult<unknown>, counts: TriggerCounts): boolean {
+  const isWithoutEffect = kind === 'no_effect' || kind === 'not_taken' || kind === 'held_back';
+  return isWithoutEffect && counts.ambiguous === 0 && counts.unauthorized === 0;
+}
