@@ -1,29 +1,42 @@
-/** What is noted of backups, found by ids alone: consistent at once, where a search would lag. */
+/** Reads backup records by id, which is consistent at once. A search would lag. */
 import { WorkflowNotFoundError, type Client } from '@temporalio/client';
-import type { BackupRecord } from '../../contract/event.ts';
-import { backupRecordId, failedBackupId, restedBackupId, sharedBackupId } from '../../contract/ids/workflow-ids.ts';
+import type { BackupRecord, ServersQuery, SharedBackupQuery } from '../../contract/event.ts';
+import { backupRecordId, failedBackupId, adoptedBackupId, sharedBackupId } from '../../contract/ids/workflow-ids.ts';
 
-/** The servers whose operations or runs wait for this backup; none for one that is nothing to us. */
-export async function serversOf(client: Client, backupId: string): Promise<string[]> {
+/** The servers whose operations or runs wait for this backup; empty if none does. */
+export async function findServersOfBackup(client: Client, { backupId, services }: ServersQuery): Promise<string[]> {
   const records = await Promise.all([
     recordIn(client, backupRecordId(backupId)),
-    recordIn(client, restedBackupId(backupId)),
+    recordIn(client, adoptedBackupId(backupId)),
   ]);
-  return [...new Set(records.flatMap((record) => (record === null ? [] : [record.serverId])))];
+  return [...new Set(records.flatMap((it) => (isRecordOf(it, services) ? [it.serverId] : [])))];
+}
+
+/** The record of a backup that Belay made; null if Belay did not make it. */
+export async function findBackupRecord(client: Client, backupId: string): Promise<BackupRecord | null> {
+  return recordIn(client, backupRecordId(backupId));
 }
 
 /**
- * The newest backup of the server that an event told of; null where there is none, where an event said that it failed,
- * or where it is ours: those have a lock.
+ * The newest backup of the server that an event reported. Null if there is none, if an event reported that it failed,
+ * or if Belay made it: then it is shared through its lock.
  */
-export async function sharedBackup(client: Client, serverId: string): Promise<BackupRecord | null> {
+export async function findSharedBackup(
+  client: Client,
+  { serverId, services }: SharedBackupQuery,
+): Promise<BackupRecord | null> {
   const record = await recordIn(client, sharedBackupId(serverId));
-  if (record === null) return null;
+  if (!isRecordOf(record, services)) return null;
   const against = await Promise.all([
     recordIn(client, backupRecordId(record.backupId)),
     recordIn(client, failedBackupId(record.backupId)),
   ]);
-  return against.every((it) => it === null) ? record : null;
+  return against.some((it) => isRecordOf(it, services)) ? null : record;
+}
+
+/** Backups of two services may have the same id. */
+function isRecordOf(record: BackupRecord | null, services: readonly string[] | undefined): record is BackupRecord {
+  return record !== null && (record.service === undefined || (services?.includes(record.service) ?? true));
 }
 
 async function recordIn(client: Client, workflowId: string): Promise<BackupRecord | null> {

@@ -1,45 +1,45 @@
 /**
- * Which server a backup is of, found by the backup's id without a search: a workflow that ends at once, under an id
- * made of it, whose memo tells. Search attributes would lag, and a namespace may not have them.
+ * Records which server a backup belongs to, so that the server is found by the backup's id. A record is a workflow that
+ * ends at once, with an id made from the backup's and the data in its memo. Search attributes would lag, and a
+ * namespace may not have them.
  */
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
 import { ParentClosePolicy, sleep, startChild } from '@temporalio/workflow';
-import { WORKFLOW_TASK_TIMEOUT_MS } from '../../contract/run.ts';
 import type { BackupRecord } from '../../contract/event.ts';
-import { backupRecordId, failedBackupId, restedBackupId, sharedBackupId } from '../../contract/ids/workflow-ids.ts';
+import { backupRecordId, failedBackupId, adoptedBackupId, sharedBackupId } from '../../contract/ids/workflow-ids.ts';
 import { plainText } from '../../contract/wording/safe-text.ts';
+import { TIMING } from '../../contract/timing.ts';
 
-const BUSY_PAUSE_MS = 200;
-/** Without a worker that ends it a record stays busy: what is noted here only makes things quicker. */
+/** A record stays busy until a worker completes it. Giving up is safe: records only make runs faster. */
 const MAX_ATTEMPTS = 5;
 
-/** The workflow: it does nothing. */
+/** The record. Only its memo matters. */
 export async function recordBackup(record: BackupRecord): Promise<BackupRecord> {
   return record;
 }
 
-/** Of a backup that an operation of ours made. */
-export async function noteOurBackup(record: BackupRecord): Promise<void> {
-  await note(backupRecordId(record.backupId), record, 'made by Belay');
+/** For a backup made by an operation of Belay. */
+export async function recordOwnBackup(record: BackupRecord): Promise<void> {
+  await writeRecord(backupRecordId(record.backupId), record, 'made by Belay');
 }
 
-/** Of a backup that a run waits for, and didn't make. */
-export async function noteRestedBackup(record: BackupRecord): Promise<void> {
-  await note(restedBackupId(record.backupId), record, 'rested on by a run');
+/** For a backup that a run waits for but did not make. */
+export async function recordAdoptedBackup(record: BackupRecord): Promise<void> {
+  await writeRecord(adoptedBackupId(record.backupId), record, 'used by a run');
 }
 
-/** The next run that needs a backup of this server may rest on this one. @returns whether that is noted */
+/** Lets the next run that needs a backup of this server use this one. @returns whether it was recorded */
 export async function shareBackup(record: BackupRecord): Promise<boolean> {
-  return note(sharedBackupId(record.serverId), record, 'begun by somebody else');
+  return writeRecord(sharedBackupId(record.serverId), record, 'started outside Belay');
 }
 
-/** Nobody is to rest on this one any more. */
-export async function noteFailedBackup(record: BackupRecord): Promise<void> {
-  await note(failedBackupId(record.backupId), record, 'failed');
+/** Keeps runs from using this backup. */
+export async function recordFailedBackup(record: BackupRecord): Promise<void> {
+  await writeRecord(failedBackupId(record.backupId), record, 'failed');
 }
 
-/** The latest word counts. @returns whether it is noted */
-async function note(workflowId: string, record: BackupRecord, what: string): Promise<boolean> {
+/** The latest record counts. @returns whether it was written */
+async function writeRecord(workflowId: string, record: BackupRecord, what: string): Promise<boolean> {
   const summary = plainText(
     `Backup ${plainText(record.backupId, 40)} of ${plainText(record.serverId, 40)}, ${what}`,
     120,
@@ -50,7 +50,7 @@ async function note(workflowId: string, record: BackupRecord, what: string): Pro
         workflowId,
         workflowIdReusePolicy: 'ALLOW_DUPLICATE',
         parentClosePolicy: ParentClosePolicy.ABANDON,
-        workflowTaskTimeout: WORKFLOW_TASK_TIMEOUT_MS,
+        workflowTaskTimeout: TIMING.worker.workflowTaskMs,
         staticSummary: summary,
         memo: { record },
         args: [record],
@@ -58,8 +58,8 @@ async function note(workflowId: string, record: BackupRecord, what: string): Pro
       return true;
     } catch (error) {
       if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
-      // Another one is being noted at this moment, which takes milliseconds.
-      await sleep(BUSY_PAUSE_MS, { summary: 'another record is being written' });
+      // Another record with this id is being written, which takes milliseconds.
+      await sleep(TIMING.lookup.recordBusyPauseMs, { summary: 'another record is being written' });
     }
   }
   return false;

@@ -1,84 +1,72 @@
-/** What is checked before a run makes a backup: that it is not too late, the service, the token, the sites. */
-import { proxyActivities, proxyLocalActivities, sleep, workflowInfo } from '@temporalio/workflow';
-import type { Activities } from '../../activities/index.ts';
-import type { RunInput } from '../../contract/run.ts';
-import type { WorkerFacts } from '../../contract/activities.ts';
+/** Checks a run before it makes a backup: its start time, the service, the token and the targets. */
+import { lockIdOf } from '../../contract/ids/workflow-ids.ts';
 import { setAttributes } from '../common/search-attributes.ts';
+import { targetAttribute } from '../../contract/target.ts';
+import { targetText } from '../../contract/wording/target-text.ts';
 import { refusalOf } from '../operation/take-baseline.ts';
-import { ended, type End } from '../common/conclusion.ts';
+import { resolveDeadline } from '../common/activity-proxies.ts';
+import { plainText } from '../../contract/wording/safe-text.ts';
+import { conclude, type Conclusion } from '../common/conclusion.ts';
+import { readOnce } from '../polling/read-once.ts';
 import { deploymentReader } from '../polling/status-reader.ts';
-import type { Run } from './run-state.ts';
+import { admissionRead } from '../rules/never-deployed.ts';
+import { serviceOf } from './operation-input.ts';
+import type { RunState } from './run-state.ts';
+import { tooLate, refusalOfWorker, askWorker, restoredSince } from '../common/check-worker.ts';
 
-const SITES_AT_ONCE = 10;
-const ASKING_ROUNDS = 3;
-const ASKED_AT_ONCE = 12;
+const TARGETS_AT_ONCE = 10;
 
-const here = proxyLocalActivities<Activities>({ startToCloseTimeout: '4 seconds', retry: { maximumAttempts: 1 } });
-const anywhere = proxyActivities<Activities>({ startToCloseTimeout: '10 seconds' });
-
-/** Null for a run that may begin. */
-export async function admit(run: Run): Promise<End | null> {
+/** @returns null if the run may start */
+export async function admit(run: RunState): Promise<Conclusion | null> {
   const begunMs = Date.now();
-  const facts = await askWorker(run.input);
-  run.result.service = facts.service;
-  // First of all: who is told how a run ends hears of one that wasn't begun, too, and lists have it.
+  const needs = { ...run.input, targets: run.targets };
+  const facts = await askWorker(needs);
+  const { service, formerly, statuses, epoch } = facts;
+  run.service = { service, formerly, statuses, epoch };
+  run.result.service = service;
+  // Set these first, so that a run that is rejected below still sends notifications and appears in lists.
   run.notify = facts.notify ?? null;
   run.searchAttributes = facts.searchAttributes;
   const servers = run.input.serverId === undefined ? [] : [run.input.serverId];
-  setAttributes(facts.searchAttributes, { sites: run.input.siteIds, servers, phase: 'checking' });
-  const refusal = tooLate(begunMs, run.plan.startWithinMs) ?? refusalOfFacts(run.input, facts);
+  setAttributes(facts.searchAttributes, { sites: run.targets.map(targetAttribute), servers, phase: 'checking' });
+  const restored = run.type === 'watchDeployment' ? null : restoredSince(run.input, facts);
+  if (restored !== null) {
+    for (const deployment of run.result.deployments) deployment.outcome = restored.outcome;
+    return restored;
+  }
+  const refusal = tooLate(begunMs, run.plan.startWithinMs) ?? refusalOfWorker(needs, facts);
   if (refusal !== null) return refusal;
-  return run.type === 'watchDeployment' ? null : refusedSite(run, facts.service);
+  const problem = await resolveUntil(run);
+  if (problem !== null) return problem;
+  return run.type === 'watchDeployment' ? null : refusedTarget(run);
 }
 
-/** Why what was taken up only now is not begun, or null. */
-export function tooLate(begunMs: number, startWithinMs: number): End | null {
-  if (begunMs - workflowInfo().startTime.getTime() <= startWithinMs) return null;
-  const message = `no worker took this run up within ${startWithinMs} ms, so it was not begun`;
-  return ended('not_started', 'NoWorker', message);
-}
-
-type Needs = Pick<RunInput, 'service' | 'heartbeat'>;
-
-/** Why these workers can't do it, or null. */
-export function refusalOfFacts({ service, heartbeat }: Needs, facts: WorkerFacts): End | null {
-  if (service !== undefined && service !== facts.service) {
-    return ended('not_started', 'Refused', `this is for ${service}, and the workers serve ${facts.service}`);
+/** Finds the instant of `deploysUntil`. @returns a refusal if there is no such time zone */
+async function resolveUntil({ input: { deploysUntil }, limits }: RunState): Promise<Conclusion | null> {
+  if (deploysUntil === undefined) return null;
+  const { time, timeZone, after = new Date(limits.startedMs).toISOString() } = deploysUntil;
+  try {
+    const at = await resolveDeadline({ time, timeZone, after });
+    limits.until = { atMs: Date.parse(at), text: `${time} (${plainText(timeZone, 40)})` };
+    return null;
+  } catch {
+    return conclude('not_started', 'Usage', `deploysUntil: there is no time zone ${plainText(timeZone)}`);
   }
-  if (heartbeat === undefined || facts.notify?.heartbeats.includes(heartbeat) === true) return null;
-  const remedy = "add it to notify.heartbeats in the worker's belay.yaml";
-  return ended('not_started', 'Usage', `the worker knows no heartbeat "${heartbeat}": ${remedy}`);
 }
 
-/**
- * One worker with another configuration must not spoil a run that says what it needs: then the others are asked, too.
- * Which worker takes an activity is chance, and one that polls with five pollers may take five in a row.
- */
-export async function askWorker({ service, heartbeat }: Needs): Promise<WorkerFacts> {
-  const fits = (facts: WorkerFacts) =>
-    (service ?? facts.service) === facts.service &&
-    (heartbeat === undefined || facts.notify?.heartbeats.includes(heartbeat) === true);
-  let facts = await here.describeWorker().catch(() => anywhere.describeWorker());
-  for (let round = 0; round < ASKING_ROUNDS && !fits(facts); round += 1) {
-    if (round > 0) await sleep('1 second', { summary: 'before other workers are asked whether they fit' });
-    const asked = await Promise.all(Array.from({ length: ASKED_AT_ONCE }, () => anywhere.describeWorker()));
-    facts = asked.find(fits) ?? facts;
-  }
-  return facts;
-}
-
-/** Reads every site once: a token or site the service will not have is found before a backup is made. */
-async function refusedSite(run: Run, service: string): Promise<End | null> {
-  const { siteIds } = run.input;
-  for (let first = 0; first < siteIds.length; first += SITES_AT_ONCE) {
-    const slice = siteIds.slice(first, first + SITES_AT_ONCE);
-    const reads = await Promise.all(
-      slice.map((siteId) => deploymentReader({ service, siteId })(`check of site ${siteId}`.slice(0, 100))),
-    );
-    for (const [index, read] of reads.entries()) {
+/** Reads every target once, to find a rejected token or target before a backup is made. */
+async function refusedTarget(run: RunState): Promise<Conclusion | null> {
+  const { targets } = run;
+  for (let first = 0; first < targets.length; first += TARGETS_AT_ONCE) {
+    const checked = targets.slice(first, first + TARGETS_AT_ONCE).map(async (target) => {
+      const reader = deploymentReader({ ...serviceOf(run), target });
+      const read = await readOnce(run, reader, `check of ${targetText(target)}`.slice(0, 100));
+      run.admissionReads.set(lockIdOf(target), admissionRead(read));
       const refusal = refusalOf(read);
-      if (refusal !== null) return ended('not_started', 'Refused', `site ${slice[index]}: ${refusal}`);
-    }
+      return refusal === null ? null : conclude('not_started', 'Refused', `${targetText(target)}: ${refusal}`);
+    });
+    const refusal = (await Promise.all(checked)).find((it) => it !== null);
+    if (refusal !== undefined) return refusal;
   }
   return null;
 }

@@ -1,47 +1,81 @@
-/** The deployments of a run, one after another. The first that isn't completed stops them, unless told to keep going. */
-import { deploySiteId } from '../../contract/ids/workflow-ids.ts';
+/** The deployments of a run, one after another. Without `keepGoing`, the first that is not completed stops the run. */
+import type { Target } from '../../contract/target.ts';
+import { targetText } from '../../contract/wording/target-text.ts';
+import { lockIdOf } from '../../contract/ids/workflow-ids.ts';
 import { startDeployment } from './child-operations.ts';
-import { newDeploymentResult } from '../operation/deployment-context.ts';
-import { ended, type End } from '../common/conclusion.ts';
-import { sharedInput } from './backup-step.ts';
-import type { Run } from './run-state.ts';
+import { emptyDeployment } from '../../contract/results/empty-results.ts';
+import { conclude, type Conclusion } from '../common/conclusion.ts';
+import { isForOther, refusedForService, sharedInput } from './operation-input.ts';
+import type { LockAttempt } from '../lock/acquire.ts';
+import { deadlineOf, lateness } from '../rules/deadline.ts';
+import type { RunState } from './run-state.ts';
 
-export async function deployAll(run: Run): Promise<End[]> {
-  const ends: End[] = [];
-  for (const [index, siteId] of run.input.siteIds.entries()) {
-    const end = await deploy(run, siteId, index);
-    ends.push(end);
-    if (run.cancellation.requested || (end.outcome !== 'completed' && !run.plan.keepGoing)) break;
+export async function deployAll(run: RunState): Promise<Conclusion[]> {
+  const conclusions: Conclusion[] = [];
+  for (const [index, target] of run.targets.entries()) {
+    const conclusion = await deploy(run, target, index);
+    conclusions.push(conclusion);
+    if (run.cancellation.requested || (conclusion.outcome !== 'completed' && !run.plan.keepGoing)) break;
   }
-  return ends;
+  return conclusions;
 }
 
-async function deploy(run: Run, siteId: string, index: number): Promise<End> {
-  const lockId = deploySiteId(siteId);
-  const input = { ...sharedInput(run, `deploy:${encodeURIComponent(siteId)}`), siteId, ...run.plan.deploy };
-  run.enter('deploy');
-  const turn = await run.takeLock({
+async function deploy(run: RunState, target: Target, index: number): Promise<Conclusion> {
+  const deadline = deadlineOf(run.limits);
+  const late = lateness(deadline, Date.now());
+  if (late !== null) {
+    return notStarted(
+      run,
+      index,
+      conclude('not_started', 'TooLate', `${targetText(target)} was not deployed: ${late}`),
+    );
+  }
+  const lockId = lockIdOf(target);
+  const input = { ...sharedInput(run, lockId), ...factsOf(run, target), ...run.plan.deploy, deadline };
+  run.setPhase('deploy');
+  const attempt = await run.acquireLock({
     lockId,
     start: (waiters) => startDeployment(run, lockId, { ...input, waiters }),
     ifBusy: run.plan.ifBusy,
     busyTimeoutMs: run.plan.busyTimeoutMs,
     accept: () => false,
-    onQueued(since) {
-      if (run.result.phase !== 'queued') run.enter('queued');
-      run.showLock(lockId, since);
+    isForOther: (held) => isForOther(run, held),
+    onQueued(waiting) {
+      if (run.result.phase !== 'queued') run.setPhase('queued');
+      run.setWaiting(waiting);
     },
   });
-  if (turn.got !== 'lock') {
-    const end =
-      turn.got === 'cancelled'
-        ? ended('not_started', 'Cancelled', `cancelled before site ${siteId} was deployed`)
-        : ended('not_started', 'Busy', `site ${siteId} was not deployed: another run holds ${lockId}`);
-    run.result.deployments[index] = { ...newDeploymentResult(siteId), outcome: 'not_started', error: end.error };
-    return end;
+  if (attempt.kind !== 'lock') {
+    return notStarted(run, index, withoutLock(attempt, target, lockId));
   }
-  if (run.result.phase === 'queued') run.enter('deploy');
-  const { end, result } = await turn.child.end();
-  run.showOperation(null);
-  run.result.deployments[index] = result ?? { ...newDeploymentResult(siteId), ...end };
-  return end;
+  if (run.result.phase === 'queued') run.setPhase('deploy');
+  const { conclusion, result } = await attempt.child.conclusion();
+  run.setOperation(null);
+  run.result.deployments[index] = result ?? { ...emptyDeployment(target), ...conclusion };
+  return conclusion;
+}
+
+function withoutLock(
+  attempt: Exclude<LockAttempt<unknown>, { kind: 'lock' }>,
+  target: Target,
+  lockId: string,
+): Conclusion {
+  if (attempt.kind === 'other_service') return refusedForService(attempt.service, lockId);
+  if (attempt.kind === 'cancelled') {
+    return conclude('not_started', 'Cancelled', `cancelled before ${targetText(target)} was deployed`);
+  }
+  const message = `${targetText(target)} was not deployed: another run holds the lock ${lockId}`;
+  return conclude('not_started', 'Busy', message);
+}
+
+function notStarted({ targets, result }: RunState, index: number, conclusion: Conclusion): Conclusion {
+  const target = targets[index];
+  if (target === undefined) throw new Error('there is no such target');
+  result.deployments[index] = { ...emptyDeployment(target), outcome: 'not_started', error: conclusion.error };
+  return conclusion;
+}
+
+function factsOf({ input: { serverId }, admissionReads }: RunState, target: Target) {
+  const admissionRead = admissionReads.get(lockIdOf(target)) ?? 'failed';
+  return { target, admissionRead, ...(serverId === undefined ? {} : { serverId }) };
 }

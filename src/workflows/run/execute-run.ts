@@ -1,44 +1,45 @@
 /**
- * What every run is: the parent of its operations. It checks what it was asked, tells its story, and fails where that
- * doesn't end `completed`, so that the UI shows it red and a schedule can pause on it.
+ * What all runs share. A run is the parent of its operations: it validates its input, executes its steps, and fails
+ * unless the outcome is `completed`. The failure makes the UI show it red, and lets a schedule pause on it.
  */
 import { allHandlersFinished, CancellationScope, condition } from '@temporalio/workflow';
-import type { RunInput, RunResult, RunType } from '../../contract/run.ts';
-import { problemOfInput } from '../../request/validate-run-input.ts';
+import type { RunInput, RunResult } from '../../contract/run.ts';
+import { validateRunInput } from '../../request/validate-run-input.ts';
 import { admit } from './admit-run.ts';
-import { defect, ended, resultOrFailure, type End } from '../common/conclusion.ts';
-import { newRunResult, openRun, type Run } from './run-state.ts';
-import { announceRun } from '../rollout/announce-rollout.ts';
+import { concludeInternal, conclude, resultOrFailure, type Conclusion } from '../common/conclusion.ts';
+import type { RunType } from '../../contract/names.ts';
+import { newRunResult, createRunState, type RunState } from './run-state.ts';
+import { announceRun } from './announce-run.ts';
 import { worst } from '../rules/worst-outcome.ts';
 
-/** The ends of a run's parts, in their order. */
-export type Story = (run: Run) => Promise<End[]>;
+/** Executes a run. @returns the conclusions of its parts, in order */
+export type RunSteps = (run: RunState) => Promise<Conclusion[]>;
 
-export async function execute(type: RunType, input: RunInput, story: Story): Promise<RunResult> {
-  const problem = problemOfInput(type, input);
+export async function execute(type: RunType, input: RunInput, steps: RunSteps): Promise<RunResult> {
+  const problem = validateRunInput(type, input);
   if (problem !== null) return resultOrFailure(newRunResult(null), { type: 'Usage', message: problem });
-  const run = openRun(type, input);
+  const run = createRunState(type, input);
   return CancellationScope.nonCancellable(async () => {
-    const end = await tell(run, story).catch(defect);
-    run.result.outcome = end.outcome;
-    run.result.error = end.error;
+    const { outcome, error } = await runSteps(run, steps).catch(concludeInternal);
+    run.result.outcome = outcome;
+    run.result.error = error;
     run.result.endedAt = new Date().toISOString();
-    for (const deployment of run.result.deployments) deployment.outcome ??= end.outcome === null ? null : 'not_started';
-    run.showOperation(null);
-    run.show(null);
-    run.enter('done');
+    for (const deployment of run.result.deployments) deployment.outcome ??= outcome === null ? null : 'not_started';
+    run.setOperation(null);
+    run.setWaiting(null);
+    run.setPhase('done');
     await announceRun(run);
     await condition(allHandlersFinished);
-    return resultOrFailure(run.result, end.error);
+    return resultOrFailure(run.result, error);
   });
 }
 
-async function tell(run: Run, story: Story): Promise<End> {
-  run.enter('checking');
+async function runSteps(run: RunState, steps: RunSteps): Promise<Conclusion> {
+  run.setPhase('checking');
   const refusal = await admit(run);
-  const end = worst(refusal === null ? await story(run) : [refusal]);
-  const isWhole = end.outcome === 'completed' && run.result.deployments.every(({ outcome }) => outcome === 'completed');
-  if (!run.cancellation.requested || isWhole) return end;
-  const message = end.error?.type === 'Cancelled' ? end.error.message : 'cancelled';
-  return worst([end, ended('cancelled', 'Cancelled', message)]);
+  const conclusion = worst(refusal === null ? await steps(run) : [refusal]);
+  const isWhole = [conclusion, ...run.result.deployments].every(({ outcome }) => outcome === 'completed');
+  if (!run.cancellation.requested || isWhole) return conclusion;
+  const message = conclusion.error?.type === 'Cancelled' ? conclusion.error.message : 'cancelled';
+  return worst([conclusion, conclude('cancelled', 'Cancelled', message)]);
 }

@@ -1,89 +1,113 @@
-/** A run's state: its result as it grows, what it waits for, and who may ask for both. */
+/** A run's state: its growing result, what it waits for, and the queries for both. */
 import { defineQuery, setCurrentDetails, setHandler, workflowInfo } from '@temporalio/workflow';
-import {
-  QUERIES,
-  type Phase,
-  type RunInput,
-  type RunProgress,
-  type RunResult,
-  type RunType,
-  type Waiting,
-} from '../../contract/run.ts';
-import type { NotifyFacts } from '../../contract/activities.ts';
-import { planOf, type RunPlan } from '../../request/validate-run-input.ts';
-import { emptyResult } from '../../contract/results/empty-results.ts';
-import { plainText } from '../../contract/wording/safe-text.ts';
-import { whyRun } from '../../contract/wording/explain-wait.ts';
+import { type RunInput, type RunProgress, type RunResult } from '../../contract/run.ts';
+import { planRun, type RunPlan } from '../../request/run-plan.ts';
+import { emptyDeployment, emptyResult } from '../../contract/results/empty-results.ts';
+import { explainRun } from '../../contract/wording/explain-wait.ts';
 import { setAttributes } from '../common/search-attributes.ts';
 import { observeCancellation, type Cancellation } from '../common/cancellation.ts';
-import { newDeploymentResult } from '../operation/deployment-context.ts';
 import { runDetails } from '../common/ui-details.ts';
 import { keepHints, type Hints } from '../polling/hints.ts';
-import { createHolderLookup } from '../lock/look-up-holder.ts';
-import { hearLocks, takeLock, type Turn, type WantedLock } from '../lock/acquire.ts';
-import { answerWhy } from '../common/explain-query.ts';
+import { parkedPhase } from '../polling/parking.ts';
+import { acquireLock, type LockAttempt, type WantedLock } from '../lock/acquire.ts';
+import { listenForLocks } from '../lock/mailbox.ts';
+import type { DeployLimits } from '../rules/deadline.ts';
+import { drawJitter } from '../rules/jitter.ts';
+import { answerWhyQuery } from '../common/explain-query.ts';
+import { isSameTarget, siteTarget, targetsOf, type Target } from '../../contract/target.ts';
+import { plainMeta } from '../../contract/wording/safe-text.ts';
+import { QUERIES, type Phase, type RunType } from '../../contract/names.ts';
+import type { Waiting } from '../../contract/waiting.ts';
+import type { AdmissionRead, RecordedService } from '../../contract/operation.ts';
+import type { NotifySettings } from '../../contract/activities.ts';
 
-export const runProgressQuery = defineQuery<RunProgress>(QUERIES.progress);
+const runProgressQuery = defineQuery<RunProgress>(QUERIES.progress);
 
-export interface Run {
+export interface RunState {
   readonly type: RunType;
   readonly input: RunInput;
+  readonly targets: readonly Target[];
   readonly plan: RunPlan;
+  /** The part of the interval by which its operations delay every try. */
+  readonly jitter: number;
   readonly result: RunResult;
   readonly cancellation: Cancellation;
   readonly hints: Hints;
+  /** Known once the run is admitted. */
+  service: RecordedService | null;
+  /** What was read of each site when the run was admitted. */
+  readonly admissionReads: Map<string, AdmissionRead>;
+  /** What bounds the time of its triggers. */
+  readonly limits: DeployLimits;
   /** Whether the namespace has the search attributes; known once the run is admitted. */
   searchAttributes: boolean;
-  /** Who is told how it ends; known once the run is admitted. */
-  notify: NotifyFacts | null;
-  takeLock<T>(wanted: WantedLock<T>): Promise<Turn<T>>;
-  enter(phase: Phase): void;
-  show(waiting: Waiting | null): void;
-  /** That it waits for a lock, and who holds that. */
-  showLock(lockId: string, since: string): void;
-  showOperation(operation: RunProgress['operation']): void;
+  /** Where to send notifications; known once the run is admitted. */
+  notify: NotifySettings | null;
+  acquireLock<T>(wanted: WantedLock<T>): Promise<LockAttempt<T>>;
+  setPhase(phase: Phase): void;
+  setWaiting(waiting: Waiting | null): void;
+  readonly outageBudgetMs: number | null;
+  /** For what the run itself polls. */
+  readonly setParked: (isParked: boolean) => void;
+  setOperation(operation: RunProgress['operation']): void;
 }
 
-export function openRun(type: RunType, input: RunInput): Run {
+export function createRunState(type: RunType, input: RunInput): RunState {
   const result = newRunResult(input);
-  const plan = planOf(input);
+  const targets = targetsOf(input);
+  const plan = planRun(input);
+  // Single runs have no parent.
+  const jitter = drawJitter(workflowInfo().parent !== undefined, Math.random);
   const cancellation = observeCancellation();
-  const locks = hearLocks();
-  const holders = createHolderLookup();
+  const locks = listenForLocks();
   const progress: RunProgress = { result, waiting: null, operation: null };
   const refresh = () => setCurrentDetails(runDetails(progress));
-  setHandler(runProgressQuery, () => progress, { description: 'What is known now, and what is waited for.' });
-  answerWhy(() => whyRun(progress));
-  const run: Run = {
+  setHandler(runProgressQuery, () => progress, { description: 'What is known now, and what the run waits for.' });
+  answerWhyQuery(() => explainRun(progress));
+  const run: RunState = {
     type,
     input,
+    targets,
     plan,
+    jitter,
     result,
     cancellation,
-    hints: keepHints(type === 'watchDeployment' ? plan.deploy.tries : plan.backup.tries, (claim) =>
-      claim.kind === 'resource.deleted'
-        ? input.siteIds.includes(claim.siteId)
-        : [undefined, null, claim.backupId].includes(result.backup?.backupId),
-    ),
+    hints: keepHints({
+      tries: type === 'watchDeployment' ? plan.deploy.tries : plan.backup.tries,
+      served: () => run.service,
+      concerns: (claim) =>
+        claim.kind === 'resource.deleted'
+          ? targets.some((target) => isSameTarget(target, siteTarget(claim.siteId)))
+          : [undefined, null, claim.backupId].includes(result.backup?.backupId),
+    }),
+    service: null,
+    admissionReads: new Map(),
+    limits: {
+      startedMs: workflowInfo().startTime.getTime(),
+      startDeploysWithinMs: plan.startDeploysWithinMs,
+      backupBeganMs: null,
+      maxAgeAtDeployMs: plan.backup.maxAgeAtDeployMs,
+      until: null,
+    },
     searchAttributes: false,
     notify: null,
-    takeLock: (wanted) => takeLock(locks, cancellation, wanted),
-    enter(phase) {
+    outageBudgetMs: plan.outageBudgetMs,
+    setParked: parkedPhase(
+      () => result.phase ?? 'checking',
+      (phase) => run.setPhase(phase),
+    ),
+    acquireLock: (wanted) => acquireLock(locks, cancellation, wanted),
+    setPhase(phase) {
       result.phase = phase;
       const outcome = result.outcome === null ? {} : { outcome: result.outcome };
       setAttributes(run.searchAttributes, { phase, ...outcome });
       refresh();
     },
-    show(waiting) {
+    setWaiting(waiting) {
       progress.waiting = waiting;
       refresh();
     },
-    showLock(lockId, since) {
-      const waiting = { for: 'lock', lockId, since, heldBy: holders.known(lockId) } as const;
-      run.show(waiting);
-      holders.lookUp(lockId, (heldBy) => (progress.waiting === waiting ? run.show({ ...waiting, heldBy }) : undefined));
-    },
-    showOperation(operation) {
+    setOperation(operation) {
       progress.operation = operation;
       progress.waiting = null;
       refresh();
@@ -98,12 +122,8 @@ export function newRunResult(input: RunInput | null): RunResult {
     workflowId,
     runId,
     phase: 'checking',
-    deployments: (input?.siteIds ?? []).map(newDeploymentResult),
+    deployments: targetsOf(input ?? {}).map(emptyDeployment),
     meta: plainMeta(input?.meta),
     startedAt: startTime.toISOString(),
   });
-}
-
-export function plainMeta(meta: Record<string, string> = {}): Record<string, string> {
-  return Object.fromEntries(Object.entries(meta).map(([name, value]) => [plainText(name), plainText(value)]));
 }

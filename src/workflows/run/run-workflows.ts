@@ -1,10 +1,10 @@
-/** The runs that trigger something: a backup, deployments, or the first and then the second. */
+/** The runs that trigger something: a backup, deployments, or a backup and then deployments. */
 import type { RunInput, RunResult } from '../../contract/run.ts';
 import { backUp } from './backup-step.ts';
 import { deployAll } from './deploy-step.ts';
 import { execute } from './execute-run.ts';
 
-/** Nothing is deployed, ever, unless the backup it rests on was read as completed. */
+/** Never deploys unless this run has read its backup as completed. */
 export async function backupThenDeploy(input: RunInput): Promise<RunResult> {
   return execute('backupThenDeploy', input, async (run) => {
     const backup = await backUp(run, serverOf(input));
@@ -21,6 +21,6 @@ export async function deployOnly(input: RunInput): Promise<RunResult> {
 }
 
 function serverOf({ serverId }: RunInput): string {
-  if (serverId === undefined) throw new Error('the input was not checked');
+  if (serverId === undefined) throw new Error('the input was not validated');
   return serverId;
 }

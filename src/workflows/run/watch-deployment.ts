@@ -1,61 +1,71 @@
-/** Follows a deployment that somebody else starts, a push for one. Triggers nothing, so it takes no lock. */
+/** Follows a deployment that something else starts, such as a push. It triggers nothing, so it takes no lock. */
 import type { RunInput, RunResult } from '../../contract/run.ts';
+import { targetText } from '../../contract/wording/target-text.ts';
 import { deploymentReader } from '../polling/status-reader.ts';
 import { refusalOf } from '../operation/take-baseline.ts';
-import { ended, type End } from '../common/conclusion.ts';
-import { startBeat } from '../rules/poll-schedule.ts';
-import { look, NOTHING_SEEN, type Sighting } from '../rules/verdict.ts';
-import { serviceOf } from './backup-step.ts';
-import type { Run } from './run-state.ts';
+import { conclude, type Conclusion } from '../common/conclusion.ts';
+import { createPollSchedule } from '../rules/poll-schedule.ts';
+import { observe, NO_OBSERVATIONS, type StatusReading } from '../rules/verdict.ts';
+import { FIRST_READS_MS, watchForNeverDeployed } from '../rules/never-deployed.ts';
+import { serviceOf } from './operation-input.ts';
+import type { RunState } from './run-state.ts';
 import { execute } from './execute-run.ts';
-import { followDeployment, type Followed } from '../operation/await-verdict.ts';
-import { wait } from '../polling/poll-until.ts';
-import { createWatcher } from '../polling/poller.ts';
+import { awaitVerdict, type Followed } from '../operation/await-verdict.ts';
+import { pollUntil } from '../polling/poll-until.ts';
+import { createPoller, noteProgress } from '../polling/poller.ts';
 
 export async function watchDeployment(input: RunInput): Promise<RunResult> {
   return execute('watchDeployment', input, async (run) => [await watch(run)]);
 }
 
-async function watch(run: Run): Promise<End> {
+async function watch(run: RunState): Promise<Conclusion> {
   const result = run.result.deployments[0];
-  if (result === undefined) throw new Error('the input was not checked');
+  if (result === undefined) throw new Error('the input was not validated');
   const { intervalMs, tries, settleMs, minEvidence } = run.plan.deploy;
-  const read = deploymentReader({ service: serviceOf(run), siteId: result.siteId });
-  const watcher = createWatcher(result, run);
-  const followed: Followed = { watcher, result, read, intervalMs, tries, notFoundAnswers: true };
-  run.enter('deploy');
+  const read = deploymentReader({ ...serviceOf(run), target: result.target });
+  const poller = createPoller(result, run);
+  const followed: Followed = { poller, result, read, intervalMs, tries, notFoundAnswers: true };
+  run.setPhase('deploy');
   result.startedAt = new Date().toISOString();
-  const first = await firstSighting(followed);
-  const end = 'end' in first ? first.end : await follow(first.sighting);
-  result.outcome = end.outcome;
-  result.error = end.error;
+  const first = await firstReading(followed);
+  const conclusion = 'conclusion' in first ? first.conclusion : await follow(first.reading);
+  result.outcome = conclusion.outcome;
+  result.error = conclusion.error;
   result.endedAt = new Date().toISOString();
-  return end;
+  return conclusion;
 
-  async function follow(sighting: Sighting | null): Promise<End> {
-    // One that is in progress already is the one to follow; its status before that is not known.
-    const baseline = sighting?.state === 'in_progress' ? null : sighting;
-    const question = { baseline, acceptedMs: null, triggerMarks: [], settleMs, minEvidence };
-    const seen = sighting === null ? NOTHING_SEEN : look(question, NOTHING_SEEN, sighting, true);
-    return followDeployment(followed, question, { seen, sighting: null });
+  async function follow(reading: StatusReading | null): Promise<Conclusion> {
+    // A deployment that is already in progress is the one to follow, and the status before it is unknown.
+    const baseline = reading?.state === 'in_progress' ? null : reading;
+    // Nothing is accepted here. On a site that was never deployed, any status that lasts is a new deployment's.
+    const acceptedMs = reading === null ? Date.now() : null;
+    const context = { baseline, acceptedMs, triggerIds: [], settleMs, minEvidence };
+    if (reading !== null) noteProgress(followed.result, reading);
+    const seen = reading === null ? NO_OBSERVATIONS : observe(NO_OBSERVATIONS, reading, true);
+    return awaitVerdict(followed, context, { seen, reading: null });
   }
 }
 
-/** What there is when the watch begins; null where there was no deployment yet. */
-async function firstSighting(followed: Followed): Promise<{ sighting: Sighting | null } | { end: End }> {
-  const { watcher, read, intervalMs, tries, result } = followed;
-  const notWatched = (reason: string) => ({ end: ended('not_started', 'Refused', `site ${result.siteId}: ${reason}`) });
-  const end = await wait<{ sighting: Sighting | null } | { end: End }>(
-    watcher,
-    { what: 'deployment', read, beat: startBeat(Date.now(), intervalMs, [0]), tries },
+/** A null reading means that the site was never deployed. */
+type FirstReading = { reading: StatusReading | null } | { conclusion: Conclusion };
+
+async function firstReading(followed: Followed): Promise<FirstReading> {
+  const { poller, read, intervalMs, tries, result } = followed;
+  const neverDeployed = watchForNeverDeployed('failed');
+  const notWatched = (reason: string) => ({
+    conclusion: conclude('not_started', 'Refused', `${targetText(result.target)}: ${reason}`),
+  });
+  const polled = await pollUntil<FirstReading>(
+    poller,
+    { what: 'deployment', read, schedule: createPollSchedule(Date.now(), intervalMs, FIRST_READS_MS), tries },
     (answer) => {
-      if (answer.ok) return { sighting: answer };
-      if (answer.httpStatus === 404) return { sighting: null };
+      if (answer.ok) return { reading: answer };
+      if (neverDeployed.isProvenBy(answer)) return { reading: null };
       const refusal = refusalOf(answer);
       return refusal === null ? undefined : notWatched(refusal);
     },
   );
-  if (end.end === 'judged') return end.value;
-  if (end.end === 'given_up') return notWatched(end.reason.message);
-  return { end: ended('not_started', 'Cancelled', `cancelled before site ${result.siteId} was read`) };
+  if (polled.kind === 'decided') return polled.value;
+  if (polled.kind === 'given_up') return notWatched(polled.reason.message);
+  return { conclusion: conclude('not_started', 'Cancelled', `cancelled before ${targetText(result.target)} was read`) };
 }

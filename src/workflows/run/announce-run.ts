@@ -1,0 +1,24 @@
+/** Announces a run that ended. */
+import { workflowInfo } from '@temporalio/workflow';
+import type { RunResult } from '../../contract/run.ts';
+import { ROLLOUT_PREFIX, runEndId } from '../../contract/ids/workflow-ids.ts';
+import { worstFirst } from '../../contract/results/tally.ts';
+import type { RunState } from './run-state.ts';
+import { announce, MAX_PARTS } from '../notify/send-notifications.ts';
+
+export async function announceRun({ notify, result, input }: RunState): Promise<void> {
+  const { workflowId, firstExecutionRunId, parent } = workflowInfo();
+  // A rollout sends one notification for all its runs.
+  if (parent?.workflowId.startsWith(ROLLOUT_PREFIX) === true) return;
+  const { outcome, deployments } = result;
+  const listed = worstFirst(deployments).slice(0, MAX_PARTS);
+  const shortened: RunResult = { ...result, deployments: listed };
+  const id = runEndId(workflowId, firstExecutionRunId);
+  await announce({
+    notify,
+    outcome,
+    notification: { kind: 'run', id, result: shortened, leftOut: deployments.length - listed.length },
+    heartbeat: input.heartbeat,
+    summary: `Notify that a run ended: ${outcome ?? 'Internal'}`,
+  });
+}
