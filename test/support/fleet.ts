@@ -1,15 +1,16 @@
-/** A fleet that is rolled out for real, its worker killed on the way; checked by the journal of the sandbox. */
+/** Rolls out a fleet while its worker is killed, and checks the result by the journal of the sandbox. */
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Client, Connection } from '@temporalio/client';
-import type { RolloutResult, RolloutTarget } from '../../src/contract/rollout.ts';
+import { Client } from '@temporalio/client';
+import { connectTo } from './connect.ts';
+import type { RolloutResult } from '../../src/contract/rollout.ts';
 import { startSandbox, type Sandbox } from '../../src/sandbox/server.ts';
 import { connect } from '../../src/starter.ts';
 import { atEnd } from './at-end.ts';
 import { eventually } from './eventually.ts';
 import { began } from './journal.ts';
 import { startWorkerProcess, type Started } from './processes.ts';
-import { endOf, rolloutOf, servers } from './rollouts.ts';
+import { endOf, rolloutOf, servers, type ServerOfSites } from './rollouts.ts';
 import { startTemporal } from './temporal.ts';
 import { TOKEN } from './world.ts';
 
@@ -17,7 +18,7 @@ export interface FleetOptions {
   servers: number;
   sites: number;
   atOnce: number;
-  /** One of so many deployments fails. */
+  /** One deployment out of this number fails. */
   oneFailsOf: number;
   backupMs: number;
   deploymentMs: number;
@@ -28,10 +29,10 @@ export interface FleetOptions {
 export interface FleetReport {
   result: RolloutResult;
   wallMs: number;
-  /** What the limit and the service's own durations allow at best. */
+  /** The shortest time that the limit and the service's durations allow. */
   bestMs: number;
   atOnce: number;
-  /** Of the rollout's own history. */
+  /** The size of the rollout's own history. */
   history: { events: number; bytes: number };
 }
 
@@ -43,7 +44,7 @@ export async function rollFleet(options: FleetOptions): Promise<FleetReport> {
   const { address } = await startTemporal();
   const env = { TEMPORAL_ADDRESS: address, BELAY_API_URL: sandbox.url, BELAY_API_TOKEN: TOKEN };
   let worker = await startWorkerProcess(env);
-  const connection = await Connection.connect({ address });
+  const connection = await connectTo(address);
   atEnd(() => connection.close());
   const belay = await connect({ connection, taskQueue: 'belay' });
 
@@ -76,12 +77,12 @@ export async function rollFleet(options: FleetOptions): Promise<FleetReport> {
   };
 }
 
-function failingSites(targets: RolloutTarget[], oneOf: number): Set<string> {
+function failingSites(targets: ServerOfSites[], oneOf: number): Set<string> {
   const sites = targets.flatMap(({ siteIds }) => siteIds);
   return new Set(sites.filter((_, index) => index % oneOf === oneOf - 1));
 }
 
-/** SIGKILL, once so many backups have begun. */
+/** Kills the worker once this number of backups have begun. */
 async function killedAfter(worker: Started, sandbox: Sandbox, backups: number, env: Record<string, string>) {
   const begun = () => sandbox.journal.filter((entry) => entry.began?.kind === 'backup').length;
   await eventually(`${backups} backups`, () => begun() >= backups, 600_000);
@@ -91,10 +92,10 @@ async function killedAfter(worker: Started, sandbox: Sandbox, backups: number, e
   return startWorkerProcess(env);
 }
 
-/** The right outcome for each, and nothing twice: only of a backup whose request may have been lost there are two. */
+/** Each server has the right outcome and one deployment per site. A backup whose request may be lost can repeat. */
 function check(
   sandbox: Sandbox,
-  { targets, failing, result }: { targets: RolloutTarget[]; failing: Set<string>; result: RolloutResult },
+  { targets, failing, result }: { targets: ServerOfSites[]; failing: Set<string>; result: RolloutResult },
 ): void {
   const ends = new Map(result.targets.map((it) => [it.serverId, it]));
   const siteEnds = new Map(result.targets.flatMap((it) => it.deployments.map((end) => [end.siteId, end.outcome])));
@@ -111,8 +112,8 @@ function check(
   assert.equal(result.deployments.failed, failing.size);
 }
 
-/** From the first request about a server or its sites to the last: how many such times overlap. */
-function mostAtOnce({ journal }: Sandbox, targets: RolloutTarget[]): number {
+/** How many servers overlap between the first and the last request about them or their sites. */
+function mostAtOnce({ journal }: Sandbox, targets: ServerOfSites[]): number {
   const servers = new Map(
     targets.flatMap((it) => [it.serverId, ...it.siteIds].map((id) => [id, it.serverId] as const)),
   );

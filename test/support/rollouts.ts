@@ -6,16 +6,19 @@ import { fresh } from './world.ts';
 
 const PACE = { intervalMs: 200, tries: 1_000 };
 
-/** So many, each with so many sites. */
-export function servers(count: number, sites = 1): [RolloutTarget, ...RolloutTarget[]] {
+/** A server whose targets are sites. */
+export type ServerOfSites = RolloutTarget & { siteIds: string[] };
+
+/** `count` servers with `sites` sites each. */
+export function servers(count: number, sites = 1): [ServerOfSites, ...ServerOfSites[]] {
   const all = Array.from({ length: count }, () => ({
     serverId: fresh('s'),
     siteIds: Array.from({ length: sites }, () => fresh('a')),
   }));
-  return all as [RolloutTarget, ...RolloutTarget[]];
+  return all as [ServerOfSites, ...ServerOfSites[]];
 }
 
-/** Two servers at once, and none may fail. */
+/** A rollout of two servers at once that tolerates no failure. */
 export function rolloutOf(targets: RolloutTarget[], more: Partial<RolloutInput> = {}): RolloutInput {
   return {
     name: 'steady',
@@ -30,7 +33,7 @@ export function rolloutOf(targets: RolloutTarget[], more: Partial<RolloutInput> 
   };
 }
 
-/** Its result, whatever its outcome. */
+/** The result of a rollout, whatever its outcome. */
 export async function endOf(rollout: Rollout): Promise<RolloutResult> {
   return rollout.result().catch((error: unknown) => {
     assert.ok(error instanceof BelayError && error.rollout !== null, String(error));

@@ -1,28 +1,25 @@
-/** Starting rollouts, once per key, trying again what isn't completed, and listing them. */
+/** Starts rollouts, once per key, retries unfinished ones and lists them. */
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
-import {
-  ROLLOUT_TYPE,
-  type RolloutInput,
-  type RolloutMemo,
-  type RolloutResult,
-  type TargetResult,
-} from '../../contract/rollout.ts';
+import pMap from 'p-map';
+import { ROLLOUT_TYPE } from '../../contract/names.ts';
+import { targetsInput } from '../../contract/target.ts';
+import type { RolloutInput, RolloutMemo, RolloutResult, TargetResult } from '../../contract/rollout.ts';
 import { rolloutId } from '../../contract/ids/workflow-ids.ts';
-import { requestHash, rolloutLaunchOf } from '../../request/start-options.ts';
-import { problemOfRollout } from '../../request/validate-rollout-input.ts';
-import { someAtOnce } from '../connection/at-once.ts';
+import { isSameRequest, requestHash, rolloutStartOptions } from '../../request/start-options.ts';
+import { validateRolloutInput } from '../../request/validate-rollout-input.ts';
 import { BelayError } from '../../contract/results/belay-error.ts';
-import { asBelayError } from '../connection/to-belay-error.ts';
-import { inputOf } from '../runs/run-history.ts';
+import { toBelayError } from '../connection/to-belay-error.ts';
 import { newest, quoted } from '../connection/list-filter.ts';
-import { createRollout, describeRollout, rolloutStatus, type Rollout } from './rollout-handle.ts';
-import type { Session } from '../session.ts';
-import { lookUp } from './look-up-server-run.ts';
-import { refuseWithoutWorker } from '../connection/pollers.ts';
+import { inputOf } from '../connection/workflow-input.ts';
+import { createRollout, type Rollout } from './rollout-handle.ts';
+import { IN_PARALLEL, type Session } from '../connection/session.ts';
+import { lookUpServerRun } from './look-up-server-run.ts';
+import { describeRollout, rolloutStatus } from './rollout-status.ts';
+import { requireWorkers } from '../connection/require-worker.ts';
+import { findService } from '../connection/find-service.ts';
+import { TIMING } from '../../contract/timing.ts';
+import { epochOf } from '../../contract/ids/worker-identity.ts';
 
-const START_TIMEOUT_MS = 5_000;
-const RETRY_TIMEOUT_MS = 30_000;
-const LIST_TIMEOUT_MS = 20_000;
 const DEFAULT_LIMIT = 20;
 
 export interface RolloutFilter {
@@ -34,11 +31,11 @@ export interface RolloutFilter {
 
 /** @throws BelayError, from every call */
 export interface Rollouts {
-  /** Starts a rollout, or attaches to the one of the same name and key. */
+  /** Starts a rollout, or attaches to the one with the same name and key. */
   start(input: RolloutInput): Promise<Rollout>;
-  /** One that was started before. Nothing is asked until a call on it. */
+  /** A rollout that was started before. Sends no request until you call a method of it. */
   get(workflowId: string, runId?: string): Rollout;
-  /** Starts one that ended anew, with what isn't `completed`. */
+  /** Starts a closed rollout again, with the servers and sites that are not `completed`. */
   retry(workflowId: string): Promise<Rollout>;
   /** Newest first, without their targets. */
   list(filter?: RolloutFilter): Promise<RolloutResult[]>;
@@ -47,21 +44,25 @@ export interface Rollouts {
 export function createRollouts(session: Session): Rollouts {
   const within = <T>(ms: number, what: string, act: () => Promise<T>) =>
     session.client.withDeadline(Date.now() + ms, act).catch((error: unknown) => {
-      throw asBelayError(error, what);
+      throw toBelayError(error, what);
     });
   return {
-    start: (input) => within(START_TIMEOUT_MS, 'start the rollout', () => startRollout(session, input)),
+    start: (input) => within(TIMING.client.startMs, 'start the rollout', () => startRollout(session, input)),
     get: (workflowId, runId) => createRollout(session, { workflowId, runId: runId ?? null, attached: true }),
-    retry: (workflowId) => within(RETRY_TIMEOUT_MS, `retry ${workflowId}`, () => retryRollout(session, workflowId)),
-    list: (filter = {}) => within(LIST_TIMEOUT_MS, 'list rollouts', () => listRollouts(session, filter)),
+    retry: (workflowId) =>
+      within(TIMING.client.retryRolloutMs, `retry ${workflowId}`, () => retryRollout(session, workflowId)),
+    list: (filter = {}) => within(TIMING.client.listMs, 'list rollouts', () => listRollouts(session, filter)),
   };
 }
 
-async function startRollout(session: Session, input: RolloutInput): Promise<Rollout> {
-  const problem = problemOfRollout(input);
+async function startRollout(session: Session, asked: RolloutInput): Promise<Rollout> {
+  const problem = validateRolloutInput(asked);
   if (problem !== null) throw new BelayError('Usage', problem);
+  const workers = await requireWorkers(session);
+  const served = await findService(session, workers);
+  const service = served === null ? {} : { service: served.service };
+  const input = { ...service, ...epochOf(workers), ...asked };
   const workflowId = rolloutId(input.name, input.key);
-  await refuseWithoutWorker(session);
   try {
     const runId = await begin(session, workflowId, input, 'REJECT_DUPLICATE', requestHash(input));
     return createRollout(session, { workflowId, runId, attached: false });
@@ -69,8 +70,8 @@ async function startRollout(session: Session, input: RolloutInput): Promise<Roll
     if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
   }
   const { memo, runId } = await describeRollout(session.client.workflow.getHandle(workflowId));
-  if ((memo as Partial<RolloutMemo> | undefined)?.request !== requestHash(input)) {
-    const remedy = 'use another key, or ask for the same again';
+  if (!isSameRequest((memo as Partial<RolloutMemo> | undefined)?.request, input, served)) {
+    const remedy = 'use another key, or repeat the same input';
     throw new BelayError('KeyReused', `${workflowId} was started with other input: ${remedy}`);
   }
   return createRollout(session, { workflowId, runId, attached: true });
@@ -84,7 +85,7 @@ async function begin(
   request: string,
 ): Promise<string> {
   const handle = await client.workflow.start(ROLLOUT_TYPE, {
-    ...rolloutLaunchOf(input, request),
+    ...rolloutStartOptions(input, request),
     workflowId,
     taskQueue,
     args: [input],
@@ -95,51 +96,63 @@ async function begin(
 }
 
 async function retryRollout(session: Session, workflowId: string): Promise<Rollout> {
-  // How far a terminated one was, only a worker knows.
-  await refuseWithoutWorker(session);
+  // Only a worker can report how far a terminated rollout was.
+  const workers = await requireWorkers(session);
   const handle = session.client.workflow.getHandle(workflowId);
   const { result, contact } = await rolloutStatus(session, handle);
   if (contact !== 'closed') {
-    throw new BelayError('Usage', `${workflowId} goes on: wait for its end, or abort it first`);
+    throw new BelayError('Usage', `${workflowId} is still running: wait for it to finish, or abort it first`);
   }
   const { memo, runId } = await describeRollout(handle);
   const input = await inputOf<RolloutInput>(session.client.workflow.getHandle(workflowId, runId));
   if (input === null || result.targets.length === 0) {
-    throw new BelayError('Usage', `nothing is known of how far ${workflowId} was: start a rollout with another key`);
+    throw new BelayError('Usage', `the progress of ${workflowId} is unknown: start a rollout with another key`);
   }
-  const targets = await someAtOnce(result.targets, async (it) => {
-    const { target, goesOn } = await lookUp(session, it);
-    if (!goesOn) return target;
-    throw new BelayError('Usage', `${target.workflowId} goes on: wait for its end, or cancel it first`);
-  });
+  const targets = await pMap(
+    result.targets,
+    async (it) => {
+      const { target, isRunning } = await lookUpServerRun(session, it);
+      if (!isRunning) return target;
+      throw new BelayError('Usage', `${target.workflowId} is still running: wait for it to finish, or cancel it first`);
+    },
+    IN_PARALLEL,
+  );
   if (targets.every(({ outcome }) => outcome === 'completed')) {
     throw new BelayError('Usage', `everything in ${workflowId} is completed: there is nothing to retry`);
   }
   const { request } = memo as unknown as RolloutMemo;
-  const attempt = nextAttempt(input, targets);
+  const attempt = nextAttempt(input, targets, epochOf(workers));
   const next = await begin(session, workflowId, attempt, 'ALLOW_DUPLICATE', request).catch((error: unknown) => {
     if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
-    throw new BelayError('Usage', `${workflowId} is being retried already: wait for its end`);
+    throw new BelayError('Usage', `${workflowId} is already being retried: wait for it to finish`);
   });
   return createRollout(session, { workflowId, runId: next, attached: false });
 }
 
-function nextAttempt(input: RolloutInput, targets: TargetResult[]): RolloutInput {
+function nextAttempt(before: RolloutInput, targets: TargetResult[], epoch: { epoch?: string }): RolloutInput {
+  const input = { ...before };
+  delete input.epoch;
   const left = targets.filter(({ outcome }) => outcome !== 'completed');
   const names = [...new Set(left.map(({ wave }) => wave))];
+  // A retry is a start: its deadline counts from now.
+  const { deploysUntil } = input;
   const isDone = ({ outcome }: { outcome: unknown }) => outcome === 'completed';
   return {
     ...input,
+    ...epoch,
+    ...(deploysUntil === undefined
+      ? {}
+      : { deploysUntil: { time: deploysUntil.time, timeZone: deploysUntil.timeZone } }),
     attempt: (input.attempt ?? 1) + 1,
-    before: targets.filter(isDone),
+    previousResults: targets.filter(isDone),
     waves: names.map((name) => ({
       name,
       targets: left
         .filter(({ wave }) => wave === name)
         .map(({ serverId, deployments }) => ({
           serverId,
-          siteIds: deployments.filter((it) => !isDone(it)).map(({ siteId }) => siteId),
-          done: deployments.filter(isDone).map(({ siteId }) => siteId),
+          ...targetsInput(deployments.filter((it) => !isDone(it)).map((it) => it.target)),
+          completedTargets: deployments.filter(isDone).map((it) => it.target),
         })),
     })),
   };
@@ -151,8 +164,12 @@ async function listRollouts(
 ): Promise<RolloutResult[]> {
   const ofType = `WorkflowType = ${quoted(ROLLOUT_TYPE)}`;
   const query = since === undefined ? ofType : `${ofType} AND StartTime >= ${quoted(since)}`;
-  return someAtOnce(await newest(session, query, limit), async ({ workflowId, runId }) => {
-    const { result } = await rolloutStatus(session, session.client.workflow.getHandle(workflowId, runId));
-    return { ...result, targets: [] };
-  });
+  return pMap(
+    await newest(session, query, limit),
+    async ({ workflowId, runId }) => {
+      const { result } = await rolloutStatus(session, session.client.workflow.getHandle(workflowId, runId));
+      return { ...result, targets: [] };
+    },
+    IN_PARALLEL,
+  );
 }

@@ -1,10 +1,12 @@
-/** Who may decide about a rollout in flight. Each decision stays in its history, with who made it and why. */
+/** Handles decisions about a rollout in flight. Each one is recorded with its author and reason. */
 import { ApplicationFailure } from '@temporalio/common';
 import { defineSignal, defineUpdate, setHandler } from '@temporalio/workflow';
-import { HOLD_SIGNAL, ROLLOUT_UPDATES, type DecisionInput, type Hold, type TargetResult } from '../../contract/rollout.ts';
+import { HOLD_SIGNAL, ROLLOUT_UPDATES } from '../../contract/names.ts';
+import type { DecisionInput, Hold, TargetResult } from '../../contract/rollout.ts';
 import { plainText } from '../../contract/wording/safe-text.ts';
-import type { Rollout } from './rollout-state.ts';
-import { isToCome } from '../../contract/results/tally.ts';
+import { concernsService } from '../../contract/service-identity.ts';
+import type { RolloutState } from './rollout-state.ts';
+import { isPending } from '../../contract/results/tally.ts';
 import { openOfWave } from '../rules/rollout-step.ts';
 
 const pauseUpdate = defineUpdate<void, [DecisionInput]>(ROLLOUT_UPDATES.pause);
@@ -12,27 +14,27 @@ const resumeUpdate = defineUpdate<void, [DecisionInput]>(ROLLOUT_UPDATES.resume)
 const abortUpdate = defineUpdate<void, [DecisionInput]>(ROLLOUT_UPDATES.abort);
 const holdSignal = defineSignal<[Hold]>(HOLD_SIGNAL);
 
-/** @param onResumed told before it goes on */
-export function hearDecisions(rollout: Rollout, onResumed: () => void): void {
-  setHandler(pauseUpdate, ({ by, why }) => rollout.decide('pause', by, why), {
+/** @param onResumed called before the rollout resumes */
+export function handleDecisions(rollout: RolloutState, onResumed: () => void): void {
+  setHandler(pauseUpdate, ({ by, reason }) => rollout.decide('pause', by, reason), {
     validator: (decision: DecisionInput) => {
       refuseUnsigned(decision);
       refuseWhenOver(rollout);
-      if (rollout.result.phase === 'paused') throw refusal('it is paused already');
+      if (rollout.result.phase === 'paused') throw refusal('the rollout is already paused');
     },
-    description: 'What runs goes on, nothing begins until it is resumed.',
+    description: 'Start no more servers until resumed. Running ones continue.',
   });
   setHandler(
     resumeUpdate,
-    ({ by, why, serverId }) => {
+    ({ by, reason, serverId }) => {
       const held = heldTarget(rollout, serverId);
       if (held !== null) {
-        held.heldBy = null;
-        rollout.decide('release', by, `server ${serverId}: ${why}`);
+        held.heldByEvent = null;
+        rollout.decide('release', by, `server ${serverId}: ${reason}`);
         if (!isPausedForHeld(rollout)) return;
       }
       onResumed();
-      rollout.decide('resume', by, why);
+      rollout.decide('resume', by, reason);
     },
     {
       validator: (decision: DecisionInput) => {
@@ -40,57 +42,60 @@ export function hearDecisions(rollout: Rollout, onResumed: () => void): void {
         refuseWhenOver(rollout);
         refuseResume(rollout, decision.serverId);
       },
-      description: 'Begins with servers again; with serverId, with that held server.',
+      description: 'Start servers again. With serverId: release that held server.',
     },
   );
-  setHandler(abortUpdate, ({ by, why }) => rollout.decide('abort', by, why), {
+  setHandler(abortUpdate, ({ by, reason }) => rollout.decide('abort', by, reason), {
     validator: (decision: DecisionInput) => {
       refuseUnsigned(decision);
       refuseWhenOver(rollout);
     },
-    description: 'What runs may end, nothing begins any more.',
+    description: 'Start no more servers. Running ones finish.',
   });
   setHandler(holdSignal, (hold) => holdTarget(rollout, hold), {
-    description: 'An event about a server: it does not begin, unless it has.',
+    description: 'Hold a server back because of an event, unless it has started.',
   });
 }
 
 function refuseUnsigned(decision: Partial<DecisionInput> | undefined): void {
-  const isSaid = (text: unknown) => typeof text === 'string' && text.trim() !== '';
-  if (!isSaid(decision?.by) || !isSaid(decision?.why)) throw refusal('say who decides, and why: { by, why }');
+  const isFilled = (text: unknown) => typeof text === 'string' && text.trim() !== '';
+  if (!isFilled(decision?.by) || !isFilled(decision?.reason))
+    throw refusal('give your name and a reason: { by, reason }');
 }
 
-function refuseWhenOver({ result: { phase } }: Rollout): void {
-  if (phase === 'stopping' || phase === 'done') throw refusal('it begins with no server any more');
+function refuseWhenOver({ result: { phase } }: RolloutState): void {
+  if (phase === 'stopping' || phase === 'done') throw refusal('the rollout starts no more servers');
 }
 
-function refuseResume(rollout: Rollout, serverId: string | undefined): void {
-  if (serverId === undefined && rollout.result.phase !== 'paused') throw refusal('it is not paused');
+function refuseResume(rollout: RolloutState, serverId: string | undefined): void {
+  if (serverId === undefined && rollout.result.phase !== 'paused') throw refusal('the rollout is not paused');
   if (serverId !== undefined && heldTarget(rollout, serverId) === null) throw refusal(`server ${serverId} is not held`);
 }
 
-function heldTarget({ result: { targets } }: Rollout, serverId: string | undefined): TargetResult | null {
-  return targets.find((it) => it.serverId === serverId && it.heldBy !== null && isToCome(it)) ?? null;
+function heldTarget({ result: { targets } }: RolloutState, serverId: string | undefined): TargetResult | null {
+  return targets.find((it) => it.serverId === serverId && it.heldByEvent !== null && isPending(it)) ?? null;
 }
 
-/** Whether the pause was for a held server, and there is no such one in its wave any more. */
-function isPausedForHeld({ result: { phase, targets, decisions } }: Rollout): boolean {
-  const pause = decisions.findLast(({ what }) => what === 'pause');
-  const isForHeld = decisions.some(({ what, by }) => what === 'hold' && by === pause?.by);
-  const isHeld = openOfWave(targets).some((it) => it.heldBy !== null && isToCome(it));
+/** Whether the rollout paused for held servers, and its wave has none left. */
+function isPausedForHeld({ result: { phase, targets, decisions } }: RolloutState): boolean {
+  const pause = decisions.findLast(({ action }) => action === 'pause');
+  const isForHeld = decisions.some(({ action, by }) => action === 'hold' && by === pause?.by);
+  const isHeld = openOfWave(targets).some((it) => it.heldByEvent !== null && isPending(it));
   return phase === 'paused' && isForHeld && !isHeld;
 }
 
-/** The UI can signal anything; an event may be heard of twice, and one that was decided upon is not heard again. */
-function holdTarget(rollout: Rollout, hold: Partial<Hold> | null | undefined): void {
-  const { serverId, event, why } = hold ?? {};
-  if (typeof event !== 'string' || typeof why !== 'string') return;
+/** Ignores malformed signals, since the UI can send any, and an event that has held a server before. */
+function holdTarget(rollout: RolloutState, hold: Partial<Hold> | null | undefined): void {
+  const { serverId, event, reason } = hold ?? {};
+  if (typeof event !== 'string' || typeof reason !== 'string') return;
+  const service = rollout.result.service ?? rollout.input.service;
+  if (service !== undefined && !concernsService(hold?.services, { service, formerly: [] })) return;
   const { targets, decisions } = rollout.result;
-  const target = targets.find((it) => it.serverId === serverId && isToCome(it));
+  const target = targets.find((it) => it.serverId === serverId && isPending(it));
   const by = plainText(event);
-  if (target === undefined || decisions.some((it) => it.what === 'hold' && it.by === by)) return;
-  target.heldBy = by;
-  rollout.decide('hold', by, `server ${serverId}: ${why}`);
+  if (target === undefined || decisions.some((it) => it.action === 'hold' && it.by === by)) return;
+  target.heldByEvent = by;
+  rollout.decide('hold', by, `server ${serverId}: ${reason}`);
 }
 
 function refusal(message: string): ApplicationFailure {

@@ -1,136 +1,140 @@
 /**
- * A rollout: a run for each server of a fleet, wave after wave, so many at once, until too many are not completed.
- * What has begun is never cut short.
+ * A rollout: one run per server of a fleet, wave by wave with limited concurrency, until too many servers are not
+ * completed. It never interrupts a run.
  */
 import { allHandlersFinished, CancellationScope, condition } from '@temporalio/workflow';
 import type { RunError } from '../../contract/run.ts';
 import type { RolloutInput, RolloutResult, TargetResult } from '../../contract/rollout.ts';
-import { problemOfRollout } from '../../request/validate-rollout-input.ts';
-import { isToCome } from '../../contract/results/tally.ts';
+import { validateRolloutInput } from '../../request/validate-rollout-input.ts';
+import { isPending } from '../../contract/results/tally.ts';
 import { announceRollout } from './announce-rollout.ts';
 import { admitRollout } from './admit-rollout.ts';
 import { observeCancellation, type Cancellation } from '../common/cancellation.ts';
-import { defect, ended, resultOrFailure, type End } from '../common/conclusion.ts';
-import { newRolloutResult, openRollout, type Rollout } from './rollout-state.ts';
-import { hearDecisions } from './decisions.ts';
+import { concludeInternal, conclude, resultOrFailure, type Conclusion } from '../common/conclusion.ts';
+import { newRolloutResult, createRolloutState, type RolloutState } from './rollout-state.ts';
+import { handleDecisions } from './decisions.ts';
 import { deployTarget } from './server-run.ts';
 import { worst } from '../rules/worst-outcome.ts';
-import { failuresIn, openOfWave, stopIn } from '../rules/rollout-step.ts';
+import { failuresIn, openOfWave, RESTORED, stopIn } from '../rules/rollout-step.ts';
 
 export async function rollOut(input: RolloutInput): Promise<RolloutResult> {
-  const problem = problemOfRollout(input);
+  const problem = validateRolloutInput(input);
   if (problem !== null) return resultOrFailure(newRolloutResult(null), { type: 'Usage', message: problem });
-  const rollout = openRollout(input);
+  const rollout = createRolloutState(input);
   const { result } = rollout;
   const cancellation = observeCancellation();
   return CancellationScope.nonCancellable(async () => {
-    const end = await proceed(rollout, cancellation).catch(defect);
-    result.outcome = end.outcome;
-    result.error = end.error;
+    const { outcome, error } = await proceed(rollout, cancellation).catch(concludeInternal);
+    result.outcome = outcome;
+    result.error = error;
     result.endedAt = new Date().toISOString();
-    rollout.enter('done');
+    rollout.setPhase('done');
     await announceRollout(rollout, null);
     await condition(allHandlersFinished);
-    return resultOrFailure(result, end.error);
+    return resultOrFailure(result, error);
   });
 }
 
-async function proceed(rollout: Rollout, cancellation: Cancellation): Promise<End> {
+async function proceed(rollout: RolloutState, cancellation: Cancellation): Promise<Conclusion> {
   const { result } = rollout;
   const failures = watchFailures(rollout);
-  hearDecisions(rollout, () => {
+  handleDecisions(rollout, () => {
     failures.forgive();
-    leaveHeldOut(rollout);
+    skipHeldServers(rollout);
   });
   const refusal = await admitRollout(rollout);
-  if (refusal !== null) return endAll(rollout, refusal);
-  if (result.phase === 'checking') rollout.enter('running');
+  if (refusal !== null) return concludeRollout(rollout, refusal);
+  if (result.phase === 'checking') rollout.setPhase('running');
 
   const isCancelled = () => cancellation.requested && result.phase !== 'stopping';
-  for (let step = rollout.next(); step.do !== 'end'; step = rollout.next()) {
+  for (let step = rollout.next(); step.kind !== 'end'; step = rollout.next()) {
     if (isCancelled()) rollout.decide('abort', 'Temporal', 'the rollout was cancelled');
-    else if (step.do === 'begin') void deployTarget(rollout, step.target).then(failures.check);
-    else if (step.do === 'decide') haltFor(rollout, step.held);
-    else await condition(() => rollout.next().do !== 'wait' || isCancelled());
+    else if (step.kind === 'begin') void deployTarget(rollout, step.target).then(failures.check);
+    else if (step.kind === 'decide') haltFor(rollout, step.held);
+    else await condition(() => rollout.next().kind !== 'wait' || isCancelled());
   }
-  return endAll(rollout, null);
+  return concludeRollout(rollout, null);
 }
 
-/** Who stops it, as decisions tell, where it isn't the event that holds a server. */
+/** Author of a stop or pause because of failures. For a held server, the author is the event. */
 const TOO_MANY = 'maxFailures';
 
-/** Stops, or pauses where somebody is to decide and there is something to decide about. */
-function halt(rollout: Rollout, by: string, why: string): void {
+/** Stops the rollout, or pauses it for a decision if `onFailures` is `pause` and servers are pending. */
+function halt(rollout: RolloutState, by: string, reason: string): void {
   const { input, result } = rollout;
-  const isToPause = input.onFailures === 'pause' && result.targets.some(isToCome);
-  rollout.decide(isToPause ? 'pause' : 'stop', by, why);
-  const pauses = result.decisions.filter((decision) => decision.what === 'pause').length;
-  // Who can't be told finds it in the list.
-  if (isToPause) announceRollout(rollout, pauses).catch(() => undefined);
+  const shouldPause = input.onFailures === 'pause' && result.targets.some(isPending);
+  rollout.decide(shouldPause ? 'pause' : 'stop', by, reason);
+  const pauses = result.decisions.filter((decision) => decision.action === 'pause').length;
+  // If the notification fails, the list of rollouts still shows the pause.
+  if (shouldPause) announceRollout(rollout, pauses).catch(() => undefined);
 }
 
-function haltFor(rollout: Rollout, { serverId, wave, heldBy }: TargetResult): void {
-  halt(rollout, heldBy ?? '', `server ${serverId} of wave ${wave} is held`);
+function haltFor(rollout: RolloutState, { serverId, wave, heldByEvent }: TargetResult): void {
+  halt(rollout, heldByEvent ?? '', `server ${serverId} of wave ${wave} is held`);
 }
 
-function watchFailures(rollout: Rollout) {
+function watchFailures(rollout: RolloutState) {
   const { input, result } = rollout;
   let forgiven = 0;
   return {
-    /** To be called after each end. The last server counts as well, though nothing is left to be stopped. */
+    /** Call it after each server. The last one counts too, although nothing is left to stop. */
     check: () => {
       const failures = failuresIn(result.targets) - forgiven;
       if (result.phase === 'running' && failures > input.maxFailures) {
-        const why = `too many servers are not completed: ${failures}, at most ${input.maxFailures} may be`;
-        halt(rollout, TOO_MANY, why);
+        const reason = `too many servers are not completed: ${failures} (at most ${input.maxFailures} allowed)`;
+        halt(rollout, TOO_MANY, reason);
       }
       rollout.refresh();
     },
-    /** Whoever resumes has decided to live with what failed until then. */
+    /** A resume accepts the failures so far. */
     forgive: () => void (forgiven = failuresIn(result.targets)),
   };
 }
 
-/** Whoever resumes, and lets no held server begin, goes on without those that are in the way. */
-function leaveHeldOut({ result: { targets } }: Rollout): void {
+/** A resume without a release skips the held servers, if only they keep the next wave from starting. */
+function skipHeldServers({ result: { targets } }: RolloutState): void {
   const open = openOfWave(targets);
-  if (open.some(({ heldBy }) => heldBy === null)) return;
-  for (const target of open.filter(isToCome)) leaveOut(target, heldError(target));
+  if (open.some(({ heldByEvent }) => heldByEvent === null)) return;
+  for (const target of open.filter(isPending)) skip(target, concludeHeld(target));
 }
 
-function leaveOut(target: TargetResult, error: RunError): void {
-  target.outcome = 'not_started';
-  target.error = error;
-  for (const deployment of target.deployments) deployment.outcome ??= 'not_started';
+/** After a restore, a server that was not started may have been started before. */
+function skip(target: TargetResult, { outcome, error }: Conclusion): void {
+  const skipped = outcome === 'unknown' ? outcome : 'not_started';
+  target.outcome = skipped;
+  target.error = error ?? NOT_BEGUN;
+  for (const deployment of target.deployments) deployment.outcome ??= skipped;
 }
 
-const heldError = ({ heldBy }: TargetResult): RunError => ({ type: 'Busy', message: `held by ${heldBy}` });
+const concludeHeld = ({ heldByEvent }: TargetResult) => conclude('not_started', 'Busy', `held by ${heldByEvent}`);
 
-const NOT_BEGUN: RunError = { type: 'Cancelled', message: 'it was not begun' };
+const NOT_BEGUN: RunError = { type: 'Cancelled', message: 'it was not started' };
 
-/** Gives those an outcome that did not begin. */
-function endAll(rollout: Rollout, refusal: End | null): End {
+/** Gives an outcome to the servers that did not start, and to the rollout. */
+function concludeRollout(rollout: RolloutState, refusal: Conclusion | null): Conclusion {
   const { targets } = rollout.result;
-  // Who stops one that has nothing left to begin with keeps nobody from anything.
+  // A stop counts only if servers were left to start.
   const isCut = refusal !== null || targets.some(({ outcome }) => outcome === null);
-  const stopped: End = isCut ? haltOf(rollout, refusal) : { outcome: 'completed', error: null };
+  const stopped: Conclusion = isCut ? concludeHalt(rollout, refusal) : { outcome: 'completed', error: null };
   for (const target of targets.filter(({ outcome }) => outcome === null)) {
-    leaveOut(target, target.heldBy === null ? (stopped.error ?? NOT_BEGUN) : heldError(target));
+    skip(target, target.heldByEvent === null ? stopped : concludeHeld(target));
   }
-  const ends = targets.map(({ serverId, outcome, error }) => ({
+  const servers = targets.map(({ serverId, outcome, error }) => ({
     outcome,
     error: error === null ? null : { ...error, message: `server ${serverId}: ${error.message}` },
   }));
-  const end = refusal ?? worst([...ends, stopped]);
-  if (end.error === null || stopped.error === null || end.error.message === stopped.error.message) return end;
-  return { ...end, error: { ...end.error, message: `${stopped.error.message}; ${end.error.message}` } };
+  const conclusion = refusal ?? worst([...servers, stopped]);
+  const { error } = conclusion;
+  if (error === null || stopped.error === null || error.message === stopped.error.message) return conclusion;
+  return { ...conclusion, error: { ...error, message: `${stopped.error.message}; ${error.message}` } };
 }
 
-function haltOf({ result: { decisions } }: Rollout, refusal: End | null): End {
+function concludeHalt({ result: { decisions } }: RolloutState, refusal: Conclusion | null): Conclusion {
   if (refusal !== null) return refusal;
   const decision = stopIn(decisions);
   if (decision === undefined) return { outcome: 'completed', error: null };
-  const { what, by, why } = decision;
-  if (what === 'abort') return ended('cancelled', 'Cancelled', `aborted by ${by}: ${why}`);
-  return ended('not_started', by === TOO_MANY ? 'Cancelled' : 'Busy', `stopped: ${why}`);
+  const { action, by, reason } = decision;
+  if (action === 'abort') return conclude('cancelled', 'Cancelled', `aborted by ${by}: ${reason}`);
+  if (by === RESTORED) return conclude('unknown', 'OutcomeUnknown', reason);
+  return conclude('not_started', by === TOO_MANY ? 'Cancelled' : 'Busy', `stopped: ${reason}`);
 }

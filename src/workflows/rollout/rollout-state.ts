@@ -1,7 +1,7 @@
-/** A rollout's state: its result as it grows, what is decided about it, and who may ask for both. */
+/** A rollout's state: its growing result, the decisions about it, and the queries for both. */
 import { defineQuery, setCurrentDetails, setHandler, workflowInfo } from '@temporalio/workflow';
-import { QUERIES } from '../../contract/run.ts';
-import type { NotifyFacts } from '../../contract/activities.ts';
+import { QUERIES } from '../../contract/names.ts';
+import type { NotifySettings } from '../../contract/activities.ts';
 import type {
   Decision,
   RolloutInput,
@@ -9,58 +9,61 @@ import type {
   RolloutProgress,
   RolloutResult,
   RolloutTarget,
-  RolloutWaiting,
   TargetResult,
 } from '../../contract/rollout.ts';
-import { emptyRollout } from '../../contract/results/empty-results.ts';
-import { plainText } from '../../contract/wording/safe-text.ts';
-import { isRunning, isToCome, sumsOf } from '../../contract/results/tally.ts';
-import { whyRollout } from '../../contract/wording/explain-wait.ts';
+import { targetsOf } from '../../contract/target.ts';
+import { emptyRollout, named } from '../../contract/results/empty-results.ts';
+import type { RolloutWaiting } from '../../contract/waiting.ts';
+import { plainText, plainMeta } from '../../contract/wording/safe-text.ts';
+import { isRunning, isPending, countTargets } from '../../contract/results/tally.ts';
+import { explainRollout } from '../../contract/wording/explain-wait.ts';
 import { setAttributes } from '../common/search-attributes.ts';
-import { plainMeta } from '../run/run-state.ts';
 import { rolloutDetails } from './rollout-details.ts';
 import { nextStep, stopIn, type Step } from '../rules/rollout-step.ts';
-import { answerWhy } from '../common/explain-query.ts';
+import { answerWhyQuery } from '../common/explain-query.ts';
 
 const progressQuery = defineQuery<RolloutProgress>(QUERIES.progress);
 
 const MAX_DECISIONS = 1_000;
 
-export interface Rollout {
+export interface RolloutState {
   readonly input: RolloutInput;
   readonly result: RolloutResult;
-  /** Whether the namespace has the search attributes; known once it is admitted. */
+  /** The epoch in which the rollout was admitted. */
+  epoch: string | null;
+  /** Whether the namespace has the search attributes; known once the rollout is admitted. */
   searchAttributes: boolean;
-  /** Who is told how it ends; known once it is admitted. */
-  notify: NotifyFacts | null;
+  /** Where to send notifications; known once the rollout is admitted. */
+  notify: NotifySettings | null;
   next(): Step;
-  enter(phase: RolloutPhase): void;
-  /** Notes who decided what and why, and follows it. */
-  decide(what: Decision['what'], by: string, why: string): void;
-  /** To be called after each change of a target. */
+  setPhase(phase: RolloutPhase): void;
+  /** Records a decision and applies it. */
+  decide(action: Decision['action'], by: string, reason: string): void;
+  /** Call it after each change of a target. */
   refresh(): void;
 }
 
-const PHASES: Partial<Record<Decision['what'], RolloutPhase>> = {
+const PHASES: Partial<Record<Decision['action'], RolloutPhase>> = {
   pause: 'paused',
   resume: 'running',
   abort: 'stopping',
   stop: 'stopping',
 };
 
-export function openRollout(input: RolloutInput): Rollout {
+export function createRolloutState(input: RolloutInput): RolloutState {
   const result = newRolloutResult(input);
   const progress: RolloutProgress = { result, waiting: null };
-  const rollout: Rollout = {
+  const rollout: RolloutState = {
     input,
     result,
+    epoch: null,
     searchAttributes: false,
     notify: null,
     next() {
       const { maxAtOnce, onFailures } = input;
       return nextStep({ targets: result.targets, maxAtOnce, phase: result.phase ?? 'checking', onFailures });
     },
-    enter(phase) {
+    setPhase(phase) {
       result.phase = phase;
       setAttributes(rollout.searchAttributes, {
         phase,
@@ -68,28 +71,28 @@ export function openRollout(input: RolloutInput): Rollout {
       });
       rollout.refresh();
     },
-    decide(what, by, why) {
-      result.decisions.push({ at: new Date().toISOString(), what, by: plainText(by), why: plainText(why) });
+    decide(action, by, reason) {
+      result.decisions.push({ at: new Date().toISOString(), action, by: plainText(by), reason: plainText(reason) });
       if (result.decisions.length > MAX_DECISIONS) result.decisions.shift();
-      const phase = PHASES[what];
+      const phase = PHASES[action];
       if (phase === undefined) rollout.refresh();
-      else rollout.enter(phase);
+      else rollout.setPhase(phase);
     },
     refresh() {
-      Object.assign(result, sumsOf(result.targets));
+      Object.assign(result, countTargets(result.targets));
       progress.waiting = waitingOf(input, result);
       setCurrentDetails(rolloutDetails(progress));
     },
   };
-  setHandler(progressQuery, () => progress, { description: 'What is known now, and what is waited for.' });
-  answerWhy(() => whyRollout(progress.waiting, result.outcome ?? result.phase));
+  setHandler(progressQuery, () => progress, { description: 'What is known now, and what the rollout waits for.' });
+  answerWhyQuery(() => explainRollout(progress.waiting, result.outcome ?? result.phase));
   return rollout;
 }
 
-/** @param input null where it was refused */
+/** @param input null if it was rejected */
 export function newRolloutResult(input: RolloutInput | null): RolloutResult {
   const { workflowId, runId, startTime } = workflowInfo();
-  const targets = [...(input?.before ?? []), ...(input?.waves ?? []).flatMap(targetsOf)];
+  const targets = [...(input?.previousResults ?? []), ...(input?.waves ?? []).flatMap(resultsOf)];
   return emptyRollout({
     workflowId,
     runId,
@@ -97,38 +100,38 @@ export function newRolloutResult(input: RolloutInput | null): RolloutResult {
     fleet: input?.fleet ?? null,
     attempt: input?.attempt ?? 1,
     phase: 'checking',
-    ...sumsOf(targets),
+    ...countTargets(targets),
     targets,
     meta: plainMeta(input?.meta),
     startedAt: startTime.toISOString(),
   });
 }
 
-function targetsOf({ name, targets }: { name: string; targets: RolloutTarget[] }): TargetResult[] {
-  return targets.map(({ serverId, siteIds, done = [] }) => ({
+function resultsOf({ name, targets }: { name: string; targets: RolloutTarget[] }): TargetResult[] {
+  return targets.map(({ serverId, completedTargets = [], ...left }) => ({
     serverId,
     wave: name,
     outcome: null,
     workflowId: null,
     backup: null,
     deployments: [
-      ...done.map((siteId) => ({ siteId, outcome: 'completed' as const })),
-      ...siteIds.map((siteId) => ({ siteId, outcome: null })),
+      ...completedTargets.map((target) => ({ ...named(target), outcome: 'completed' as const })),
+      ...targetsOf(left).map((target) => ({ ...named(target), outcome: null })),
     ],
     error: null,
-    heldBy: null,
+    heldByEvent: null,
     startedAt: null,
     endedAt: null,
   }));
 }
 
 function waitingOf({ maxAtOnce }: RolloutInput, { phase, targets, decisions }: RolloutResult): RolloutWaiting | null {
-  const pause = phase === 'paused' ? decisions.findLast(({ what }) => what === 'pause') : undefined;
-  if (pause !== undefined) return { for: 'decision', by: pause.by, because: pause.why, since: pause.at };
+  const pause = phase === 'paused' ? decisions.findLast(({ action }) => action === 'pause') : undefined;
+  if (pause !== undefined) return { kind: 'decision', by: pause.by, reason: pause.reason, since: pause.at };
   const running = targets.filter(isRunning).map(({ serverId }) => serverId);
   if (running.length === 0) return null;
-  if (phase !== 'stopping') return { for: 'servers', running, toCome: targets.filter(isToCome).length, maxAtOnce };
+  if (phase !== 'stopping') return { kind: 'servers', running, pending: targets.filter(isPending).length, maxAtOnce };
   const stop = stopIn(decisions);
-  const stopped = { by: stop?.by ?? '', because: stop?.why ?? '' };
-  return { for: 'servers', running, toCome: 0, maxAtOnce, stopped };
+  const stopped = { by: stop?.by ?? '', reason: stop?.reason ?? '' };
+  return { kind: 'servers', running, pending: 0, maxAtOnce, stopped };
 }

@@ -1,68 +1,94 @@
-/** One server of a rollout: a run of its own, under an id made of the rollout's, so that it is begun once. */
+/** One server of a rollout: a run with an id made from the rollout's, so that it is started only once. */
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
-import { ParentClosePolicy, startChild } from '@temporalio/workflow';
-import type { RunInput, RunResult, RunType } from '../../contract/run.ts';
+import { ParentClosePolicy, startChild, workflowInfo } from '@temporalio/workflow';
+import type { RunInput, RunResult } from '../../contract/run.ts';
+import type { RunType } from '../../contract/names.ts';
 import type { RolloutInput, TargetResult } from '../../contract/rollout.ts';
 import { runWorkflowId } from '../../contract/ids/workflow-ids.ts';
-import { launchOf } from '../../request/start-options.ts';
+import { definedFields } from '../../contract/plain-object.ts';
+import { isSameTarget, targetsInput, targetsOf } from '../../contract/target.ts';
+import { runStartOptions } from '../../request/start-options.ts';
 import { plainText } from '../../contract/wording/safe-text.ts';
-import { endOf } from '../run/child-operations.ts';
-import { defect, ended, type End } from '../common/conclusion.ts';
-import type { Rollout } from './rollout-state.ts';
+import { awaitChild, type ChildConclusion } from '../common/child-result.ts';
+import { concludeInternal, conclude, type Conclusion } from '../common/conclusion.ts';
+import { describeThisWorker } from '../common/activity-proxies.ts';
+import { restoredSince } from '../common/check-worker.ts';
+import { RESTORED } from '../rules/rollout-step.ts';
+import type { RolloutState } from './rollout-state.ts';
 
-/** Resolves when the server's run has ended and is noted. Marks it as begun at once. */
-export async function deployTarget(rollout: Rollout, target: TargetResult): Promise<void> {
+/** Marks the server as started at once. Resolves when its run has ended and is recorded. */
+export async function deployTarget(rollout: RolloutState, target: TargetResult): Promise<void> {
   target.startedAt = new Date().toISOString();
-  const { end, result } = await ranTo(rollout, target).catch((error: unknown) => ({
-    end: defect(error),
+  const { conclusion, result } = await runServer(rollout, target).catch((error: unknown) => ({
+    conclusion: concludeInternal(error),
     result: null,
   }));
   // A defect leaves no outcome, and a server that has ended needs one.
-  target.outcome = end.outcome ?? 'unknown';
-  target.error = end.error === null ? null : { ...end.error, message: plainText(end.error.message) };
+  target.outcome = conclusion.outcome ?? 'unknown';
+  target.error =
+    conclusion.error === null ? null : { ...conclusion.error, message: plainText(conclusion.error.message) };
   target.endedAt = new Date().toISOString();
   target.backup = result?.backup?.outcome ?? null;
   for (const deployment of target.deployments) {
-    const ended = result?.deployments.find(({ siteId }) => siteId === deployment.siteId);
+    const ended = result?.deployments.find((it) => isSameTarget(it.target, deployment.target));
     deployment.outcome ??= ended === undefined ? 'unknown' : ended.outcome;
   }
 }
 
-async function ranTo(rollout: Rollout, target: TargetResult): Promise<{ end: End; result: RunResult | null }> {
-  const { input, result } = rollout;
-  const run = runInputOf(input, target, result.service);
-  const type: RunType = run.siteIds.length === 0 ? 'backupOnly' : 'backupThenDeploy';
+async function runServer(rollout: RolloutState, target: TargetResult): Promise<ChildConclusion<RunResult>> {
+  const restored = await restoredSinceAdmission(rollout);
+  if (restored !== null) {
+    if (rollout.result.phase !== 'stopping') rollout.decide('stop', RESTORED, restored.error?.message ?? '');
+    return { conclusion: restored, result: null };
+  }
+  const { input } = rollout;
+  const run = runInputOf(rollout, target);
+  const type: RunType = targetsOf(run).length === 0 ? 'backupOnly' : 'backupThenDeploy';
   const workflowId = runWorkflowId(type, run, keyOf(input));
   target.workflowId = workflowId;
   rollout.refresh();
   try {
     const child = await startChild<(input: RunInput) => Promise<RunResult>>(type, {
-      ...launchOf(run),
+      ...runStartOptions(run),
       workflowId,
       workflowIdReusePolicy: 'REJECT_DUPLICATE',
       parentClosePolicy: ParentClosePolicy.ABANDON,
       args: [run],
     });
-    return await endOf(child);
+    return await awaitChild(child);
   } catch (error) {
     if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
-    const message = `${workflowId} was begun before, by a reset rollout or by hand: look there for how it ends`;
-    return { end: ended('unknown', 'OutcomeUnknown', message), result: null };
+    const message = `${workflowId} was already started, by a reset rollout or by hand: look there for its outcome`;
+    return { conclusion: conclude('unknown', 'OutcomeUnknown', message), result: null };
   }
 }
 
-function runInputOf({ options, meta }: RolloutInput, target: TargetResult, service: string | null): RunInput {
+/** Before a server starts: a restored rollout does not know that it started it before. */
+async function restoredSinceAdmission({ epoch }: RolloutState): Promise<Conclusion | null> {
+  const facts = await describeThisWorker().catch(() => null);
+  // Without an answer, the server's run finds out.
+  return facts === null ? null : restoredSince(definedFields({ epoch: epoch ?? undefined }), facts);
+}
+
+function runInputOf(
+  { input: { options, deploysUntil, meta }, result: { service }, epoch }: RolloutState,
+  target: TargetResult,
+): RunInput {
+  const left = target.deployments.filter(({ outcome }) => outcome === null);
   return {
     ...options,
     serverId: target.serverId,
-    siteIds: target.deployments.filter(({ outcome }) => outcome === null).map(({ siteId }) => siteId),
-    ...(service === null ? {} : { service }),
+    ...targetsInput(left.map((it) => it.target)),
+    ...(deploysUntil === undefined ? {} : { deploysUntil: { after: startedAt(), ...deploysUntil } }),
+    ...definedFields({ service: service ?? undefined, epoch: epoch ?? undefined }),
     ...(meta === undefined ? {} : { meta }),
   };
 }
 
+const startedAt = () => workflowInfo().startTime.toISOString();
+
 function keyOf({ name, key, attempt = 1 }: RolloutInput): string {
-  // A key that looks as if it had one has one: two attempts never share an id.
+  // A key that already ends like a marked one is marked too, so that two attempts never share an id.
   const isMarked = attempt > 1 || /~\d+$/.test(key);
   return `${name}.${key}${isMarked ? `~${attempt}` : ''}`;
 }

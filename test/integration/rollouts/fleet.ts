@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { rollFleet } from '../../support/fleet.ts';
 
-test('a fleet ends as its service says, within its limit and with nothing twice, though the worker is killed twice', async (t) => {
+test('a rollout ends with the outcomes of the service, within its limit and with one deployment per site, although its worker is killed twice', async (t) => {
   const { result, wallMs, bestMs, atOnce, history } = await rollFleet({
     servers: 12,
     sites: 36,

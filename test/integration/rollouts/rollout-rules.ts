@@ -4,24 +4,25 @@ import { ApplicationFailure } from '@temporalio/common';
 import { WorkflowFailedError } from '@temporalio/client';
 import type { RolloutInput, TargetResult } from '../../../src/contract/rollout.ts';
 import { rolloutId } from '../../../src/contract/ids/workflow-ids.ts';
-import { MAX_SITES } from '../../../src/request/validate-run-input.ts';
-import { problemOfRollout } from '../../../src/request/validate-rollout-input.ts';
-import { shareOf } from '../../../src/config/file/schema-values.ts';
+import { validateRolloutInput } from '../../../src/request/validate-rollout-input.ts';
+import { resolveCount } from '../../../src/config/file/schema-values.ts';
 import { nextStep } from '../../../src/workflows/rules/rollout-step.ts';
 import { eventually } from '../../support/eventually.ts';
 import { began } from '../../support/journal.ts';
 import { endOf, outcomesOf, rolloutOf, servers } from '../../support/rollouts.ts';
-import { fresh, startWorld, TASK_QUEUE, type World } from '../../support/world.ts';
+import { sharedStack } from '../../support/shared-stack.ts';
+import { fresh, TASK_QUEUE, type TestStack } from '../../support/world.ts';
+import { MAX_TARGETS } from '../../../src/request/limits.ts';
 
-let world: World;
+let world: TestStack;
 before(async () => {
-  world = await startWorld({ defaults: { backup: { durationMs: 300 }, deployment: { durationMs: 300 } } });
+  world = await sharedStack({ backup: { durationMs: 300 }, deployment: { durationMs: 300 } });
 });
 
-const ANNE = { by: 'anne', why: 'looked at it' };
+const ANNE = { by: 'anne', reason: 'looked at it' };
 const handleOf = (workflowId: string) => world.client.workflow.getHandle(workflowId);
 const hold = (workflowId: string, serverId: string) =>
-  handleOf(workflowId).signal('hold', { serverId, event: fresh('event:panel:'), why: 'an alert fired' });
+  handleOf(workflowId).signal('hold', { serverId, event: fresh('event:panel:'), reason: 'an alert fired' });
 
 function inWaves(more: Partial<RolloutInput> = {}) {
   const [first, canary, left] = servers(3);
@@ -34,7 +35,7 @@ function inWaves(more: Partial<RolloutInput> = {}) {
 }
 
 describe('a rollout', { concurrency: 6 }, () => {
-  test('whose canary is held stops before the next wave', async () => {
+  test('a rollout stops before the next wave if its canary is held', async () => {
     const { first, canary, left, input } = inWaves();
     const rollout = await world.belay.rollouts.start(input);
     await eventually('the backup', () => began(world.sandbox, 'backup', first.serverId).length === 1);
@@ -47,7 +48,7 @@ describe('a rollout', { concurrency: 6 }, () => {
     assert.equal(began(world.sandbox, 'backup', left.serverId).length, 0);
   });
 
-  test('whose canary is held pauses where that is asked for; resumed, it goes on without it', async () => {
+  test('a rollout with onFailures pause pauses if its canary is held and resumes without it', async () => {
     const { first, canary, input } = inWaves({ onFailures: 'pause' });
     const rollout = await world.belay.rollouts.start(input);
     await eventually('the backup', () => began(world.sandbox, 'backup', first.serverId).length === 1);
@@ -57,8 +58,8 @@ describe('a rollout', { concurrency: 6 }, () => {
       const status = await rollout.status();
       return status.result.phase === 'paused' ? status : null;
     });
-    assert.ok(waiting?.for === 'decision');
-    assert.match(waiting.because, /^server s\d+ of wave canary is held$/);
+    assert.ok(waiting?.kind === 'decision');
+    assert.match(waiting.reason, /^server s\d+ of wave canary is held$/);
     await rollout.resume(ANNE);
     const result = await endOf(rollout);
     assert.deepEqual(outcomesOf(result), ['completed', 'not_started', 'completed']);
@@ -66,7 +67,7 @@ describe('a rollout', { concurrency: 6 }, () => {
     assert.equal(began(world.sandbox, 'backup', canary.serverId).length, 0);
   });
 
-  test('whose last server is held pauses where that is asked for, and goes on when that server is let begin', async () => {
+  test('a rollout with onFailures pause pauses if its last server is held and continues when that server is released', async () => {
     const [first, ...held] = servers(2);
     world.sandbox.script({ server: first.serverId }, { ends: 'never' });
     const input = rolloutOf([first, ...held], { maxAtOnce: 1, onFailures: 'pause' });
@@ -79,12 +80,12 @@ describe('a rollout', { concurrency: 6 }, () => {
     const result = await endOf(rollout);
     assert.deepEqual(outcomesOf(result), ['completed', 'completed']);
     assert.deepEqual(
-      result.decisions.map(({ what }) => what),
+      result.decisions.map(({ action }) => action),
       ['hold', 'pause', 'release', 'resume'],
     );
   });
 
-  test('that is aborted when nothing is left to begin with is what became of its servers', async () => {
+  test('a rollout aborted with no server left to start ends with the outcome of its servers', async () => {
     const [target] = servers(1);
     world.sandbox.script({ server: target.serverId }, { ends: 'never' });
     const rollout = await world.belay.rollouts.start(rolloutOf([target]));
@@ -94,22 +95,22 @@ describe('a rollout', { concurrency: 6 }, () => {
     assert.equal((await endOf(rollout)).outcome, 'completed');
   });
 
-  test('is not paused when nothing is left to decide about', async () => {
+  test('a rollout with no server left to start does not pause', async () => {
     const [target] = servers(1);
     world.sandbox.script({ server: target.serverId }, { durationMs: 300, ends: 'failed' });
     const result = await endOf(await world.belay.rollouts.start(rolloutOf([target], { onFailures: 'pause' })));
     assert.deepEqual(
-      result.decisions.map(({ what }) => what),
+      result.decisions.map(({ action }) => action),
       ['stop'],
     );
   });
 
-  test('takes no harm from signals and updates that make no sense', async () => {
+  test('a rollout ignores malformed signals and rejects malformed updates', async () => {
     const [target] = servers(1);
     world.sandbox.script({ server: target.serverId }, { ends: 'never' });
     const rollout = await world.belay.rollouts.start(rolloutOf([target]));
     const { workflowId } = rollout;
-    for (const garbage of [null, 5, 'x', [], { serverId: target.serverId, event: { toString: 1 }, why: 5 }]) {
+    for (const garbage of [null, 5, 'x', [], { serverId: target.serverId, event: { toString: 1 }, reason: 5 }]) {
       await handleOf(workflowId).signal('hold', garbage);
       await assert.rejects(handleOf(workflowId).executeUpdate('pause', { args: [garbage] }));
     }
@@ -118,7 +119,7 @@ describe('a rollout', { concurrency: 6 }, () => {
     assert.equal((await endOf(rollout)).outcome, 'completed');
   });
 
-  test('and the retry of another key share no run', async () => {
+  test('a rollout and the retry of another key share no run', async () => {
     const [target] = servers(1);
     world.sandbox.script({ server: target.serverId }, { durationMs: 100, ends: 'failed' }, { durationMs: 100 });
     const key = fresh('k');
@@ -138,24 +139,28 @@ const WRONG: [string, unknown, RegExp][] = [
   ['a name with a dot', { name: 'a.b' }, /^name: must be/],
   ['an empty key', { key: '' }, /^key: is empty/],
   ['too many at once', { maxAtOnce: 201 }, /^maxAtOnce: must be a whole number from 1 to 200/],
-  ['half a failure', { maxFailures: 0.5 }, /^maxFailures: /],
-  ['another reaction', { onFailures: 'ask' }, /^onFailures: /],
-  ['options of whose server it is', { options: { serverId: 's9' } }, /^options.serverId: is no option/],
-  ['options that are none', { options: 5 }, /^options: /],
-  ['results that are none', { before: [null] }, /^before: /],
+  ['a fractional limit of failures', { maxFailures: 0.5 }, /^maxFailures: /],
+  ['an unknown reaction', { onFailures: 'ask' }, /^onFailures: /],
+  ['options with a server id', { options: { serverId: 's9' } }, /^options.serverId: is not an option/],
+  ['malformed options', { options: 5 }, /^options: /],
+  ['malformed results', { previousResults: [null] }, /^previousResults: /],
   ['no waves', { waves: [] }, /^waves: /],
-  ['waves that are none', { waves: [null] }, /^waves\[0\].name: /],
-  ['targets that are none', { waves: [{ name: 'w', targets: [null] }] }, /^waves\[0\].targets\[0\]: /],
-  ['done that is none', { waves: [{ name: 'w', targets: [{ ...TARGET, done: 5 }] }] }, /done: /],
+  ['malformed waves', { waves: [null] }, /^waves\[0\].name: /],
+  ['malformed targets', { waves: [{ name: 'w', targets: [null] }] }, /^waves\[0\].targets\[0\]: /],
+  [
+    'a malformed list of completed targets',
+    { waves: [{ name: 'w', targets: [{ ...TARGET, completedTargets: 5 }] }] },
+    /completedTargets: /,
+  ],
   ['a server twice', { waves: [{ name: 'w', targets: [TARGET, TARGET] }] }, /names server s1 twice/],
-  ['waves of one name', { waves: [1, 2].map(() => ({ name: 'w', targets: [] })) }, /another wave is called w/],
-  ['too many sites', { waves: [{ name: 'w', targets: servers(MAX_SITES + 1) }] }, /1001 sites, at most 1000/],
+  ['waves with equal names', { waves: [1, 2].map(() => ({ name: 'w', targets: [] })) }, /another wave has the name w/],
+  ['too many sites', { waves: [{ name: 'w', targets: servers(MAX_TARGETS + 1) }] }, /1001 targets, at most 1000/],
 ];
 
 for (const [what, change, message] of WRONG) {
-  test(`${what} is no rollout, for the workflow and for whoever starts it`, async () => {
+  test(`the workflow and the client reject a rollout with ${what}`, async () => {
     const input = change === null ? null : { ...rolloutOf([TARGET]), ...(change as object) };
-    assert.match(problemOfRollout(input) ?? 'taken', message);
+    assert.match(validateRolloutInput(input) ?? 'taken', message);
     const options = { workflowId: fresh('wrong'), taskQueue: TASK_QUEUE, workflowExecutionTimeout: '20 s' } as const;
     const error: unknown = await world.client.workflow
       .execute('rollOut', { ...options, args: [input] })
@@ -165,25 +170,37 @@ for (const [what, change, message] of WRONG) {
   });
 }
 
-test('a part is rounded down, and not by what a computer makes of fractions', () => {
-  assert.deepEqual([shareOf('64.6%', 500), shareOf('18.4%', 375), shareOf('3%', 10), shareOf(4, 3)], [323, 69, 0, 4]);
+test('a percentage is rounded down without floating-point errors', () => {
+  assert.deepEqual(
+    [resolveCount('64.6%', 500), resolveCount('18.4%', 375), resolveCount('3%', 10), resolveCount(4, 3)],
+    [323, 69, 0, 4],
+  );
 });
 
-test('a server that was let begin late goes before the next wave', () => {
+test('a server released late starts before the next wave', () => {
   const target = (serverId: string, wave: string, more: Partial<TargetResult> = {}): TargetResult => ({
-    ...{ serverId, wave, outcome: null, workflowId: null, backup: null, deployments: [], error: null, heldBy: null },
+    ...{
+      serverId,
+      wave,
+      outcome: null,
+      workflowId: null,
+      backup: null,
+      deployments: [],
+      error: null,
+      heldByEvent: null,
+    },
     ...{ startedAt: null, endedAt: null, ...more },
   });
   const [late, next] = [target('s1', 'canary'), target('s2', 'rest')];
   const running = target('s3', 'canary', { startedAt: 'now' });
   const step = (targets: TargetResult[]) => nextStep({ targets, maxAtOnce: 5, phase: 'running', onFailures: 'stop' });
-  assert.deepEqual(step([running, late, next]), { do: 'begin', target: late });
-  assert.deepEqual(step([running, { ...late, heldBy: 'e' }, next]), { do: 'wait' });
+  assert.deepEqual(step([running, late, next]), { kind: 'begin', target: late });
+  assert.deepEqual(step([running, { ...late, heldByEvent: 'e' }, next]), { kind: 'wait' });
   assert.deepEqual(
     step([
-      { ...late, heldBy: 'e' },
-      { ...next, heldBy: 'e' },
+      { ...late, heldByEvent: 'e' },
+      { ...next, heldByEvent: 'e' },
     ]),
-    { do: 'end' },
+    { kind: 'end' },
   );
 });

@@ -7,14 +7,15 @@ import type { Rollout } from '../../../src/starter.ts';
 import { eventually } from '../../support/eventually.ts';
 import { began } from '../../support/journal.ts';
 import { resultOf } from '../../support/outcome.ts';
-import { replayAll } from '../../support/replay.ts';
+import { replayLater } from '../../support/replay.ts';
 import { resetToBeginning } from '../../support/reset.ts';
 import { endOf, outcomesOf, rolloutOf, servers } from '../../support/rollouts.ts';
-import { fresh, startWorld, TASK_QUEUE, type World } from '../../support/world.ts';
+import { sharedStack } from '../../support/shared-stack.ts';
+import { fresh, TASK_QUEUE, type TestStack } from '../../support/world.ts';
 
-let world: World;
+let world: TestStack;
 before(async () => {
-  world = await startWorld({ defaults: { backup: { durationMs: 300 }, deployment: { durationMs: 300 } } });
+  world = await sharedStack({ backup: { durationMs: 300 }, deployment: { durationMs: 300 } });
 });
 
 const script = (siteId: string | undefined, ends: string) =>
@@ -25,21 +26,21 @@ const deployments = (siteId: string | undefined) => began(world.sandbox, 'deploy
 const backups = (serverId: string | undefined) => began(world.sandbox, 'backup', serverId ?? '').length;
 const reaches = (rollout: Rollout, phase: RolloutResult['phase']) =>
   eventually(`the phase ${phase}`, async () => (await rollout.status()).result.phase === phase);
-const ANNE = { by: 'anne', why: 'the shop is slow' };
+const ANNE = { by: 'anne', reason: 'the shop is slow' };
 
-/** As the receiver starts them. */
+/** Starts an event workflow as the receiver does. */
 async function deliver(kind: EventInput['event']['kind'], serverId: string, verified = true): Promise<string> {
   const deliveryId = fresh('msg');
-  const event = { kind, said: kind, serverId, siteId: null, backupId: null, at: null };
-  const receivedAt = new Date().toISOString();
-  const input: EventInput = { source: 'panel', deliveryId, verified, receivedAt, event, reactions: ['hold'], body: {} };
+  const event = { kind, rawKind: kind, serverId, siteId: null, backupId: null, at: null };
+  const about = { receivedAt: new Date().toISOString(), freshForMs: 60_000, body: {} };
+  const input: EventInput = { source: 'panel', deliveryId, verified, ...about, event, reactions: ['hold'] };
   const workflowId = eventId('panel', deliveryId);
   await world.client.workflow.start('handleEvent', { workflowId, taskQueue: TASK_QUEUE, args: [input] });
   return workflowId;
 }
 
 describe('a rollout', { concurrency: 6 }, () => {
-  test('makes one backup of each server and deploys its sites, wave after wave, so many servers at once', async () => {
+  test('makes one backup of each server and deploys its sites, wave by wave, with limited concurrency', async () => {
     const [canary, ...rest] = servers(5, 2);
     const waves = [
       { name: 'canary', targets: [canary] },
@@ -54,13 +55,13 @@ describe('a rollout', { concurrency: 6 }, () => {
     }
     const [first, ...others] = result.targets;
     for (const { startedAt } of others) {
-      assert.ok((startedAt ?? '') >= (first?.endedAt ?? ''), 'the canary comes first');
+      assert.ok((startedAt ?? '') >= (first?.endedAt ?? ''), 'a server started before the canary ended');
       const during = result.targets.filter((it) => it.startedAt! <= startedAt! && it.endedAt! > startedAt!);
       assert.ok(during.length <= 2, `${during.length} at once`);
     }
   });
 
-  test('stops what has not begun when one more server than may is not completed', async () => {
+  test('starts no more servers when more than maxFailures servers are not completed', async () => {
     const targets = servers(5);
     for (const { siteIds } of targets.slice(0, 2)) script(siteIds[0], 'failed');
     const result = await endOf(await started(targets, { maxAtOnce: 1, maxFailures: 1 }));
@@ -68,7 +69,7 @@ describe('a rollout', { concurrency: 6 }, () => {
     assert.deepEqual([result.outcome, result.error?.type], ['failed', 'DeploymentFailed']);
     assert.match(
       result.error?.message ?? '',
-      /^stopped: too many servers are not completed: 2, at most 1 may be; server/,
+      /^stopped: too many servers are not completed: 2 \(at most 1 allowed\); server/,
     );
     assert.deepEqual(
       targets.map(({ serverId }) => backups(serverId)),
@@ -77,7 +78,7 @@ describe('a rollout', { concurrency: 6 }, () => {
     assert.deepEqual([result.servers.failed, result.servers.not_started], [2, 3]);
   });
 
-  test('goes on while no more servers than may are not completed, and says so in the end', async () => {
+  test('continues while at most maxFailures servers are not completed, and reports them at the end', async () => {
     const targets = servers(3);
     script(targets[0].siteIds[0], 'failed');
     const result = await endOf(await started(targets, { maxAtOnce: 1, maxFailures: 1 }));
@@ -85,30 +86,30 @@ describe('a rollout', { concurrency: 6 }, () => {
     assert.deepEqual([result.outcome, result.decisions], ['failed', []]);
   });
 
-  test('counts the failure of the last server as well', async () => {
+  test('counts the failure of the last server', async () => {
     const targets = servers(2);
     script(targets[1]?.siteIds[0], 'failed');
     const result = await endOf(await started(targets));
-    assert.deepEqual([result.outcome, result.decisions[0]?.what], ['failed', 'stop']);
+    assert.deepEqual([result.outcome, result.decisions[0]?.action], ['failed', 'stop']);
   });
 
-  test('pauses for a decision, which stays in its history, and goes on when it is resumed', async () => {
+  test('pauses for a decision, records it in its history, and continues when resumed', async () => {
     const targets = servers(3);
     script(targets[0].siteIds[0], 'failed');
     const rollout = await started(targets, { maxAtOnce: 1, onFailures: 'pause' });
     await reaches(rollout, 'paused');
     const { waiting } = await rollout.status();
-    assert.ok(waiting?.for === 'decision');
-    assert.match(waiting.because, /^too many servers are not completed: 1, at most 0 may be$/);
+    assert.ok(waiting?.kind === 'decision');
+    assert.match(waiting.reason, /^too many servers are not completed: 1 \(at most 0 allowed\)$/);
     assert.equal(backups(targets[1]?.serverId), 0);
-    await rollout.resume({ by: 'anne', why: 'known, goes away tomorrow' });
+    await rollout.resume({ by: 'anne', reason: 'known, goes away tomorrow' });
     const result = await endOf(rollout);
     assert.deepEqual(outcomesOf(result), ['failed', 'completed', 'completed']);
     const [, resumed] = result.decisions;
-    assert.deepEqual([resumed?.what, resumed?.by, resumed?.why], ['resume', 'anne', 'known, goes away tomorrow']);
+    assert.deepEqual([resumed?.action, resumed?.by, resumed?.reason], ['resume', 'anne', 'known, goes away tomorrow']);
   });
 
-  test('pauses again when after a resume there are too many anew', async () => {
+  test('pauses again if more than maxFailures servers fail after a resume', async () => {
     const targets = servers(3);
     for (const { siteIds } of targets) script(siteIds[0], 'failed');
     const rollout = await started(targets, { maxAtOnce: 1, onFailures: 'pause' });
@@ -121,7 +122,7 @@ describe('a rollout', { concurrency: 6 }, () => {
     assert.match(result.error?.message ?? '', /^aborted by anne: the shop is slow; server s\d+: /);
   });
 
-  test('that is paused lets what runs end and begins nothing', async () => {
+  test('lets running servers finish and starts none while it is paused', async () => {
     const targets = servers(2);
     world.sandbox.script({ site: targets[0].siteIds[0]! }, { ends: 'never' });
     const rollout = await started(targets, { maxAtOnce: 1 });
@@ -135,22 +136,22 @@ describe('a rollout', { concurrency: 6 }, () => {
     assert.equal((await endOf(rollout)).outcome, 'completed');
   });
 
-  test('takes no decision that is unsigned or makes no sense, and says why', async () => {
+  test('rejects a decision without a name or out of order, and explains why', async () => {
     const [target] = servers(1);
     world.sandbox.script({ server: target.serverId }, { ends: 'never' });
     const rollout = await started([target]);
     await eventually('the backup', () => backups(target.serverId) === 1);
     const refused = (decision: Promise<void>, message: RegExp) => assert.rejects(decision, { type: 'Usage', message });
-    await refused(rollout.pause({ by: 'anne', why: ' ' }), /say who decides, and why/);
-    await refused(rollout.resume(ANNE), /it is not paused/);
+    await refused(rollout.pause({ by: 'anne', reason: ' ' }), /give your name and a reason/);
+    await refused(rollout.resume(ANNE), /the rollout is not paused/);
     await refused(rollout.resume({ ...ANNE, serverId: target.serverId }), /server s\d+ is not held/);
     await rollout.pause(ANNE);
-    await refused(rollout.pause(ANNE), /it is paused already/);
+    await refused(rollout.pause(ANNE), /the rollout is already paused/);
     await rollout.abort(ANNE);
-    await refused(rollout.resume(ANNE), /it begins with no server any more/);
+    await refused(rollout.resume(ANNE), /the rollout starts no more servers/);
     world.sandbox.finish({ server: target.serverId }, 'completed');
     assert.deepEqual(
-      (await endOf(rollout)).decisions.map(({ what }) => what),
+      (await endOf(rollout)).decisions.map(({ action }) => action),
       ['pause', 'abort'],
     );
     await refused(rollout.pause(ANNE), /it has ended/);
@@ -160,7 +161,7 @@ describe('a rollout', { concurrency: 6 }, () => {
     ['aborted', (rollout: Rollout) => rollout.abort(ANNE)],
     ['cancelled', (rollout: Rollout) => rollout.cancel()],
   ] as const) {
-    test(`that is ${how} lets what runs end, begins nothing new, and is cancelled`, async () => {
+    test(`lets running servers finish, starts none and ends cancelled when it is ${how}`, async () => {
       const targets = servers(2);
       world.sandbox.script({ site: targets[0].siteIds[0]! }, { ends: 'never' });
       const rollout = await started(targets, { maxAtOnce: 1 });
@@ -175,7 +176,7 @@ describe('a rollout', { concurrency: 6 }, () => {
   }
 
   for (const kind of ['alert.fired', 'resource.deleted'] as const) {
-    test(`does not begin with a server that ${kind} is about, until somebody lets it`, async () => {
+    test(`holds back a server named by ${kind} until a user releases it`, async () => {
       const [busy, held, left] = servers(3) as [never, never, never] & ReturnType<typeof servers>;
       const [first, second, third] = [busy, held, left] as ReturnType<typeof servers>;
       world.sandbox.script({ site: first.siteIds[0]! }, { ends: 'never' });
@@ -184,17 +185,17 @@ describe('a rollout', { concurrency: 6 }, () => {
       const events = await Promise.all([deliver(kind, second!.serverId), deliver(kind, third!.serverId)]);
       await deliver(kind, first.serverId);
       await eventually('the holds', async () => (await rollout.status()).result.decisions.length >= 2);
-      await rollout.resume({ by: 'anne', why: 'looked at it', serverId: second!.serverId });
+      await rollout.resume({ by: 'anne', reason: 'looked at it', serverId: second!.serverId });
       world.sandbox.finish({ site: first.siteIds[0]! }, 'completed');
       const result = await endOf(rollout);
       assert.deepEqual(outcomesOf(result), ['completed', 'completed', 'not_started']);
-      assert.equal(result.targets[2]?.heldBy, events[1]);
+      assert.equal(result.targets[2]?.heldByEvent, events[1]);
       assert.match(result.error?.message ?? '', /^server s\d+: held by event:panel:/);
       assert.equal(backups(third?.serverId), 0);
     });
   }
 
-  test('hears once of each event about its servers, and of no other', async () => {
+  test('gets one signal per event about its servers and none for other servers', async () => {
     const [first, ...others] = servers(2);
     world.sandbox.script({ server: first.serverId }, { ends: 'never' });
     const rollout = await started([first, ...others], { maxAtOnce: 1 });
@@ -209,7 +210,7 @@ describe('a rollout', { concurrency: 6 }, () => {
     await endOf(rollout);
   });
 
-  test('is not held by an event whose sender proved nothing', async () => {
+  test('is not held back by an event from an unverified sender', async () => {
     const targets = servers(2);
     world.sandbox.script({ site: targets[0].siteIds[0]! }, { ends: 'never' });
     const rollout = await started(targets, { maxAtOnce: 1 });
@@ -219,20 +220,20 @@ describe('a rollout', { concurrency: 6 }, () => {
     assert.equal((await endOf(rollout)).outcome, 'completed');
   });
 
-  test('that is reset begins no server again', async () => {
+  test('starts no server again when it is reset', async () => {
     const [target] = servers(1);
     const rollout = await started([target]);
     await endOf(rollout);
     await resetToBeginning(world.client, rollout.workflowId);
     const result = await endOf(world.belay.rollouts.get(rollout.workflowId));
     assert.deepEqual([result.outcome, result.error?.type], ['unknown', 'OutcomeUnknown']);
-    assert.match(result.error?.message ?? '', /was begun before, by a reset rollout or by hand/);
-    // What its run came to is seen all the same.
+    assert.match(result.error?.message ?? '', /was already started, by a reset rollout or by hand/);
+    // The result of its run is still found.
     await assert.rejects(world.belay.rollouts.retry(rollout.workflowId), /there is nothing to retry/);
     assert.deepEqual([backups(target.serverId), deployments(target.siteIds[0])], [1, 1]);
   });
 
-  test('takes the locks of runs: one by hand and it go one after the other', async () => {
+  test('shares the locks of manual runs and waits for one of them', async () => {
     const [target] = servers(1);
     const siteId = target.siteIds[0]!;
     world.sandbox.script({ site: siteId }, { ends: 'never' }, {});
@@ -240,17 +241,17 @@ describe('a rollout', { concurrency: 6 }, () => {
     await eventually('the deployment', () => deployments(siteId) === 1);
     const rollout = await started([target]);
     const run = await eventually('its run', async () => (await rollout.status()).result.targets[0]?.workflowId);
-    const heldBy = await eventually('the holder', async () => {
-      // Its id is known before it is there.
+    const heldByEvent = await eventually('the holder', async () => {
+      // The rollout knows the run's id before the run exists.
       const waiting = (
         await world.belay
           .get(run)
           .status()
           .catch(() => null)
       )?.waiting;
-      return waiting?.for === 'lock' && waiting.lockId === deploySiteId(siteId) && waiting.heldBy;
+      return waiting?.kind === 'lock' && waiting.lockId === deploySiteId(siteId) && waiting.lockedBy;
     });
-    assert.equal(heldBy, byHand.workflowId);
+    assert.equal(heldByEvent, byHand.workflowId);
     world.sandbox.finish({ site: siteId }, 'completed');
     assert.equal((await resultOf(byHand)).outcome, 'completed');
     assert.equal((await endOf(rollout)).outcome, 'completed');
@@ -258,6 +259,4 @@ describe('a rollout', { concurrency: 6 }, () => {
   });
 });
 
-test('histories of rollouts replay', async () => {
-  await replayAll(world.client);
-});
+replayLater('rollouts', () => world.client, 21);
