@@ -1,4 +1,4 @@
-/** What is different between two schedules, in lines for people. Pure. */
+/** Lists the differences between two schedules, one per line. Pure. */
 import { isRecord } from '../../contract/plain-object.ts';
 
 const MAX_LENGTH = 60;

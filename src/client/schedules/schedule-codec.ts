@@ -1,14 +1,14 @@
-/** A schedule in Temporal's own form, and back. */
+/** Converts a schedule to Temporal's form and back. */
 import type { CalendarSpec, DayOfWeek, Month, ScheduleDescription, ScheduleOptions } from '@temporalio/client';
-import { SCHEDULED_TYPE, type ScheduledInput } from '../../contract/rollout.ts';
 import { scheduledId } from '../../contract/ids/workflow-ids.ts';
-import { WORKFLOW_TASK_TIMEOUT_MS } from '../../contract/run.ts';
-import type { Calendar, ScheduleDefinition } from '../../config/plan/plan-schedules.ts';
+import { SCHEDULED_TYPE } from '../../contract/names.ts';
+import type { ScheduledInput, Calendar, ScheduleDefinition } from '../../contract/schedule.ts';
 import { DAYS, MONTHS } from '../../request/calendar/cron-times.ts';
+import { TIMING } from '../../contract/timing.ts';
 
 type Action = Extract<ScheduleOptions['action'], { type: 'startWorkflow' }>;
 
-/** Everything is set, also what Temporal has a default for: those differ between its versions. */
+/** Sets every field, because Temporal's defaults differ between its versions. */
 export function optionsOf(definition: ScheduleDefinition, taskQueue: string) {
   const { input, calendars, timeZone, jitterMs, overlap, catchUpMs, pauseOnFailure } = definition;
   const action: Action = {
@@ -17,7 +17,7 @@ export function optionsOf(definition: ScheduleDefinition, taskQueue: string) {
     workflowId: scheduledId(input.fleet, input.schedule),
     taskQueue,
     args: [input],
-    workflowTaskTimeout: WORKFLOW_TASK_TIMEOUT_MS,
+    workflowTaskTimeout: TIMING.worker.workflowTaskMs,
     staticSummary: `Schedule ${input.schedule} of ${input.fleet}`,
   };
   return {
@@ -27,7 +27,7 @@ export function optionsOf(definition: ScheduleDefinition, taskQueue: string) {
   } satisfies Partial<ScheduleOptions>;
 }
 
-/** What is there, in the words of a definition; `overlap` may be one of Temporal's that we have no word for. */
+/** A schedule at Temporal, in the form of a definition. `overlap` may be a policy that belay.yaml has no word for. */
 export function definitionOf(description: ScheduleDescription) {
   const { scheduleId, spec, action, policies, state } = description;
   return {
@@ -50,8 +50,8 @@ export function definitionOf(description: ScheduleDescription) {
   };
 }
 
-/** What no definition says, and somebody may have changed by hand. */
-export function surroundingsOf({ input: { fleet, schedule } }: ScheduleDefinition, taskQueue: string) {
+/** Fields that no definition sets, but that a user may have changed by hand. */
+export function fixedFields({ input: { fleet, schedule } }: ScheduleDefinition, taskQueue: string) {
   return {
     taskQueue,
     workflowType: SCHEDULED_TYPE,

@@ -1,30 +1,23 @@
 /**
- * What a schedule fires: starts the run or rollout of the slot, under an id made of the slot, so that a night that has
- * a time twice has one run; and ends as that does, so that the schedule sees overlaps and failures.
+ * What a schedule fires. Starts the run or rollout of a slot under an id made from the slot, so that a local time that
+ * occurs twice in a night starts one run. Ends the way that run ends, so that the schedule sees overlaps and failures.
  */
 import { ApplicationFailure, defineSearchAttributeKey, WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
-import { ParentClosePolicy, proxyActivities, startChild, workflowInfo } from '@temporalio/workflow';
-import type { Activities } from '../../activities/index.ts';
-import { RUN_TYPES, type RunInput, type RunResult } from '../../contract/run.ts';
-import {
-  ROLLOUT_TYPE,
-  type RolloutInput,
-  type RolloutResult,
-  type ScheduledInput,
-  type ScheduledResult,
-  type Slot,
-} from '../../contract/rollout.ts';
+import { ParentClosePolicy, startChild, workflowInfo } from '@temporalio/workflow';
+import { RUN_TYPES, ROLLOUT_TYPE } from '../../contract/names.ts';
+import type { RunInput, RunResult } from '../../contract/run.ts';
+import type { RolloutInput, RolloutResult } from '../../contract/rollout.ts';
 import { rolloutId, runWorkflowId } from '../../contract/ids/workflow-ids.ts';
-import { problemOfId, problemOfInput } from '../../request/validate-run-input.ts';
-import { launchOf, rolloutLaunchOf } from '../../request/start-options.ts';
-import { problemOfRollout } from '../../request/validate-rollout-input.ts';
+import { validateId } from '../../request/validate-id.ts';
+import { validateRunInput } from '../../request/validate-run-input.ts';
+import { runStartOptions, rolloutStartOptions } from '../../request/start-options.ts';
+import { validateRolloutInput } from '../../request/validate-rollout-input.ts';
+import type { ScheduledInput, ScheduledResult, Slot } from '../../contract/schedule.ts';
+import { durationText } from '../../contract/wording/duration.ts';
 import { plainText } from '../../contract/wording/safe-text.ts';
-import { endOf, type Ending } from '../run/child-operations.ts';
-
-const { findSlot } = proxyActivities<Activities>({
-  startToCloseTimeout: '10 seconds',
-  retry: { nonRetryableErrorTypes: ['RangeError'] },
-});
+import { restoredSince } from '../common/check-worker.ts';
+import { awaitChild, type PendingChild } from '../common/child-result.ts';
+import { describeSomeWorker, resolveSlot } from '../common/activity-proxies.ts';
 
 const FIRED_AT = defineSearchAttributeKey('TemporalScheduledStartTime', 'DATETIME');
 
@@ -32,69 +25,82 @@ export async function runScheduled(input: ScheduledInput): Promise<ScheduledResu
   refuseOtherInput(input);
   const { slot, timeZone, fleet, schedule, catchUpMs } = input;
   const { startTime, typedSearchAttributes } = workflowInfo();
-  if (Date.now() - startTime.getTime() > catchUpMs) {
-    const message = `no worker took it up within ${catchUpMs} ms, so nothing was started`;
+  const nominalAt = typedSearchAttributes.get(FIRED_AT) ?? startTime;
+  // The nominal time, because a restored Temporal fires again for times that were handled before.
+  if (Date.now() - nominalAt.getTime() > catchUpMs) {
+    const message = `nothing was started: this firing was planned for ${nominalAt.toISOString()}, over ${durationText(catchUpMs)} ago`;
     throw ApplicationFailure.create({ type: 'NoWorker', message, nonRetryable: true });
   }
-  const firedAt = (typedSearchAttributes.get(FIRED_AT) ?? startTime).toISOString();
-  const slotKey = await findSlot({ slot, timeZone, firedAt }).catch(() => {
-    throw noSchedule(`there is no time zone ${plainText(timeZone)}`);
+  const firedAt = nominalAt.toISOString();
+  const facts = await describeSomeWorker();
+  // A slot from before a restore may have been done, and Temporal has forgotten it.
+  const restored = restoredSince({}, facts, nominalAt.getTime())?.error;
+  if (restored !== undefined && restored !== null) throw ApplicationFailure.create({ ...restored, nonRetryable: true });
+  const slotKey = await resolveSlot({ slot, timeZone, firedAt }).catch(() => {
+    throw inputError(`there is no time zone ${plainText(timeZone)}`);
   });
-  // Another file of the namespace may have a rollout and a schedule of the same names.
+  // Another belay.yaml in this namespace may have a rollout or a schedule of the same name.
   const key = `${fleet}.${schedule}.${slotKey}`;
-  const child = await startOnce(input, key).catch((error: unknown) => {
+  const child = await startOnce(input.start, { key, firedAt, epoch: facts.epoch }).catch((error: unknown) => {
     if (error instanceof WorkflowExecutionAlreadyStartedError) return error.workflowId;
     throw error;
   });
-  if (typeof child === 'string') return { workflowId: child, already: true, outcome: null };
-  const { end } = await endOf(child);
-  const result: ScheduledResult = { workflowId: child.workflowId, already: false, outcome: end.outcome };
-  if (end.error === null) return result;
-  throw ApplicationFailure.create({ ...end.error, nonRetryable: true, details: [result] });
+  if (typeof child === 'string') return { workflowId: child, alreadyStarted: true, outcome: null };
+  const { conclusion } = await awaitChild(child);
+  const result: ScheduledResult = { workflowId: child.workflowId, alreadyStarted: false, outcome: conclusion.outcome };
+  if (conclusion.error === null) return result;
+  throw ApplicationFailure.create({ ...conclusion.error, nonRetryable: true, details: [result] });
 }
 
-/** @throws WorkflowExecutionAlreadyStartedError where the slot is taken */
-async function startOnce({ start }: ScheduledInput, key: string): Promise<Ending<RunResult | RolloutResult>> {
+/** @throws WorkflowExecutionAlreadyStartedError if the slot was started before */
+async function startOnce(
+  start: ScheduledInput['start'],
+  { key, firedAt, epoch }: { key: string; firedAt: string; epoch: string },
+): Promise<PendingChild<RunResult | RolloutResult>> {
   const once = { workflowIdReusePolicy: 'REJECT_DUPLICATE', parentClosePolicy: ParentClosePolicy.ABANDON } as const;
   if (start.type === ROLLOUT_TYPE) {
-    const input: RolloutInput = { ...start.input, key };
+    const input: RolloutInput = { ...start.input, ...deadlineAfter(start.input, firedAt), epoch, key };
     const workflowId = rolloutId(input.name, key);
     return startChild<(input: RolloutInput) => Promise<RolloutResult>>(ROLLOUT_TYPE, {
-      ...rolloutLaunchOf(input),
+      ...rolloutStartOptions(input),
       ...once,
       workflowId,
       args: [input],
     });
   }
-  const { type, input } = start;
+  const { type } = start;
+  const input: RunInput = { ...start.input, ...deadlineAfter(start.input, firedAt), epoch };
   const workflowId = runWorkflowId(type, input, key);
   return startChild<(input: RunInput) => Promise<RunResult>>(type, {
-    ...launchOf(input),
+    ...runStartOptions(input),
     ...once,
     workflowId,
     args: [input],
   });
 }
 
-/** The UI can start workflows and change schedules, and a mistake in the code would be tried again for ever. */
+const deadlineAfter = ({ deploysUntil }: Pick<RunInput, 'deploysUntil'>, after: string) =>
+  deploysUntil === undefined ? {} : { deploysUntil: { ...deploysUntil, after } };
+
+/** The UI can start this with any input. Without this check Temporal would retry a failing workflow task forever. */
 function refuseOtherInput(input: Partial<ScheduledInput> | null | undefined): void {
   const { slot, timeZone, fleet, schedule, catchUpMs, start } = input ?? {};
-  const isSlot = SLOTS.includes(String(slot?.once)) && Array.isArray(slot?.times);
-  const isNamed = [fleet, schedule].every((name) => problemOfId(name) === null);
+  const isSlot = SLOTS.includes(String(slot?.granularity)) && Array.isArray(slot?.times);
+  const isNamed = [fleet, schedule].every((name) => validateId(name) === null);
   const isTimed = typeof timeZone === 'string' && typeof catchUpMs === 'number';
   const problem = isSlot && isNamed && isTimed ? problemOfStart(start ?? null) : 'it has no slot, name or time zone';
-  if (problem !== null) throw noSchedule(problem);
+  if (problem !== null) throw inputError(problem);
 }
 
-const SLOTS: readonly string[] = ['day', 'time', 'instant'] satisfies Slot['once'][];
+const SLOTS: readonly string[] = ['day', 'time', 'instant'] satisfies Slot['granularity'][];
 
 function problemOfStart(start: ScheduledInput['start'] | null): string | null {
-  if (start?.type === ROLLOUT_TYPE) return problemOfRollout({ ...start.input, key: 'any' });
+  if (start?.type === ROLLOUT_TYPE) return validateRolloutInput({ ...start.input, key: 'any' });
   const isRun = start !== null && RUN_TYPES.includes(start.type);
-  return isRun ? problemOfInput(start.type, start.input) : 'start: names neither a run nor a rollout';
+  return isRun ? validateRunInput(start.type, start.input) : 'start: is neither a run nor a rollout';
 }
 
-function noSchedule(problem: string): ApplicationFailure {
-  const message = `this is nothing a schedule fires: ${problem}; use belay schedule apply`;
+function inputError(problem: string): ApplicationFailure {
+  const message = `this is not the input of a schedule: ${problem}; use belay schedule apply`;
   return ApplicationFailure.create({ type: 'Usage', message, nonRetryable: true });
 }

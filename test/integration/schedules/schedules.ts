@@ -7,31 +7,28 @@ import type { ScheduleDescription, ScheduleUpdateOptions } from '@temporalio/cli
 import type { BelayError } from '../../../src/starter.ts';
 import { eventually } from '../../support/eventually.ts';
 import { began } from '../../support/journal.ts';
-import { run, type Finished } from '../../support/processes.ts';
+import { runInProcess } from '../../support/in-process.ts';
 import { queuedFor } from '../../support/queued.ts';
-import { replayAll } from '../../support/replay.ts';
+import { replayLater } from '../../support/replay.ts';
 import * as schedules from '../../support/schedules.ts';
-import { apply, definitionsOf, fireFor, ours, PACE, settled, type File } from '../../support/schedules.ts';
+import { actionsOf, apply, definitionsOf, fireFor, ours, PACE, settled, type File } from '../../support/schedules.ts';
 import { tempFolder } from '../../support/temporal.ts';
-import { fresh, startWorld, TASK_QUEUE, type World } from '../../support/world.ts';
+import { fresh, startTestStack, temporalEnv, type TestStack } from '../../support/world.ts';
 
-let world: World;
+let world: TestStack;
 before(async () => {
-  world = await startWorld({ defaults: { backup: { durationMs: 0 }, deployment: { durationMs: 300 } } });
+  world = await startTestStack({ defaults: { backup: { durationMs: 0 }, deployment: { durationMs: 300 } } });
 });
 
 const nightly = (more?: Parameters<typeof schedules.nightly>[1]) => schedules.nightly(world, more);
 const stateOf = (id: string) => schedules.stateOf(world, id);
 const backupsOf = (serverId: string) => began(world.sandbox, 'backup', serverId).length;
 const begun = (serverId: string) => eventually('a backup', () => backupsOf(serverId) === 1);
-const whatOf = (changes: { what: string }[]) => changes.map(({ what }) => what);
 
-/** `belay schedule` in a process. */
-const schedule = (args: string[], env: Record<string, string> = {}): Promise<Finished> =>
-  run(['schedule', ...args], { TEMPORAL_ADDRESS: world.address, ...env });
+const schedule = (args: string[], env = {}) => runInProcess(['schedule', ...args], { ...temporalEnv(world), ...env });
 
 describe('schedules', { concurrency: 8 }, () => {
-  test('of all kinds of start and time are applied, and a second time nothing changes', async () => {
+  test('apply creates every kind of schedule, and a second apply changes nothing', async () => {
     const [fleet, other, server, site, rollout] = [fresh('fleet'), fresh('fleet'), fresh('s'), fresh('a'), fresh('r')];
     const file: File = {
       fleets: {
@@ -50,8 +47,9 @@ describe('schedules', { concurrency: 8 }, () => {
         },
       },
     };
-    assert.deepEqual(whatOf(await apply(world, file)), ['create', 'create', 'create', 'create']);
-    for (const { what, differences } of await apply(world, file)) assert.deepEqual([what, differences], ['none', []]);
+    assert.deepEqual(actionsOf(await apply(world, file)), ['create', 'create', 'create', 'create']);
+    for (const { action, differences } of await apply(world, file))
+      assert.deepEqual([action, differences], ['none', []]);
     const usual = { overlap: 'SKIP', catchupWindow: 3_600_000, pauseOnFailure: false };
     const theirs = { overlap: 'BUFFER_ONE', catchupWindow: 600_000, pauseOnFailure: true };
     const kinds = [
@@ -70,53 +68,53 @@ describe('schedules', { concurrency: 8 }, () => {
     }
   });
 
-  test('are applied again after a change of the file, which is shown; one that is paused stays so', async () => {
+  test('apply shows and makes a change of the file and keeps a paused schedule paused', async () => {
     const { file, handle, id } = nightly();
     await apply(world, file());
     await world.belay.schedules.pause(id, 'the data centre moves');
     const changed = definitionsOf(file({ cron: '45 2 * * *', overlap: 'queue', catchUp: '2h', pauseOnFailure: true }));
     const plan = async () => ours(await world.belay.schedules.plan(changed, []));
     const [change] = await plan();
-    assert.equal(change?.what, 'update');
+    assert.equal(change?.action, 'update');
     const lines = ['overlap: "skip" → "queue"', 'catchUpMs: 3600000 → 7200000', 'pauseOnFailure: false → true'];
     for (const line of ['input.when: "30 2 * * *" → "45 2 * * *"', ...lines]) {
       assert.ok(change.differences.includes(line), `${line} is not in ${change.differences.join('\n')}`);
     }
-    assert.deepEqual(await plan(), [change], 'a plan changes nothing');
+    assert.deepEqual(await plan(), [change], 'the plan changed the schedule');
     await world.belay.schedules.apply(await plan());
-    assert.deepEqual(whatOf(await plan()), ['none']);
+    assert.deepEqual(actionsOf(await plan()), ['none']);
     const { state, policies } = await handle.describe();
     assert.deepEqual([state.paused, state.note, policies.overlap], [true, 'the data centre moves', 'BUFFER_ONE']);
   });
 
   type Spoil = (there: ScheduleDescription) => ScheduleUpdateOptions;
-  for (const [what, spoil] of Object.entries<Spoil>({
+  for (const [action, spoil] of Object.entries<Spoil>({
     'another overlap': (it) => ({ ...it, policies: { ...it.policies, overlap: 'ALLOW_ALL' } }),
     'another catch-up window': (it) => ({ ...it, policies: { ...it.policies, catchupWindow: '1 day' } }),
     'another time zone': (it) => ({ ...it, spec: { ...it.spec, timezone: 'Asia/Tokyo' } }),
     'no calendar': (it) => ({ ...it, spec: { ...it.spec, calendars: [] } }),
     'an interval beside its times': (it) => ({ ...it, spec: { ...it.spec, intervals: [{ every: '1h' }] } }),
-    'times that are left out': (it) => ({ ...it, spec: { ...it.spec, skip: [{ hour: 2, minute: 30 }] } }),
+    'skipped times': (it) => ({ ...it, spec: { ...it.spec, skip: [{ hour: 2, minute: 30 }] } }),
     'an end': (it) => ({ ...it, spec: { ...it.spec, endAt: new Date() } }),
     'another input': (it) => ({ ...it, action: { ...it.action, args: [] } }),
     'an end after some firings': (it) => ({ ...it, state: { ...it.state, remainingActions: 2 } }),
     'another workflow': (it) => ({ ...it, action: { ...it.action, workflowType: 'backupOnly' } }),
   })) {
-    test(`are applied again after somebody gave one ${what} in Temporal`, async () => {
+    test(`apply restores a schedule that was given ${action} in Temporal`, async () => {
       const { file, handle } = nightly();
       await apply(world, file());
       const { spec, action, policies, state } = await handle.describe();
       await handle.update(spoil);
       const [change] = await apply(world, file());
-      assert.equal(change?.what, 'update', 'it is not seen');
+      assert.equal(change?.action, 'update', 'the change is not detected');
       assert.notDeepEqual(change.differences, []);
       const mended = await handle.describe();
       assert.deepEqual([mended.spec, mended.action, mended.policies, mended.state], [spec, action, policies, state]);
-      assert.deepEqual(whatOf(await apply(world, file())), ['none']);
+      assert.deepEqual(actionsOf(await apply(world, file())), ['none']);
     });
   }
 
-  test("are deleted with prune: those of the file's fleets that it does not name, and no others", async () => {
+  test("apply with prune deletes only schedules of the file's fleets that the file no longer names", async () => {
     const [mine, dropped, other] = [nightly(), nightly(), nightly()];
     const old = { ...dropped.file(), schedules: { old: dropped.file().schedules!.nightly! } };
     const oldId = `belay:${dropped.fleet}:old`;
@@ -125,15 +123,15 @@ describe('schedules', { concurrency: 8 }, () => {
     const foreign = [`${dropped.fleet}:nightly`, `belay:${dropped.fleet}0:old`, `nightly:${dropped.fleet}:belay`];
     for (const scheduleId of foreign) await world.client.schedule.create({ scheduleId, action, spec: {} });
     for (const id of [mine.id, oldId, other.id]) await stateOf(id);
-    assert.deepEqual(whatOf(await apply(world, dropped.file())), ['none'], 'without prune nothing goes');
+    assert.deepEqual(actionsOf(await apply(world, dropped.file())), ['none'], 'deleted without prune');
     const changes = await world.belay.schedules.plan(definitionsOf(dropped.file()), [dropped.fleet, mine.fleet]);
-    assert.equal(changes.find(({ scheduleId }) => scheduleId === other.id)?.what, 'left');
-    const said = ours(changes).map(({ scheduleId, what }) => `${what} ${scheduleId}`);
+    assert.equal(changes.find(({ scheduleId }) => scheduleId === other.id)?.action, 'unmanaged');
+    const said = ours(changes).map(({ scheduleId, action }) => `${action} ${scheduleId}`);
     assert.deepEqual(said.sort(), [`none ${dropped.id}`, `delete ${mine.id}`, `delete ${oldId}`].sort());
     await world.belay.schedules.apply(changes);
     for (const id of [mine.id, oldId]) await assert.rejects(world.client.schedule.getHandle(id).describe());
     for (const id of [dropped.id, other.id, ...foreign]) await world.client.schedule.getHandle(id).describe();
-    // Temporal's list may still hold what is gone, and somebody else may be quicker.
+    // Temporal's list may still contain deleted schedules, and another client may delete one first.
     await world.belay.schedules.apply(changes);
   });
 
@@ -141,43 +139,43 @@ describe('schedules', { concurrency: 8 }, () => {
     ['at its times', ({ handle }, date) => fireFor(handle, [date])],
     ['by hand', ({ id }) => world.belay.schedules.trigger(id)],
   ] as [string, (it: ReturnType<typeof nightly>, date: string) => Promise<void>][]) {
-    /** It goes on, and was fired again. */
+    /** A schedule that fires again while its first run continues. */
     async function firedTwice(overlap: 'skip' | 'queue') {
       const it = nightly({ overlap });
       world.sandbox.script({ server: it.serverId }, { ends: 'never' }, { durationMs: 0 });
       await apply(world, it.file());
       await fire(it, '2025-06-01');
       await begun(it.serverId);
-      await sleep(1_000); // Temporal's ids of what was fired have seconds
+      await sleep(1_000); // Temporal's ids of started workflows have a resolution of one second
       const second = fire(it, '2025-06-02');
       if (by === 'by hand' && overlap === 'skip') await assert.rejects(second, { type: 'Busy' });
       else await second;
       return it;
     }
 
-    test(`fired ${by} while the last run goes on leave it out, and say so`, async () => {
+    test(`a schedule fired ${by} during its last run skips the new one and reports it`, async () => {
       const { id, handle, serverId } = await firedTwice('skip');
       const skipped = await eventually('the count', async () => (await stateOf(id)).skipped, 5_000).catch(() => 0);
-      assert.match((await stateOf(id)).last[0]?.workflowId ?? '', new RegExp(`^backup:${serverId}:`), 'which goes on');
+      assert.match((await stateOf(id)).last[0]?.workflowId ?? '', new RegExp(`^backup:${serverId}:`), 'another run');
       world.sandbox.finish({ server: serverId }, 'completed');
       assert.equal((await settled(world, handle, 1)).length, 1);
       assert.deepEqual([skipped, backupsOf(serverId)], [by === 'by hand' ? 0 : 1, 1]);
     });
 
-    test(`fired ${by} while the last run goes on start one after it where they queue`, async () => {
+    test(`a schedule fired ${by} during its last run starts one more after it with overlap queue`, async () => {
       const { id, handle, serverId } = await firedTwice('queue');
       await sleep(1_000);
-      await assert.rejects(world.belay.schedules.trigger(id), { type: 'Busy', message: /the next one waits already/ });
-      assert.equal((await handle.describe()).info.numActionsTaken, 1, 'the second did not wait');
+      await assert.rejects(world.belay.schedules.trigger(id), { type: 'Busy', message: /another is already waiting/ });
+      assert.equal((await handle.describe()).info.numActionsTaken, 1, 'the second run did not wait');
       assert.equal(backupsOf(serverId), 1);
       world.sandbox.finish({ server: serverId }, 'completed');
       const fired = await settled(world, handle, 2);
-      for (const { result } of fired) assert.deepEqual([result.outcome, result.already], ['completed', false]);
+      for (const { result } of fired) assert.deepEqual([result.outcome, result.alreadyStarted], ['completed', false]);
       assert.equal(backupsOf(serverId), 2);
     });
   }
 
-  test('are paused by a failure where that is asked for, which the list tells with its reason', async () => {
+  test('a failure pauses a schedule with pauseOnFailure, and the list shows the reason', async () => {
     const { file, id, fleet, serverId, handle } = nightly({ pauseOnFailure: true });
     world.sandbox.script({ server: serverId }, { durationMs: 0, ends: 'failed' });
     await apply(world, file());
@@ -188,15 +186,15 @@ describe('schedules', { concurrency: 8 }, () => {
     });
     assert.equal(last[0]?.workflowId, `backup:${serverId}:${fleet}.nightly.2025-06-01`);
     assert.match(note ?? '', /failed/);
-    const shown = `${id}  .* paused: .*fail(ed|ure).*\\n  next: none while it is paused\\n  last: .* failed  backup:`;
+    const shown = `${id}  .* paused: .*fail(ed|ure).*\\n  next: none while paused\\n  last: .* failed  backup:`;
     assert.match((await schedule(['list'])).stdout, new RegExp(shown));
     await world.belay.schedules.resume(id, 'the disk is empty again');
     const resumed = await stateOf(id);
     assert.deepEqual([resumed.paused, resumed.note, resumed.next.length], [false, 'the disk is empty again', 3]);
-    assert.deepEqual(next, [], 'nothing was started by it while it was paused');
+    assert.deepEqual(next, [], 'a paused schedule has a next time');
   });
 
-  test('take the locks that a manual run takes: they share a backup, and wait for a site', async () => {
+  test('scheduled runs share backups with manual runs and wait for their site locks', async () => {
     const [{ file, serverId, handle, fleet }, siteId] = [nightly(), fresh('a')];
     const both = file();
     both.fleets = { [fleet]: { servers: { [serverId]: { sites: [siteId] } } } };
@@ -209,7 +207,7 @@ describe('schedules', { concurrency: 8 }, () => {
     const manual = await world.belay.start({ serverId, siteIds: [], backup: pace });
     const deploying = await world.belay.start({ siteIds: [siteId], deploy: pace });
     await begun(serverId);
-    await eventually('it', () => began(world.sandbox, 'deployment', siteId).length === 1);
+    await eventually('the deployment', () => began(world.sandbox, 'deployment', siteId).length === 1);
     const deploy = world.client.schedule.getHandle(`belay:${fleet}:deploy`);
     for (const it of [handle, deploy]) await fireFor(it, ['2025-06-01']);
     const scheduled = world.belay.get(`backup:${serverId}:${fleet}.nightly.2025-06-01`);
@@ -224,7 +222,7 @@ describe('schedules', { concurrency: 8 }, () => {
     assert.equal(began(world.sandbox, 'deployment', siteId).length, 2);
   });
 
-  test('triggered by hand leave the night its own run; the list has the newest first, in their zone', async () => {
+  test('a manual trigger leaves the nightly run in place, and the list shows the newest first in local time', async () => {
     const { file, id, fleet, serverId, handle } = nightly({ timeZone: 'Asia/Tokyo' });
     await apply(world, file());
     await world.belay.schedules.trigger(id);
@@ -233,7 +231,10 @@ describe('schedules', { concurrency: 8 }, () => {
       await fireFor(handle, ['2025-06-01']);
       await settled(world, handle, count);
     }
-    const { last, next } = await stateOf(id);
+    const { last, next } = await eventually('the last firing', async () => {
+      const state = await stateOf(id);
+      return state.last[0]?.already === true && state;
+    });
     const night = `backup:${serverId}:${fleet}.nightly.2025-06-01`;
     const [again, first] = last.map((it) => [it.workflowId, it.already, it.outcome]);
     assert.deepEqual(again, [night, true, null]);
@@ -249,51 +250,31 @@ describe('schedules', { concurrency: 8 }, () => {
     assert.equal(shown[0], `${id}  30 2 * * * (Asia/Tokyo)`);
     assert.equal(shown[1], `  next: ${next.map((at) => inTokyo(at)).join(', ')}`);
     assert.match(shown[1] ?? '', /^ {2}next: (\d{4}-\d\d-\d\d 02:30(, |$)){3}/);
-    assert.equal(shown[2], `  last: ${inTokyo(last[0]?.firedAt)}  nothing to do: ${night} had it done`);
+    assert.equal(shown[2], `  last: ${inTokyo(last[0]?.firedAt)}  nothing to do: already started as ${night}`);
     assert.equal(shown[3], `  last: ${inTokyo(last[1]?.firedAt)}  completed  ${night}`);
   });
 
-  test('are looked after from the command line, from a dry run to their end', async () => {
+  test('the command line manages a schedule from a dry run to its deletion', async () => {
     const { file, id, handle } = nightly();
     const BELAY_CONFIG = join(await tempFolder(), 'belay.yaml');
     writeFileSync(BELAY_CONFIG, JSON.stringify(file()));
     const dry = await schedule(['apply', '--dry-run'], { BELAY_CONFIG });
-    assert.match(dry.stdout, /no 02:30 in Europe\/Berlin, where clocks jump: it starts at 03:00\n1 to create, 0/);
+    assert.match(dry.stdout, /clocks in Europe\/Berlin skip 02:30, so it starts at 03:00 instead\n1 to create, 0/);
     await assert.rejects(handle.describe());
     const applied = await schedule(['apply'], { BELAY_CONFIG });
-    assert.match(applied.stdout, new RegExp(`^\\+ ${id}: to be created\n[^]*1 created, 0 changed, 0 deleted`));
+    assert.match(applied.stdout, new RegExp(`^\\+ ${id}: create\n[^]*1 created, 0 updated, 0 deleted`));
     const again = await schedule(['apply', '--prune'], { BELAY_CONFIG });
-    assert.match(again.stdout, /\n0 created, 0 changed, 0 deleted, 1 as/);
+    assert.match(again.stdout, /\n0 created, 0 updated, 0 deleted, 1 up to date/);
     assert.equal((await schedule(['pause', id])).code, 2);
     assert.equal((await schedule(['pause', id, '--reason', 'a move'])).stdout, `${id} paused\n`);
-    assert.ok((await schedule(['list'])).stdout.includes(`${id}  30 2 * * * (Europe/Berlin)  paused: a move\n`));
+    // Temporal's list shows a new schedule a moment later.
+    const line = `${id}  30 2 * * * (Europe/Berlin)  paused: a move\n`;
+    await eventually('its line in the list', async () => (await schedule(['list'])).stdout.includes(line));
     assert.equal((await schedule(['delete', id])).code, 0);
     for (const act of ['delete', 'trigger'] as const) {
       await assert.rejects(world.belay.schedules[act](id), (it: BelayError) => it.type === 'NotFound');
     }
   });
-
-  test('start nothing with an input that is none of theirs, or when it is too late, and end at once', async () => {
-    const [{ input }] = definitionsOf(nightly().file()) as [ReturnType<typeof definitionsOf>[number]];
-    const wrong = {
-      ...{ nothing: undefined, null: null, text: 'backup', empty: {}, noStart: { ...input, start: null } },
-      ...{ otherType: { ...input, start: { ...input.start, type: 'backupServer' } }, noSlot: { ...input, slot: null } },
-      ...{ noInput: { ...input, start: { type: 'backupOnly' } }, noZone: { ...input, timeZone: 'Mars/Olympus' } },
-      ...{ emptyRollout: { ...input, start: { type: 'rollOut', input: {} } }, late: { ...input, catchUpMs: -1 } },
-    };
-    const types = Object.entries(wrong).map(async ([name, value]) => {
-      const options = { taskQueue: TASK_QUEUE, workflowId: fresh('wrong'), workflowExecutionTimeout: '8 s' } as const;
-      const started = await world.client.workflow.start('runScheduled', { ...options, args: [value] });
-      const { cause } = (await started.result().catch((it: unknown) => it)) as {
-        cause?: { type?: string; name: string };
-      };
-      return [name, cause?.type ?? cause?.name];
-    });
-    const expected = Object.keys(wrong).map((name) => [name, name === 'late' ? 'NoWorker' : 'Usage']);
-    assert.deepEqual(await Promise.all(types), expected);
-  });
 });
 
-test('every history of these tests is replayed by the workflows without a difference', async () => {
-  assert.ok((await replayAll(world.client)) > 40);
-});
+replayLater('schedules', () => world.client, 41);
