@@ -1,58 +1,78 @@
-/** Where events are kept: one workflow for each delivery. Temporal decides in one step whether there is such a one. */
+/** Stores events: one workflow per delivery. Temporal checks atomically whether a delivery is new. */
 import { WorkflowExecutionAlreadyStartedError, WorkflowNotFoundError } from '@temporalio/client';
-import { WORKFLOW_TASK_TIMEOUT_MS } from '../../contract/run.ts';
-import { EVENT_TYPE, type EventInput, type EventMemo } from '../../contract/event.ts';
-import { namesIn } from '../../contract/wording/event-subjects.ts';
+import { EVENT_TYPE, eventTaskQueue } from '../../contract/names.ts';
+import type { EventInput, EventMemo } from '../../contract/event.ts';
+import { eventSubjects } from '../../contract/wording/event-subjects.ts';
 import { eventId } from '../../contract/ids/workflow-ids.ts';
+import { definedFields } from '../../contract/plain-object.ts';
 import { plainText } from '../../contract/wording/safe-text.ts';
-import { asBelayError } from '../connection/to-belay-error.ts';
-import { openSession, type ConnectOptions } from '../connection/session.ts';
-import type { Session } from '../session.ts';
-
-const READY_TIMEOUT_MS = 2_000;
-/** A sender waits no longer than 15 s, and sends again. */
-const TAKE_TIMEOUT_MS = 5_000;
+import { findService } from '../connection/find-service.ts';
+import { toBelayError } from '../connection/to-belay-error.ts';
+import { openSession, type ConnectOptions, type Session } from '../connection/session.ts';
+import { TIMING } from '../../contract/timing.ts';
+import { createEventService } from './event-service.ts';
 
 export interface EventStore {
-  /** @returns whether it is new */
-  take(event: EventInput): Promise<boolean>;
-  /** When a delivery was taken; null where it never was. */
-  takenAtMs(source: string, deliveryId: string): Promise<number | null>;
+  /** @param startDelayMs handle it no sooner than this. @returns whether it is new */
+  accept(event: EventInput, startDelayMs?: number): Promise<boolean>;
+  /** When a delivery was accepted; null if it never was. */
+  acceptedAtMs(source: string, deliveryId: string): Promise<number | null>;
   /** Whether Temporal answers, and knows the namespace. */
   isReady(): Promise<boolean>;
   close(): Promise<void>;
 }
 
-/** Doesn't ask for Temporal yet: it may be away, and come back. */
-export async function openEventStore(options: ConnectOptions = {}): Promise<EventStore> {
+/**
+ * Connects on the first call, so that Temporal may still be down at first.
+ * @param ofService the identity of the service that sends the events. Default: found like that of a starter
+ * @throws BelayError `Usage`
+ */
+export async function openEventStore(options: ConnectOptions = {}, ofService?: string): Promise<EventStore> {
   const { session, close } = await openSession(options, true);
+  if (ofService === undefined) await refuseWrongService(session, close);
+  const findOf = createEventService(session);
   return {
-    take: (event) => takeEvent(session, event),
-    takenAtMs: (source, deliveryId) => takenAtMs(session, source, deliveryId),
+    accept: async (event, startDelayMs = 0) => {
+      const service = ofService ?? (await findOf()) ?? undefined;
+      return acceptEvent(session, { ...definedFields({ service }), ...event }, startDelayMs);
+    },
+    acceptedAtMs: (source, deliveryId) => findAcceptedAtMs(session, source, deliveryId),
     isReady: () => isReady(session),
     close,
   };
 }
 
+/** A mistake in the configuration is reported at the start, not with the first event. */
+async function refuseWrongService(session: Session, close: () => Promise<void>): Promise<void> {
+  await findService(session, []).catch(async (error: unknown) => {
+    await close();
+    throw error;
+  });
+}
+
 async function isReady({ client, namespace }: Session): Promise<boolean> {
   return client
-    .withDeadline(Date.now() + READY_TIMEOUT_MS, () => client.workflowService.describeNamespace({ namespace }))
+    .withDeadline(Date.now() + TIMING.client.storeReadyMs, () =>
+      client.workflowService.describeNamespace({ namespace }),
+    )
     .then(() => true)
     .catch(() => false);
 }
 
-async function takeEvent({ client, taskQueue }: Session, input: EventInput): Promise<boolean> {
-  const { source, deliveryId, verified, receivedAt, event } = input;
-  const memo: EventMemo = { source, verified, receivedAt, event };
+async function acceptEvent({ client, taskQueue }: Session, input: EventInput, startDelayMs: number): Promise<boolean> {
+  const { service, source, deliveryId, verified, receivedAt, event } = input;
+  const memo: EventMemo = { ...definedFields({ service }), source, verified, receivedAt, event };
   try {
-    await client.withDeadline(Date.now() + TAKE_TIMEOUT_MS, () =>
+    await client.withDeadline(Date.now() + TIMING.client.storeEventMs, () =>
       client.workflow.start(EVENT_TYPE, {
         workflowId: eventId(source, deliveryId),
-        taskQueue,
+        taskQueue: eventTaskQueue(taskQueue),
         args: [input],
         memo: { ...memo },
         staticSummary: summaryOf(input),
-        workflowTaskTimeout: WORKFLOW_TASK_TIMEOUT_MS,
+        workflowTaskTimeout: TIMING.worker.workflowTaskMs,
+        workflowExecutionTimeout: TIMING.event.giveUpAfterMs,
+        ...(startDelayMs > 0 && { startDelay: startDelayMs }),
         workflowIdConflictPolicy: 'FAIL',
         workflowIdReusePolicy: 'REJECT_DUPLICATE',
       }),
@@ -60,23 +80,23 @@ async function takeEvent({ client, taskQueue }: Session, input: EventInput): Pro
     return true;
   } catch (error) {
     if (error instanceof WorkflowExecutionAlreadyStartedError) return false;
-    throw asBelayError(error, 'take an event');
+    throw toBelayError(error, 'store an event');
   }
 }
 
-async function takenAtMs({ client }: Session, source: string, deliveryId: string): Promise<number | null> {
+async function findAcceptedAtMs({ client }: Session, source: string, deliveryId: string): Promise<number | null> {
   try {
-    const described = await client.withDeadline(Date.now() + TAKE_TIMEOUT_MS, () =>
+    const described = await client.withDeadline(Date.now() + TIMING.client.storeEventMs, () =>
       client.workflow.getHandle(eventId(source, deliveryId)).describe(),
     );
     return described.startTime.getTime();
   } catch (error) {
     if (error instanceof WorkflowNotFoundError) return null;
-    throw asBelayError(error, 'look for an event');
+    throw toBelayError(error, 'look up an event');
   }
 }
 
 function summaryOf({ event, source }: EventInput): string {
-  const named = namesIn(event, (id) => plainText(id, 30));
+  const named = eventSubjects(event, (id) => plainText(id, 30));
   return `${event.kind} from ${plainText(source, 30)}${named.length === 0 ? '' : `: ${named.join(', ')}`}`;
 }

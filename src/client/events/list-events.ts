@@ -1,13 +1,20 @@
-/** Events that were taken: one workflow for each. */
-import { WorkflowNotFoundError, type WorkflowExecutionInfo } from '@temporalio/client';
-import { EVENT_TYPE, type EventInput, type EventMemo } from '../../contract/event.ts';
+/** Lists received events. Each one is a workflow. */
+import {
+  WorkflowFailedError,
+  WorkflowNotFoundError,
+  type WorkflowExecutionInfo,
+  type WorkflowHandle,
+} from '@temporalio/client';
+import { ApplicationFailure } from '@temporalio/common';
+import { EVENT_TYPE } from '../../contract/names.ts';
+import type { EventInput, EventMemo, EventResult } from '../../contract/event.ts';
 import { BelayError } from '../../contract/results/belay-error.ts';
-import { asBelayError } from '../connection/to-belay-error.ts';
-import { inputOf } from '../runs/run-history.ts';
+import { toBelayError } from '../connection/to-belay-error.ts';
+import { inputOf } from '../connection/workflow-input.ts';
 import { newest, quoted } from '../connection/list-filter.ts';
-import type { Session } from '../session.ts';
+import type { Session } from '../connection/session.ts';
+import { TIMING } from '../../contract/timing.ts';
 
-const LIST_TIMEOUT_MS = 20_000;
 const DEFAULT_LIMIT = 20;
 
 export interface EventFilter {
@@ -17,45 +24,58 @@ export interface EventFilter {
   limit?: number;
 }
 
-/** An event that was taken. */
-export interface TakenEvent extends EventMemo {
+export interface EventDetails extends EventInput {
+  /** What it caused. Null until it was handled. */
+  result: EventResult | null;
+}
+
+export interface ReceivedEvent extends EventMemo {
   workflowId: string;
 }
 
-/** The newest first. */
-export async function listEvents(session: Session, { since, limit }: EventFilter): Promise<TakenEvent[]> {
+/** Newest first. */
+export async function listEvents(session: Session, { since, limit }: EventFilter): Promise<ReceivedEvent[]> {
   const query = [
     `WorkflowType = ${quoted(EVENT_TYPE)}`,
     ...(since === undefined ? [] : [`StartTime >= ${quoted(since)}`]),
   ].join(' AND ');
   const most = limit ?? DEFAULT_LIMIT;
   try {
-    const deadlineMs = Date.now() + LIST_TIMEOUT_MS;
-    return (await session.client.withDeadline(deadlineMs, () => newest(session, query, most))).map(takenOf);
+    const deadlineMs = Date.now() + TIMING.client.listMs;
+    return (await session.client.withDeadline(deadlineMs, () => newest(session, query, most))).map(receivedEventOf);
   } catch (error) {
-    throw asBelayError(error, 'list events');
+    throw toBelayError(error, 'list events');
   }
 }
 
-/** With its redacted body. @throws BelayError `NotFound` */
-export async function getEvent({ client }: Session, workflowId: string): Promise<EventInput> {
-  const deadlineMs = Date.now() + LIST_TIMEOUT_MS;
+/** With its redacted body, and its effects once it was handled. @throws BelayError `NotFound` */
+export async function getEvent({ client }: Session, workflowId: string): Promise<EventDetails> {
+  const deadlineMs = Date.now() + TIMING.client.listMs;
   const handle = client.workflow.getHandle(workflowId);
   try {
     return await client.withDeadline(deadlineMs, async () => {
-      const { type } = await handle.describe();
+      const { type, status } = await handle.describe();
       const input = type === EVENT_TYPE ? await inputOf<EventInput>(handle) : null;
-      if (input !== null) return input;
-      throw new BelayError('NotFound', `${workflowId} is no event; belay events lists them`);
+      if (input !== null) return { ...input, result: status.name === 'RUNNING' ? null : await resultOf(handle) };
+      throw new BelayError('NotFound', `${workflowId} is not an event; \`belay events\` lists them`);
     });
   } catch (error) {
     if (error instanceof WorkflowNotFoundError) {
-      throw new BelayError('NotFound', `there is no event ${workflowId}; belay events lists them`);
+      throw new BelayError('NotFound', `there is no event ${workflowId}; \`belay events\` lists them`);
     }
-    throw asBelayError(error, `read ${workflowId}`);
+    throw toBelayError(error, `read ${workflowId}`);
   }
 }
 
-function takenOf({ workflowId, memo }: WorkflowExecutionInfo): TakenEvent {
+async function resultOf(handle: WorkflowHandle): Promise<EventResult | null> {
+  return handle.result().catch((error: unknown) => {
+    if (!(error instanceof WorkflowFailedError)) throw error;
+    // One whose notifications were not delivered has its result in the details.
+    const { cause } = error;
+    return (cause instanceof ApplicationFailure ? cause.details?.[0] : null) ?? null;
+  }) as Promise<EventResult | null>;
+}
+
+function receivedEventOf({ workflowId, memo }: WorkflowExecutionInfo): ReceivedEvent {
   return { workflowId, ...(memo as unknown as EventMemo) };
 }

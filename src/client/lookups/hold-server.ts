@@ -1,21 +1,25 @@
-/** Telling rollouts in flight that they are not to begin with a server. */
+/** Signals the rollouts in flight to hold a server back. */
 import type { Client } from '@temporalio/client';
-import { HOLD_SIGNAL, ROLLOUT_TYPE, type Hold, type HoldInput, type RolloutMemo } from '../../contract/rollout.ts';
-import { createSignaller } from './throttled-signal.ts';
+import { HOLD_SIGNAL, ROLLOUT_TYPE } from '../../contract/names.ts';
+import type { Hold, HoldInput, RolloutMemo } from '../../contract/rollout.ts';
+import { isOfService } from './accepts-signals.ts';
+import { createThrottledSignal } from './throttled-signal.ts';
 
-/** One for each worker. */
-export function createHolder(client: Client): (input: HoldInput) => Promise<string[]> {
-  const signal = createSignaller<Hold>(client, HOLD_SIGNAL, ({ serverId }) => serverId);
-  return async ({ hold, except }) => {
+/** Create one per worker, because it limits the rate of signals. */
+export function createHoldServer(client: Client): (input: HoldInput) => Promise<string[]> {
+  const signal = createThrottledSignal<Hold>(client, HOLD_SIGNAL, ({ serverId }) => serverId);
+  return async ({ hold, excludeWorkflowIds }) => {
     const ids: string[] = [];
     const query = `WorkflowType = '${ROLLOUT_TYPE}' AND ExecutionStatus = 'Running'`;
-    for await (const { workflowId, memo } of client.workflow.list({ query })) {
+    for await (const rollout of client.workflow.list({ query })) {
+      const { workflowId, memo } = rollout;
       const { servers } = (memo ?? {}) as Partial<RolloutMemo>;
-      // One that somebody started in the UI doesn't say.
+      // A rollout started from the UI has no list of servers.
       const mayHaveIt = servers?.includes(hold.serverId) ?? true;
-      if (mayHaveIt && !except.includes(workflowId)) ids.push(workflowId);
+      if (mayHaveIt && isOfService(rollout, hold.services) && !excludeWorkflowIds.includes(workflowId))
+        ids.push(workflowId);
     }
-    const told = await Promise.all(ids.map((id) => signal(id, hold)));
-    return ids.filter((_, index) => told[index]);
+    const signalled = await Promise.all(ids.map((id) => signal(id, hold)));
+    return ids.filter((_, index) => signalled[index]);
   };
 }

@@ -1,27 +1,35 @@
-/** Signals that a flood of events asks for: few, for a workflow takes ten thousand at most. */
-import { WorkflowNotFoundError, type Client } from '@temporalio/client';
-import { isDeaf } from '../connection/to-belay-error.ts';
+/** Limits the signals that a flood of events causes, because a workflow accepts at most 10,000. */
+import { WorkflowNotFoundError, type Client, type WorkflowHandle } from '@temporalio/client';
+import { isSignalLimitError } from '../connection/grpc-errors.ts';
+import { TIMING } from '../../contract/timing.ts';
 
-const MIN_GAP_MS = 1_000;
-/** After so many of one kind to one workflow the next ones come more rarely. */
+/** After this many signals of one kind to one workflow, the gap between them grows. */
 const MANY_SIGNALS = 100;
-const LONG_GAP_MS = 10_000;
 
-/** @returns whether the workflow is there, and hears */
-export type Signaller<T> = (workflowId: string, argument: T) => Promise<boolean>;
+/** @returns at once if a signal is on its way; else whether the workflow exists and accepted the signal */
+export type ThrottledSignal<T> = (workflowId: string, argument: T) => Promise<boolean>;
 
 /**
- * One signal a second at most, in a flood every ten, for each workflow and kind: who asks in between shares the next.
- * @param kindOf what makes two of them the same, as JSON
+ * Sends at most one signal per second for each workflow and kind, and in a flood one every ten seconds. Calls in between
+ * share the next signal, and do not wait for it: each would occupy a slot of the worker.
+ * @param kindOf the kind of a signal; two signals are the same if their kinds are equal as JSON
+ * @param accepts asked before a signal is sent
  */
-export function createSignaller<T>(client: Client, name: string, kindOf: (argument: T) => unknown): Signaller<T> {
-  const latest = new Map<string, { atMs: number; count: number; sent: Promise<boolean> }>();
+export function createThrottledSignal<T>(
+  client: Client,
+  name: string,
+  kindOf: (argument: T) => unknown,
+  accepts: (handle: WorkflowHandle, argument: T) => Promise<boolean> = () => Promise.resolve(true),
+): ThrottledSignal<T> {
+  const latest = new Map<string, { atMs: number; count: number }>();
   const send = async (workflowId: string, argument: T): Promise<boolean> => {
     try {
-      await client.workflow.getHandle(workflowId).signal<[T]>(name, argument);
+      const handle = client.workflow.getHandle(workflowId);
+      if (!(await accepts(handle, argument))) return false;
+      await handle.signal<[T]>(name, argument);
       return true;
     } catch (error) {
-      if (error instanceof WorkflowNotFoundError || isDeaf(error)) return false;
+      if (error instanceof WorkflowNotFoundError || isSignalLimitError(error)) return false;
       throw error;
     }
   };
@@ -29,16 +37,17 @@ export function createSignaller<T>(client: Client, name: string, kindOf: (argume
     const key = JSON.stringify([workflowId, kindOf(argument)]);
     const before = latest.get(key);
     const nowMs = Date.now();
-    if (before !== undefined && before.atMs > nowMs) return before.sent;
+    if (before !== undefined && before.atMs > nowMs) return Promise.resolve(true);
     const count = (before?.count ?? 0) + 1;
-    const gapMs = count > MANY_SIGNALS ? LONG_GAP_MS : MIN_GAP_MS;
+    const gapMs = count > MANY_SIGNALS ? TIMING.event.floodSignalGapMs : TIMING.event.signalGapMs;
     const atMs = Math.max(nowMs, (before?.atMs ?? 0) + gapMs);
-    const sent = after(atMs - nowMs).then(() => send(workflowId, argument));
-    latest.set(key, { atMs, count, sent });
-    const forget = () => void (latest.get(key)?.sent === sent && latest.delete(key));
-    setTimeout(forget, atMs - nowMs + LONG_GAP_MS).unref();
-    return sent;
+    const entry = { atMs, count };
+    latest.set(key, entry);
+    const forget = () => void (latest.get(key) === entry && latest.delete(key));
+    setTimeout(forget, atMs - nowMs + TIMING.event.floodSignalGapMs).unref();
+    if (atMs <= nowMs) return send(workflowId, argument);
+    // If it fails, or this process ends before, only time is lost: the same signal was sent less than a gap ago.
+    setTimeout(() => void send(workflowId, argument).catch(() => undefined), atMs - nowMs).unref();
+    return Promise.resolve(true);
   };
 }
-
-const after = (ms: number) => new Promise<void>((resolve) => void setTimeout(resolve, ms));

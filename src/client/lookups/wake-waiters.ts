@@ -1,26 +1,31 @@
-/** Waking whoever waits on a server or site: a signal, and the reads decide. A flood of events costs few signals. */
+/** Signals the workflows that wait for a server or site to read now. A flood of events costs few signals. */
 import type { Client } from '@temporalio/client';
-import { SIGNALS } from '../../contract/run.ts';
+import { SIGNALS } from '../../contract/names.ts';
 import type { Hint, WakeInput } from '../../contract/event.ts';
 import { backupServerId, deploySiteId, waitingRunPrefixes } from '../../contract/ids/workflow-ids.ts';
+import { definedFields } from '../../contract/plain-object.ts';
 import { quoted } from '../connection/list-filter.ts';
-import { createSignaller } from './throttled-signal.ts';
+import { acceptsSignals } from './accepts-signals.ts';
+import { createThrottledSignal } from './throttled-signal.ts';
 
 const MAX_RUNS = 200;
 
-/** One for each worker. */
-export function createWaker(client: Client): (input: WakeInput) => Promise<string[]> {
-  const signal = createSignaller<Hint>(client, SIGNALS.hint, ({ claim }) => claim && { ...claim, event: '' });
-  return async ({ claim, except, ...named }) => {
-    // Locks are found by their ids; runs that wait without one, for a backup that is there or a push, by a search.
+/** Create one per worker, because it limits the rate of signals. */
+export function createWakeWaiters(client: Client): (input: WakeInput) => Promise<string[]> {
+  const kindOf = ({ claim }: Hint) => claim && { ...claim, event: '' };
+  const signal = createThrottledSignal<Hint>(client, SIGNALS.hint, kindOf, (handle, hint) =>
+    acceptsSignals(handle, hint.services),
+  );
+  return async ({ claim, services, excludeWorkflowIds, ...named }) => {
+    // Locks are found by id. Runs that wait without a lock, for an existing backup or a push, are found by a search.
     const locks = [
       ...(named.serverId === null ? [] : [backupServerId(named.serverId)]),
       ...(named.siteId === null ? [] : [deploySiteId(named.siteId)]),
     ];
     const wakeAll = async (ids: string[]) => {
-      const others = ids.filter((id) => !except.includes(id));
-      const there = await Promise.all(others.map((id) => signal(id, { claim })));
-      return others.filter((_, index) => there[index]);
+      const others = ids.filter((id) => !excludeWorkflowIds.includes(id));
+      const signalled = await Promise.all(others.map((id) => signal(id, { claim, ...definedFields({ services }) })));
+      return others.filter((_, index) => signalled[index]);
     };
     const woken = await Promise.all([wakeAll(locks), waitingRuns(client, named).then(wakeAll)]);
     return woken.flat();

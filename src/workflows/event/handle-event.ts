@@ -1,62 +1,77 @@
 /**
- * One delivery of a webhook, under an id that makes a repeated one find its place taken. It wakes whoever waits on
- * what the event names, lets others rest on a backup, and tells the notification targets. Nothing here decides a
- * verdict: the truth is read from the service.
+ * Handles one webhook delivery. The workflow id is made from the delivery, so Temporal rejects a repeated one.
+ * The workflow wakes runs and operations that wait for what the event names, lets runs share a backup, and sends
+ * notifications. It decides no outcome: runs and operations read the status from the service.
  */
 import { ApplicationFailure } from '@temporalio/common';
-import { proxyActivities, setCurrentDetails, workflowInfo } from '@temporalio/workflow';
-import type { Activities } from '../../activities/index.ts';
+import { setCurrentDetails, workflowInfo } from '@temporalio/workflow';
 import type { Claim, EventInput, EventResult, Reaction } from '../../contract/event.ts';
-import { notifyAll } from '../notify/deliver.ts';
-import { noteFailedBackup, shareBackup } from '../operation/backup-records.ts';
+import { definedFields } from '../../contract/plain-object.ts';
+import { identitiesOf, isServed, type ServedService } from '../../contract/service-identity.ts';
+import { deliverAll } from '../notify/deliver.ts';
+import { recordFailedBackup, shareBackup } from '../operation/backup-records.ts';
 import { eventDetails } from '../common/ui-details.ts';
 import { holdServer } from './hold-server.ts';
-import { wakeWaiters } from './wake-waiters.ts';
-
-const { findSharedBackup } = proxyActivities<Activities>({
-  startToCloseTimeout: '10 seconds',
-  scheduleToCloseTimeout: '1 minute',
-});
+import { wakeWaitersOf } from './wake-waiters.ts';
+import { describeSomeWorker, findSharedBackup } from '../common/activity-proxies.ts';
 
 export async function handleEvent(input: EventInput): Promise<EventResult> {
   refuseOtherInput(input);
-  const result: EventResult = { woken: [], shared: false, notified: [] };
+  const served = await describeSomeWorker();
+  const isOther = input.service !== undefined && !isServed(input.service, served);
+  const isFresh = isFreshNow(input);
+  const result: EventResult = {
+    woken: [],
+    shared: false,
+    notified: [],
+    ...(isFresh ? {} : { late: true }),
+    ...(isOther ? { otherThan: served.service } : {}),
+  };
   const show = () => setCurrentDetails(eventDetails(input, result));
   show();
   const reacts = (reaction: Reaction) => input.reactions.includes(reaction);
-  // Who proved nothing may wake and be told of, and that is all.
-  const trusts = (reaction: Reaction) => input.verified && reacts(reaction);
+  // An unverified event may only wake waiters and send notifications.
+  const trusts = (reaction: Reaction) => input.verified && !isOther && reacts(reaction);
   const claim = trusts('end-wait') ? claimOf(input) : null;
 
-  const waking = wakeWaiters(input.event, claim, (woken) => {
-    result.woken = woken;
-    show();
-  });
-  const holding = trusts('hold') ? holdServer(input.event) : null;
-  if (trusts('share')) result.shared = await share(input);
-  if (claim?.kind === 'backup.failed') await withdraw(input, claim.backupId);
-  const unheard = reacts('notify') ? await tell(input, result) : [];
+  const services = identitiesOf(served);
+  const waking =
+    isFresh && !isOther
+      ? wakeWaitersOf(input.event, { claim, services }, (woken) => {
+          result.woken = woken;
+          show();
+        })
+      : null;
+  const holding = isFresh && trusts('hold') ? holdServer(input.event, services) : null;
+  if (isFresh && trusts('share')) result.shared = await share(input, served);
+  if (claim?.kind === 'backup.failed') await withdraw(input, claim.backupId, served);
+  const undelivered = reacts('notify') ? await notify(input, result) : [];
   await waking;
   const held = (await holding) ?? [];
   if (held.length > 0) result.held = held;
   show();
-  if (unheard.length === 0) return result;
+  if (undelivered.length === 0) return result;
   throw ApplicationFailure.create({
-    type: 'NotNotified',
-    message: `not told within a day: ${unheard.join(', ')}; check the target's address and whether it is there`,
+    type: 'NotificationFailed',
+    message: `not delivered within a day: ${undelivered.join(', ')}; check the address and whether the receiver is up`,
     nonRetryable: true,
     details: [result],
   });
 }
 
-/** The UI can start workflows with anything, and a mistake in the code would be tried again for ever. */
+/** The UI can start workflows with any input. Without this check Temporal would retry a failing workflow task forever. */
 function refuseOtherInput(input: Partial<EventInput> | undefined): void {
-  const { event, reactions } = input ?? {};
+  const { event, reactions, freshForMs } = input ?? {};
   const names = [event?.serverId, event?.siteId, event?.backupId];
   const isEvent = names.every((id) => id === null || typeof id === 'string') && typeof event?.kind === 'string';
-  if (isEvent && Array.isArray(reactions)) return;
-  const message = 'this is no event: the webhook receiver starts these, nobody else';
+  if (isEvent && Array.isArray(reactions) && typeof freshForMs === 'number') return;
+  const message = 'this is not an event: only the webhook receiver starts this workflow';
   throw ApplicationFailure.create({ type: 'Usage', message, nonRetryable: true });
+}
+
+/** By Temporal's own clock: the receiver's may differ. */
+function isFreshNow({ freshForMs }: EventInput): boolean {
+  return Date.now() - workflowInfo().startTime.getTime() < freshForMs;
 }
 
 function claimOf({ event: { kind, backupId, siteId } }: EventInput): Claim | null {
@@ -66,28 +81,43 @@ function claimOf({ event: { kind, backupId, siteId } }: EventInput): Claim | nul
   return null;
 }
 
-async function share({ event: { kind, serverId, backupId, at }, receivedAt }: EventInput): Promise<boolean> {
+async function share(
+  { event: { kind, serverId, backupId, at }, receivedAt }: EventInput,
+  served: ServedService,
+): Promise<boolean> {
   if (kind !== 'backup.started' || serverId === null || backupId === null) return false;
   const startedAt = notAfter(receivedAt, at);
-  const known = await findSharedBackup({ serverId }).catch(() => null);
-  // Deliveries may come in any order.
+  const known = await findSharedBackup({ serverId, services: identitiesOf(served) }).catch(() => null);
+  // Deliveries may arrive in any order.
   if (known !== null && known.startedAt > startedAt) return false;
-  return shareBackup({ backupId, serverId, startedAt });
+  return shareBackup({ service: served.service, backupId, serverId, startedAt });
 }
 
-/** Nothing has begun that is told of before it has, whatever a sender's clock says. */
+/** A backup cannot have started after its event was received, whatever the sender's clock shows. */
 function notAfter(receivedAt: string, at: string | null): string {
   return at === null || at > receivedAt ? receivedAt : at;
 }
 
-async function withdraw({ event: { serverId, at }, receivedAt }: EventInput, backupId: string): Promise<void> {
-  await noteFailedBackup({ backupId, serverId: serverId ?? '', startedAt: notAfter(receivedAt, at) });
+async function withdraw(
+  { event: { serverId, at }, receivedAt }: EventInput,
+  backupId: string,
+  { service }: ServedService,
+): Promise<void> {
+  await recordFailedBackup({ service, backupId, serverId: serverId ?? '', startedAt: notAfter(receivedAt, at) });
 }
 
-/** @returns the targets that could not be told */
-async function tell({ source, verified, receivedAt, event }: EventInput, result: EventResult): Promise<string[]> {
+/** @returns the channels that could not be notified */
+async function notify({ source, verified, receivedAt, event }: EventInput, result: EventResult): Promise<string[]> {
   const id = workflowInfo().workflowId;
-  const { told, unheard } = await notifyAll({ about: 'event', id, source, verified, receivedAt, event });
-  result.notified = told;
-  return unheard;
+  const { delivered, undelivered } = await deliverAll({
+    kind: 'event',
+    id,
+    source,
+    verified,
+    receivedAt,
+    event,
+    ...definedFields({ late: result.late, otherThan: result.otherThan }),
+  });
+  result.notified = delivered;
+  return undelivered;
 }

@@ -1,28 +1,25 @@
-/** An event about a server keeps rollouts from beginning with it: they are found by a search, which lags. */
-import { proxyActivities, sleep, workflowInfo } from '@temporalio/workflow';
-import type { Activities } from '../../activities/index.ts';
+/** Holds a server back from the rollouts in flight. The search for rollouts lags, so it runs twice. */
+import { sleep, workflowInfo } from '@temporalio/workflow';
 import type { ServiceEvent } from '../../contract/event.ts';
 import { plainText } from '../../contract/wording/safe-text.ts';
+import { TIMING } from '../../contract/timing.ts';
+import { signalRollouts } from '../common/activity-proxies.ts';
 
-const LOOK_AGAIN_MS = 5_000;
-
-const activities = proxyActivities<Activities>({
-  startToCloseTimeout: '30 seconds',
-  scheduleToCloseTimeout: '5 minutes',
-});
-
-/** @returns the workflow ids of the rollouts that were told */
-export async function holdServer({ kind, serverId, siteId, backupId }: ServiceEvent): Promise<string[]> {
+/** @returns the workflow ids of the rollouts that were signalled */
+export async function holdServer(
+  { kind, serverId, siteId, backupId }: ServiceEvent,
+  services: string[],
+): Promise<string[]> {
   if (serverId === null || (kind !== 'alert.fired' && kind !== 'resource.deleted')) return [];
-  // What was deleted is the site or the backup then; the server is where it was.
+  // Only the site or the backup was deleted; the server still exists.
   if (kind === 'resource.deleted' && (siteId !== null || backupId !== null)) return [];
-  const hold = { serverId, event: workflowInfo().workflowId, why: WHY[kind] };
-  const summary = `rollouts are not to begin with ${plainText(serverId, 40)}`;
-  const tell = (except: string[]) =>
-    activities.holdServer.executeWithOptions({ summary }, [{ hold, except }]).catch(() => []);
-  const first = await tell([]);
-  await sleep(LOOK_AGAIN_MS, { summary: 'before rollouts are looked for that a search did not show yet' });
-  return [...first, ...(await tell(first))];
+  const hold = { serverId, event: workflowInfo().workflowId, reason: REASON[kind], services };
+  const summary = `hold server ${plainText(serverId, 40)} back from rollouts`;
+  const signal = (excludeWorkflowIds: string[]) =>
+    signalRollouts.holdServer.executeWithOptions({ summary }, [{ hold, excludeWorkflowIds }]).catch(() => []);
+  const first = await signal([]);
+  await sleep(TIMING.event.searchLagMs, { summary: 'before a second search, because search results lag' });
+  return [...first, ...(await signal(first))];
 }
 
-const WHY = { 'alert.fired': 'an alert fired', 'resource.deleted': 'it was deleted' } as const;
+const REASON = { 'alert.fired': 'an alert fired', 'resource.deleted': 'it was deleted' } as const;

@@ -1,6 +1,4 @@
 import assert from 'node:assert/strict';
-import { chmodSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { before, test } from 'node:test';
 import type { EventResult } from '../../../src/contract/event.ts';
 import { backupServerId, eventId } from '../../../src/contract/ids/workflow-ids.ts';
@@ -9,24 +7,22 @@ import { began } from '../../support/journal.ts';
 import { resultOf } from '../../support/outcome.ts';
 import { queuedFor } from '../../support/queued.ts';
 import { startReceiver, type Receiver } from '../../support/receiver.ts';
-import { tempFolder, temporalExecutable } from '../../support/temporal.ts';
-import { fresh, startWorld, type World } from '../../support/world.ts';
+import { executableWith } from '../../support/shared-temporal.ts';
+import { fresh, startTestStack, type TestStack } from '../../support/world.ts';
 
 const LIMIT = 20;
 const BACKUP = { intervalMs: 300, tries: 1_000 };
 
-let world: World;
+let world: TestStack;
 let receiver: Receiver;
 before(async () => {
-  const executable = join(await tempFolder(), 'temporal');
-  const limit = `--dynamic-config-value history.maximumSignalsPerExecution=${LIMIT}`;
-  writeFileSync(executable, `#!/bin/sh\nexec "${await temporalExecutable()}" "$@" ${limit}\n`);
-  chmodSync(executable, 0o755);
-  world = await startWorld({ temporal: { executable } });
+  const limit = ['--dynamic-config-value', `history.maximumSignalsPerExecution=${LIMIT}`];
+  const executable = await executableWith(limit);
+  world = await startTestStack({ temporal: { executable } });
   receiver = await startReceiver(world);
 });
 
-/** A backup whose operation has had as many signals as Temporal lets a workflow have. */
+/** Makes a backup whose operation has received the maximum number of signals that Temporal allows. */
 async function deafBackup(serverId: string) {
   world.sandbox.script({ server: serverId }, { ends: 'never' }, { durationMs: 0 });
   const run = await world.belay.start({ serverId, siteIds: [], backup: BACKUP });
@@ -37,7 +33,7 @@ async function deafBackup(serverId: string) {
   return run;
 }
 
-test('who needs the lock of an operation that takes no signals any more waits until it is free', async () => {
+test('a run waits until the lock is free if its holder accepts no more signals', async () => {
   const serverId = fresh('s');
   const holder = await deafBackup(serverId);
   const waiter = await world.belay.start({ serverId, siteIds: [], backup: BACKUP });
@@ -48,15 +44,15 @@ test('who needs the lock of an operation that takes no signals any more waits un
   assert.equal(began(world.sandbox, 'backup', serverId).length, 2);
 });
 
-test('an event about an operation that takes no signals any more is handled all the same', async () => {
+test('an event about an operation that accepts no more signals is handled', async () => {
   const serverId = fresh('s');
   const holder = await deafBackup(serverId);
   await receiver.deliver({ type: 'backup.completed', server_id: serverId }, { id: serverId });
   const handling = world.client.workflow.getHandle(eventId('panel', serverId));
   const { woken } = (await handling.result()) as EventResult;
-  assert.ok(!woken.includes(backupServerId(serverId)), 'it was told all the same');
+  assert.ok(!woken.includes(backupServerId(serverId)), 'the operation was signalled');
   const { raw } = await handling.describe();
-  assert.ok(Number(raw.workflowExecutionInfo?.historyLength) < 30, 'it was tried again and again');
+  assert.ok(Number(raw.workflowExecutionInfo?.historyLength) < 30, 'the signal was retried');
   world.sandbox.finish({ server: serverId }, 'completed');
   assert.equal((await resultOf(holder)).outcome, 'completed');
 });

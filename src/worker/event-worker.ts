@@ -1,0 +1,38 @@
+/** The part of a worker that handles events, on a task queue of its own: no flood of them can delay a POST. */
+import { Worker, type WorkerOptions } from '@temporalio/worker';
+import type { Activities } from '../activities/index.ts';
+import { eventTaskQueue } from '../contract/names.ts';
+import { EVENT_SLOTS, SETTINGS } from './settings.ts';
+
+interface EventWorkerOptions extends Pick<WorkerOptions, 'connection' | 'namespace' | 'identity' | 'workflowBundle'> {
+  /** Of the runs. */
+  taskQueue: string;
+  activities: Activities;
+  slots?: typeof EVENT_SLOTS;
+}
+
+export function createEventWorker({ taskQueue, activities, slots = EVENT_SLOTS, ...shared }: EventWorkerOptions) {
+  return Worker.create({
+    ...SETTINGS,
+    ...shared,
+    taskQueue: eventTaskQueue(taskQueue),
+    activities: eventActivities(activities),
+    maxCachedWorkflows: slots.cachedWorkflows,
+    maxConcurrentWorkflowTaskExecutions: slots.workflowTasks,
+    maxConcurrentWorkflowTaskPolls: Math.min(slots.workflowTasks, MAX_POLLS),
+    maxConcurrentActivityTaskExecutions: slots.activities,
+    maxConcurrentActivityTaskPolls: Math.min(slots.activities, MAX_POLLS),
+    maxConcurrentLocalActivityExecutions: slots.activities,
+  });
+}
+
+const MAX_POLLS = 5;
+
+/** No other ones: a workflow on this queue, whatever its type, must not reach the service. */
+const EVENT_ACTIVITIES = new Set<string>([
+  ...(['wakeWaiters', 'holdServer', 'findServersOfBackup', 'findSharedBackup'] as const),
+  ...(['describeWorker', 'sendNotification'] as const),
+] satisfies (keyof Activities)[]);
+
+const eventActivities = (all: Activities) =>
+  Object.fromEntries(Object.entries(all).filter(([name]) => EVENT_ACTIVITIES.has(name)));

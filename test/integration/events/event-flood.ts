@@ -1,0 +1,44 @@
+import assert from 'node:assert/strict';
+import { before, test } from 'node:test';
+import { countNotSent, flood, type Flood } from '../../support/event-flood.ts';
+import { resultOf } from '../../support/outcome.ts';
+import { addWorkerWithoutPosts, belayOn, fresh, startTestStack, type TestStack } from '../../support/world.ts';
+
+let world: TestStack;
+before(async () => {
+  world = await startTestStack({ defaults: { backup: { durationMs: 1_000 }, deployment: { durationMs: 1_000 } } });
+});
+
+const FEW = { workflowTasks: 2, activities: 3, cachedWorkflows: 10 };
+const BASE = { perSecond: 10, runs: 5, leastMs: 5_000 };
+
+for (const [what, options] of Object.entries<Flood>({
+  'the rate cap': { ...BASE, words: 1, maxPerMinute: 30 },
+  'neither cap nor coalescing, and few slots for events': {
+    ...BASE,
+    ...{ words: 1_000, maxPerMinute: 60_000, slots: FEW },
+  },
+})) {
+  test(`runs complete and every POST is sent in time beside a flood of events with ${what}`, async (t) => {
+    const { results, answers, notSent } = await flood(world, options);
+    t.diagnostic(JSON.stringify(Object.fromEntries(answers)));
+    for (const { outcome, error } of results) assert.equal(outcome, 'completed', error?.message);
+    assert.equal(notSent, 0);
+    const statuses = options.slots === undefined ? [202, 429] : [202];
+    assert.deepEqual([...answers.keys()].toSorted(), statuses);
+  });
+}
+
+test('a request that no worker takes in time counts as not sent', async () => {
+  const taskQueue = fresh('q');
+  await addWorkerWithoutPosts(world, taskQueue);
+  const belay = await belayOn(world, taskQueue);
+  const pace = { intervalMs: 100, tries: 1 };
+  const results = await Promise.all(
+    [{ serverId: fresh('s'), siteIds: [] }, { siteIds: [fresh('a')] }].map(async (input) =>
+      resultOf(await belay.start({ ...input, backup: pace, deploy: pace })),
+    ),
+  );
+  for (const { outcome, error } of results) assert.equal(outcome, 'not_started', error?.message);
+  assert.ok((await countNotSent(world, results)) >= results.length);
+});
