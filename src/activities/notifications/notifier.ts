@@ -1,40 +1,39 @@
-/** Telling people: a POST to each address that belay.yaml names. An address is a secret, so no error holds one. */
-import { checkAddress, secretSource } from '../../config/environment/environment.ts';
+/** Sends notifications: a POST to an address in belay.yaml. An address is a secret, so no error contains one. */
+import { checkAddress, secretSource } from '../../config/environment/secrets.ts';
 import type { Configuration } from '../../config/load.ts';
 import type { RunResult } from '../../contract/run.ts';
 import type { RolloutResult } from '../../contract/rollout.ts';
-import type { Notification } from '../../contract/event.ts';
-import type { NotifyFacts } from '../../contract/activities.ts';
+import type { Notification, NotifyInput } from '../../contract/notification.ts';
+import type { NotifySettings } from '../../contract/activities.ts';
 import { textOf } from './message-text.ts';
-
-const ANSWER_TIMEOUT_MS = 8_000;
+import { TIMING } from '../../contract/timing.ts';
 
 export interface Notifier {
-  /** Names only; null where nobody is to be told. */
-  readonly facts: NotifyFacts | null;
-  /** @returns false for a target that isn't configured. @throws Error where it was not taken */
-  notify(input: { target: string; notification: Notification }): Promise<boolean>;
-  /** @returns false for one that isn't configured. @throws Error where it was not taken */
+  /** Names only; null if no channel and no heartbeat is configured. */
+  readonly settings: NotifySettings | null;
+  /** @returns false for a channel that is not configured. @throws Error if the receiver did not accept the request */
+  send(input: NotifyInput): Promise<boolean>;
+  /** @returns false for a heartbeat that is not configured. @throws Error if the receiver did not accept the request */
   callHeartbeat(name: string): Promise<boolean>;
 }
 
 type WithLink = <R extends RunResult | RolloutResult>(result: R) => R;
 
 /**
- * @param withLink adds where the run is seen in the Temporal UI
- * @throws ConfigError where an address is missing or none
+ * @param withLink adds the link to the Temporal UI
+ * @throws ConfigError if an address is missing or invalid
  */
 export async function createNotifier(config: Configuration['notify'], withLink: WithLink): Promise<Notifier> {
-  const targets = await addresses('notify.targets', config?.targets ?? {});
+  const channels = await addresses('notify.targets', config?.targets ?? {});
   const heartbeats = await addresses('notify.heartbeats', config?.heartbeats ?? {});
-  const names = { targets: [...targets.keys()], heartbeats: [...heartbeats.keys()] };
-  const isEmpty = names.targets.length + names.heartbeats.length === 0;
+  const names = { channels: [...channels.keys()], heartbeats: [...heartbeats.keys()] };
+  const isEmpty = names.channels.length + names.heartbeats.length === 0;
   return {
-    facts: isEmpty ? null : { on: config?.on ?? 'failed', ...names },
-    async notify({ target, notification: given }) {
+    settings: isEmpty ? null : { on: config?.on ?? 'failed', ...names },
+    async send({ channel, notification: given }) {
       const notification = linked(given, withLink);
       const body = JSON.stringify({ text: textOf(notification), ...notification });
-      return call(`target ${target}`, targets.get(target), {
+      return call(`channel ${channel}`, channels.get(channel), {
         method: 'POST',
         headers: { 'content-type': 'application/json', 'idempotency-key': given.id },
         body,
@@ -45,8 +44,8 @@ export async function createNotifier(config: Configuration['notify'], withLink: 
 }
 
 function linked(notification: Notification, withLink: WithLink): Notification {
-  if (notification.about === 'run') return { ...notification, result: withLink(notification.result) };
-  if (notification.about === 'rollout') return { ...notification, result: withLink(notification.result) };
+  if (notification.kind === 'run') return { ...notification, result: withLink(notification.result) };
+  if (notification.kind === 'rollout') return { ...notification, result: withLink(notification.result) };
   return notification;
 }
 
@@ -72,13 +71,13 @@ async function call(
   request: RequestInit,
 ): Promise<boolean> {
   if (address === undefined) return false;
-  const signal = AbortSignal.timeout(ANSWER_TIMEOUT_MS);
+  const signal = AbortSignal.timeout(TIMING.notify.answerMs);
   const response = await fetch(await address(), { ...request, redirect: 'manual', signal }).catch((error: unknown) => {
-    // The error's own words may hold the address.
+    // The original message may contain the address.
     const cause = (error as { cause?: { code?: string }; name?: string }) ?? {};
-    throw new Error(`${what} was not reached: ${cause.cause?.code ?? cause.name ?? 'unknown error'}`);
+    throw new Error(`cannot reach ${what}: ${cause.cause?.code ?? cause.name ?? 'unknown error'}`);
   });
   await response.body?.cancel();
-  if (!response.ok) throw new Error(`${what} answers ${response.status}`);
+  if (!response.ok) throw new Error(`${what} answered ${response.status}`);
   return true;
 }

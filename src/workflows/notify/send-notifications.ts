@@ -1,52 +1,60 @@
-/** Tells how something ended. A workflow of its own: neither the verdict nor its lock waits for a chat that is away. */
+/** Sends notifications in a workflow of its own, so that no outcome or lock waits for a chat service that is down. */
 import { ApplicationFailure, WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
 import { ParentClosePolicy, startChild } from '@temporalio/workflow';
-import { WORKFLOW_TASK_TIMEOUT_MS, type Outcome } from '../../contract/run.ts';
-import type { TellInput } from '../../contract/event.ts';
-import type { NotifyFacts } from '../../contract/activities.ts';
-import { callHeartbeat, notifyAll } from './deliver.ts';
+import type { Outcome } from '../../contract/names.ts';
+import type { SendNotificationsInput } from '../../contract/notification.ts';
+import type { NotifySettings } from '../../contract/activities.ts';
+import { callHeartbeat, deliverAll } from './deliver.ts';
+import { TIMING } from '../../contract/timing.ts';
 
-export async function tellTargets({ notification, targets, heartbeat }: TellInput): Promise<string[]> {
-  const [called, { told, unheard }] = await Promise.all([
+/** Chat messages are limited in size, so a notification lists this many parts, unfinished ones first. */
+export const MAX_PARTS = 50;
+
+export async function sendNotifications({
+  notification,
+  channels,
+  heartbeat,
+}: SendNotificationsInput): Promise<string[]> {
+  const [called, { delivered, undelivered }] = await Promise.all([
     heartbeat === null ? true : callHeartbeat(heartbeat),
-    notifyAll(notification, targets),
+    deliverAll(notification, channels),
   ]);
-  const missed = [...unheard, ...(called ? [] : [`heartbeat ${heartbeat}`])];
-  if (missed.length === 0) return told;
+  const missed = [...undelivered, ...(called ? [] : [`heartbeat ${heartbeat}`])];
+  if (missed.length === 0) return delivered;
   throw ApplicationFailure.create({
-    type: 'NotNotified',
-    message: `not told within a day: ${missed.join(', ')}; check the address and whether it is there`,
+    type: 'NotificationFailed',
+    message: `not delivered within a day: ${missed.join(', ')}; check the address and whether the receiver is up`,
     nonRetryable: true,
   });
 }
 
 interface Announcement {
-  notify: NotifyFacts | null;
+  notify: NotifySettings | null;
   outcome: Outcome | null;
-  notification: TellInput['notification'];
-  /** Called where the outcome is `completed`. */
+  notification: SendNotificationsInput['notification'];
+  /** Called if the outcome is `completed`. */
   heartbeat: string | undefined;
   summary: string;
 }
 
-/** Starts it where somebody is to be told, under the id of the notification. */
+/** Starts the workflow under the id of the notification, if there is a channel or heartbeat to call. */
 export async function announce({ notify, outcome, notification, heartbeat, summary }: Announcement): Promise<void> {
   if (notify === null) return;
   const isSuccess = outcome === 'completed';
-  const targets = isSuccess && notify.on === 'failed' ? [] : notify.targets;
+  const channels = isSuccess && notify.on === 'failed' ? [] : notify.channels;
   const called = isSuccess ? (heartbeat ?? null) : null;
-  if (targets.length === 0 && called === null) return;
+  if (channels.length === 0 && called === null) return;
   try {
-    await startChild<typeof tellTargets>('tellTargets', {
+    await startChild<typeof sendNotifications>('sendNotifications', {
       workflowId: notification.id,
       workflowIdReusePolicy: 'REJECT_DUPLICATE',
       parentClosePolicy: ParentClosePolicy.ABANDON,
-      workflowTaskTimeout: WORKFLOW_TASK_TIMEOUT_MS,
+      workflowTaskTimeout: TIMING.worker.workflowTaskMs,
       staticSummary: summary,
-      args: [{ notification, targets, heartbeat: called }],
+      args: [{ notification, channels, heartbeat: called }],
     });
   } catch (error) {
-    // One that was reset told of this before.
+    // A run that was reset has sent this notification before.
     if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
   }
 }

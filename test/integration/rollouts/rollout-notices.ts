@@ -1,21 +1,21 @@
 import assert from 'node:assert/strict';
 import { text } from 'node:stream/consumers';
 import { before, test } from 'node:test';
-import type { Notification } from '../../../src/contract/event.ts';
 import type { RolloutResult } from '../../../src/contract/rollout.ts';
 import { rolloutPauseId, runEndId } from '../../../src/contract/ids/workflow-ids.ts';
 import { textOf } from '../../../src/activities/notifications/message-text.ts';
 import { emptyRollout } from '../../../src/contract/results/empty-results.ts';
-import type { Rollout } from '../../../src/starter.ts';
 import { eventually } from '../../support/eventually.ts';
 import { literalService, type LiteralService } from '../../support/literal.ts';
 import { secretFile } from '../../support/receiver.ts';
 import { endOf, rolloutOf, servers } from '../../support/rollouts.ts';
-import { startWorld, type World } from '../../support/world.ts';
+import { startTestStack, type TestStack } from '../../support/world.ts';
+import type { Notification } from '../../../src/contract/notification.ts';
+import type { Rollout } from '../../../src/client/rollouts/rollout-handle.ts';
 
 type Message = { text: string } & Notification;
 
-let world: World;
+let world: TestStack;
 let chat: LiteralService;
 const taken: Message[] = [];
 
@@ -29,60 +29,63 @@ before(async () => {
   const at = (name: string) => secretFile(`${chat.url}/${name}`);
   const notify = { targets: { ops: await at('ops') }, heartbeats: { nightly: await at('nightly') } };
   const failed = { durationMs: 0, ends: 'failed' };
-  world = await startWorld({ configuration: { notify }, defaults: { deployment: failed, backup: { durationMs: 0 } } });
+  world = await startTestStack({
+    configuration: { notify },
+    defaults: { deployment: failed, backup: { durationMs: 0 } },
+  });
 });
 
 const endId = ({ workflowId, runId }: Rollout) => runEndId(workflowId, runId ?? '');
-const told = (id: string) => taken.filter((it) => it.id === id);
+const messagesAbout = (id: string) => taken.filter((it) => it.id === id);
 
-test('a rollout is told of once when it ends, and its runs are not', async () => {
+test('a rollout sends one notification when it ends and none for its runs', async () => {
   const targets = servers(2);
   const rollout = await world.belay.rollouts.start(rolloutOf(targets, { maxFailures: 2 }));
   await endOf(rollout);
   const id = endId(rollout);
   await world.client.workflow.getHandle(id).result();
-  const [message, ...more] = told(id);
-  assert.equal(message?.about, 'rollout');
+  const [message, ...more] = messagesAbout(id);
+  assert.equal(message?.kind, 'rollout');
   assert.match(
     message.text,
     /^failed: rollout:steady:k\d+: 2 failed\nserver s\d+: .*\nserver s\d+: failed\nserver s\d+: failed$/,
   );
   assert.deepEqual(more, []);
-  assert.ok(!taken.some((it) => it.about === 'run'), 'a run of it was told of');
+  assert.ok(!taken.some((it) => it.kind === 'run'), 'a run of the rollout sent a notification');
 });
 
-test('a rollout that pauses is told of at once, with why', async () => {
+test('a rollout that pauses sends a notification with the reason at once', async () => {
   const rollout = await world.belay.rollouts.start(rolloutOf(servers(2), { maxAtOnce: 1, onFailures: 'pause' }));
   const id = rolloutPauseId(rollout.workflowId, rollout.runId ?? '', 1);
-  const message = await eventually('the word', () => told(id)[0]);
+  const message = await eventually('the message', () => messagesAbout(id)[0]);
   assert.match(
     message.text,
-    /^paused: rollout:steady:k\d+: 1 failed, 1 to come\nmaxFailures: too many servers are not completed: 1/,
+    /^paused: rollout:steady:k\d+: 1 failed, 1 pending\nmaxFailures: too many servers are not completed: 1/,
   );
-  await rollout.abort({ by: 'anne', why: 'enough' });
+  await rollout.abort({ by: 'anne', reason: 'enough' });
   await endOf(rollout);
 });
 
-test('what was decided on the way is no reason for its end', async () => {
-  const resumed = { phase: 'done', decisions: [{ at: '', what: 'resume', by: 'anne', why: 'cpu ok' }] };
+test('a decision during a rollout is not reported as the reason for its end', async () => {
+  const resumed = { phase: 'done', decisions: [{ at: '', action: 'resume', by: 'anne', reason: 'cpu ok' }] };
   const result = { ...emptyRollout({ workflowId: 'rollout:a:b' }), ...resumed, outcome: 'completed' } as RolloutResult;
-  assert.doesNotMatch(textOf({ about: 'rollout', id: 'x', result, leftOut: 0 }), /cpu ok/);
+  assert.doesNotMatch(textOf({ kind: 'rollout', id: 'x', result, leftOut: 0 }), /cpu ok/);
   const open = { ...result, phase: 'paused', outcome: null } as RolloutResult;
-  assert.match(textOf({ about: 'rollout', id: 'x', result: open, leftOut: 0 }), /\nanne: cpu ok$/);
+  assert.match(textOf({ kind: 'rollout', id: 'x', result: open, leftOut: 0 }), /\nanne: cpu ok$/);
 });
 
-test('a heartbeat is called when all of it is completed, and nobody is told', async () => {
+test('a completed rollout calls its heartbeat and sends no notification', async () => {
   const targets = servers(1, 0);
   const rollout = await world.belay.rollouts.start(rolloutOf(targets, { heartbeat: 'nightly' }));
   assert.equal((await endOf(rollout)).outcome, 'completed');
   const id = endId(rollout);
   await world.client.workflow.getHandle(id).result();
-  assert.deepEqual([told(id), chat.requests.filter((it) => it === 'POST /nightly').length], [[], 1]);
+  assert.deepEqual([messagesAbout(id), chat.requests.filter((it) => it === 'POST /nightly').length], [[], 1]);
 });
 
-test('one that names a heartbeat no worker knows is refused before anything is begun', async () => {
+test('a rollout with an unknown heartbeat is rejected before it starts anything', async () => {
   const rollout = await world.belay.rollouts.start(rolloutOf(servers(1), { heartbeat: 'nightli' }));
   const { outcome, error, servers: sum } = await endOf(rollout);
   assert.deepEqual([outcome, error?.type, sum.not_started], ['not_started', 'Usage', 1]);
-  assert.match(error?.message ?? '', /the worker knows no heartbeat "nightli": add it to notify.heartbeats/);
+  assert.match(error?.message ?? '', /the worker has no heartbeat "nightli": add it to notify.heartbeats/);
 });
