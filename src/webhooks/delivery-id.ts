@@ -1,23 +1,23 @@
-/** What a delivery is known by, so that a repeated one is told from a new one. Pure. */
+/** Ids that separate repeated deliveries from new ones. Pure. */
 import { createHash } from 'node:crypto';
+import { TIMING } from '../contract/timing.ts';
 
-const WINDOW_MS = 10 * 60_000;
-
-/** Ids for a delivery without one: a repeat within ten minutes is the same, a later equal body is another. */
+/** Ids for a delivery without one: an equal body within ten minutes is a repeat, a later one is new. */
 export interface HashedId {
   id: string;
-  /** That of the window before: taken less than ten minutes ago, it stands for this delivery, too. */
+  /** The id in the previous window: if accepted less than ten minutes ago, it is the same delivery. */
   before: string;
 }
 
 export function hashedId(body: Buffer, receivedMs: number): HashedId {
   const hash = createHash('sha256').update(body).digest('hex');
-  const window = Math.floor(receivedMs / WINDOW_MS);
+  const window = Math.floor(receivedMs / TIMING.webhooks.duplicateWindowMs);
   return { id: `sha256-${hash}-${window}`, before: `sha256-${hash}-${window - 1}` };
 }
 
-/** Whether a delivery that was taken then is repeated by one that is received now. */
-export const isRepeatOf = (takenMs: number, receivedMs: number): boolean => receivedMs - takenMs < WINDOW_MS;
+/** Whether a delivery received now repeats one accepted at `acceptedMs`. */
+export const isRepeatOf = (acceptedMs: number, receivedMs: number): boolean =>
+  receivedMs - acceptedMs < TIMING.webhooks.duplicateWindowMs;
 
-/** Whether a sender's id can be used. */
+/** Whether a sender's id can be part of a workflow id. */
 export const isUsableId = (id: string): boolean => /^[\x21-\x7e]{1,256}$/.test(id);

@@ -1,22 +1,25 @@
 /**
- * `POST /webhooks/<source>`. A delivery is acknowledged only when Temporal has it; what can't be believed or read is
- * refused without a word about why, for the sender may be anybody.
+ * `POST /webhooks/<source>`. Acknowledges a delivery only after Temporal has accepted it. A rejection gives no reason,
+ * because the sender may be an attacker.
  */
-import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { ConfigError } from '../config/environment/environment.ts';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { ConfigError } from '../config/environment/config-error.ts';
 import type { Logger } from '../process/log.ts';
 import type { Configuration } from '../config/file/file-schema.ts';
-import { eventId } from '../contract/ids/workflow-ids.ts';
 import type { EventStore } from '../client/events/event-store.ts';
+import { createCoalescing } from './limits/coalesce.ts';
 import { handleDelivery, type Refusal } from './handle-delivery.ts';
 import type { Metrics } from './metrics.ts';
+import { isProxied } from './proxied.ts';
+import { createRateCap, DEFAULT_PER_MINUTE, type RateCap } from './limits/rate-cap.ts';
 import type { Refusals } from './rejections.ts';
-import { OPEN_SOURCE, type Source } from './sources.ts';
+import { UNVERIFIED_SOURCE, type Source } from './sources.ts';
 
-const RETRY_AFTER_S = 10;
+/** For senders that should deliver again. */
+const LATER = { 'retry-after': 10 };
 
 export interface WebhookOptions {
-  /** Null: nothing is configured, any name will do. */
+  /** Null if none is configured: then every name is accepted. */
   sources: ReadonlyMap<string, Source> | null;
   configuration: Configuration;
   store: EventStore;
@@ -32,51 +35,76 @@ const CODE_OF: Record<Refusal, number> = {
   bad_id: 400,
 };
 
+interface RouteParts {
+  metrics: Metrics;
+  refusals: Refusals;
+  /** @returns whether there is room for one more delivery */
+  admit: (request: FastifyRequest, reply: FastifyReply) => boolean;
+}
+
 export function webhookRoute(
   app: FastifyInstance,
   options: WebhookOptions,
-  metrics: Metrics,
-  { refuse }: Refusals,
+  { metrics, refusals: { refuse }, admit }: RouteParts,
 ): void {
   const { sources, configuration, store, log } = options;
+  const accept = createCoalescing(store);
+  const capOf = rateCaps(sources);
   app.route({
     method: app.supportedMethods.filter((method) => method !== 'HEAD'),
     url: '/webhooks/:source',
-    // Before the body is read: whoever isn't let in needn't send one.
+    // Reject before the body is read.
     onRequest: async (request, reply) => {
-      if (sourceOf(request, sources) === null) return refuse(request, reply, 404, 'no_source');
+      const source = sourceOf(request, sources);
+      if (source === null) return refuse(request, reply, 404, 'no_source');
       if (request.method !== 'POST') return refuse(request, reply.header('allow', 'POST'), 405, 'bad_method');
       metrics.received(labelOf(request, sources));
-      // What is signed is what was sent, and nobody here unpacks it.
+      if (source.verify === null && isProxied(request.headers)) return refuse(request, reply, 403, 'proxied');
+      // Compressed bodies are not supported: a signature covers the bytes as sent.
       if ((request.headers['content-encoding'] ?? 'identity') !== 'identity')
         return refuse(request, reply, 415, 'bad_type');
+      if (admit(request, reply)) return;
+      return refuse(request, reply.headers(LATER).header('connection', 'close'), 503, 'overloaded');
     },
     handler: async (request, reply) => {
-      const source = sourceOf(request, sources) ?? { ...OPEN_SOURCE, name: '' };
+      const source = sourceOf(request, sources) ?? { ...UNVERIFIED_SOURCE, name: '' };
       const body = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
       const delivery = { source, headers: request.headers, body, receivedMs: Date.now() };
-      const handled = await handleDelivery(delivery, configuration, store).catch((error: unknown) => {
+      const label = labelOf(request, sources);
+      const mustWaitMs = () => capOf(label)(performance.now());
+      const intake = { mustWaitMs, accept, acceptedAtMs: (name: string, id: string) => store.acceptedAtMs(name, id) };
+      const handled = await handleDelivery(delivery, configuration, intake).catch((error: unknown) => {
         const reason = error instanceof ConfigError ? 'bad_secret' : 'unavailable';
-        log.error({ source: source.name, reason, error: String(error) }, 'a delivery could not be taken');
+        log.error({ source: source.name, reason, error: String(error) }, 'delivery could not be accepted');
         return { refused: reason } as const;
       });
       if (handled.refused === 'bad_secret' || handled.refused === 'unavailable') {
-        return refuse(request, reply.header('retry-after', RETRY_AFTER_S), 503, handled.refused);
+        return refuse(request, reply.headers(LATER), 503, handled.refused);
+      }
+      if (handled.refused === 'too_many') {
+        const retryAfterS = Math.ceil(handled.retryAfterMs / 1_000);
+        return refuse(request, reply.header('retry-after', retryAfterS), 429, handled.refused);
       }
       if (handled.refused !== null) return refuse(request, reply, CODE_OF[handled.refused], handled.refused);
-      const { event, isNew } = handled;
-      const label = labelOf(request, sources);
+      const { event, id, isNew, isCoalesced } = handled;
       if (event.verified) metrics.verified(label);
-      if (isNew) metrics.taken(label, event.event.kind);
-      else metrics.repeated(label);
-      const id = eventId(event.source, event.deliveryId);
-      log.info({ event: id, kind: event.event.kind, repeated: !isNew }, 'a delivery was taken');
+      if (!isNew) metrics.duplicate(label);
+      else if (isCoalesced) metrics.coalesced(label);
+      else metrics.accepted(label, event.event.kind);
+      log.info({ event: id, kind: event.event.kind, repeated: !isNew, coalesced: isCoalesced }, 'delivery accepted');
       return reply.code(isNew ? 202 : 200).send({ event: id, repeated: !isNew });
     },
   });
 }
 
-/** For metrics: only configured names, for anybody may send any. */
+/** One cap for each configured source. Names that clients make up share one. */
+function rateCaps(sources: WebhookOptions['sources']): (label: string) => RateCap {
+  const others = createRateCap(DEFAULT_PER_MINUTE);
+  const caps = new Map([...(sources?.values() ?? [])].map((it) => [it.name, createRateCap(it.maxPerMinute)]));
+  return (label) => caps.get(label) ?? others;
+}
+
+/** Label for metrics. Only configured names, because any client can make up new ones. */
 export function labelOf(request: FastifyRequest, sources: WebhookOptions['sources']): string {
   const name = nameIn(request);
   return sources?.has(name) === true ? name : 'other';
@@ -85,7 +113,7 @@ export function labelOf(request: FastifyRequest, sources: WebhookOptions['source
 function sourceOf(request: FastifyRequest, sources: WebhookOptions['sources']): Source | null {
   const name = nameIn(request);
   if (sources !== null) return sources.get(name) ?? null;
-  return /^[\w.-]{1,50}$/.test(name) ? { ...OPEN_SOURCE, name } : null;
+  return /^[\w.-]{1,50}$/.test(name) ? { ...UNVERIFIED_SOURCE, name } : null;
 }
 
 function nameIn({ params }: FastifyRequest): string {

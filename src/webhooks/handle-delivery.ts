@@ -1,20 +1,28 @@
-/** One delivery, from its bytes to what Temporal is given. Knows nothing of HTTP but the headers. */
-import { ConfigError } from '../config/environment/environment.ts';
+/** Turns the bytes and headers of a delivery into an event for Temporal. Independent of the HTTP server. */
+import { ConfigError } from '../config/environment/config-error.ts';
 import type { Configuration } from '../config/file/file-schema.ts';
 import type { EventInput } from '../contract/event.ts';
+import { TIMING } from '../contract/timing.ts';
+import { eventId } from '../contract/ids/workflow-ids.ts';
 import type { EventStore } from '../client/events/event-store.ts';
+import type { Accepted } from './limits/coalesce.ts';
 import { hashedId, isRepeatOf, isUsableId, type HashedId } from './delivery-id.ts';
 import { parseBody, type JsonObject } from './parse-body.ts';
 import { eventOf, idIn } from './map-event.ts';
 import { redacted } from './redact.ts';
-import { reactionsTo, type Source } from './sources.ts';
-import { headerOf, type Doubt, type Headers } from './verify-signature.ts';
+import { namesBackup, reactionsTo, type Source } from './sources.ts';
+import { headerOf, type VerificationFailure, type Headers } from './verify-signature.ts';
 
-/** Why a delivery is refused: the reasons that are counted. */
-export type Refusal = Doubt | 'empty_body' | 'bad_json' | 'bad_id';
+/** Why a delivery is rejected, as counted in the metrics. */
+export type Refusal = VerificationFailure | 'empty_body' | 'bad_json' | 'bad_id';
 
-/** What a delivery is handed to. */
-export type Taking = Pick<EventStore, 'take' | 'takenAtMs'>;
+/** What stands between a verified delivery and Temporal. */
+export interface Intake {
+  /** @returns 0, or the milliseconds until this source may have another event */
+  mustWaitMs: () => number;
+  accept: (event: EventInput) => Promise<Accepted>;
+  acceptedAtMs: EventStore['acceptedAtMs'];
+}
 
 export interface Delivery {
   source: Source;
@@ -23,51 +31,60 @@ export interface Delivery {
   receivedMs: number;
 }
 
-export type Handled = { refused: Refusal } | { refused: null; event: EventInput; isNew: boolean };
+export type Handled =
+  | { refused: Refusal }
+  | { refused: 'too_many'; retryAfterMs: number }
+  | ({ refused: null; event: EventInput } & Accepted);
 
-/** @throws what the store throws: then nothing was taken, as far as anybody knows; ConfigError about a secret */
+/** @throws the error of the store, if the event may not have been accepted; ConfigError about a secret */
 export async function handleDelivery(
   { source, headers, body, receivedMs }: Delivery,
   configuration: Configuration,
-  store: Taking,
+  intake: Intake,
 ): Promise<Handled> {
   if (body.length === 0) return { refused: 'empty_body' };
   const { usable: secrets, problem } = await source.secrets();
-  const doubt = source.verify === null ? null : source.verify(secrets, headers, body);
-  // It may be signed with the one that can't be used: its sender is to come again.
-  if (doubt === 'bad_signature' && problem !== null) throw new ConfigError(problem);
-  if (doubt !== null) return { refused: doubt };
+  const failure = source.verify === null ? null : source.verify(secrets, headers, body);
+  // It may be signed with the unusable secret, so make the sender retry.
+  if (failure === 'bad_signature' && problem !== null) throw new ConfigError(problem);
+  if (failure !== null) return { refused: failure };
   const json = parseBody(body);
   if (json === null) return { refused: 'bad_json' };
   const given = givenId(source, headers, json);
   if (given !== null && (!isUsableId(given) || secrets.some((secret) => given.includes(secret)))) {
     return { refused: 'bad_id' };
   }
+  // Not before: a sender that proves nothing must not use up the cap.
+  const retryAfterMs = intake.mustWaitMs();
+  if (retryAfterMs > 0) return { refused: 'too_many', retryAfterMs };
   const hashed = given === null ? hashedId(body, receivedMs) : null;
   const verified = source.verify !== null;
+  const meaning = interpretBody(json, { ...source, isVerified: verified }, configuration, secrets);
   const event: EventInput = {
     source: source.name,
     deliveryId: given ?? hashed?.id ?? '',
     verified,
     receivedAt: new Date(receivedMs).toISOString(),
-    ...meaningOf(json, { ...source, isVerified: verified }, configuration, secrets),
+    freshForMs: freshForMs(meaning.event.at, source, receivedMs, configuration),
+    ...meaning,
     body: redacted(json, secrets),
   };
-  if (hashed !== null && (await isRepeated(hashed, source.name, receivedMs, store))) {
-    return { refused: null, event: { ...event, deliveryId: hashed.before }, isNew: false };
+  if (hashed !== null && (await isRepeated(hashed, source.name, receivedMs, intake))) {
+    return { refused: null, event, id: eventId(source.name, hashed.before), isNew: false, isCoalesced: false };
   }
-  return { refused: null, event, isNew: await store.take(event) };
+  return { refused: null, event, ...(await intake.accept(event)) };
 }
 
-/** What a body is taken for. */
-export function meaningOf(
+/** Maps a body to an event and the reactions to it. */
+export function interpretBody(
   body: JsonObject,
   { fields, kinds, isVerified }: Pick<Source, 'fields' | 'kinds'> & { isVerified: boolean },
   configuration: Configuration,
   secrets: readonly string[] = [],
 ): Pick<EventInput, 'event' | 'reactions'> {
   const event = eventOf(body, { fields, kinds, secrets });
-  return { event, reactions: reactionsTo(event.kind, configuration, isVerified) };
+  const understood = { kind: event.kind, isVerified, namesBackup: namesBackup({ fields, kinds }, event.rawKind) };
+  return { event, reactions: reactionsTo(understood, configuration) };
 }
 
 function givenId({ idHeaders, fields }: Source, headers: Headers, body: JsonObject): string | null {
@@ -75,7 +92,13 @@ function givenId({ idHeaders, fields }: Source, headers: Headers, body: JsonObje
   return idIn(body, fields) ?? inHeader ?? null;
 }
 
-async function isRepeated({ before }: HashedId, source: string, receivedMs: number, store: Taking) {
-  const takenMs = await store.takenAtMs(source, before);
-  return takenMs !== null && isRepeatOf(takenMs, receivedMs);
+/** A time found by a likely name may be that of something else, such as the server's creation. */
+function freshForMs(at: string | null, { fields }: Source, receivedMs: number, { events }: Configuration): number {
+  const ageMs = at === null || fields.time === undefined ? 0 : Math.max(0, receivedMs - Date.parse(at));
+  return (events?.freshFor ?? TIMING.event.freshForMs) - ageMs;
+}
+
+async function isRepeated({ before }: HashedId, source: string, receivedMs: number, intake: Intake) {
+  const acceptedMs = await intake.acceptedAtMs(source, before);
+  return acceptedMs !== null && isRepeatOf(acceptedMs, receivedMs);
 }

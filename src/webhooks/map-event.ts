@@ -1,13 +1,13 @@
-/** Which field of a body is what. Payloads are not documented: belay.yaml says it, else likely names are tried. Pure. */
+/** Reads the event from a body. Payloads are not documented, so belay.yaml names the fields, or likely names are tried. Pure. */
 import { getProperty } from 'dot-prop';
 import type { ServiceEvent } from '../contract/event.ts';
-import { problemOfId } from '../request/validate-run-input.ts';
+import { validateId } from '../request/validate-id.ts';
 import { plainText } from '../contract/wording/safe-text.ts';
 import { textIn, type JsonObject } from './parse-body.ts';
 import { redactedText } from './redact.ts';
 import { kindOf, type KindWords } from './match-kind.ts';
 
-/** Paths of keys such as `data.server.id`, and `items[0].id`; a dot in a key is written `\.`. */
+/** Paths such as `data.server.id` and `items[0].id`; write a dot in a key as `\.`. */
 export interface Fields {
   id?: string | undefined;
   kind?: string | undefined;
@@ -30,32 +30,32 @@ const LIKELY: Record<'kind' | 'server' | 'site' | 'backup' | 'time', string[]> =
 };
 
 interface Meaning {
-  /** Those that are configured; the others are looked for. */
+  /** Configured paths; the other fields are looked up by likely names. */
   fields?: Fields;
   kinds?: KindWords;
-  /** That must not be kept. */
+  /** Removed from everything that is kept. */
   secrets?: readonly string[];
 }
 
 export function eventOf(body: JsonObject, { fields = {}, kinds = {}, secrets = [] }: Meaning = {}): ServiceEvent {
   const find = (what: keyof typeof LIKELY) => firstOf(body, fields[what] === undefined ? LIKELY[what] : [fields[what]]);
-  const said = find('kind');
+  const rawKind = find('kind')?.trim() ?? null;
   const idIn = (what: 'server' | 'site' | 'backup') => {
     const id = find(what);
-    // What looks like a secret is none's id.
-    return id === null || problemOfId(id) !== null || redactedText(id, secrets) !== id ? null : id;
+    // A value that looks like a secret is not an id.
+    return id === null || validateId(id) !== null || redactedText(id, secrets) !== id ? null : id;
   };
   return {
-    kind: kindOf(said, kinds),
-    said: said === null ? null : plainText(redactedText(said, secrets), 100),
+    kind: kindOf(rawKind, kinds),
+    rawKind: rawKind === null ? null : plainText(redactedText(rawKind, secrets), 100),
     serverId: idIn('server'),
     siteId: idIn('site'),
     backupId: idIn('backup'),
-    at: isoTime(find('time')),
+    at: isoTime(find('time')?.trim() ?? null),
   };
 }
 
-/** The delivery's id in the body; null where none is configured. */
+/** The delivery's id in the body; null if no path is configured. */
 export function idIn(body: JsonObject, { id }: Fields): string | null {
   return id === undefined ? null : firstOf(body, [id]);
 }
@@ -68,13 +68,13 @@ function firstOf(body: JsonObject, paths: readonly string[]): string | null {
   return null;
 }
 
-/** Seconds or milliseconds since 1970, or a date in words. */
+/** Accepts seconds or milliseconds since 1970, or a date as text. */
 function isoTime(text: string | null): string | null {
   if (text === null) return null;
   const number = /^\d{9,11}(\.\d+)?$/.test(text) ? Number(text) * 1000 : /^\d{12,14}$/.test(text) ? Number(text) : null;
-  // Anything with a digit in it is a date to JavaScript.
+  // Date.parse accepts almost any text with a digit, so check the form first.
   const isDate = /^(\d{4}-\d\d-\d\d([T ]|$)|[A-Z][a-z]{2}, \d)/.test(text);
-  // A time without a zone would be one of wherever the receiver stands.
+  // Without this, a time without a zone would be taken in the receiver's zone.
   const ms = number ?? (isDate ? Date.parse(hasZone(text) ? text : `${text}Z`) : NaN);
   return Number.isNaN(ms) || Math.abs(ms) > 8.64e15 ? null : new Date(ms).toISOString();
 }

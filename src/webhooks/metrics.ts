@@ -1,16 +1,18 @@
-/** What became of deliveries, and of the process, for Prometheus. Only names of configured sources are labels, for anybody may send any. */
+/** Prometheus metrics of deliveries and of the process. Only configured sources become labels: clients can make up others. */
 import { collectDefaultMetrics, Counter, Gauge, Registry } from 'prom-client';
 import type { EventKind } from '../contract/event.ts';
 
 export interface Metrics {
   received(source: string): void;
   verified(source: string): void;
-  /** A word for why: `bad_signature`, `too_big`. */
-  refused(source: string, reason: string): void;
-  /** Temporal has it. */
-  taken(source: string, kind: EventKind): void;
-  repeated(source: string): void;
-  /** In Prometheus' text format. */
+  /** @param reason such as `bad_signature` or `too_big` */
+  rejected(source: string, reason: string): void;
+  /** Temporal has accepted the event. */
+  accepted(source: string, kind: EventKind): void;
+  duplicate(source: string): void;
+  /** Another event stands for it. */
+  coalesced(source: string): void;
+  /** In the text format of Prometheus. */
   text(): Promise<string>;
   readonly contentType: string;
 }
@@ -21,15 +23,16 @@ export function createMetrics(sources: readonly string[]): Metrics {
   collectDefaultMetrics({ register: registry });
   const counter = <L extends string>(name: string, help: string, ...labelNames: L[]) =>
     new Counter({ name: `belay_webhooks_${name}`, help, labelNames, registers });
-  const received = counter('received_total', 'Deliveries that came', 'source');
-  const verified = counter('verified_total', 'Deliveries taken, now or before, whose sender proved itself', 'source');
-  const refused = counter('refused_total', 'Deliveries refused, by reason', 'source', 'reason');
-  const taken = counter('taken_total', 'Deliveries Temporal has taken, by kind', 'source', 'kind');
-  const repeated = counter('repeated_total', 'Deliveries that had been taken before', 'source');
+  const received = counter('received_total', 'Deliveries received', 'source');
+  const verified = counter('verified_total', 'Accepted or repeated deliveries with a verified sender', 'source');
+  const rejected = counter('rejected_total', 'Deliveries rejected, by reason', 'source', 'reason');
+  const accepted = counter('accepted_total', 'Deliveries accepted by Temporal, by kind', 'source', 'kind');
+  const duplicate = counter('duplicate_total', 'Repeated deliveries, accepted before', 'source');
+  const coalesced = counter('coalesced_total', 'New deliveries handled as one with another event', 'source');
   const lastMs = new Map<string, number>();
   new Gauge({
     name: 'belay_webhooks_seconds_since_last',
-    help: 'Since the last delivery that was taken or repeated; since the start where there was none',
+    help: 'Seconds since the last accepted or repeated delivery, or since the start',
     labelNames: ['source'],
     registers,
     collect() {
@@ -38,18 +41,22 @@ export function createMetrics(sources: readonly string[]): Metrics {
   });
   for (const source of sources) {
     lastMs.set(source, Date.now());
-    for (const each of [received, verified, repeated]) each.inc({ source }, 0);
+    for (const each of [received, verified, duplicate, coalesced]) each.inc({ source }, 0);
   }
   return {
     received: (source) => received.inc({ source }),
     verified: (source) => verified.inc({ source }),
-    refused: (source, reason) => refused.inc({ source, reason }),
-    taken(source, kind) {
-      taken.inc({ source, kind });
+    rejected: (source, reason) => rejected.inc({ source, reason }),
+    accepted(source, kind) {
+      accepted.inc({ source, kind });
       lastMs.set(source, Date.now());
     },
-    repeated(source) {
-      repeated.inc({ source });
+    duplicate(source) {
+      duplicate.inc({ source });
+      lastMs.set(source, Date.now());
+    },
+    coalesced(source) {
+      coalesced.inc({ source });
       lastMs.set(source, Date.now());
     },
     text: () => registry.metrics(),

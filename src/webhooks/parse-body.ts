@@ -1,4 +1,4 @@
-/** Bodies from outside as JSON: well-formed, not too deep, without keys that would change what an object is. */
+/** Parses bodies as JSON. Rejects deep nesting and keys that would change the prototype of an object. */
 import { isLosslessNumber, parse } from 'lossless-json';
 import secureJson from 'secure-json-parse';
 import { isRecord } from '../contract/plain-object.ts';
@@ -7,12 +7,12 @@ const MAX_DEPTH = 32;
 
 export type JsonObject = Record<string, unknown>;
 
-/** Numbers stay as they are written, for an id may have more digits than a number of JavaScript's. @returns null for none */
+/** Keeps numbers as written, because an id may have more digits than a JavaScript number. @returns null if it is not an object */
 export function parseBody(body: Buffer): JsonObject | null {
   try {
     const text = new TextDecoder('utf-8', { fatal: true }).decode(body);
     if (depthOf(text) > MAX_DEPTH) return null;
-    // Refuses __proto__ and constructor.prototype.
+    // Rejects __proto__ and constructor.prototype.
     secureJson.parse(text);
     const json = parse(text);
     return isObject(json) ? json : null;
@@ -21,7 +21,7 @@ export function parseBody(body: Buffer): JsonObject | null {
   }
 }
 
-/** Found before it is parsed: the parser calls itself for every level. */
+/** Measured before parsing, because the parser recurses once per level. */
 function depthOf(text: string): number {
   let depth = 0;
   let deepest = 0;
@@ -45,5 +45,5 @@ export function isObject(value: unknown): value is JsonObject {
 /** A string or a number as text, or null. */
 export function textIn(value: unknown): string | null {
   if (isLosslessNumber(value)) return value.value;
-  return typeof value === 'string' && value.trim() !== '' ? value.trim() : null;
+  return typeof value === 'string' && value.trim() !== '' ? value : null;
 }

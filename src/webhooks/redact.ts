@@ -1,11 +1,19 @@
-/** What is kept of a body: enough to write a mapping by, without secrets, and never much. Pure. */
+/** Shortens a body and removes its secrets. The rest is enough to write a mapping from. Pure. */
 import { isLosslessNumber } from 'lossless-json';
 import { plainText } from '../contract/wording/safe-text.ts';
 import { isObject } from './parse-body.ts';
 
-const SECRET_KEY =
-  /pass(word|phrase|wd|code)|pwd|secret|token|authoriz|api[-_]?key|private[-_]?key|access[-_]?key|credential|signature|cookie|session|(^|[-_])(pass|auth|otp|pin|key|jwt|hmac|dsn)$/i;
-/** Tokens of known makes, what stands after a login in an address, and private keys. */
+/** Matched against a key whose words are split by `_`. */
+const SECRET_KEY = new RegExp(
+  [
+    'pass(word|phrase|wd|code)|pwd|secret|token|authoriz|apikey|credential|signature|cookie|session',
+    '(^|_)(pass|auth|otp|pin|key|jwt|hmac|dsn)$',
+    // An address that lets its reader in.
+    '(hook|login|reset|invite|magic|sign|private).*(url|uri|link)$',
+  ].join('|'),
+  'i',
+);
+/** Tokens in known formats, logins in URLs, and private keys. */
 const SECRET_TEXT = new RegExp(
   [
     String.raw`\bauthorization:\s*\S+(\s+\S+)?`,
@@ -25,12 +33,12 @@ const SECRET_TEXT = new RegExp(
 );
 const REDACTED = '[redacted]';
 
-/** Of a text, more is never shown, and patterns cost time. */
+/** Longer texts are cut first, because matching the patterns takes time. */
 const MAX_LOOKED_AT = 1_000;
 const MAX_ENTRIES = 50;
 const MAX_VALUES = 400;
 
-/** @param secrets that must not be in it, wherever they stand */
+/** @param secrets removed wherever they occur */
 export function redacted(body: unknown, secrets: readonly string[] = []): unknown {
   let left = MAX_VALUES;
   const text = (value: string) => redactedText(value, secrets);
@@ -42,25 +50,31 @@ export function redacted(body: unknown, secrets: readonly string[] = []): unknow
     if (!isObject(value)) return value;
     const entries = Object.entries(value).slice(0, MAX_ENTRIES);
     return Object.fromEntries(
-      entries.map(([key, inner]) => [text(key), SECRET_KEY.test(key) && inner !== null ? REDACTED : keep(inner)]),
+      entries.map(([key, inner]) => [text(key), isSecretKey(key) && inner !== null ? REDACTED : keep(inner)]),
     );
   };
   return keep(body);
 }
 
-/** One line of a text from outside, without what looks like a secret. */
+/** `sshKey`, `ssh-key` and `SSH_KEY` are the same words. */
+function isSecretKey(key: string): boolean {
+  const words = key.replace(/([a-z\d])([A-Z])|([A-Z])([A-Z][a-z])/g, '$1$3_$2$4').replace(/[^\p{L}\p{N}]+/gu, '_');
+  return SECRET_KEY.test(words) || SECRET_KEY.test(key);
+}
+
+/** One line of text from outside, without anything that looks like a secret. */
 export function redactedText(value: string, secrets: readonly string[] = []): string {
   const known = secrets.flatMap((it) => [it, it.replace(/^whsec_/, '')]).filter((it) => it !== '');
   const rest = known.reduce((left, secret) => left.replaceAll(secret, REDACTED), value);
   return plainText(rest.slice(0, MAX_LOOKED_AT).replace(SECRET_TEXT, REDACTED));
 }
 
-/** A number that JavaScript's numbers keep whole stays one. */
+/** Stays a number if JavaScript can represent it exactly. */
 function numberOrText(text: string): number | string {
   return /^-?\d{1,15}$/.test(text) ? Number(text) : text;
 }
 
-/** The paths in a body and the types of what stands there: `data.server.id  number`. */
+/** The paths in a body with the types of their values: `data.server.id  number`. */
 export function shapeOf(body: unknown, path = ''): string[] {
   if (Array.isArray(body)) return body.length === 0 ? [`${path}  empty list`] : shapeOf(body[0], `${path}[0]`);
   if (!isObject(body)) return [`${path}  ${isLosslessNumber(body) ? 'number' : body === null ? 'null' : typeof body}`];
@@ -69,5 +83,5 @@ export function shapeOf(body: unknown, path = ''): string[] {
   return entries.flatMap(([key, value]) => shapeOf(value, path === '' ? escaped(key) : `${path}.${escaped(key)}`));
 }
 
-/** As a path writes it. */
+/** Escapes a key for use in a path. */
 const escaped = (key: string) => key.replace(/[\\.[]/g, '\\$&');

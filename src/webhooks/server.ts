@@ -1,46 +1,59 @@
-/** The receiver's HTTP server: webhooks, and what those who run it look at. */
+/** The receiver's HTTP server: webhooks, health checks and metrics. */
 import fastify, { type FastifyInstance } from 'fastify';
 import { createMetrics } from './metrics.ts';
 import { createRefusals, refuseBroken, refuseErrors, refuseExpectations } from './rejections.ts';
 import { labelOf, webhookRoute, type WebhookOptions } from './delivery-route.ts';
+import { TIMING } from '../contract/timing.ts';
+import { boundReceiver, BOUNDS, MAX_BODY_BYTES, type ReceiverBounds } from './limits/bounds.ts';
 
-const MAX_BODY_BYTES = 256 * 1024;
-const REQUEST_TIMEOUT_MS = 10_000;
-/** A charset is UTF-8, which JSON is in; other parameters mean nothing here. */
+/** Only UTF-8, the encoding of JSON; other parameters are ignored. */
 const JSON_TYPES = /^application\/([\w.-]+\+)?json\s*(;\s*(charset="?utf-?8"?|(?!charset)[\w-]+=[^;]*))*$/i;
 
 export interface ReceiverOptions extends WebhookOptions {
   requestTimeoutMs?: number;
+  bounds?: ReceiverBounds;
 }
 
 export function createReceiver(options: ReceiverOptions): FastifyInstance {
-  const { sources, store, log, requestTimeoutMs = REQUEST_TIMEOUT_MS } = options;
+  const { sources, store, log, requestTimeoutMs = TIMING.webhooks.requestMs, bounds = BOUNDS } = options;
   const metrics = createMetrics([...(sources?.keys() ?? ['other'])]);
   const refusals = createRefusals(metrics, log, (request) => labelOf(request, sources));
   const app = fastify({
     bodyLimit: MAX_BODY_BYTES,
     requestTimeout: requestTimeoutMs,
+    keepAliveTimeout: requestTimeoutMs,
     http: { headersTimeout: requestTimeoutMs, connectionsCheckingInterval: Math.min(1_000, requestTimeoutMs) },
-    // A name that is too long is one that isn't there.
+    // A name of any length gets the usual 404.
     routerOptions: { maxParamLength: 65_536 },
     clientErrorHandler: (error, socket) => refuseBroken(error, socket, metrics),
     frameworkErrors: (_error, request, reply) => void refusals.refuse(request, reply, 400, 'bad_request'),
   });
-  // Deliveries under way are let finish, and no connection outlives its answer.
+  // While closing, deliveries in progress finish, and each connection closes after its answer.
   let closing = false;
   app.addHook('preClose', async () => void (closing = true));
   app.addHook('onSend', async (_request, reply) => void (closing && reply.header('connection', 'close')));
   app.removeAllContentTypeParsers();
-  // As it came: a signature is over bytes.
+  // Keep the raw bytes, which the signature covers.
   app.addContentTypeParser(JSON_TYPES, { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
   refuseErrors(app, refusals, log);
   refuseExpectations(app.server, metrics);
-  webhookRoute(app, options, metrics, refusals);
+  webhookRoute(app, options, { metrics, refusals, admit: boundReceiver(app.server, bounds) });
   app.get('/healthz', async () => ({ status: 'ok' }));
+  const isReady = askedOnce(() => store.isReady());
   app.get('/readyz', async (_request, reply) => {
-    const ready = await store.isReady();
+    const ready = await isReady();
     return reply.code(ready ? 200 : 503).send({ status: ready ? 'ok' : 'Temporal does not answer' });
   });
   app.get('/metrics', async (_request, reply) => reply.type(metrics.contentType).send(await metrics.text()));
   return app;
+}
+
+/** Anyone may ask, so Temporal is asked at most once a second. */
+function askedOnce(ask: () => Promise<boolean>): () => Promise<boolean> {
+  let last = { atMs: -Infinity, answer: Promise.resolve(false) };
+  return () => {
+    const nowMs = performance.now();
+    if (nowMs - last.atMs >= TIMING.webhooks.readyForMs) last = { atMs: nowMs, answer: ask() };
+    return last.answer;
+  };
 }

@@ -1,19 +1,20 @@
-/** The secrets that senders sign with: read for every delivery, so that one can be replaced without a restart. */
-import { ConfigError, secretSource, type SecretPlace } from '../config/environment/environment.ts';
+/** The secrets that senders sign with. They are read for every delivery, so rotating one needs no restart. */
+import { ConfigError } from '../config/environment/config-error.ts';
+import { secretSource, type SecretRef } from '../config/environment/secrets.ts';
 
-/** As they are at the moment: files change. */
+/** The secrets at this moment; files can change. */
 export interface Secrets {
   usable: string[];
-  /** Why another one isn't; null where all are. */
+  /** Why one of them is unusable; null if all are usable. */
   problem: string | null;
 }
 
-/** What is wrong with a secret, with the remedy, or null. */
+/** Describes what is wrong with a secret and how to fix it, or returns null. */
 type SecretForm = (secret: string) => string | null;
 
 const NOT_STANDARD =
-  'what stands there is no Standard Webhooks secret: write it as the sender shows it, whsec_ and the base64 of 24 to 64 bytes';
-const NOT_HMAC = 'what stands there could be guessed: a secret is one line of 16 characters at least';
+  'not a Standard Webhooks secret: copy it from the sender, whsec_ followed by the base64 of 24 to 64 bytes';
+const NOT_HMAC = 'the secret is too weak: use one line of at least 16 characters';
 
 export const standardForm: SecretForm = (secret) => (isStandardSecret(secret) ? null : NOT_STANDARD);
 export const hmacForm: SecretForm = (secret) => (/^.{16,}$/.test(secret) ? null : NOT_HMAC);
@@ -24,8 +25,8 @@ function isStandardSecret(secret: string): boolean {
   return base64.length % 4 === 0 && length >= 24 && length <= 64;
 }
 
-/** @throws ConfigError at once where a variable isn't set */
-export function secretsIn(key: string, places: readonly SecretPlace[], problemOf: SecretForm): () => Promise<Secrets> {
+/** @throws ConfigError at once if a variable is not set */
+export function secretsIn(key: string, places: readonly SecretRef[], problemOf: SecretForm): () => Promise<Secrets> {
   const reads = places.map((place, index) => [`${key}.${index}`, secretSource(`${key}.${index}`, place)] as const);
   return async () => {
     const secrets: Secrets = { usable: [], problem: null };

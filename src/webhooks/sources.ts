@@ -1,33 +1,38 @@
-/** The senders that belay.yaml names: how each is verified, and what its deliveries mean. */
-import { ConfigError } from '../config/environment/environment.ts';
-import type { Configuration, ReactionConfig, SourceConfig } from '../config/file/file-schema.ts';
+/** The senders in belay.yaml: how to verify each one, and how to read its deliveries. */
+import { ConfigError } from '../config/environment/config-error.ts';
+import { EVENT_KIND_TABLE } from '../config/file/event-kinds.ts';
+import type { Configuration, SourceConfig } from '../config/file/file-schema.ts';
 import type { EventKind, Reaction } from '../contract/event.ts';
+import { normalizeStatus } from '../contract/wording/status-word.ts';
 import type { KindWords } from './match-kind.ts';
+import { DEFAULT_PER_MINUTE } from './limits/rate-cap.ts';
 import type { Fields } from './map-event.ts';
 import { hmacForm, secretsIn, standardForm, type Secrets } from './signing-secrets.ts';
 import { verifyHmac, verifyStandard, type Verifier } from './verify-signature.ts';
 
 export interface Source {
   name: string;
-  /** Null: nobody has to prove anything. */
+  /** Null accepts every sender unverified. */
   verify: Verifier | null;
   secrets: () => Promise<Secrets>;
-  /** Headers that may hold the delivery's id, the first one that is there counts. */
+  /** Headers that may hold the delivery's id; the first one present is used. */
   idHeaders: readonly string[];
   fields: Fields;
   kinds: KindWords;
+  maxPerMinute: number;
 }
 
-/** Where nothing is configured: any name is a source, on this machine alone. */
-export const OPEN_SOURCE: Omit<Source, 'name'> = {
+/** Used when no source is configured: accepts any name, but only from this machine. */
+export const UNVERIFIED_SOURCE: Omit<Source, 'name'> = {
   verify: null,
   secrets: () => Promise.resolve({ usable: [], problem: null }),
   idHeaders: ['webhook-id', 'x-webhook-id', 'x-delivery-id', 'x-event-id', 'x-request-id'],
   fields: {},
   kinds: {},
+  maxPerMinute: DEFAULT_PER_MINUTE,
 };
 
-/** @throws ConfigError where a secret is missing or can be none */
+/** @throws ConfigError if a secret is missing or invalid */
 export async function readSources(configuration: Configuration): Promise<Map<string, Source>> {
   const sources = new Map<string, Source>();
   for (const [name, config] of Object.entries(configuration.events?.sources ?? {})) {
@@ -40,32 +45,44 @@ export async function readSources(configuration: Configuration): Promise<Map<str
 }
 
 function sourceOf(name: string, config: SourceConfig): Source {
-  const { fields = {}, kinds = {} } = config;
-  const meaning = { name, fields, kinds };
-  if (config.verify === 'none') return { ...OPEN_SOURCE, ...meaning, ...idHeader(config.idHeader) };
+  const { fields = {}, kinds = {}, maxPerMinute = DEFAULT_PER_MINUTE } = config;
+  const meaning = { name, fields, kinds, maxPerMinute };
+  if (config.verify === 'none') return { ...UNVERIFIED_SOURCE, ...meaning, ...idHeader(config.idHeader) };
   const form = config.verify === 'standard-webhooks' ? standardForm : hmacForm;
   const secrets = secretsIn(`events.sources.${name}.secrets`, config.secrets, form);
-  if (config.verify === 'standard-webhooks') return { ...standardSource(name, secrets), ...meaning };
+  if (config.verify === 'standard-webhooks') return standardSource(name, secrets, meaning);
   return { ...meaning, secrets, verify: verifyHmac(config), idHeaders: [], ...idHeader(config.idHeader) };
 }
 
-/** One that signs by Standard Webhooks, with likely names for what its bodies hold. */
-export function standardSource(name: string, secrets: Source['secrets']): Source {
-  return { name, secrets, verify: verifyStandard, idHeaders: ['webhook-id'], fields: {}, kinds: {} };
+/** A source that signs by Standard Webhooks; its fields are found by likely names. */
+export function standardSource(
+  name: string,
+  secrets: Source['secrets'],
+  { fields, kinds, maxPerMinute = DEFAULT_PER_MINUTE }: Pick<Source, 'fields' | 'kinds'> & { maxPerMinute?: number },
+): Source {
+  return { name, secrets, verify: verifyStandard, idHeaders: ['webhook-id'], maxPerMinute, fields, kinds };
 }
 
 const idHeader = (name: string | undefined) => (name === undefined ? {} : { idHeaders: [name] });
 
-const DEFAULT_REACTIONS: Required<{ [K in keyof ReactionConfig]: NonNullable<ReactionConfig[K]> }> = {
-  'alert.fired': ['hold', 'notify'],
-  'backup.started': ['share'],
-  'backup.failed': ['end-wait', 'notify'],
-  'resource.deleted': ['end-wait', 'hold', 'notify'],
-  unknown: [],
-};
+/** How one delivery was understood, as far as reactions depend on it. */
+export interface Understood {
+  kind: EventKind;
+  /** An unverified sender can only cause reads and notifications. */
+  isVerified: boolean;
+  /** Whether belay.yaml, and not a likely name, shows that this is a backup of that server. */
+  namesBackup: boolean;
+}
 
-/** @param isVerified who proved nothing may wake and be told of, and that is all */
-export function reactionsTo(kind: EventKind, configuration: Configuration, isVerified: boolean): Reaction[] {
-  const reactions: readonly Reaction[] = configuration.events?.reactions?.[kind] ?? DEFAULT_REACTIONS[kind];
-  return reactions.filter((reaction) => isVerified || reaction === 'notify');
+export function reactionsTo({ kind, isVerified, namesBackup }: Understood, configuration: Configuration): Reaction[] {
+  const reactions: readonly Reaction[] = configuration.events?.reactions?.[kind] ?? EVENT_KIND_TABLE[kind].reactions;
+  return reactions.filter((reaction) => (isVerified || reaction === 'notify') && (namesBackup || reaction !== 'share'));
+}
+
+/** What `share` needs: a run must not rest on a backup that was guessed to be one of its server. */
+export const SHARE_NEEDS = "the source's fields.server, fields.backup and the sender's word in kinds['backup.started']";
+
+export function namesBackup({ fields, kinds }: Pick<Source, 'fields' | 'kinds'>, rawKind: string | null): boolean {
+  if (fields.server === undefined || fields.backup === undefined || rawKind === null) return false;
+  return kinds['backup.started']?.some((word) => normalizeStatus(word) === normalizeStatus(rawKind)) ?? false;
 }

@@ -1,7 +1,8 @@
-/** The receiver, listening. */
+/** Starts the webhook receiver. */
 import { readSources, type Source } from './sources.ts';
 import type { Configuration } from '../config/file/file-schema.ts';
-import { ConfigError, isLoopback } from '../config/environment/environment.ts';
+import { ConfigError } from '../config/environment/config-error.ts';
+import { isLoopback } from '../config/environment/service-url.ts';
 import type { ConnectOptions } from '../client/connect.ts';
 import { openEventStore } from '../client/events/event-store.ts';
 import type { Logger } from '../process/log.ts';
@@ -9,31 +10,35 @@ import { createReceiver } from './server.ts';
 
 export interface WebhooksOptions {
   host: string;
-  /** 0 = any free one, and so is a likely one that is taken. */
+  /** 0 = any free port. A `likely` port falls back to any free port if it is in use. */
   port: number | { likely: number };
   configuration: Configuration;
-  /** Default: the configured Temporal. */
+  /** Accept senders that prove nothing. They are accepted on loopback only. */
+  acceptUnverified: boolean;
+  /** Default: the Temporal from the environment. */
   temporal?: ConnectOptions;
+  /** The identity of the service that sends the events. Default: found like that of a starter. */
+  service?: string;
   log: Logger;
-  /** Beside those that are configured. */
+  /** Added to the configured sources. */
   moreSources?: readonly Source[];
 }
 
 export interface Webhooks {
   readonly url: string;
-  /** Names that are taken; null: any is, unverified. */
+  /** Accepted names; null: every name, unverified. */
   readonly sources: readonly string[] | null;
   close(): Promise<void>;
 }
 
 /** @throws ConfigError */
 export async function startWebhooks(options: WebhooksOptions): Promise<Webhooks> {
-  const { host, port, configuration, temporal = {}, log, moreSources = [] } = options;
+  const { host, port, configuration, temporal = {}, service, log, moreSources = [] } = options;
   const configured = await readSources(configuration);
   for (const source of moreSources) configured.set(source.name, source);
   const sources = configured.size === 0 ? null : configured;
-  refuseOpenDoor(host, sources);
-  const store = await openEventStore(temporal);
+  refuseUnverified(options, sources);
+  const store = await openEventStore(temporal, service);
   const app = createReceiver({ sources, configuration, store, log });
   try {
     const url = await listen(app, host, port);
@@ -48,16 +53,23 @@ export async function startWebhooks(options: WebhooksOptions): Promise<Webhooks>
   }
 }
 
-/** Whoever reaches it could end waits and wake runs. */
-function refuseOpenDoor(host: string, sources: ReadonlyMap<string, Source> | null): void {
-  if (isLoopback(host)) return;
-  const remedy = 'see docs/events.md, or listen on 127.0.0.1';
-  if (sources === null) {
-    throw new ConfigError(`--host ${host}: nobody could be verified: name events.sources in belay.yaml, ${remedy}`);
-  }
+/** Anyone who may send unverified deliveries can wake runs and cause notifications. */
+function refuseUnverified(
+  { host, acceptUnverified }: WebhooksOptions,
+  sources: ReadonlyMap<string, Source> | null,
+): void {
+  const problem = problemOf(sources);
+  if (problem === null || (acceptUnverified && isLoopback(host))) return;
+  const remedy = acceptUnverified ? 'listen on 127.0.0.1' : 'try it on this machine only, with --unverified';
+  const where = isLoopback(host) ? '' : `--host ${host}: `;
+  throw new ConfigError(`${where}${problem}: see docs/reference/events.md, or ${remedy}`);
+}
+
+/** Why not every sender is verified; null if all are. */
+function problemOf(sources: ReadonlyMap<string, Source> | null): string | null {
+  if (sources === null) return 'senders cannot be verified without events.sources in belay.yaml';
   const open = [...sources.values()].find(({ verify }) => verify === null);
-  if (open !== undefined)
-    throw new ConfigError(`--host ${host}: events.sources.${open.name} verifies nobody: ${remedy}`);
+  return open === undefined ? null : `events.sources.${open.name} has verify: none`;
 }
 
 async function listen(
@@ -69,7 +81,7 @@ async function listen(
   return app.listen({ host, port }).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'EADDRINUSE' && typeof wanted !== 'number') return app.listen({ host, port: 0 });
     if (error.code === 'EADDRINUSE')
-      throw new ConfigError(`port ${port} is taken: choose another one, 0 is any free one`);
+      throw new ConfigError(`port ${port} is in use: choose another port, or 0 for any free port`);
     if (error.code === 'EADDRNOTAVAIL' || error.code === 'ENOTFOUND') {
       throw new ConfigError(`--host ${host}: this machine has no such address`);
     }

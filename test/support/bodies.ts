@@ -1,4 +1,4 @@
-/** Bodies of webhooks, as senders write them and as nobody would. */
+/** Bodies of webhooks, both as senders write them and as no sender would. */
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { parseBody, type JsonObject } from '../../src/webhooks/parse-body.ts';
@@ -6,7 +6,7 @@ import { parseBody, type JsonObject } from '../../src/webhooks/parse-body.ts';
 /** The receiver's own limit. */
 export const MAX_BODY_BYTES = 256 * 1024;
 
-/** As it comes from outside. */
+/** Parses a body like one from outside. */
 export function bodyOf(text: string): JsonObject {
   const body = parseBody(Buffer.from(text));
   assert.ok(body !== null, text.slice(0, 100));
@@ -38,7 +38,7 @@ const leaf = fc.oneof(
   fc.boolean(),
   fc.constant(null),
 );
-/** Bodies that name things as senders do, and anything else. */
+/** Bodies that name resources as senders do, and arbitrary ones. */
 const anyBody = fc.oneof(
   fc.object({ key: fc.constantFrom(...NAMES), maxDepth: 4, maxKeys: 6, values: [leaf] }),
   fc.dictionary(

@@ -1,9 +1,10 @@
-/** The webhook receiver, and a sender that signs for real. */
+/** The webhook receiver, and a sender that signs its deliveries. */
 import { randomBytes, randomUUID } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Webhook } from 'standardwebhooks';
 import type { Configuration } from '../../src/config/file/file-schema.ts';
+import { definedFields } from '../../src/contract/plain-object.ts';
 import { startWebhooks, type Webhooks } from '../../src/webhooks/start-receiver.ts';
 import { atEnd } from './at-end.ts';
 import { tempFolder } from './temporal.ts';
@@ -24,28 +25,43 @@ export interface DeliverOptions {
   id?: string;
   source?: string;
   secret?: string;
-  /** When the sender says that it sends. */
+  /** The time that the sender claims. */
   at?: Date;
   headers?: Record<string, string>;
 }
 
-/** A file that holds a secret, as configuration names it. */
+/** A secret file, as the configuration names it. */
 export async function secretFile(text: string): Promise<{ file: string }> {
   const file = join(await tempFolder(), 'secret');
   writeFileSync(file, `${text}\n`);
   return { file };
 }
 
-/** With the source `panel`, which signs by Standard Webhooks, and the source `open`, which proves nothing. */
+/** What `share` needs. */
+const MAPPING = {
+  fields: { server: 'data.server_id', backup: 'data.backup_id' },
+  kinds: { 'backup.started': ['backup.started'] },
+};
+
+/**
+ * Starts it with the sources `panel` and `mapped`, signed by Standard Webhooks, and the unverified source `open`. Only
+ * `mapped` names fields and words.
+ */
 export async function startReceiver(
-  { address, taskQueue = TASK_QUEUE }: { address: string; taskQueue?: string },
+  { address, namespace, taskQueue = TASK_QUEUE }: { address: string; namespace: string; taskQueue?: string },
   { events, ...rest }: Configuration = {},
+  service?: string,
 ): Promise<Receiver> {
-  const panel = { verify: 'standard-webhooks' as const, secrets: [await secretFile(SECRET)] };
-  const sources = { panel, open: { verify: 'none' as const }, ...events?.sources };
+  // Tests of floods are about what comes after the cap.
+  const panel = { verify: 'standard-webhooks' as const, secrets: [await secretFile(SECRET)], maxPerMinute: 60_000 };
+  const sources = { panel, mapped: { ...panel, ...MAPPING }, open: { verify: 'none' as const }, ...events?.sources };
   const configuration = { ...rest, events: { ...events, sources } };
-  const temporal = { address, taskQueue };
-  const webhooks = await startWebhooks({ host: '127.0.0.1', port: 0, configuration, temporal, log });
+  const temporal = { address, namespace, taskQueue };
+  const webhooks = await startWebhooks({
+    ...{ host: '127.0.0.1', port: 0, acceptUnverified: true },
+    ...{ configuration, temporal, log },
+    ...definedFields({ service }),
+  });
   atEnd(() => webhooks.close());
   const { url } = webhooks;
   return {

@@ -7,7 +7,7 @@ import { parseBody, textIn } from '../../src/webhooks/parse-body.ts';
 import { kindOf } from '../../src/webhooks/match-kind.ts';
 import { eventOf, idIn, type Fields } from '../../src/webhooks/map-event.ts';
 import { redacted, shapeOf } from '../../src/webhooks/redact.ts';
-import { problemOfId } from '../../src/request/validate-run-input.ts';
+import { validateId } from '../../src/request/validate-id.ts';
 import { anyText, bodyOf, MAX_BODY_BYTES } from '../support/bodies.ts';
 
 const taken = (body: unknown, fields?: Fields) =>
@@ -23,13 +23,13 @@ const KINDS: Record<EventKind, string> = {
     'backup.failure.resolved backup_not_failed alert.triggered.resolved',
 };
 for (const [kind, said] of Object.entries(KINDS)) {
-  test(`${kind} is what is meant by ${said}`, () => {
+  test(`${said} is recognized as ${kind}`, () => {
     const words = said.split(' ');
     assert.deepEqual(new Map(words.map((word) => [word, kindOf(word)])), new Map(words.map((word) => [word, kind])));
   });
 }
 
-test('configured words come before likely ones, however they are written', () => {
+test('configured kinds win over likely ones in any spelling', () => {
   const words = { 'backup.failed': ['bkp.err', 'Backup.Created'], unknown: ['alert.fired'] };
   assert.deepEqual(
     [' BKP.ERR ', 'backup.created', 'alert.fired', 'backup.started', null].map((said) => kindOf(said, words)),
@@ -40,21 +40,22 @@ test('configured words come before likely ones, however they are written', () =>
 for (const [body, server, site, backup] of [
   [{ server_id: 's1', siteId: 'a1', backup: 'b1' }, 's1', 'a1', 'b1'],
   [{ data: { server: { id: 's1' }, site: { uuid: 'a1' }, backupId: 7 } }, 's1', 'a1', '7'],
-  [{ data: { object: { server: 12 }, attributes: { backup_id: ' b1 ' } } }, '12', null, 'b1'],
+  [{ data: { object: { server: 12 }, attributes: { backup_id: 'b1' } } }, '12', null, 'b1'],
+  [{ server_id: '34 ', site_id: ' a1', backup_id: '\tb1' }, null, null, null],
   [{ payload: { site_id: 'a1' }, event: { server_id: 's1' }, resource: { backup: { id: 'b1' } } }, 's1', 'a1', 'b1'],
   [{ server_id: '', data: { server_id: 's1' }, site: ['a1'], backup: {} }, 's1', null, null],
   [{ server_id: '..', site_id: 'a\u0000', backup_id: 'x'.repeat(300) }, null, null, null],
 ] as const) {
-  test(`likely names of ids are found: ${JSON.stringify(body).slice(0, 90)}`, () => {
+  test(`ids with likely names are found in ${JSON.stringify(body).slice(0, 90)}`, () => {
     const { serverId, siteId, backupId } = taken(body);
     assert.deepEqual([serverId, siteId, backupId], [server, site, backup]);
   });
 }
 
-test('a configured path is the only one looked at; lists and dots in keys can be written', () => {
+test('a configured path is the only one used, and can contain list indexes and escaped dots', () => {
   const body = { type: 'x', server_id: 's1', 'a.b': { c: 'site' }, items: [{ id: 9 }, { id: 10 }] };
   const event = taken(body, { kind: 'nothing.here', server: 'data.id', site: 'a\\.b.c', backup: 'items[1].id' });
-  assert.deepEqual([event.said, event.serverId, event.siteId, event.backupId], [null, null, 'site', '10']);
+  assert.deepEqual([event.rawKind, event.serverId, event.siteId, event.backupId], [null, null, 'site', '10']);
   assert.equal(idIn(bodyOf('{"id":"x","items":[12345678901234567890]}'), { id: 'items[0]' }), '12345678901234567890');
   assert.equal(idIn(bodyOf('{"id":"x"}'), {}), null);
 });
@@ -70,37 +71,38 @@ const SAME_WORDS = [
 const NO_TIMES = ['soon', '', 'server 12', 12, -1, 20_261_121, '9'.repeat(20), '2026-99-99', true, null];
 for (const time of [...SAME_TIME, ...SAME_WORDS, ...NO_TIMES]) {
   const at = (NO_TIMES as unknown[]).includes(time) ? null : '2026-11-21T02:30:34.000Z';
-  test(`the time ${JSON.stringify(time)} is ${at ?? 'none'}`, () => assert.equal(taken({ timestamp: time }).at, at));
+  test(`the time ${JSON.stringify(time)} is read as ${at ?? 'none'}`, () =>
+    assert.equal(taken({ timestamp: time }).at, at));
 }
 
-test("whatever a body holds, it is taken for something: ids are usable or none, the sender's word is short", () => {
+test("property: every body maps to an event with usable or no ids and a short form of the sender's kind", () => {
   fc.assert(
     fc.property(anyText, (text) => {
       const body = bodyOf(text);
-      const { serverId, siteId, backupId, said, at } = eventOf(body);
-      for (const id of [serverId, siteId, backupId]) assert.ok(id === null || problemOfId(id) === null);
-      assert.ok(said === null || [...said].length <= 100);
+      const { serverId, siteId, backupId, rawKind, at } = eventOf(body);
+      for (const id of [serverId, siteId, backupId]) assert.ok(id === null || validateId(id) === null);
+      assert.ok(rawKind === null || [...rawKind].length <= 100);
       assert.ok(at === null || new Date(at).toISOString() === at);
       assert.ok(shapeOf(redacted(body)).length > 0);
     }),
   );
 });
 
-test("the sender's word for a kind holds no more secrets than the body does", () => {
+test("the sender's word for a kind is redacted", () => {
   assert.doesNotMatch(JSON.stringify(taken({ name: 'disk of https://root:hunter2@db is full' })), /hunter2/);
 });
 
-test('an id that holds a secret is none', () => {
+test('an id that contains a secret is dropped', () => {
   const event = eventOf(
     bodyOf('{"type":"of s3cr3t-of-ours","server_id":"x-s3cr3t-of-ours","site_id":"https://u:p@h/"}'),
     {
       secrets: ['s3cr3t-of-ours'],
     },
   );
-  assert.deepEqual([event.serverId, event.siteId, event.said], [null, null, 'of [redacted]']);
+  assert.deepEqual([event.serverId, event.siteId, event.rawKind], [null, null, 'of [redacted]']);
 });
 
-test('integers keep all their digits, as ids and in what is kept', () => {
+test('integers keep all their digits in ids and in the stored body', () => {
   fc.assert(
     fc.property(fc.bigInt({ min: -(10n ** 40n), max: 10n ** 40n }), (number) => {
       const body = bodyOf(`{"server_id":${number},"list":[${number}]}`);
@@ -111,7 +113,7 @@ test('integers keep all their digits, as ids and in what is kept', () => {
   );
 });
 
-test('__proto__ is never a key, wherever it stands and however it is written', () => {
+test('property: __proto__ is never a key, in any position and spelling', () => {
   const escaped = (char: string) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`;
   const written = fc.tuple(...[...'__proto__'].map((char) => fc.constantFrom(char, escaped(char))));
   fc.assert(
@@ -123,7 +125,7 @@ test('__proto__ is never a key, wherever it stands and however it is written', (
   assert.deepEqual(bodyOf('{"a":"__proto__","constructor":"x"}'), { a: '__proto__', constructor: 'x' });
 });
 
-test('what is no JSON object, or is deeper than 32 levels, is no body; brackets in strings are not counted', () => {
+test('a body must be a JSON object of at most 32 levels, not counting brackets in strings', () => {
   for (const text of [
     '',
     ' ',
@@ -145,12 +147,12 @@ test('what is no JSON object, or is deeper than 32 levels, is no body; brackets 
   assert.ok(bodyOf(JSON.stringify({ a: '[{"\\'.repeat(100) })));
 });
 
-/** Of the greatest size that is taken, and made to be dear. */
+/** Bodies of the maximum accepted size that are expensive to process. */
 const DEAR: Record<string, string> = {
   'half a string full of quotes': `{"a":"${'\\"'.repeat(125_000)}`,
   'half a list full of strings': `[${'"",'.repeat(80_000)}`,
   'open lists': '['.repeat(250_000),
-  'a long word for its kind': JSON.stringify({ type: 'aB-'.repeat(80_000) }),
+  'a long kind': JSON.stringify({ type: 'aB-'.repeat(80_000) }),
   'a long text that begins like tokens': JSON.stringify({ a: 'eyJ.-sk_?token'.repeat(15_000) }),
   'a long key': JSON.stringify({ ['api-private_pass'.repeat(15_000)]: 1 }),
   'a long number': `{"a":${'9'.repeat(250_000)}}`,
@@ -158,24 +160,21 @@ const DEAR: Record<string, string> = {
   'many lists': `{"a":[${'[[1,2,3],[4,5,6]],'.repeat(13_000)}0]}`,
 };
 for (const [what, text] of Object.entries(DEAR)) {
-  test(`a body of the greatest size costs little time and little room: ${what}`, () => {
+  test(`a body of maximum size with ${what} is reduced to under 100,000 characters`, () => {
     assert.ok(text.length < MAX_BODY_BYTES);
-    const startedMs = performance.now();
     const body = parseBody(Buffer.from(text)) ?? {};
     const all = JSON.stringify([eventOf(body), redacted(body, ['whsec_MfKQ9r8G'])]);
-    const tookMs = performance.now() - startedMs;
-    assert.ok(tookMs < 1_000, `${tookMs} ms`);
     assert.ok(all.length < 100_000, `${all.length} characters`);
   });
 }
 
-test('the shape of a body is its paths as belay.yaml writes them', () => {
+test('the shape of a body lists its paths as belay.yaml writes them', () => {
   const body = bodyOf('{"a.b":{"c":1},"list":[{"id":"x"},2],"none":null,"empty":[],"o":{}}');
   const shape = ['a\\.b.c  number', 'list[0].id  string', 'none  null', 'empty  empty list', 'o  empty object'];
   assert.deepEqual(shapeOf(body), shape);
 });
 
-test('a delivery without an id is known by its bytes and its ten minutes', () => {
+test('a delivery without an id is identified by its bytes within ten minutes', () => {
   const startMs = 600_000 * 2_992_000;
   const { id, before } = hashedId(Buffer.from('{"a":1}'), startMs);
   const at = (laterMs: number, text = '{"a":1}') => hashedId(Buffer.from(text), startMs + laterMs);
@@ -185,7 +184,7 @@ test('a delivery without an id is known by its bytes and its ten minutes', () =>
   assert.ok(isRepeatOf(startMs, startMs + 599_999) && !isRepeatOf(startMs, startMs + 600_000));
 });
 
-test('an id of a delivery is up to 256 visible characters of ASCII', () => {
+test('a delivery id has at most 256 visible ASCII characters', () => {
   for (const id of ['1', 'msg_2x', 'a/b:c%d', '..', 'x'.repeat(256)]) assert.ok(isUsableId(id), id);
   for (const id of ['', 'a b', ' a', 'a\n', 'ä', '\u007f', 'x'.repeat(257)]) assert.ok(!isUsableId(id), id);
 });

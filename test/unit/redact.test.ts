@@ -6,14 +6,14 @@ import { anyText, bodyOf, MAX_BODY_BYTES } from '../support/bodies.ts';
 
 const kept = (body: unknown, secrets?: string[]) => redacted(bodyOf(JSON.stringify(body)), secrets);
 
-/** Every text and number in it, keys as well. */
+/** Every string, number and key in a value. */
 function textsIn(value: unknown): string[] {
   if (Array.isArray(value)) return value.flatMap(textsIn);
   if (typeof value !== 'object' || value === null) return [String(value)];
   return Object.entries(value).flatMap(([key, inner]) => [key, ...textsIn(inner)]);
 }
 
-test('what is kept is bounded, whatever a body holds', () => {
+test('property: the stored body is bounded for any input', () => {
   const wide = fc.array(fc.dictionary(fc.string({ minLength: 50 }), fc.string({ minLength: 500, maxLength: 2_000 })));
   fc.assert(
     fc.property(fc.dictionary(fc.string({ maxLength: 500 }), wide, { minKeys: 5 }), (body) => {
@@ -24,7 +24,7 @@ test('what is kept is bounded, whatever a body holds', () => {
   );
 });
 
-test('a known secret is never kept, be it in a text, a key or a number', () => {
+test('property: a known secret is never stored, in a string, key or number', () => {
   const digits = fc.bigInt({ min: 10n ** 7n, max: 10n ** 20n }).map(String);
   const words = fc
     .string({ minLength: 8 })
@@ -40,7 +40,7 @@ test('a known secret is never kept, be it in a text, a key or a number', () => {
   );
 });
 
-test('what stands under the name of a secret is not kept, whatever it is', () => {
+test('a value whose key names a secret is not stored, whatever its type', () => {
   const names = [
     'token',
     'accessToken',
@@ -62,11 +62,22 @@ test('what stands under the name of a secret is not kept, whatever it is', () =>
     'private-key',
     'credentials',
     'sessionId',
+    ...['sshKey', 'deployKey', 'encryptionKey', 'SSHKey', 'dbPass', 'userPIN', 'hmac-key', 'api.key'],
+    ...['webhookUrl', 'resetLink', 'magicLoginUrl', 'signed_url', 'privateUri', 'inviteURL'],
   ]) {
     for (const value of ['hunter2', 12345, ['hunter2'], { a: 'hunter2' }])
       assert.deepEqual(kept({ data: { [name]: value } }), { data: { [name]: '[redacted]' } });
   }
-  const harmless = { server_id: 's1', passed: true, message: 'disk full', keys: 3, sk: 'skateboarding', bypass: 1 };
+  const harmless = {
+    server_id: 's1',
+    passed: true,
+    message: 'disk full',
+    keys: 3,
+    sk: 'skateboarding',
+    bypass: 1,
+    monkey: 2,
+  };
+  Object.assign(harmless, { siteUrl: 'https://a.example', keyword: 'x', compass: 'n', designer: 'x' });
   assert.deepEqual(kept(harmless), harmless);
 });
 
@@ -81,7 +92,7 @@ const TOKENS = [
   ...['xoxb-123456789012-1234567890123-abcdefghijklmnop', 'glpat-abcdefghij-klmnopqrst', 'AKIAIOSFODNN7EXAMPLE'],
 ];
 for (const token of TOKENS) {
-  test(`a token is not kept in a text: ${token.slice(0, 12)}…`, () => {
+  test(`a token in a string is not stored: ${token.slice(0, 12)}…`, () => {
     assert.deepEqual(kept({ note: `with ${token} in it` }), { note: 'with [redacted] in it' });
   });
 }
@@ -96,12 +107,12 @@ for (const secret of [
   'https://hooks.slack.com/services/T0/B0/hunter2',
   '{"api_key":"hunter2"}',
 ]) {
-  test(`a secret is not kept in a text: ${secret.replace('hunter2', '…')}`, () => {
+  test(`a secret in a string is not stored: ${secret.replace('hunter2', '…')}`, () => {
     assert.doesNotMatch(JSON.stringify(kept({ note: `when ${secret} was` })), /hunter2/);
   });
 }
 
-test('logins and secrets in addresses, and private keys, are not kept', () => {
+test('credentials in addresses and private keys are not stored', () => {
   const note =
     'see https://root:hunter2@db.example/x?a=1&access_token=hunter2&b=2 -----BEGIN PRIVATE KEY-----\nhunter2';
   const text = JSON.stringify(kept({ note }));

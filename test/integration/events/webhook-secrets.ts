@@ -3,31 +3,30 @@ import { createHmac, randomBytes } from 'node:crypto';
 import { rmSync, writeFileSync } from 'node:fs';
 import { before, describe, test } from 'node:test';
 import type { SourceConfig } from '../../../src/config/file/file-schema.ts';
-import { ConfigError } from '../../../src/config/environment/environment.ts';
 import { SECRET, secretFile, signed, startReceiver, type Receiver } from '../../support/receiver.ts';
-import { startTemporal } from '../../support/temporal.ts';
+import { newPlace, type Place } from '../../support/shared-temporal.ts';
+import { ConfigError } from '../../../src/config/environment/config-error.ts';
 
 const NEW_SECRET = `whsec_${randomBytes(32).toString('base64')}`;
 const WEAK_SECRET = `whsec_${Buffer.from('a').toString('base64')}`;
 const BODY = JSON.stringify({ type: 'alert.fired' });
 
-let address: string;
+let place: Place;
 before(async () => {
-  ({ address } = await startTemporal());
+  place = await newPlace();
 });
 
-const receiverOf = (panel: SourceConfig): Promise<Receiver> =>
-  startReceiver({ address }, { events: { sources: { panel } } });
+const receiverOf = (panel: SourceConfig): Promise<Receiver> => startReceiver(place, { events: { sources: { panel } } });
 
-/** With two secrets, the newer of which can be changed. */
+/** A source with two secrets, of which the test changes the newer one. */
 async function rotating(): Promise<{ receiver: Receiver; file: string }> {
   const newer = await secretFile(NEW_SECRET);
   const secrets = [newer, await secretFile(SECRET)];
   return { receiver: await receiverOf({ verify: 'standard-webhooks', secrets }), file: newer.file };
 }
 
-describe('while one secret replaces another', () => {
-  test('both are good', async () => {
+describe('secret rotation', () => {
+  test('accepts both secrets', async () => {
     const { receiver } = await rotating();
     for (const secret of [SECRET, NEW_SECRET]) assert.equal((await receiver.deliver(BODY, { secret })).status, 202);
   });
@@ -35,21 +34,21 @@ describe('while one secret replaces another', () => {
   for (const [what, spoil] of Object.entries<(file: string) => void>({
     'is missing': (file) => rmSync(file),
     'is empty': (file) => writeFileSync(file, ''),
-    'is none': (file) => writeFileSync(file, 'hunter2'),
+    'is malformed': (file) => writeFileSync(file, 'hunter2'),
     'is too weak': (file) => writeFileSync(file, WEAK_SECRET),
   })) {
-    test(`the old one is good where the new one ${what}; what may be signed with that is to come again`, async () => {
+    test(`accepts the old secret if the new one ${what}, and asks senders with another secret to retry`, async () => {
       const { receiver, file } = await rotating();
       spoil(file);
       assert.equal((await receiver.deliver(BODY)).status, 202);
       const headers = { ...signed(BODY), 'webhook-signature': '' };
-      assert.equal((await receiver.deliver(BODY, { headers })).status, 401, 'who signs nothing is refused');
+      assert.equal((await receiver.deliver(BODY, { headers })).status, 401, 'an unsigned delivery was accepted');
       for (const secret of [NEW_SECRET, WEAK_SECRET]) {
         const { status, headers: answered } = await receiver.deliver(BODY, { secret });
         assert.deepEqual([status, answered.has('retry-after')], [503, true]);
       }
       assert.ok(
-        (await receiver.metrics()).includes('belay_webhooks_refused_total{source="panel",reason="bad_secret"} 2'),
+        (await receiver.metrics()).includes('belay_webhooks_rejected_total{source="panel",reason="bad_secret"} 2'),
       );
       writeFileSync(file, NEW_SECRET);
       assert.equal((await receiver.deliver(BODY, { secret: NEW_SECRET })).status, 202);
@@ -57,20 +56,20 @@ describe('while one secret replaces another', () => {
   }
 });
 
-describe('a secret of HMAC', () => {
+describe('an HMAC secret', () => {
   const hmacOf = async (secret: string): Promise<Receiver> =>
     receiverOf({ verify: 'hmac-sha256', header: 'x-signature', secrets: [await secretFile(secret)] });
 
   for (const secret of ['a', 'x'.repeat(15), `${'x'.repeat(20)}\n${'y'.repeat(20)}`]) {
-    test(`that could be guessed or has two lines is refused: ${JSON.stringify(secret.slice(0, 5))}`, async () => {
+    test(`is rejected if it is weak or has two lines: ${JSON.stringify(secret.slice(0, 5))}`, async () => {
       await assert.rejects(
         hmacOf(secret),
-        (error) => error instanceof ConfigError && /secrets\.0: .*guessed/.test(error.message),
+        (error) => error instanceof ConfigError && /secrets\.0: .*too weak/.test(error.message),
       );
     });
   }
 
-  test('signs the whole header: what stands behind a good signature spoils it', async () => {
+  test('verifies the whole header, so text after a valid signature makes it invalid', async () => {
     const receiver = await hmacOf('x'.repeat(16));
     const good = createHmac('sha256', 'x'.repeat(16)).update(BODY).digest('hex');
     const statusOf = async (signature: string) =>

@@ -9,33 +9,39 @@ import { text } from 'node:stream/consumers';
 import { before, describe, test } from 'node:test';
 import type { Configuration } from '../../../src/config/file/file-schema.ts';
 import type { EventResult } from '../../../src/contract/event.ts';
-import { verifyHmac, verifyStandard, type HmacOptions } from '../../../src/webhooks/verify-signature.ts';
 import { eventId } from '../../../src/contract/ids/workflow-ids.ts';
 import { atEnd } from '../../support/at-end.ts';
 import { eventually } from '../../support/eventually.ts';
-import { run, startWebhooks } from '../../support/processes.ts';
+import { startWebhooks } from '../../support/processes.ts';
 import { SECRET, secretFile, signed, startReceiver, type Receiver } from '../../support/receiver.ts';
 import { startDurableTemporal, tempFolder } from '../../support/temporal.ts';
 import { allHistories, assertNowhere } from '../../support/token.ts';
-import { addWorker, startWorld, TASK_QUEUE, TOKEN, workerLog, type World } from '../../support/world.ts';
+import {
+  addWorker,
+  startTestStack,
+  TASK_QUEUE,
+  temporalEnv,
+  TOKEN,
+  workerLog,
+  type TestStack,
+} from '../../support/world.ts';
 
 const NEW_SECRET = `whsec_${Buffer.alloc(32, 'new').toString('base64')}`;
-const BAD_SECRET = 'whsec_no-base64!';
 const HMAC_SECRET = 'key of the generic source';
 const ALERT = { type: 'alert.fired', data: { message: 'disk full' } };
 const TYPE = { 'content-type': 'application/json' };
 
 let configuration: Configuration;
-let world: World;
+let world: TestStack;
 let receiver: Receiver;
 let rotating: { file: string };
-/** What the notification target was told: the ids of the events, and all of it. */
-const told: { id: string; text: string }[] = [];
+/** What the notification channel received: the ids of the events and the full text. */
+const sent: { id: string; text: string }[] = [];
 const ended: string[] = [];
 
 before(async () => {
   configuration = { notify: { targets: { chat: await secretFile(await startTarget()) } } };
-  world = await startWorld({ configuration });
+  world = await startTestStack({ configuration });
   rotating = await secretFile(SECRET);
   const hmac = {
     verify: 'hmac-sha256' as const,
@@ -53,7 +59,7 @@ before(async () => {
 async function startTarget(): Promise<string> {
   const server = createServer((request, response) => {
     const id = String(request.headers['idempotency-key']);
-    void text(request).then((body) => response.end(String(told.push({ id, text: body }))));
+    void text(request).then((body) => response.end(String(sent.push({ id, text: body }))));
   });
   await once(server.listen(0, '127.0.0.1'), 'listening');
   atEnd(async () => void server.close().closeAllConnections());
@@ -71,64 +77,12 @@ const countOf = async (prefix: string) =>
 
 const resultOf = (id: string) => world.client.workflow.getHandle(id).result() as Promise<EventResult>;
 
-/** Those of these events that the target was told of, as often as it was. */
-const toldOf = (events: string[]) => told.flatMap(({ id }) => (events.includes(id) ? [id] : [])).toSorted();
+/** The ids of these events in the notifications, one per notification. */
+const sentOf = (events: string[]) => sent.flatMap(({ id }) => (events.includes(id) ? [id] : [])).toSorted();
 
 const statusesOf = (responses: Response[]) => responses.map(({ status }) => status);
 
-/** Known from the text of Standard Webhooks, and from all its libraries. */
-const VECTOR = {
-  secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw',
-  id: 'msg_p5jXN8AQM9LWM0D4loKWxJek',
-  seconds: 1_614_265_330,
-  body: '{"test": 2432232314}',
-  signature: 'v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=',
-};
-
-/** Standard Webhooks as its text has it, without its library. */
-function standard(seconds: number, { secret, id, body } = VECTOR) {
-  const key = Buffer.from(secret.slice('whsec_'.length), 'base64');
-  const signature = createHmac('sha256', key).update(`${id}.${seconds}.${body}`).digest('base64');
-  return { 'webhook-id': id, 'webhook-timestamp': String(seconds), 'webhook-signature': `v1,${signature}` };
-}
-
-describe('verification', () => {
-  const now = () => Math.floor(Date.now() / 1000);
-  const judge = (headers: Record<string, string>, secrets = [VECTOR.secret]) =>
-    verifyStandard(secrets, headers, Buffer.from(VECTOR.body));
-
-  test('who makes the known signature of Standard Webhooks is believed today, and only for five minutes', () => {
-    assert.equal(standard(VECTOR.seconds)['webhook-signature'], VECTOR.signature);
-    assert.equal(judge(standard(now())), null);
-    assert.equal(judge(standard(now() - 290)), null);
-    assert.equal(judge(standard(now() + 290)), null);
-    for (const seconds of [VECTOR.seconds, now() - 310, now() + 310])
-      assert.equal(judge(standard(seconds)), 'bad_time');
-  });
-
-  test('one of several secrets is enough, and one of several signatures', () => {
-    const headers = standard(now());
-    const signature = headers['webhook-signature'];
-    assert.equal(judge(headers, [NEW_SECRET, VECTOR.secret]), null);
-    assert.equal(judge(headers, [NEW_SECRET]), 'bad_signature');
-    assert.equal(judge({ ...headers, 'webhook-signature': `v1a,x v1,AAAA ${signature}` }), null);
-    assert.equal(judge({ ...headers, 'webhook-signature': signature.replace('v1', 'v2') }), 'bad_signature');
-  });
-
-  test('a generic HMAC is believed as it is configured, and not otherwise', () => {
-    const [hex, base64] = [hmacOf('{"a":1}'), hmacOf('{"a":1}', 'base64')];
-    const judge = (value: string, options: Partial<HmacOptions> = {}) =>
-      verifyHmac({ header: 'X-Sign', ...options })(['other', HMAC_SECRET], { 'x-sign': value }, Buffer.from('{"a":1}'));
-    const prefix = { prefix: 'sha256=' };
-    for (const doubt of [judge(hex), judge(base64, { encoding: 'base64' }), judge(`sha256=${hex}`, prefix)])
-      assert.equal(doubt, null);
-    for (const doubt of [judge(hex, prefix), judge(base64), judge(hex.slice(2)), judge(hmacOf('{"a":2}'))])
-      assert.equal(doubt, 'bad_signature');
-    assert.equal(judge(' '), 'no_signature');
-  });
-});
-
-test('a secret file that is replaced counts from the next delivery on', async () => {
+test('a replaced secret file applies from the next delivery', async () => {
   const deliver = async (secret: string) => (await receiver.deliver(ALERT, { source: 'rotating', secret })).status;
   assert.deepEqual([await deliver(SECRET), await deliver(NEW_SECRET)], [202, 401]);
   writeFileSync(rotating.file, NEW_SECRET);
@@ -138,7 +92,7 @@ test('a secret file that is replaced counts from the next delivery on', async ()
   assert.deepEqual([response.status, response.headers.get('retry-after')], [503, '10'], 'our fault: it is sent again');
 });
 
-test('a repeat gets 200 and the same answer, whatever its body is by then', async () => {
+test('a duplicate delivery gets 200 and the same answer, even with another body', async () => {
   const deliver = async (note: string) => {
     const response = await receiver.deliver({ ...ALERT, note }, { id: 'repeated' });
     return [response.status, await response.json()];
@@ -148,7 +102,7 @@ test('a repeat gets 200 and the same answer, whatever its body is by then', asyn
   for (const note of ['first', 'second']) assert.deepEqual(await deliver(note), [200, { event, repeated: true }]);
 });
 
-test('without an id, an equal body of a generic source is a repeat', async () => {
+test('an equal body from a generic source without ids is a duplicate', async () => {
   const [body, other] = ['{"type":"alert.fired","n":1}', '{"type":"alert.fired","n":2}'];
   const deliver = (it: string) => post(receiver.url, 'hub', it, { 'x-hub-signature-256': `sha256=${hmacOf(it)}` });
   const responses = [await deliver(body), await deliver(body), await deliver(other)];
@@ -158,7 +112,7 @@ test('without an id, an equal body of a generic source is a repeat', async () =>
   await eventually('both', async () => (await countOf('event:hub:')) === 2);
 });
 
-test('the header that names the id of a generic delivery tells equal bodies apart', async () => {
+test('the id header of a generic source distinguishes equal bodies', async () => {
   const body = JSON.stringify(ALERT);
   const signature = hmacOf(body, 'base64');
   const deliver = (id: string) =>
@@ -167,16 +121,16 @@ test('the header that names the id of a generic delivery tells equal bodies apar
   assert.deepEqual(await resultOf(eventId('named', 'n1')), { woken: [], shared: false, notified: ['chat'] });
 });
 
-test('an event is handled like any other where its words are no Unicode, or its ids of the longest', async () => {
+test('an event with malformed Unicode or ids of maximum length is handled like any other', async () => {
   const long = JSON.stringify('😀'.repeat(100));
   for (const [id, ids] of Object.entries({ half: '"site":"\\udfff"', long: `"server":${long},"backup":${long}` })) {
     await receiver.deliver(`{"type":"alert \\ud800 fired",${ids}}`, { id });
-    await eventually('the word of it', () => toldOf([eventId('panel', id)]).length === 1);
+    await eventually('its notification', () => sentOf([eventId('panel', id)]).length === 1);
   }
 });
 
-test('1,000 deliveries of 200 events in random order are 200 workflows, and each is told of once', async () => {
-  const ids = Array.from({ length: 1_000 }, (_, index) => `flood${index % 200}`);
+test('250 deliveries of 50 events in random order start 50 workflows and send 50 notifications', async () => {
+  const ids = Array.from({ length: 250 }, (_, index) => `flood${index % 50}`);
   const rest = ids.map((id) => ({ id, at: Math.random() })).sort((a, b) => a.at - b.at);
   const statuses: number[] = [];
   const send = async () => {
@@ -184,20 +138,20 @@ test('1,000 deliveries of 200 events in random order are 200 workflows, and each
   };
   await Promise.all(Array.from({ length: 20 }, send));
   const count = (status: number) => statuses.filter((it) => it === status).length;
-  assert.deepEqual([count(202), count(200)], [200, 800]);
+  assert.deepEqual([count(202), count(200)], [50, 200]);
   const flood = [...new Set(ids)].map((id) => eventId('panel', id)).toSorted();
   await Promise.all(flood.map((id) => resultOf(id)));
-  assert.deepEqual(toldOf(flood), flood);
-  await eventually('all of them', async () => (await countOf('event:panel:flood')) === 200);
+  assert.deepEqual(sentOf(flood), flood);
+  await eventually('all of them', async () => (await countOf('event:panel:flood')) === 50);
   const metrics = (await receiver.metrics()).join('\n');
-  assert.match(metrics, /^belay_webhooks_taken_total\{source="panel",kind="alert.fired"\} 20\d$/m);
+  assert.match(metrics, /^belay_webhooks_accepted_total\{source="panel",kind="alert.fired"\} 5\d$/m);
 });
 
 describe('belay webhooks', { concurrency: 3 }, () => {
-  test('without Temporal every delivery gets 503, and what is repeated when it is back is handled', async () => {
+  test('answers 503 without Temporal and handles the retried deliveries when it is back', async () => {
     const temporal = await startDurableTemporal();
     const { address } = temporal.server;
-    const receiver = await startReceiver({ address });
+    const receiver = await startReceiver({ address, namespace: 'default' });
     const { url } = receiver;
     const deliver = (id: string) => receiver.deliver(ALERT, { id });
     const ids = Array.from({ length: 30 }, (_, index) => `down${index}`);
@@ -209,28 +163,28 @@ describe('belay webhooks', { concurrency: 3 }, () => {
     await temporal.server.ended;
     const refused = await deliverAll();
     for (const { status, headers } of refused) assert.deepEqual([status, headers.get('retry-after')], [503, '10']);
-    assert.deepEqual(await look(), [200, 503]);
+    assert.deepEqual(await eventually('the loss', async () => (await look())[1] === 503 && look()), [200, 503]);
     await temporal.restart();
     await eventually('Temporal', async () => (await look())[1] === 200);
     assert.deepEqual(new Set(statusesOf(await deliverAll())), new Set([202]));
     assert.equal((await deliver('before')).status, 200);
-    await addWorker({ address }, TASK_QUEUE, world.sandbox.url, configuration);
+    await addWorker({ address, namespace: 'default' }, TASK_QUEUE, world.sandbox.url, configuration);
     const all = [...ids, 'before'].map((id) => eventId('panel', id)).toSorted();
-    await eventually('their handling', () => toldOf(all).length === all.length);
-    assert.deepEqual(toldOf(all), all);
+    await eventually('their handling', () => sentOf(all).length === all.length);
+    assert.deepEqual(sentOf(all), all);
   });
 
   const configured = async (yaml: string) => {
     const BELAY_CONFIG = join(await tempFolder(), 'belay.yaml');
     writeFileSync(BELAY_CONFIG, yaml);
-    return { BELAY_CONFIG, TEMPORAL_ADDRESS: world.address, PANEL_SECRET: SECRET, BAD: BAD_SECRET };
+    return { BELAY_CONFIG, ...temporalEnv(world), PANEL_SECRET: SECRET };
   };
   const panel = (secret: string) =>
     `events: { sources: { panel: { verify: standard-webhooks, secrets: [{ ${secret} }] } } }`;
 
   const startProcess = async () => startWebhooks(await configured(panel('env: PANEL_SECRET')));
 
-  test('it says in one line of JSON where it listens, takes deliveries, and ends with 0 when asked to', async () => {
+  test('prints its address in one line of JSON, accepts deliveries, and exits 0 on a signal', async () => {
     const { url, line, process: child, finished } = await startProcess();
     assert.match(line, /"sources":\["panel"\]/);
     assert.match(url, /^http:\/\/127\.0\.0\.1:\d+$/);
@@ -243,7 +197,7 @@ describe('belay webhooks', { concurrency: 3 }, () => {
     ended.push(stderr);
   });
 
-  test('a delivery under way when it is stopped is let finish', async () => {
+  test('finishes a delivery in progress when it is stopped', async () => {
     const { url, process: child, output, finished } = await startProcess();
     const body = JSON.stringify(ALERT);
     const headers = { ...TYPE, ...signed(body), host: 'x', 'content-length': String(body.length) };
@@ -252,45 +206,22 @@ describe('belay webhooks', { concurrency: 3 }, () => {
     const answer = text(socket).catch(() => 'cut off');
     socket.write(`POST /webhooks/panel HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n${body.slice(0, 9)}`);
     const metrics = async () => (await fetch(`${url}/metrics`)).text();
-    await eventually('the half', async () => (await metrics()).includes('received_total{source="panel"} 1'));
+    await eventually('half the delivery', async () => (await metrics()).includes('received_total{source="panel"} 1'));
     child.kill('SIGTERM');
-    await eventually('the word', () => output.stderr.includes('stopping'));
+    await eventually('the log line', () => output.stderr.includes('stopping'));
     socket.write(body.slice(9));
     assert.match(await answer, /^HTTP\/1\.1 202 /);
     assert.equal((await finished).code, 0);
   });
-
-  const everywhere = ['--host', '0.0.0.0'];
-  const noVerifier = 'events: { sources: { open: { verify: none } } }';
-  const TAKEN = 'taken';
-  const refusals: [string, yaml: string, args: string[], RegExp][] = [
-    ['other hosts without sources', '', everywhere, /nobody could be verified: name events.sources in belay.yaml/],
-    ['other hosts with an open source', noVerifier, everywhere, /sources.open verifies nobody: see docs.events.md/],
-    ['a foreign address', panel('env: PANEL_SECRET'), ['--host', '192.0.2.1'], /this machine has no such address/],
-    ['a port that is taken', '', ['--port', TAKEN], /port \d+ is taken: choose another one/],
-    ['a file that is not there', panel('file: /nowhere'), [], /panel.secrets.0: .nowhere cannot be read .ENOENT/],
-    ['a variable that is not set', panel('env: NONE'), [], /panel.secrets.0: the variable NONE is not set/],
-    ['a secret that can be none', panel('env: BAD'), [], /panel.secrets.0: .* is no Standard Webhooks secret: write/],
-    ['a secret in belay.yaml', panel(`value: ${NEW_SECRET}`), [], /belay.yaml:1: .*write { file: PATH } or { env: N/],
-  ];
-  for (const [what, yaml, args, message] of refusals) {
-    test(`it refuses ${what} with 2, and names the remedy`, async () => {
-      const given = args.map((arg) => (arg === TAKEN ? new URL(receiver.url).port : arg));
-      const { code, stdout, stderr } = await run(['webhooks', '--port', '0', ...given], await configured(yaml));
-      assert.deepEqual([code, stdout], [2, '']);
-      assert.match(stderr, message);
-      assert.ok(!stderr.includes(NEW_SECRET) && !stderr.includes(BAD_SECRET));
-    });
-  }
 });
 
-test('no log, history, metric or notification holds a webhook secret, or what stood under the name of one', async () => {
+test('no log, history, metric or notification contains a webhook secret or the value of a key named like one', async () => {
   const secrets = { token: TOKEN, nested: [{ password: TOKEN, authorization: `Bearer ${TOKEN}` }] };
   const body = { ...ALERT, ...secrets, note: `ours is ${SECRET}`, link: `https://u:${TOKEN}@host/?token=${TOKEN}` };
   assert.equal((await receiver.deliver(body, { id: `canary-${randomUUID()}` })).status, 202);
   await resultOf(eventId('panel', 'to-process'));
   const texts = { ...(await allHistories(world.client)), log: workerLog(), processes: ended.join('') };
-  const others = { metrics: (await receiver.metrics()).join('\n'), told: told.map((it) => it.text).join('\n') };
+  const others = { metrics: (await receiver.metrics()).join('\n'), sent: sent.map((it) => it.text).join('\n') };
   for (const secret of [TOKEN, SECRET, SECRET.slice(6), HMAC_SECRET, NEW_SECRET])
     assertNowhere(secret, { ...texts, ...others }, 'disk full');
 });
