@@ -1,0 +1,40 @@
+/** A target is what is deployed: a site, or an app. Stored in running histories: add, never rename or remove. Pure. */
+
+export interface Target {
+  kind: 'site' | 'app';
+  /** The service's own id. A site and an app may have the same one. */
+  id: string;
+}
+
+export const TARGET_KINDS = ['site', 'app'] as const satisfies Target['kind'][];
+
+/** What an input names: either `siteIds`, or `targets`. Without both, it deploys nothing. */
+export interface TargetsInput {
+  /** In the order in which they are deployed. */
+  siteIds?: string[];
+  /** Instead of `siteIds`, to deploy apps as well. */
+  targets?: Target[];
+}
+
+export const siteTarget = (id: string): Target => ({ kind: 'site', id });
+export const appTarget = (id: string): Target => ({ kind: 'app', id });
+
+export const targetsOf = ({ siteIds, targets }: TargetsInput): Target[] => targets ?? (siteIds ?? []).map(siteTarget);
+
+/** The shortest input that names these targets. */
+export function targetsInput(targets: readonly Target[]): TargetsInput {
+  const ids = targets.map(({ id }) => id);
+  return targets.some(isApp) ? { targets: [...targets] } : { siteIds: ids };
+}
+
+export const isApp = ({ kind }: Target): boolean => kind === 'app';
+
+export const isSameTarget = (a: Target, b: Target): boolean => a.kind === b.kind && a.id === b.id;
+
+/** The target's value in the search attribute `BelaySite`. */
+export const targetAttribute = ({ kind, id }: Target): string => (kind === 'app' ? `app:${id}` : id);
+
+export const NO_APP_PATHS =
+  'the worker has no paths for apps, because the service documents none: ' +
+  "add api.app.deploy and api.app.latest to the worker's belay.yaml, such as /v1/apps/{id}/deploy " +
+  'and /v1/apps/{id}/deployments/latest';
