@@ -1,0 +1,10 @@
+/** What the bundles of the build and of the current source have in common. */
+import { join } from 'node:path';
+import { DefaultLogger, type bundleWorkflowCode } from '@temporalio/worker';
+
+/** @param folder of the workflows */
+export const bundleOptions = (folder: string, ending: 'ts' | 'js'): Parameters<typeof bundleWorkflowCode>[0] => ({
+  workflowsPath: join(folder, `index.${ending}`),
+  preloadModules: [join(folder, `without-stack-traces.${ending}`)],
+  logger: new DefaultLogger('WARN'),
+});
