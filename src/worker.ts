@@ -1,7 +1,7 @@
-/** Program `belay worker`: takes runs from Temporal and talks to the hosting service. The only holder of the token. */
+/** Program `belay worker`: executes runs from Temporal and calls the hosting service. Only workers have the API token. */
 import { requireService, serviceConfig, taskQueue } from './config/environment/environment.ts';
 import { readConfiguration } from './config/load.ts';
-import { untilStopped } from './process/run-until-signal.ts';
+import { runUntilSignal } from './process/run-until-signal.ts';
 import { findTemporal } from './config/temporal/find-temporal.ts';
 import { startWorker } from './worker/start.ts';
 import { createLogger } from './process/log.ts';
@@ -13,13 +13,20 @@ export async function main(): Promise<void> {
   const temporal = findTemporal();
   const log = createLogger('info');
   installRuntime(log);
-  const worker = await startWorker({ temporal, taskQueue: taskQueue(), service, configuration, log }, 'throw');
-  log.info(
-    { service: service.baseUrl, temporal: temporal.connectionOptions.address, taskQueue: taskQueue() },
-    'polling',
+  const stopping = new AbortController();
+  const starting = startWorker(
+    { temporal, taskQueue: taskQueue(), service, configuration, log },
+    'wait',
+    stopping.signal,
   );
-  const broken = worker.ended.then(() => new Promise<never>(() => undefined));
-  await untilStopped(broken);
-  log.info('stopping: requests under way are let finish');
-  await worker.stop();
+  const polling = starting.then(({ clockAheadMs, ended }) => {
+    const { address } = temporal.connectionOptions;
+    log.info({ service: service.baseUrl, temporal: address, taskQueue: taskQueue(), clockAheadMs }, 'polling');
+    return ended;
+  });
+  await runUntilSignal(polling.then(() => new Promise<never>(() => undefined)));
+  stopping.abort();
+  log.info('stopping: waiting for requests in progress');
+  const worker = await starting.catch(() => null);
+  await worker?.stop();
 }

@@ -1,21 +1,18 @@
-/** How a worker is called in Temporal's lists: which version it is, where it runs, since when. */
 import { hostname } from 'node:os';
+import { identityText } from '../contract/ids/worker-identity.ts';
 import { VERSION } from '../process/version.ts';
 
-export interface WorkerIdentity {
-  version: string;
-  where: string;
-  since: string;
-}
+let lastMs = 0;
 
-export function workerIdentity(): string {
-  return `belay/${VERSION} ${hostname()}:${process.pid} since ${new Date().toISOString()}`;
-}
-
-/** Null for a worker that isn't one of ours. */
-export function parseIdentity(identity: string): WorkerIdentity | null {
-  const match = /^belay\/(\S+) (\S+) since (\S+)$/.exec(identity);
-  if (match === null) return null;
-  const [, version = '', where = '', since = ''] = match;
-  return { version, where, since };
+/** @returns an identity that no other worker has, not even one of this process */
+export function newIdentity(service: string, epoch: string): string {
+  // Workers of one process differ in their start alone.
+  lastMs = Math.max(Date.now(), lastMs + 1);
+  return identityText({
+    version: VERSION,
+    where: `${hostname()}:${process.pid}`,
+    service,
+    since: new Date(lastMs).toISOString(),
+    epoch,
+  });
 }

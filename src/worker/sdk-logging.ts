@@ -1,14 +1,18 @@
-/** What Temporal's SDK logs goes into our log. */
+/** Sends the log of Temporal's SDK to our log. */
 import { Runtime, type LogLevel } from '@temporalio/worker';
 import type { Logger } from '../process/log.ts';
 
 const PINO_LEVELS = { TRACE: 'trace', DEBUG: 'debug', INFO: 'info', WARN: 'warn', ERROR: 'error' } as const;
 
+let isInstalled = false;
+
 /**
- * To be called once, before anything of the SDK's worker. Belay stops its worker itself: it has to end before the
- * Temporal server and the sandbox do.
+ * Call it before any other worker API of the SDK. The first logger stays. The SDK gets no shutdown signals: Belay
+ * stops the worker itself, because it has to end before the Temporal server and the sandbox do.
  */
 export function installRuntime(logger: Logger): void {
+  if (isInstalled) return;
+  isInstalled = true;
   const write = (level: LogLevel, message: string, meta?: object) =>
     logger[PINO_LEVELS[level]](meta === undefined ? {} : { ...meta }, message);
   Runtime.install({

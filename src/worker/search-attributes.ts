@@ -1,7 +1,7 @@
-/** Registers Belay's search attributes in the namespace, where that is allowed. */
+/** Registers Belay's search attributes in the namespace, if that is allowed. */
 import proto from '@temporalio/proto';
 import type { NativeConnection } from '@temporalio/worker';
-import { SEARCH_ATTRIBUTES } from '../contract/run.ts';
+import { SEARCH_ATTRIBUTES } from '../contract/names.ts';
 
 const { IndexedValueType } = proto.temporal.api.enums.v1;
 
@@ -10,7 +10,7 @@ const TYPES = {
   KEYWORD_LIST: IndexedValueType.INDEXED_VALUE_TYPE_KEYWORD_LIST,
 } as const;
 
-/** @returns null when all of them can be used, else why not: then none is used, for an unknown one fails the task */
+/** @returns null if all can be used, else the reason. Then none are used: an unknown one would fail the workflow task. */
 export async function registerSearchAttributes(
   connection: NativeConnection,
   namespace: string,
@@ -19,7 +19,7 @@ export async function registerSearchAttributes(
     const missing = await missingAttributes(connection, namespace);
     if (missing.length === 0) return null;
     const searchAttributes = Object.fromEntries(missing.map((name) => [name, TYPES[SEARCH_ATTRIBUTES[name]]]));
-    // Another worker may be registering them, too: what counts is what is there afterwards.
+    // Another worker may register them at the same time, so only the list afterwards counts.
     const problem = await connection.operatorService
       .addSearchAttributes({ namespace, searchAttributes })
       .then(() => null, reasonOf);
@@ -32,14 +32,14 @@ export async function registerSearchAttributes(
 
 type Name = keyof typeof SEARCH_ATTRIBUTES;
 
-/** Those the namespace hasn't. @throws Error where it has one of them with another type */
+/** @returns the ones the namespace lacks. @throws Error if one of them exists with another type */
 export async function missingAttributes(connection: NativeConnection, namespace: string): Promise<Name[]> {
   const { customAttributes } = await connection.operatorService.listSearchAttributes({ namespace });
   const names = Object.keys(SEARCH_ATTRIBUTES) as Name[];
-  const wrong = names.find(
+  const mistyped = names.find(
     (name) => name in customAttributes && customAttributes[name] !== TYPES[SEARCH_ATTRIBUTES[name]],
   );
-  if (wrong !== undefined) throw new Error(`the namespace has ${wrong} with another type`);
+  if (mistyped !== undefined) throw new Error(`the namespace has ${mistyped} with another type`);
   return names.filter((name) => !(name in customAttributes));
 }
 

@@ -1,104 +1,197 @@
-/** A worker with the measured settings, and what has to be true before it polls. */
-import { fileURLToPath } from 'node:url';
-import { Worker } from '@temporalio/worker';
+/** Starts a worker: checks the service, registers search attributes, and applies the measured settings. */
+import { Worker, type NativeConnection } from '@temporalio/worker';
 import { createActivities } from '../activities/index.ts';
-import { createStatusWords } from '../activities/http/statuses.ts';
 import type { ServiceConfig } from '../config/environment/environment.ts';
 import type { Configuration } from '../config/load.ts';
-import { createServiceClient } from '../hosting-api/index.ts';
-import { BelayError } from '../contract/results/belay-error.ts';
+import { createHostingApiClient, createPacer } from '../hosting-api/index.ts';
 import { createNotifier } from '../activities/notifications/notifier.ts';
 import { withLink } from '../client/connection/ui-link.ts';
 import { temporalDeps } from '../client/lookups/index.ts';
-import type { TemporalPlace } from '../config/temporal/find-temporal.ts';
-import { connectWhenThere } from './connect.ts';
+import type { TemporalEndpoint } from '../config/temporal/find-temporal.ts';
+import { definedFields } from '../contract/plain-object.ts';
+import { tryConnect } from './connect.ts';
+import { createEventWorker } from './event-worker.ts';
 import type { Logger } from '../process/log.ts';
-import { heardOf } from './wait-until-polling.ts';
-import { workerIdentity } from './identity.ts';
-import { probeService } from './probe-service.ts';
+import { clockDifference } from '../contract/wording/clock-difference.ts';
+import { TIMING } from '../contract/timing.ts';
+import { waitUntilPolling } from './wait-until-polling.ts';
+import { DEFAULT_EPOCH } from '../contract/names.ts';
+import { serviceIdentity, withAccount, type ServedService } from '../contract/service-identity.ts';
+import { refuseOtherService, type PolledQueue } from './check-queue.ts';
+import { newIdentity } from './identity.ts';
+import { probeService, type Probe } from './probe-service.ts';
 import { registerSearchAttributes } from './search-attributes.ts';
-
-/** Made by the build, so that a worker needn't bundle when it starts. */
-export const WORKFLOW_BUNDLE = {
-  codePath: fileURLToPath(new URL('../../dist/workflow-bundle.js', import.meta.url)),
-};
-
-/** Each guards against something measured; docs/architecture.md tells what. */
-const SETTINGS = {
-  // A worker that was killed leaves tasks on its own queue; they are lost for this long.
-  stickyQueueScheduleToStartTimeout: '2s',
-  // Thousands of signals in one task take seconds; where that is too long, the SDK takes the whole process down.
-  isolateExecutionTimeout: '1 minute',
-  // A POST under way is let finish: 8 s for the answer, and its record.
-  shutdownGraceTime: '15s',
-  // A read that hangs holds one of each of these for a second,
-  maxConcurrentWorkflowTaskExecutions: 250,
-  maxConcurrentLocalActivityExecutions: 250,
-  // and one of these, which triggers need, for up to fifteen.
-  maxConcurrentActivityTaskExecutions: 1_000,
-} as const;
+import { workflowBundle } from './bundle/workflow-source.ts';
+import { createRest } from './rest.ts';
+import { runTogether, shutDown } from './run-together.ts';
+import { HTTP_TIMEOUTS, SETTINGS, slots, type EVENT_SLOTS } from './settings.ts';
+import { countWorkers, shareCeiling } from './share-ceiling.ts';
+import { untilReady } from './until-ready.ts';
 
 export interface WorkerOptions {
-  temporal: Pick<TemporalPlace, 'connectionOptions' | 'namespace'> & Partial<Pick<TemporalPlace, 'uiUrl'>>;
+  temporal: Pick<TemporalEndpoint, 'connectionOptions' | 'namespace'> & Partial<Pick<TemporalEndpoint, 'uiUrl'>>;
   taskQueue: string;
   service: ServiceConfig;
-  /** Default: nothing beside what the interface shows. */
+  /** Default: no belay.yaml. */
   configuration?: Configuration;
   log: Logger;
+  /** Default: that of the source or build this module is part of. */
+  workflowBundle?: { codePath: string };
+  /** Default: those in settings.ts. */
+  eventSlots?: typeof EVENT_SLOTS;
 }
 
 export interface RunningWorker {
-  /** Resolves when the worker has stopped, rejects when it broke. */
+  /** How far this machine's clock is ahead of Temporal's. Null if Temporal did not answer in time. */
+  readonly clockAheadMs: number | null;
+  /** Resolves when the worker has stopped, rejects when it fails. */
   readonly ended: Promise<void>;
-  /** Finishes what is under way, a request for one. */
+  /** Stops the worker after its requests in progress have finished. */
   stop(): Promise<void>;
 }
 
 /**
- * @param onRefusedToken `throw` for one of many workers, which must not spoil the runs of the others; `warn` where it
- * is the only one: then its runs say so
- * @throws BelayError
+ * @param withoutService `wait` for one of several workers, so that it takes no work that the others can do; `poll` for
+ * the only worker of a Temporal server, whose runs then report what is wrong
+ * @param stopped ends the wait for the service and for Temporal
+ * @throws ConfigError for a mistake in the configuration, and AbortError once `stopped`
  */
-export async function startWorker(options: WorkerOptions, onRefusedToken: 'throw' | 'warn'): Promise<RunningWorker> {
+export async function startWorker(
+  options: WorkerOptions,
+  withoutService: 'wait' | 'poll',
+  stopped?: AbortSignal,
+): Promise<RunningWorker> {
   const { temporal, taskQueue, configuration = {}, log } = options;
   const { namespace, uiUrl = null } = temporal;
+  const { statuses = {} } = configuration;
   const notifier = await createNotifier(configuration.notify, (result) => withLink({ namespace, uiUrl }, result));
-  const service = createServiceClient(options.service);
-  const probe = await probeService(service);
-  if (probe.state === 'refused' && onRefusedToken === 'throw') throw new BelayError('Refused', probe.message);
-  if (probe.state !== 'ok') log.warn(probe.message);
-
-  const connection = await connectWhenThere(temporal, log);
+  const { maxRequestsPerSecond: ceiling = null } = options.service;
+  const pacer = createPacer(TIMING.pace);
+  const service = createHostingApiClient({
+    ...options.service,
+    ...HTTP_TIMEOUTS,
+    pacer,
+    appPaths: configuration.api?.app,
+  });
+  const served = servedBy(options.service, configuration);
+  const epoch = options.service.epoch ?? DEFAULT_EPOCH;
+  const identity = newIdentity(served.service, epoch);
+  const queue = { namespace, taskQueue, identity, served };
+  const probe = () => probeService(service, options.service.baseUrl);
+  const connection = await connectWhenReady(options, { probe, queue, withoutService, stopped });
+  const closing = new AbortController();
+  void shareCeiling(pacer, ceiling, () => countWorkers(connection, queue), { log, ended: closing.signal });
+  const rest = createRest(() => isAnswered(probe), log, closing.signal);
   const unusable = await registerSearchAttributes(connection, namespace);
   if (unusable !== null) log.warn(`search attributes are not used: ${unusable}`);
-  const identity = workerIdentity();
-  const worker = await Worker.create({
-    ...SETTINGS,
-    connection,
-    namespace,
-    taskQueue,
-    identity,
-    workflowBundle: WORKFLOW_BUNDLE,
-    activities: createActivities({
-      service,
-      statuses: createStatusWords(configuration.statuses),
-      facts: {
-        service: service.origin,
-        searchAttributes: unusable === null,
-        ...(notifier.facts === null ? {} : { notify: notifier.facts }),
-      },
-      notify: (input) => notifier.notify(input),
-      callHeartbeat: (name) => notifier.callHeartbeat(name),
-      ...temporalDeps({ connection, namespace }),
-    }),
+  const activities = createActivities({
+    service,
+    rest,
+    workerInfo: {
+      ...served,
+      epoch,
+      statuses: { deployment: statuses.deployment ?? {}, backup: statuses.backup ?? {} },
+      deploysApps: service.deploysApps,
+      searchAttributes: unusable === null,
+      ...(notifier.settings === null ? {} : { notify: notifier.settings }),
+    },
+    sendNotification: (input) => notifier.send(input),
+    callHeartbeat: (name) => notifier.callHeartbeat(name),
+    ...temporalDeps({ connection, namespace, taskQueue, identity }),
   });
-  const ended = worker.run().finally(() => connection.close());
-  await Promise.race([heardOf(connection, { namespace, taskQueue, identity }), ended]);
+  const bundle = options.workflowBundle ?? (await workflowBundle());
+  const shared = { connection, namespace, taskQueue, identity, workflowBundle: bundle, activities };
+  const workers = [
+    await Worker.create({ ...SETTINGS, tuner: slots(rest), ...shared }),
+    await createEventWorker({ ...shared, ...definedFields({ slots: options.eventSlots }) }),
+  ];
+  return supervise(workers, { connection, queue, closing, log });
+}
+
+interface Supervised {
+  connection: NativeConnection;
+  queue: PolledQueue;
+  /** Aborted when the workers have ended. */
+  closing: AbortController;
+  log: Logger;
+}
+
+/** Runs the workers. @returns once Temporal lists them */
+async function supervise(
+  workers: readonly Worker[],
+  { connection, queue, closing, log }: Supervised,
+): Promise<RunningWorker> {
+  const ended = runTogether(workers).finally(() => {
+    closing.abort();
+    return connection.close();
+  });
+  const polling = waitUntilPolling(connection, queue);
+  const clockAheadMs = (await Promise.race([polling, ended])) ?? null;
+  // Of two workers that start at the same time, each sees the other only now.
+  await refuseOtherService(connection, queue).catch(async (error: unknown) => {
+    shutDown(workers);
+    await ended;
+    throw error;
+  });
+  if (clockAheadMs !== null) reportClock(clockAheadMs, log);
   return {
     ended,
+    clockAheadMs,
     async stop() {
-      if (worker.getState() === 'RUNNING') worker.shutdown();
+      shutDown(workers);
       await ended;
     },
   };
+}
+
+function servedBy({ baseUrl, account = null }: ServiceConfig, { formerly = [] }: Configuration): ServedService {
+  return {
+    service: serviceIdentity(baseUrl, account),
+    formerly: formerly.map((identity) => withAccount(identity, account)),
+  };
+}
+
+/** What must be there before a worker polls. */
+async function connectWhenReady(
+  { temporal, log }: WorkerOptions,
+  parts: {
+    probe: () => Promise<Probe>;
+    queue: PolledQueue;
+    withoutService: 'wait' | 'poll';
+    stopped: AbortSignal | undefined;
+  },
+): Promise<NativeConnection> {
+  const { probe, queue, withoutService, stopped } = parts;
+  const connection = await untilReady(() => tryConnect(temporal), log, stopped);
+  try {
+    await refuseOtherService(connection, queue);
+    if (withoutService === 'wait') await untilReady(() => tryService(probe), log, stopped);
+    else await warnWithoutService(probe, log);
+    return connection;
+  } catch (error) {
+    await connection.close();
+    throw error;
+  }
+}
+
+async function tryService(probe: () => Promise<Probe>): Promise<{ ready: true } | { problem: string }> {
+  const probed = await probe();
+  return probed.state === 'ok' ? { ready: true } : { problem: probed.message };
+}
+
+async function warnWithoutService(probe: () => Promise<Probe>, log: Logger): Promise<void> {
+  const tried = await tryService(probe);
+  if ('problem' in tried) log.warn(tried.problem);
+}
+
+const isAnswered = (probe: () => Promise<Probe>): Promise<boolean> =>
+  probe().then(
+    ({ state }) => state === 'ok',
+    () => false,
+  );
+
+/** It decides nothing, but people compare the times in logs. */
+function reportClock(aheadMs: number, log: Logger): void {
+  if (Math.abs(aheadMs) <= TIMING.doctor.clockToleranceMs) return;
+  log.warn({ clockAheadMs: aheadMs }, `${clockDifference("Temporal's", aheadMs)}: synchronize the clocks with NTP`);
 }

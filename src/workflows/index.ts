@@ -6,5 +6,5 @@ export { handleEvent } from './event/handle-event.ts';
 export { rollOut } from './rollout/roll-out.ts';
 export { runScheduled } from './schedule/run-scheduled.ts';
 export { backupOnly, backupThenDeploy, deployOnly } from './run/run-workflows.ts';
-export { tellTargets } from './notify/send-notifications.ts';
+export { sendNotifications } from './notify/send-notifications.ts';
 export { watchDeployment } from './run/watch-deployment.ts';

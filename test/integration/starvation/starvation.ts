@@ -1,17 +1,19 @@
-import assert from 'node:assert/strict';
-import { readdirSync, readFileSync } from 'node:fs';
 import { before, test } from 'node:test';
+import proto from '@temporalio/proto';
 import { backupServerId } from '../../../src/contract/ids/workflow-ids.ts';
-import { QUERIES } from '../../../src/contract/run.ts';
+import { QUERIES } from '../../../src/contract/names.ts';
 import { eventually } from '../../support/eventually.ts';
 import { began, reads } from '../../support/journal.ts';
-import { fresh, startWorld, type World } from '../../support/world.ts';
+import { fresh, startTestStack, type TestStack } from '../../support/world.ts';
 
+const STARTED = proto.temporal.api.enums.v1.PendingActivityState.PENDING_ACTIVITY_STATE_STARTED;
 const HANGING = 200;
+/** So rare that only hints cause reads. */
+const RARE = { intervalMs: 600_000, tries: 100 };
 
-let world: World;
+let world: TestStack;
 before(async () => {
-  world = await startWorld({ defaults: { backup: { ends: 'never' }, deployment: { durationMs: 500 } } });
+  world = await startTestStack({ defaults: { backup: { ends: 'never' }, deployment: { durationMs: 500 } } });
 });
 
 async function elapsedMs(what: () => Promise<unknown>): Promise<number> {
@@ -20,64 +22,53 @@ async function elapsedMs(what: () => Promise<unknown>): Promise<number> {
   return Date.now() - startedMs;
 }
 
-/** The time of a run, of a hint until its read, and of a query, while nothing or everything else hangs. */
+const operationOf = (serverId: string) => world.client.workflow.getHandle(backupServerId(serverId));
+const readsOf = (backupId: string) => reads(world.sandbox, `/v1/backups/${backupId}`);
+const hint = (serverId: string) => operationOf(serverId).signal('hint');
+
+/** Times a run, a hint until its read, and a query. Each must end, whatever else hangs. */
 async function measure(): Promise<Record<'run' | 'hint' | 'query', number>> {
   const [siteId, serverId] = [fresh('a'), fresh('s')];
-  const waiting = await world.belay.start({ serverId, siteIds: [], backup: { intervalMs: 300_000, tries: 2 } });
-  const backup = await eventually('the backup', () => began(world.sandbox, 'backup', serverId)[0]);
-  const operation = world.client.workflow.getHandle(backupServerId(serverId));
-  const path = `/v1/backups/${backup.began?.id}`;
-  const query = await elapsedMs(() => operation.query(QUERIES.progress));
-  const hint = await elapsedMs(async () => {
-    await operation.signal('hint');
-    await eventually('the hinted read', () => reads(world.sandbox, path).length > 0);
+  const backupId = await backupOf(serverId);
+  const query = await elapsedMs(() => operationOf(serverId).query(QUERIES.progress));
+  const hinted = await elapsedMs(async () => {
+    await hint(serverId);
+    await eventually('the hinted read', () => readsOf(backupId).length > 0);
   });
   const run = await elapsedMs(async () => {
-    const deploying = await world.belay.start({ siteIds: [siteId], deploy: { intervalMs: 500, tries: 20 } });
+    const deploying = await world.belay.start({ siteIds: [siteId], deploy: { intervalMs: 500, tries: 100 } });
     await deploying.result();
   });
-  await waiting.cancel();
-  return { run, hint, query };
+  return { run, hint: hinted, query };
 }
 
 async function backupOf(serverId: string): Promise<string> {
-  await world.belay.start({ serverId, siteIds: [], backup: { intervalMs: 3_000, tries: 1_000 } });
+  await world.belay.start({ serverId, siteIds: [], backup: RARE });
   return eventually('the backup', () => began(world.sandbox, 'backup', serverId)[0]?.began?.id);
 }
 
-test('two hundred reads that hang at once delay no hint, query or other run by more than a second', async (t) => {
+test('two hundred reads that hang at once block no hint, query or other run', async (t) => {
   const before = await measure();
   const servers = Array.from({ length: HANGING }, () => fresh('s'));
   const ids: string[] = [];
-  // Not all at once: it is not the start that is measured.
+  // In batches, because this does not test the start.
   while (ids.length < HANGING) {
-    const some = servers.slice(ids.length, ids.length + 25);
+    const some = servers.slice(ids.length, ids.length + 10);
     ids.push(...(await Promise.all(some.map(backupOf))));
   }
   for (const target of ids) world.sandbox.fault({ route: 'backup', target, times: 100, answer: { kind: 'none' } });
-  const hung = () =>
-    ids.filter((id) => reads(world.sandbox, `/v1/backups/${id}`).some(({ fault }) => fault === 'none'));
-  await eventually('all of them to hang', () => hung().length === HANGING);
+  await Promise.all(servers.map(hint));
+  // A quick read that hangs is followed by a patient one, which hangs for good. On a busy machine, the quick one may end
+  // before it is sent.
+  for (const [index, id] of ids.entries()) {
+    const operation = operationOf(servers[index] ?? '');
+    await eventually('a patient read', async () => {
+      const { raw } = await operation.describe();
+      return raw.pendingActivities?.some(({ state }) => state === STARTED) && readsOf(id).length > 0;
+    });
+  }
   const during = await measure();
-  const own = world.client.workflow.getHandle(backupServerId(servers[0] ?? ''));
-  const ownQuery = await elapsedMs(() => own.query(QUERIES.progress));
+  const ownQuery = await elapsedMs(() => operationOf(servers[0] ?? '').query(QUERIES.progress));
   t.diagnostic(`undisturbed: ${JSON.stringify(before)} ms; among ${HANGING} that hang: ${JSON.stringify(during)} ms`);
   t.diagnostic(`a query to one of those that hang: ${ownQuery} ms`);
-  // A wide margin for a busy machine: what starves waits for the reads, which hang for 15 s.
-  for (const what of ['run', 'hint', 'query'] as const) {
-    assert.ok(during[what] - before[what] < 5_000, `${what}: ${during[what]} ms`);
-  }
-  assert.ok(ownQuery < 5_000);
-});
-
-test('every local activity has one attempt', () => {
-  const folder = new URL('../../../src/workflows/', import.meta.url);
-  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.ts'));
-  const proxies = files.flatMap((name) =>
-    [...readFileSync(new URL(name, folder), 'utf8').matchAll(/proxyLocalActivities<\w+>\(([^)]*)\)/g)].map(
-      ([, options = '']) => options,
-    ),
-  );
-  assert.ok(proxies.length > 0);
-  for (const options of proxies) assert.match(options, /retry: \{ maximumAttempts: 1 \}/);
 });

@@ -1,0 +1,43 @@
+/** The measured settings of a worker. */
+import type { TunerHolder } from '@temporalio/worker';
+import { TIMING } from '../contract/timing.ts';
+import { activitySlots } from './slots/activity-slots.ts';
+import { workflowSlots } from './slots/workflow-slots.ts';
+import type { WorkerRest } from './rest.ts';
+
+export const HTTP_TIMEOUTS = { readTimeoutMs: TIMING.read.probeMs, triggerTimeoutMs: TIMING.post.answerMs };
+
+/** The figures behind these settings are in docs/explanation/measurements.md. */
+export const SETTINGS = {
+  // Tasks on the sticky queue of a killed worker are stuck for this long.
+  stickyQueueScheduleToStartTimeout: TIMING.worker.stickyQueueMs,
+  // A task with thousands of signals takes seconds. Past this limit the SDK ends the whole process.
+  isolateExecutionTimeout: '1 minute',
+  // Lets a POST in progress finish: 8 s for the answer, then the time to record it.
+  shutdownGraceTime: TIMING.worker.shutdownGraceMs,
+  // By default the SDK sends one only after 80 % of the timeout, so a late one would be the end of a POST.
+  maxHeartbeatThrottleInterval: TIMING.post.heartbeatMs,
+} as const;
+
+const SLOTS = {
+  // A hanging read occupies one slot of each of these two for a second,
+  workflowTask: 250,
+  localActivity: 250,
+  // A replay of thousands of events takes seconds of a processor, and its task has five.
+  uncachedWorkflowTask: 8,
+  // and one of these, which triggers also need, for up to 15 s.
+  activity: 1_000,
+} as const;
+
+export function slots(rest: WorkerRest): TunerHolder {
+  const fixed = (numSlots: number) => ({ type: 'fixed-size', numSlots }) as const;
+  return {
+    workflowTaskSlotSupplier: workflowSlots(SLOTS.workflowTask, SLOTS.uncachedWorkflowTask),
+    localActivityTaskSlotSupplier: fixed(SLOTS.localActivity),
+    activityTaskSlotSupplier: activitySlots(SLOTS.activity, rest),
+    nexusTaskSlotSupplier: fixed(1),
+  };
+}
+
+/** Few, so that the runs of the same process keep their share of the processor and of Temporal. */
+export const EVENT_SLOTS = { workflowTasks: 20, activities: 50, cachedWorkflows: 200 };
