@@ -1,11 +1,11 @@
-/** The door to Temporal for whoever starts runs and waits for them: the command line, and any program. */
+/** Connects to Temporal to start runs and wait for them, for the command line and for other programs. */
 import type { RunInput, RunResult } from '../contract/run.ts';
-import type { EventInput } from '../contract/event.ts';
-import { getEvent, listEvents, type EventFilter, type TakenEvent } from './events/list-events.ts';
+import { getEvent, listEvents, type EventDetails, type EventFilter, type ReceivedEvent } from './events/list-events.ts';
 import { listRuns, type RunFilter } from './runs/list-runs.ts';
-import { openSession, type ConnectOptions } from './connection/session.ts';
 import { createRollouts, type Rollouts } from './rollouts/rollouts.ts';
 import { createRun, type Run } from './runs/run-handle.ts';
+import { findServiceNow } from './connection/find-service.ts';
+import { openSession, type ConnectOptions } from './connection/session.ts';
 import { createSchedules, type Schedules } from './schedules/schedules.ts';
 import { startRun, type StartOptions } from './runs/start-run.ts';
 
@@ -13,18 +13,20 @@ export type { ConnectOptions };
 
 /** @throws BelayError, from every call */
 export interface Belay {
-  /** Starts a run, or attaches to the one with the same key. What it does follows from the input. */
+  /** Starts a run, or attaches to the one with the same key. The input determines what the run does. */
   start(input: RunInput, options?: StartOptions): Promise<Run>;
-  /** A run that was started before. Nothing is asked until a call on it. */
+  /** A run that was started before. Sends no request until you call a method of it. */
   get(workflowId: string, runId?: string): Run;
-  /** Runs of the past and present, newest first. */
+  /** Running and closed runs, newest first. */
   list(filter?: RunFilter): Promise<RunResult[]>;
-  /** Events that came, the newest first. */
-  listEvents(filter?: EventFilter): Promise<TakenEvent[]>;
-  /** One of them, with its redacted body. */
-  getEvent(workflowId: string): Promise<EventInput>;
+  /** Received events, newest first. */
+  listEvents(filter?: EventFilter): Promise<ReceivedEvent[]>;
+  /** One received event, with its redacted body and what it caused. */
+  getEvent(workflowId: string): Promise<EventDetails>;
   readonly rollouts: Rollouts;
   readonly schedules: Schedules;
+  /** The identity of the service that a start would be for; null if no one names it and no worker polls. */
+  findService(): Promise<string | null>;
   close(): Promise<void>;
 }
 
@@ -39,6 +41,7 @@ export async function connect(options: ConnectOptions = {}): Promise<Belay> {
     getEvent: (workflowId) => getEvent(session, workflowId),
     rollouts: createRollouts(session),
     schedules: createSchedules(session),
+    findService: () => findServiceNow(session),
     close,
   };
 }

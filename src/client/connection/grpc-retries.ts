@@ -1,6 +1,6 @@
 /**
- * Retries of single calls to Temporal, as the SDK makes them, but ended before the connection is closed: the SDK's own
- * would go on into the closed one, and throw where nobody can catch it.
+ * Retries single calls to Temporal as the SDK does, but stops before the connection is closed. The SDK's own retries
+ * would continue on the closed connection, and throw where no code can catch the error.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { defaultGrpcRetryOptions, makeGrpcRetryInterceptor } from '@temporalio/client';
@@ -19,7 +19,7 @@ export function createRetries(maxAttempts: number) {
   });
   return {
     interceptor,
-    /** Resolves when no further call will be made. */
+    /** Stops retrying. Resolves when no further call will be made. */
     async end(): Promise<void> {
       ended = true;
       const pendingMs = lastRetryAtMs - Date.now();

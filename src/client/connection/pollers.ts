@@ -1,37 +1,48 @@
-/** Whether a worker is there: nothing is started that nobody would take up, or only hours later. */
+/** The pollers of a task queue, as Temporal remembers them. */
+import { optionalTsToMs } from '@temporalio/common/lib/time.js';
 import proto from '@temporalio/proto';
-import type { Client, WorkflowService } from '@temporalio/client';
-import { BelayError } from '../../contract/results/belay-error.ts';
-import type { Session } from '../session.ts';
+import type { WorkflowService } from '@temporalio/client';
+import { TIMING } from '../../contract/timing.ts';
 
-/** A poll lasts a minute, so a worker that is there was seen in this time. */
-const SEEN_WITHIN_MS = 70_000;
+const { TASK_QUEUE_TYPE_WORKFLOW } = proto.temporal.api.enums.v1.TaskQueueType;
 
-export const NO_WORKER_REMEDY = 'start one with `belay worker`, or set BELAY_TASK_QUEUE to the queue it polls';
-
-export async function workerSeen(client: Client, namespace: string, taskQueue: string): Promise<boolean> {
-  return (await workersSeen(client.workflowService, namespace, taskQueue)).length > 0;
+export interface Poller {
+  identity: string;
+  /** By Temporal's clock. */
+  polledMs: number;
 }
 
-/** @throws BelayError `NoWorker` */
-export async function refuseWithoutWorker({ client, namespace, taskQueue }: Session): Promise<void> {
-  if (await workerSeen(client, namespace, taskQueue)) return;
-  throw new BelayError('NoWorker', `no worker polls the task queue "${taskQueue}": ${NO_WORKER_REMEDY}`);
+interface PolledQueue {
+  namespace: string;
+  taskQueue: string;
+  /** Default: that of workflow tasks. */
+  type?: proto.temporal.api.enums.v1.TaskQueueType;
 }
 
-/** The identities of the workers that polled not long ago. */
-export async function workersSeen(
+/** Whether they still poll or not. */
+export async function pollersOf(
   service: Pick<WorkflowService, 'describeTaskQueue'>,
-  namespace: string,
-  taskQueue: string,
-): Promise<string[]> {
+  { namespace, taskQueue, type = TASK_QUEUE_TYPE_WORKFLOW }: PolledQueue,
+): Promise<Poller[]> {
   const { pollers } = await service.describeTaskQueue({
     namespace,
     taskQueue: { name: taskQueue },
-    taskQueueType: proto.temporal.api.enums.v1.TaskQueueType.TASK_QUEUE_TYPE_WORKFLOW,
+    taskQueueType: type,
   });
-  const nowMs = Date.now();
+  return pollers.map(({ identity, lastAccessTime }) => ({
+    identity: identity ?? '',
+    polledMs: optionalTsToMs(lastAccessTime) ?? 0,
+  }));
+}
+
+/**
+ * The identities of those that polled within one long poll of the latest, because the clock of this machine may differ
+ * from Temporal's.
+ * @param nowMs by Temporal's clock, if it is known
+ */
+export function latelyPolling(pollers: readonly Poller[], nowMs = -Infinity): string[] {
+  const latestMs = Math.max(nowMs, ...pollers.map(({ polledMs }) => polledMs));
   return pollers
-    .filter(({ lastAccessTime }) => nowMs - Number(lastAccessTime?.seconds ?? 0) * 1000 < SEEN_WITHIN_MS)
-    .map(({ identity }) => identity ?? '');
+    .filter(({ polledMs }) => latestMs - polledMs < TIMING.worker.seenWithinMs)
+    .map(({ identity }) => identity);
 }

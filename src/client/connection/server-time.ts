@@ -1,25 +1,53 @@
-/** What time Temporal has: it tells by when it last saw somebody poll, so we poll a queue that nobody uses. */
-import { tsToMs } from '@temporalio/common/lib/time.js';
+/** Reads Temporal's clock. Temporal records when it last saw a poller, so this polls a queue that no worker uses. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { ConnectionLike } from '@temporalio/client';
 import proto from '@temporalio/proto';
-import type { Place } from '../../cli/doctor/place.ts';
+import { TIMING } from '../../contract/timing.ts';
+import { pollersOf } from './pollers.ts';
 
-/** The shortest deadline a poll may have is two seconds; it comes back two seconds before its deadline. */
-const POLL_MS = 2_300;
+const { TASK_QUEUE_TYPE_ACTIVITY } = proto.temporal.api.enums.v1.TaskQueueType;
+/** One for everybody, because each queue leaves a record in Temporal's database. */
+const TASK_QUEUE = 'belay-clock';
 
-export async function serverTimeMs({ connection, namespace }: Place): Promise<number> {
-  const taskQueue = { name: `belay-doctor-${process.pid}-${Date.now()}` };
-  const identity = 'belay doctor';
-  await connection.withDeadline(Date.now() + POLL_MS, () =>
-    connection.workflowService.pollActivityTaskQueue({ namespace, taskQueue, identity }),
+let polls = 0;
+
+/** @throws if Temporal does not answer, or lets this client not poll */
+export async function serverTimeMs(connection: ConnectionLike, namespace: string): Promise<number> {
+  const identity = `belay clock ${process.pid}-${Date.now()}-${(polls += 1)}`;
+  const { workflowService } = connection;
+  const polling = new AbortController();
+  const deadlineMs = Date.now() + TIMING.client.serverTimeMs;
+  const ended = connection.withDeadline(deadlineMs, () =>
+    connection.withAbortSignal(polling.signal, () =>
+      workflowService.pollActivityTaskQueue({ namespace, taskQueue: { name: TASK_QUEUE }, identity }),
+    ),
   );
-  const endedMs = Date.now();
-  const { pollers } = await connection.workflowService.describeTaskQueue({
-    namespace,
-    taskQueue,
-    taskQueueType: proto.temporal.api.enums.v1.TaskQueueType.TASK_QUEUE_TYPE_ACTIVITY,
-  });
-  const seen = pollers.find((poller) => poller.identity === identity)?.lastAccessTime;
-  if (seen === undefined || seen === null) throw new Error('it did not tell its time');
-  // As if it had been asked just now.
-  return tsToMs(seen) + (Date.now() - endedMs);
+  try {
+    return await Promise.race([seenMs(connection, namespace, identity), ended.then(() => unseen())]);
+  } finally {
+    polling.abort();
+    ended.catch(() => undefined);
+  }
+}
+
+/** Temporal lists a poller as soon as it polls. */
+async function seenMs({ workflowService }: ConnectionLike, namespace: string, identity: string): Promise<number> {
+  const endMs = performance.now() + TIMING.client.serverTimeMs;
+  while (performance.now() < endMs) {
+    const askedMs = performance.now();
+    const pollers = await pollersOf(workflowService, {
+      namespace,
+      taskQueue: TASK_QUEUE,
+      type: TASK_QUEUE_TYPE_ACTIVITY,
+    });
+    const own = pollers.find((poller) => poller.identity === identity);
+    // Adds the time that may have passed since the poll.
+    if (own !== undefined) return own.polledMs + (performance.now() - askedMs);
+    await sleep(TIMING.worker.visiblePauseMs);
+  }
+  return unseen();
+}
+
+function unseen(): never {
+  throw new Error('Temporal did not report its time');
 }

@@ -1,25 +1,42 @@
-/** Opening a connection to Temporal for whoever starts runs, looks, or hands events over. */
+/** Opens the connection to Temporal that every part of the client shares. */
 import { Client, Connection } from '@temporalio/client';
-import { ConfigError, taskQueue as configuredTaskQueue } from '../../config/environment/environment.ts';
-import { findTemporal, type TemporalPlace } from '../../config/temporal/find-temporal.ts';
+import { ConfigError } from '../../config/environment/config-error.ts';
+import { identityFrom, taskQueue as configuredTaskQueue } from '../../config/environment/environment.ts';
+import { findTemporal, type TemporalEndpoint } from '../../config/temporal/find-temporal.ts';
 import { BelayError } from '../../contract/results/belay-error.ts';
 import { createRetries } from './grpc-retries.ts';
-import type { Session } from '../session.ts';
+import { TIMING } from '../../contract/timing.ts';
 
-const CONNECT_TIMEOUT_MS = 4_000;
-const MAX_RECONNECT_PAUSE_MS = 2_000;
-/** About a second: an outage is for us to wait out, and to tell of. */
+export interface Session {
+  client: Client;
+  namespace: string;
+  taskQueue: string;
+  /** Base URL of the Temporal UI; null if it is not configured. */
+  uiUrl: string | null;
+  /** The identity of the service that the caller named; null: find it. */
+  service: string | null;
+}
+
+/** Temporal limits how many requests a namespace may send at once. */
+export const IN_PARALLEL = { concurrency: 10 } as const;
+
+/** About a second. Belay itself waits out and reports longer outages. */
 const GRPC_ATTEMPTS = 4;
 
 export interface ConnectOptions {
-  /** A connection to share; it isn't closed by `close`. Default: one of its own, configured as Temporal's are. */
+  /** A connection to share, which `close` leaves open. Default: a new one, configured like other Temporal clients. */
   connection?: Connection;
-  /** `host:port` of a Temporal without TLS; nothing that is configured counts then. */
+  /** `host:port` of a Temporal server without TLS, instead of the configured one. */
   address?: string;
   namespace?: string;
   taskQueue?: string;
-  /** Where people reach the Temporal UI, for links. */
+  /** Base URL of the Temporal UI, for links. */
   uiUrl?: string;
+  /**
+   * Base URL of the service that runs are for. Default: `BELAY_SERVICE`, else `service` in belay.yaml, else the one that
+   * the workers serve.
+   */
+  service?: string;
 }
 
 export interface OpenSession {
@@ -27,21 +44,23 @@ export interface OpenSession {
   close: () => Promise<void>;
 }
 
-/** @param lazy don't ask for Temporal yet: every call does. @throws BelayError of type `TemporalUnreachable` or `Usage` */
+/** @param lazy connect on the first call. @throws BelayError of type `TemporalUnreachable` or `Usage` */
 export async function openSession(options: ConnectOptions, lazy = false): Promise<OpenSession> {
-  const place = options.address === undefined ? configured() : plainPlace(options.address);
-  const { connection, close } = options.connection === undefined ? await open(place, lazy) : shared(options.connection);
-  const namespace = options.namespace ?? place.namespace;
+  const endpoint = options.address === undefined ? orUsage(findTemporal) : plainEndpoint(options.address);
+  const { connection, close } =
+    options.connection === undefined ? await open(endpoint, lazy) : shared(options.connection);
+  const namespace = options.namespace ?? endpoint.namespace;
   const session: Session = {
     client: new Client({ connection, namespace }),
     namespace,
     taskQueue: options.taskQueue ?? configuredTaskQueue(),
-    uiUrl: options.uiUrl ?? place.uiUrl,
+    uiUrl: options.uiUrl ?? endpoint.uiUrl,
+    service: options.service === undefined ? null : orUsage(() => identityFrom('the service', options.service ?? '')),
   };
   return { session, close };
 }
 
-/** It is closed by whoever opened it. */
+/** The caller opened it, so the caller closes it. */
 const shared = (connection: Connection): Opened => ({ connection, close: () => Promise.resolve() });
 
 interface Opened {
@@ -49,34 +68,38 @@ interface Opened {
   close: () => Promise<void>;
 }
 
-function configured(): TemporalPlace {
+/** @throws BelayError `Usage` for a mistake in the configuration */
+export function orUsage<T>(read: () => T): T {
   try {
-    return findTemporal();
+    return read();
   } catch (error) {
     if (error instanceof ConfigError) throw new BelayError('Usage', error.message);
     throw error;
   }
 }
 
-function plainPlace(address: string): TemporalPlace {
+function plainEndpoint(address: string): Pick<TemporalEndpoint, 'connectionOptions' | 'namespace' | 'uiUrl'> {
   return { connectionOptions: { address }, namespace: 'default', uiUrl: null };
 }
 
-async function open({ connectionOptions }: TemporalPlace, lazy: boolean): Promise<Opened> {
+async function open(
+  { connectionOptions }: Pick<TemporalEndpoint, 'connectionOptions'>,
+  lazy: boolean,
+): Promise<Opened> {
   const { address } = connectionOptions;
   const retries = createRetries(GRPC_ATTEMPTS);
   try {
     const all = {
       ...connectionOptions,
-      connectTimeout: CONNECT_TIMEOUT_MS,
+      connectTimeout: TIMING.client.connectMs,
       interceptors: [retries.interceptor],
-      // Two minutes else, after a long outage.
-      channelArgs: { 'grpc.max_reconnect_backoff_ms': MAX_RECONNECT_PAUSE_MS },
+      // The default is two minutes after a long outage.
+      channelArgs: { 'grpc.max_reconnect_backoff_ms': TIMING.client.maxReconnectPauseMs },
     };
     const connection = lazy ? Connection.lazy(all) : await Connection.connect(all);
     return { connection, close: () => retries.end().then(() => connection.close()) };
   } catch (error) {
-    const remedy = 'start `belay dev`, or set TEMPORAL_ADDRESS to where Temporal is';
+    const remedy = 'start `belay dev`, or set TEMPORAL_ADDRESS to the address of Temporal';
     throw new BelayError('TemporalUnreachable', `no Temporal server answers at ${address}: ${remedy}`, null, {
       cause: error,
     });

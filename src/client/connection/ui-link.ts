@@ -1,5 +1,5 @@
 /** Links into the Temporal UI. */
-import type { Session } from '../session.ts';
+import type { Session } from './session.ts';
 
 export interface Linked {
   workflowId: string | null;
@@ -7,7 +7,7 @@ export interface Linked {
   links: { ui: string | null };
 }
 
-/** The workflow doesn't know where people reach the UI. */
+/** A workflow does not know the UI's address, so the client adds the link. */
 export function withLink<R extends Linked>({ uiUrl, namespace }: Pick<Session, 'uiUrl' | 'namespace'>, result: R): R {
   if (uiUrl === null || result.workflowId === null) return result;
   const [workflowId, runId] = [result.workflowId, result.runId ?? ''].map(encodeURIComponent);

@@ -1,23 +1,43 @@
-/** What activities ask Temporal itself. */
+/** What activities look up and signal at Temporal. */
 import { Client, type ConnectionLike } from '@temporalio/client';
-import type { ActivityDeps } from '../../activities/index.ts';
-import { serversOf, sharedBackup } from './backup-records.ts';
-import { completedBackup } from './find-completed-backup.ts';
-import { createHolder } from './hold-server.ts';
-import { holderOf } from './find-lock-holder.ts';
-import { createWaker } from './wake-waiters.ts';
+import type { ActivityDeps } from '../../activities/deps.ts';
+import { findBackupRecord, findServersOfBackup, findSharedBackup } from './backup-records.ts';
+import { findCompletedBackup } from './find-completed-backup.ts';
+import { hasColleagues } from './has-colleagues.ts';
+import { createHoldServer } from './hold-server.ts';
+import { findLockHolder } from './find-lock-holder.ts';
+import { isActivityAwaited } from './is-activity-awaited.ts';
+import { createWakeWaiters } from './wake-waiters.ts';
 
 export function temporalDeps(temporal: {
   connection: ConnectionLike;
   namespace: string;
-}): Pick<ActivityDeps, 'findBackup' | 'findHolder' | 'wake' | 'hold' | 'serversOf' | 'sharedBackup'> {
-  const client = new Client(temporal);
+  taskQueue: string;
+  /** Of the worker that executes the activities. */
+  identity: string;
+}): Pick<
+  ActivityDeps,
+  | 'findBackupRecord'
+  | 'isAwaited'
+  | 'hasColleagues'
+  | 'findCompletedBackup'
+  | 'findLockHolder'
+  | 'wakeWaiters'
+  | 'holdServer'
+  | 'findServersOfBackup'
+  | 'findSharedBackup'
+> {
+  const { connection, namespace, taskQueue, identity } = temporal;
+  const client = new Client({ connection, namespace });
   return {
-    findBackup: (query) => completedBackup(client, query),
-    findHolder: (lockId) => holderOf(client, lockId),
-    wake: createWaker(client),
-    hold: createHolder(client),
-    serversOf: (backupId) => serversOf(client, backupId),
-    sharedBackup: (serverId) => sharedBackup(client, serverId),
+    hasColleagues: () => hasColleagues(client, { taskQueue, identity }),
+    isAwaited: (taskToken) => isActivityAwaited(client, taskToken),
+    findCompletedBackup: (query) => findCompletedBackup(client, query),
+    findBackupRecord: (backupId) => findBackupRecord(client, backupId),
+    findLockHolder: (lockId) => findLockHolder(client, lockId),
+    wakeWaiters: createWakeWaiters(client),
+    holdServer: createHoldServer(client),
+    findServersOfBackup: (query) => findServersOfBackup(client, query),
+    findSharedBackup: (query) => findSharedBackup(client, query),
   };
 }

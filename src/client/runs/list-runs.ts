@@ -1,15 +1,19 @@
-/** Runs of the past and present, newest first. */
+/** Lists running and closed runs, newest first. */
 import type { WorkflowExecutionInfo } from '@temporalio/client';
-import { RUN_TYPES, type Outcome, type RunResult } from '../../contract/run.ts';
-import { someAtOnce } from '../connection/at-once.ts';
-import { asBelayError } from '../connection/to-belay-error.ts';
+import pMap from 'p-map';
+import { type RunResult } from '../../contract/run.ts';
+import { appTarget, siteTarget, targetAttribute } from '../../contract/target.ts';
+import { toBelayError } from '../connection/to-belay-error.ts';
 import { withLink } from '../connection/ui-link.ts';
 import { newest, quoted } from '../connection/list-filter.ts';
-import type { Session } from '../session.ts';
+import { IN_PARALLEL, type Session } from '../connection/session.ts';
 import { closedResult, knownOf } from './run-status.ts';
+import { TIMING } from '../../contract/timing.ts';
+import { RUN_TYPES, type Outcome } from '../../contract/names.ts';
 
 export interface RunFilter {
   siteId?: string;
+  appId?: string;
   serverId?: string;
   outcome?: Outcome;
   /** Started at or after this time, ISO 8601. */
@@ -19,18 +23,17 @@ export interface RunFilter {
 }
 
 const DEFAULT_LIMIT = 20;
-const LIST_TIMEOUT_MS = 20_000;
 
 export async function listRuns(session: Session, filter: RunFilter): Promise<RunResult[]> {
-  return session.client.withDeadline(Date.now() + LIST_TIMEOUT_MS, () => list(session, filter));
+  return session.client.withDeadline(Date.now() + TIMING.client.listMs, () => list(session, filter));
 }
 
 async function list(session: Session, filter: RunFilter): Promise<RunResult[]> {
   const limit = filter.limit ?? DEFAULT_LIMIT;
   try {
-    return await someAtOnce(await newest(session, queryOf(filter), limit), (info) => resultOf(session, info));
+    return await pMap(await newest(session, queryOf(filter), limit), (info) => resultOf(session, info), IN_PARALLEL);
   } catch (error) {
-    throw asBelayError(error, 'list runs');
+    throw toBelayError(error, 'list runs');
   }
 }
 
@@ -40,18 +43,19 @@ async function resultOf(session: Session, info: WorkflowExecutionInfo): Promise<
   return withLink(session, await closedResult(session.client.workflow.getHandle(info.workflowId, info.runId), known));
 }
 
-function queryOf({ siteId, serverId, outcome, since }: RunFilter): string {
+function queryOf({ siteId, appId, serverId, outcome, since }: RunFilter): string {
   return [
     `WorkflowType IN (${RUN_TYPES.map(quoted).join(', ')})`,
-    ...(siteId === undefined ? [] : [`BelaySite = ${quoted(siteId)}`]),
+    ...(siteId === undefined ? [] : [`BelaySite = ${quoted(targetAttribute(siteTarget(siteId)))}`]),
+    ...(appId === undefined ? [] : [`BelaySite = ${quoted(targetAttribute(appTarget(appId)))}`]),
     ...(serverId === undefined ? [] : [`BelayServer = ${quoted(serverId)}`]),
     ...(outcome === undefined ? [] : [outcomeQuery(outcome)]),
     ...(since === undefined ? [] : [`StartTime >= ${quoted(since)}`]),
   ].join(' AND ');
 }
 
-/** A run that was terminated could not note its outcome. */
+/** A terminated run could not record its outcome. */
 function outcomeQuery(outcome: Outcome): string {
-  const noted = `BelayOutcome = ${quoted(outcome)}`;
-  return outcome === 'unknown' ? `(${noted} OR ExecutionStatus = 'Terminated')` : noted;
+  const recorded = `BelayOutcome = ${quoted(outcome)}`;
+  return outcome === 'unknown' ? `(${recorded} OR ExecutionStatus = 'Terminated')` : recorded;
 }

@@ -1,20 +1,18 @@
-/** One run, seen from outside. */
+/** A handle to one run. */
 import type { WorkflowFailedError, WorkflowHandle } from '@temporalio/client';
 import type { RunResult } from '../../contract/run.ts';
 import { shellWord } from '../../contract/wording/safe-text.ts';
 import { withLink } from '../connection/ui-link.ts';
-import type { Session } from '../session.ts';
+import type { Session } from '../connection/session.ts';
 import { awaitResult, soon } from '../connection/await-result.ts';
 import { BelayError } from '../../contract/results/belay-error.ts';
 import { emptyResult } from '../../contract/results/empty-results.ts';
 import { failedResult } from './closed-run.ts';
 import { describeRun, knownOf, statusOf, whole, type RunStatus } from './run-status.ts';
-
-/** Whoever stopped waiting doesn't want to wait for long. */
-const LAST_LOOK_MS = 1_500;
+import { TIMING } from '../../contract/timing.ts';
 
 export interface WaitOptions {
-  /** Ends the waiting, not the run. */
+  /** Stops waiting, without cancelling the run. */
   signal?: AbortSignal;
 }
 
@@ -23,13 +21,13 @@ export interface Run {
   readonly workflowId: string;
   /** Null for the latest run with this id. */
   readonly runId: string | null;
-  /** Whether the run was there before. */
+  /** Whether the run had been started before. */
   readonly attached: boolean;
-  /** The result of a run that `completed`; any other outcome is thrown, with its result. */
+  /** Waits for the result. Throws unless the outcome is `completed`; the error carries the result. */
   result(options?: WaitOptions): Promise<RunResult>;
-  /** What is known now. */
+  /** The current status. */
   status(): Promise<RunStatus>;
-  /** Asks the run to end; what has begun at the service goes on there. */
+  /** Cancels the run. An operation that has begun continues at the service. */
   cancel(): Promise<void>;
 }
 
@@ -77,15 +75,15 @@ async function runError(session: Session, named: Named, error: WorkflowFailedErr
   return new BelayError(type, message, withLink(session, result));
 }
 
-/** With the latest that is known, for whoever decides what to do now. */
+/** Carries the latest known result, so that the caller can decide what to do. */
 async function stoppedWaiting(session: Session, named: Named): Promise<BelayError> {
   const { handle } = named;
-  const late = new Promise<null>((resolve) => setTimeout(resolve, LAST_LOOK_MS, null).unref());
+  const late = new Promise<null>((resolve) => setTimeout(resolve, TIMING.client.lastQueryMs, null).unref());
   const status = await Promise.race([statusOf(session, handle).catch(() => null), late]);
   const known = status === null || status.contact === 'closed' ? withLink(session, idsOf(named)) : status.result;
   return new BelayError(
     'StoppedWaiting',
-    `stopped waiting, the run goes on: belay wait ${shellWord(handle.workflowId)}`,
+    `stopped waiting, the run continues; wait again with: belay wait ${shellWord(handle.workflowId)}`,
     known,
   );
 }

@@ -1,13 +1,13 @@
-/** What a run's history tells of it where the run itself can't be asked: its input, and the ends of its operations. */
+/** Reads from a run's history what the run itself does not answer: its input and the results of its operations. */
 import type { WorkflowHandle } from '@temporalio/client';
-import { defaultPayloadConverter, type Payload } from '@temporalio/common';
 import type { BackupResult, DeploymentResult, RunInput } from '../../contract/run.ts';
+import { decoded } from '../connection/workflow-input.ts';
 
 export interface HistoryFacts {
   input: RunInput | null;
   /** The operations that have closed. */
   parts: (BackupResult | DeploymentResult)[];
-  /** The one that was begun last and hasn't closed. */
+  /** The operation that was started last, if it has not closed. */
   open: { workflowId: string; runId: string } | null;
 }
 
@@ -16,17 +16,11 @@ type Events = NonNullable<Awaited<ReturnType<WorkflowHandle['fetchHistory']>>['e
 export async function historyFacts(handle: WorkflowHandle): Promise<HistoryFacts> {
   const { events } = await handle.fetchHistory();
   const facts: HistoryFacts = { input: null, parts: [], open: null };
-  for (const event of events ?? []) note(facts, event);
+  for (const event of events ?? []) recordEvent(facts, event);
   return facts;
 }
 
-/** What a workflow was started with. */
-export async function inputOf<T>(handle: WorkflowHandle): Promise<T | null> {
-  const { events } = await handle.fetchHistory();
-  return decoded<T>(events?.[0]?.workflowExecutionStartedEventAttributes?.input?.payloads);
-}
-
-function note(facts: HistoryFacts, event: Events[number]): void {
+function recordEvent(facts: HistoryFacts, event: Events[number]): void {
   const started = event.workflowExecutionStartedEventAttributes;
   if (started) facts.input = decoded<RunInput>(started.input?.payloads);
   const begun = event.childWorkflowExecutionStartedEventAttributes?.workflowExecution;
@@ -41,9 +35,4 @@ function note(facts: HistoryFacts, event: Events[number]): void {
   const failed = event.childWorkflowExecutionFailedEventAttributes?.failure?.applicationFailureInfo?.details;
   const part = decoded<BackupResult | DeploymentResult>((completed ?? failed)?.payloads);
   if (part !== null) facts.parts.push(part);
-}
-
-function decoded<T>(payloads: Payload[] | null | undefined): T | null {
-  const [payload] = payloads ?? [];
-  return payload === undefined ? null : defaultPayloadConverter.fromPayload<T>(payload);
 }

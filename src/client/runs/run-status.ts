@@ -1,4 +1,4 @@
-/** What is known of a run now: by its own word within three seconds, else by what Temporal keeps of it. */
+/** The current status of a run: its own answer within three seconds, else what Temporal's records show. */
 import {
   WorkflowFailedError,
   type WorkflowExecutionDescription,
@@ -6,45 +6,38 @@ import {
   type WorkflowHandle,
 } from '@temporalio/client';
 import { defineSearchAttributeKey } from '@temporalio/common';
-import {
-  QUERIES,
-  RUN_TYPES,
-  type BackupResult,
-  type DeploymentResult,
-  type OperationProgress,
-  type Phase,
-  type RunMemo,
-  type RunProgress,
-  type RunResult,
-  type Waiting,
-} from '../../contract/run.ts';
+import { QUERIES, RUN_TYPES, type Phase } from '../../contract/names.ts';
+import type { BackupResult, DeploymentResult, RunMemo, RunProgress, RunResult } from '../../contract/run.ts';
+import type { OperationProgress } from '../../contract/operation.ts';
+import { isSameTarget } from '../../contract/target.ts';
+import type { Waiting } from '../../contract/waiting.ts';
 import { BelayError } from '../../contract/results/belay-error.ts';
 import { historyFacts } from './run-history.ts';
 import { withLink } from '../connection/ui-link.ts';
 import { emptyResult } from '../../contract/results/empty-results.ts';
 import { failedResult, resultOfInput } from './closed-run.ts';
-import type { Session } from '../session.ts';
-import { workerSeen } from '../connection/pollers.ts';
+import type { Session } from '../connection/session.ts';
+import { workerSeen } from '../connection/workers-seen.ts';
+import { TIMING } from '../../contract/timing.ts';
 
-const QUERY_TIMEOUT_MS = 3_000;
 const PHASE = defineSearchAttributeKey('BelayPhase', 'KEYWORD');
 
-/** Attempts of one workflow task after which it is not bad luck any more. */
+/** Attempts of one workflow task after which the run counts as stuck. */
 const STUCK_ATTEMPTS = 3;
 
 export type Contact =
   | 'closed'
-  /** The run answered for itself. */
+  /** The run answered. */
   | 'answers'
-  /** No worker has taken it up yet. */
+  /** No worker has picked it up yet. */
   | 'not_begun'
-  /** Begun, but no worker answers for it now. */
+  /** It has begun, but no worker answers for it now. */
   | 'silent'
-  /** A worker is there, and fails at it again and again. */
+  /** A worker is running, but fails at its workflow task again and again. */
   | 'stuck';
 
 export interface RunStatus {
-  /** In flight `outcome` is null, and `phase` tells where it is. */
+  /** While it runs, `outcome` is null and `phase` shows how far it is. */
   result: RunResult;
   waiting: Waiting | null;
   contact: Contact;
@@ -66,22 +59,22 @@ export async function statusOf(session: Session, handle: WorkflowHandle): Promis
   const { operation } = progress;
   const inFlight =
     operation === null ? null : await askProgress<OperationProgress>(session, operation.workflowId, operation.runId);
-  const result = inFlight === null ? progress.result : withPart(progress.result, inFlight.result);
+  const result = inFlight === null ? progress.result : withOperation(progress.result, inFlight);
   return { result: withLink(session, result), waiting: inFlight?.waiting ?? progress.waiting, contact: 'answers' };
 }
 
-/** @throws BelayError `NotFound` where the id is that of something else: a lock, for one, belongs to several runs */
+/** @throws BelayError `NotFound` if the id is not a run's: a lock, for example, belongs to several runs */
 export async function describeRun(handle: WorkflowHandle): Promise<WorkflowExecutionDescription> {
   const described = await handle.describe();
   if ((RUN_TYPES as readonly string[]).includes(described.type)) return described;
-  const remedy = 'give the id of the run, as `belay list` shows it';
-  throw new BelayError('NotFound', `${handle.workflowId} is no run but a ${described.type}: ${remedy}`);
+  const remedy = 'use the id of a run from `belay list`';
+  throw new BelayError('NotFound', `${handle.workflowId} is not a run but a ${described.type}: ${remedy}`);
 }
 
 const handleOf = (session: Session, { workflowId, runId }: WorkflowExecutionDescription): WorkflowHandle =>
   session.client.workflow.getHandle(workflowId, runId);
 
-/** The result of a closed run; a terminated one left none itself. */
+/** Completes the result of a closed run: a terminated one left none itself. */
 export async function whole(
   session: Session,
   described: WorkflowExecutionDescription,
@@ -90,7 +83,7 @@ export async function whole(
   return result.error?.type === 'Terminated' ? enriched(session, described, result) : result;
 }
 
-/** A result with what the run's history and the operation in flight tell, for one that says nothing itself. */
+/** Adds what the run's history and its operation in flight show, for a run that does not answer itself. */
 async function enriched(
   session: Session,
   described: WorkflowExecutionDescription,
@@ -105,12 +98,12 @@ async function enriched(
   return parts.reduce<RunResult>(withPart, { ...known, ...asked });
 }
 
-/** Why a run in flight doesn't answer. */
+/** Why a run in flight does not answer. */
 export async function silence(
   session: Session,
   { raw, historyLength }: WorkflowExecutionDescription,
 ): Promise<Contact> {
-  // Started, its first task scheduled, and nothing since.
+  // The history holds nothing but the start and the first scheduled task.
   if (historyLength <= 2) return 'not_begun';
   const attempts = raw.pendingWorkflowTask?.attempt ?? 0;
   const failing =
@@ -118,7 +111,7 @@ export async function silence(
   return failing ? 'stuck' : 'silent';
 }
 
-/** The result of a closed run, however it closed. */
+/** The result of a closed run, no matter how it closed. */
 export async function closedResult(handle: WorkflowHandle, known: RunResult): Promise<RunResult> {
   try {
     return (await handle.result()) as RunResult;
@@ -130,18 +123,24 @@ export async function closedResult(handle: WorkflowHandle, known: RunResult): Pr
 
 export async function askProgress<T>({ client }: Session, workflowId: string, runId: string): Promise<T | null> {
   const handle = client.workflow.getHandle(workflowId, runId);
-  return client.withDeadline(Date.now() + QUERY_TIMEOUT_MS, () => handle.query<T>(QUERIES.progress)).catch(() => null);
+  return client
+    .withDeadline(Date.now() + TIMING.client.queryMs, () => handle.query<T>(QUERIES.progress))
+    .catch(() => null);
+}
+
+function withOperation(result: RunResult, { phase, result: part }: OperationProgress): RunResult {
+  return { ...withPart(result, part), ...(phase === 'parked' ? { phase } : {}) };
 }
 
 function withPart(result: RunResult, part: BackupResult | DeploymentResult): RunResult {
   if ('serverId' in part) return { ...result, backup: part };
   return {
     ...result,
-    deployments: result.deployments.map((deployment) => (deployment.siteId === part.siteId ? part : deployment)),
+    deployments: result.deployments.map((it) => (isSameTarget(it.target, part.target) ? part : it)),
   };
 }
 
-/** What Temporal itself keeps of a run. */
+/** What Temporal's own record shows of a run. */
 export function knownOf(described: Omit<WorkflowExecutionInfo, 'raw'>): RunResult {
   const { workflowId, runId, memo, startTime, closeTime, typedSearchAttributes } = described;
   return emptyResult({

@@ -1,70 +1,72 @@
-/** Starting a run, once per key. */
+/** Starts a run, once per key. */
 import { randomUUID } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { WorkflowExecutionAlreadyStartedError, WorkflowNotFoundError, type WorkflowHandle } from '@temporalio/client';
-import type { RunInput, RunMemo, RunType } from '../../contract/run.ts';
+import type { RunInput, RunMemo } from '../../contract/run.ts';
+import { targetsOf } from '../../contract/target.ts';
+import type { RunType } from '../../contract/names.ts';
 import { runWorkflowId } from '../../contract/ids/workflow-ids.ts';
-import { launchOf } from '../../request/start-options.ts';
-import { planOf, problemOfId, problemOfInput } from '../../request/validate-run-input.ts';
+import { runStartOptions } from '../../request/start-options.ts';
+import { startProblem, typeOf } from '../../request/start-request.ts';
+import { planRun } from '../../request/run-plan.ts';
 import { BelayError } from '../../contract/results/belay-error.ts';
-import { asBelayError } from '../connection/to-belay-error.ts';
+import { toBelayError } from '../connection/to-belay-error.ts';
 import { historyFacts } from './run-history.ts';
 import { createRun, type Run } from './run-handle.ts';
 import { emptyResult } from '../../contract/results/empty-results.ts';
-import type { Session } from '../session.ts';
-import { refuseWithoutWorker } from '../connection/pollers.ts';
-
-/** Together with connecting, less than the ten seconds after which nobody should still be in the dark. */
-const START_TIMEOUT_MS = 5_000;
+import type { Session } from '../connection/session.ts';
+import { requireWorkers } from '../connection/require-worker.ts';
+import { findService } from '../connection/find-service.ts';
+import { isServed, type ServedService } from '../../contract/service-identity.ts';
+import { epochOf } from '../../contract/ids/worker-identity.ts';
+import { TIMING } from '../../contract/timing.ts';
 
 export interface StartOptions {
-  /** Default: what the input names, a backup, deployments, or both. */
+  /** Default: derived from the input, which may name a backup, deployments, or both. */
   type?: RunType;
-  /** The same key is the same run: in flight it is attached to, closed it gives its stored result. */
+  /** Idempotency key: attach to its run if that is in progress, return the stored result if it has closed. */
   key?: string;
-  /** With a key whose run closed and isn't `completed`: start anew. */
+  /** Start again if the run of the key has closed and is not `completed`. */
   again?: boolean;
 }
 
-export async function startRun(session: Session, input: RunInput, options: StartOptions): Promise<Run> {
-  const type = options.type ?? typeOf(input);
+export async function startRun(session: Session, asked: RunInput, options: StartOptions): Promise<Run> {
+  const type = options.type ?? typeOf(asked);
   const key = options.key ?? randomUUID();
-  const problem = keyProblem(options.key) ?? problemOfInput(type, input);
+  const problem = startProblem(type, asked, options.key);
   if (problem !== null) throw new BelayError('Usage', problem);
-  const workflowId = runWorkflowId(type, input, key);
+  const workflowId = runWorkflowId(type, asked, key);
+  let request: Request = { input: asked, served: null };
   try {
     const again = options.again === true;
-    const handle = await session.client.withDeadline(Date.now() + START_TIMEOUT_MS, async () => {
-      await refuseWithoutWorker(session);
-      if (again) await refuseOtherRequest(session, workflowId, input);
-      return start(session, { type, input, workflowId, again });
+    const handle = await session.client.withDeadline(Date.now() + TIMING.client.startMs, async () => {
+      const workers = await requireWorkers(session);
+      const served = await findService(session, workers);
+      const service = served === null ? {} : { service: served.service };
+      request = { input: { ...service, ...epochOf(workers), ...asked }, served };
+      if (again) await refuseOtherRequest(session, workflowId, request);
+      return start(session, { type, input: request.input, workflowId, again });
     });
     return createRun(session, { workflowId, runId: handle.firstExecutionRunId, attached: false });
   } catch (error) {
     if (!(error instanceof WorkflowExecutionAlreadyStartedError))
-      throw asBelayError(error, `start ${workflowId}`, emptyResult({ workflowId }));
-    return attach(session, workflowId, input);
+      throw toBelayError(error, `start ${workflowId}`, emptyResult({ workflowId }));
+    return attach(session, workflowId, request);
   }
 }
 
-/** Takes anything: what is wrong with it is told after. */
-function typeOf(input: Partial<RunInput> | null | undefined): RunType {
-  if (input?.serverId === undefined) return 'deployOnly';
-  return input.siteIds?.length === 0 ? 'backupOnly' : 'backupThenDeploy';
+interface Request {
+  input: RunInput;
+  served: ServedService | null;
 }
 
-function keyProblem(key: string | undefined): string | null {
-  const problem = key === undefined ? null : problemOfId(key);
-  return problem === null ? null : `key: ${problem}`;
-}
-
-/** Temporal decides in one step whether there is such a run already: two starts at once are one run. */
+/** Temporal checks atomically whether there is such a run, so two concurrent starts give one run. */
 async function start(
   { client, taskQueue }: Session,
   { type, input, workflowId, again }: { type: RunType; input: RunInput; workflowId: string; again: boolean },
 ): Promise<WorkflowHandle & { firstExecutionRunId: string }> {
   return client.workflow.start(type, {
-    ...launchOf(input),
+    ...runStartOptions(input),
     workflowId,
     taskQueue,
     args: [input],
@@ -73,29 +75,37 @@ async function start(
   });
 }
 
-async function attach(session: Session, workflowId: string, input: RunInput): Promise<Run> {
-  const runId = await refuseOtherRequest(session, workflowId, input).catch((error: unknown) =>
-    Promise.reject(asBelayError(error, `attach to ${workflowId}`)),
+async function attach(session: Session, workflowId: string, request: Request): Promise<Run> {
+  const runId = await refuseOtherRequest(session, workflowId, request).catch((error: unknown) =>
+    Promise.reject(toBelayError(error, `attach to ${workflowId}`)),
   );
   return createRun(session, { workflowId, runId, attached: true });
 }
 
-/** @returns the run with this id, or null. @throws BelayError `KeyReused` where it was asked for something else */
-async function refuseOtherRequest(session: Session, workflowId: string, input: RunInput): Promise<string | null> {
+/** @returns the run with this id, or null. @throws BelayError `KeyReused` if it was started with other input */
+async function refuseOtherRequest(session: Session, workflowId: string, request: Request): Promise<string | null> {
   const handle = session.client.workflow.getHandle(workflowId);
   const described = await handle.describe().catch((error: unknown) => {
     if (error instanceof WorkflowNotFoundError) return null;
     throw error;
   });
   if (described === null) return null;
-  // Whoever started it in another language left no memo.
+  // A run started from another language has no memo.
   const before = (described.memo as Partial<RunMemo> | undefined)?.input ?? (await historyFacts(handle)).input;
-  if (before !== null && isDeepStrictEqual(requestOf(before), requestOf(input))) return described.runId;
-  const remedy = 'use another key, or ask for the same again';
+  const isSame = before !== null && isDeepStrictEqual(requestOf(before), requestOf(request.input));
+  if (isSame && isSameService(before, request)) return described.runId;
+  const remedy = 'use another key, or repeat the same input';
   throw new BelayError('KeyReused', `${workflowId} was started with other input: ${remedy}`);
 }
 
-/** What is to be done. `meta` only says who asked: the next attempt of a CI job may carry another one. */
-function requestOf({ service, serverId, siteIds, heartbeat, ...rest }: RunInput) {
-  return [service, serverId, siteIds, heartbeat, planOf({ siteIds, ...rest })];
+/** What the run is to do. Without `meta`, because the next attempt of a CI job may carry other values. */
+function requestOf(input: RunInput) {
+  const { serverId, deploysUntil, heartbeat } = input;
+  return [serverId, targetsOf(input), deploysUntil, heartbeat, planRun(input)];
+}
+
+/** A run that was started from the UI may name no service. */
+function isSameService(before: RunInput, { input, served }: Request): boolean {
+  if (before.service === undefined || input.service === undefined) return true;
+  return before.service === input.service || (served !== null && isServed(before.service, served));
 }

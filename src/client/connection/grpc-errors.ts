@@ -1,0 +1,37 @@
+/** Interprets the gRPC errors of Temporal's client. */
+import { isGrpcDeadlineError, isGrpcServiceError, ServiceError } from '@temporalio/client';
+
+/** https://grpc.io/docs/guides/status-codes/ */
+export const GRPC = {
+  invalidArgument: 3,
+  notFound: 5,
+  permissionDenied: 7,
+  failedPrecondition: 9,
+  /** The server that answers is not Temporal. */
+  unimplemented: 12,
+  unavailable: 14,
+  unauthenticated: 16,
+} as const;
+
+/** Temporal did not answer, but may do so later. */
+export function isUnreachable(error: unknown): boolean {
+  const cause = grpcCause(error);
+  return isGrpcDeadlineError(cause) || [GRPC.unavailable, GRPC.unimplemented].some((it) => it === codeOf(cause));
+}
+
+/** The workflow has reached Temporal's signal limit and accepts no more signals. */
+export function isSignalLimitError(error: unknown): boolean {
+  const cause = grpcCause(error);
+  return (
+    codeOf(cause) === GRPC.invalidArgument && /limit for signal/i.test(cause instanceof Error ? cause.message : '')
+  );
+}
+
+/** The SDK wraps some gRPC errors in an error of its own. */
+export function grpcCause(error: unknown): unknown {
+  return error instanceof ServiceError && error.cause !== undefined ? error.cause : error;
+}
+
+export function codeOf(error: unknown): number | null {
+  return isGrpcServiceError(error) ? error.code : null;
+}
