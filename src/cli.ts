@@ -1,19 +1,19 @@
 #!/usr/bin/env node
-/** Program `belay`: the command line. The commands take a moment to load; what ends a process is heard before. */
+/** Program `belay`: the command line. Signals are handled at once, because the commands take a moment to load. */
 import { startedByNpm } from './config/environment/environment.ts';
-import { installInterruption } from './process/signals.ts';
+import { installSignalHandlers } from './process/signals.ts';
 
-/** npm and npx end at SIGTERM without passing it on: what they started then has to notice by itself. */
+/** npm and npx exit on SIGTERM without forwarding it, so this process stops when its parent has gone. */
 function endWithNpm(): void {
   const { ppid } = process;
-  const look = () => {
+  const checkParent = () => {
     if (process.ppid === ppid) return;
     clearInterval(timer);
     process.kill(process.pid, 'SIGTERM');
   };
-  const timer = setInterval(look, 250).unref();
+  const timer = setInterval(checkParent, 250).unref();
 }
 
-installInterruption();
+installSignalHandlers();
 if (startedByNpm()) endWithNpm();
 await (await import('./cli/program.ts')).main();

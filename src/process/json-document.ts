@@ -1,17 +1,23 @@
-/** With --json stdout holds exactly one document. */
+/** With --json, every exit prints exactly one JSON document on stdout. */
 import type { RunResult } from '../contract/run.ts';
+import { printNote, safeJson } from './print.ts';
 
 let printed = false;
 
-/** Whatever comes after the first one goes to stderr. */
-export function printDocument(document: object): void {
-  const stream = printed ? process.stderr : process.stdout;
-  printed = true;
-  stream.write(`${JSON.stringify(document)}\n`);
+/** Before a command. */
+export function startDocument(): void {
+  printed = false;
 }
 
-/** At the end of a command that gave no result. */
+/** Later documents go to stderr, so that stdout stays parseable. */
+export function printJson(document: object): void {
+  const stream = printed ? process.stderr : process.stdout;
+  printed = true;
+  stream.write(`${safeJson(document)}\n`);
+}
+
+/** For a command that ends without a result. */
 export function printFailure(result: RunResult, json: boolean): void {
-  if (json && !printed) printDocument(result);
-  else process.stderr.write(`belay: ${result.error?.message}\n`);
+  if (json && !printed) printJson(result);
+  else printNote(`belay: ${result.error?.message}`);
 }

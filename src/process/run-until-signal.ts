@@ -1,11 +1,11 @@
-/** Runs until SIGINT or SIGTERM; a second one ends the process at once. */
-import { SIGNAL_EXIT_CODES, takeInterruption } from './signals.ts';
+/** Keeps a program running until SIGINT or SIGTERM. A second signal ends the process at once. */
+import { SIGNAL_EXIT_CODES, onSignal } from './signals.ts';
 
 /** Resolves at the first signal; rejects when `broken` does. */
-export async function untilStopped(broken: Promise<never>): Promise<void> {
+export async function runUntilSignal(broken: Promise<never>): Promise<void> {
   const stopped = new Promise<void>((resolve) => {
     let seen = 0;
-    takeInterruption((signal) => {
+    onSignal((signal) => {
       seen += 1;
       if (seen > 1) process.exit(SIGNAL_EXIT_CODES[signal]);
       resolve();

@@ -1,6 +1,7 @@
-/** What the tests of the command line share: `belay dev` on a sandbox of the test, and clients that hold no token. */
+/** Shared by the tests of the command line: `belay dev` on a sandbox of the test, and clients without a token. */
 import { join } from 'node:path';
-import { Client, Connection } from '@temporalio/client';
+import { Client } from '@temporalio/client';
+import { connectTo } from './connect.ts';
 import { startSandbox, type Sandbox, type SandboxOptions } from '../../src/sandbox/server.ts';
 import { atEnd } from './at-end.ts';
 import { run, start, startDev, type Dev, type Finished, type Started } from './processes.ts';
@@ -8,28 +9,28 @@ import { tempFolder } from './temporal.ts';
 import { TOKEN } from './world.ts';
 
 export const BACKUP_PACE = ['--backup-interval', '200ms', '--backup-tries', '20'];
-export const DEPLOY_PACE = ['--deploy-interval', '200ms', '--deploy-tries', '20'];
+export const DEPLOY_PACE = ['--deploy-interval', '200ms', '--deploy-tries', '100'];
 export const PACE = [...BACKUP_PACE, ...DEPLOY_PACE];
 
 export interface CommandLine {
   sandbox: Sandbox;
   dev: Dev;
-  /** The environment of somebody who only starts and waits. */
+  /** The environment of a user who only starts runs and waits. */
   env: Record<string, string>;
-  /** Temporal's own client, to look behind the scenes. */
+  /** Temporal's own client, to inspect workflows. */
   client: Client;
   belay: (...args: string[]) => Promise<Finished>;
   start: (...args: string[]) => Started;
 }
 
-/** Once in a test file. */
+/** Call once per test file. */
 export async function startCommandLine(options: Partial<SandboxOptions> = {}): Promise<CommandLine> {
   const quick = { durationMs: 500 };
   const sandbox = await startSandbox({ token: TOKEN, defaults: { backup: quick, deployment: quick }, ...options });
   atEnd(() => sandbox.close());
   const env = { BELAY_HOME: join(await tempFolder(), 'home') };
   const dev = await startDev({ ...env, BELAY_API_URL: sandbox.url, BELAY_API_TOKEN: TOKEN });
-  const connection = await Connection.connect({ address: dev.ready.temporal });
+  const connection = await connectTo(dev.ready.temporal);
   atEnd(() => connection.close());
   return {
     sandbox,

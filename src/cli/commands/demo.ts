@@ -1,38 +1,39 @@
-/** `belay demo`: one whole run on real parts, then everything is gone again. */
+/** `belay demo`: one complete run on a stack of its own, which it removes afterwards. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Command } from 'commander';
-import { DEFAULT_TASK_QUEUE } from '../../contract/run.ts';
+import { DEFAULT_TASK_QUEUE } from '../../contract/names.ts';
 import type { Stack } from '../../dev/stack.ts';
-import { examples, json } from '../options/add-run-options.ts';
-import { untilStopped } from '../../process/run-until-signal.ts';
+import { examples, json } from '../options/shared.ts';
+import { runUntilSignal } from '../../process/run-until-signal.ts';
 import { viewOfRun, waitAndPrint } from '../waiting/wait-for-verdict.ts';
 import { openBelay } from '../waiting/connection.ts';
+import { printNote } from '../../process/print.ts';
 
 interface DemoOptions {
   keep?: boolean;
   json?: boolean;
 }
 
-/** A second between reads, so that it takes seconds, not minutes. */
+/** One second between polls, so that the demo takes seconds instead of minutes. */
 const PACE = { intervalMs: 1_000, tries: 30 };
 
 export function demoCommand(): Command {
   return new Command('demo')
-    .description('show a backup and a deployment with a Temporal server, a worker and a sandbox of its own')
-    .option('--keep', 'stay up afterwards, to look at the run in the Temporal UI')
+    .description('run one backup and one deployment against a temporary Temporal server, worker and sandbox')
+    .option('--keep', 'keep everything running afterwards, to open the run in the Temporal UI')
     .addOption(json())
     .addHelpText('after', examples('belay demo', 'belay demo --keep'))
     .action(demo);
 }
 
 async function demo(options: DemoOptions): Promise<void> {
-  // Only here: it loads the worker, which the other commands have no use for.
+  // Imported only here, because it loads the worker, which most commands do not need.
   const { startStack } = await import('../../dev/stack.ts');
   const folder = await mkdtemp(join(tmpdir(), 'belay-demo-'));
-  const say = (line: string) => process.stderr.write(`${line}\n`);
-  say('Starting a Temporal server, a worker, and a sandbox in place of the hosting service.');
+  const print = printNote;
+  print('Starting a Temporal server, a worker and a sandbox that emulates the hosting service.');
   try {
     const stack = await startStack({
       folder,
@@ -42,16 +43,15 @@ async function demo(options: DemoOptions): Promise<void> {
       taskQueue: DEFAULT_TASK_QUEUE,
     });
     try {
-      say('Backing up server s1, then deploying site a1.');
+      print('Backing up server s1, then deploying site a1.');
       process.exitCode = await runOnce(stack, options.json === true);
       if (options.keep !== true) {
-        say('Stopping it all again. To look at the run in the Temporal UI: npm run demo -- --keep');
+        print('Stopping everything. To keep it running and open the run in the Temporal UI: npm run demo -- --keep');
         return;
       }
-      say(
-        `Still up: Temporal ${stack.temporal.connectionOptions.address}, UI ${stack.temporal.uiUrl}. Ctrl-C stops it.`,
-      );
-      await untilStopped(stack.broken);
+      const { connectionOptions, uiUrl } = stack.temporal;
+      print(`Still running: Temporal ${connectionOptions.address}, Temporal UI ${uiUrl}. Press Ctrl-C to stop.`);
+      await runUntilSignal(stack.broken);
     } finally {
       await stack.stop();
     }
@@ -60,9 +60,10 @@ async function demo(options: DemoOptions): Promise<void> {
   }
 }
 
-async function runOnce({ temporal }: Stack, asJson: boolean): Promise<number> {
+async function runOnce({ temporal, serviceUrl }: Stack, asJson: boolean): Promise<number> {
   const { connectionOptions, uiUrl } = temporal;
   const belay = await openBelay({
+    service: serviceUrl,
     address: connectionOptions.address,
     taskQueue: DEFAULT_TASK_QUEUE,
     ...(uiUrl === null ? {} : { uiUrl }),

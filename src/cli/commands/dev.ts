@@ -1,16 +1,17 @@
-/** `belay dev`: everything on one machine, to try Belay out and to work on it. */
+/** `belay dev`: runs everything on one machine, to try Belay out and to develop it. */
 import { Command } from 'commander';
-import { printDocument } from '../../process/json-document.ts';
-import { homeFolder, isLoopback, namesTemporal, serviceConfig, taskQueue } from '../../config/environment/environment.ts';
+import { printJson } from '../../process/json-document.ts';
+import { homeFolder, isTemporalConfigured, serviceConfig, taskQueue } from '../../config/environment/environment.ts';
 import { readConfiguration } from '../../config/load.ts';
-import { claimHome, removeNote, writeNote } from '../../dev/claim-home.ts';
+import { claimHome, removeDevServerRecord, writeDevServerRecord } from '../../dev/claim-home.ts';
 import { choosePort } from '../../dev/choose-port.ts';
 import type { Stack, StackOptions } from '../../dev/stack.ts';
 import { BelayError } from '../../contract/results/belay-error.ts';
-import { findTemporal, type TemporalPlace } from '../../config/temporal/find-temporal.ts';
-import { examples, json } from '../options/add-run-options.ts';
-import { untilStopped } from '../../process/run-until-signal.ts';
+import { findTemporal, type TemporalEndpoint } from '../../config/temporal/find-temporal.ts';
+import { examples, json } from '../options/shared.ts';
+import { runUntilSignal } from '../../process/run-until-signal.ts';
 import { parsePort } from '../options/parse-values.ts';
+import { print } from '../../process/print.ts';
 
 interface DevOptions {
   temporalPort: number;
@@ -25,13 +26,13 @@ export const WEBHOOK_PORT = 4181;
 export function devCommand(): Command {
   return new Command('dev')
     .description(
-      'run Temporal, a worker, a webhook receiver and, unless BELAY_API_URL is set, the sandbox here; not for production',
+      'run Temporal, a worker, a webhook receiver and, unless BELAY_API_URL is set, the sandbox; not for production',
     )
-    .option('--temporal-port <port>', 'of the embedded Temporal; 0 = any free one', parsePort, 7233)
-    .option('--ui-port <port>', 'of its UI; 0 = any free one', parsePort, 8233)
+    .option('--temporal-port <port>', 'port of the embedded Temporal server; 0 picks a free port', parsePort, 7233)
+    .option('--ui-port <port>', 'port of its UI; 0 picks a free port', parsePort, 8233)
     .option(
       '--webhook-port <port>',
-      `of the webhook receiver; 0 = any free one (default ${WEBHOOK_PORT}, or a free one where that is taken)`,
+      `port of the webhook receiver; 0 picks a free port (default: ${WEBHOOK_PORT}, or a free port if it is in use)`,
       parsePort,
     )
     .addOption(json())
@@ -43,17 +44,17 @@ async function dev(options: DevOptions): Promise<void> {
   const home = homeFolder();
   const service = await serviceConfig();
   const configuration = await readConfiguration();
-  const temporal = namesTemporal() ? findTemporal() : null;
-  if (service === null && temporal !== null) refuseFarSandbox(temporal);
+  const temporal = isTemporalConfigured() ? findTemporal() : null;
+  if (service === null && temporal !== null) throw sandboxRefused(temporal);
   const running = temporal === null ? await claimHome(home) : null;
   if (running !== null) {
     const remedy = 'stop it first, or set BELAY_HOME to another folder';
-    throw new BelayError('Usage', `belay dev runs already in ${home} (process ${running.pid}): ${remedy}`);
+    throw new BelayError('Usage', `belay dev is already running in ${home} (process ${running.pid}): ${remedy}`);
   }
   try {
     await runStack(options, { home, service, temporal, configuration });
   } finally {
-    if (temporal === null) await removeNote(home);
+    if (temporal === null) await removeDevServerRecord(home);
   }
 }
 
@@ -61,7 +62,7 @@ async function runStack(
   options: DevOptions,
   { home, ...parts }: { home: string } & Pick<StackOptions, 'service' | 'temporal' | 'configuration'>,
 ): Promise<void> {
-  // Only here: it loads the worker, which the other commands have no use for.
+  // Imported only here, because it loads the worker, which most commands do not need.
   const { startStack } = await import('../../dev/stack.ts');
   const { webhookPort: asked } = options;
   const webhookPort = asked === undefined ? { likely: WEBHOOK_PORT } : await choosePort('--webhook-port', asked);
@@ -75,27 +76,31 @@ async function runStack(
   try {
     const { address } = stack.temporal.connectionOptions;
     if (parts.temporal === null)
-      await writeNote(home, { pid: process.pid, temporal: address, ui: stack.temporal.uiUrl });
-    sayReady(stack, options.json === true);
-    await untilStopped(stack.broken);
+      await writeDevServerRecord(home, { pid: process.pid, temporal: address, ui: stack.temporal.uiUrl });
+    printReady(stack, options.json === true);
+    await runUntilSignal(stack.broken);
   } finally {
     await stack.stop();
   }
 }
 
-/** Runs of a team must not end up at an emulator. */
-function refuseFarSandbox({ connectionOptions: { address } }: TemporalPlace): void {
-  if (isLoopback(address.replace(/:\d+$/, ''))) return;
+/**
+ * On a Temporal server that others use, real runs would be executed against the emulator and reported `completed`. A
+ * loopback address proves nothing: it may be forwarded to production.
+ */
+function sandboxRefused({ connectionOptions: { address } }: TemporalEndpoint): BelayError {
   const remedy = 'set BELAY_API_URL to the hosting service, or unset TEMPORAL_ADDRESS and TEMPORAL_PROFILE';
-  throw new BelayError('Usage', `the sandbox doesn't go with the Temporal at ${address}: ${remedy}`);
+  return new BelayError(
+    'Usage',
+    `the sandbox runs only with a Temporal server of its own, not with ${address}: ${remedy}`,
+  );
 }
 
-function sayReady({ temporal, serviceUrl, sandbox, webhooks }: Stack, asJson: boolean): void {
+function printReady({ temporal, serviceUrl, sandbox, webhooks }: Stack, asJson: boolean): void {
   const address = temporal.connectionOptions.address;
   const webhooksUrl = webhooks?.url ?? null;
-  if (asJson)
-    return printDocument({ temporal: address, ui: temporal.uiUrl, webhooks: webhooksUrl, service: serviceUrl });
-  const ui = temporal.uiUrl === null ? '' : `, its UI ${temporal.uiUrl}`;
-  const service = `service ${serviceUrl}${sandbox === null ? '' : ' (the sandbox)'}`;
-  process.stdout.write(`ready: Temporal ${address}${ui}, webhooks ${webhooksUrl}, ${service}; not for production\n`);
+  if (asJson) return printJson({ temporal: address, ui: temporal.uiUrl, webhooks: webhooksUrl, service: serviceUrl });
+  const ui = temporal.uiUrl === null ? '' : `, Temporal UI ${temporal.uiUrl}`;
+  const service = `service ${serviceUrl}${sandbox === null ? '' : ' (sandbox)'}`;
+  print(`ready: Temporal ${address}${ui}, webhooks ${webhooksUrl}, ${service}; not for production`);
 }

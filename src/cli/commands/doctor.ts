@@ -1,15 +1,18 @@
-/** `belay doctor`: is everything there that a run needs? A line each, with the remedy. */
+/** `belay doctor`: checks everything that a run needs. Prints one line per check, and how to fix a problem. */
 import { Command } from 'commander';
 import colors from 'picocolors';
-import { printDocument } from '../../process/json-document.ts';
-import { taskQueue } from '../../config/environment/environment.ts';
+import { printJson } from '../../process/json-document.ts';
+import { currentEpoch, taskQueue } from '../../config/environment/environment.ts';
+import { BelayError } from '../../contract/results/belay-error.ts';
 import { createLogger } from '../../process/log.ts';
 import type { Report } from '../doctor/check.ts';
 import { findTemporal } from '../../config/temporal/find-temporal.ts';
 import { EXIT } from '../output/exit-codes.ts';
-import { examples, json } from '../options/add-run-options.ts';
+import { examples, json } from '../options/shared.ts';
+import { print } from '../../process/print.ts';
 
 interface DoctorOptions {
+  afterRestore?: boolean;
   fix?: boolean;
   json?: boolean;
 }
@@ -17,17 +20,19 @@ interface DoctorOptions {
 export function doctorCommand(): Command {
   return new Command('doctor')
     .description(
-      'check configuration, service, Temporal, namespace and worker; triggers nothing; exit 2 when one fails',
+      'check the configuration, the service, Temporal and the workers; start nothing, and exit 2 if a check fails',
     )
-    .option('--fix', 'mend what can be mended')
+    .option('--fix', 'fix problems automatically where possible')
+    .option('--after-restore', "list what needs a decision after a restore of Temporal's database; changes nothing")
     .addOption(json())
-    .addHelpText('after', examples('belay doctor', 'belay doctor --fix'))
+    .addHelpText('after', examples('belay doctor', 'belay doctor --fix', 'belay doctor --after-restore'))
     .action(doctor);
 }
 
 async function doctor(options: DoctorOptions): Promise<void> {
-  // Only here: they load the worker, which the other commands have no use for.
-  const [{ examine }, { serviceChecks }, { temporalChecks }, { workerCheck }, { installRuntime }, sdk] =
+  if (options.afterRestore === true) return afterRestore(options);
+  // Imported only here, because they load the worker, which most commands do not need.
+  const [{ runChecks }, { serviceChecks }, { temporalChecks }, { workerCheck }, { installRuntime }, sdk] =
     await Promise.all([
       import('../doctor/check.ts'),
       import('../doctor/service.ts'),
@@ -37,23 +42,35 @@ async function doctor(options: DoctorOptions): Promise<void> {
       import('@temporalio/worker'),
     ]);
   installRuntime(createLogger('silent'));
-  const { connectionOptions, namespace } = findTemporal();
-  const { address } = connectionOptions;
+  const endpoint = findTemporal();
+  const { connectionOptions, namespace } = endpoint;
   const connecting = sdk.NativeConnection.connect(connectionOptions);
-  // Looked at later than it may fail.
+  // It may fail before the first check awaits it; an unhandled rejection would end the process.
   connecting.catch(() => undefined);
   const reach = async () => ({ connection: await connecting, namespace });
-  const checks = [...serviceChecks(), ...temporalChecks(address, reach), workerCheck(reach, taskQueue())];
-  const show = (report: Report) => options.json !== true && process.stdout.write(`${reportLine(report)}\n`);
-  const reports = await examine(checks, options.fix === true, show);
-  if (options.json === true) printDocument({ schemaVersion: 1, checks: reports, error: null });
+  const checks = [...serviceChecks(), ...temporalChecks(endpoint, reach), workerCheck(reach, taskQueue())];
+  const show = (report: Report) => options.json !== true && print(reportLine(report));
+  const reports = await runChecks(checks, options.fix === true, show);
+  if (options.json === true) printJson({ schemaVersion: 1, checks: reports, error: null });
   await connecting.then((connection) => connection.close()).catch(() => undefined);
   process.exitCode = reports.some(({ state }) => state === 'failed') ? EXIT.usage : EXIT.completed;
 }
 
+async function afterRestore({ fix, json: asJson }: DoctorOptions): Promise<void> {
+  if (fix === true) throw new BelayError('Usage', '--after-restore changes nothing: omit --fix');
+  const [{ findUndecided }, { openSession }] = await Promise.all([
+    import('../doctor/after-restore.ts'),
+    import('../../client/connection/session.ts'),
+  ]);
+  const { session, close } = await openSession({});
+  const reports = await findUndecided(session, currentEpoch()).finally(close);
+  if (asJson === true) printJson({ schemaVersion: 1, checks: reports, error: null });
+  else print(reports.map(reportLine));
+}
+
 const SIGNS = {
   ok: colors.green('ok       '),
-  attention: colors.yellow('attention'),
+  warning: colors.yellow('warning  '),
   failed: colors.red('failed   '),
   skipped: 'skipped  ',
 } as const;

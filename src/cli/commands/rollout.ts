@@ -1,24 +1,28 @@
-/** `belay rollout`: a fleet of belay.yaml, wave after wave. */
+/** `belay rollout`: starts rollouts of a fleet in belay.yaml, shows them and controls them. */
 import { randomUUID } from 'node:crypto';
 import { hostname, userInfo } from 'node:os';
 import { Command, Option } from 'commander';
 import { readConfiguration } from '../../config/load.ts';
-import { SCHEMA_VERSION } from '../../contract/run.ts';
-import { printDocument } from '../../process/json-document.ts';
+import { printJson } from '../../process/json-document.ts';
+import { SCHEMA_VERSION } from '../../contract/names.ts';
 import type { DecisionInput } from '../../contract/rollout.ts';
 import { planRollout } from '../../config/plan/plan-rollout.ts';
-import { given } from '../../contract/plain-object.ts';
-import { LIMITS } from '../../request/validate-run-input.ts';
+import { definedFields } from '../../contract/plain-object.ts';
+import { LIMITS } from '../../request/limits.ts';
 import type { Belay, Rollout } from '../../starter.ts';
 import { EXIT } from '../output/exit-codes.ts';
-import { addWaitOptions, examples, json, runId, summary } from '../options/add-run-options.ts';
+import { addWaitOptions, examples, json, runId, service, summary } from '../options/shared.ts';
 import { printRollout, rolloutListLine } from '../output/rollout-text.ts';
 import { showRollout, viewOfRollout, type ShowOptions } from '../waiting/rollout-view.ts';
-import { collectMeta, durationWithin, parseId, parseLimit, sinceText } from '../options/parse-values.ts';
-import { holdSignals, waitAndPrint, type Stopping, type WaitingOptions } from '../waiting/wait-for-verdict.ts';
+import { durationWithin, parseId, parseLimit, sinceText } from '../options/parse-values.ts';
+import { captureSignals, waitAndPrint, type Stopping, type WaitingOptions } from '../waiting/wait-for-verdict.ts';
+import { runOption } from '../options/add-run-options.ts';
+import { reportEndpoints } from './report-endpoints.ts';
 import { withBelay } from '../waiting/connection.ts';
+import { print } from '../../process/print.ts';
 
 type StartOptions = WaitingOptions & {
+  service?: string;
   key?: string;
   detach?: boolean;
   heartbeat?: string;
@@ -27,7 +31,7 @@ type StartOptions = WaitingOptions & {
 
 export function rolloutCommand(): Command {
   return new Command('rollout')
-    .description('back up and deploy a fleet of belay.yaml, wave after wave')
+    .description('back up and deploy a fleet from belay.yaml, wave by wave')
     .addHelpText(
       'after',
       examples(
@@ -38,15 +42,15 @@ export function rolloutCommand(): Command {
     )
     .addCommand(startCommand())
     .addCommand(statusCommand())
-    .addCommand(decisionCommand('pause', 'begin with no further server; what runs goes on'))
+    .addCommand(decisionCommand('pause', 'begin no more servers until resumed; those in progress continue'))
     .addCommand(
-      decisionCommand('resume', 'begin with servers again').option(
+      decisionCommand('resume', 'resume a paused rollout and accept its failures so far').option(
         '--server <id>',
-        'only let this server begin, which an event holds',
+        'release only this server, which an event holds back',
         parseId,
       ),
     )
-    .addCommand(decisionCommand('abort', 'begin with no further server, and end when what runs has ended'))
+    .addCommand(decisionCommand('abort', 'begin no more servers, and end once those in progress have finished'))
     .addCommand(retryCommand())
     .addCommand(listCommand());
 }
@@ -54,26 +58,31 @@ export function rolloutCommand(): Command {
 function startCommand(): Command {
   const command = new Command('start')
     .description('start a rollout and wait for its verdict')
-    .argument('<name>', 'of rollouts in belay.yaml', parseId)
-    .option('--key <key>', 'the same key is the same rollout: in flight join it, closed give its result', parseId)
-    .option('--heartbeat <name>', "call this address of the worker's belay.yaml when all is completed", parseId)
-    .option('--meta <name=value>', 'a note that goes into the result; several may be given', collectMeta)
-    .option('--detach', 'start it and exit; `belay wait` gives the verdict');
+    .argument('<name>', 'name under rollouts in belay.yaml', parseId)
+    .option(
+      '--key <key>',
+      'idempotency key: join the rollout if it is in progress, return its result if it has finished',
+      parseId,
+    )
+    .addOption(service())
+    .addOption(runOption('heartbeat'))
+    .addOption(runOption('meta'))
+    .option('--detach', 'start the rollout and exit; use `belay wait` for its verdict');
   return addWaitOptions(command)
     .addOption(json())
     .action(async (name: string, _options: object, self: Command) => {
       const options = self.optsWithGlobals<StartOptions>();
       const { key = randomUUID(), heartbeat, meta } = options;
       const plan = planRollout(await readConfiguration(), name);
-      await follow(options, (belay) => belay.rollouts.start({ ...plan, key, ...given({ heartbeat, meta }) }));
+      await follow(options, (belay) => belay.rollouts.start({ ...plan, key, ...definedFields({ heartbeat, meta }) }));
     });
 }
 
 function retryCommand(): Command {
   const command = new Command('retry')
-    .description('start a rollout that ended anew, with what is not completed, and wait for its verdict')
-    .argument('<workflowId>', 'as `belay rollout list` shows it', parseId)
-    .option('--detach', 'start it and exit; `belay wait` gives the verdict');
+    .description('retry the unfinished servers of a closed rollout and wait for the verdict')
+    .argument('<workflowId>', 'id of the rollout, from `belay rollout list`', parseId)
+    .option('--detach', 'start the rollout and exit; use `belay wait` for its verdict');
   return addWaitOptions(command)
     .addOption(json())
     .action((workflowId: string, _options: object, self: Command) =>
@@ -82,25 +91,30 @@ function retryCommand(): Command {
 }
 
 async function follow(options: StartOptions, start: (belay: Belay) => Promise<Rollout>): Promise<void> {
-  process.exitCode = await withBelay(async (belay) => {
-    const stopping: Stopping = holdSignals(options);
-    try {
-      const rollout = await start(belay);
-      if (options.detach !== true) return await waitAndPrint(rollout, viewOfRollout(belay, rollout), options, stopping);
-      const { result } = await rollout.status();
-      printRollout(result, options.json === true);
-      return EXIT.completed;
-    } finally {
-      stopping.end();
-    }
-  });
+  await reportEndpoints(options.service);
+  process.exitCode = await withBelay(
+    async (belay) => {
+      const stopping: Stopping = captureSignals(options);
+      try {
+        const rollout = await start(belay);
+        if (options.detach !== true)
+          return await waitAndPrint(rollout, viewOfRollout(belay, rollout), options, stopping);
+        const { result } = await rollout.status();
+        printRollout(result, options.json === true);
+        return EXIT.completed;
+      } finally {
+        stopping.end();
+      }
+    },
+    definedFields({ service: options.service }),
+  );
 }
 
 function statusCommand(): Command {
   return new Command('status')
-    .description('show a result per server, sums, and why it is waiting')
-    .argument('<workflowId>', 'as `belay rollout list` shows it', parseId)
-    .option('--exit-status', 'exit with the verdict; with 124 while there is none')
+    .description('show the result of each server, the totals, and what the rollout is waiting for')
+    .argument('<workflowId>', 'id of the rollout, from `belay rollout list`', parseId)
+    .option('--exit-status', 'exit with the code of the verdict, or 124 if there is no verdict yet')
     .addOption(runId())
     .addOption(summary())
     .addOption(json())
@@ -115,13 +129,13 @@ function statusCommand(): Command {
 function decisionCommand(what: 'pause' | 'resume' | 'abort', description: string): Command {
   return new Command(what)
     .description(description)
-    .argument('<workflowId>', 'as `belay rollout list` shows it', parseId)
-    .addOption(new Option('--reason <text>', 'why; it stays in the history').makeOptionMandatory())
-    .option('--by <name>', 'who decides (default: the user of this machine)')
+    .argument('<workflowId>', 'id of the rollout, from `belay rollout list`', parseId)
+    .addOption(new Option('--reason <text>', 'why; recorded with the rollout').makeOptionMandatory())
+    .option('--by <name>', 'who decides (default: your user name and host)')
     .addOption(json())
     .action(async (workflowId: string, _options: object, self: Command) => {
       const { reason, by = signature(), server, ...options } = self.optsWithGlobals<DecisionOptions>();
-      const decision: DecisionInput = { by, why: reason, ...given({ serverId: server }) };
+      const decision: DecisionInput = { by, reason, ...definedFields({ serverId: server }) };
       process.exitCode = await withBelay(async (belay) => {
         const rollout = belay.rollouts.get(workflowId);
         await rollout[what](decision);
@@ -141,7 +155,7 @@ function signature(): string {
   return `${userName()}@${hostname()}`;
 }
 
-/** In a container a user may have no name. */
+/** In a container, the user may have no name. */
 function userName(): string {
   try {
     return userInfo().username;
@@ -152,15 +166,15 @@ function userName(): string {
 
 function listCommand(): Command {
   return new Command('list')
-    .description('list rollouts, the newest first')
-    .option('--since <duration>', 'started at most so long ago', durationWithin(LIMITS.durationMs))
-    .option('--limit <n>', 'at most so many (default 20)', parseLimit)
+    .description('list rollouts, newest first')
+    .option('--since <duration>', 'only rollouts started within this time', durationWithin(LIMITS.durationMs))
+    .option('--limit <n>', 'maximum number of rollouts (default: 20)', parseLimit)
     .addOption(json())
     .action(async (_options: object, self: Command) => {
       const { since, limit, json: asJson } = self.optsWithGlobals<{ since?: number; limit?: number; json?: boolean }>();
-      const filter = given({ since: sinceText(since), limit });
+      const filter = definedFields({ since: sinceText(since), limit });
       const rollouts = await withBelay((belay) => belay.rollouts.list(filter));
-      if (asJson === true) return printDocument({ schemaVersion: SCHEMA_VERSION, rollouts, error: null });
-      process.stdout.write(`${rollouts.map(rolloutListLine).join('\n') || 'no rollouts'}\n`);
+      if (asJson === true) return printJson({ schemaVersion: SCHEMA_VERSION, rollouts, error: null });
+      print(rollouts.length === 0 ? 'no rollouts' : rollouts.map(rolloutListLine));
     });
 }

@@ -1,82 +1,82 @@
 /** `belay run`, `backup`, `deploy` and `watch`: start a run and wait for its verdict. */
 import { Command } from 'commander';
-import { placeOf, readConfiguration } from '../../config/load.ts';
-import type { RunInput, RunType } from '../../contract/run.ts';
-import { contradiction, keyOf, keysOf, registerOf } from '../../config/plan/inventory.ts';
+import { locateKey, readConfiguration } from '../../config/load.ts';
+import type { RunInput } from '../../contract/run.ts';
+import { targetsOf } from '../../contract/target.ts';
+import type { RunType } from '../../contract/names.ts';
+import { findInventoryConflict, keyOf, keysOf, buildInventory } from '../../config/plan/inventory.ts';
+import { definedFields } from '../../contract/plain-object.ts';
 import { BelayError } from '../../contract/results/belay-error.ts';
 import { EXIT } from '../output/exit-codes.ts';
-import { inputOf, type RunOptions } from '../options/input.ts';
-import * as option from '../options/add-run-options.ts';
+import { addRunOptions, toRunInput, type RunOptionValues } from '../options/add-run-options.ts';
+import { addStartOptions, addWaitOptions, examples, json } from '../options/shared.ts';
 import { printResult } from '../output/run-text.ts';
-import { holdSignals, viewOfRun, waitAndPrint, type WaitingOptions } from '../waiting/wait-for-verdict.ts';
+import { captureSignals, viewOfRun, waitAndPrint, type WaitingOptions } from '../waiting/wait-for-verdict.ts';
+import type { RunCommand } from '../../request/run-options.ts';
+import { reportEndpoints } from './report-endpoints.ts';
 import { openBelay } from '../waiting/connection.ts';
 
-type Options = RunOptions & WaitingOptions & { key?: string; again?: boolean; detach?: boolean };
+type Options = RunOptionValues & WaitingOptions & { key?: string; again?: boolean; detach?: boolean; service?: string };
 
 const KINDS: {
-  name: string;
+  name: RunCommand;
   type: RunType;
   description: string;
-  parts: ((command: Command) => Command)[];
   examples: string[];
 }[] = [
   {
     name: 'run',
     type: 'backupThenDeploy',
-    description: 'back a server up, wait until that is really complete, then deploy sites and wait for the verdict',
-    parts: [
-      (command) => command.addOption(option.server()).addOption(option.sites()),
-      option.addBackupOptions,
-      option.addDeployOptions,
-      option.addBusyOptions,
-    ],
+    description:
+      'back up a server, wait until the backup is complete, then deploy sites and apps and wait for the verdict',
     examples: [
       'belay run --server 12 --site 34 --site 35',
+      'belay run --server 12 --site 34 --app 7',
       'belay run --server 12 --site 34 --key "$GIT_COMMIT" --json',
     ],
   },
   {
     name: 'backup',
     type: 'backupOnly',
-    description: 'back a server up and wait until that is really complete',
-    parts: [(command) => command.addOption(option.server()), option.addBackupOptions, option.addBusyOptions],
+    description: 'back up a server and wait until the backup is complete',
     examples: ['belay backup --server 12', 'belay backup --server 12 --backup-interval 30s --backup-tries 60'],
   },
   {
     name: 'deploy',
     type: 'deployOnly',
-    description: 'deploy sites, without a backup, and wait for the verdict',
-    parts: [(command) => command.addOption(option.sites()), option.addDeployOptions, option.addBusyOptions],
+    description: 'deploy sites and apps without a backup and wait for the verdict',
     examples: ['belay deploy --site 34', 'belay deploy --site 34 --site 35 --keep-going'],
   },
   {
     name: 'watch',
     type: 'watchDeployment',
-    description: 'wait for the verdict of a deployment that somebody else starts, a push for one',
-    parts: [(command) => command.addOption(option.oneSite()), option.addVerdictOptions],
+    description: 'wait for the verdict of a deployment that Belay does not start, such as one started by a push',
     examples: ['belay watch --site 34'],
   },
 ];
 
 export function runCommands(): Command[] {
-  return KINDS.map(({ name, type, description, parts, examples }) => {
+  return KINDS.map(({ name, type, description, examples: lines }) => {
     const command = new Command(name).description(description);
-    for (const add of [...parts, option.addRunOptions, option.addWaitOptions]) add(command);
-    return command
-      .addOption(option.json())
-      .addHelpText('after', option.examples(...examples))
+    return addWaitOptions(addStartOptions(addRunOptions(command, name)))
+      .addOption(json())
+      .addHelpText('after', examples(...lines))
       .action(async (options: Options) => void (process.exitCode = await startAndWait(type, options)));
   });
 }
 
 async function startAndWait(type: RunType, options: Options): Promise<number> {
   if (options.again === true && options.key === undefined) {
-    throw new BelayError('Usage', '--again starts the run of a key anew: give its --key, too');
+    throw new BelayError('Usage', '--again requires --key');
   }
-  const input = inputOf(options);
-  await refuseContradiction(input);
-  const belay = await openBelay();
-  const stopping = holdSignals(options);
+  const input = toRunInput(options);
+  if (type !== 'backupOnly' && targetsOf(input).length === 0) {
+    throw new BelayError('Usage', 'nothing to deploy is named: give --site ID or --app ID');
+  }
+  await refuseInventoryConflict(input);
+  await reportEndpoints(options.service);
+  const belay = await openBelay(definedFields({ service: options.service }));
+  const stopping = captureSignals(options);
   try {
     const { key, again } = options;
     const run = await belay.start(input, {
@@ -94,12 +94,14 @@ async function startAndWait(type: RunType, options: Options): Promise<number> {
   }
 }
 
-/** A site that belongs to another server is not to be deployed after this one's backup. */
-async function refuseContradiction({ serverId, siteIds }: RunInput): Promise<void> {
-  if (serverId === undefined || siteIds.length === 0) return;
+/** A backup of one server does not cover a target on another. */
+async function refuseInventoryConflict(input: RunInput): Promise<void> {
+  const { serverId } = input;
+  const targets = targetsOf(input);
+  if (serverId === undefined || targets.length === 0) return;
   const { fleets } = await readConfiguration();
-  const found = contradiction(registerOf(fleets), serverId, siteIds);
+  const found = findInventoryConflict(buildInventory(fleets), serverId, targets);
   if (found === null) return;
-  const where = `${await placeOf(keysOf(found.place))}: ${keyOf(found.place)}`;
+  const where = `${await locateKey(keysOf(found.place))}: ${keyOf(found.place)}`;
   throw new BelayError('Usage', `${where}: ${found.message}`);
 }

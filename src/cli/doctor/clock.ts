@@ -1,16 +1,15 @@
-/** Whether another clock agrees with ours. */
+/** Compares another clock with the one of this machine. */
 import type { Finding } from './check.ts';
-
-/** A trigger isn't sent more than 3 s after it was scheduled, by Temporal's clock and the worker's. */
-const TOLERANCE_MS = 2_000;
+import { clockDifference } from '../../contract/wording/clock-difference.ts';
+import { TIMING } from '../../contract/timing.ts';
 
 export function clockFinding(whose: string, theirMs: number): Finding {
   const aheadMs = Date.now() - theirMs;
-  const message = `this machine is ${Math.abs(aheadMs / 1000).toFixed(1)} s ${aheadMs >= 0 ? 'ahead of' : 'behind'} ${whose}`;
-  if (Math.abs(aheadMs) <= TOLERANCE_MS) return { state: 'ok', message };
+  const message = clockDifference(whose, aheadMs);
+  if (Math.abs(aheadMs) <= TIMING.doctor.clockToleranceMs) return { state: 'ok', message };
   return {
-    state: 'attention',
+    state: 'warning',
     message,
-    remedy: 'keep the clocks by NTP: triggers are not sent by a worker that is ahead',
+    remedy: 'synchronize the clocks with NTP: the times in logs and lists differ from those of runs',
   };
 }

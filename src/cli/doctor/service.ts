@@ -1,8 +1,9 @@
-/** The hosting service: is it there, and does it let us in? Asks for a backup nobody has; triggers nothing. */
+/** Checks that the hosting service answers and accepts the token. Reads a backup that does not exist; starts nothing. */
 import { serviceConfig, type ServiceConfig } from '../../config/environment/environment.ts';
 import { readConfiguration } from '../../config/load.ts';
 import { createNotifier } from '../../activities/notifications/notifier.ts';
-import { createServiceClient } from '../../hosting-api/index.ts';
+import { createHostingApiClient } from '../../hosting-api/index.ts';
+import { HTTP_TIMEOUTS } from '../../worker/settings.ts';
 import { probeService } from '../../worker/probe-service.ts';
 import type { Check, Finding } from './check.ts';
 import { clockFinding } from './clock.ts';
@@ -12,40 +13,49 @@ export function serviceChecks(): Check[] {
   return [
     {
       name: 'configuration',
-      look: async () => {
+      run: async () => {
         config = await serviceConfig();
         const { notify } = await readConfiguration();
         await createNotifier(notify, (result) => result);
-        if (config !== null)
-          return { state: 'ok', message: `BELAY_API_URL is ${config.baseUrl}, and there is a token` };
+        if (config !== null) return configurationFinding(config);
         const remedy = 'set BELAY_API_URL, and BELAY_API_TOKEN or BELAY_API_TOKEN_FILE, where the worker runs';
         return { state: 'failed', message: 'BELAY_API_URL is not set', remedy };
       },
     },
-    { name: 'service', look: () => (config === null ? skipped() : lookAtService(config)) },
-    { name: "service's clock", look: () => (config === null ? skipped() : lookAtClock(config)) },
+    { name: 'service', run: () => (config === null ? skipped() : checkService(config)) },
+    { name: "service's clock", run: () => (config === null ? skipped() : checkClock(config)) },
   ];
 }
 
-async function lookAtService(config: ServiceConfig): Promise<Finding> {
-  const probe = await probeService(createServiceClient(config));
-  if (probe.state === 'ok') return { state: 'ok', message: 'it answers, and accepts the token' };
+const clientOf = (config: ServiceConfig) => createHostingApiClient({ ...config, ...HTTP_TIMEOUTS });
+
+/** A token this short is guessed, and occurs by chance in what has to be hidden from logs. */
+const MIN_TOKEN_LENGTH = 8;
+
+async function configurationFinding({ baseUrl, token }: ServiceConfig): Promise<Finding> {
+  const message = `BELAY_API_URL is ${baseUrl}, and a token is set`;
+  if ((await token()).length >= MIN_TOKEN_LENGTH) return { state: 'ok', message };
+  const remedy = 'get a longer token from the service';
+  return { state: 'warning', message: `${message}, but it has under ${MIN_TOKEN_LENGTH} characters`, remedy };
+}
+
+async function checkService(config: ServiceConfig): Promise<Finding> {
+  const probe = await probeService(clientOf(config), config.baseUrl);
+  if (probe.state === 'ok') return { state: 'ok', message: 'answers and accepts the token' };
   const remedy =
     probe.state === 'refused'
-      ? 'get a new token from the service'
-      : 'check BELAY_API_URL, and the way from here to there';
+      ? 'get a new token from the service, and set it where the worker runs'
+      : 'check BELAY_API_URL, its path included, and the network connection to it';
   return { state: 'failed', message: probe.message, remedy };
 }
 
-async function lookAtClock({ baseUrl }: ServiceConfig): Promise<Finding> {
-  const response = await fetch(baseUrl, { redirect: 'manual', signal: AbortSignal.timeout(5_000) });
-  await response.body?.cancel();
-  const said = Date.parse(response.headers.get('date') ?? '');
-  if (Number.isNaN(said)) return { state: 'skipped', message: 'it does not tell its time' };
-  // The header has whole seconds.
-  return clockFinding('the service', said + 500);
+async function checkClock(config: ServiceConfig): Promise<Finding> {
+  const dateMs = await clientOf(config).readTime();
+  if (dateMs === null) return { state: 'skipped', message: 'the service does not report its time' };
+  // The header has whole seconds, so the middle of one is the best guess.
+  return clockFinding('the service', dateMs + 500);
 }
 
 async function skipped(): Promise<Finding> {
-  return { state: 'skipped', message: 'without a configuration it cannot be asked' };
+  return { state: 'skipped', message: 'not checked, because the configuration is missing or invalid' };
 }

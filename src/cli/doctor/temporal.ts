@@ -1,55 +1,61 @@
-/** Temporal: is it there, and does its namespace keep and know what Belay needs? */
+/** Checks that Temporal answers, and that its namespace is set up for Belay. */
 import { msToTs, tsToMs } from '@temporalio/common/lib/time.js';
 import { whyUnreachable } from '../../worker/connect.ts';
 import { missingAttributes, registerSearchAttributes } from '../../worker/search-attributes.ts';
-import type { Check, Finding } from './check.ts';
-import { clockFinding } from './clock.ts';
-import type { Place } from './place.ts';
+import { ORIGIN_TEXTS, type TemporalEndpoint } from '../../config/temporal/find-temporal.ts';
+import type { NamespaceConnection, Check, Finding } from './check.ts';
 import { serverTimeMs } from '../../client/connection/server-time.ts';
+import { clockFinding } from './clock.ts';
 
-/** A repeated webhook delivery is known by the run it started; senders repeat for more than three days. */
+/** A duplicate webhook delivery is recognized by its workflow, and senders retry for more than three days. */
 const MIN_RETENTION_DAYS = 4;
 const FIXED_RETENTION_DAYS = 30;
 const DAY_MS = 24 * 3_600_000;
 
-/** @param reach connects, once; rejects where Temporal doesn't answer */
-export function temporalChecks(address: string, reach: () => Promise<Place>): Check[] {
-  const check = (name: string, look: (place: Place) => Promise<Finding>): Check => ({
+/** @param reach connects once; rejects if Temporal does not answer */
+export function temporalChecks(endpoint: TemporalEndpoint, reach: () => Promise<NamespaceConnection>): Check[] {
+  const check = (name: string, inspect: (place: NamespaceConnection) => Promise<Finding>): Check => ({
     name,
-    look: async () => {
+    run: async () => {
       const place = await reach().catch(() => null);
-      return place === null ? { state: 'skipped', message: 'Temporal does not answer' } : look(place);
+      return place === null ? { state: 'skipped', message: 'Temporal does not answer' } : inspect(place);
     },
   });
   return [
-    { name: 'Temporal', look: () => lookAtServer(address, reach) },
-    check('namespace', lookAtNamespace),
-    check('search attributes', lookAtAttributes),
-    check("Temporal's clock", async (place) => clockFinding('Temporal', await serverTimeMs(place))),
+    { name: 'Temporal', run: () => checkServer(endpoint, reach) },
+    check('namespace', checkNamespace),
+    check('search attributes', checkAttributes),
+    check("Temporal's clock", async (place) =>
+      clockFinding('Temporal', await serverTimeMs(place.connection, place.namespace)),
+    ),
   ];
 }
 
-async function lookAtServer(address: string, reach: () => Promise<Place>): Promise<Finding> {
+async function checkServer(
+  { connectionOptions: { address }, origin }: TemporalEndpoint,
+  reach: () => Promise<NamespaceConnection>,
+): Promise<Finding> {
+  const where = `${address} (${ORIGIN_TEXTS[origin]})`;
   try {
     const { connection } = await reach();
     const { serverVersion } = await connection.workflowService.getSystemInfo({});
-    return { state: 'ok', message: `${address} answers, server ${serverVersion}` };
+    return { state: 'ok', message: `${where} answers, server version ${serverVersion}` };
   } catch (error) {
-    const remedy = 'start `belay dev`, or set TEMPORAL_ADDRESS to where Temporal is';
-    return { state: 'failed', message: `${address} does not answer: ${whyUnreachable(error)}`, remedy };
+    const remedy = 'start `belay dev`, or set TEMPORAL_ADDRESS to the address of Temporal';
+    return { state: 'failed', message: `${where} does not answer: ${whyUnreachable(error)}`, remedy };
   }
 }
 
-async function lookAtNamespace({ connection, namespace }: Place): Promise<Finding> {
+async function checkNamespace({ connection, namespace }: NamespaceConnection): Promise<Finding> {
   const { config } = await connection.workflowService.describeNamespace({ namespace });
   const days = tsToMs(config?.workflowExecutionRetentionTtl) / DAY_MS;
-  const message = `${namespace} keeps closed runs for ${days} days`;
+  const message = `${namespace} keeps closed runs for ${days} ${days === 1 ? 'day' : 'days'}`;
   if (days >= MIN_RETENTION_DAYS) return { state: 'ok', message };
   const command = `temporal operator namespace update -n ${namespace} --retention ${FIXED_RETENTION_DAYS}d`;
   return {
-    state: 'attention',
-    message: `${message}: keys, repeated events and results are forgotten after that, ${MIN_RETENTION_DAYS} are needed`,
-    remedy: command,
+    state: 'warning',
+    message: `${message}; keys, results and duplicate webhooks need at least ${MIN_RETENTION_DAYS} days`,
+    remedy: `run \`${command}\``,
     async fix() {
       const workflowExecutionRetentionTtl = msToTs(`${FIXED_RETENTION_DAYS} days`);
       await connection.workflowService.updateNamespace({ namespace, config: { workflowExecutionRetentionTtl } });
@@ -58,13 +64,13 @@ async function lookAtNamespace({ connection, namespace }: Place): Promise<Findin
   };
 }
 
-async function lookAtAttributes({ connection, namespace }: Place): Promise<Finding> {
+async function checkAttributes({ connection, namespace }: NamespaceConnection): Promise<Finding> {
   const missing = await missingAttributes(connection, namespace);
-  if (missing.length === 0) return { state: 'ok', message: 'all are registered' };
+  if (missing.length === 0) return { state: 'ok', message: 'all registered' };
   return {
-    state: 'attention',
-    message: `${missing.join(', ')} not registered: \`belay list\` cannot filter, the UI cannot search`,
-    remedy: 'start a worker that may register them',
+    state: 'warning',
+    message: `not registered: ${missing.join(', ')}; \`belay list\` cannot filter, and the Temporal UI cannot search`,
+    remedy: 'start a worker whose credentials may register them',
     async fix() {
       const problem = await registerSearchAttributes(connection, namespace);
       if (problem !== null) throw new Error(problem);

@@ -1,25 +1,24 @@
-/** The workers: which versions poll the task queue, where, since when. */
-import { NO_WORKER_REMEDY, workersSeen } from '../../client/connection/pollers.ts';
-import { parseIdentity } from '../../worker/identity.ts';
-import type { Check, Finding } from './check.ts';
-import type { Place } from './place.ts';
+/** Checks which workers poll the task queue: their versions, where they run, and since when. */
+import { NO_WORKER_REMEDY, workersSeen } from '../../client/connection/workers-seen.ts';
+import { parseIdentity } from '../../contract/ids/worker-identity.ts';
+import type { NamespaceConnection, Check, Finding } from './check.ts';
 
-export function workerCheck(reach: () => Promise<Place>, taskQueue: string): Check {
+export function workerCheck(reach: () => Promise<NamespaceConnection>, taskQueue: string): Check {
   return {
     name: 'worker',
-    look: async () => {
+    run: async () => {
       const place = await reach().catch(() => null);
       return place === null
         ? { state: 'skipped', message: 'Temporal does not answer' }
-        : lookAtWorkers(place, taskQueue);
+        : checkWorkers(place, taskQueue);
     },
   };
 }
 
-async function lookAtWorkers({ connection, namespace }: Place, taskQueue: string): Promise<Finding> {
-  const identities = await workersSeen(connection.workflowService, namespace, taskQueue);
+async function checkWorkers({ connection, namespace }: NamespaceConnection, taskQueue: string): Promise<Finding> {
+  const identities = await workersSeen(connection, namespace, taskQueue);
   if (identities.length === 0) {
-    return { state: 'failed', message: `none polls the task queue "${taskQueue}"`, remedy: NO_WORKER_REMEDY };
+    return { state: 'failed', message: `no worker polls the task queue "${taskQueue}"`, remedy: NO_WORKER_REMEDY };
   }
   return { state: 'ok', message: identities.map(describe).join('; ') };
 }
@@ -27,6 +26,6 @@ async function lookAtWorkers({ connection, namespace }: Place, taskQueue: string
 function describe(identity: string): string {
   const worker = parseIdentity(identity);
   return worker === null
-    ? `${identity}, not one of Belay's`
-    : `${worker.version} at ${worker.where} since ${worker.since}`;
+    ? `${identity}, which is not a worker of Belay`
+    : `${worker.version} at ${worker.where} for ${worker.service} since ${worker.since}`;
 }

@@ -1,117 +1,106 @@
-/** The options that commands share. */
-import { InvalidArgumentError, Option, type Command } from 'commander';
-import { EVIDENCE } from '../../contract/run.ts';
-import { DEFAULTS, LIMITS } from '../../request/validate-run-input.ts';
-import { collectIds, collectMeta, durationWithin, parseId, parseTries, parseWritable, TIMER_LIMITS } from './parse-values.ts';
+/** The command line's side of the option table: options of a command, and a run's input from them. */
+import { Option, type Command } from 'commander';
+import type { RunInput } from '../../contract/run.ts';
+import { appTarget, siteTarget, targetsInput, type Target } from '../../contract/target.ts';
+import { durationText } from '../../contract/wording/duration.ts';
+import { setValueAt, type RunOptionPath } from '../../request/option-path.ts';
+import { RUN_OPTIONS, type RunCommand, type RunOption } from '../../request/run-options.ts';
+import { collectMeta, collectTargets, countWithin, durationWithin, parseId } from './parse-values.ts';
 
-export const json = () => new Option('--json', 'print exactly one JSON document on stdout');
-export const summary = () =>
-  new Option('--summary <file>', 'add the result in Markdown to this file, for the page of a CI job').argParser(
-    parseWritable,
-  );
-export const runId = () => new Option('--run-id <id>', 'this run of the workflow id, not the latest one');
-export const server = () =>
-  new Option('--server <id>', 'the server to back up').argParser(parseId).makeOptionMandatory();
-export const sites = () =>
-  new Option('--site <id>', 'a site to deploy; several are deployed in the order given')
-    .argParser(collectIds)
-    .makeOptionMandatory();
-export const oneSite = () =>
-  new Option('--site <id>', 'the site whose deployment to follow')
-    .argParser((text, before: string[] | undefined) => {
-      if (before !== undefined) throw new InvalidArgumentError('One site is followed at a time.');
-      return [parseId(text)];
-    })
-    .makeOptionMandatory();
+/** As commander gives them: by flag in camel case. */
+export type RunOptionValues = Record<string, unknown> & { server?: string; targets?: Target[] };
 
-/** How often a status is read, and how many times. */
-function addPace(command: Command, of: 'backup' | 'deploy', what: string): Command {
-  const { intervalMs, tries } = DEFAULTS[of];
-  return command
-    .option(
-      `--${of}-interval <duration>`,
-      `read the ${what}'s status this often (default ${intervalMs / 1000}s)`,
-      durationWithin(LIMITS.intervalMs),
-    )
-    .option(`--${of}-tries <n>`, `and at most so many times (default ${tries})`, parseTries);
+export function addRunOptions(command: Command, name: RunCommand): Command {
+  if (name === 'run' || name === 'backup') command.addOption(serverOption());
+  if (name !== 'backup') {
+    const limit = name === 'watch' ? 1 : Infinity;
+    const what = name === 'watch' ? WATCHED : DEPLOYED;
+    command.addOption(new TargetOption('--site <id>', what.site, collectTargets(siteTarget, limit)));
+    command.addOption(new TargetOption('--app <id>', what.app, collectTargets(appTarget, limit)));
+  }
+  for (const option of RUN_OPTIONS.filter(({ commands }) => commands.includes(name))) {
+    command.addOption(toCommanderOption(option));
+  }
+  return command;
 }
 
-export function addBackupOptions(command: Command): Command {
-  return addPace(command, 'backup', 'backup')
-    .option(
-      '--max-backup-age <duration>',
-      'take a completed backup that began at most so long ago',
-      durationWithin(LIMITS.durationMs),
-    )
-    .addOption(
-      new Option('--backup-id <id>', 'rest on this backup, made or in the making')
-        .argParser(parseId)
-        .conflicts('maxBackupAge'),
-    );
+/** The row's option, for commands that share a single one with the runs. */
+export function runOption(path: RunOptionPath): Option {
+  return toCommanderOption(rowOf(path));
 }
 
-export function addVerdictOptions(command: Command): Command {
-  return addPace(command, 'deploy', 'deployment')
-    .option(
-      '--settle <duration>',
-      'after this long the same final status as before is believed (default six intervals, at least 10s)',
-      durationWithin(LIMITS.durationMs),
-    )
-    .addOption(new Option('--min-evidence <kind>', 'call anything weaker unknown (default settled)').choices(EVIDENCE));
+/** Without options that were not given: keys compare requests. */
+export function toRunInput(values: RunOptionValues): RunInput {
+  const { server, targets = [] } = values;
+  const input: RunInput = { ...targetsInput(targets), ...(server === undefined ? {} : { serverId: server }) };
+  for (const option of RUN_OPTIONS) {
+    const value = values[toCommanderOption(option).attributeName()];
+    if (value !== undefined) setValueAt(input, option.path, value);
+  }
+  return input;
 }
 
-export function addDeployOptions(command: Command): Command {
-  return addVerdictOptions(command)
-    .option(
-      '--baseline-wait <duration>',
-      "wait so long for somebody else's deployment to end (default interval times tries)",
-      durationWithin(LIMITS.durationMs),
-    )
-    .addOption(
-      new Option(
-        '--on-ambiguous <what>',
-        'when a request may have been lost and left no trace (default resend)',
-      ).choices(['resend', 'stop']),
-    )
-    .option('--keep-going', 'go on with the next site when one is not completed');
+const rowOf = (path: RunOptionPath) => {
+  const row = RUN_OPTIONS.find((it) => it.path === path);
+  if (row === undefined) throw new Error(`${path} has no row`);
+  return row;
+};
+
+function toCommanderOption(row: RunOption): Option {
+  const { type, conflicts } = row;
+  const option = new Option([row.flag, PLACEHOLDER[type.kind]].join(' ').trim(), `${row.help}${defaultText(row)}`);
+  if (conflicts !== undefined) option.conflicts(new Option(rowOf(conflicts).flag).attributeName());
+  switch (type.kind) {
+    case 'duration':
+      return option.argParser(durationWithin(type.limits));
+    case 'count':
+      return option.argParser(countWithin(type.limits));
+    case 'choice':
+      return option.choices(type.of);
+    case 'id':
+      return option.argParser(parseId);
+    case 'map':
+      return option.argParser(collectMeta);
+    case 'switch':
+      return option;
+  }
 }
 
-export function addBusyOptions(command: Command): Command {
-  return command
-    .addOption(new Option('--if-busy <what>', 'while another run is at it (default wait)').choices(['wait', 'fail']))
-    .option(
-      '--busy-timeout <duration>',
-      'wait for it at most so long (default 30m)',
-      durationWithin(LIMITS.busyTimeoutMs),
-    );
+const PLACEHOLDER = {
+  duration: '<duration>',
+  count: '<n>',
+  choice: '<choice>',
+  id: '<id>',
+  map: '<name=value>',
+  switch: '',
+} as const;
+
+/** Not commander's own default: an option that was not given must stay out of the input. */
+function defaultText({ default: value, derived, type }: RunOption): string {
+  if (derived !== undefined) return ` (default: ${derived.text})`;
+  if (value === null || type.kind === 'switch') return '';
+  return ` (default: ${type.kind === 'duration' ? durationText(Number(value)) : (value as string | number)})`;
 }
 
-export function addRunOptions(command: Command): Command {
-  return command
-    .option('--key <key>', 'the same key is the same run: in flight join it, closed give its result', parseId)
-    .option('--again', 'with --key: when that run is closed and not completed, start anew')
-    .option('--heartbeat <name>', "call this address of the worker's belay.yaml when the run is completed", parseId)
-    .option('--meta <name=value>', 'a note that goes into the result; several may be given', collectMeta)
-    .option(
-      '--start-within <duration>',
-      'do not begin when no worker takes the run up in time (default 10m)',
-      durationWithin(LIMITS.startWithinMs),
-    )
-    .option('--detach', 'start the run and exit; `belay wait` gives the verdict');
-}
+const serverOption = () => new Option('--server <id>', 'server to back up').argParser(parseId).makeOptionMandatory();
 
-export function addWaitOptions(command: Command): Command {
-  return command
-    .addOption(
-      new Option('--wait-timeout <duration>', 'stop waiting after this long; the run goes on')
-        .argParser(durationWithin(TIMER_LIMITS))
-        .conflicts('detach'),
-    )
-    .addOption(summary().conflicts('detach'))
-    .addOption(new Option('--cancel-on-interrupt', 'on Ctrl-C or SIGTERM cancel the run, too').conflicts('detach'));
-}
+const DEPLOYED = {
+  site: 'site to deploy (repeatable); sites and apps are deployed in the order given',
+  app: "app to deploy (repeatable), in one order with the sites; requires api.app in the worker's belay.yaml",
+};
+const WATCHED = {
+  site: 'site whose deployment to follow',
+  app: "app whose deployment to follow; requires api.app in the worker's belay.yaml",
+};
 
-/** For the end of a command's help. */
-export function examples(...lines: string[]): string {
-  return `\nExamples:\n${lines.map((line) => `  ${line}\n`).join('')}`;
+/** All options for targets add to one list, so that it has the order of the command line. */
+class TargetOption extends Option {
+  constructor(flags: string, description: string, collect: (text: string, before?: Target[]) => Target[]) {
+    super(flags, description);
+    this.argParser(collect);
+  }
+
+  override attributeName(): string {
+    return 'targets';
+  }
 }

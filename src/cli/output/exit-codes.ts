@@ -1,5 +1,6 @@
-/** Exit codes: what scripts decide by. */
-import type { ErrorType, Outcome, RunResult } from '../../contract/run.ts';
+/** The exit codes, for scripts to act on. */
+import type { ErrorType, Outcome } from '../../contract/names.ts';
+import type { RunResult } from '../../contract/run.ts';
 import { SIGNAL_EXIT_CODES } from '../../process/signals.ts';
 
 export const EXIT = {
@@ -28,6 +29,7 @@ const BY_OUTCOME: Record<Exclude<Outcome, 'not_started'>, number> = {
 
 const BY_TYPE: Partial<Record<ErrorType, number>> = {
   Busy: EXIT.busy,
+  TooLate: EXIT.busy,
   Refused: EXIT.refused,
   Usage: EXIT.usage,
   NotFound: EXIT.usage,

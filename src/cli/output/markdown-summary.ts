@@ -1,19 +1,23 @@
-/** `--summary FILE`: the result in Markdown, for the page of a CI job. It is added at the end of the file. */
+/** `--summary FILE`: appends the result to the file as Markdown, for the page of a CI job. */
 import { appendFile } from 'node:fs/promises';
-import type { Outcome, RunResult } from '../../contract/run.ts';
-import type { RolloutResult, Sum, TargetResult } from '../../contract/rollout.ts';
-import { sumOf, sumText, worstFirst } from '../../contract/results/tally.ts';
-import { codeSpan } from '../../contract/wording/safe-text.ts';
+import type { Outcome } from '../../contract/names.ts';
+import type { RunResult } from '../../contract/run.ts';
+import type { RolloutResult, OutcomeCounts, TargetResult } from '../../contract/rollout.ts';
+import { countOutcomes, worstFirst } from '../../contract/results/tally.ts';
+import { countsText } from '../../contract/wording/tally-text.ts';
+import { targetLabel } from '../../contract/wording/target-text.ts';
+import { codeSpan, plainText } from '../../contract/wording/safe-text.ts';
 import { stateOf } from './run-text.ts';
+import { printNote } from '../../process/print.ts';
 
-/** Pages have limits: so many rows, first those that are not completed. */
+/** CI limits the size of a page. Rows that are not `completed` come first, so they are kept. */
 const MAX_ROWS = 500;
 
-/** What has happened stays the verdict where it can't be written. */
+/** A file that cannot be written is reported, but does not change the verdict. */
 export async function writeSummary(file: string | undefined, markdown: () => string): Promise<void> {
   if (file === undefined) return;
   await appendFile(file, `${markdown()}\n`).catch((error: NodeJS.ErrnoException) => {
-    process.stderr.write(`belay: --summary ${file} was not written (${error.code ?? 'unknown error'})\n`);
+    printNote(`belay: --summary ${file} was not written (${error.code ?? 'unknown error'})`);
   });
 }
 
@@ -21,15 +25,15 @@ export function runMarkdown(result: RunResult): string {
   const { backup, deployments, workflowId } = result;
   const parts = [
     ...(backup === null ? [] : [[`backup of ${codeSpan(backup.serverId)}`, backup.outcome, backup.lastStatus]]),
-    ...deployments.map((it) => [`deployment of ${codeSpan(it.siteId)}`, it.outcome, it.lastStatus]),
+    ...deployments.map((it) => [`deployment of ${targetLabel(it.target, codeSpan)}`, it.outcome, it.lastStatus]),
   ];
   return [
-    ...head(`Belay: ${workflowId ?? 'no run'}`, result),
+    ...head(workflowId ?? 'no run', result),
     ...table(
       ['part', 'outcome', 'last status'],
       parts.map(([part, outcome, last]) => [
         part ?? '',
-        outcome ?? 'not ended',
+        outcome ?? 'no outcome yet',
         last === null ? '' : codeSpan(last ?? ''),
       ]),
     ),
@@ -39,66 +43,72 @@ export function runMarkdown(result: RunResult): string {
 export function rolloutMarkdown(result: RolloutResult): string {
   const { servers, deployments, targets, decisions, workflowId } = result;
   return [
-    ...head(`Belay: ${workflowId ?? 'no rollout'}`, result),
-    `- servers: ${sumText(servers, result.phase)}`,
-    `- deployments: ${sumText(deployments, result.phase)}`,
-    ...decisions.map(({ at, what, by, why }) => `- ${at} ${what} by ${codeSpan(by)}: ${codeSpan(why)}`),
+    ...head(workflowId ?? 'no rollout', result),
+    `- servers: ${countsText(servers, result.phase)}`,
+    `- deployments: ${countsText(deployments, result.phase)}`,
+    ...decisions.map(({ at, action, by, reason }) => `- ${at} ${action} by ${codeSpan(by)}: ${codeSpan(reason)}`),
     '',
-    ...table(['server', 'wave', 'outcome', 'sites', 'why'], worstFirst(targets).map(targetRow)),
+    ...table(['server', 'wave', 'outcome', 'deployments', 'why'], worstFirst(targets).map(targetRow)),
   ].join('\n');
 }
 
 export function listMarkdown(runs: RunResult[]): string {
   return [
-    `### Belay: ${runs.length} runs: ${sumText(sumOfRuns(runs))}`,
+    `### Belay: ${runsText(runs)}: ${countsText(countRuns(runs))}`,
     '',
     ...table(
       ['started', 'run', 'outcome', 'why'],
       worstFirst(runs).map(({ startedAt, workflowId, outcome, error }) => [
         startedAt ?? '',
         codeSpan(workflowId ?? ''),
-        outcome ?? error?.type ?? 'in flight',
+        outcome ?? error?.type ?? 'in progress',
         error === null ? '' : codeSpan(error.message),
       ]),
     ),
   ].join('\n');
 }
 
-export function sumOfRuns(runs: RunResult[]): Sum {
-  return sumOf(runs.map((run) => ({ outcome: run.outcome ?? withoutOutcome(run), isRunning: true })));
+export const runsText = ({ length }: RunResult[]): string => `${length} ${length === 1 ? 'run' : 'runs'}`;
+
+export function countRuns(runs: RunResult[]): OutcomeCounts {
+  return countOutcomes(runs.map((run) => ({ outcome: run.outcome ?? withoutOutcome(run), isRunning: true })));
 }
 
-/** One that was refused for its input left none, nor does a defect. */
+/** A run has no outcome while it is in progress, if its input was rejected, or after a defect. */
 function withoutOutcome({ error }: RunResult): Outcome | null {
   if (error === null) return null;
   return error.type === 'Usage' ? 'not_started' : 'unknown';
 }
 
-function targetRow({ serverId, wave, outcome, deployments, error, heldBy }: TargetResult): string[] {
-  const sites = sumText(sumOf(deployments.map((it) => ({ outcome: it.outcome, isRunning: false }))));
-  const why = error?.message ?? (heldBy === null ? '' : `held by ${heldBy}`);
-  return [codeSpan(serverId), codeSpan(wave), outcome ?? 'not ended', sites, why === '' ? '' : codeSpan(why)];
+function targetRow({ serverId, wave, outcome, deployments, error, heldByEvent }: TargetResult): string[] {
+  const deployed = countsText(countOutcomes(deployments.map((it) => ({ outcome: it.outcome, isRunning: false }))));
+  const why = error?.message ?? (heldByEvent === null ? '' : `held by ${heldByEvent}`);
+  return [codeSpan(serverId), codeSpan(wave), outcome ?? 'no outcome yet', deployed, why === '' ? '' : codeSpan(why)];
 }
 
 function head(title: string, result: RunResult | RolloutResult): string[] {
   const { error, links } = result;
   return [
-    `### ${title}`,
+    `### Belay: ${codeSpan(title)}`,
     '',
-    `**${stateOf(result)}**${links.ui === null ? '' : ` ([Temporal UI](${links.ui}))`}`,
+    `**${codeSpan(stateOf(result))}**${links.ui === null ? '' : ` ([Temporal UI](${linkTarget(links.ui)}))`}`,
     '',
     ...(error === null ? [] : [codeSpan(error.message), '']),
   ];
 }
 
+/** A workflow id in a URL may contain parentheses, which would end the link. */
+const linkTarget = (url: string): string =>
+  plainText(url, 2_000).replace(/[()<>\s]/g, (it) => `%${it.charCodeAt(0).toString(16)}`);
+
 function table(names: string[], rows: string[][]): string[] {
   if (rows.length === 0) return [];
   const line = (cells: string[]) => `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
-  const untold = rows.length - MAX_ROWS;
+  const omitted = rows.length - MAX_ROWS;
   return [
     line(names),
     line(names.map(() => '---')),
     ...rows.slice(0, MAX_ROWS).map(line),
-    ...(untold > 0 ? ['', `and ${untold} more`] : []),
+    ...(omitted > 0 ? ['', `and ${omitted} more`] : []),
   ];
 }

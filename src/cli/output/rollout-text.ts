@@ -1,11 +1,13 @@
-/** What is printed of a rollout: one JSON document, or lines for people. */
-import { printDocument } from '../../process/json-document.ts';
+/** Prints a rollout as one JSON document, or as lines for people. */
+import { printJson } from '../../process/json-document.ts';
+import { print } from '../../process/print.ts';
 import type { RolloutPhase, RolloutResult, TargetResult } from '../../contract/rollout.ts';
 import { emptyRollout } from '../../contract/results/empty-results.ts';
 import { BelayError } from '../../contract/results/belay-error.ts';
-import { sumText, toComeText } from '../../contract/results/tally.ts';
+import { countsText, pendingText } from '../../contract/wording/tally-text.ts';
+import { targetLabel } from '../../contract/wording/target-text.ts';
 import { plainText } from '../../contract/wording/safe-text.ts';
-import { durationOf, errorOf, paint, stateOf } from './run-text.ts';
+import { durationOf, errorOf, colorize, stateOf } from './run-text.ts';
 
 export function rolloutOfError(error: unknown): RolloutResult {
   const known = error instanceof BelayError ? error.rollout : null;
@@ -13,26 +15,26 @@ export function rolloutOfError(error: unknown): RolloutResult {
 }
 
 export function printRollout(result: RolloutResult, json: boolean): void {
-  if (json) printDocument(result);
-  else process.stdout.write(`${rolloutLines(result).join('\n')}\n`);
+  if (json) printJson(result);
+  else print(rolloutLines(result));
 }
 
-/** For whoever saw each server end. */
+/** Leaves out the completed servers, which were printed as they finished. */
 export function printRolloutEnd(result: RolloutResult, json: boolean): void {
-  if (json) return printDocument(result);
-  const left = result.targets.filter(({ outcome }) => outcome !== 'completed');
-  process.stdout.write(`${rolloutLines(result, left).join('\n')}\n`);
+  if (json) return printJson(result);
+  const unfinished = result.targets.filter(({ outcome }) => outcome !== 'completed');
+  print(rolloutLines(result, unfinished));
 }
 
 function rolloutLines(result: RolloutResult, targets = result.targets): string[] {
   const { outcome, error, workflowId, links, decisions, servers, deployments } = result;
   const took = durationOf(result.startedAt, result.endedAt);
   return [
-    `${paint(result, stateOf(result))}${took === null || outcome === null ? '' : ` in ${took}`}`,
+    `${colorize(result, stateOf(result))}${took === null || outcome === null ? '' : ` in ${took}`}`,
     ...(error === null ? [] : [`  ${plainText(error.message, 400)}`]),
-    `  servers: ${sumText(servers, result.phase)}`,
-    `  deployments: ${sumText(deployments, result.phase)}`,
-    ...decisions.map(({ at, what, by, why }) => `  ${at} ${what} by ${plainText(by)}: ${plainText(why)}`),
+    `  servers: ${countsText(servers, result.phase)}`,
+    `  deployments: ${countsText(deployments, result.phase)}`,
+    ...decisions.map(({ at, action, by, reason }) => `  ${at} ${action} by ${plainText(by)}: ${plainText(reason)}`),
     ...targets.map((target) => `  ${targetLine(target, result.phase)}`),
     ...(workflowId === null ? [] : [`  rollout: ${workflowId}`]),
     ...(links.ui === null ? [] : [`  in the Temporal UI: ${links.ui}`]),
@@ -41,18 +43,20 @@ function rolloutLines(result: RolloutResult, targets = result.targets): string[]
 
 /** `server 12 (canary): failed, 2 completed, 1 failed: site 34 …` */
 export function targetLine(target: TargetResult, phase: RolloutPhase | null = null): string {
-  const { serverId, wave, outcome, startedAt, deployments, error, heldBy } = target;
-  const notBegun = heldBy === null ? toComeText(phase) : `held by ${heldBy}`;
-  const waits = startedAt === null ? notBegun : 'under way';
-  const ended = deployments.filter((it) => it.outcome !== null).map((it) => `${plainText(it.siteId)} ${it.outcome}`);
+  const { serverId, wave, outcome, startedAt, deployments, error, heldByEvent } = target;
+  const notStarted = heldByEvent === null ? pendingText(phase) : `held by ${heldByEvent}`;
+  const state = startedAt === null ? notStarted : 'in progress';
+  const ended = deployments
+    .filter((it) => it.outcome !== null)
+    .map((it) => `${targetLabel(it.target, plainText)} ${it.outcome}`);
   const sites = outcome === null || ended.length === 0 ? '' : `, sites: ${ended.join(', ')}`;
   const why = error === null ? '' : `: ${plainText(error.message, 120)}`;
-  return `server ${plainText(serverId)} (${wave}): ${paint({ outcome, error }, outcome ?? waits)}${sites}${why}`;
+  return `server ${plainText(serverId)} (${wave}): ${colorize({ outcome, error }, outcome ?? state)}${sites}${why}`;
 }
 
 /** `2026-11-21T02:30:34Z  completed  rollout:steady:…  97 completed, 3 failed` */
 export function rolloutListLine(result: RolloutResult): string {
   const { startedAt, outcome, phase, error, workflowId, servers } = result;
-  const state = (outcome ?? error?.type ?? phase ?? 'in flight').padEnd(12);
-  return `${startedAt ?? ''}  ${paint(result, state)}  ${workflowId}  ${sumText(servers, result.phase)}`;
+  const state = (outcome ?? error?.type ?? phase ?? 'in progress').padEnd(12);
+  return `${startedAt ?? ''}  ${colorize(result, state)}  ${workflowId}  ${countsText(servers, result.phase)}`;
 }

@@ -1,10 +1,12 @@
-/** What a command prints at its end: on stdout one JSON document, or lines for people. */
+/** Prints the result of a run on stdout, as one JSON document or as lines for people. */
 import colors from 'picocolors';
 import type { BackupResult, DeploymentResult, RunError, RunResult } from '../../contract/run.ts';
 import type { RolloutResult } from '../../contract/rollout.ts';
 import { BelayError } from '../../contract/results/belay-error.ts';
-import { printDocument } from '../../process/json-document.ts';
+import { printJson } from '../../process/json-document.ts';
+import { print } from '../../process/print.ts';
 import { emptyResult } from '../../contract/results/empty-results.ts';
+import { targetLabel } from '../../contract/wording/target-text.ts';
 import { plainText } from '../../contract/wording/safe-text.ts';
 
 export function resultOfError(error: unknown): RunResult {
@@ -17,24 +19,24 @@ export function errorOf(error: unknown): RunError {
   return { type, message: error instanceof Error ? error.message : String(error) };
 }
 
-/** The outcome, or what is known in place of one. */
+/** The outcome; else the type of the error; else the phase. */
 export function stateOf({ outcome, phase, error }: RunResult | RolloutResult): string {
-  return outcome ?? error?.type ?? `in flight: ${phase ?? 'phase not known'}`;
+  return outcome ?? error?.type ?? `in progress: ${phase ?? 'phase unknown'}`;
 }
 
 export function printResult(result: RunResult, json: boolean): void {
-  if (json) printDocument(result);
-  else process.stdout.write(`${resultLines(result).join('\n')}\n`);
+  if (json) printJson(result);
+  else print(resultLines(result));
 }
 
-export function resultLines(result: RunResult): string[] {
+function resultLines(result: RunResult): string[] {
   const { outcome, error, backup, deployments, workflowId, links } = result;
   const took = durationOf(result.startedAt, result.endedAt);
   return [
-    `${paint(result, stateOf(result))}${took === null || outcome === null ? '' : ` in ${took}`}`,
-    ...(error === null ? [] : [`  ${error.message}`]),
+    `${colorize(result, stateOf(result))}${took === null || outcome === null ? '' : ` in ${took}`}`,
+    ...(error === null ? [] : [`  ${plainText(error.message, 400)}`]),
     ...(backup === null ? [] : [`  backup of ${plainText(backup.serverId)}: ${backupFacts(backup)}`]),
-    ...deployments.map((it) => `  deployment of ${plainText(it.siteId)}: ${deploymentFacts(it)}`),
+    ...deployments.map((it) => `  deployment of ${targetLabel(it.target, plainText)}: ${deploymentFacts(it)}`),
     ...(workflowId === null ? [] : [`  run: ${workflowId}`]),
     ...(links.ui === null ? [] : [`  in the Temporal UI: ${links.ui}`]),
   ];
@@ -43,24 +45,26 @@ export function resultLines(result: RunResult): string[] {
 /** `2026-11-21T02:30:34Z  completed  backup-then-deploy:12:…` */
 export function listLine(result: RunResult): string {
   const why = result.error === null || result.outcome === null ? '' : `  ${plainText(result.error.message, 80)}`;
-  return `${result.startedAt ?? ''}  ${paint(result, stateOf(result).padEnd(12))}  ${result.workflowId}${why}`;
+  return `${result.startedAt ?? ''}  ${colorize(result, stateOf(result).padEnd(12))}  ${result.workflowId}${why}`;
 }
 
 function backupFacts({ outcome, backupId, source, lastStatus, polls }: BackupResult): string {
-  const id = backupId === null ? '' : `, ${source ?? 'backup'} ${plainText(backupId)}`;
-  return `${outcome ?? 'not ended'}${id}${lastFacts(lastStatus, polls)}`;
+  const id = backupId === null ? '' : `, id ${plainText(backupId)}${source === null ? '' : ` (${source})`}`;
+  return `${outcome ?? 'no outcome yet'}${id}${lastFacts(lastStatus, polls)}`;
 }
 
 function deploymentFacts({ outcome, evidence, lastStatus, polls }: DeploymentResult): string {
   const why = evidence === null ? '' : `, evidence: ${evidence}`;
-  return `${outcome ?? 'not ended'}${why}${lastFacts(lastStatus, polls)}`;
+  return `${outcome ?? 'no outcome yet'}${why}${lastFacts(lastStatus, polls)}`;
 }
 
 function lastFacts(lastStatus: string | null, polls: number): string {
-  return lastStatus === null ? '' : `, last status "${plainText(lastStatus)}" of ${polls} polls`;
+  return lastStatus === null
+    ? ''
+    : `, last status "${plainText(lastStatus)}" after ${polls} ${polls === 1 ? 'poll' : 'polls'}`;
 }
 
-export function paint({ outcome, error }: Pick<RunResult, 'outcome' | 'error'>, text: string): string {
+export function colorize({ outcome, error }: Pick<RunResult, 'outcome' | 'error'>, text: string): string {
   if (outcome === 'completed') return colors.green(text);
   return outcome === null && error === null ? text : colors.red(text);
 }

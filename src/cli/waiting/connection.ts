@@ -1,4 +1,4 @@
-/** A connection for one command. What it needs is loaded only then: a mistake in the arguments is told at once. */
+/** Opens a connection for one command. It loads the client only then, so that wrong arguments are reported at once. */
 import type { Belay, ConnectOptions } from '../../starter.ts';
 
 export async function openBelay(options?: ConnectOptions): Promise<Belay> {
@@ -6,8 +6,8 @@ export async function openBelay(options?: ConnectOptions): Promise<Belay> {
   return connect(options);
 }
 
-export async function withBelay<T>(act: (belay: Belay) => Promise<T>): Promise<T> {
-  const belay = await openBelay();
+export async function withBelay<T>(act: (belay: Belay) => Promise<T>, options?: ConnectOptions): Promise<T> {
+  const belay = await openBelay(options);
   try {
     return await act(belay);
   } finally {

@@ -1,15 +1,16 @@
-/** What is seen of a rollout while a command waits for it: a line per server, those under way drawn again. */
+/** Shows a rollout while a command waits for it: a line per finished server, and live lines for the running ones. */
 import type { RolloutResult, TargetResult } from '../../contract/rollout.ts';
 import type { Belay, Rollout, RolloutStatus } from '../../starter.ts';
-import { isRunning, sumText } from '../../contract/results/tally.ts';
+import { isRunning } from '../../contract/results/tally.ts';
+import { countsText } from '../../contract/wording/tally-text.ts';
 import { createLiveLines } from '../../process/live-lines.ts';
 import { rolloutSentence } from '../../contract/wording/explain-wait.ts';
 import { CONTACT, liveLine } from './run-live.ts';
 import { targetLine } from '../output/rollout-text.ts';
+import { TIMING } from '../../contract/timing.ts';
+import { printTo } from '../../process/print.ts';
 
-const TERMINAL_PERIOD_MS = 1_000;
-const LOG_PERIOD_MS = 3_000;
-/** What their runs are at is asked for so many. */
+/** How many running servers are queried for their progress. */
 const MAX_ASKED = 20;
 
 /** Shows it on stderr until stopped. */
@@ -19,54 +20,54 @@ export function followRollout(
   stream: NodeJS.WriteStream = process.stderr,
 ): { stop(result: RolloutResult): void } {
   const terminal = stream.isTTY ? createLiveLines(stream) : null;
-  const told = new Set<string>();
+  const printed = new Set<string>();
   let phase: string | null = null;
   let stopped = false;
   let timer: NodeJS.Timeout | undefined;
 
-  async function look(): Promise<void> {
-    // What can't be seen just now is no error of the wait.
+  async function update(): Promise<void> {
+    // A failed status request does not end the wait.
     const status = await rollout.status().catch(() => null);
     const lines = status === null || terminal === null ? [] : await runningLines(belay, status.result);
     if (stopped) return;
     if (status !== null) show(status, lines);
-    timer = setTimeout(() => void look(), terminal === null ? LOG_PERIOD_MS : TERMINAL_PERIOD_MS);
+    timer = setTimeout(() => void update(), terminal === null ? TIMING.cli.logPeriodMs : TIMING.cli.terminalPeriodMs);
   }
 
   function show(status: RolloutStatus, lines: string[]): void {
     terminal?.clear();
-    tellEnded(status.result);
+    printFinished(status.result);
     const head = headLine(status);
     if (terminal !== null) terminal.draw([head, ...lines]);
-    else if (status.result.phase !== phase) stream.write(`${head}\n`);
+    else if (status.result.phase !== phase) printTo(stream, head);
     phase = status.result.phase;
   }
 
-  /** What earlier attempts did is in the result. */
-  function tellEnded({ targets }: RolloutResult): void {
+  /** Prints each server once, those of earlier attempts included. Only the result lists servers that never started. */
+  function printFinished({ targets }: RolloutResult): void {
     const ended = targets.filter(({ outcome, startedAt }) => outcome !== null && startedAt !== null);
-    for (const target of ended.filter(({ serverId }) => !told.has(serverId))) {
-      told.add(target.serverId);
-      stream.write(`${targetLine(target)}\n`);
+    for (const target of ended.filter(({ serverId }) => !printed.has(serverId))) {
+      printed.add(target.serverId);
+      printTo(stream, targetLine(target));
     }
   }
 
-  void look();
+  void update();
   return {
     stop(result) {
       stopped = true;
       clearTimeout(timer);
       terminal?.clear();
-      tellEnded(result);
+      printFinished(result);
     },
   };
 }
 
-/** `running: 12 completed, 10 running, 78 to come` */
+/** `running: 12 completed, 10 running, 78 pending` */
 export function headLine({ result, waiting, contact }: RolloutStatus): string {
   if (contact !== 'answers' && contact !== 'closed') return CONTACT[contact];
-  const why = waiting?.for === 'decision' ? `; ${rolloutSentence(waiting)}` : '';
-  return `${result.phase}: ${sumText(result.servers, result.phase)}${why}`;
+  const why = waiting?.kind === 'decision' ? `; ${rolloutSentence(waiting)}` : '';
+  return `${result.phase}: ${countsText(result.servers, result.phase)}${why}`;
 }
 
 async function runningLines(belay: Belay, { targets }: RolloutResult): Promise<string[]> {

@@ -1,13 +1,14 @@
-/** A rollout as commands show it: while they wait for it, and when they are asked. */
-import { printDocument } from '../../process/json-document.ts';
+/** Shows a rollout, while a command waits for it and for `status`. */
+import { printJson } from '../../process/json-document.ts';
 import type { RolloutResult } from '../../contract/rollout.ts';
 import type { Belay, Rollout } from '../../starter.ts';
-import { whyRollout } from '../../contract/wording/explain-wait.ts';
+import { explainRollout } from '../../contract/wording/explain-wait.ts';
 import { EXIT, exitCodeOf } from '../output/exit-codes.ts';
 import { followRollout, headLine } from './rollout-live.ts';
 import { printRollout, printRolloutEnd, rolloutOfError } from '../output/rollout-text.ts';
 import { rolloutMarkdown, writeSummary } from '../output/markdown-summary.ts';
 import type { View } from './wait-for-verdict.ts';
+import { print } from '../../process/print.ts';
 
 export const viewOfRollout = (belay: Belay, rollout: Rollout): View<RolloutResult> => ({
   what: 'rollout',
@@ -27,10 +28,10 @@ export async function showRollout(rollout: Rollout, options: ShowOptions): Promi
   const status = await rollout.status();
   const { result, waiting } = status;
   const isInFlight = result.outcome === null && result.error === null;
-  const why = waiting === null ? null : whyRollout(waiting, result.phase).sentence;
-  if (options.json === true) printDocument({ ...result, waiting, why });
+  const why = waiting === null ? null : explainRollout(waiting, result.phase).sentence;
+  if (options.json === true) printJson({ ...result, waiting, why });
   else printRollout(result, false);
-  if (options.json !== true && isInFlight) process.stdout.write(`  now: ${why ?? headLine(status)}\n`);
+  if (options.json !== true && isInFlight) print(`  now: ${why ?? headLine(status)}`);
   await writeSummary(options.summary, () => rolloutMarkdown(result));
   if (options.exitStatus !== true) return EXIT.completed;
   return isInFlight ? EXIT.stoppedWaiting : exitCodeOf(result);

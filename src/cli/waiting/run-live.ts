@@ -1,12 +1,9 @@
-/** What is seen of a run while a command waits for it: one live line on a terminal, else a line for each change. */
+/** Shows a run while a command waits for it: one live line on a terminal, else one line for each change. */
 import type { Contact, Run, RunStatus } from '../../starter.ts';
 import { createLiveLines } from '../../process/live-lines.ts';
 import { COUNTDOWN, inFlight, waitingSentence, type Style } from '../../contract/wording/explain-wait.ts';
-
-const TERMINAL_PERIOD_MS = 1_000;
-const LOG_PERIOD_MS = 3_000;
-/** A worker was seen when the run was started; one that is busy may take a moment. */
-const BEGINS_WITHIN_MS = 15_000;
+import { TIMING } from '../../contract/timing.ts';
+import { printTo } from '../../process/print.ts';
 
 /** Shows the run on stderr until stopped. */
 export function followLive(run: Run, stream: NodeJS.WriteStream = process.stderr): { stop(): void } {
@@ -15,21 +12,21 @@ export function followLive(run: Run, stream: NodeJS.WriteStream = process.stderr
   let stopped = false;
   let timer: NodeJS.Timeout | undefined;
 
-  async function look(): Promise<void> {
-    // What can't be seen just now is no error of the wait.
+  async function update(): Promise<void> {
+    // A failed status request does not end the wait.
     const status = await run.status().catch(() => null);
     if (stopped) return;
     if (status !== null) show(liveLine(status, terminal !== null));
-    timer = setTimeout(() => void look(), terminal === null ? LOG_PERIOD_MS : TERMINAL_PERIOD_MS);
+    timer = setTimeout(() => void update(), terminal === null ? TIMING.cli.logPeriodMs : TIMING.cli.terminalPeriodMs);
   }
 
   function show(line: string): void {
     if (terminal !== null) terminal.draw([line]);
-    else if (line !== shown) stream.write(`${line}\n`);
+    else if (line !== shown) printTo(stream, line);
     shown = line;
   }
 
-  void look();
+  void update();
   return {
     stop() {
       stopped = true;
@@ -39,20 +36,21 @@ export function followLive(run: Run, stream: NodeJS.WriteStream = process.stderr
   };
 }
 
-/** `deploy a1: try 7 of 30, last "building", next read in 4 s`. @param countdown whether to tell what changes by itself */
+/** `deployment of a1: try 7 of 30, last status "building", next read in 4 s`. @param countdown show the next read */
 export function liveLine({ result, waiting, contact }: RunStatus, countdown: boolean): string {
-  if (contact === 'not_begun' && Date.now() - Date.parse(result.startedAt ?? '') < BEGINS_WITHIN_MS) return 'starting';
+  if (contact === 'not_begun' && Date.now() - Date.parse(result.startedAt ?? '') < TIMING.cli.beginsWithinMs)
+    return 'starting';
   if (contact !== 'answers' && contact !== 'closed') return CONTACT[contact];
   const what = inFlight(result);
-  if (waiting === null) return what ?? result.phase ?? 'starting';
+  if (waiting === null) return what === null ? (result.phase ?? 'starting') : `${what}: in progress`;
   return waitingSentence(waiting, what, countdown ? COUNTDOWN : STILL);
 }
 
-/** Without what changes by itself: each change is a line. */
+/** Without the countdown, which would make each second a new line. */
 const STILL: Style = { ...COUNTDOWN, when: null };
 
 export const CONTACT: Record<Exclude<Contact, 'answers' | 'closed'>, string> = {
-  not_begun: 'no worker has begun the run yet',
-  silent: 'no worker answers for the run: it goes on when one is there again',
-  stuck: "a worker fails at the run again and again, which is a defect: see the worker's log",
+  not_begun: 'no worker has started the run yet',
+  silent: 'no worker answers for the run: it continues when a worker is available again',
+  stuck: "a worker keeps failing at the run, which is a defect: see the worker's log",
 };

@@ -1,6 +1,6 @@
-/** Waiting for a verdict: what the commands do that exit with it. */
+/** Waits for a verdict and exits with it. */
 import type { RunResult } from '../../contract/run.ts';
-import { SIGNAL_EXIT_CODES, takeInterruption } from '../../process/signals.ts';
+import { SIGNAL_EXIT_CODES, onSignal } from '../../process/signals.ts';
 import type { Run } from '../../starter.ts';
 import { BelayError } from '../../contract/results/belay-error.ts';
 import { EXIT, exitCodeOf } from '../output/exit-codes.ts';
@@ -8,17 +8,18 @@ import { followLive } from './run-live.ts';
 import { printResult, resultOfError } from '../output/run-text.ts';
 import { runMarkdown, writeSummary } from '../output/markdown-summary.ts';
 import { shellWord } from '../../contract/wording/safe-text.ts';
+import { printNote } from '../../process/print.ts';
 
 export interface WaitingOptions {
   json?: boolean;
   /** Milliseconds. */
   waitTimeout?: number;
   cancelOnInterrupt?: boolean;
-  /** The file for a summary. */
+  /** The file for the Markdown summary. */
   summary?: string;
 }
 
-/** A run, or a rollout. */
+/** A run or a rollout. */
 interface Waited<R> {
   readonly workflowId: string;
   readonly runId: string | null;
@@ -27,12 +28,12 @@ interface Waited<R> {
   cancel(): Promise<void>;
 }
 
-/** How it is shown. */
+/** How to show it. */
 export interface View<R> {
   what: string;
-  /** Until stopped. */
+  /** Shows the progress until stopped. */
   follow(): { stop(result: R): void };
-  /** At the end, after all that was seen while it went on. */
+  /** Prints the result, after the progress. */
   print(result: R, json: boolean): void;
   ofError(error: unknown): R;
   markdown(result: R): string;
@@ -46,12 +47,12 @@ export const viewOfRun = (run: Run): View<RunResult> => ({
   markdown: runMarkdown,
 });
 
-/** Waits, prints the result, and gives the exit code. */
+/** Waits and prints the result. @returns the exit code */
 export async function waitAndPrint<R extends Pick<RunResult, 'outcome' | 'error'>>(
   waited: Waited<R>,
   view: View<R>,
   options: WaitingOptions,
-  stopping: Stopping = holdSignals(options),
+  stopping: Stopping = captureSignals(options),
 ): Promise<number> {
   stopping.follow(waited);
   const live = view.follow();
@@ -65,14 +66,14 @@ export async function waitAndPrint<R extends Pick<RunResult, 'outcome' | 'error'
     await writeSummary(options.summary, () => view.markdown(result));
     if (!(error instanceof BelayError) || error.type !== 'StoppedWaiting') return exitCodeOf(result);
     const name = nameOf(waited);
-    process.stderr.write(`To go on waiting: belay wait ${name}\nTo end the ${view.what}: belay cancel ${name}\n`);
+    printNote([`To continue waiting: belay wait ${name}`, `To cancel the ${view.what}: belay cancel ${name}`]);
     return stopping.exitCode();
   } finally {
     stopping.end();
   }
 }
 
-/** As arguments of a shell. */
+/** Its id as arguments for a shell. */
 function nameOf({ workflowId, runId, attached }: Pick<Run, 'workflowId' | 'runId' | 'attached'>): string {
   return `${shellWord(workflowId)}${attached && runId !== null ? ` --run-id ${runId}` : ''}`;
 }
@@ -80,16 +81,16 @@ function nameOf({ workflowId, runId, attached }: Pick<Run, 'workflowId' | 'runId
 export interface Stopping {
   readonly signal: AbortSignal;
   exitCode(): number;
-  /** From now on the run is known. */
+  /** Call it once the run is known. */
   follow(run: Pick<Run, 'cancel'>): void;
   end(): void;
 }
 
 /**
- * What ends the waiting before the verdict, and the exit code that says so. To be called before a run is started: a
- * signal that comes while it isn't known yet waits until it is, so that nobody is left with a run he can't name.
+ * Handles signals and the timeout, which end the wait before the verdict, and sets the exit code for them. Call it before
+ * the run is started: it keeps an early signal until the run is known, so that the user always sees the run's id.
  */
-export function holdSignals({ waitTimeout, cancelOnInterrupt }: WaitingOptions): Stopping {
+export function captureSignals({ waitTimeout, cancelOnInterrupt }: WaitingOptions): Stopping {
   const stopping = new AbortController();
   let exitCode: number = EXIT.stoppedWaiting;
   let run: Pick<Run, 'cancel'> | null = null;
@@ -97,14 +98,14 @@ export function holdSignals({ waitTimeout, cancelOnInterrupt }: WaitingOptions):
   let cancelled = false;
   let timeout: NodeJS.Timeout | undefined;
   const stopOrCancel = () => {
-    // The second time nobody wants to wait for what a cancelled run has to say.
+    // A second signal means that the user does not want to wait for the cancelled run either.
     if (cancelOnInterrupt !== true || cancelled) return stopping.abort();
     if (run === null) return;
     cancelled = true;
-    process.stderr.write('Cancelling the run; once more stops waiting for its end.\n');
+    printNote('Cancelling the run. Interrupt again to stop waiting for it to finish.');
     run.cancel().catch(() => stopping.abort());
   };
-  const giveBack = takeInterruption((signal) => {
+  const release = onSignal((signal) => {
     exitCode = SIGNAL_EXIT_CODES[signal];
     interrupted = true;
     stopOrCancel();
@@ -119,7 +120,7 @@ export function holdSignals({ waitTimeout, cancelOnInterrupt }: WaitingOptions):
     },
     end() {
       clearTimeout(timeout);
-      giveBack();
+      release();
     },
   };
 }

@@ -1,31 +1,31 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { before, describe, test } from 'node:test';
-import { startCommandLine, type CommandLine } from '../../support/command-line.ts';
-import { run } from '../../support/processes.ts';
+import { commandsOn, type Commands } from '../../support/commands.ts';
+import { runInProcess } from '../../support/in-process.ts';
 import { tempFolder } from '../../support/temporal.ts';
 import { TOKEN } from '../../support/world.ts';
 
-let on: CommandLine;
+let on: Commands;
 before(async () => {
-  on = await startCommandLine();
+  on = await commandsOn('nothing');
 });
 
 const RUN = ['run', '--server', 's1', '--site', 'a1'];
 
-/** What is asked for, and what the one line has to say. */
+/** The arguments, and what the one line must contain. */
 const BAD: [args: string[], says: RegExp][] = [
   [['run', '--server', '', '--site', 'a1'], /'--server <id>'.*The id is empty/],
   [['run', '--server', '..', '--site', 'a1'], /'--server <id>'.*The id must not be ".."/],
   [['run', '--server', 's1', '--site', 'a\u0007'], /'--site <id>'.*control characters/],
   [['run', '--server', 's1', '--site', 'x'.repeat(201)], /'--site <id>'.*201 characters, at most 200/],
-  [['run', '--server', 's1'], /required option '--site <id>'/],
+  [['run', '--server', 's1'], /nothing to deploy is named: give --site ID or --app ID/],
   [['run', '--site', 'a1'], /required option '--server <id>'/],
   [['backup'], /required option '--server <id>'/],
-  [['deploy'], /required option '--site <id>'/],
-  [['watch'], /required option '--site <id>'/],
-  [['watch', '--site', 'a1', '--site', 'a2'], /'--site <id>'.*One site is followed at a time/],
-  [[...RUN, '--site', 'a1'], /'--site <id>'.*"a1" is named twice/],
+  [['deploy'], /give --site ID or --app ID/],
+  [['watch'], /give --site ID or --app ID/],
+  [['watch', '--site', 'a1', '--site', 'a2'], /'--site <id>'.*Follow one site or app at a time/],
+  [[...RUN, '--site', 'a1'], /'--site <id>'.*"a1" is given twice/],
   [[...RUN, '--colour'], /unknown option '--colour'/],
   [[...RUN, '--deploy-trise', '3'], /unknown option '--deploy-trise'.*--deploy-tries/s],
   [[...RUN, 'a2'], /too many arguments/],
@@ -33,19 +33,19 @@ const BAD: [args: string[], says: RegExp][] = [
   [[...RUN, '--backup-tries', '0'], /'--backup-tries <n>'.*whole number from 1/],
   [[...RUN, '--backup-tries', '-3'], /'--backup-tries <n>'.*whole number from 1/],
   [[...RUN, '--backup-tries', '2.5'], /'--backup-tries <n>'.*whole number from 1/],
-  [[...RUN, '--backup-interval', 'soon'], /'--backup-interval <duration>'.*write 500ms, 10s, 2m or 1h/],
-  [[...RUN, '--deploy-interval', '-10s'], /'--deploy-interval <duration>'.*write 500ms, 10s, 2m or 1h/],
+  [[...RUN, '--backup-interval', 'soon'], /'--backup-interval <duration>'.*like 500ms, 10s, 2m or 1h/],
+  [[...RUN, '--deploy-interval', '-10s'], /'--deploy-interval <duration>'.*like 500ms, 10s, 2m or 1h/],
   [[...RUN, '--deploy-interval', '0'], /'--deploy-interval <duration>'.*10ms to 24h/],
-  [[...RUN, '--settle', '10 minutes'], /'--settle <duration>'.*write 500ms/],
+  [[...RUN, '--settle', '10 minutes'], /'--settle <duration>'.*like 500ms/],
   [[...RUN, '--baseline-wait', 'NaN'], /'--baseline-wait <duration>'/],
   [[...RUN, '--busy-timeout', '13h'], /'--busy-timeout <duration>'.*from 0ms to 12h/],
   [[...RUN, '--start-within', '0'], /'--start-within <duration>'.*from 1ms/],
   [[...RUN, '--wait-timeout', '600h'], /'--wait-timeout <duration>'.*to 596h/],
   [['list', '--since', '100000000h'], /'--since <duration>'.*to 87600h/],
-  [[...RUN, '--min-evidence', 'hearsay'], /'--min-evidence <kind>'.*identity, transition, changed, settled/],
-  [[...RUN, '--if-busy', 'perhaps'], /'--if-busy <what>'.*wait, fail/],
-  [[...RUN, '--on-ambiguous', 'guess'], /'--on-ambiguous <what>'.*resend, stop/],
-  [[...RUN, '--meta', 'nothing'], /'--meta <name=value>'.*write name=value/],
+  [[...RUN, '--min-evidence', 'hearsay'], /'--min-evidence <choice>'.*identity, transition, changed, settled/],
+  [[...RUN, '--if-busy', 'perhaps'], /'--if-busy <choice>'.*wait, fail/],
+  [[...RUN, '--on-ambiguous', 'guess'], /'--on-ambiguous <choice>'.*resend, stop/],
+  [[...RUN, '--meta', 'nothing'], /'--meta <name=value>'.*Write name=value/],
   [[...RUN, '--meta', 'a=1', '--meta', 'a=2'], /"a" is given twice/],
   [[...RUN, '--key', ''], /'--key <key>'.*is empty/],
   [[...RUN, '--again'], /--again.*--key/],
@@ -68,7 +68,7 @@ const BAD: [args: string[], says: RegExp][] = [
 
 describe('bad input', { concurrency: 4 }, () => {
   for (const [args, says] of BAD) {
-    test(`${JSON.stringify(args.map((arg) => arg.slice(0, 20)))} exits 2 with one clear line, and starts nothing`, async () => {
+    test(`${JSON.stringify(args.map((arg) => arg.slice(0, 20)))} exits 2 with one line that names the problem`, async () => {
       const { code, stdout, stderr } = await on.belay(...args);
       assert.equal(code, 2, stderr);
       assert.match(stderr, says);
@@ -91,9 +91,9 @@ describe('bad input', { concurrency: 4 }, () => {
       ],
     ];
     for (const [env, says] of bad) {
-      test(`${command} with ${JSON.stringify(env).replaceAll(TOKEN, '…')} exits 2 with one clear line`, async () => {
+      test(`${command} with ${JSON.stringify(env).replaceAll(TOKEN, '…')} exits 2 and names the problem`, async () => {
         const home = { BELAY_HOME: join(await tempFolder(), 'home') };
-        const { code, stdout, stderr } = await run([command], { ...home, ...env });
+        const { code, stdout, stderr } = await runInProcess([command], { ...home, ...env });
         assert.equal(code, 2, stderr);
         assert.match(command === 'doctor' ? stdout : stderr, says);
         if (command !== 'doctor') assert.match(stderr, /^belay: [^\n]*\n$/, 'one line');
@@ -103,19 +103,19 @@ describe('bad input', { concurrency: 4 }, () => {
   }
 
   test('worker without BELAY_API_URL exits 2', async () => {
-    const { code, stderr } = await run(['worker']);
+    const { code, stderr } = await runInProcess(['worker']);
     assert.equal(code, 2);
     assert.match(stderr, /^belay: BELAY_API_URL is not set: give the base URL[^\n]*\n$/);
   });
 
-  test('no command at all exits 2 and shows the help on stderr', async () => {
+  test('belay without a command exits 2 and prints the help on stderr', async () => {
     const { code, stdout, stderr } = await on.belay();
     assert.deepEqual([code, stdout], [2, '']);
     assert.match(stderr, /Usage: belay/);
   });
 });
 
-test('nothing of all that was started, and the service was asked for nothing', async () => {
+test('bad input starts no run and sends no POST', async () => {
   assert.equal((await on.belay('list')).stdout, 'no runs\n');
   assert.deepEqual(
     on.sandbox.journal.filter(({ request }) => request.startsWith('POST')),
@@ -123,7 +123,7 @@ test('nothing of all that was started, and the service was asked for nothing', a
   );
 });
 
-test('bad input with --json is one document on stdout, and nothing else', async () => {
+test('bad input with --json prints one JSON document on stdout and nothing on stderr', async () => {
   const { code, json, stderr } = await on.belay(...RUN, '--settle', 'x', '--json');
   assert.deepEqual([code, json().outcome, json().error?.type, stderr], [2, null, 'Usage', '']);
 });

@@ -2,15 +2,17 @@ import assert from 'node:assert/strict';
 import { rm } from 'node:fs/promises';
 import { before, describe, test } from 'node:test';
 import type { RunResult } from '../../../src/contract/run.ts';
-import { DEPLOY_PACE, PACE, startCommandLine, type CommandLine } from '../../support/command-line.ts';
+import { DEPLOY_PACE, PACE } from '../../support/command-line.ts';
+import { commandsOn, type Commands } from '../../support/commands.ts';
 import { eventually } from '../../support/eventually.ts';
 import { began } from '../../support/journal.ts';
+import { run } from '../../support/processes.ts';
 import { tempFolder } from '../../support/temporal.ts';
 import { fresh } from '../../support/world.ts';
 
-let on: CommandLine;
+let on: Commands;
 before(async () => {
-  on = await startCommandLine();
+  on = await commandsOn('runs');
 });
 
 async function list(...args: string[]): Promise<RunResult[]> {
@@ -20,12 +22,7 @@ async function list(...args: string[]): Promise<RunResult[]> {
 }
 
 describe('the command line', { concurrency: 4 }, () => {
-  test('dev says in one line where everything is', () => {
-    assert.deepEqual(Object.keys(on.dev.ready), ['temporal', 'ui', 'webhooks', 'service']);
-    assert.equal(on.dev.ready.service, on.sandbox.url);
-  });
-
-  test('run backs up, deploys, and prints exactly one document', async () => {
+  test('run backs up, deploys, and prints exactly one JSON document with --json', async () => {
     const args = ['run', '--server', fresh('s'), '--site', fresh('a'), ...PACE, '--json'];
     const { code, json } = await on.belay(...args);
     assert.equal(code, 0);
@@ -36,17 +33,18 @@ describe('the command line', { concurrency: 4 }, () => {
     ]);
     assert.equal(result.outcome, 'completed');
     assert.equal(result.service, on.sandbox.url);
-    assert.ok(result.links.ui?.startsWith(on.dev.ready.ui));
+    assert.ok(result.links.ui?.startsWith(on.uiUrl));
   });
 
-  test('without --json people read the same, on stdout, without colours where there is no terminal', async () => {
-    const { code, stdout } = await on.belay('deploy', '--site', fresh('a'), ...DEPLOY_PACE);
+  test('deploy prints text without --json, and no color codes outside a terminal, even where CI is set', async () => {
+    const colorful = { ...on.env, CI: 'true', FORCE_COLOR: '1' };
+    const { code, stdout } = await run(['deploy', '--site', fresh('a'), ...DEPLOY_PACE], colorful);
     assert.equal(code, 0);
     assert.match(stdout, /^completed in \d+ s\n {2}deployment of a\d+: completed, evidence: /);
     assert.ok(!stdout.includes('\u001b'));
   });
 
-  test('status tells where a run in flight is, and its result when it is closed', async () => {
+  test('status reports where a running run is, and its result once it has ended', async () => {
     const serverId = fresh('s');
     on.sandbox.script({ server: serverId }, { ends: 'never' });
     const pace = ['--backup-interval', '500ms', '--backup-tries', '400'];
@@ -55,8 +53,8 @@ describe('the command line', { concurrency: 4 }, () => {
     await eventually('the backup', () => began(on.sandbox, 'backup', serverId).length === 1);
     const inFlight = await on.belay('status', workflowId, '--json', '--exit-status');
     assert.deepEqual([inFlight.code, inFlight.json().outcome, inFlight.json().phase], [124, null, 'backup']);
-    const forPeople = await on.belay('status', workflowId);
-    assert.match(forPeople.stdout, /in flight: backup\n[^]*now: backup of s\d+: try \d+ of 400, last "/);
+    const now = /in progress: backup\n[^]*now: backup of s\d+: try \d+ of 400, last status "/;
+    await eventually('the first status', async () => now.test((await on.belay('status', workflowId)).stdout));
     on.sandbox.finish({ server: serverId }, 'failed');
     await on.belay('wait', workflowId);
     const closed = await on.belay('status', workflowId, '--json');
@@ -64,7 +62,7 @@ describe('the command line', { concurrency: 4 }, () => {
     assert.equal((await on.belay('status', workflowId, '--exit-status')).code, 1);
   });
 
-  test('cancel of a deployment under way says that it goes on at the service', async () => {
+  test('a deployment cancelled in progress exits 8 and reports that it continues at the service', async () => {
     const siteId = fresh('a');
     on.sandbox.script({ site: siteId }, { ends: 'never' });
     const pace = ['--deploy-interval', '200ms', '--deploy-tries', '500'];
@@ -73,23 +71,23 @@ describe('the command line', { concurrency: 4 }, () => {
     assert.equal((await on.belay('cancel', `deploy:${siteId}:k`)).code, 0);
     const { code, json } = await deploying.finished;
     assert.equal(code, 8);
-    assert.match(json().error?.message ?? '', /goes on/);
+    assert.match(json().error?.message ?? '', /continues at the service/);
   });
 
-  test('watch follows a deployment somebody else starts, and triggers nothing', async () => {
+  test('watch follows a foreign deployment and triggers nothing', async () => {
     const siteId = fresh('a');
     on.sandbox.script({ site: siteId }, { durationMs: 1_500, ends: 'failed' });
     const pace = ['--deploy-interval', '200ms', '--deploy-tries', '500'];
-    const watching = on.start('watch', '--site', siteId, ...pace, '--json');
+    const watching = on.belay('watch', '--site', siteId, ...pace, '--json');
     await eventually('a read', () => on.sandbox.journal.some(({ request }) => request.includes(`/${siteId}/`)));
     on.sandbox.act({ site: siteId });
-    const { code, json } = await watching.finished;
+    const { code, json } = await watching;
     assert.equal(code, 1);
     assert.ok(json().workflowId?.startsWith(`watch:${siteId}:`));
     assert.equal(began(on.sandbox, 'deployment', siteId).length, 0);
   });
 
-  test('list finds runs by site, server, outcome and age, the newest first', async () => {
+  test('list filters runs by site, server, outcome and age, newest first', async () => {
     const [serverId, good, bad] = [fresh('s'), fresh('a'), fresh("o'brien")];
     on.sandbox.script({ site: bad }, { durationMs: 300, ends: 'failed' });
     await on.belay('run', '--server', serverId, '--site', good, ...PACE);
@@ -108,7 +106,7 @@ describe('the command line', { concurrency: 4 }, () => {
     assert.match(stdout, /^\d{4}-\S+Z {2}failed {8}deploy:\S+ {2}\S/);
   });
 
-  test('list goes by the start of runs: one that goes on comes after those that began later', async () => {
+  test('list sorts runs by their start, whether they have ended or not', async () => {
     const siteId = fresh('a');
     on.sandbox.script({ site: siteId }, { ends: 'never' });
     const first = await on.belay('deploy', '--site', siteId, '--detach', '--json');
@@ -124,12 +122,12 @@ describe('the command line', { concurrency: 4 }, () => {
     assert.equal((await on.belay('cancel', String(first.json().workflowId))).code, 0);
   });
 
-  test('a summary that cannot be written is told before anything begins, and changes no verdict later', async () => {
+  test('deploy rejects a --summary path it cannot write to, and a later write error changes no verdict', async () => {
     const [siteId, folder] = [fresh('a'), await tempFolder()];
     for (const [file, message] of [
-      ['', 'It is empty: name a file.'],
-      [folder, `${folder} cannot be written (EISDIR): name a file that can.`],
-      [`${folder}/none/x`, `${folder}/none/x cannot be written (ENOENT): name a file that can.`],
+      ['', 'Name a file.'],
+      [folder, `Cannot write to ${folder} (EISDIR). Name a file that can be written.`],
+      [`${folder}/none/x`, `Cannot write to ${folder}/none/x (ENOENT). Name a file that can be written.`],
     ] as const) {
       const { code, json } = await on.belay('deploy', '--site', siteId, '--summary', file, '--json');
       assert.equal(code, 2);
@@ -137,16 +135,16 @@ describe('the command line', { concurrency: 4 }, () => {
     }
     assert.equal(began(on.sandbox, 'deployment', siteId).length, 0);
     on.sandbox.script({ site: siteId }, { ends: 'never' });
-    const deploying = on.start('deploy', '--site', siteId, ...DEPLOY_PACE, '--summary', `${folder}/summary`);
+    const deploying = on.belay('deploy', '--site', siteId, ...DEPLOY_PACE, '--summary', `${folder}/summary`);
     await eventually('the deployment', () => began(on.sandbox, 'deployment', siteId).length === 1);
     await rm(folder, { recursive: true });
     on.sandbox.finish({ site: siteId }, 'completed');
-    const { code, stderr } = await deploying.finished;
+    const { code, stderr } = await deploying;
     assert.equal(code, 0);
     assert.match(stderr, /belay: --summary .*\/summary was not written \(ENOENT\)\n$/);
   });
 
-  test('list finds what was refused for what it asked for among what was not started', async () => {
+  test('list --outcome not_started finds a run that was rejected for its input', async () => {
     const serverId = fresh('s');
     const refused = await on.belay('backup', '--server', serverId, '--heartbeat', 'nope', '--json');
     assert.equal(refused.code, 2);
@@ -158,7 +156,7 @@ describe('the command line', { concurrency: 4 }, () => {
     assert.deepEqual(await list('--server', serverId, '--outcome', 'failed'), []);
   });
 
-  test('help of every command names its options and gives an example', async () => {
+  test('the help of each main command shows --json and an example', async () => {
     const { code, stdout } = await on.belay('--help');
     assert.equal(code, 0);
     const names = [...stdout.matchAll(/^ {2}([a-z]+) /gm)].map(([, name]) => name ?? '');

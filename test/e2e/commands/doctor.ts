@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict';
-import { before, test } from 'node:test';
+import { before, describe, test } from 'node:test';
 import { startSandbox, type Sandbox } from '../../../src/sandbox/server.ts';
 import { atEnd } from '../../support/at-end.ts';
-import { run, startWorkerProcess } from '../../support/processes.ts';
+import { runInProcess } from '../../support/in-process.ts';
+import { startWorkerProcess } from '../../support/processes.ts';
 import { startTemporal } from '../../support/temporal.ts';
 import { TOKEN } from '../../support/world.ts';
 import { literalService } from '../../support/literal.ts';
+import { proxyThat } from '../../support/proxy.ts';
 
 interface Check {
   name: string;
@@ -16,86 +18,115 @@ interface Check {
 
 let sandbox: Sandbox;
 let env: Record<string, string>;
-before(async () => {
-  sandbox = await startSandbox({ token: TOKEN });
-  atEnd(() => sandbox.close());
-  const { address } = await startTemporal();
-  env = { TEMPORAL_ADDRESS: address, BELAY_API_URL: sandbox.url, BELAY_API_TOKEN: TOKEN };
-});
 
 async function doctor(extra: Record<string, string> = {}, ...args: string[]) {
-  const { code, stdout, stderr } = await run(['doctor', '--json', ...args], { ...env, ...extra });
+  const { code, stdout, stderr } = await runInProcess(['doctor', '--json', ...args], { ...env, ...extra });
   const { checks } = JSON.parse(stdout) as { checks: Check[] };
   const state = (name: string) => checks.find((check) => check.name === name)?.state;
   const of = (name: string) => checks.find((check) => check.name === name);
   return { code, checks, state, of, stderr };
 }
 
-test('on a fresh server: no worker, no search attributes, short retention; --fix mends what it can', async () => {
-  const before = await doctor();
-  assert.equal(before.code, 2);
-  assert.deepEqual(
-    before.checks.map(({ name, state }) => [name, state]),
-    [
-      ['configuration', 'ok'],
-      ['service', 'ok'],
-      ["service's clock", 'ok'],
-      ['Temporal', 'ok'],
-      ['namespace', 'attention'],
-      ['search attributes', 'attention'],
-      ["Temporal's clock", 'ok'],
-      ['worker', 'failed'],
-    ],
-  );
-  assert.match(before.of('worker')?.remedy ?? '', /belay worker/);
-  assert.match(before.of('namespace')?.remedy ?? '', /--retention 30d.*belay doctor --fix/);
-  const fixed = await doctor({}, '--fix');
-  assert.match(fixed.of('namespace')?.message ?? '', /now 30 days/);
-  assert.match(fixed.of('search attributes')?.message ?? '', /: registered$/);
-  const after = await doctor();
-  assert.deepEqual([after.state('namespace'), after.state('search attributes')], ['ok', 'ok']);
-});
-
-test('with a worker all is well: which version it is, and since when; nothing was triggered', async () => {
-  await doctor({}, '--fix');
-  await startWorkerProcess(env);
-  const { code, checks, of, stderr } = await doctor();
-  assert.equal(code, 0, JSON.stringify(checks));
-  assert.match(of('worker')?.message ?? '', /^\d+\.\d+\.\d+ at \S+:\d+ since \d{4}-\S+Z/);
-  assert.equal(stderr, '');
-  assert.ok(!sandbox.journal.some(({ request }) => request.startsWith('POST')));
-});
-
-test('a refused token, a service that is not there, no configuration: a line with the remedy, exit 2', async () => {
-  const refused = await doctor({ BELAY_API_TOKEN: 'another' });
-  assert.deepEqual([refused.code, refused.state('service')], [2, 'failed']);
-  assert.match(refused.of('service')?.message ?? '', /refuses the API token/);
-  assert.match(refused.of('service')?.remedy ?? '', /new token/);
-  const gone = await doctor({ BELAY_API_URL: 'http://127.0.0.1:1' });
-  assert.deepEqual([gone.code, gone.state('service')], [2, 'failed']);
-  assert.match(gone.of('service')?.remedy ?? '', /check BELAY_API_URL/);
-  const { code, stdout } = await run(['doctor'], { TEMPORAL_ADDRESS: env.TEMPORAL_ADDRESS ?? '' });
-  assert.equal(code, 2);
-  assert.match(
-    stdout,
-    /^failed {5}configuration: BELAY_API_URL is not set\n {13}set BELAY_API_URL, and BELAY_API_TOKEN/,
-  );
-});
-
-test('without Temporal the rest is looked at all the same', async () => {
-  const { code, checks, state, of } = await doctor({ TEMPORAL_ADDRESS: '127.0.0.1:1' });
-  assert.equal(code, 2);
-  assert.deepEqual([state('service'), state('Temporal'), state('worker')], ['ok', 'failed', 'skipped']);
-  assert.match(of('Temporal')?.message ?? '', /127\.0\.0\.1:1 does not answer: nobody listens there/);
-  assert.ok(checks.every((check) => check.state !== 'failed' || check.remedy !== undefined));
-});
-
-test('a clock that differs is told', async () => {
-  const behind = await literalService((_request, response) => {
-    response.writeHead(404, { date: new Date(Date.now() - 60_000).toUTCString(), 'content-type': 'application/json' });
-    response.end('{}');
+describe('belay doctor', () => {
+  before(async () => {
+    sandbox = await startSandbox({ token: TOKEN });
+    atEnd(() => sandbox.close());
+    const { address } = await startTemporal();
+    env = { TEMPORAL_ADDRESS: address, BELAY_API_URL: sandbox.url, BELAY_API_TOKEN: TOKEN };
   });
-  const { of } = await doctor({ BELAY_API_URL: behind.url });
-  assert.equal(of("service's clock")?.state, 'attention');
-  assert.match(of("service's clock")?.message ?? '', /(59|60|61)\.\d s ahead of the service/);
+
+  test('doctor reports what a new Temporal server lacks, and --fix sets its retention and search attributes', async () => {
+    const before = await doctor();
+    assert.equal(before.code, 2);
+    assert.deepEqual(
+      before.checks.map(({ name, state }) => [name, state]),
+      [
+        ['configuration', 'ok'],
+        ['service', 'ok'],
+        ["service's clock", 'ok'],
+        ['Temporal', 'ok'],
+        ['namespace', 'warning'],
+        ['search attributes', 'warning'],
+        ["Temporal's clock", 'ok'],
+        ['worker', 'failed'],
+      ],
+    );
+    assert.match(before.of('worker')?.remedy ?? '', /belay worker/);
+    assert.match(before.of('namespace')?.remedy ?? '', /--retention 30d.*belay doctor --fix/);
+    const fixed = await doctor({}, '--fix');
+    assert.match(fixed.of('namespace')?.message ?? '', /now 30 days/);
+    assert.match(fixed.of('search attributes')?.message ?? '', /: registered$/);
+    const after = await doctor();
+    assert.deepEqual([after.state('namespace'), after.state('search attributes')], ['ok', 'ok']);
+  });
+
+  test('doctor passes with a worker, shows its version and start time, and triggers nothing', async () => {
+    await doctor({}, '--fix');
+    await startWorkerProcess(env);
+    const { code, checks, of, stderr } = await doctor();
+    assert.equal(code, 0, JSON.stringify(checks));
+    assert.match(
+      of('worker')?.message ?? '',
+      /^\d+\.\d+\.\d+ at \S+:\d+ for http:\/\/127\.0\.0\.1:\d+ since \d{4}-\S+Z/,
+    );
+    assert.equal(stderr, '');
+    assert.ok(!sandbox.journal.some(({ request }) => request.startsWith('POST')));
+  });
+
+  test('doctor exits 2 with a remedy for a refused token, an unreachable service and a missing configuration', async () => {
+    const refused = await doctor({ BELAY_API_TOKEN: 'another' });
+    assert.deepEqual([refused.code, refused.state('service')], [2, 'failed']);
+    assert.match(refused.of('service')?.message ?? '', /rejects the API token/);
+    assert.match(refused.of('service')?.remedy ?? '', /new token/);
+    const gone = await doctor({ BELAY_API_URL: 'http://127.0.0.1:1' });
+    assert.deepEqual([gone.code, gone.state('service')], [2, 'failed']);
+    assert.match(gone.of('service')?.remedy ?? '', /check BELAY_API_URL/);
+    const { code, stdout } = await runInProcess(['doctor'], { TEMPORAL_ADDRESS: env.TEMPORAL_ADDRESS ?? '' });
+    assert.equal(code, 2);
+    assert.match(
+      stdout,
+      /^failed {5}configuration: BELAY_API_URL is not set\n {13}set BELAY_API_URL, and BELAY_API_TOKEN/,
+    );
+  });
+
+  test('doctor checks the rest when Temporal is unreachable', async () => {
+    const { code, checks, state, of } = await doctor({ TEMPORAL_ADDRESS: '127.0.0.1:1' });
+    assert.equal(code, 2);
+    assert.deepEqual([state('service'), state('Temporal'), state('worker')], ['ok', 'failed', 'skipped']);
+    assert.match(
+      of('Temporal')?.message ?? '',
+      /127\.0\.0\.1:1 \(from TEMPORAL_ADDRESS\) does not answer: connection refused/,
+    );
+    assert.ok(checks.every((check) => check.state !== 'failed' || check.remedy !== undefined));
+  });
+
+  test('doctor asks the service only through the proxy, and only as Belay', async () => {
+    const agents: (string | undefined)[] = [];
+    const service = await literalService((request, response) => {
+      agents.push(request.headers['user-agent']);
+      response.writeHead(404, { 'content-type': 'application/json' }).end('{}');
+    });
+    const { proxy, asked } = await proxyThat('200 Connection established');
+    const through = await doctor({ BELAY_API_URL: service.url, BELAY_PROXY: proxy });
+    assert.deepEqual([through.state('service'), through.state("service's clock")], ['ok', 'ok']);
+    assert.deepEqual(agents, ['belay', 'belay']);
+    assert.equal(asked().match(/CONNECT/g)?.length, 2);
+    const refusing = await proxyThat('403 Forbidden', false);
+    const { state } = await doctor({ BELAY_API_URL: service.url, BELAY_PROXY: refusing.proxy });
+    assert.deepEqual([state('service'), state("service's clock")], ['failed', 'failed']);
+    assert.equal(agents.length, 2);
+  });
+
+  test('doctor warns if the clock of the service differs', async () => {
+    const behind = await literalService((_request, response) => {
+      response.writeHead(404, {
+        date: new Date(Date.now() - 60_000).toUTCString(),
+        'content-type': 'application/json',
+      });
+      response.end('{}');
+    });
+    const { of } = await doctor({ BELAY_API_URL: behind.url });
+    assert.equal(of("service's clock")?.state, 'warning');
+    assert.match(of("service's clock")?.message ?? '', /(59|60|61)\.\d s ahead of the service/);
+  });
 });

@@ -2,17 +2,19 @@ import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { before, describe, test } from 'node:test';
-import type { RolloutResult, RolloutWaiting } from '../../../src/contract/rollout.ts';
-import { startCommandLine, type CommandLine } from '../../support/command-line.ts';
+import type { RolloutResult } from '../../../src/contract/rollout.ts';
+import type { RolloutWaiting } from '../../../src/contract/waiting.ts';
+import { commandsOn, type Commands } from '../../support/commands.ts';
 import { eventually } from '../../support/eventually.ts';
 import { began } from '../../support/journal.ts';
-import { run, start, type Finished } from '../../support/processes.ts';
+import { runInProcess } from '../../support/in-process.ts';
+import { start, type Finished } from '../../support/processes.ts';
 import { tempFolder } from '../../support/temporal.ts';
 import { fresh } from '../../support/world.ts';
 
-let on: CommandLine;
+let on: Commands;
 before(async () => {
-  on = await startCommandLine();
+  on = await commandsOn('runs');
 });
 
 type Shown = RolloutResult & { waiting: RolloutWaiting | null; why: string | null };
@@ -25,7 +27,7 @@ interface Fleet {
   start: (...args: string[]) => ReturnType<typeof start>;
 }
 
-/** A file with one rollout, `steady`, of so many servers with two sites each. */
+/** A file with one rollout, `steady`, of `count` servers with two sites each. */
 async function fleetOf(count: number, more = ''): Promise<Fleet> {
   const servers = Array.from({ length: count }, () => fresh('s'));
   const sites = servers.map(() => [fresh('a'), fresh('a')]);
@@ -45,7 +47,7 @@ rollouts:
 `,
   );
   const env = { ...on.env, BELAY_CONFIG: path };
-  return { servers, sites, belay: (...args) => run(args, env), start: (...args) => start(args, env) };
+  return { servers, sites, belay: (...args) => runInProcess(args, env), start: (...args) => start(args, env) };
 }
 
 const shown = ({ stdout }: Finished) => JSON.parse(stdout) as Shown;
@@ -55,7 +57,7 @@ const failing = (siteId = '') =>
   on.sandbox.script({ site: siteId }, { durationMs: 300, ends: 'failed' }, { durationMs: 300 });
 
 describe('belay rollout', { concurrency: 4 }, () => {
-  test('start exits with the verdict, tells a line per server, and adds a summary to the file', async () => {
+  test('start exits with the verdict, prints one line per server, and appends a summary to the file', async () => {
     const { belay, servers, sites } = await fleetOf(2);
     const summary = join(await tempFolder(), 'summary.md');
     writeFileSync(summary, 'before\n');
@@ -78,11 +80,11 @@ describe('belay rollout', { concurrency: 4 }, () => {
       );
     }
     const page = readFileSync(summary, 'utf8');
-    assert.match(page, /^before\n### Belay: rollout:steady:k\d+\n\n\*\*completed\*\* \(\[Temporal UI\]\(http/);
+    assert.match(page, /^before\n### Belay: `rollout:steady:k\d+`\n\n\*\*`completed`\*\* \(\[Temporal UI\]\(http/);
     assert.match(page, new RegExp(`\\| \`${servers[1]}\` \\| \`all\` \\| completed \\| 2 completed \\|`));
   });
 
-  test('retry takes only what is not completed, and tells of all', async () => {
+  test('retry deploys only what is not completed, and reports every server', async () => {
     const { belay, servers, sites } = await fleetOf(3, 'maxFailures: 0');
     const [[done], [kept, broken], [left]] = sites as [string[], string[], string[]];
     failing(broken);
@@ -106,7 +108,7 @@ describe('belay rollout', { concurrency: 4 }, () => {
     );
   });
 
-  test('a key joins the rollout in flight, gives the result of one that ended, and is not taken for another', async () => {
+  test('a key joins a running rollout, returns the result of a closed one, and is rejected with other input', async () => {
     const { belay, sites } = await fleetOf(1);
     const key = fresh('k');
     const args = ['rollout', 'start', 'steady', '--key', key, '--json'];
@@ -120,7 +122,7 @@ describe('belay rollout', { concurrency: 4 }, () => {
     assert.deepEqual([reused.code, reused.json().error?.type], [2, 'KeyReused']);
   });
 
-  test('status tells why it waits, in a sentence and as data; pause, resume and abort are signed', async () => {
+  test('status explains why a rollout waits, and pause, resume and abort record who decided', async () => {
     const { belay, start: begin, servers } = await fleetOf(2);
     on.sandbox.script({ server: servers[0] ?? '' }, { ends: 'never' });
     const key = fresh('k');
@@ -128,18 +130,18 @@ describe('belay rollout', { concurrency: 4 }, () => {
     const waiting = begin('rollout', 'start', 'steady', '--key', key, '--json');
     const running = await eventually('the first server', async () => {
       const status = await belay('status', id, '--json');
-      return status.code === 0 && shown(status).waiting?.for === 'servers' ? shown(status) : null;
+      return status.code === 0 && shown(status).waiting?.kind === 'servers' ? shown(status) : null;
     });
-    assert.equal(running.why, `1 of at most 1 servers under way ("${servers[0]}"), 1 to come`);
+    assert.equal(running.why, `1 of at most 1 servers running ("${servers[0]}"), 1 pending`);
     const unsigned = await belay('rollout', 'pause', id, '--json');
     assert.deepEqual([unsigned.code, unsigned.json().error?.type], [2, 'Usage']);
     const paused = await belay('rollout', 'pause', id, '--reason', 'the shop is slow', '--by', 'anne');
     assert.match(paused.stdout, /now: paused by "anne" because "the shop is slow": resume or abort it/);
-    assert.match((await belay('rollout', 'list')).stdout, new RegExp(` paused +${id} +1 running, 1 to come`));
+    assert.match((await belay('rollout', 'list')).stdout, new RegExp(` paused +${id} +1 running, 1 pending`));
     assert.equal((await belay('rollout', 'resume', id, '--reason', 'it is quick again')).code, 0);
     const aborted = await belay('rollout', 'abort', id, '--reason', 'no more today', '--json');
     assert.deepEqual(
-      shown(aborted).decisions.map(({ what, by }) => [what, by === 'anne']),
+      shown(aborted).decisions.map(({ action, by }) => [action, by === 'anne']),
       [
         ['pause', true],
         ['resume', false],
@@ -147,17 +149,17 @@ describe('belay rollout', { concurrency: 4 }, () => {
       ],
     );
     const stopping = (await belay('rollout', 'status', id)).stdout;
-    assert.match(stopping, /\n {2}servers: 1 running, 1 not to begin\n/);
-    assert.ok(stopping.includes(`\n  server ${servers[1]} (all): not to begin\n`), stopping);
+    assert.match(stopping, /\n {2}servers: 1 running, 1 not starting\n/);
+    assert.ok(stopping.includes(`\n  server ${servers[1]} (all): not starting\n`), stopping);
     const retry = await belay('rollout', 'retry', id, '--json');
-    assert.match(retry.json().error?.message ?? '', /goes on: wait for its end, or abort it first/);
+    assert.match(retry.json().error?.message ?? '', /is still running: wait for it to finish, or abort it first/);
     await eventually('the backup', () => backups(servers[0]) === 1);
     on.sandbox.finish({ server: servers[0] ?? '' }, 'completed');
     assert.equal((await waiting.finished).code, 8);
     assert.equal((await belay('rollout', 'status', id, '--exit-status')).code, 8);
   });
 
-  test('detached or interrupted it goes on; belay wait gives its verdict', async () => {
+  test('a rollout continues after --detach, a timeout and Ctrl-C, and belay wait exits with its verdict', async () => {
     const { belay, start: begin, servers } = await fleetOf(1);
     on.sandbox.script({ server: servers[0] ?? '' }, { ends: 'never' });
     const key = fresh('k');
@@ -171,7 +173,7 @@ describe('belay rollout', { concurrency: 4 }, () => {
     );
     assert.match(
       stopped.stderr,
-      new RegExp(`To go on waiting: belay wait ${id}\\nTo end the rollout: belay cancel ${id}`),
+      new RegExp(`To continue waiting: belay wait ${id}\\nTo cancel the rollout: belay cancel ${id}`),
     );
     const interrupted = begin('wait', id);
     await eventually('a line', () => interrupted.output.stderr !== '');
@@ -182,18 +184,18 @@ describe('belay rollout', { concurrency: 4 }, () => {
     assert.equal((await belay('wait', id)).code, 0);
   });
 
-  test('one that is not there, by name or id, is told with the remedy', async () => {
+  test('start rejects an unknown name with a remedy, and status an unknown id with NotFound', async () => {
     const { belay } = await fleetOf(1);
     const name = await belay('rollout', 'start', 'stedy', '--json');
     assert.equal(name.code, 2);
     assert.match(name.json().error?.message ?? '', /\/belay\.yaml has no rollout stedy; it has steady$/);
     const id = await belay('rollout', 'status', 'rollout:steady:gone', '--json');
     assert.deepEqual([id.code, id.json().error?.type], [2, 'NotFound']);
-    const none = await run(['rollout', 'start', 'steady', '--json'], { ...on.env });
+    const none = await runInProcess(['rollout', 'start', 'steady', '--json'], { ...on.env });
     assert.match(none.json().error?.message ?? '', /no rollout steady; it has none: add it under rollouts/);
   });
 
-  test('one that was terminated is unknown, its runs are looked up; it is retried once they have ended', async () => {
+  test('a terminated rollout ends unknown, reports its runs, and can be retried once they have ended', async () => {
     const { belay, servers, sites } = await fleetOf(2);
     const site = sites[0]?.[0] ?? '';
     on.sandbox.script({ site }, { ends: 'never' });
@@ -205,17 +207,17 @@ describe('belay rollout', { concurrency: 4 }, () => {
     const ended = await belay('wait', id, '--json');
     assert.deepEqual([ended.code, shown(ended).error?.type], [4, 'Terminated']);
     const ran = shown(ended).targets.find(({ serverId }) => serverId === servers[0])?.workflowId;
-    assert.equal(shown(ended).error?.message, `it was ended from outside: by hand; ${ran} go on`);
+    assert.equal(shown(ended).error?.message, `the rollout was terminated: by hand; still running: ${ran}`);
     const early = await belay('rollout', 'retry', id, '--json');
     assert.match(
       early.json().error?.message ?? '',
-      new RegExp(`backup-then-deploy:${servers[0]}:.* goes on: wait for its end`),
+      new RegExp(`backup-then-deploy:${servers[0]}:.* is still running: wait for it to finish`),
     );
     on.sandbox.finish({ site }, 'completed');
     await eventually('its run to end', async () => {
       const { targets, error } = shown(await belay('rollout', 'status', id, '--json'));
       return (
-        error?.message === 'it was ended from outside: by hand' &&
+        error?.message === 'the rollout was terminated: by hand' &&
         targets.find(({ serverId }) => serverId === servers[0])?.outcome === 'completed'
       );
     });
@@ -225,7 +227,7 @@ describe('belay rollout', { concurrency: 4 }, () => {
   });
 });
 
-test('list --since tells all of a night with sums, and adds a summary to the file', async () => {
+test('list --since prints the totals of a night and writes a summary to the file', async () => {
   const { belay } = await fleetOf(1);
   const summary = join(await tempFolder(), 'night.md');
   const { code, stdout } = await belay('list', '--since', '12h', '--summary', summary);

@@ -1,0 +1,43 @@
+/** Options of commands. Options of runs are in src/request/run-options.ts. */
+import { Option, type Command } from 'commander';
+import { durationWithin, parseId, parseWritable, TIMER_LIMITS } from './parse-values.ts';
+
+export const json = () => new Option('--json', 'print exactly one JSON document on stdout');
+export const summary = () =>
+  new Option('--summary <file>', 'append the result as Markdown to this file, for the page of a CI job').argParser(
+    parseWritable,
+  );
+export const service = () =>
+  new Option(
+    '--service <url>',
+    'hosting service to use (default: BELAY_SERVICE, else `service:` in belay.yaml, else the one that the workers serve)',
+  );
+export const runId = () => new Option('--run-id <id>', 'run id of one execution of the workflow (default: the latest)');
+
+export function addStartOptions(command: Command): Command {
+  return command
+    .addOption(service())
+    .option(
+      '--key <key>',
+      'idempotency key: join the run if it is in progress, return its result if it has finished',
+      parseId,
+    )
+    .option('--again', 'with --key: start a new run if the previous one ended with any outcome but completed')
+    .option('--detach', 'start the run and exit; use `belay wait` for its verdict');
+}
+
+export function addWaitOptions(command: Command): Command {
+  return command
+    .addOption(
+      new Option('--wait-timeout <duration>', 'stop waiting after this long; the run continues')
+        .argParser(durationWithin(TIMER_LIMITS))
+        .conflicts('detach'),
+    )
+    .addOption(summary().conflicts('detach'))
+    .addOption(new Option('--cancel-on-interrupt', 'cancel the run on Ctrl-C or SIGTERM').conflicts('detach'));
+}
+
+/** For the end of a command's help. */
+export function examples(...lines: string[]): string {
+  return `\nExamples:\n${lines.map((line) => `  ${line}\n`).join('')}`;
+}
