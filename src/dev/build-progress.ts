@@ -1,8 +1,8 @@
-/** How far the build of the Temporal server is: one live line on a terminal, else a line now and then. */
+/** Shows the progress of the Temporal server build: one live line on a terminal, otherwise a line now and then. */
 import { createLiveLines } from '../process/live-lines.ts';
+import { printTo } from '../process/print.ts';
 import { PACKAGES_ABOUT, type BuildProgress } from './build-server.ts';
-
-const LOG_PERIOD_MS = 20_000;
+import { TIMING } from '../contract/timing.ts';
 
 export function showBuild(stream: NodeJS.WriteStream): { show(progress: BuildProgress): void; end(): void } {
   const terminal = stream.isTTY ? createLiveLines(stream) : null;
@@ -10,8 +10,8 @@ export function showBuild(stream: NodeJS.WriteStream): { show(progress: BuildPro
   return {
     show(progress) {
       if (terminal !== null) return terminal.draw([buildLine(progress)]);
-      if (Date.now() - loggedMs < LOG_PERIOD_MS) return;
-      stream.write(`${buildLine(progress)}\n`);
+      if (Date.now() - loggedMs < TIMING.dev.buildProgressMs) return;
+      printTo(stream, [buildLine(progress)]);
       loggedMs = Date.now();
     },
     end: () => terminal?.clear(),

@@ -1,4 +1,4 @@
-/** Builds Temporal's own server program from its published Go module, pinned in tools/temporal. */
+/** Builds the Temporal server from its published Go module, whose version is pinned in tools/temporal. */
 import { spawn } from 'node:child_process';
 import { mkdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -7,20 +7,20 @@ import { fileURLToPath } from 'node:url';
 
 const MODULE_FOLDER = fileURLToPath(new URL('../../tools/temporal', import.meta.url));
 const PACKAGE = 'github.com/temporalio/cli/cmd/temporal';
-/** For the progress line; a build with warm caches compiles fewer. */
+/** An estimate for the progress line; a build with warm caches compiles fewer. */
 export const PACKAGES_ABOUT = 1_300;
 
 export type BuildProgress = { step: 'fetching' | 'compiling'; done: number };
 
-/** The version in tools/temporal/go.mod, as `v1.5.1`. */
+/** The version in tools/temporal/go.mod, such as `v1.5.1`. */
 export async function pinnedVersion(): Promise<string> {
   const goMod = await readFile(join(MODULE_FOLDER, 'go.mod'), 'utf8');
   const version = /github\.com\/temporalio\/cli (v\S+)/.exec(goMod)?.[1];
-  if (version === undefined) throw new Error('tools/temporal/go.mod names no version of github.com/temporalio/cli');
+  if (version === undefined) throw new Error('tools/temporal/go.mod does not require github.com/temporalio/cli');
   return version;
 }
 
-/** @returns the size in bytes. @throws Error with the last lines of the build's output */
+/** @returns the size of the program in bytes. @throws Error with the last lines of the build's output */
 export async function buildWithGo(
   output: string,
   env: NodeJS.ProcessEnv,
@@ -51,5 +51,5 @@ async function runGo(args: string[], env: NodeJS.ProcessEnv, onProgress: (it: Bu
     go.once('error', reject);
     go.once('close', (exit, signal) => resolve(exit ?? signal ?? 'unknown'));
   });
-  if (code !== 0) throw new Error(`go build ended with ${code}: ${lastLines.slice(-5).join(' / ')}`);
+  if (code !== 0) throw new Error(`go build failed with ${code}: ${lastLines.slice(-5).join(' / ')}`);
 }

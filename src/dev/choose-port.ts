@@ -1,11 +1,11 @@
-/** Ports for the embedded server. */
+/** Chooses ports for the embedded server. */
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Server } from 'node:net';
-import { ConfigError } from '../config/environment/environment.ts';
+import { ConfigError } from '../config/environment/config-error.ts';
 
 const HOST = '127.0.0.1';
 
-/** @param wanted 0 = any free port. @throws ConfigError for one somebody else listens on */
+/** @param wanted 0 = any free port. @throws ConfigError for a port that is in use */
 export async function choosePort(option: string, wanted: number): Promise<number> {
   const server = createServer();
   await listen(server, option, wanted);
@@ -22,29 +22,16 @@ async function listen(server: Server, option: string, port: number): Promise<voi
     await once(server, 'listening');
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code ?? 'unknown error';
-    throw new ConfigError(`port ${port} cannot be used (${code}): choose another one with ${option}`);
+    throw new ConfigError(`port ${port} cannot be used (${code}): choose another port with ${option}`);
   }
 }
 
 /**
- * The system soon gives a free port to the next who asks for any, and the Temporal server asks for several before it
- * listens on the two it was given. A connection that the listening side closed first, in TIME_WAIT, prevents that.
+ * The system soon hands a freed port to the next process that asks for any port. The Temporal server itself asks for
+ * several before it listens on the two it was given. A connection left in TIME_WAIT keeps the port from being reused.
  */
 async function keepFromOthers(server: Server, port: number): Promise<void> {
   server.once('connection', (socket) => socket.end());
   const client = connect(port, HOST).resume();
   await once(client, 'close');
-}
-
-/** Whether somebody listens there. */
-export async function listens(port: number): Promise<boolean> {
-  const socket = connect(port, HOST);
-  try {
-    await once(socket, 'connect');
-    return true;
-  } catch {
-    return false;
-  } finally {
-    socket.destroy();
-  }
 }

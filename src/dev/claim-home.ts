@@ -1,47 +1,44 @@
-/** What a `belay dev` notes in its home folder: that the folder is taken, and where its Temporal is. */
-import { readFileSync } from 'node:fs';
+/** The record that `belay dev` keeps in its home folder. It claims the folder and holds the address of its Temporal. */
 import { link, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
-import { listens } from './choose-port.ts';
+import { listens } from '../config/temporal/port-in-use.ts';
+import {
+  type DevServerRecord,
+  recordFile,
+  readDevServerRecord,
+  runningRecord,
+} from '../config/temporal/dev-server-record.ts';
 
-export interface DevNote {
-  pid: number;
-  /** Null until it is ready. */
-  temporal: string | null;
-  ui: string | null;
-}
+const textOf = (record: DevServerRecord) => `${JSON.stringify(record)}\n`;
 
-const fileIn = (home: string) => join(home, 'dev.json');
-const textOf = (note: DevNote) => `${JSON.stringify(note)}\n`;
-
-/** Takes the folder for this process. @returns null, or the note of the one that has it */
-export async function claimHome(home: string): Promise<DevNote | null> {
-  await mkdir(home, { recursive: true });
-  // Written first and linked then: nobody sees half of it, and one of two at once is refused.
-  const draft = `${fileIn(home)}.${process.pid}`;
+/** Claims the folder for this process. @returns null, or the record of the process that has it already */
+export async function claimHome(home: string): Promise<DevServerRecord | null> {
+  // Its database holds every run, and its record is trusted.
+  await mkdir(home, { recursive: true, mode: 0o700 });
+  // Write, then link: no reader sees half a file, and of two processes at once only one succeeds.
+  const draft = `${recordFile(home)}.${process.pid}`;
   await writeFile(draft, textOf({ pid: process.pid, temporal: null, ui: null }));
   try {
     for (;;) {
-      if (await linked(draft, fileIn(home))) return null;
-      const text = await readFile(fileIn(home), 'utf8').catch(() => '');
-      const note = runningNote(text);
-      if (note !== null && (await isRunning(note))) return note;
-      await takeAway(home, text);
+      if (await linked(draft, recordFile(home))) return null;
+      const text = await readFile(recordFile(home), 'utf8').catch(() => '');
+      const record = runningRecord(text);
+      if (record !== null && (await isRunning(record))) return record;
+      await removeStale(home, text);
     }
   } finally {
     await rm(draft, { force: true });
   }
 }
 
-/** Removes what one that was killed left behind, and nothing that came in its place. */
-async function takeAway(home: string, text: string): Promise<void> {
-  const aside = `${fileIn(home)}.${process.pid}.left`;
+/** Removes the record of a killed process, unless a new one has replaced it in the meantime. */
+async function removeStale(home: string, text: string): Promise<void> {
+  const aside = `${recordFile(home)}.${process.pid}.left`;
   try {
-    await rename(fileIn(home), aside);
+    await rename(recordFile(home), aside);
   } catch {
     return;
   }
-  if ((await readFile(aside, 'utf8')) !== text) await linked(aside, fileIn(home));
+  if ((await readFile(aside, 'utf8')) !== text) await linked(aside, recordFile(home));
   await rm(aside, { force: true });
 }
 
@@ -55,36 +52,16 @@ async function linked(from: string, to: string): Promise<boolean> {
   }
 }
 
-export async function writeNote(home: string, note: DevNote): Promise<void> {
-  await writeFile(fileIn(home), textOf(note));
+export async function writeDevServerRecord(home: string, record: DevServerRecord): Promise<void> {
+  await writeFile(recordFile(home), textOf(record));
 }
 
-export async function removeNote(home: string): Promise<void> {
-  if (readNote(home)?.pid === process.pid) await rm(fileIn(home), { force: true });
+export async function removeDevServerRecord(home: string): Promise<void> {
+  if (readDevServerRecord(home)?.pid === process.pid) await rm(recordFile(home), { force: true });
 }
 
-/** Null where no `belay dev` runs. */
-export function readNote(home: string): DevNote | null {
-  try {
-    return runningNote(readFileSync(fileIn(home), 'utf8'));
-  } catch {
-    return null;
-  }
-}
-
-/** Null for the note of a process that is gone. */
-function runningNote(text: string): DevNote | null {
-  try {
-    const note = JSON.parse(text) as DevNote;
-    process.kill(note.pid, 0);
-    return note;
-  } catch {
-    return null;
-  }
-}
-
-/** The number of a process that is gone may be somebody else's by now; in a container it often is. */
-async function isRunning({ pid, temporal }: DevNote): Promise<boolean> {
+/** Checks the port as well, because another process may have the PID by now; in a container it often does. */
+async function isRunning({ pid, temporal }: DevServerRecord): Promise<boolean> {
   if (pid === process.pid) return false;
   return temporal === null || listens(Number(temporal.split(':').pop()));
 }

@@ -1,11 +1,11 @@
 /**
- * Stands between Belay and the Temporal server it started: the server ends with its guard, and the guard when Belay
- * does, however that ends. Started as a process of its own with the server's command line as its arguments.
+ * Runs the Temporal server for Belay in a process of its own, with the server's command line as its arguments. It stops
+ * the server when Belay ends, even if Belay is killed.
  */
 import { spawn } from 'node:child_process';
 
 const [program, ...args] = process.argv.slice(2);
-if (program === undefined) throw new Error('the guard needs the program to start');
+if (program === undefined) throw new Error('the guard needs the server program as its first argument');
 
 const server = spawn(program, args, { stdio: ['ignore', 'inherit', 'inherit'] });
 
@@ -19,7 +19,7 @@ server.once('exit', (code, signal) => {
   if (process.connected) process.disconnect();
 });
 
-// Belay is gone: nobody is left whom a graceful end would serve, and its port may be wanted again at once.
+// Belay is gone, so a graceful stop helps no client, and the port may be needed again at once.
 process.once('disconnect', () => server.kill('SIGKILL'));
 process.on('SIGTERM', () => server.kill('SIGTERM'));
 process.on('SIGINT', () => server.kill('SIGTERM'));

@@ -1,15 +1,22 @@
-/** Everything on one machine: a Temporal server, the sandbox, a worker, a webhook receiver. Stopped in the right order. */
+/** Runs everything on one machine: Temporal server, sandbox, worker and webhook receiver. Stops them in reverse order. */
 import { randomBytes } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { cacheFolder, childEnvironment, type ServiceConfig } from '../config/environment/environment.ts';
+import {
+  buildEnvironment,
+  cacheFolder,
+  childEnvironment,
+  type ServiceConfig,
+} from '../config/environment/environment.ts';
 import type { Configuration } from '../config/load.ts';
 import type { Webhooks, WebhooksOptions } from '../webhooks/start-receiver.ts';
 import { startSandbox, type Sandbox, type SandboxOptions } from '../sandbox/server.ts';
+import { serviceIdentity } from '../contract/service-identity.ts';
 import { BelayError } from '../contract/results/belay-error.ts';
-import type { TemporalPlace } from '../config/temporal/find-temporal.ts';
+import type { TemporalEndpoint } from '../config/temporal/find-temporal.ts';
 import { startWorker, type RunningWorker } from '../worker/start.ts';
 import { createLogger, type Logger } from '../process/log.ts';
+import { printNote } from '../process/print.ts';
 import { installRuntime } from '../worker/sdk-logging.ts';
 import { downloadBySdk } from './download-server.ts';
 import { findExecutable } from './find-server.ts';
@@ -18,31 +25,31 @@ import { startReceiver } from './dev-webhooks.ts';
 import { startServer, type TemporalServer } from './temporal-server.ts';
 
 export interface StackOptions {
-  /** Where the server's log and database go. */
+  /** Folder for the server's log and database. */
   folder: string;
-  /** Null: a Temporal server of its own is started. */
-  temporal: TemporalPlace | null;
+  /** Null starts an embedded Temporal server. */
+  temporal: TemporalEndpoint | null;
   server: { port: number; uiPort: number; keepsData: boolean; retentionDays: number };
-  /** Null: the sandbox. */
+  /** Null starts the sandbox. */
   service: ServiceConfig | null;
   configuration?: Configuration;
   sandbox?: Pick<SandboxOptions, 'defaults'>;
   taskQueue: string;
-  /** Without it there is no webhook receiver. */
+  /** Without a port there is no webhook receiver. */
   webhookPort?: WebhooksOptions['port'];
 }
 
 export interface Stack {
-  readonly temporal: TemporalPlace;
+  readonly temporal: TemporalEndpoint;
   readonly serviceUrl: string;
   readonly sandbox: Sandbox | null;
   readonly webhooks: Webhooks | null;
-  /** Rejects when a part ends that wasn't asked to. */
+  /** Rejects when a part ends before `stop` is called. */
   readonly broken: Promise<never>;
   stop(): Promise<void>;
 }
 
-/** Once in a process. */
+/** Can be called once per process, because the SDK installs its runtime only once. */
 export async function startStack(options: StackOptions): Promise<Stack> {
   const log = createLogger('warn');
   installRuntime(log);
@@ -56,16 +63,20 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     const sandbox = options.service === null ? await ownSandbox(options) : null;
     if (sandbox !== null) stops.push(() => sandbox.sandbox.close());
     const service = options.service ?? sandbox?.config;
-    const temporal = options.temporal ?? placeOf(server);
+    const temporal = options.temporal ?? endpointOf(server);
     if (service === undefined) throw new Error('there is neither a service nor a sandbox');
     const { taskQueue, configuration = {} } = options;
-    const worker = await startWorker({ temporal, taskQueue, service, configuration, log }, 'warn');
+    const worker = await startWorker(
+      { temporal, taskQueue, service, configuration, log },
+      server === null ? 'wait' : 'poll',
+    );
     stops.push(() => worker.stop());
     const own = sandbox?.sandbox ?? null;
-    const webhooks = await ownReceiver(options, { server, sandbox: own, log });
+    const identity = serviceIdentity(service.baseUrl, service.account ?? null);
+    const webhooks = await ownReceiver(options, { server, service: identity, sandbox: own, log });
     if (webhooks !== null) stops.push(() => webhooks.close());
     const broken = brokenPart(worker, server, () => stops.length === 0, options.folder);
-    // Who doesn't look at it is not to be ended by it.
+    // A caller may ignore it; an unhandled rejection would end the process.
     broken.catch(() => undefined);
     return { temporal, serviceUrl: service.baseUrl, sandbox: own, webhooks, broken, stop };
   } catch (error) {
@@ -75,20 +86,18 @@ export async function startStack(options: StackOptions): Promise<Stack> {
 }
 
 async function embeddedServer({ folder, server }: StackOptions): Promise<TemporalServer> {
-  await mkdir(folder, { recursive: true });
-  const env = childEnvironment();
+  await mkdir(folder, { recursive: true, mode: 0o700 });
   const progress = showBuild(process.stderr);
-  const say = (line: string) => process.stderr.write(`${line}\n`);
   const executable = await findExecutable({
     cacheFolder: cacheFolder(),
-    env,
-    say,
+    env: buildEnvironment(),
+    say: (line) => printNote(line),
     onBuild: (built) => progress.show(built),
     download: downloadBySdk,
   }).finally(() => progress.end());
   return startServer({
     executable,
-    env,
+    env: childEnvironment(),
     logFile: join(folder, 'temporal.log'),
     ...(server.keepsData ? { dbFile: join(folder, 'temporal.db') } : {}),
     port: server.port,
@@ -105,16 +114,17 @@ async function ownSandbox({ sandbox: given }: StackOptions): Promise<{ sandbox: 
 
 async function ownReceiver(
   { webhookPort: port, configuration = {}, taskQueue }: StackOptions,
-  { server, ...parts }: { server: TemporalServer | null; sandbox: Sandbox | null; log: Logger },
+  { server, ...parts }: { server: TemporalServer | null; service: string; sandbox: Sandbox | null; log: Logger },
 ): Promise<Webhooks | null> {
   if (port === undefined) return null;
   const temporal = server === null ? { taskQueue } : { address: server.address, taskQueue };
   return startReceiver({ port, configuration, temporal, ...parts });
 }
 
-function placeOf(server: TemporalServer | null): TemporalPlace {
+function endpointOf(server: TemporalServer | null): TemporalEndpoint {
   if (server === null) throw new Error('there is no Temporal server');
-  return { connectionOptions: { address: server.address }, namespace: 'default', uiUrl: server.uiUrl };
+  const { address, uiUrl } = server;
+  return { connectionOptions: { address }, namespace: 'default', uiUrl, origin: 'dev', isOneOfSeveral: false };
 }
 
 async function brokenPart(
@@ -125,8 +135,8 @@ async function brokenPart(
 ): Promise<never> {
   const error = await Promise.race([
     worker.ended.then(
-      () => new Error('the worker ended'),
-      (reason: unknown) => new Error(`the worker broke: ${reason instanceof Error ? reason.message : String(reason)}`),
+      () => new Error('the worker stopped'),
+      (reason: unknown) => new Error(`the worker failed: ${reason instanceof Error ? reason.message : String(reason)}`),
     ),
     ...(server === null ? [] : [server.ended.then(() => serverEnded(folder))]),
   ]);
@@ -135,6 +145,6 @@ async function brokenPart(
 }
 
 function serverEnded(folder: string): BelayError {
-  const message = `the Temporal server ended (${join(folder, 'temporal.log')})`;
-  return new BelayError('TemporalUnreachable', `${message}; runs in flight go on when it is started again`);
+  const message = `the Temporal server stopped (see ${join(folder, 'temporal.log')})`;
+  return new BelayError('TemporalUnreachable', `${message}; runs in flight continue when it is restarted`);
 }

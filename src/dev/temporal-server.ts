@@ -1,26 +1,26 @@
-/** An embedded Temporal server: one process tree that ends when asked to, or when its parent dies. */
+/** An embedded Temporal server: a process tree that ends on request or with its parent. */
 import { fork, type ChildProcess } from 'node:child_process';
 import { open, readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { msToTs } from '@temporalio/common/lib/time.js';
 import { NativeConnection } from '@temporalio/worker';
-import { ConfigError } from '../config/environment/environment.ts';
+import { ConfigError } from '../config/environment/config-error.ts';
 import { BelayError } from '../contract/results/belay-error.ts';
-import { choosePort, listens } from './choose-port.ts';
+import { choosePort } from './choose-port.ts';
+import { listens } from '../config/temporal/port-in-use.ts';
+import { TIMING } from '../contract/timing.ts';
 
-const START_TIMEOUT_MS = 30_000;
-const STOP_TIMEOUT_MS = 5_000;
 const NAMESPACE = 'default';
-/** Beside the two ports it is given the server chooses some by chance, which others may take before it listens there. */
+/** Besides its two given ports, the server picks free ones, which another process may take before it listens. */
 const ATTEMPTS = 3;
 
 export interface ServerOptions {
   /** The program, from findExecutable. */
   executable: string;
-  /** Where its output goes. */
+  /** File for its output. */
   logFile: string;
-  /** The SQLite file; without one everything is forgotten at the end. */
+  /** The SQLite file; without one, the data is lost at the end. */
   dbFile?: string;
   /** 0 = any free port */
   port?: number;
@@ -33,14 +33,14 @@ export interface ServerOptions {
 export interface TemporalServer {
   readonly address: string;
   readonly uiUrl: string;
-  /** The server's own process. */
+  /** The server's process, not the guard's. */
   readonly pid: number;
-  /** Resolves when the server is gone, asked to or not. */
+  /** Resolves when the server has ended for any reason. */
   readonly ended: Promise<void>;
   stop(): Promise<void>;
 }
 
-/** @throws ConfigError or BelayError, with what the server's log says */
+/** @throws ConfigError or BelayError, with the errors in the server's log */
 export async function startServer(options: ServerOptions): Promise<TemporalServer> {
   for (let attempt = 1; ; attempt += 1) {
     try {
@@ -49,13 +49,13 @@ export async function startServer(options: ServerOptions): Promise<TemporalServe
       if (error instanceof ConfigError) throw error;
       if (error instanceof EndedEarly && attempt < ATTEMPTS) continue;
       const reason = error instanceof Error ? error.message : String(error);
-      const message = `the Temporal server did not start: ${reason}\n${await lastWords(options.logFile)}`;
+      const message = `the Temporal server did not start: ${reason}\n${await errorsInLog(options.logFile)}`;
       throw new BelayError('TemporalUnreachable', message);
     }
   }
 }
 
-/** One attempt; what it began is gone when it throws. */
+/** One attempt. Cleans up after itself when it throws. */
 async function launch(options: ServerOptions): Promise<TemporalServer> {
   const port = await choosePort('--temporal-port', options.port ?? 0);
   const uiPort = await choosePort('--ui-port', options.uiPort ?? 0);
@@ -64,7 +64,7 @@ async function launch(options: ServerOptions): Promise<TemporalServer> {
     fileURLToPath(new URL(`./server-guard.${sourceEnding()}`, import.meta.url)),
     argsFor(options, port, uiPort),
     {
-      // Not in our process group: Ctrl-C is for Belay, which stops the server last.
+      // A process group of its own, so that Ctrl-C reaches only Belay, which stops the server last.
       detached: true,
       stdio: ['ignore', log.fd, log.fd, 'ipc'],
       env: options.env,
@@ -76,7 +76,7 @@ async function launch(options: ServerOptions): Promise<TemporalServer> {
   const address = `127.0.0.1:${port}`;
   try {
     const pid = await serverPid(guard);
-    // Only a guard that was killed leaves its server behind.
+    // A killed guard leaves its server running.
     void ended.then(() => killIfThere(pid));
     await ready({ address, uiPort, retentionDays: options.retentionDays, guard });
     return { address, uiUrl: `http://127.0.0.1:${uiPort}`, pid, ended, stop };
@@ -86,11 +86,11 @@ async function launch(options: ServerOptions): Promise<TemporalServer> {
   }
 }
 
-/** What the log says about an end, whose trace would hide it; else its last lines. */
-async function lastWords(logFile: string): Promise<string> {
+/** The error lines of the log, because stack traces would hide them; without any, its last lines. */
+async function errorsInLog(logFile: string): Promise<string> {
   const lines = (await readFile(logFile, 'utf8').catch(() => '')).trim().split('\n');
-  const telling = lines.filter((line) => /^panic:|^fatal error:|level=ERROR/.test(line));
-  return `${(telling.length > 0 ? telling : lines).slice(-5).join('\n')}\n(${logFile})`;
+  const errors = lines.filter((line) => /^panic:|^fatal error:|level=ERROR/.test(line));
+  return `${(errors.length > 0 ? errors : lines).slice(-5).join('\n')}\n(${logFile})`;
 }
 
 function argsFor(options: ServerOptions, port: number, uiPort: number): string[] {
@@ -99,9 +99,9 @@ function argsFor(options: ServerOptions, port: number, uiPort: number): string[]
     ...['server', 'start-dev', '--ip', '127.0.0.1', '--port', String(port), '--ui-port', String(uiPort)],
     ...['--namespace', NAMESPACE, '--log-level', 'error'],
     ...(options.dbFile === undefined ? [] : ['--db-filename', options.dbFile]),
-    // Twice the throughput; safe when the process is killed, not when the power fails.
+    // Doubles the throughput. Data survives a kill of the process, but not a power failure.
     ...['--sqlite-pragma', 'journal_mode=WAL', '--sqlite-pragma', 'synchronous=NORMAL'],
-    // Without this every timer under a second takes a second.
+    // Without this, every timer shorter than a second takes a second.
     ...['--dynamic-config-value', 'history.timerProcessorMaxTimeShift="20ms"'],
   ];
 }
@@ -111,9 +111,9 @@ class EndedEarly extends Error {}
 async function serverPid(guard: ChildProcess): Promise<number> {
   return new Promise((resolve, reject) => {
     guard.once('error', reject);
-    guard.once('exit', () => reject(new EndedEarly('it ended at once')));
+    guard.once('exit', () => reject(new EndedEarly('it exited at once')));
     guard.once('message', (message: { pid?: number; failed?: string }) =>
-      message.pid === undefined ? reject(new Error(message.failed ?? 'no process')) : resolve(message.pid),
+      message.pid === undefined ? reject(new Error(message.failed ?? 'it has no process id')) : resolve(message.pid),
     );
   });
 }
@@ -126,10 +126,10 @@ interface Starting {
 }
 
 async function ready({ address, uiPort, retentionDays, guard }: Starting): Promise<void> {
-  const deadlineMs = Date.now() + START_TIMEOUT_MS;
+  const deadlineMs = Date.now() + TIMING.dev.serverStartMs;
   let problem = 'it does not answer';
   while (Date.now() < deadlineMs) {
-    if (!guard.connected) throw new EndedEarly('it ended');
+    if (!guard.connected) throw new EndedEarly('it exited');
     try {
       await keepRuns(address, retentionDays);
       if (await listens(uiPort)) return;
@@ -154,7 +154,7 @@ async function keepRuns(address: string, retentionDays: number): Promise<void> {
 
 async function stopGuard(guard: ChildProcess, ended: Promise<void>): Promise<void> {
   guard.kill('SIGTERM');
-  const late = setTimeout(() => guard.connected && guard.disconnect(), STOP_TIMEOUT_MS);
+  const late = setTimeout(() => guard.connected && guard.disconnect(), TIMING.dev.serverStopMs);
   await ended;
   clearTimeout(late);
 }
@@ -163,7 +163,7 @@ function killIfThere(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL');
   } catch {
-    // It went with its guard, as it should.
+    // It ended with its guard, as expected.
   }
 }
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { chmod, mkdir, writeFile } from 'node:fs/promises';
+import { access, appendFile, chmod, mkdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { findExecutable, type ExecutableDeps } from '../../src/dev/find-server.ts';
@@ -7,11 +7,11 @@ import type { BuildProgress } from '../../src/dev/build-server.ts';
 import { tempFolder } from '../support/temporal.ts';
 
 interface Stubs {
-  /** What `temporal --version` prints; none: there is no such program. */
+  /** What `temporal --version` prints. Undefined if there is no such program. */
   temporal?: string;
-  /** The body of a shell script in place of `go`. */
+  /** The body of a shell script that replaces `go`. */
   go?: string;
-  download?: () => Promise<string>;
+  download?: (folder: string) => Promise<string>;
 }
 
 async function machine({
@@ -37,7 +37,7 @@ async function machine({
     built,
     say: (line) => said.push(line),
     onBuild: (progress) => built.push(progress),
-    download: download ?? (() => Promise.reject(new Error('the download host cannot be reached'))),
+    download: download ?? (() => Promise.reject(new Error('the download host is unreachable'))),
   };
 }
 
@@ -48,30 +48,82 @@ echo "go: downloading example.com/module v1.0.0" >&2
 echo "example.com/package" >&2
 echo "#!/bin/sh" > "$output"; chmod +x "$output"`;
 
-test('the program on the PATH comes first', async () => {
+const CURRENT = 'temporal version 1.5.1 (Server 1.29.1, UI 2.42.1)';
+
+/** A download that makes a program. @returns how often it downloaded */
+function downloads(version = CURRENT) {
+  let count = 0;
+  const download = async (folder: string) => {
+    const path = join(folder, 'temporal-cli-v1');
+    const isThere = await access(path).then(
+      () => true,
+      () => false,
+    );
+    if (isThere) return path;
+    count += 1;
+    await writeFile(path, `#!/bin/sh\necho "${version}"\n`, { mode: 0o755 });
+    return path;
+  };
+  return { download, count: () => count };
+}
+
+test('a program in the cache that has changed is made again, and the cache is private', async () => {
+  const made = downloads();
+  const deps = await machine({ download: made.download });
+  const path = await findExecutable(deps);
+  await findExecutable(deps);
+  assert.equal(made.count(), 1);
+  await appendFile(path, 'echo planted');
+  assert.equal(await findExecutable(deps), path);
+  assert.equal(made.count(), 2);
+  assert.doesNotMatch(await readFile(path, 'utf8'), /planted/);
+  assert.equal((await stat(deps.cacheFolder)).mode & 0o777, 0o700);
+});
+
+test('a program without a digest counts only if no one else could have put it there', async () => {
+  for (const [mode, times] of [
+    [0o755, 0],
+    [0o777, 1],
+  ] as const) {
+    const made = downloads();
+    const deps = await machine({ download: made.download });
+    await mkdir(deps.cacheFolder);
+    await writeFile(join(deps.cacheFolder, 'temporal-cli-v1'), `#!/bin/sh\necho "${CURRENT}"\n`, { mode: 0o755 });
+    await chmod(deps.cacheFolder, mode);
+    await findExecutable(deps);
+    assert.equal(made.count(), times);
+  }
+});
+
+test('a downloaded program with an outdated server is not used', async () => {
+  const deps = await machine({ download: downloads('temporal version 1.0.0 (Server 1.24.2)').download });
+  await assert.rejects(findExecutable(deps), /download.*: needs server 1\.29\.1 or newer/);
+});
+
+test('the program on the PATH is used first', async () => {
   const deps = await machine({ temporal: 'temporal version 1.5.1 (Server 1.29.1, UI 2.42.1)' });
   assert.equal(await findExecutable(deps), 'temporal');
 });
 
-test('a program whose server is too old is passed over, and that is said', async () => {
+test('a program with an outdated server is skipped with a message', async () => {
   const deps = await machine({
     temporal: 'temporal version 1.0.0 (Server 1.24.2)',
-    download: () => Promise.resolve('/got/it'),
+    download: downloads().download,
   });
-  assert.equal(await findExecutable(deps), '/got/it');
-  assert.match(deps.said.join(), /passed over: its server is older than 1\.29\.1/);
+  assert.match(await findExecutable(deps), /temporal-cli-v1$/);
+  assert.match(deps.said.join(), /Skipping .* needs server 1\.29\.1 or newer, found: temporal version 1\.0\.0/);
 });
 
-test("the SDK's download comes second", async () => {
-  const deps = await machine({ download: () => Promise.resolve('/got/it'), go: GO_BUILD });
-  assert.equal(await findExecutable(deps), '/got/it');
+test("the SDK's download is used second", async () => {
+  const deps = await machine({ download: downloads().download, go: GO_BUILD });
+  assert.match(await findExecutable(deps), /temporal-cli-v1$/);
 });
 
-test('the Go build comes third, is announced, shows its progress, and is done once only', async () => {
+test('the Go build is used third, announces itself, shows its progress and runs only once', async () => {
   const deps = await machine({ go: GO_BUILD });
   const path = await findExecutable(deps);
   assert.match(path, /cache\/temporal-v1\.5\.1-/);
-  assert.match(deps.said[0] ?? '', /building one with Go.*about 4 minutes/);
+  assert.match(deps.said[0] ?? '', /Building one with Go.*about 4 minutes/);
   assert.match(deps.said[2] ?? '', /Built in \d+ s, \d+ MB/);
   assert.deepEqual(deps.built, [
     { step: 'fetching', done: 1 },
@@ -82,16 +134,16 @@ test('the Go build comes third, is announced, shows its progress, and is done on
   assert.deepEqual(deps.said, []);
 });
 
-test('a build that fails leaves nothing behind, and says why', async () => {
+test('a failed build leaves nothing behind and reports why', async () => {
   const deps = await machine({ go: 'echo "no space left on device" >&2; exit 1' });
-  await assert.rejects(findExecutable(deps), /go build ended with 1: no space left on device/);
+  await assert.rejects(findExecutable(deps), /go build failed with 1: no space left on device/);
   await assert.rejects(findExecutable({ ...deps, env: { PATH: '/nowhere' } }), /Go build: no program named go/);
 });
 
-test('none of the three is one clear error that names them', async () => {
+test('the failure of all three is one error that names them', async () => {
   const deps = await machine({});
   await assert.rejects(findExecutable(deps), (error: Error) => {
-    assert.match(error.message, /no Temporal server can be had here\. Install the Temporal CLI, or Go/);
+    assert.match(error.message, /no Temporal server found\. Install the Temporal CLI or Go/);
     for (const way of [
       'on the PATH: no program named temporal',
       'download: the download host',

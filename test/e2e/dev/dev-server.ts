@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { startTemporal, temporalExecutable, tempFolder } from '../../support/temporal.ts';
 
-/** A Temporal server that dies of this when it starts: the first time, or ever. */
+/** A Temporal server that runs this script at its start and dies: the first time, or every time. */
 async function dying(words: string, whenever: 'first' | 'always'): Promise<{ executable: string; died: string }> {
   const folder = await tempFolder();
   const [executable, died] = [join(folder, 'temporal'), join(folder, 'died')];
@@ -14,7 +14,7 @@ async function dying(words: string, whenever: 'first' | 'always'): Promise<{ exe
   return { executable, died };
 }
 
-test('a Temporal server that dies while it starts, as when a port of its own was taken, is started again', async () => {
+test('a Temporal server that dies during its start is started again', async () => {
   const { executable, died } = await dying(':', 'first');
   const { address, uiUrl } = await startTemporal({ executable });
   assert.ok(existsSync(died));
@@ -22,12 +22,12 @@ test('a Temporal server that dies while it starts, as when a port of its own was
   assert.equal((await fetch(uiUrl)).status, 200);
 });
 
-test('why one never starts is told without the trace behind it', async () => {
+test('a Temporal server that never starts is reported with its error and without the stack trace', async () => {
   const trace = Array.from({ length: 20 }, (_, line) => `echo "at line ${line}"`).join('\n');
   const { executable } = await dying(`echo "panic: no port is left"\n${trace}`, 'always');
   await assert.rejects(startTemporal({ executable }), ({ message }: Error) => {
     const told =
-      /^the Temporal server did not start: it ended( at once)?\npanic: no port is left\n\(.*temporal\.log\)$/;
+      /^the Temporal server did not start: it exited( at once)?\npanic: no port is left\n\(.*temporal\.log\)$/;
     assert.match(message, told);
     return true;
   });

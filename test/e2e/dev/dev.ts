@@ -2,18 +2,19 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
-import { readdir, readFile } from 'node:fs/promises';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, test } from 'node:test';
+import { before, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { startSandbox } from '../../../src/sandbox/server.ts';
+import { startSandbox, type Sandbox } from '../../../src/sandbox/server.ts';
 import { atEnd } from '../../support/at-end.ts';
-import { eventually } from '../../support/eventually.ts';
-import { descendants, isAlive, run, start, startDev, type Dev } from '../../support/processes.ts';
+import { runInProcess } from '../../support/in-process.ts';
+import { descendants, gone } from '../../support/process-tree.ts';
+import { startDev, type Dev } from '../../support/processes.ts';
 import { tempFolder } from '../../support/temporal.ts';
 import { TOKEN } from '../../support/world.ts';
 
-/** The Temporal server and whatever stands around it. */
+/** The processes that dev started, the Temporal server among them. */
 async function treeOf(dev: Dev): Promise<number[]> {
   const tree = descendants(dev.process.pid ?? 0);
   assert.ok(
@@ -24,35 +25,149 @@ async function treeOf(dev: Dev): Promise<number[]> {
 }
 
 const commandOf = (pid: number) => readFileSync(`/proc/${pid}/cmdline`, 'utf8');
-const gone = (tree: number[]) =>
-  eventually('the end of all processes', () => tree.every((pid) => !isAlive(pid)), 30_000);
 
-// Each has a folder and ports of its own.
-describe('dev and demo', { concurrency: 3 }, () => {
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-    test(`dev without a service brings the sandbox, and stops with all it started on ${signal}`, async () => {
-      const env = { BELAY_HOME: await tempFolder() };
-      const dev = await startDev(env);
-      const tree = await treeOf(dev);
-      const pace = ['--backup-interval', '1s', '--deploy-interval', '1s'];
-      assert.equal((await run(['run', '--server', 's1', '--site', 'a1', ...pace], env)).code, 0);
-      dev.process.kill(signal);
-      assert.equal((await dev.finished).code, 0);
-      await gone(tree);
+type Home = Record<'BELAY_HOME', string>;
+const newHome = async (): Promise<Home> => ({ BELAY_HOME: await tempFolder() });
+
+/** What a dev that was killed leaves behind. */
+const leaveRecord = ({ BELAY_HOME }: Home, pid: number, temporal: string) =>
+  writeFileSync(join(BELAY_HOME, 'dev.json'), JSON.stringify({ pid, temporal, ui: null }));
+
+const PACE = ['--backup-interval', '1s', '--deploy-interval', '1s'];
+
+// Each group has folders and ports of its own. Within a group, one test continues where the other ended.
+describe('belay dev', { concurrency: 3 }, () => {
+  describe('two devs in two folders', { concurrency: 1 }, () => {
+    const ABSENT = '127.0.0.1:1';
+    let both: { home: Home; dev: Dev }[];
+    before(async () => {
+      const homes = [await newHome(), await newHome()] as const;
+      leaveRecord(homes[1], process.pid, ABSENT);
+      both = await Promise.all(homes.map(async (home) => ({ home, dev: await startDev(home) })));
     });
-  }
 
-  test('what dev started is gone when dev was killed', async () => {
-    const dev = await startDev({ BELAY_HOME: await tempFolder() });
-    const tree = await treeOf(dev);
-    dev.process.kill('SIGKILL');
-    await dev.finished;
-    await gone(tree);
+    // One of them has the default port, if that is free.
+    test('two concurrent dev processes have receivers on different ports', () => {
+      const [one, other] = both.map(({ dev }) => dev.ready.webhooks);
+      assert.ok(one && other && one !== other, `${one} and ${other}`);
+    });
+
+    test('dev ignores the record of a killed dev, even if another process has its PID now', () => {
+      assert.notEqual(both[1]?.dev.ready.temporal, ABSENT);
+    });
+
+    for (const [index, signal] of (['SIGTERM', 'SIGINT'] as const).entries()) {
+      test(`dev without a service starts the sandbox, and stops all its processes on ${signal}`, async () => {
+        const { dev, home } = both[index]!;
+        const tree = await treeOf(dev);
+        assert.equal((await runInProcess(['run', '--server', 's1', '--site', 'a1', ...PACE], home)).code, 0);
+        dev.process.kill(signal);
+        assert.equal((await dev.finished).code, 0);
+        await gone(tree);
+      });
+    }
   });
 
-  test('what npx started is gone when npx was asked to end', async () => {
+  describe('devs in one folder', { concurrency: 1 }, () => {
+    let home: Home;
+    let dev: Dev;
+    let restarted: Promise<Dev>;
+    let workflowId: string;
+
+    test('one of two concurrent starts of dev in the same folder is refused', async () => {
+      home = await newHome();
+      // The record of a killed dev makes no difference.
+      leaveRecord(home, 2 ** 22 + 1, 'x:1');
+      // The first line of the refused one is its error.
+      const both = await Promise.all([startDev(home), startDev(home)]);
+      assert.deepEqual(both.map(({ ready }) => 'temporal' in ready).sort(), [false, true]);
+      dev = both.find(({ ready }) => 'temporal' in ready)!;
+    });
+
+    test('a second dev in the same folder is refused, and so is one whose port is in use', async () => {
+      const same = await runInProcess(['dev', '--json'], home);
+      assert.equal(same.code, 2);
+      assert.match(same.json().error?.message ?? '', /is already running in .*BELAY_HOME/);
+      const port = dev.ready.temporal.split(':')[1] ?? '';
+      const taken = await runInProcess(['dev', '--temporal-port', port], await newHome());
+      assert.equal(taken.code, 2);
+      assert.match(taken.stderr, new RegExp(`port ${port} .*--temporal-port`));
+    });
+
+    test('the processes of dev end when dev is killed', async () => {
+      const started = await runInProcess(['backup', '--server', 's1', '--detach', '--json'], home);
+      workflowId = String(started.json().workflowId);
+      const tree = await treeOf(dev);
+      dev.process.kill('SIGKILL');
+      await dev.finished;
+      // At once: its server may still be ending.
+      restarted = startDev(home);
+      restarted.catch(() => undefined);
+      await gone(tree);
+    });
+
+    test('dev keeps its runs if it is killed and restarted', async () => {
+      dev = await restarted;
+      const status = await runInProcess(['status', workflowId, '--json'], home);
+      assert.equal(status.json().workflowId, workflowId);
+      assert.equal(status.json().outcome, null);
+    });
+
+    test('dev exits 7 and reports why when its Temporal server dies', async () => {
+      const tree = await treeOf(dev);
+      process.kill(
+        tree.find((pid) => commandOf(pid).includes('start-dev') && !commandOf(pid).includes('guard'))!,
+        'SIGKILL',
+      );
+      const { code, stderr } = await dev.finished;
+      assert.equal(code, 7);
+      assert.match(stderr, /the Temporal server stopped/);
+      await gone(tree);
+    });
+  });
+
+  describe('a dev with a service', { concurrency: 1 }, () => {
+    let sandbox: Sandbox;
+    let home: Home;
+    let dev: Dev;
+    before(async () => {
+      const quick = { durationMs: 500 };
+      sandbox = await startSandbox({ token: TOKEN, defaults: { backup: quick, deployment: quick } });
+      atEnd(() => sandbox.close());
+      home = await newHome();
+      dev = await startDev({ ...home, BELAY_API_URL: sandbox.url, BELAY_API_TOKEN: TOKEN });
+    });
+
+    test('dev prints all its addresses in one line of JSON', () => {
+      assert.deepEqual(Object.keys(dev.ready), ['temporal', 'ui', 'webhooks', 'service']);
+      assert.equal(dev.ready.service, sandbox.url);
+    });
+
+    test('the token is in no file of BELAY_HOME, in no output, and in no arguments or environment of a child process', async () => {
+      const args = ['run', '--server', 's1', '--site', 'a1', ...PACE, '--json'];
+      const good = await runInProcess(args, home);
+      sandbox.setToken('another');
+      const refused = await runInProcess(args, home);
+      assert.deepEqual([good.code, refused.code], [0, 6]);
+      for (const pid of await treeOf(dev)) {
+        for (const file of ['cmdline', 'environ']) {
+          assert.ok(!readFileSync(`/proc/${pid}/${file}`, 'latin1').includes(TOKEN), `${file} of ${commandOf(pid)}`);
+        }
+      }
+      dev.process.kill('SIGTERM');
+      const { stdout, stderr } = await dev.finished;
+      for (const text of [stdout, stderr, good.stdout, good.stderr, refused.stdout, refused.stderr])
+        assert.ok(!text.includes(TOKEN));
+      for (const name of await readdir(home.BELAY_HOME)) {
+        const text = await readFile(join(home.BELAY_HOME, name), 'latin1');
+        assert.ok(!text.includes(TOKEN), `${name} holds the token`);
+      }
+    });
+  });
+
+  test('the processes of npx belay dev end when npx gets SIGTERM', async () => {
     const args = ['--no', 'belay', 'dev', '--temporal-port', '0', '--ui-port', '0'];
-    // On a machine where npx was never used, it would prepare the package first, under the feet of whoever runs it.
+    // As on a machine where npx was never used: npx runs the prepare script, which must not rebuild.
     const env = { ...process.env, BELAY_HOME: await tempFolder(), npm_config_cache: await tempFolder() };
     const cwd = fileURLToPath(new URL('../../..', import.meta.url));
     const built = () => statSync(join(cwd, 'dist/cli.js')).mtimeMs;
@@ -66,109 +181,24 @@ describe('dev and demo', { concurrency: 3 }, () => {
     await gone(tree);
   });
 
-  test('dev ends, and says so, when its Temporal server does', async () => {
-    const dev = await startDev({ BELAY_HOME: await tempFolder() });
-    const tree = await treeOf(dev);
-    process.kill(
-      tree.find((pid) => commandOf(pid).includes('start-dev') && !commandOf(pid).includes('guard'))!,
-      'SIGKILL',
-    );
-    const { code, stderr } = await dev.finished;
-    assert.equal(code, 7);
-    assert.match(stderr, /the Temporal server ended/);
-    await gone(tree);
-  });
-
-  test('dev keeps its runs over a restart, killed or not', async () => {
-    const env = { BELAY_HOME: await tempFolder() };
-    const first = await startDev(env);
-    const started = await run(['backup', '--server', 's1', '--detach', '--json'], env);
-    const workflowId = String(started.json().workflowId);
-    first.process.kill('SIGKILL');
-    await first.finished;
-    await startDev(env);
-    const status = await run(['status', workflowId, '--json'], env);
-    assert.equal(status.json().workflowId, workflowId);
-    assert.equal(status.json().outcome, null);
-  });
-
-  test('a second dev in the same folder is refused, one whose port is taken, too', async () => {
-    const env = { BELAY_HOME: await tempFolder() };
-    const dev = await startDev(env);
-    const same = await run(['dev', '--json'], env);
-    assert.equal(same.code, 2);
-    assert.match(same.json().error?.message ?? '', /runs already in .*BELAY_HOME/);
-    const port = dev.ready.temporal.split(':')[1] ?? '';
-    const taken = await run(['dev', '--temporal-port', port], { BELAY_HOME: await tempFolder() });
-    assert.equal(taken.code, 2);
-    assert.match(taken.stderr, new RegExp(`port ${port} .*--temporal-port`));
-  });
-
-  test('of two dev started at once in the same folder one is refused', async () => {
-    const env = { BELAY_HOME: await tempFolder() };
-    // What a killed one left behind makes no difference.
-    writeFileSync(join(env.BELAY_HOME, 'dev.json'), JSON.stringify({ pid: 2 ** 22 + 1, temporal: 'x:1', ui: null }));
-    // The first line of the refused one tells why.
-    const both = await Promise.all([startDev(env), startDev(env)]);
-    assert.deepEqual(both.map(({ ready }) => 'temporal' in ready).sort(), [false, true]);
-  });
-
-  test('what a killed dev left behind does not keep the next one out, though its number is somebody else’s now', async () => {
+  test('dev refuses to start the sandbox with a Temporal server that it does not start', async () => {
     const home = await tempFolder();
-    writeFileSync(join(home, 'dev.json'), JSON.stringify({ pid: process.pid, temporal: '127.0.0.1:1', ui: null }));
-    const dev = await startDev({ BELAY_HOME: home });
-    assert.notEqual(dev.ready.temporal, '127.0.0.1:1');
-  });
-
-  test('the sandbox never goes with a Temporal that is not on this machine', async () => {
-    const { code, stderr } = await run(['dev'], {
-      TEMPORAL_ADDRESS: 'temporal.example:7233',
-      BELAY_HOME: await tempFolder(),
-    });
-    assert.equal(code, 2);
-    assert.match(stderr, /sandbox doesn't go with the Temporal at temporal\.example:7233: set BELAY_API_URL/);
-  });
-
-  test('the demo runs a backup and a deployment to completed, tells where to see it, and leaves nothing behind', async () => {
-    const demo = start(['demo'], { BELAY_HOME: await tempFolder() });
-    const tree = await eventually('its processes', () => {
-      const pids = descendants(demo.process.pid ?? 0);
-      return pids.length >= 2 ? pids : null;
-    });
-    const { code, stdout, stderr } = await demo.finished;
-    assert.equal(code, 0, stderr);
-    assert.match(stdout, /^completed in \d+ s/);
-    assert.match(
-      stdout,
-      /in the Temporal UI: http:\/\/127\.0\.0\.1:\d+\/namespaces\/default\/workflows\/backup-then-deploy/,
-    );
-    await gone(tree);
-  });
-
-  test('the token is in no file of BELAY_HOME, no output, no argument list and no environment but the worker’s', async () => {
-    const sandbox = await startSandbox({
-      token: TOKEN,
-      defaults: { backup: { durationMs: 500 }, deployment: { durationMs: 500 } },
-    });
-    atEnd(() => sandbox.close());
-    const home = await tempFolder();
-    const dev = await startDev({ BELAY_HOME: home, BELAY_API_URL: sandbox.url, BELAY_API_TOKEN: TOKEN });
-    const pace = ['--backup-interval', '1s', '--deploy-interval', '1s', '--json'];
-    const good = await run(['run', '--server', 's1', '--site', 'a1', ...pace], { BELAY_HOME: home });
-    sandbox.setToken('another');
-    const refused = await run(['run', '--server', 's1', '--site', 'a1', ...pace], { BELAY_HOME: home });
-    assert.deepEqual([good.code, refused.code], [0, 6]);
-    for (const pid of await treeOf(dev)) {
-      for (const file of ['cmdline', 'environ']) {
-        assert.ok(!readFileSync(`/proc/${pid}/${file}`, 'latin1').includes(TOKEN), `${file} of ${commandOf(pid)}`);
-      }
-    }
-    dev.process.kill('SIGTERM');
-    const { stdout, stderr } = await dev.finished;
-    for (const text of [stdout, stderr, good.stdout, good.stderr, refused.stdout, refused.stderr])
-      assert.ok(!text.includes(TOKEN));
-    for (const name of await readdir(home)) {
-      assert.ok(!(await readFile(join(home, name), 'latin1')).includes(TOKEN), `${name} holds the token`);
+    const profiles = join(home, 'temporal.toml');
+    await writeFile(profiles, '[profile.tunnel]\naddress = "127.0.0.1:7244"\n');
+    const others: [address: string, env: Record<string, string>][] = [
+      // A loopback address may be forwarded to production.
+      ...['temporal.example:7233', '127.0.0.1:7233', 'localhost:7233', '[::1]:7233'].map(
+        (address): [string, Record<string, string>] => [address, { TEMPORAL_ADDRESS: address }],
+      ),
+      ['127.0.0.1:7244', { TEMPORAL_PROFILE: 'tunnel', TEMPORAL_CONFIG_FILE: profiles }],
+    ];
+    for (const [address, env] of others) {
+      const { code, stderr } = await runInProcess(['dev'], { ...env, BELAY_HOME: home });
+      assert.equal(code, 2, address);
+      assert.ok(
+        stderr.includes(`only with a Temporal server of its own, not with ${address}: set BELAY_API_URL`),
+        stderr,
+      );
     }
   });
 });

@@ -4,12 +4,13 @@ import { join } from 'node:path';
 import { before, describe, test } from 'node:test';
 import type { RunResult } from '../../../src/contract/run.ts';
 import type { EventInput, ServiceEvent } from '../../../src/contract/event.ts';
-import type { TakenEvent } from '../../../src/starter.ts';
+import type { ReceivedEvent } from '../../../src/starter.ts';
 import { eventually } from '../../support/eventually.ts';
-import { run, startDev, type Dev, type Finished } from '../../support/processes.ts';
+import { runInProcess } from '../../support/in-process.ts';
+import { startDev, type Dev, type Finished } from '../../support/processes.ts';
 import { tempFolder } from '../../support/temporal.ts';
 
-/** Of a panel whose bodies look like nobody else's. */
+/** Describes a panel whose bodies have no likely names. */
 const BELAY_YAML = `
 events:
   sources:
@@ -33,7 +34,7 @@ const BODY = {
   note: 'login with Bearer abcdefgh',
 };
 const MEANT: ServiceEvent = {
-  ...{ kind: 'backup.failed', said: 'Copy went wrong' },
+  ...{ kind: 'backup.failed', rawKind: 'Copy went wrong' },
   ...{ serverId: '12', siteId: 'shop', backupId: '9007199254740993', at: '2027-01-15T08:00:00.000Z' },
 };
 const PATHS = [
@@ -48,24 +49,19 @@ interface Place {
   /** What `belay run` printed. */
   ran: RunResult;
   belay: (...args: string[]) => Promise<Finished>;
-  list: (...args: string[]) => Promise<TakenEvent[]>;
+  list: (...args: string[]) => Promise<ReceivedEvent[]>;
 }
 
-/** While it is made, the tests that need nothing that runs go first. */
+/** While it starts, the tests that need no running stack go first. */
 let place: Promise<Place>;
-before(() => {
-  place = startPlace();
-  place.catch(() => undefined);
-});
-
 /** A dev that knows the panel, after a run and a delivery. */
 async function startPlace(): Promise<Place> {
   const env = { BELAY_HOME: await tempFolder(), BELAY_CONFIG: await fileWith(BELAY_YAML, 'belay.yaml') };
   const dev = await startDev(env, '--webhook-port', '0');
-  const belay = (...args: string[]) => run(args, env);
+  const belay = (...args: string[]) => runInProcess(args, env);
   const list = async (...args: string[]) => {
     const { code, json } = await belay('events', ...args, '--json');
-    const { events, error, schemaVersion } = json() as unknown as RunResult & { events: TakenEvent[] };
+    const { events, error, schemaVersion } = json() as unknown as RunResult & { events: ReceivedEvent[] };
     assert.deepEqual([code, error, schemaVersion], [0, null, 1]);
     return events;
   };
@@ -84,29 +80,26 @@ async function fileWith(text: string, name = 'body.json'): Promise<string> {
   return path;
 }
 
-/** Nothing has to run for it. */
+/** Needs no running stack. */
 async function explain(body: unknown, yaml: string, ...args: string[]): Promise<Finished> {
   const text = typeof body === 'string' ? body : JSON.stringify(body);
   const BELAY_CONFIG = await fileWith(yaml, 'belay.yaml');
-  return run(['events', 'explain', await fileWith(text), ...args], { BELAY_CONFIG });
+  return runInProcess(['events', 'explain', await fileWith(text), ...args], { BELAY_CONFIG });
 }
 
-const saying = (events: TakenEvent[]) => events.map(({ event }) => event.said);
+const saying = (events: ReceivedEvent[]) => events.map(({ event }) => event.rawKind);
 
 describe('belay events', { concurrency: 6 }, () => {
-  // One of them has the usual port, if nobody else has it.
-  test('of two dev at once each receives on a port of its own', async () => {
-    const both = await Promise.all([1, 2].map(async () => startDev({ BELAY_HOME: await tempFolder() })));
-    const [one, other] = both.map(({ ready }) => ready.webhooks);
-    assert.ok(one && other && one !== other, `${one} and ${other}`);
-    for (const { process: child } of both) child.kill('SIGTERM');
+  before(() => {
+    place = startPlace();
+    place.catch(() => undefined);
   });
 
-  test('explain takes a body by likely names where nothing is configured', async () => {
+  test('explain maps a body by likely names if nothing is configured', async () => {
     const body = { event: 'alert-firing', data: { server: { id: 7 }, occurred_at: '2026-01-02T03:04:05+01:00' } };
     const { code, stdout } = await explain(body, '');
     const lines = [
-      'alert.fired: the sender says "alert-firing"',
+      'alert.fired: the sender calls it "alert-firing"',
       'names server 7',
       'happened at 2026-01-02T02:04:05.000Z',
     ];
@@ -115,36 +108,50 @@ describe('belay events', { concurrency: 6 }, () => {
     assert.deepEqual([code, stdout], [0, [...lines, 'reactions: hint, hold, notify', about, ...paths, ''].join('\n')]);
   });
 
-  test('explain takes a body by the mapping of a source, and shows no secret', async () => {
+  test('explain maps a body by the fields of its source, and prints no secret', async () => {
     const { code, stdout } = await explain(BODY, BELAY_YAML, '--source', 'panel');
     assert.equal(code, 0);
     assert.match(stdout, /^backup\.failed: .*\nnames server 12, site shop, backup 9007199254740993\nhappened at 2027/);
     assert.match(stdout, /\nreactions: hint, notify\n/);
     const other = await explain(BODY, BELAY_YAML);
-    assert.match(other.stdout, /^unknown: the body says no kind\nnames no server, .*\nreactions: hint\n/);
+    assert.match(other.stdout, /^unknown: the body names no kind\nnames no server, .*\nreactions: hint\n/);
     assert.doesNotMatch(stdout + other.stdout, /hunter2|abcdefgh/);
   });
 
-  test('explain tells what a sender that proves nothing can bring about, and no more', async () => {
+  test('explain lists only the reactions that an unverified source can cause', async () => {
     const yaml = 'events: { sources: { open: { verify: none } } }';
     const { stdout } = await explain({ event: 'alert.fired', server_id: 7 }, yaml, '--source', 'open');
     assert.match(stdout, /\nreactions: hint, notify\n/);
   });
 
-  test('explain prints one document with --json', async () => {
+  test('explain prints why no run would use the backup that a body names', async () => {
+    const body = { type: 'backup.started', server_id: 12, backup_id: 77 };
+    const needs = "fields.server, fields.backup and the sender's word in kinds['backup.started']";
+    const guessed = await explain(body, '');
+    assert.ok(
+      guessed.stdout.includes(`\nreactions: hint\nshare is off: it needs the source's ${needs}\n`),
+      guessed.stdout,
+    );
+    const mapping = `fields: { server: server_id, backup: backup_id }, kinds: { backup.started: [backup.started] }`;
+    const yaml = `events: { sources: { panel: { verify: standard-webhooks, secrets: [{ env: S }], ${mapping} } } }`;
+    const mapped = await explain(body, yaml, '--source', 'panel');
+    assert.match(mapped.stdout, /\nreactions: hint, share\npaths/);
+  });
+
+  test('explain prints one JSON document with --json', async () => {
     const { code, stdout } = await explain(BODY, BELAY_YAML, '--source', 'panel', '--json');
-    const told = { schemaVersion: 1, event: MEANT, reactions: ['notify'], shape: PATHS, error: null };
+    const told = { schemaVersion: 1, service: null, event: MEANT, reactions: ['notify'], shape: PATHS, error: null };
     assert.deepEqual([code, JSON.parse(stdout)], [0, told]);
   });
 
-  test('explain ends with Usage where there is no such body or no such source', async () => {
+  test('explain exits 2 with Usage for a malformed body, a missing file and an unknown source', async () => {
     for (const [ended, message] of [
-      [explain('{"a": ', '', '--json'), /body\.json is no JSON object/],
+      [explain('{"a": ', '', '--json'), /body\.json is not a JSON object/],
       [
         explain(BODY, BELAY_YAML, '--source', 'other', '--json'),
         /--source other: belay\.yaml has no events\.sources\.o/,
       ],
-      [run(['events', 'explain', '/tmp/none.json', '--json']), /\/tmp\/none\.json cannot be read \(ENOENT\)/],
+      [runInProcess(['events', 'explain', '/tmp/none.json', '--json']), /\/tmp\/none\.json cannot be read \(ENOENT\)/],
     ] as const) {
       const { code, json } = await ended;
       assert.deepEqual([code, json().error?.type], [2, 'Usage']);
@@ -152,19 +159,19 @@ describe('belay events', { concurrency: 6 }, () => {
     }
   });
 
-  test('a name that every object has is no source', async () => {
+  test('explain rejects the name of an inherited property as a source', async () => {
     const { code, stderr } = await explain(BODY, BELAY_YAML, '--source', 'toString');
     assert.deepEqual([code, stderr], [2, 'belay: --source toString: belay.yaml has no events.sources.toString\n']);
   });
 
-  test('a path that can be none is a mistake in belay.yaml, told with its line', async () => {
+  test('explain reports a malformed field path with its line in belay.yaml', async () => {
     const yaml = BELAY_YAML.replace('subject.machine', '"subject[machine]"');
     const { code, stderr } = await explain(BODY, yaml, '--source', 'panel');
     assert.equal(code, 2, stderr);
     assert.match(stderr, /belay\.yaml:9: events\.sources\.panel\.fields\.server: /);
   });
 
-  test('dev says where its webhook receiver is, which is well and ready', async () => {
+  test('dev prints the address of its webhook receiver, which is healthy and ready', async () => {
     const { dev } = await place;
     assert.match(dev.ready.webhooks ?? '', /^http:\/\/127\.0\.0\.1:\d+$/);
     for (const path of ['healthz', 'readyz']) {
@@ -173,14 +180,14 @@ describe('belay events', { concurrency: 6 }, () => {
     }
   });
 
-  test('a run in dev ends with few reads, for the sandbox tells at once what ended', async () => {
+  test('a run in dev needs few reads because the sandbox sends webhooks', async () => {
     const { ran } = await place;
     assert.equal(ran.outcome, 'completed');
     const polls = [ran.backup?.polls ?? 99, ran.deployments[0]?.polls ?? 99];
     assert.ok(polls[0]! <= 3 && polls[1]! <= 5, polls.join());
   });
 
-  test('lists what came, the newest first', async () => {
+  test('lists the received events, newest first', async () => {
     const events = await (await place).list();
     const [newest, deployed, deploying, backedUp, backingUp] = saying(events);
     assert.deepEqual([newest, deployed], ['Copy went wrong', 'deployment.completed']);
@@ -190,7 +197,7 @@ describe('belay events', { concurrency: 6 }, () => {
     assert.deepEqual([events[1]?.source, events[1]?.verified], ['sandbox', true]);
   });
 
-  test('lists a line each for people, and says where there is none', async () => {
+  test('prints one line per event, or that there are none', async () => {
     const { belay } = await place;
     const { code, stdout } = await belay('events');
     assert.equal(code, 0);
@@ -201,23 +208,29 @@ describe('belay events', { concurrency: 6 }, () => {
     assert.equal((await belay('events', '--since', '1ms', '--limit', '1')).stdout, 'no events\n');
   });
 
-  test('lists at most --limit of them, and none from before --since', async () => {
+  test('lists at most --limit events, and none older than --since', async () => {
     const { list } = await place;
     assert.deepEqual(saying(await list('--limit', '2', '--since', '1h')), ['Copy went wrong', 'deployment.completed']);
     assert.deepEqual(await list('--since', '1ms'), []);
   });
 
-  test('show prints what an event was taken for, its redacted body and the paths in it', async () => {
+  test('show prints how an event was interpreted, its redacted body and the paths in it', async () => {
     const { code, stdout } = await (await place).belay('events', 'show', EVENT);
     assert.equal(code, 0);
-    assert.match(stdout, /^backup\.failed: the sender says "Copy went wrong"\nnames server 12, site shop, backup 90/);
-    assert.match(stdout, /\nreactions: hint, notify\nreceived \S+Z from panel, not verified\nbody, redacted:\n{\n/);
+    assert.match(
+      stdout,
+      /^backup\.failed: the sender calls it "Copy went wrong"\nnames server 12, site shop, backup 90/,
+    );
+    assert.match(
+      stdout,
+      /\nreactions: hint, notify\nreceived \S+Z from panel, not verified\nof the service http:\S+\nbody, redacted:\n{\n/,
+    );
     assert.match(stdout, /"password": "\[redacted\]"[^]*"note": "login with \[redacted\]"/);
     assert.ok(stdout.endsWith(`:\n${PATHS.map((path) => `  ${path}\n`).join('')}`), stdout);
     assert.doesNotMatch(stdout, /hunter2|abcdefgh/);
   });
 
-  test('show prints one document with --json', async () => {
+  test('show prints one JSON document with --json', async () => {
     const { code, stdout } = await (await place).belay('events', 'show', EVENT, '--json');
     const { event, shape, error } = JSON.parse(stdout) as { event: EventInput; shape: string[]; error: null };
     assert.deepEqual([code, error, shape, event.event], [0, null, PATHS, MEANT]);
@@ -225,7 +238,7 @@ describe('belay events', { concurrency: 6 }, () => {
     assert.deepEqual([subject.password, subject.machine, note], ['[redacted]', 12, 'login with [redacted]']);
   });
 
-  test('show of a run, or of what is not there, ends with NotFound', async () => {
+  test('show exits 2 with NotFound for a run and for an unknown id', async () => {
     const { belay, ran } = await place;
     for (const id of [String(ran.workflowId), 'event:panel:nobody']) {
       const { code, json } = await belay('events', 'show', id, '--json');
