@@ -1,13 +1,14 @@
-/** Program `belay sandbox`: the emulator of the hosting service alone, for trying things out. */
-import { untilStopped } from './process/run-until-signal.ts';
+/** Program `belay sandbox`: runs only the emulator of the hosting service, for experiments. */
+import { print } from './process/print.ts';
+import { runUntilSignal } from './process/run-until-signal.ts';
 import { startSandbox } from './sandbox/server.ts';
 
-/** No secret: it opens an emulator. */
+/** Not a secret: it only gives access to the emulator. */
 const TOKEN = 'sandbox';
 
 export async function main(options: { host: string; port: number }): Promise<void> {
   const sandbox = await startSandbox({ token: TOKEN, ...options });
-  process.stdout.write(`ready: BELAY_API_URL=${sandbox.url} BELAY_API_TOKEN=${TOKEN}\n`);
-  await untilStopped(new Promise<never>(() => undefined));
+  print(`ready: BELAY_API_URL=${sandbox.url} BELAY_API_TOKEN=${TOKEN}`);
+  await runUntilSignal(new Promise<never>(() => undefined));
   await sandbox.close();
 }

@@ -1,4 +1,4 @@
-/** The sandbox's own routes, for other processes: scripts, faults, outside actors, webhooks, the journal. No token. */
+/** Routes under /sandbox that let other processes control it: scripts, faults, other users, webhooks, journal. No token. */
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { NothingBegun, type Controls } from './controls.ts';
@@ -7,7 +7,11 @@ import { faultSchema } from './hosting/faults.ts';
 import { scriptSchema } from './hosting/script.ts';
 import { subscriptionSchema } from './delivery/subscriptions.ts';
 
-const target = z.union([z.strictObject({ site: z.string() }), z.strictObject({ server: z.string() })]);
+const target = z.union([
+  z.strictObject({ site: z.string() }),
+  z.strictObject({ app: z.string() }),
+  z.strictObject({ server: z.string() }),
+]);
 const scripts = z.strictObject({ target, scripts: z.array(scriptSchema).min(1) });
 const finish = z.strictObject({ target, word: z.string().min(1) });
 const token = z.strictObject({ token: z.string().min(1) });
@@ -17,8 +21,8 @@ const alert = z.strictObject({ server: z.string(), message: z.string() });
 export function controlRoutes(app: FastifyInstance, controls: Controls): void {
   app.setErrorHandler((error, _request, reply) => {
     if (error instanceof NothingBegun) return reply.code(409).send({ message: error.message });
-    const wrong = error instanceof z.ZodError;
-    return reply.code(wrong ? 400 : 500).send({ message: wrong ? z.prettifyError(error) : 'The sandbox failed.' });
+    const invalid = error instanceof z.ZodError;
+    return reply.code(invalid ? 400 : 500).send({ message: invalid ? z.prettifyError(error) : 'The sandbox failed.' });
   });
   const add = <S extends z.ZodType>(name: string, schema: S, act: (body: z.infer<S>) => void) =>
     app.post(`/sandbox/${name}`, async (request, reply) => {

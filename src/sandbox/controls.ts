@@ -1,72 +1,69 @@
-/** What can be done to the sandbox besides asking it: scripts, faults, outside actors, webhooks. */
+/** Controls the sandbox: scripts, faults, other users, webhooks. */
 import type { Deliveries, Delivery } from './delivery/deliveries.ts';
 import type { DeliveryFault } from './delivery/delivery-faults.ts';
 import { alertFired, deleted } from './delivery/event-bodies.ts';
 import type { Fault } from './hosting/faults.ts';
-import type { Kind, ScriptPart } from './hosting/script.ts';
+import { actFromOutside } from './hosting/outside.ts';
+import { kindOn, type Resource, type ScriptPart } from './hosting/script.ts';
 import type { JournalEntry, State } from './hosting/state.ts';
 import type { Subscription } from './delivery/subscriptions.ts';
-import type { Telling } from './delivery/announce.ts';
+import type { Announcer } from './delivery/announce.ts';
 
-export type Target = { site: string } | { server: string };
+type ResourceRef = { site: string } | { app: string } | { server: string };
 
-export interface Alert {
+interface Alert {
   server: string;
   message: string;
 }
 
 export interface Controls {
   readonly journal: readonly JournalEntry[];
-  /** Sets how the next operations on a target go, one script each; the last one stays. */
-  script(target: Target, ...scripts: ScriptPart[]): void;
-  /** Somebody else acts: a push deploys the site, or another user backs the server up. */
-  act(target: Target): void;
-  /** Ends the latest operation on it now, with this word. @throws NothingBegun */
-  finish(target: Target, word: string): void;
-  /** Somebody deletes it. */
-  remove(target: Target): void;
-  /** Lets the next requests go wrong, in this order. */
+  /** Sets one script for each of the next operations on a target. The last script is kept for all later ones. */
+  script(target: ResourceRef, ...scripts: ScriptPart[]): void;
+  /** Another party acts: a push deploys the site or app, or another user backs up the server. */
+  act(target: ResourceRef): void;
+  /** Ends the latest operation on the target now, with this status word. @throws NothingBegun */
+  finish(target: ResourceRef, word: string): void;
+  /** Another user deletes the target. */
+  remove(target: ResourceRef): void;
+  /** Queues faults for the next requests, in this order. */
   fault(...faults: Fault[]): void;
-  /** Accepts this token from now on, and no other. */
+  /** From now on, accepts only this token. */
   setToken(token: string): void;
-  /** Answers 429 beyond so many requests a second; null: never. */
+  /** Answers 429 above this many requests per second; null removes the limit. */
   limit(perSecond: number | null): void;
   readonly deliveries: readonly Delivery[];
-  /** Tells this endpoint, by webhooks, what happens from now on. */
+  /** Sends webhooks about all later events to this endpoint. */
   subscribe(subscription: Subscription): void;
-  /** Lets the next deliveries go wrong, in this order. */
+  /** Queues faults for the next deliveries, in this order. */
   faultDeliveries(...faults: DeliveryFault[]): void;
-  /** An alert fires on a server. */
+  /** Fires an alert about a server. */
   alert(alert: Alert): void;
 }
 
 export class NothingBegun extends Error {}
 
-export function createControls(state: State, telling: Telling, deliveries: Deliveries): Controls {
+export function createControls(state: State, announcer: Announcer, deliveries: Deliveries): Controls {
   return {
     journal: state.journal,
     deliveries: deliveries.list,
     script(target, ...scripts) {
-      const [kind, id] = operationOn(target);
-      state.script(kind, id, scripts);
+      state.script(resourceOf(target), scripts);
     },
-    act(target) {
-      const { id, kind, target: name } = state.begin(...operationOn(target), 'outside');
-      const request = kind === 'backup' ? `somebody backs up ${name}` : `a push deploys ${name}`;
-      state.note({ by: 'outside', request, began: { id, kind, target: name } });
-    },
+    act: (target) => actFromOutside(state, resourceOf(target)),
     finish(target, word) {
-      const [kind, name] = operationOn(target);
-      const operation = state.latest(kind, name);
-      if (operation === null) throw new NothingBegun(`no ${kind} of ${name} was begun: nothing can end`);
+      const on = resourceOf(target);
+      const operation = state.latest(on);
+      if (operation === null)
+        throw new NothingBegun(`no ${kindOn(on)} of ${on.id} was started: there is nothing to finish`);
       operation.script = { ...operation.script, durationMs: 0, ends: word };
-      telling.changed(operation);
+      announcer.changed(operation);
     },
     remove(target) {
-      const [kind, name] = operationOn(target);
-      state.remove(kind, name);
-      state.note({ by: 'outside', request: `somebody deletes ${kind === 'backup' ? 'server' : 'site'} ${name}` });
-      deliveries.send(deleted(kind, name));
+      const on = resourceOf(target);
+      state.remove(on);
+      state.note({ by: 'outside', request: `another user deletes ${on.type} ${on.id}` });
+      deliveries.send(deleted(on));
     },
     fault: (...faults) => state.faults.add(...faults),
     setToken: (token) => void (state.token = token),
@@ -77,6 +74,7 @@ export function createControls(state: State, telling: Telling, deliveries: Deliv
   };
 }
 
-function operationOn(target: Target): [Kind, string] {
-  return 'site' in target ? ['deployment', target.site] : ['backup', target.server];
+function resourceOf(target: ResourceRef): Resource {
+  if ('site' in target) return { type: 'site', id: target.site };
+  return 'app' in target ? { type: 'app', id: target.app } : { type: 'server', id: target.server };
 }

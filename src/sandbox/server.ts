@@ -1,4 +1,4 @@
-/** A stateful emulator of the hosting service, for the demo, for trying things out, and for tests. */
+/** A stateful emulator of the hosting service, for the demo, for experiments and for tests. */
 import fastify from 'fastify';
 import { controlRoutes } from './control-routes.ts';
 import { createControls, type Controls } from './controls.ts';
@@ -7,7 +7,7 @@ import { createLifetime } from './delivery/lifetime.ts';
 import type { Kind, ScriptPart } from './hosting/script.ts';
 import { serviceRoutes } from './hosting/routes.ts';
 import { createState } from './hosting/state.ts';
-import { createTelling } from './delivery/announce.ts';
+import { createAnnouncer } from './delivery/announce.ts';
 
 export interface Sandbox extends Controls {
   readonly url: string;
@@ -19,19 +19,19 @@ export interface SandboxOptions {
   host?: string;
   /** 0 = any free port */
   port?: number;
-  /** What differs from the default scripts. */
+  /** Changes to the default scripts. */
   defaults?: Partial<Record<Kind, ScriptPart>>;
 }
 
 export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   const lifetime = createLifetime();
   const deliveries = createDeliveries(lifetime);
-  const telling = createTelling(lifetime, (event) => deliveries.send(event));
+  const announcer = createAnnouncer(lifetime, (event) => deliveries.send(event));
   const { token, defaults } = options;
-  const state = createState({ token, defaults, onBegin: (operation) => telling.begun(operation) });
-  const controls = createControls(state, telling, deliveries);
+  const state = createState({ token, defaults, onBegin: (operation) => announcer.begun(operation) });
+  const controls = createControls(state, announcer, deliveries);
   const app = fastify({ forceCloseConnections: true, routerOptions: { maxParamLength: 4_096 } });
-  // A body is never needed, and an empty one may come as JSON.
+  // The API routes ignore bodies, and fastify would reject an empty body of type JSON.
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', { parseAs: 'string' }, (_request, body, done) => done(null, body));
   serviceRoutes(app, state);

@@ -1,29 +1,29 @@
-/** Tells that operations began, and that they ended: when it is so, and once, whatever is made of them later. */
+/** Sends one event when an operation starts and one when it ends, even if its script changes later. */
 import { began, ended, type SandboxEvent } from './event-bodies.ts';
 import type { Lifetime } from './lifetime.ts';
 import type { Operation } from '../hosting/state.ts';
 
-export interface Telling {
+export interface Announcer {
   begun(operation: Operation): void;
-  /** To be called when its script was changed; with `ends: 'never'` nothing is told. */
+  /** Call this after changing its script. With `ends: 'never'`, no end event is sent. */
   changed(operation: Operation): void;
 }
 
-export function createTelling(lifetime: Lifetime, tell: (event: SandboxEvent) => void): Telling {
-  const told = new WeakSet<Operation>();
+export function createAnnouncer(lifetime: Lifetime, send: (event: SandboxEvent) => void): Announcer {
+  const announced = new WeakSet<Operation>();
 
-  async function tellEnd(operation: Operation): Promise<void> {
+  async function announceEnd(operation: Operation): Promise<void> {
     await lifetime.until(operation.startedMs + operation.script.durationMs);
-    if (told.has(operation) || operation.script.ends === 'never') return;
-    told.add(operation);
-    tell(ended(operation));
+    if (announced.has(operation) || operation.script.ends === 'never') return;
+    announced.add(operation);
+    send(ended(operation));
   }
 
   return {
     begun(operation) {
-      tell(began(operation));
-      void tellEnd(operation);
+      send(began(operation));
+      void announceEnd(operation);
     },
-    changed: (operation) => void tellEnd(operation),
+    changed: (operation) => void announceEnd(operation),
   };
 }

@@ -1,4 +1,4 @@
-/** One signed POST to an endpoint, and what became of it. */
+/** One signed POST to an endpoint, and its result. */
 import { randomBytes } from 'node:crypto';
 import { Webhook } from 'standardwebhooks';
 import type { DeliveryFaultKind } from './delivery-faults.ts';
@@ -7,7 +7,7 @@ import type { Lifetime } from './lifetime.ts';
 import type { Endpoint } from './subscriptions.ts';
 
 export interface Message {
-  /** The event's, in every attempt and at every endpoint. */
+  /** The event's id: the same in every attempt and at every endpoint. */
   id: string;
   fault: DeliveryFaultKind | null;
   body: SandboxEvent;
@@ -15,33 +15,33 @@ export interface Message {
 
 export interface Attempt {
   at: string;
-  /** The HTTP status; null where none came. */
+  /** The HTTP status; null if no response arrived. */
   answered: number | null;
-  /** Null when it succeeded. */
+  /** Why it failed; null if it succeeded. */
   wrong: string | null;
 }
 
-export interface AttemptEnd extends Attempt {
-  /** So long the endpoint asked to be left alone. */
+export interface DeliveryResult extends Attempt {
+  /** How long the endpoint asked the sender to wait. */
   retryAfterMs: number;
 }
 
 const STALE_MS = 60 * 60 * 1_000;
-const MAY_SAY_WHEN = [429, 502, 503, 504];
+const RETRY_AFTER_CODES = [429, 502, 503, 504];
 
-export async function attempt(endpoint: Endpoint, message: Message, lifetime: Lifetime): Promise<AttemptEnd> {
+export async function attempt(endpoint: Endpoint, message: Message, lifetime: Lifetime): Promise<DeliveryResult> {
   const at = new Date();
   const body = JSON.stringify(message.body);
   const headers = signedHeaders(endpoint, message, body, at);
   return lifetime.within(endpoint.timeoutMs, async (signal) => {
     try {
       const response = await fetch(endpoint.url, { method: 'POST', headers, body, redirect: 'manual', signal });
-      // Nothing in it counts, and it could be endless.
+      // The body is not needed, and it could be endless.
       response.body?.cancel().catch(() => undefined);
       const wrong = response.ok ? null : `answered ${response.status}`;
       return { at: at.toISOString(), answered: response.status, wrong, retryAfterMs: retryAfterMs(response) };
     } catch (error) {
-      return { at: at.toISOString(), answered: null, wrong: wordsOf(error, signal), retryAfterMs: 0 };
+      return { at: at.toISOString(), answered: null, wrong: describeError(error, signal), retryAfterMs: 0 };
     }
   });
 }
@@ -54,18 +54,18 @@ function signedHeaders(endpoint: Endpoint, { id, fault }: Message, body: string,
     'webhook-id': id,
     'webhook-timestamp': String(Math.floor(signedAt.getTime() / 1_000)),
     'webhook-signature': webhook.sign(id, signedAt, body),
-    // A kept connection that the endpoint closes meanwhile would be an attempt that failed.
+    // On a kept-alive connection, an attempt would fail if the endpoint had just closed it.
     connection: 'close',
   };
 }
 
 function retryAfterMs({ status, headers }: Response): number {
   const seconds = headers.get('retry-after') ?? '';
-  return MAY_SAY_WHEN.includes(status) && /^\d+$/.test(seconds) ? Number(seconds) * 1_000 : 0;
+  return RETRY_AFTER_CODES.includes(status) && /^\d+$/.test(seconds) ? Number(seconds) * 1_000 : 0;
 }
 
-/** Never the message of fetch, which may hold the URL. */
-function wordsOf(error: unknown, signal: AbortSignal): string {
+/** Leaves out fetch's message, which may contain the URL. */
+function describeError(error: unknown, signal: AbortSignal): string {
   if (signal.aborted) return (signal.reason as Error).message;
   const { name, cause } = error as Error & { cause?: { code?: unknown } };
   return typeof cause?.code === 'string' ? cause.code : name;

@@ -1,36 +1,36 @@
-/** Brings what happens to whoever subscribed, well or badly, and remembers how it went. */
+/** Delivers events to all subscribers, applies the queued faults, and records every attempt. */
 import { randomUUID } from 'node:crypto';
 import { attempt, type Attempt, type Message } from './attempt.ts';
 import type { DeliveryFault } from './delivery-faults.ts';
 import type { SandboxEvent } from './event-bodies.ts';
 import type { Lifetime } from './lifetime.ts';
 import { endpointOf, type Endpoint, type Subscription } from './subscriptions.ts';
-import { createTurns, type Turns } from '../hosting/fault-queue.ts';
+import { createFaultQueue, type FaultQueue } from '../hosting/fault-queue.ts';
 
 /** One event on its way to one endpoint. */
 export interface Delivery extends Message {
   type: string;
   at: string;
-  /** The host only: a path may be a secret. */
+  /** Only the host, because the path may be a secret. */
   to: string;
   attempts: Attempt[];
 }
 
 export interface Deliveries {
   readonly list: readonly Delivery[];
-  readonly faults: Turns<DeliveryFault>;
-  /** The same URL again changes how it is told, and ends what a 410 began. */
+  readonly faults: FaultQueue<DeliveryFault>;
+  /** Subscribing a URL again replaces its settings, also after it answered 410. */
   subscribe(subscription: Subscription): void;
   send(event: SandboxEvent): void;
 }
 
 export function createDeliveries(lifetime: Lifetime): Deliveries {
   const list: Delivery[] = [];
-  const faults = createTurns<DeliveryFault>();
+  const faults = createFaultQueue<DeliveryFault>();
   const endpoints = new Map<string, Endpoint>();
-  const held = new Map<Endpoint, Delivery[]>();
+  const deferred = new Map<Endpoint, Delivery[]>();
 
-  /** @returns how long the endpoint is to be left alone; null where nothing is left to do */
+  /** @returns the least pause before the next attempt; null if there is nothing left to do */
   async function tryOnce(endpoint: Endpoint, delivery: Delivery): Promise<number | null> {
     if (endpoint.gone) return null;
     const { retryAfterMs, ...made } = await attempt(endpoint, delivery, lifetime);
@@ -41,20 +41,20 @@ export function createDeliveries(lifetime: Lifetime): Deliveries {
 
   async function deliver(endpoint: Endpoint, delivery: Delivery, dueMs: number, behind: Delivery[]): Promise<void> {
     await lifetime.until(dueMs);
-    let restMs = await tryOnce(endpoint, delivery);
+    let pauseMs = await tryOnce(endpoint, delivery);
     for (const next of behind) void deliver(endpoint, next, 0, []);
     for (const delayMs of endpoint.retryDelaysMs) {
-      if (restMs === null) return;
-      await lifetime.until(Date.now() + Math.max(delayMs, restMs));
-      restMs = await tryOnce(endpoint, delivery);
+      if (pauseMs === null) return;
+      await lifetime.until(Date.now() + Math.max(delayMs, pauseMs));
+      pauseMs = await tryOnce(endpoint, delivery);
     }
   }
 
   function begin(endpoint: Endpoint, delivery: Delivery, sending: DeliveryFault['sending'] | undefined): void {
     if (sending?.kind === 'drop') return;
-    const behind = held.get(endpoint) ?? [];
-    if (sending?.kind === 'hold') return void held.set(endpoint, [...behind, delivery]);
-    held.delete(endpoint);
+    const behind = deferred.get(endpoint) ?? [];
+    if (sending?.kind === 'defer') return void deferred.set(endpoint, [...behind, delivery]);
+    deferred.delete(endpoint);
     const dueMs = Date.now() + (sending?.kind === 'delay' ? sending.delayMs : 0);
     void deliver(endpoint, delivery, dueMs, behind);
     if (sending?.kind !== 'repeat') return;

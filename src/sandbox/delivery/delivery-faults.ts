@@ -1,29 +1,29 @@
-/** What can go wrong between the sandbox and an endpoint: with which delivery, and how. */
+/** Faults between the sandbox and an endpoint: which delivery fails, and how. */
 import { z } from 'zod';
 import { turnFields } from '../hosting/fault-queue.ts';
 
 const sendingSchema = z.discriminatedUnion('kind', [
-  /** So many more of it under the same id, each with retries of its own; all at once by default. */
+  /** Sends this many copies with the same id, each with its own retries; by default all at once. */
   z.strictObject({
     kind: z.literal('repeat'),
     copies: z.number().int().min(1),
     intervalMs: z.number().int().min(0).optional(),
   }),
-  /** Sent late, and overtaken by others. */
+  /** Sent late, so that later deliveries overtake it. */
   z.strictObject({ kind: z.literal('delay'), delayMs: z.number().int().min(0) }),
   /** Never sent. */
   z.strictObject({ kind: z.literal('drop') }),
-  /** Sent when the endpoint has answered the first attempt of the delivery after it. */
-  z.strictObject({ kind: z.literal('hold') }),
-  /** Signed with another secret, at every attempt. */
+  /** Sent after the endpoint has answered the first attempt of the next delivery. */
+  z.strictObject({ kind: z.literal('defer') }),
+  /** Every attempt is signed with another secret. */
   z.strictObject({ kind: z.literal('forge') }),
-  /** Rightly signed an hour ago, at every attempt. */
+  /** Every attempt has a valid signature that is an hour old. */
   z.strictObject({ kind: z.literal('stale') }),
 ]);
 
-/** Of an event that goes to two endpoints each delivery counts. */
+/** An event sent to two endpoints counts as two deliveries. */
 export const deliveryFaultSchema = z.strictObject({
-  /** Of the event; default: any. */
+  /** Type of the event; default: any. */
   type: z.string().optional(),
   ...turnFields,
   sending: sendingSchema,

@@ -1,5 +1,5 @@
-/** What happens at the sandbox, in words of its own: those of the service are not shown. Pure but for the clock. */
-import type { Kind } from '../hosting/script.ts';
+/** Webhook bodies of the sandbox, with made-up words: the service's own are not documented. Pure, except for the clock. */
+import type { Resource } from '../hosting/script.ts';
 import type { Operation } from '../hosting/state.ts';
 
 /** The body of a webhook. */
@@ -16,7 +16,7 @@ export const began = (operation: Operation): SandboxEvent =>
 export const ended = (operation: Operation): SandboxEvent =>
   event(`${operation.kind}.${operation.script.ends}`, dataOf(operation));
 
-export const deleted = (kind: Kind, target: string): SandboxEvent => event('resource.deleted', nameOf(kind, target));
+export const deleted = (on: Resource): SandboxEvent => event('resource.deleted', nameOf(on));
 
 export const alertFired = (server: string, message: string): SandboxEvent =>
   event('alert.fired', { server_id: server, message });
@@ -27,11 +27,10 @@ const event = (type: string, data: SandboxEvent['data'], atMs = Date.now()): San
   data,
 });
 
-/** A deployment has no id: the interface shows none either. */
-const dataOf = ({ kind, target, id }: Operation) => ({
-  ...nameOf(kind, target),
+/** Deployments carry no id, because the API has none for them. */
+const dataOf = ({ kind, on, id }: Operation) => ({
+  ...nameOf(on),
   ...(kind === 'backup' && { backup_id: id }),
 });
 
-const nameOf = (kind: Kind, target: string): SandboxEvent['data'] =>
-  kind === 'backup' ? { server_id: target } : { site_id: target };
+const nameOf = ({ type, id }: Resource): SandboxEvent['data'] => ({ [`${type}_id`]: id });

@@ -1,12 +1,12 @@
-/** How long the sandbox's timers and requests live: until it is closed, and no process is kept alive by them. */
+/** Ends all timers and requests when the sandbox closes. They never keep a process alive. */
 
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
-/** Once it is over, what is awaited here never comes: nothing follows it any more. */
+/** After `end`, promises from here never settle, so that no code runs after them. */
 export interface Lifetime {
-  /** Not a millisecond early, however far off. */
+  /** Never resolves early, even beyond the longest timer of Node. */
   until(dueMs: number): Promise<void>;
-  /** The signal is aborted after so long, with an error that says so. */
+  /** Aborts the signal after the limit, with an error that gives the limit. */
   within<T>(limitMs: number, act: (signal: AbortSignal) => Promise<T>): Promise<T>;
   end(): void;
 }

@@ -1,4 +1,4 @@
-/** Who is told what happens, and how patiently: retries and time-outs as the Standard Webhooks text has them. */
+/** Subscribed endpoints, with retries and timeouts as the Standard Webhooks specification recommends. */
 import { Webhook } from 'standardwebhooks';
 import { z } from 'zod';
 
@@ -6,7 +6,7 @@ const SECOND_MS = 1_000;
 const MINUTE_MS = 60 * SECOND_MS;
 const HOUR_MS = 60 * MINUTE_MS;
 
-/** Each after the attempt before; the first attempt is made at once. */
+/** Pauses between attempts; the first attempt is immediate. */
 export const RETRY_DELAYS_MS: readonly number[] = [
   5 * SECOND_MS,
   5 * MINUTE_MS,
@@ -23,10 +23,10 @@ const TIMEOUT_MS = 15 * SECOND_MS;
 
 export const subscriptionSchema = z.strictObject({
   url: z.url({ protocol: /^https?$/ }),
-  secret: z.string().refine(isSecret, 'whsec_ and base64 it must be'),
-  /** Between an attempt and the next; default: five seconds to a day, over three days. */
+  secret: z.string().refine(isSecret, 'must be whsec_ followed by base64'),
+  /** Pauses between attempts. The defaults grow from 5 seconds to a day, three days in all. */
   retryDelaysMs: z.array(z.number().int().min(0)).optional(),
-  /** Of an attempt; default 15,000. */
+  /** Timeout of one attempt; default 15,000. */
   timeoutMs: z.number().int().min(1).optional(),
 });
 
@@ -37,11 +37,11 @@ export interface Endpoint {
   webhook: Webhook;
   retryDelaysMs: readonly number[];
   timeoutMs: number;
-  /** It answered 410: nothing is sent to it any more. */
+  /** True after a 410 answer: it gets no more deliveries. */
   gone: boolean;
 }
 
-/** @throws where the secret is none */
+/** @throws if the secret is invalid */
 export const endpointOf = (subscription: Subscription): Endpoint => ({
   url: subscription.url,
   webhook: new Webhook(subscription.secret),

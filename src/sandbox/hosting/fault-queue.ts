@@ -1,39 +1,39 @@
-/** A list of things to come, used up oldest first: what goes wrong with which request, or with which delivery. */
+/** A queue of faults for later requests or deliveries. The oldest match is used first. */
 import { z } from 'zod';
 
 export const turnFields = {
-  /** So many go well before. */
+  /** How many matching ones succeed first. */
   skip: z.number().int().min(0).optional(),
-  /** Default 1. */
+  /** How many fail; default 1. */
   times: z.number().int().min(1).optional(),
 };
 
-interface Turn {
+interface QueuedFault {
   skip?: number | undefined;
   times?: number | undefined;
 }
 
-export interface Turns<T> {
+export interface FaultQueue<T> {
   add(...entries: T[]): void;
-  /** Of several that match the oldest counts. */
+  /** Takes the oldest match. */
   next(matches: (entry: T) => boolean): T | null;
 }
 
-export function createTurns<T extends Turn>(): Turns<T> {
+export function createFaultQueue<T extends QueuedFault>(): FaultQueue<T> {
   const waiting: { entry: T; skip: number; times: number }[] = [];
   return {
     add: (...entries) =>
       void waiting.push(...entries.map((entry) => ({ entry, skip: entry.skip ?? 0, times: entry.times ?? 1 }))),
     next(matches) {
-      for (const turn of waiting) {
-        if (!matches(turn.entry)) continue;
-        if (turn.skip > 0) {
-          turn.skip -= 1;
+      for (const queued of waiting) {
+        if (!matches(queued.entry)) continue;
+        if (queued.skip > 0) {
+          queued.skip -= 1;
           continue;
         }
-        turn.times -= 1;
-        if (turn.times === 0) waiting.splice(waiting.indexOf(turn), 1);
-        return turn.entry;
+        queued.times -= 1;
+        if (queued.times === 0) waiting.splice(waiting.indexOf(queued), 1);
+        return queued.entry;
       }
       return null;
     },

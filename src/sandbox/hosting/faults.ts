@@ -1,21 +1,21 @@
-/** What can go wrong between a caller and the service: at which request, how often, and how. */
+/** Faults between a caller and the service: which request fails, how often, and how. */
 import { z } from 'zod';
-import { createTurns, turnFields } from './fault-queue.ts';
+import { createFaultQueue, turnFields } from './fault-queue.ts';
 
-export const ROUTES = ['deploy', 'latest', 'create-backup', 'backup'] as const;
+const ROUTES = ['deploy', 'latest', 'create-backup', 'backup'] as const;
 export type Route = (typeof ROUTES)[number];
 
 const answerSchema = z.discriminatedUnion('kind', [
-  /** An answer of the service, or of what stands before it. */
+  /** An error of the service or of a proxy in front of it. */
   z.strictObject({ kind: z.literal('status'), code: z.number().int().min(200), retryAfter: z.string().optional() }),
-  /** Any body: HTML, rubbish, a field too few. */
+  /** Any body: HTML, garbage, JSON with a field missing. */
   z.strictObject({ kind: z.literal('body'), code: z.number().int().min(200), type: z.string(), text: z.string() }),
   z.strictObject({ kind: z.literal('redirect'), location: z.string() }),
-  /** The true answer, an id in it as a number. */
+  /** The true answer, with its id as a number. */
   z.strictObject({ kind: z.literal('numeric_id') }),
-  /** The true answer; with `delayMs` a slow one. */
+  /** The true answer; with `delayMs`, a slow one. */
   z.strictObject({ kind: z.literal('true') }),
-  /** Headers and half of the body. */
+  /** Headers and part of the body, then the connection closes. */
   z.strictObject({ kind: z.literal('cut') }),
   z.strictObject({ kind: z.literal('reset') }),
   /** No answer at all. */
@@ -25,13 +25,13 @@ const answerSchema = z.discriminatedUnion('kind', [
 export const faultSchema = z.strictObject({
   /** Default: every route. */
   route: z.enum(ROUTES).optional(),
-  /** The site, server or backup in the path; default: any. */
+  /** Id of the site, app, server or backup in the path; default: any. */
   target: z.string().optional(),
   ...turnFields,
   answer: answerSchema,
-  /** Whether a POST has its effect all the same; a true answer always has. */
+  /** Whether a POST still takes effect; with a true answer it always does. */
   effect: z.boolean().optional(),
-  /** Before the answer; the effect comes at once. */
+  /** Delays the answer, but not the effect. */
   delayMs: z.number().int().min(0).optional(),
 });
 
@@ -39,16 +39,16 @@ export type Fault = z.infer<typeof faultSchema>;
 
 export interface Faults {
   add(...faults: Fault[]): void;
-  /** What is to go wrong with this request, or null. Of several the oldest counts. */
+  /** Takes the oldest fault that matches this request, or null. */
   next(route: Route, target: string): Fault | null;
 }
 
 export function createFaults(): Faults {
-  const turns = createTurns<Fault>();
+  const queue = createFaultQueue<Fault>();
   return {
-    add: (...faults) => turns.add(...faults),
+    add: (...faults) => queue.add(...faults),
     next: (route, target) =>
-      turns.next((fault) => (fault.route ?? route) === route && (fault.target ?? target) === target),
+      queue.next((fault) => (fault.route ?? route) === route && (fault.target ?? target) === target),
   };
 }
 

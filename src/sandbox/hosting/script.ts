@@ -1,13 +1,13 @@
-/** What happens to an operation at the sandbox: how long it takes, what is said meanwhile, how it ends. Pure. */
+/** How an operation at the sandbox goes: its duration, its status words and its end. Pure. */
 import { z } from 'zod';
 
 export const scriptSchema = z.strictObject({
   durationMs: z.number().int().min(0).optional(),
-  /** The words of the time in progress, in equal parts. */
+  /** Status words while in progress; each is shown for an equal part of the time. */
   words: z.array(z.string().min(1)).min(1).optional(),
-  /** The final word; `never` stays in progress. */
+  /** Final status word; with `never` it stays in progress. */
   ends: z.string().min(1).optional(),
-  /** So long `latest` doesn't show it yet. */
+  /** How long the latest-deployment endpoint does not show it yet. */
   lagMs: z.number().int().min(0).optional(),
 });
 
@@ -22,12 +22,20 @@ export interface Script {
 
 export type Kind = 'deployment' | 'backup';
 
+/** What an operation acts on. A site, an app and a server may have the same id. */
+export interface Resource {
+  type: 'site' | 'app' | 'server';
+  id: string;
+}
+
+export const kindOn = ({ type }: Resource): Kind => (type === 'server' ? 'backup' : 'deployment');
+
 const DEFAULT_SCRIPTS: Record<Kind, Script> = {
   backup: { durationMs: 4_000, words: ['pending', 'running'], ends: 'completed', lagMs: 0 },
   deployment: { durationMs: 3_000, words: ['queued', 'deploying'], ends: 'completed', lagMs: 0 },
 };
 
-/** @param parts what differs from the default, the last one strongest */
+/** @param parts changes to the default; later ones win */
 export function completeScript(kind: Kind, ...parts: (ScriptPart | undefined)[]): Script {
   return parts.reduce<Script>(
     (script, part) => ({

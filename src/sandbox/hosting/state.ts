@@ -1,15 +1,15 @@
-/** The sandbox's memory: operations that move with time, the scripts of those to come, and the journal. */
+/** The sandbox's memory: operations that progress with time, scripts of later operations, and the journal. */
 import { createFaults, type Faults } from './faults.ts';
-import { completeScript, statusAt, type Kind, type Script, type ScriptPart } from './script.ts';
+import { completeScript, kindOn, statusAt, type Kind, type Resource, type Script, type ScriptPart } from './script.ts';
 
-/** Who did it: a caller of the interface, or somebody the caller knows nothing of (a push, another user). */
+/** Who acted: a caller of the API, or a party unknown to it (a push, another user). */
 export type Actor = 'api' | 'outside';
 
 export interface Operation {
   id: string;
   kind: Kind;
-  /** The site that is deployed, or the server that is backed up. */
-  target: string;
+  /** The site or app that is deployed, or the server that is backed up. */
+  on: Resource;
   by: Actor;
   startedMs: number;
   script: Script;
@@ -20,38 +20,38 @@ export interface JournalEntry {
   by: Actor;
   /** `POST /v1/sites/a1/deploy`, or what an outside actor did. */
   request: string;
-  /** The HTTP status of the answer; null for outside actors. */
+  /** The HTTP status of the answer; null for a fault or an outside actor. */
   answered: number | null;
   authorized: boolean;
   idempotencyKey: string | null;
-  /** The operation that this began. */
+  /** The operation that this request started. */
   began: { kind: Kind; id: string; target: string } | null;
-  /** The status word that was read. */
+  /** The status word in the answer. */
   said: string | null;
-  /** What went wrong with it. */
+  /** The kind of fault that was applied. */
   fault: string | null;
 }
 
 export interface State {
   readonly journal: JournalEntry[];
   readonly faults: Faults;
-  /** The one that is accepted now. */
+  /** The only token accepted now. */
   token: string;
-  /** Requests a second beyond which 429 is answered; null for no limit. */
+  /** Requests per second above which the answer is 429; null for no limit. */
   maxPerSecond: number | null;
   /** Counts a request against the limit. */
   isTooMuch(): boolean;
-  begin(kind: Kind, target: string, by: Actor): Operation;
-  /** As the endpoint sees it: a new one may come late. */
-  latestDeployment(siteId: string): Operation | null;
-  /** Nobody finds it from now on. */
-  remove(kind: Kind, target: string): void;
-  isRemoved(kind: Kind, target: string): boolean;
+  begin(on: Resource, by: Actor): Operation;
+  /** As the endpoint shows it: a new deployment may appear late. */
+  latestDeployment(on: Resource): Operation | null;
+  /** From now on, the API does not find it. */
+  remove(on: Resource): void;
+  isRemoved(on: Resource): boolean;
   backup(id: string): Operation | null;
-  latest(kind: Kind, target: string): Operation | null;
+  latest(on: Resource): Operation | null;
   status(operation: Operation): string;
-  /** The scripts of the next operations on a target, one each; the last one stays. */
-  script(kind: Kind, target: string, scripts: ScriptPart[]): void;
+  /** One script for each of the next operations on a resource. The last one is kept for all later ones. */
+  script(on: Resource, scripts: ScriptPart[]): void;
   note(entry: Pick<JournalEntry, 'by' | 'request'> & Partial<JournalEntry>): void;
 }
 
@@ -59,22 +59,28 @@ export interface StateOptions {
   token: string;
   defaults: Partial<Record<Kind, ScriptPart>> | undefined;
   onBegin: (operation: Operation) => void;
+  /** Milliseconds since 1970. Default: the clock of this machine. */
+  clock?: () => number;
 }
 
-export function createState({ token, defaults = {}, onBegin }: StateOptions): State {
+const keyOf = ({ type, id }: Resource): string => `${type}:${id}`;
+
+export function createState({ token, defaults = {}, onBegin, clock = Date.now }: StateOptions): State {
   const operations: Operation[] = [];
   const scripts = new Map<string, ScriptPart[]>();
   const journal: JournalEntry[] = [];
   const removed = new Set<string>();
   let recent: number[] = [];
 
-  function nextScript(kind: Kind, target: string): Script {
-    const own = scripts.get(`${kind}:${target}`) ?? [];
+  function nextScript(on: Resource): Script {
+    const own = scripts.get(keyOf(on)) ?? [];
     const script = own.length > 1 ? own.shift() : own[0];
+    const kind = kindOn(on);
     return completeScript(kind, defaults[kind], script);
   }
 
-  const isRemoved = (kind: Kind, target: string) => removed.has(`${kind}:${target}`);
+  const isRemoved = (on: Resource) => removed.has(keyOf(on));
+  const isOn = (on: Resource) => (operation: Operation) => keyOf(operation.on) === keyOf(on);
 
   return {
     journal,
@@ -83,37 +89,33 @@ export function createState({ token, defaults = {}, onBegin }: StateOptions): St
     maxPerSecond: null,
     isTooMuch() {
       if (this.maxPerSecond === null) return false;
-      const nowMs = Date.now();
+      const nowMs = clock();
       recent = recent.filter((ms) => nowMs - ms < 1_000);
       if (recent.length >= this.maxPerSecond) return true;
       recent.push(nowMs);
       return false;
     },
-    remove: (kind, target) => void removed.add(`${kind}:${target}`),
+    remove: (on) => void removed.add(keyOf(on)),
     isRemoved,
-    begin(kind, target, by) {
-      // In digits, as most services have them: such an id may also come as a number.
+    begin(on, by) {
+      // Digits only, as most services use, so that faults can also return the id as a number.
       const id = String(1_000 + operations.length);
-      const operation = { id, kind, target, by, startedMs: Date.now(), script: nextScript(kind, target) };
+      const operation = { id, kind: kindOn(on), on, by, startedMs: clock(), script: nextScript(on) };
       operations.push(operation);
       onBegin(operation);
       return operation;
     },
-    latestDeployment: (siteId) =>
-      operations.findLast(
-        ({ kind, target, startedMs, script }) =>
-          kind === 'deployment' &&
-          target === siteId &&
-          !isRemoved(kind, target) &&
-          Date.now() - startedMs >= script.lagMs,
-      ) ?? null,
-    latest: (kind, target) => operations.findLast((it) => it.kind === kind && it.target === target) ?? null,
+    latestDeployment(on) {
+      const shown = operations.filter(({ startedMs, script }) => clock() - startedMs >= script.lagMs);
+      return isRemoved(on) ? null : (shown.findLast(isOn(on)) ?? null);
+    },
+    latest: (on) => operations.findLast(isOn(on)) ?? null,
     backup: (id) => operations.find((operation) => operation.kind === 'backup' && operation.id === id) ?? null,
-    status: ({ script, startedMs }) => statusAt(script, Date.now() - startedMs),
-    script: (kind, target, list) => void scripts.set(`${kind}:${target}`, [...list]),
+    status: ({ script, startedMs }) => statusAt(script, clock() - startedMs),
+    script: (on, list) => void scripts.set(keyOf(on), [...list]),
     note(entry) {
       journal.push({
-        at: new Date().toISOString(),
+        at: new Date(clock()).toISOString(),
         answered: null,
         authorized: true,
         idempotencyKey: null,

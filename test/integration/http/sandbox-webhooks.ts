@@ -14,13 +14,13 @@ import { atEnd } from '../../support/at-end.ts';
 import { eventually } from '../../support/eventually.ts';
 
 type Received = { atMs: number; headers: Record<string, string>; text: string } & SandboxEvent;
-/** The status it answers with, unless it answers by itself. */
+/** Returns the status to answer with, or answers itself. */
 type Answer = (count: number, response: ServerResponse) => unknown;
 
 const SECRET = `whsec_${Buffer.alloc(32, 'one').toString('base64')}`;
 const OTHER_SECRET = `whsec_${Buffer.alloc(24, 'two').toString('base64')}`;
 
-/** An endpoint, and how to wait until it got so many. */
+/** Starts an endpoint. `has` waits until it has received this many webhooks. */
 async function receive(answer: Answer = () => 204) {
   const got: Received[] = [];
   const server = createServer((request, response) => {
@@ -33,11 +33,11 @@ async function receive(answer: Answer = () => 204) {
   });
   await once(server.listen(0, '127.0.0.1'), 'listening');
   atEnd(async () => void server.close().closeAllConnections());
-  const has = (count: number) => eventually(`${count} webhooks`, () => got.length >= count && got, 5_000);
+  const has = (count: number) => eventually(`${count} webhooks`, () => got.length >= count && got);
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hooks`, got, has };
 }
 
-/** A sandbox whose operations go on until they are ended, and somebody it tells what happens. */
+/** Starts a sandbox whose operations continue until they are finished, with one subscribed endpoint. */
 async function start(answer?: Answer, options: Partial<Subscription> = {}) {
   const receiver = await receive(answer);
   const script = { durationMs: 600_000, words: ['in progress'] };
@@ -55,11 +55,11 @@ const say = (sandbox: Sandbox, ...messages: string[]) =>
 const said = (received: SandboxEvent[]) => received.map(({ data }) => data.message).join();
 const ids = (received: Received[]) => new Set(received.map(({ headers }) => headers['webhook-id']));
 const attemptsOf = ({ deliveries: [first] }: Sandbox, count: number) =>
-  eventually(`${count} attempts`, () => first!.attempts.length >= count && first!.attempts, 5_000);
+  eventually(`${count} attempts`, () => first!.attempts.length >= count && first!.attempts);
 const disturb = (sandbox: Sandbox, ...sendings: DeliveryFault['sending'][]) =>
   sandbox.faultDeliveries(...sendings.map((sending) => ({ sending })));
 
-test('a backup is told of when it begins and when it ends, signed as Standard Webhooks has it', async () => {
+test('sends a signed webhook when a backup begins and when it ends', async () => {
   const { sandbox, has } = await start();
   sandbox.script({ server: 's1' }, { durationMs: 200 });
   const { id } = (await (await ask(sandbox, 'POST', '/v1/servers/s1/backups')).json()) as { id: string };
@@ -76,7 +76,7 @@ test('a backup is told of when it begins and when it ends, signed as Standard We
   assert.ok(tookMs >= 200, `${tookMs} ms`);
 });
 
-test('whoever reads when the end is told reads it, unless the latest endpoint lags behind', async () => {
+test('a read at the time of the end webhook shows the end, unless the latest endpoint lags', async () => {
   const read = async () => (await ask(sandbox, 'GET', '/v1/sites/a1/deployments/latest')).text();
   const statuses: string[] = [];
   const readFirst: Answer = (_count, response) => read().then((body) => response.end(void statuses.push(body)));
@@ -91,7 +91,7 @@ test('whoever reads when the end is told reads it, unless the latest endpoint la
   assert.equal(statuses.at(-1), '{"status":"completed"}');
 });
 
-test('deployments that somebody else starts are told of, too, and deletions and alerts', async () => {
+test('sends webhooks for foreign deployments, deletions and alerts', async () => {
   const { sandbox, has } = await start();
   sandbox.script({ site: 'a1' }, { durationMs: 100, ends: 'rolled_back' });
   sandbox.act({ site: 'a1' });
@@ -99,15 +99,15 @@ test('deployments that somebody else starts are told of, too, and deletions and 
   sandbox.remove({ site: 'a1' });
   sandbox.remove({ server: 's1' });
   say(sandbox, 'disk full');
-  const told = sandbox.deliveries.map(({ type, body }) => `${type} ${Object.entries(body.data).join(' ')}`).join();
+  const sent = sandbox.deliveries.map(({ type, body }) => `${type} ${Object.entries(body.data).join(' ')}`).join();
   const deployment = 'deployment.started site_id,a1,deployment.rolled_back site_id,a1,';
   const deletions = 'resource.deleted site_id,a1,resource.deleted server_id,s1,';
-  assert.equal(told, `${deployment}${deletions}alert.fired server_id,s1 message,disk full`);
+  assert.equal(sent, `${deployment}${deletions}alert.fired server_id,s1 message,disk full`);
 });
 
-test('what is ended early is told of at once, and once; what never ends, or not within a month, only then', async () => {
+test('sends one end webhook when an operation ends early, or when an endless one is finished', async () => {
   const { sandbox } = await start();
-  const told = (from: number) =>
+  const sentSince = (from: number) =>
     sandbox.deliveries.slice(from).map(({ type, body }) => `${type} of ${body.data.server_id}`);
   sandbox.script({ server: 'early' }, { durationMs: 300 });
   sandbox.script({ server: 'never' }, { durationMs: 20, ends: 'never' });
@@ -117,16 +117,16 @@ test('what is ended early is told of at once, and once; what never ends, or not 
   sandbox.finish({ server: 'put off' }, 'never');
   sandbox.finish({ server: 'early' }, 'failed');
   await sleep(0);
-  assert.deepEqual(told(4), ['backup.failed of early']);
+  assert.deepEqual(sentSince(4), ['backup.failed of early']);
   sandbox.finish({ server: 'early' }, 'completed');
   await sleep(350);
-  assert.deepEqual(told(5), []);
+  assert.deepEqual(sentSince(5), []);
   sandbox.finish({ server: 'never' }, 'completed');
   await sleep(0);
-  assert.deepEqual(told(5), ['backup.completed of never']);
+  assert.deepEqual(sentSince(5), ['backup.completed of never']);
 });
 
-test('every endpoint is told, with its own signature, even of the end of what began before it came', async () => {
+test('every endpoint gets webhooks with its own signature, even for operations that began before it subscribed', async () => {
   const { sandbox, has } = await start();
   const later = await receive();
   sandbox.act({ site: 'a1' });
@@ -137,14 +137,14 @@ test('every endpoint is told, with its own signature, even of the end of what be
   assert.equal(ids([mine, theirs]).size, 1);
 });
 
-test('the default schedule is that of the Standard Webhooks text', () => {
+test('the default retry schedule follows the text of Standard Webhooks', () => {
   const clock = (ms: number) => [ms / 3_600_000, (ms / 60_000) % 60, (ms / 1_000) % 60].map(Math.floor).join(':');
   let sinceStartMs = 0;
   const times = RETRY_DELAYS_MS.map((delayMs) => clock((sinceStartMs += delayMs)));
   assert.equal(times.join(' '), '0:0:5 0:5:5 0:35:5 2:35:5 7:35:5 17:35:5 31:35:5 51:35:5 75:35:5');
 });
 
-test('without a 2xx it is sent again at its intervals, under one id, and never to where it was redirected', async () => {
+test('a delivery without a 2xx answer is retried on schedule under one id and never follows a redirect', async () => {
   const elsewhere = await receive();
   const bad: Answer = (count, response) => {
     if (count === 2) response.setHeader('location', elsewhere.url);
@@ -165,7 +165,7 @@ test('without a 2xx it is sent again at its intervals, under one id, and never t
   assert.deepEqual(elsewhere.got, []);
 });
 
-test('Retry-After is waited for where it makes sense, and the next attempt is signed anew', async () => {
+test('a retry waits for a valid Retry-After and is signed again', async () => {
   const busy: Answer = (count, response) => {
     response.setHeader('retry-after', ['0', '60', 'soon', '1', '60'][count - 1]!);
     return [429, 500, 502, 503, 204][count - 1];
@@ -180,12 +180,12 @@ test('Retry-After is waited for where it makes sense, and the next attempt is si
   verify(got[4]!);
 });
 
-test('an endpoint that answers 410 is told nothing more, until it subscribes again', async () => {
+test('an endpoint that answers 410 gets no more webhooks until it subscribes again', async () => {
   const { sandbox, url, got, has } = await start((count) => (count === 1 ? 410 : 204), { retryDelaysMs: [20] });
   disturb(sandbox, { kind: 'delay', delayMs: 300 }, { kind: 'delay', delayMs: 900 });
   say(sandbox, 'late', 'later', 'gone');
-  await eventually('the end of it', () => sandbox.deliveries[2]!.attempts[0]?.answered === 410);
-  say(sandbox, 'to nobody');
+  await eventually('the answer 410', () => sandbox.deliveries[2]!.attempts[0]?.answered === 410);
+  say(sandbox, 'to no endpoint');
   await sleep(350);
   assert.equal(said(got), 'gone');
   sandbox.subscribe({ url, secret: OTHER_SECRET });
@@ -195,7 +195,7 @@ test('an endpoint that answers 410 is told nothing more, until it subscribes aga
   assert.equal(said(sandbox.deliveries.map(({ body }) => body)), 'late,later,gone,back');
 });
 
-test('a delivery may come several times, at once or later, under one id', async () => {
+test('a repeated delivery arrives at once or later under one id', async () => {
   const { sandbox, has } = await start();
   disturb(sandbox, { kind: 'repeat', copies: 2 }, { kind: 'repeat', copies: 1, intervalMs: 200 });
   say(sandbox, 'at once');
@@ -205,25 +205,25 @@ test('a delivery may come several times, at once or later, under one id', async 
   got.forEach((received) => verify(received));
   assert.equal(said(got), 'at once,at once,at once,later,later');
   assert.equal(ids(got).size, 2);
-  assert.ok(got[4]!.atMs - Date.parse(got[4]!.timestamp) >= 200, 'the copy came early');
+  assert.ok(got[4]!.atMs - Date.parse(got[4]!.timestamp) >= 200, 'the copy arrived early');
   assert.equal((await attemptsOf(sandbox, 3)).length, 3);
 });
 
-test('deliveries may be late, held until the next is answered, or lost', async () => {
+test('deliveries can be delayed, deferred until the next one is answered, or dropped', async () => {
   const { sandbox, has } = await start((_count, response) => setTimeout(() => response.end(), 50));
-  disturb(sandbox, { kind: 'delay', delayMs: 500 }, { kind: 'hold' }, { kind: 'hold' }, { kind: 'drop' });
+  disturb(sandbox, { kind: 'delay', delayMs: 500 }, { kind: 'defer' }, { kind: 'defer' }, { kind: 'drop' });
   say(sandbox, 'late', 'held', 'held', 'lost', 'next');
   const got = await has(4);
   assert.equal(said(got), 'next,held,held,late');
   got.forEach((received) => verify(received));
-  assert.ok(got[1]!.atMs - got[0]!.atMs >= 45, 'the next one was not answered yet');
-  assert.ok(got[3]!.atMs - Date.parse(got[3]!.timestamp) >= 500, 'not late, or told so');
+  assert.ok(got[1]!.atMs - got[0]!.atMs >= 45, 'the next delivery was not answered yet');
+  assert.ok(got[3]!.atMs - Date.parse(got[3]!.timestamp) >= 500, 'not late, or dated late');
   say(sandbox, 'last');
   await sleep(150);
   assert.deepEqual([said(got), sandbox.deliveries[3]?.attempts], ['next,held,held,late,last', []]);
 });
 
-test('a delivery may be forged with its retries, or an hour old though rightly signed', async () => {
+test('a delivery can be forged with its retries, or correctly signed and an hour old', async () => {
   const { sandbox, has } = await start((count) => (count < 3 ? 401 : 204), { retryDelaysMs: [20] });
   disturb(sandbox, { kind: 'forge' }, { kind: 'stale' });
   say(sandbox, 'forged');
@@ -236,7 +236,7 @@ test('a delivery may be forged with its retries, or an hour old though rightly s
   assert.equal(old.headers['webhook-signature'], new Webhook(SECRET).sign(id, new Date(seconds * 1_000), old.text));
 });
 
-test('what goes wrong with deliveries comes in its order, for the type and as often as was asked for', async () => {
+test('delivery faults apply in order, by type and for the requested number of deliveries', async () => {
   const { sandbox } = await start();
   sandbox.faultDeliveries({ type: 'deployment.started', sending: { kind: 'stale' } });
   sandbox.faultDeliveries({ skip: 1, times: 2, sending: { kind: 'drop' } }, { sending: { kind: 'forge' } });
@@ -245,7 +245,7 @@ test('what goes wrong with deliveries comes in its order, for the type and as of
   assert.equal(sandbox.deliveries.map(({ fault }) => fault ?? 'none').join(), 'forge,drop,drop,none,stale');
 });
 
-test('with close everything ends: retries, ends, what is late, and what is under way', async () => {
+test('close stops retries, pending ends, delayed deliveries and deliveries in progress', async () => {
   const { sandbox, got, has } = await start(() => 500, { retryDelaysMs: [1_000] });
   let isCut = false;
   const silent = await receive((_count, response) => response.once('close', () => (isCut = true)));
@@ -264,7 +264,7 @@ test('with close everything ends: retries, ends, what is late, and what is under
   assert.equal(sandbox.deliveries.map(({ attempts }) => attempts.length).join(), '0,1,1,0,0,0');
 });
 
-test('other processes subscribe, disturb and look over HTTP, and see no secret nor path', async () => {
+test('other processes subscribe, inject faults and inspect over HTTP without seeing a secret or path', async () => {
   const { sandbox } = await start(undefined, { url: 'http://127.0.0.1:9/hidden?key=hidden' });
   const { url, has } = await receive();
   const control = async (path: string, body: object) =>
@@ -284,7 +284,7 @@ test('other processes subscribe, disturb and look over HTTP, and see no secret n
   assert.deepEqual(sandbox.journal, []);
 });
 
-test('wrong words about webhooks are refused with what is wrong, and not repeated', async () => {
+test('a malformed webhook command is rejected with the reason, which does not repeat its input', async () => {
   const { sandbox, url } = await start();
   for (const [path, body, wrong] of [
     ['subscriptions', { url, secret: 'whsec_not base64' }, /secret/],

@@ -5,8 +5,8 @@ import { startSandbox, type Sandbox } from '../../../src/sandbox/server.ts';
 import { atEnd } from '../../support/at-end.ts';
 
 /*
- * The contract of docs: requests and answers as the interface's text shows them, without our client, so that client
- * and sandbox can't share a mistake.
+ * The documented API: requests and answers as its text shows them. They do not use our client, so that client
+ * and sandbox cannot share a mistake.
  */
 let sandbox: Sandbox;
 before(async () => {
@@ -29,7 +29,7 @@ test('POST /v1/sites/<site_id>/deploy needs no body, and returns JSON', async ()
   assert.equal(typeof body, 'object');
 });
 
-test('a Content-Type: application/json header may be sent with no body', async () => {
+test('a Content-Type: application/json header is accepted without a body', async () => {
   assert.equal((await ask('POST /v1/sites/18/deploy', { 'Content-Type': 'application/json' })).status, 200);
 });
 
@@ -51,7 +51,7 @@ test('POST /v1/servers/<server_id>/backups returns the id that GET /v1/backups/<
   assert.deepEqual((await ask(`GET /v1/backups/${id}`)).body, { status: 'completed' });
 });
 
-test('the latest deployment is the most recent one, whoever started it', async () => {
+test('the latest deployment is the most recent one, including deployments by others', async () => {
   sandbox.script({ site: '20' }, { durationMs: 0, ends: 'failed' }, { durationMs: 60_000, words: ['pushed'] });
   await ask('POST /v1/sites/20/deploy');
   assert.deepEqual((await ask('GET /v1/sites/20/deployments/latest')).body, { status: 'failed' });
@@ -60,7 +60,7 @@ test('the latest deployment is the most recent one, whoever started it', async (
   assert.equal(sandbox.journal.at(-2)?.by, 'outside');
 });
 
-test('a request without a valid token is not authorized, and does nothing', async () => {
+test('a request without a valid token is rejected and does nothing', async () => {
   for (const Authorization of ['', 'Bearer wrong', 'API_TOKEN']) {
     const count = sandbox.journal.filter(({ began }) => began !== null).length;
     assert.equal((await ask('POST /v1/sites/21/deploy', { Authorization })).status, 401);
@@ -68,12 +68,12 @@ test('a request without a valid token is not authorized, and does nothing', asyn
   }
 });
 
-test('what was never deployed or made is not found', async () => {
+test('an unknown deployment or backup is not found', async () => {
   assert.equal((await ask('GET /v1/sites/never/deployments/latest')).status, 404);
   assert.equal((await ask('GET /v1/backups/never')).status, 404);
 });
 
-test('the journal tells who did what, and holds no token', async () => {
+test('the journal lists each request with its sender and contains no token', async () => {
   await ask('POST /v1/sites/22/deploy', { 'Idempotency-Key': 'k1' });
   const entry = sandbox.journal.at(-1);
   assert.equal(entry?.request, 'POST /v1/sites/22/deploy');
@@ -82,7 +82,7 @@ test('the journal tells who did what, and holds no token', async () => {
   assert.ok(!JSON.stringify(sandbox.journal).includes('API_TOKEN'));
 });
 
-test('other processes can script it and act behind our back', async () => {
+test('other processes can script the sandbox and start operations', async () => {
   const send = (path: string, body: object) =>
     fetch(sandbox.url + path, { method: 'POST', body: JSON.stringify(body) });
   const scripts = [{ durationMs: 60_000, words: ['scripted'] }];
@@ -96,7 +96,7 @@ test('other processes can script it and act behind our back', async () => {
 
 const LATEST = (site: string) => `GET /v1/sites/${site}/deployments/latest`;
 
-test('what was never begun cannot be ended, which is said', async () => {
+test('finishing an operation that never began is rejected with the reason', async () => {
   const finish = () =>
     fetch(`${sandbox.url}/sandbox/finish`, {
       method: 'POST',
@@ -105,13 +105,13 @@ test('what was never begun cannot be ended, which is said', async () => {
   const refused = await finish();
   assert.deepEqual(
     [refused.status, await refused.json()],
-    [409, { message: 'no deployment of never-begun was begun: nothing can end' }],
+    [409, { message: 'no deployment of never-begun was started: there is nothing to finish' }],
   );
   await ask('POST /v1/sites/never-begun/deploy');
   assert.equal((await finish()).status, 204);
 });
 
-test('faults come in their order, so often and as late as they were asked for', async () => {
+test('faults apply in order, after the requested skip and with the requested count', async () => {
   const unavailable = { kind: 'status', code: 503, retryAfter: '2' } as const;
   sandbox.fault(
     { route: 'latest', target: '30', skip: 1, times: 2, answer: unavailable },
@@ -133,7 +133,7 @@ test('faults come in their order, so often and as late as they were asked for', 
   ]);
 });
 
-test('a request may have its effect and lose its answer, or be lost before it', async () => {
+test('a request can take effect and lose its answer, or be lost before it takes effect', async () => {
   const answer = { kind: 'reset' } as const;
   sandbox.fault({ route: 'deploy', target: '31', answer }, { route: 'deploy', target: '31', effect: true, answer });
   await assert.rejects(ask('POST /v1/sites/31/deploy'));
@@ -146,7 +146,7 @@ test('a request may have its effect and lose its answer, or be lost before it', 
   );
 });
 
-test('an answer may be cut short, never come, or hold the id as a number', async () => {
+test('an answer can be truncated, never arrive, or contain a numeric id', async () => {
   sandbox.fault(
     { route: 'latest', target: '32', answer: { kind: 'cut' } },
     { route: 'latest', target: '32', answer: { kind: 'none' } },
@@ -165,7 +165,7 @@ test('an answer may be cut short, never come, or hold the id as a number', async
   assert.equal((await ask(`GET /v1/backups/${id}`)).status, 200);
 });
 
-test('latest may lag behind the trigger, and then shows the deployment before', async () => {
+test('latest shows the previous deployment while it lags behind the trigger', async () => {
   sandbox.script({ site: '33' }, { durationMs: 0, ends: 'failed' }, { durationMs: 60_000, lagMs: 300 });
   await ask('POST /v1/sites/33/deploy');
   await ask('POST /v1/sites/33/deploy');
@@ -174,14 +174,14 @@ test('latest may lag behind the trigger, and then shows the deployment before', 
   assert.deepEqual((await ask(LATEST('33'))).body, { status: 'queued' });
 });
 
-test('a site that was deleted is found no more, and cannot be deployed', async () => {
+test('a deleted site is not found and cannot be deployed', async () => {
   await ask('POST /v1/sites/34/deploy');
   sandbox.remove({ site: '34' });
   assert.equal((await ask(LATEST('34'))).status, 404);
   assert.equal((await ask('POST /v1/sites/34/deploy')).status, 404);
 });
 
-test('beyond its limit it answers 429, without effect', async () => {
+test('the sandbox answers 429 beyond its limit, without effect', async () => {
   sandbox.limit(2);
   const answers = await Promise.all([1, 2, 3].map(() => ask('POST /v1/sites/35/deploy')));
   sandbox.limit(null);
@@ -189,7 +189,7 @@ test('beyond its limit it answers 429, without effect', async () => {
   assert.equal(sandbox.journal.filter(({ began }) => began?.target === '35').length, 2);
 });
 
-test('other processes control it over HTTP, and are told what was wrong with their words', async () => {
+test('other processes control the sandbox over HTTP, and malformed commands get the reason', async () => {
   const control = (path: string, body: object) =>
     fetch(`${sandbox.url}/sandbox/${path}`, { method: 'POST', body: JSON.stringify(body) });
   assert.equal((await control('faults', [{ route: 'latest', target: '36', answer: { kind: 'reset' } }])).status, 204);

@@ -1,0 +1,134 @@
+/**
+ * The API's four endpoints, and those of apps, which are not documented: here they are like those of sites. Answers
+ * contain only the documented fields. No I/O: the request changes the state at once, and the reply is a value.
+ */
+import { hasEffect, type Fault, type Route } from './faults.ts';
+import type { Resource } from './script.ts';
+import type { JournalEntry, Operation, State } from './state.ts';
+
+export interface Endpoint {
+  route: Route;
+  method: 'GET' | 'POST';
+  /** With `:id` in it. */
+  path: string;
+  act: (state: State, id: string) => NotedAnswer;
+}
+
+export interface ApiRequest {
+  /** As it was sent, for the journal. */
+  path: string;
+  id: string;
+  /** The header, or null. */
+  authorization: string | null;
+  idempotencyKey: string | null;
+}
+
+/** What the caller gets `delayMs` after the request took effect. */
+export interface Reply {
+  delayMs: number;
+  /** `cut` ends the connection inside of the body, `reset` before the answer; with `none`, the caller waits for ever. */
+  answer: Answer | 'cut' | 'reset' | 'none';
+}
+
+export interface Answer {
+  code: number;
+  /** An object is sent as JSON, a text as it is, and null as no body. */
+  body: Record<string, unknown> | string | null;
+  headers: Record<string, string>;
+}
+
+interface JsonAnswer {
+  code: number;
+  body: Record<string, unknown>;
+}
+
+type NotedAnswer = JsonAnswer & { noted?: Pick<Partial<JournalEntry>, 'began' | 'said'> };
+
+const UNAUTHENTICATED: NotedAnswer = { code: 401, body: { message: 'Unauthenticated.' } };
+const NOT_FOUND: NotedAnswer = { code: 404, body: { message: 'Not found.' } };
+const TOO_MANY: NotedAnswer = { code: 429, body: { message: 'Too many requests.' } };
+const STARTED = { message: 'Deployment started.' };
+
+export const ENDPOINTS: readonly Endpoint[] = [
+  ...(['site', 'app'] as const).flatMap((type): Endpoint[] => [
+    {
+      route: 'deploy',
+      method: 'POST',
+      path: `/v1/${type}s/:id/deploy`,
+      act: (state, id) => begin(state, { type, id }, () => ({ code: 200, body: STARTED })),
+    },
+    {
+      route: 'latest',
+      method: 'GET',
+      path: `/v1/${type}s/:id/deployments/latest`,
+      act: (state, id) => statusAnswer(state, state.latestDeployment({ type, id })),
+    },
+  ]),
+  {
+    route: 'create-backup',
+    method: 'POST',
+    path: '/v1/servers/:id/backups',
+    act: (state, id) => begin(state, { type: 'server', id }, (backupId) => ({ code: 201, body: { id: backupId } })),
+  },
+  {
+    route: 'backup',
+    method: 'GET',
+    path: '/v1/backups/:id',
+    act: (state, id) => statusAnswer(state, state.backup(id)),
+  },
+];
+
+/** Carries out a request and notes it in the journal. */
+export function exchange(state: State, endpoint: Endpoint, request: ApiRequest): Reply {
+  const { path, id, authorization, idempotencyKey } = request;
+  const authorized = authorization === `Bearer ${state.token}`;
+  const fault = authorized ? state.faults.next(endpoint.route, id) : null;
+  const note = (given: NotedAnswer | null, answered: number | null) =>
+    state.note({
+      ...{ by: 'api', request: `${endpoint.method} ${path}`, answered, authorized, idempotencyKey },
+      fault: fault?.answer.kind ?? null,
+      ...given?.noted,
+    });
+  if (fault !== null) {
+    const truth = endpoint.method === 'GET' || hasEffect(fault) ? endpoint.act(state, id) : null;
+    note(truth, null);
+    return { delayMs: fault.delayMs ?? 0, answer: badAnswer(fault, truth) };
+  }
+  const given = authorized ? (state.isTooMuch() ? TOO_MANY : endpoint.act(state, id)) : UNAUTHENTICATED;
+  note(given, given.code);
+  return { delayMs: 0, answer: { code: given.code, body: given.body, headers: {} } };
+}
+
+/** @param truth the answer without the fault; null if the request had no effect */
+function badAnswer({ answer }: Fault, truth: JsonAnswer | null): Reply['answer'] {
+  const [code, body] = [truth?.code ?? 500, truth?.body ?? null];
+  switch (answer.kind) {
+    case 'status': {
+      const headers: Record<string, string> =
+        answer.retryAfter === undefined ? {} : { 'retry-after': answer.retryAfter };
+      return { code: answer.code, body: { message: 'The sandbox fails this request on purpose.' }, headers };
+    }
+    case 'body':
+      return { code: answer.code, body: answer.text, headers: { 'content-type': answer.type } };
+    case 'redirect':
+      return { code: 302, body: null, headers: { location: answer.location } };
+    case 'true':
+      return { code, body, headers: {} };
+    case 'numeric_id':
+      return { code, body: { ...body, id: Number(body?.id) }, headers: {} };
+    default:
+      return answer.kind;
+  }
+}
+
+function begin(state: State, on: Resource, answer: (id: string) => JsonAnswer): NotedAnswer {
+  if (state.isRemoved(on)) return NOT_FOUND;
+  const { id, kind } = state.begin(on, 'api');
+  return { ...answer(id), noted: { began: { id, kind, target: on.id } } };
+}
+
+function statusAnswer(state: State, operation: Operation | null): NotedAnswer {
+  if (operation === null) return NOT_FOUND;
+  const status = state.status(operation);
+  return { code: 200, body: { status }, noted: { said: status } };
+}
