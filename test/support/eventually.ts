@@ -1,16 +1,20 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** The first value that isn't null, undefined or false. Throws when there is none in time. */
+/** A look often costs a query to a worker, so they become rarer. */
+const pauseMs = (waitedMs: number) => Math.min(50 + waitedMs / 20, 200);
+
+/** The first value that is not null, undefined or false. The limit only keeps a test from waiting forever. */
 export async function eventually<T>(
   what: string,
   look: () => Promise<T | null | undefined | false> | T | null | undefined | false,
-  timeoutMs = 60_000,
+  timeoutMs = 180_000,
 ): Promise<T> {
-  const deadlineMs = Date.now() + timeoutMs;
+  const startedMs = Date.now();
   for (;;) {
     const seen = await look();
     if (seen !== null && seen !== undefined && seen !== false) return seen;
-    if (Date.now() > deadlineMs) throw new Error(`not seen within ${timeoutMs} ms: ${what}`);
-    await sleep(50);
+    const waitedMs = Date.now() - startedMs;
+    if (waitedMs > timeoutMs) throw new Error(`not seen within ${timeoutMs} ms: ${what}`);
+    await sleep(pauseMs(waitedMs));
   }
 }

@@ -3,7 +3,7 @@ import { inspect } from 'node:util';
 import type { RunResult } from '../../src/contract/run.ts';
 import { BelayError, type Run } from '../../src/starter.ts';
 
-/** Every result and error that was seen here, for the search for the token. */
+/** Every result and error returned here, to search them for the token. */
 export const SAID: string[] = [];
 
 /** The run's result, whatever its outcome. */

@@ -1,13 +1,17 @@
-/** Sites with a past. */
-import type { Sandbox } from '../../src/sandbox/server.ts';
+/** Sites with earlier deployments. */
+import type { Controls } from '../../src/sandbox/controls.ts';
 import type { ScriptPart } from '../../src/sandbox/hosting/script.ts';
-import { fresh } from './world.ts';
+import { fresh } from './fresh.ts';
 
 /**
- * A site whose last deployment went so, and whose next ones go so.
+ * A site with this last deployment and these next ones.
  * @param old null for a site that was never deployed
  */
-export function siteAfter(sandbox: Sandbox, old: ScriptPart | null, ...next: ScriptPart[]): string {
+export function siteAfter(
+  sandbox: Pick<Controls, 'script' | 'act'>,
+  old: ScriptPart | null,
+  ...next: ScriptPart[]
+): string {
   const siteId = fresh('a');
   const past = old === null ? [] : [{ durationMs: 0, ...old }];
   sandbox.script({ site: siteId }, ...past, ...next);
@@ -16,5 +20,5 @@ export function siteAfter(sandbox: Sandbox, old: ScriptPart | null, ...next: Scr
 }
 
 export const FAILED: ScriptPart = { durationMs: 0, ends: 'failed' };
-/** Its status is there for good at once: whoever reads it late sees it, too. */
+/** Completes at once and keeps its status, so late reads also return it. */
 export const COMPLETED: ScriptPart = { durationMs: 0, ends: 'completed' };

@@ -1,10 +1,10 @@
-/** A real Temporal server for a test file, gone when its tests are. */
+/** Starts a real Temporal server for a test file and stops it after its tests. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { atEnd } from './at-end.ts';
 import { lastingPort } from './lasting-port.ts';
-import { cacheFolder, childEnvironment } from '../../src/config/environment/environment.ts';
+import { buildEnvironment, cacheFolder, childEnvironment } from '../../src/config/environment/environment.ts';
 import { downloadBySdk } from '../../src/dev/download-server.ts';
 import { findExecutable } from '../../src/dev/find-server.ts';
 import { startServer, type ServerOptions, type TemporalServer } from '../../src/dev/temporal-server.ts';
@@ -17,7 +17,7 @@ export async function tempFolder(): Promise<string> {
 
 export async function temporalExecutable(): Promise<string> {
   const quiet = () => undefined;
-  const env = childEnvironment();
+  const env = buildEnvironment();
   return findExecutable({ cacheFolder: cacheFolder(), env, say: quiet, onBuild: quiet, download: downloadBySdk });
 }
 
@@ -27,7 +27,8 @@ export async function startTemporal(options: Partial<ServerOptions> = {}): Promi
     executable: await temporalExecutable(),
     logFile: join(folder, 'temporal.log'),
     retentionDays: 1,
-    env: childEnvironment(),
+    // A tenth of its CPU time otherwise collects garbage. The limit matters where a machine has little memory.
+    env: { ...childEnvironment(), GOGC: '400', GOMEMLIMIT: '1200MiB' },
     ...options,
   });
   atEnd(() => server.stop());
@@ -36,11 +37,11 @@ export async function startTemporal(options: Partial<ServerOptions> = {}): Promi
 
 export interface DurableTemporal {
   readonly server: TemporalServer;
-  /** Once it has ended: on the same port, with all it knew. */
+  /** Restarts it after its end, on the same port with the same data. */
   restart(): Promise<void>;
 }
 
-/** A Temporal server that can be killed and comes back. */
+/** A Temporal server that can be killed and restarted. */
 export async function startDurableTemporal(): Promise<DurableTemporal> {
   const dbFile = join(await tempFolder(), 'temporal.db');
   const port = await lastingPort();

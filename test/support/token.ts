@@ -1,21 +1,25 @@
-/** The search for the token: it must be in no history, log, file or error, however the requests ended. */
+/** Searches for the token, which must be in no history, log, file or error, however the requests ended. */
 import assert from 'node:assert/strict';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Client } from '@temporalio/client';
+import type { Client, WorkflowHandle } from '@temporalio/client';
 import proto from '@temporalio/proto';
 
 const { History } = proto.temporal.api.history.v1;
 
-/** Every history of the server, its payloads readable. */
+/** Every history of the server with readable payloads. */
 export async function allHistories(client: Client): Promise<Record<string, string>> {
   const texts: Record<string, string> = {};
   for await (const { workflowId, runId } of client.workflow.list()) {
-    const history = await client.workflow.getHandle(workflowId, runId).fetchHistory();
-    // As JSON the payloads would be base64, in which nothing is found.
-    texts[`history of ${workflowId}`] = Buffer.from(History.encode(history).finish()).toString('latin1');
+    texts[`history of ${workflowId}`] = await historyText(client.workflow.getHandle(workflowId, runId));
   }
   return texts;
+}
+
+/** A history with readable payloads. */
+export async function historyText(handle: Pick<WorkflowHandle, 'fetchHistory'>): Promise<string> {
+  // As JSON the payloads would be base64, which hides the token.
+  return Buffer.from(History.encode(await handle.fetchHistory()).finish()).toString('latin1');
 }
 
 export async function allFiles(folder: string): Promise<Record<string, string>> {
@@ -24,7 +28,7 @@ export async function allFiles(folder: string): Promise<Record<string, string>> 
   return texts;
 }
 
-/** @param known what must be found, so that the search is known to look inside */
+/** @param known a text that must be found, to prove that the search looks inside */
 export function assertNowhere(token: string, texts: Record<string, string>, known: string): void {
   const holders = Object.entries(texts).filter(([, text]) => text.includes(token));
   assert.deepEqual(

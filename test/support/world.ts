@@ -1,117 +1,162 @@
-/** Everything a run needs, for real: a Temporal server, the sandbox, a worker in this process, and a client. */
-import { Client, Connection } from '@temporalio/client';
-import { NativeConnection, Worker } from '@temporalio/worker';
+/** The real parts that a run needs: a Temporal server, the sandbox, a worker in this process, and a client. */
+import { connectTo } from './connect.ts';
+import { HTTP_TIMEOUTS } from '../../src/worker/settings.ts';
+import { startWorker, type RunningWorker, type WorkerOptions } from '../../src/worker/start.ts';
+import type { Connection } from '@temporalio/client';
+import { Client } from '@temporalio/client';
+import { NativeConnection, Runtime, Worker } from '@temporalio/worker';
 import { pino } from 'pino';
 import { createActivities } from '../../src/activities/index.ts';
-import { createStatusWords } from '../../src/activities/http/statuses.ts';
+import type { ServiceConfig } from '../../src/config/environment/environment.ts';
 import type { Configuration } from '../../src/config/file/file-schema.ts';
 import type { ServerOptions } from '../../src/dev/temporal-server.ts';
 import { startSandbox, type Sandbox, type SandboxOptions } from '../../src/sandbox/server.ts';
-import { createServiceClient } from '../../src/hosting-api/index.ts';
+import { definedFields } from '../../src/contract/plain-object.ts';
+import { createHostingApiClient } from '../../src/hosting-api/index.ts';
 import { connect, type Belay } from '../../src/starter.ts';
-import { workerSeen } from '../../src/client/connection/pollers.ts';
-import { startWorker, WORKFLOW_BUNDLE, type RunningWorker } from '../../src/worker/start.ts';
+import { workerSeen } from '../../src/client/connection/workers-seen.ts';
+import { testBundle } from './workflow-bundle.ts';
 import { installRuntime } from '../../src/worker/sdk-logging.ts';
-import { NOBODY_ELSE } from './activity-deps.ts';
+import { shutDown } from '../../src/worker/run-together.ts';
+import { SERVICE_ONLY } from './activity-deps.ts';
 import { atEnd } from './at-end.ts';
 import { eventually } from './eventually.ts';
+import { newPlace, type Place } from './shared-temporal.ts';
 import { startTemporal } from './temporal.ts';
+
+export { fresh } from './fresh.ts';
 
 export const TOKEN = 'canary-5f0c2b7e9d';
 export const TASK_QUEUE = 'belay';
 
-export interface World {
-  address: string;
+export interface TestStack extends Place {
   sandbox: Sandbox;
   belay: Belay;
-  /** Temporal's own client, to look behind the scenes. */
+  /** Temporal's own client, to inspect workflows. */
   client: Client;
   worker: RunningWorker;
 }
 
 export interface WorldOptions extends Partial<SandboxOptions> {
   serviceUrl?: string;
+  /** Uses a separate Temporal server. */
   temporal?: Partial<ServerOptions>;
-  /** Of the worker. */
+  /** The configuration of the worker. */
   configuration?: Configuration;
 }
+
+const NO_WORDS = { deployment: {}, backup: {} };
 
 const lines: string[] = [];
 export const log = pino({ level: 'info' }, { write: (line) => void lines.push(line) });
 
-/** What the workers of this process logged. */
+// Before anything connects: the SDK takes a logger no later.
+installRuntime(log);
+// A process whose tests start no worker would stay up. Registered first, so it runs last.
+const runtime = Runtime.instance();
+atEnd(() => runtime.shutdown());
+
+/** The log of the workers of this process. */
 export const workerLog = (): string => lines.join('');
 
-/** Once in a test file. */
-export async function startWorld(options: WorldOptions = {}): Promise<World> {
+/** Call once per suite. */
+export async function startTestStack(options: WorldOptions = {}): Promise<TestStack> {
   const { serviceUrl, temporal, configuration, ...sandboxOptions } = options;
-  const server = await startTemporal(temporal);
+  const place = temporal === undefined ? await newPlace() : await ownPlace(temporal);
   const sandbox = await startSandbox({ token: TOKEN, ...sandboxOptions });
   atEnd(() => sandbox.close());
-  installRuntime(log);
-  const place = { address: server.address, uiUrl: server.uiUrl };
   const worker = await addWorker(place, TASK_QUEUE, serviceUrl ?? sandbox.url, configuration);
-  const connection = await Connection.connect({ address: server.address });
+  const { address, namespace, uiUrl } = place;
+  const connection = await connectTo(address);
   atEnd(() => connection.close());
-  const belay = await connect({ connection, uiUrl: server.uiUrl, taskQueue: TASK_QUEUE });
-  return { address: server.address, sandbox, belay, client: new Client({ connection }), worker };
+  const belay = await connect({ connection, namespace, uiUrl, taskQueue: TASK_QUEUE });
+  return { ...place, sandbox, belay, client: new Client({ connection, namespace }), worker };
 }
 
-/** One more worker of this process. */
+async function ownPlace(options: Partial<ServerOptions>): Promise<Place> {
+  const { address, uiUrl } = await startTemporal(options);
+  return { address, uiUrl, namespace: 'default' };
+}
+
+/** Starts another worker in this process. */
 export async function addWorker(
-  { address }: Pick<World, 'address'>,
+  { address, namespace }: Pick<Place, 'address' | 'namespace'>,
   taskQueue: string,
   serviceUrl: string,
   configuration: Configuration = {},
+  {
+    epoch,
+    maxRequestsPerSecond,
+    token = () => Promise.resolve(TOKEN),
+    ...options
+  }: Pick<WorkerOptions, 'eventSlots'> &
+    Pick<ServiceConfig, 'epoch' | 'maxRequestsPerSecond'> &
+    Partial<Pick<ServiceConfig, 'token'>> = {},
 ): Promise<RunningWorker> {
   const worker = await startWorker(
     {
-      temporal: { connectionOptions: { address }, namespace: 'default' },
+      ...options,
+      temporal: { connectionOptions: { address }, namespace },
       taskQueue,
-      service: { baseUrl: serviceUrl, token: () => Promise.resolve(TOKEN) },
+      service: {
+        baseUrl: serviceUrl,
+        token,
+        ...definedFields({ epoch, maxRequestsPerSecond }),
+      },
       configuration,
       log,
+      workflowBundle: await testBundle(),
     },
-    'warn',
+    'poll',
   );
   atEnd(() => worker.stop());
   return worker;
 }
 
-/** A worker that reads and decides, and leaves the POSTs of its queue to others. */
-export async function addWorkerWithoutPosts({ address, sandbox }: World, taskQueue: string): Promise<void> {
-  const service = createServiceClient({ baseUrl: sandbox.url, token: () => Promise.resolve(TOKEN) });
-  const facts = { service: service.origin, searchAttributes: false };
+/** The environment of a process that uses this namespace. */
+export const temporalEnv = ({ address, namespace }: Pick<Place, 'address' | 'namespace'>) => ({
+  TEMPORAL_ADDRESS: address,
+  TEMPORAL_NAMESPACE: namespace,
+});
+
+/**
+ * Starts a worker that reads and decides but leaves the POSTs of its queue to other workers.
+ * @returns what stops it
+ */
+export async function addWorkerWithoutPosts(
+  { address, namespace, sandbox }: TestStack,
+  taskQueue: string,
+): Promise<() => Promise<void>> {
+  const service = createHostingApiClient({
+    ...HTTP_TIMEOUTS,
+    baseUrl: sandbox.url,
+    token: () => Promise.resolve(TOKEN),
+  });
+  const workerInfo = { service: sandbox.url, formerly: [], epoch: '1', statuses: NO_WORDS, searchAttributes: false };
   const connection = await NativeConnection.connect({ address });
   const worker = await Worker.create({
     connection,
+    namespace,
     taskQueue,
-    workflowBundle: WORKFLOW_BUNDLE,
+    workflowBundle: await testBundle(),
     activities: createActivities({
       service,
-      statuses: createStatusWords(),
-      facts,
-      ...NOBODY_ELSE,
+      workerInfo,
+      ...SERVICE_ONLY,
     }),
     enableNonLocalActivities: false,
   });
   const ended = worker.run().finally(() => connection.close());
-  atEnd(async () => {
-    worker.shutdown();
+  const stop = async () => {
+    shutDown([worker]);
     await ended;
-  });
+  };
+  atEnd(stop);
+  return stop;
 }
 
-/** A client of another task queue, once a worker polls it. */
-export async function belayOn({ client }: World, taskQueue: string): Promise<Belay> {
-  await eventually(`a worker for ${taskQueue}`, () => workerSeen(client, 'default', taskQueue));
-  return connect({ connection: client.connection as Connection, taskQueue });
-}
-
-let names = 0;
-
-/** A name that no other test of this file uses. */
-export function fresh(prefix: string): string {
-  names += 1;
-  return `${prefix}${names}`;
+/** Returns a client of another task queue once a worker polls it. */
+export async function belayOn({ client, namespace }: TestStack, taskQueue: string): Promise<Belay> {
+  await eventually(`a worker for ${taskQueue}`, () => workerSeen(client, namespace, taskQueue));
+  return connect({ connection: client.connection as Connection, namespace, taskQueue });
 }

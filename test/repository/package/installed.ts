@@ -5,19 +5,20 @@ import { join } from 'node:path';
 import { before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { startCommandLine, type CommandLine } from '../../support/command-line.ts';
+import type { CommandLine } from '../../support/command-line.ts';
 import { codeBlocks, ROOT } from '../../support/readme.ts';
 import { tempFolder } from '../../support/temporal.ts';
+import { devStack } from './stack.ts';
 
 const run = promisify(execFile);
 
 let on: CommandLine;
-/** A project that has nothing but the package, and a compiler. */
+/** A project with only the package and a compiler. */
 let project: string;
 before(async () => {
-  on = await startCommandLine({ defaults: { backup: { durationMs: 500 }, deployment: { durationMs: 2_000 } } });
+  on = await devStack();
   project = await tempFolder();
-  // Built already; building it again would pull it from under the tests that run beside this one.
+  // A second build would replace files under tests that run at the same time.
   const pack = ['pack', '--ignore-scripts', '--silent', '--pack-destination', project];
   await run('npm', pack, { cwd: fileURLToPath(ROOT) });
   const tarball = readdirSync(project).find((name) => name.endsWith('.tgz')) ?? '';
@@ -30,7 +31,7 @@ before(async () => {
   await run('npm', [...install, ...compiler], { cwd: project });
 });
 
-test("the README's program compiles strictly where the package is installed, runs, and loads no worker", async () => {
+test("the README's program compiles strictly with the installed package, runs and loads no worker", async () => {
   const [program = ''] = codeBlocks('ts');
   const atEnd = [
     "import { createRequire } from 'node:module';",
@@ -54,7 +55,7 @@ test("the README's program compiles strictly where the package is installed, run
   );
 });
 
-test('the command line works where the package is installed', async () => {
+test('the command line of the installed package works', async () => {
   const env = { PATH: process.env.PATH, ...on.env };
   const { stdout } = await run(join(project, 'node_modules/.bin/belay'), ['list', '--json'], { cwd: project, env });
   assert.ok(Array.isArray((JSON.parse(stdout) as { runs: unknown }).runs));

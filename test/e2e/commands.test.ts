@@ -1,0 +1,8 @@
+/** What the commands print and how they exit. */
+import './commands/bad-input.ts';
+import './commands/fleet-mistakes.ts';
+import './commands/command-line.ts';
+import './commands/rollout-commands.ts';
+import './commands/exit-codes.ts';
+import './commands/configuration.ts';
+import './commands/doctor.ts';

@@ -1,0 +1,3 @@
+import './post-ends.ts';
+import './never-connected.ts';
+import '../../support/replay-tests.ts';

@@ -1,0 +1,7 @@
+import './rollouts.ts';
+import './rollout-rules.ts';
+import './rollout-notices.ts';
+import './fleet.ts';
+import './fleets.ts';
+import './jitter.ts';
+import '../../support/replay-tests.ts';

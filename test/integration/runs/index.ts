@@ -1,0 +1,11 @@
+import './runs.ts';
+import './keys.ts';
+import './options.ts';
+import './reset.ts';
+import './unexpected.ts';
+import './waiting.ts';
+import './why.ts';
+import './deadlines.ts';
+import './backup-age.ts';
+import './rate-limits.ts';
+import '../../support/replay-tests.ts';

@@ -1,0 +1,105 @@
+/**
+ * `node --import ./tools/typescript.js test/run.ts [unit] [integration] [e2e] [repository] [model] [sim]`: runs the tests of these folders, or
+ * without arguments all tests. The longest files start first, and integration tests share one Temporal server.
+ */
+import { readdirSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
+import { run } from 'node:test';
+import { spec, tap } from 'node:test/reporters';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { endAll } from './support/at-end.ts';
+import { killDescendants } from './support/process-tree.ts';
+import { startSharedTemporal } from './support/shared-temporal.ts';
+import { PROFILES, replacementFor } from './support/timing/substitute.ts';
+import { bundleFromSource } from '../src/worker/bundle/bundle-from-source.ts';
+
+const KINDS = ['sim', 'model', 'integration', 'e2e', 'repository', 'unit'] as const;
+type Kind = (typeof KINDS)[number];
+
+/** Those that take minutes; what is not listed starts after them. */
+const LONGEST = [
+  'integration/production-timings',
+  'integration/workers',
+  'e2e/outages',
+  'e2e/commands',
+  'integration/events',
+  'integration/posts',
+  'integration/runs',
+  'integration/schedules',
+  'integration/rollouts',
+  'integration/verdicts',
+  'integration/starvation',
+  'integration/services',
+  'model/chaos',
+  'sim/sim',
+  'sim/rules',
+  'e2e/dev',
+  'repository/package',
+  'repository/layers',
+  'integration/locks',
+];
+
+/** Only keep a test that hangs from taking the whole run with it; a busy machine stays far below. */
+const FILE_LIMIT_MS = 20 * 60_000;
+const WHOLE_LIMIT_MS = 60 * 60_000;
+const END_LIMIT_MS = 60_000;
+
+/** One process for all of these: each takes milliseconds. */
+const UNIT_TESTS = '../tools/unit-tests.ts';
+
+const path = (relative: string) => fileURLToPath(new URL(relative, import.meta.url));
+
+function filesOf(kind: Kind): string[] {
+  if (kind === 'unit') return [UNIT_TESTS];
+  const names = readdirSync(new URL(`./${kind}/`, import.meta.url)).filter((name) => name.endsWith('.test.ts'));
+  return names.sort().map((name) => `${kind}/${name}`);
+}
+
+function rank(file: string): number {
+  const index = LONGEST.indexOf(file.replace(/\.test\.ts$/, ''));
+  return index === -1 ? LONGEST.length : index;
+}
+
+const wanted = process.argv.slice(2);
+const unknown = wanted.filter((name) => !KINDS.some((kind) => kind === name));
+if (unknown.length > 0) throw new Error(`no such tests: ${unknown.join(', ')}; there are ${KINDS.join(', ')}`);
+const kinds = KINDS.filter((kind) => wanted.length === 0 || wanted.includes(kind));
+
+if (kinds.some((kind) => kind !== 'unit')) await import('./support/prepare.ts');
+if (kinds.includes('integration')) {
+  // Files that start together would each bundle the same workflows.
+  for (const profile of PROFILES) await bundleFromSource([replacementFor(profile)]);
+}
+let finished = false;
+const aborted = new AbortController();
+if (kinds.includes('integration') || kinds.includes('e2e')) {
+  const server = await startSharedTemporal();
+  // Otherwise each test would wait for it as long as it can.
+  void server.ended.then(() => abort('the Temporal server that the tests share has ended'));
+}
+setTimeout(() => abort(`the tests are not done after ${WHOLE_LIMIT_MS / 60_000} minutes`), WHOLE_LIMIT_MS).unref();
+
+function abort(reason: string): void {
+  if (finished) return;
+  process.stderr.write(`# ${reason}\n`);
+  // What they started is still theirs: without them, nobody would end it.
+  killDescendants(process.pid);
+  aborted.abort();
+}
+
+const files: string[] = kinds.flatMap(filesOf).sort((a, b) => rank(a) - rank(b));
+const stream = run({
+  files: files.map(path),
+  concurrency: availableParallelism() + 2,
+  timeout: FILE_LIMIT_MS,
+  signal: aborted.signal,
+});
+stream.on('test:fail', () => void (process.exitCode = 1));
+const report = stream.compose(process.stdout.isTTY ? new spec() : tap) as AsyncIterable<string | Buffer>;
+for await (const text of report) process.stdout.write(text);
+finished = true;
+await Promise.race([endAll(), sleep(END_LIMIT_MS)]);
+// A file that exceeded its limit may have ignored its signal, and left processes.
+killDescendants(process.pid);
+process.exit();

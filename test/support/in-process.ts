@@ -1,0 +1,51 @@
+/**
+ * Runs a command of `belay` in this process, from source, and saves the second of CPU time that a process costs.
+ * Commands run one after another, because the environment and the exit code are those of the process.
+ */
+import { AsyncLocalStorage } from 'node:async_hooks';
+import type { RunResult } from '../../src/contract/run.ts';
+import { execute } from '../../src/cli/program.ts';
+import { environment, type Finished } from './processes.ts';
+
+interface Output {
+  stdout: string;
+  stderr: string;
+}
+
+const current = new AsyncLocalStorage<Output>();
+
+for (const name of ['stdout', 'stderr'] as const) {
+  const stream = process[name];
+  const write = stream.write.bind(stream) as (...args: unknown[]) => boolean;
+  // Meanwhile the test reporter writes to the same stream.
+  stream.write = (chunk: string | Uint8Array, ...rest: unknown[]) => {
+    const output = current.getStore();
+    if (output === undefined) return write(chunk, ...rest);
+    output[name] += typeof chunk === 'string' ? chunk : Buffer.from(chunk).toString();
+    const done = rest.at(-1);
+    if (typeof done === 'function') queueMicrotask(done as () => void);
+    return true;
+  };
+}
+
+let last: Promise<unknown> = Promise.resolve();
+
+export function runInProcess(args: string[], env: Record<string, string> = {}): Promise<Finished> {
+  const finished = last.then(() => runAlone(args, env));
+  last = finished.catch(() => undefined);
+  return finished;
+}
+
+async function runAlone(args: string[], env: Record<string, string>): Promise<Finished> {
+  const output: Output = { stdout: '', stderr: '' };
+  const [own, exitCode] = [process.env, process.exitCode];
+  process.env = environment(env);
+  process.exitCode = undefined;
+  try {
+    const code = await current.run(output, () => execute(args));
+    return { code, ...output, json: () => JSON.parse(output.stdout) as RunResult };
+  } finally {
+    process.env = own;
+    process.exitCode = exitCode;
+  }
+}

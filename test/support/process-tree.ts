@@ -1,0 +1,50 @@
+/** The processes that a process started, from Linux's /proc. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { eventually } from './eventually.ts';
+
+/** The ids of a process's descendants. */
+export function descendants(pid: number): number[] {
+  const parents = readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .map((name) => [Number(name), parentOf(Number(name))] as const);
+  const children = parents.filter(([, parent]) => parent === pid).map(([child]) => child);
+  return children.flatMap((child) => [child, ...descendants(child)]);
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    // A process that ended and was not reaped is dead.
+    return stateOf(pid) !== 'Z';
+  } catch {
+    return false;
+  }
+}
+
+export const gone = (pids: number[]): Promise<boolean> =>
+  eventually('the end of all processes', () => pids.every((pid) => !isAlive(pid)));
+
+const statOf = (pid: number) =>
+  readFileSync(`/proc/${pid}/stat`, 'utf8')
+    .replace(/^.*\) /, '')
+    .split(' ');
+const stateOf = (pid: number) => statOf(pid)[0];
+
+function parentOf(pid: number): number {
+  try {
+    return Number(statOf(pid)[1]);
+  } catch {
+    return 0;
+  }
+}
+
+/** Ends a process's descendants, whatever state they are in. Does nothing where there is no /proc. */
+export function killDescendants(pid: number): void {
+  if (process.platform !== 'linux') return;
+  for (const descendant of descendants(pid)) {
+    try {
+      process.kill(descendant, 'SIGKILL');
+    } catch {
+      // It has ended meanwhile.
+    }
+  }
+}

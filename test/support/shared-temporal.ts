@@ -1,0 +1,78 @@
+/**
+ * One Temporal server for many suites, each in its own namespace. The runner starts it for all test files. A file
+ * that runs alone starts its own.
+ */
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { connectTo } from './connect.ts';
+import type { TemporalServer } from '../../src/dev/temporal-server.ts';
+import { eventually } from './eventually.ts';
+import { startTemporal, tempFolder, temporalExecutable } from './temporal.ts';
+
+/** The namespace of one suite. */
+export interface Place {
+  address: string;
+  namespace: string;
+  uiUrl: string;
+}
+
+const VARIABLE = 'BELAY_TEST_TEMPORAL';
+const NAMESPACES = Array.from({ length: 60 }, (_, index) => `suite-${index + 1}`);
+
+interface Shared {
+  address: string;
+  uiUrl: string;
+  /** Contains a folder for each namespace in use. */
+  taken: string;
+}
+
+// Read at load time: a command that runs in this process has an environment of its own meanwhile.
+let shared = process.env[VARIABLE] === undefined ? null : (JSON.parse(process.env[VARIABLE]) as Shared);
+let ownServer: Promise<TemporalServer> | undefined;
+
+/** Starts the server and passes its address to this process and its children. */
+export async function startSharedTemporal(): Promise<TemporalServer> {
+  const namespaces = NAMESPACES.flatMap((name) => ['--namespace', name]);
+  const server = await startTemporal({ executable: await executableWith(namespaces) });
+  const connection = await connectTo(server.address);
+  for (const namespace of NAMESPACES) {
+    // A search uses more of the server than a description.
+    await eventually(`namespace ${namespace}`, () =>
+      connection.workflowService.countWorkflowExecutions({ namespace }).then(
+        () => true,
+        () => false,
+      ),
+    );
+  }
+  await connection.close();
+  shared = { address: server.address, uiUrl: server.uiUrl, taken: await tempFolder() };
+  process.env[VARIABLE] = JSON.stringify(shared);
+  return server;
+}
+
+/** A namespace that no other suite uses. */
+export async function newPlace(): Promise<Place> {
+  if (shared === null) await (ownServer ??= startSharedTemporal());
+  const { address, uiUrl, taken } = shared!;
+  const namespace = NAMESPACES.find((name) => isFirstToTake(join(taken, name)));
+  if (namespace === undefined) throw new Error('every namespace is taken: add some to test/support/shared-temporal.ts');
+  return { address, uiUrl, namespace };
+}
+
+/** Only one process can create a folder. */
+function isFirstToTake(folder: string): boolean {
+  try {
+    mkdirSync(folder);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** A program that starts Temporal's server with additional arguments. */
+export async function executableWith(args: string[]): Promise<string> {
+  const executable = join(await tempFolder(), 'temporal');
+  writeFileSync(executable, `#!/bin/sh\nexec "${await temporalExecutable()}" "$@" ${args.join(' ')}\n`);
+  chmodSync(executable, 0o755);
+  return executable;
+}

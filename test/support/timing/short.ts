@@ -1,0 +1,25 @@
+/** The shortest budgets that a busy machine allows. Guards against a stalled worker keep their values. */
+import { TIMING as REAL } from '../../../src/contract/timing.ts';
+
+const SECOND = 1_000;
+const answerMs = 4 * SECOND;
+const activityMs = REAL.post.permitMs + answerMs + REAL.post.spareMs;
+
+export const TIMING: typeof REAL = {
+  ...REAL,
+  post: { ...REAL.post, answerMs, activityMs, underWayMs: REAL.post.takenWithinMs + activityMs },
+  // On a busy machine a quick read would often become a patient one.
+  read: {
+    ...REAL.read,
+    quickMs: 4 * SECOND,
+    quickActivityMs: 5 * SECOND,
+    patientMs: 5 * SECOND,
+    patientActivityMs: 6 * SECOND,
+  },
+  // Tests of one file share a worker, and so its pauses. A quick read waits for a second.
+  pace: { defaultHoldMs: 300, maxHoldMs: 2 * SECOND, spreadMs: 200, countWorkersMs: SECOND },
+  poll: { ...REAL.poll, unauthorizedPauseMs: 3 * SECOND, parkedPauseMs: SECOND },
+  // A busy machine reads late, and then the outcome of a POST stays unknown.
+  verdict: { ...REAL.verdict, minSettleMs: 3 * SECOND, coverageSlackMs: 30 * SECOND },
+  lock: { ...REAL.lock, lookAgainMs: 4 * SECOND, handOverMs: 2 * SECOND },
+} as unknown as typeof REAL;
