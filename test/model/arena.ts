@@ -1,9 +1,10 @@
-/** A Temporal server, workers and the sandbox for one batch, and all that can be done to them. */
+/** A Temporal server, workers and the sandbox for one batch, and the faults that can hit them. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Client, Connection } from '@temporalio/client';
+import { Client } from '@temporalio/client';
+import { connectTo } from '../support/connect.ts';
 import { childEnvironment } from '../../src/config/environment/environment.ts';
 import { startServer, type TemporalServer } from '../../src/dev/temporal-server.ts';
 import { startSandbox, type Sandbox } from '../../src/sandbox/server.ts';
@@ -17,23 +18,27 @@ export interface Arena {
   sandbox: Sandbox;
   belay: Belay;
   client: Client;
-  /** Does it, and resolves when it is undone. */
+  /** Carries out the deed and resolves when it is undone. */
   perform(deed: Deed): Promise<void>;
   close(): Promise<void>;
 }
 
 const TOKEN = 'token-0';
+const APPS = { deploy: '/v1/apps/{id}/deploy', latest: '/v1/apps/{id}/deployments/latest' };
 
-/** @param cli the program whose worker is judged */
+/** @param cli the program whose worker is tested */
 export async function openArena(cli: string, workerCount: number): Promise<Arena> {
   const folder = await mkdtemp(join(tmpdir(), 'belay-model-'));
   const tokenFile = join(folder, 'token');
   await writeFile(tokenFile, TOKEN);
+  const config = join(folder, 'belay.yaml');
+  await writeFile(config, JSON.stringify({ api: { app: APPS } }));
   const sandbox = await startSandbox({ token: TOKEN });
   const server = await startKillableServer(folder);
-  const env = { TEMPORAL_ADDRESS: server.address, BELAY_API_URL: sandbox.url, BELAY_API_TOKEN_FILE: tokenFile };
+  const service = { BELAY_API_URL: sandbox.url, BELAY_API_TOKEN_FILE: tokenFile };
+  const env = { TEMPORAL_ADDRESS: server.address, BELAY_CONFIG: config, ...service };
   const workers = Array.from({ length: workerCount }, () => superviseWorker(cli, env));
-  const connection = await Connection.connect({ address: server.address });
+  const connection = await connectTo(server.address);
   const belay = await connect({ connection });
   const close = async () => {
     await Promise.all(workers.map((worker) => worker.close()));
@@ -97,7 +102,7 @@ function performer({ sandbox, server, worker, tokenFile }: Parts): Arena['perfor
       case 'SIGSTOP worker':
         return worker.pause(forMs);
       case 'SIGKILL server':
-        // One that can't live without a server for that long is started again by its supervisor.
+        // The supervisor restarts a worker that ends during a long server outage.
         await server.kill(forMs);
         return worker.ready();
       case 'SIGKILL both':

@@ -1,4 +1,4 @@
-/** Scenarios that are played at once against one Temporal server, and what is done to it and its workers meanwhile. */
+/** Scenarios played at once against one Temporal server, and the faults of the server and its workers meanwhile. */
 import fc from 'fast-check';
 import { between } from './chance.ts';
 import { EVERYTHING, type Mix } from './mix.ts';
@@ -6,20 +6,20 @@ import { scenario, type Scenario } from './scenario.ts';
 
 export interface Batch {
   scenarios: Scenario[];
-  /** A second worker goes on when the first is killed. */
+  /** A second worker continues when the first one is killed. */
   workers: number;
   deeds: Deed[];
 }
 
 export interface Deed {
   what: DeedKind;
-  /** When: so long after the batch began, or just after so many requests were sent that may have an effect. */
+  /** A time after the batch began, or the number of requests with a possible effect after which it happens. */
   moment: { atMs: number } | { posts: number };
-  /** Until it is undone: the killed is started again, the stopped goes on. */
+  /** The time until it is undone: a killed process restarts, and a stopped one continues. */
   forMs: number;
 }
 
-export const DEEDS = [
+const DEEDS = [
   'SIGKILL worker',
   'SIGKILL server',
   'SIGKILL both',
@@ -28,12 +28,12 @@ export const DEEDS = [
   'swap token',
   'limit rate',
 ] as const;
-export type DeedKind = (typeof DEEDS)[number];
+type DeedKind = (typeof DEEDS)[number];
 
-/** What kills, for a batch that must have one. */
+/** The kinds of kill that a batch can require. */
 export type Killing = 'SIGKILL worker' | 'SIGKILL server';
 
-/** Most scenarios of a batch are under way then. */
+/** Most scenarios of a batch are running at these times. */
 const moment = (size: number) =>
   fc.oneof(
     between(4_000, 20_000).map((atMs) => ({ atMs })),
@@ -47,16 +47,16 @@ const deed = (size: number, ...kinds: DeedKind[]): fc.Arbitrary<Deed> =>
       moment: moment(size),
       forMs: fc.oneof(between(0, 1_500), between(1_500, 9_000)),
     })
-    // Longer, and most runs of the batch end refused.
+    // With a longer outage most runs of the batch end refused.
     .map((drawn) => (drawn.what === 'swap token' ? { ...drawn, forMs: drawn.forMs % 1_500 } : drawn));
 
 export interface Wanted {
   seed: number;
   size: number;
   mix?: Partial<Mix>;
-  /** Kinds that are drawn for sure, one deed each. */
+  /** Kinds that are always drawn, one deed each. */
   killing?: Killing[];
-  /** No deeds but these. */
+  /** Only these deeds. */
   calm?: boolean;
 }
 

@@ -1,4 +1,4 @@
-/** `npm run test:chaos -- --runs N --seed S`: draws, plays and judges scenarios. `--scenario FILE` plays one again. */
+/** `npm run test:chaos -- --runs N --seed S` draws, plays and judges scenarios. `--scenario FILE` replays one. */
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { drawBatch, type Batch, type Killing } from './batch.ts';
@@ -6,7 +6,7 @@ import { BRIEF } from './mix.ts';
 import { playBatch } from './play-batch.ts';
 import { addDraws, newSummary, summaryText, violationText, type Summary } from './summary.ts';
 
-// By way of an exit, so that no worker is left behind.
+// Exits explicitly, so that no worker is left behind.
 process.once('SIGTERM', () => process.exit(143));
 
 const { values } = parseArgs({
@@ -15,14 +15,14 @@ const { values } = parseArgs({
     seed: { type: 'string' },
     /** How many scenarios are played at once. */
     size: { type: 'string', default: '30' },
-    /** As in the test: shorter, and with this kill for sure. */
+    /** As in the test: shorter, and always with this kill. */
     brief: { type: 'boolean', default: false },
     killing: { type: 'string' },
     scenario: { type: 'string' },
   },
 });
 
-/** Of three batches two lose a worker or the server for sure. */
+/** Two of three batches always lose a worker or the server. */
 const KILLING: Killing[][] = [['SIGKILL worker'], ['SIGKILL server'], []];
 
 async function chaos(summary: Summary): Promise<void> {

@@ -1,8 +1,11 @@
-/** What really happened at the service, out of its journal. Pure. */
-import { planOf } from '../../src/request/validate-run-input.ts';
+/** What really happened at the service, from its journal. Pure. */
+import { targetsOf } from '../../src/contract/target.ts';
+import { lockIdOf } from '../../src/contract/ids/workflow-ids.ts';
+import { planRun } from '../../src/request/run-plan.ts';
 import { completeScript, type Kind } from '../../src/sandbox/hosting/script.ts';
 import type { Actor, JournalEntry } from '../../src/sandbox/hosting/state.ts';
 import type { Played, PlayedRun } from './record.ts';
+import { targetNamed } from './targets.ts';
 
 export type State = 'completed' | 'failed' | 'in_progress';
 
@@ -12,13 +15,13 @@ export interface Effect {
   kind: Kind;
   target: string;
   by: Actor;
-  /** Of the request: names the step of the run that sent it. */
+  /** The idempotency key of the request, which names the step of the run that sent it. */
   key: string | null;
   startedMs: number;
-  /** Infinity where it never says a final word. */
+  /** Infinity if it never shows a final status. */
   endMs: number;
   ends: State;
-  /** From when on `latest` shows it. */
+  /** The time from which `latest` shows it. */
   shownMs: number;
   lagMs: number;
   entry: JournalEntry;
@@ -27,11 +30,11 @@ export interface Effect {
 /** A status read. */
 export interface Read {
   atMs: number;
-  /** The site or the backup. */
+  /** The site, app or backup. */
   target: string;
   state: State | null;
   word: string | null;
-  /** Whether the answer can have arrived, and whether it certainly did. */
+  /** Whether the answer may have arrived, and whether it certainly did. */
   maybe: boolean;
   sure: boolean;
   entry: JournalEntry;
@@ -59,7 +62,7 @@ export function factsOf(played: Played): Facts {
   return { played, effects, reads: played.journal.flatMap(readOf), triggers };
 }
 
-/** The scripts of a target are taken in the order in which operations begin there; the last one stays. */
+/** Operations use the scripts of their target in order of their start, and the last script repeats. */
 function effectOf({ scripts }: Played, counts: Map<string, number>, entry: JournalEntry): Effect {
   const { kind, id, target } = entry.began!;
   const own = scripts[target] ?? [];
@@ -76,11 +79,11 @@ function effectOf({ scripts }: Played, counts: Map<string, number>, entry: Journ
 }
 
 function readOf(entry: JournalEntry): Read[] {
-  const path = /^GET \/v1\/(?:sites\/([^/]+)\/deployments\/latest|backups\/([^/]+))$/.exec(entry.request);
+  const path = /^GET \/v1\/(?:(?:sites|apps)\/([^/]+)\/deployments\/latest|backups\/([^/]+))$/.exec(entry.request);
   const target = path?.[1] ?? path?.[2];
   if (target === undefined) return [];
   const { said: word, fault } = entry;
-  // A true answer that comes late may have been given up.
+  // The client may have timed out before a late true answer.
   const late = fault === 'true' || fault === 'numeric_id';
   const sure = word !== null && fault === null;
   const state = word === null ? null : stateOf(word);
@@ -98,9 +101,10 @@ function readOf(entry: JournalEntry): Read[] {
 }
 
 export const backupKey = (run: PlayedRun): string => `${run.runId}:backup`;
-export const deployKey = (run: PlayedRun, siteId: string): string =>
-  `${run.runId}:deploy:${encodeURIComponent(siteId)}`;
-export const planFor = (run: PlayedRun) => planOf(run.input);
+export const lockOf = (target: string): string => lockIdOf(targetNamed(target));
+export const deployKey = (run: PlayedRun, target: string): string => `${run.runId}:${lockOf(target)}`;
+export const namesOf = ({ input }: PlayedRun): string[] => targetsOf(input).map(({ id }) => id);
+export const planFor = (run: PlayedRun) => planRun(run.input);
 
 export const ofKey = <T extends { key: string | null }>(effects: T[], key: string): T[] =>
   effects.filter((effect) => effect.key === key);
@@ -109,24 +113,28 @@ export function readsOf({ reads }: Facts, target: string, fromMs: number, toMs: 
   return reads.filter((read) => read.target === target && read.atMs >= fromMs && read.atMs <= toMs);
 }
 
-/** What was done to workers and server in that time; each can lose what was just read. */
+/** The operation of this run that held the lock, as Temporal lists it. */
+export const operationOf = ({ played }: Facts, lockId: string, runId: string | undefined) =>
+  played.operations.find((it) => it.workflowId === lockId && it.parentRunId === runId);
+
+/** The number of worker and server faults in this time. Each can lose a read in progress. */
 export function deedsIn({ played }: Facts, fromMs: number, toMs: number): number {
   return played.deeds.filter((deed) => deed.fromMs <= toMs && deed.toMs >= fromMs).length;
 }
 
 /**
- * How many reads in that time may have been somebody else's, or lost: each run reads its sites once before it begins,
- * with a lock's baseline once more, and a kill or stop loses what was being read.
+ * How many reads in this time may belong to other runs or be lost. Each run reads its targets once before it begins,
+ * and once more for the baseline under its lock, and a kill or stop loses the read in progress.
  */
-export function allowance(facts: Facts, run: PlayedRun, siteId: string, fromMs: number, toMs: number): number {
+export function allowance(facts: Facts, run: PlayedRun, target: string, fromMs: number, toMs: number): number {
   const others = facts.played.runs.filter(
-    (other) => other.runId !== run.runId && other.input.siteIds.includes(siteId) && other.startedMs <= toMs,
+    (other) => other.runId !== run.runId && namesOf(other).includes(target) && other.startedMs <= toMs,
   );
   const open = others.filter(({ closedMs }) => closedMs === null || closedMs >= fromMs);
   return open.length + 2 * deedsIn(facts, fromMs - 1_000, toMs + 1_000);
 }
 
-/** A journal entry, for a sentence. */
+/** A journal entry as text for a sentence. */
 export function cite({ at, by, request, answered, said, began, fault }: JournalEntry): string {
   const parts = [began && `began ${began.id}`, said && `said "${said}"`, fault && `fault ${fault}`];
   const what = parts.filter(Boolean).join(', ');

@@ -1,7 +1,7 @@
-/** What goes wrong. A service that lies is not drawn: 200 without the effect, 4xx with it, a 404 for what is there. */
+/** Draws faults, except lies: 200 without an effect, 4xx with one, or 404 for an existing resource. */
 import fc from 'fast-check';
 import type { Fault } from '../../src/sandbox/hosting/faults.ts';
-import { between, SERVERS, SITES } from './chance.ts';
+import { between, SERVERS, TARGETS } from './chance.ts';
 
 type Answer = Fault['answer'];
 
@@ -22,7 +22,7 @@ const truth = fc.constantFrom<Answer[]>({ kind: 'true' }, { kind: 'numeric_id' }
 
 type Wrong = Pick<Fault, 'answer' | 'effect' | 'delayMs'>;
 
-/** Beyond 8 s the client gave up on a trigger, beyond 3.5 s on a read. */
+/** The client times out after 8 s for a trigger and after 3.5 s for a read. */
 const wrongTrigger: fc.Arbitrary<Wrong> = fc.oneof(
   fc.record({ answer: fc.oneof(status(500, 502, 503, 504, 408), rubbish, rubbish), effect: fc.boolean() }),
   fc.record({ answer: none, effect: fc.boolean() }),
@@ -42,11 +42,11 @@ const wrongRead: fc.Arbitrary<Wrong & Pick<Fault, 'times'>> = fc.oneof(
   fc.record({ answer: truth, delayMs: fc.oneof(between(50, 2_000), between(3_600, 4_500)), times: between(1, 3) }),
 );
 
-/** Mostly at the site and server that most runs want. */
-function at(ofSites: 'deploy' | 'latest', ofServers: 'create-backup' | 'backup') {
-  const site = fc.record({ route: fc.constant(ofSites), target: fc.constantFrom('a1', ...SITES) });
+/** Mostly at the target and server that most runs use. */
+function at(ofTargets: 'deploy' | 'latest', ofServers: 'create-backup' | 'backup') {
+  const target = fc.record({ route: fc.constant(ofTargets), target: fc.constantFrom('a1', ...TARGETS) });
   const server = fc.record({ route: fc.constant(ofServers), target: fc.constantFrom('s1', ...SERVERS) });
-  return fc.oneof({ weight: 3, arbitrary: site }, { weight: 1, arbitrary: server });
+  return fc.oneof({ weight: 3, arbitrary: target }, { weight: 1, arbitrary: server });
 }
 
 export const triggerFault: fc.Arbitrary<Fault> = fc

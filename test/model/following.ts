@@ -1,6 +1,7 @@
-/** Starts, follows and cancels a run however long Temporal or its workers are away. */
+/** Starts, follows and cancels a run through outages of Temporal or its workers. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { RunInput, RunResult } from '../../src/contract/run.ts';
+import { targetsInput, targetsOf } from '../../src/contract/target.ts';
 import { BelayError, type Run } from '../../src/starter.ts';
 import type { Stage } from './play.ts';
 import type { PlayedRun } from './record.ts';
@@ -15,7 +16,7 @@ export interface StartedRun {
 
 let keys = 0;
 
-/** Starts it however long Temporal or a worker is away: with a key it is one run. */
+/** Retries the start until Temporal and a worker are available. The key keeps it one run. */
 export async function startPatiently(stage: Stage, draw: RunDraw): Promise<StartedRun | null> {
   const { arena, late } = stage;
   const [input, startedMs] = [inputOf(stage, draw), Date.now()];
@@ -43,7 +44,7 @@ function inputOf({ arena: { sandbox }, prefix }: Stage, { input, given }: RunDra
   );
   return {
     ...input,
-    siteIds: input.siteIds.map((name) => prefix + name),
+    ...targetsInput(targetsOf(input).map(({ kind, id }) => ({ kind, id: prefix + id }))),
     ...(serverId === undefined ? {} : { serverId }),
     ...(given && other?.began ? { backup: { ...input.backup, backupId: other.began.id } } : {}),
   };

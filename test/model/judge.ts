@@ -1,5 +1,6 @@
-/** The invariants that hold in every draw, I1 to I3; outcomes.ts judges by I4 where nobody else was at it. Pure. */
-import { backupServerId, deploySiteId } from '../../src/contract/ids/workflow-ids.ts';
+/** The invariants of every draw, I1 to I3. outcomes.ts judges I4 where no other user deployed. Pure. */
+import { backupServerId } from '../../src/contract/ids/workflow-ids.ts';
+import type { JournalEntry } from '../../src/sandbox/hosting/state.ts';
 import {
   allowance,
   backupKey,
@@ -7,9 +8,12 @@ import {
   deedsIn,
   deployKey,
   factsOf,
+  lockOf,
   msOf,
+  namesOf,
   normal,
   ofKey,
+  operationOf,
   planFor,
   readsOf,
   type Effect,
@@ -20,14 +24,14 @@ import type { Played, PlayedRun } from './record.ts';
 
 export interface Judgement {
   violations: string[];
-  /** The sites where somebody else deployed at the same time, or which showed a deployment too late. */
+  /** The sites with a foreign deployment at the same time, or with a deployment shown too late. */
   apart: string[];
 }
 
-/** From its scheduling on a request is sent within 3 s, and given up 12 s after it. */
-const UNDER_WAY_MS = 12_000;
-const SENT_WITHIN_MS = 3_000;
-/** Between a read's arrival at the service and the record of its answer. */
+/** A request is over 14 s after its scheduling. A stalled worker takes it within 3 s, asks within 6 s, sends within 2 s. */
+const UNDER_WAY_MS = 14_000;
+const SENT_WITHIN_MS = 11_000;
+/** The time between a read's arrival at the service and the record of its answer. */
 const SLOW_READ_MS = 5_000;
 
 export function judge(played: Played): Judgement {
@@ -45,7 +49,7 @@ export function judge(played: Played): Judgement {
   };
 }
 
-/** I1: at most one of our deployments in flight per site, one of our backups per server. */
+/** I1: at most one of our deployments in flight per target, one of our backups per server. */
 function inFlight(facts: Facts): string[] {
   const ours = facts.effects.filter(({ by }) => by === 'api');
   return ours.flatMap((later, index) =>
@@ -54,6 +58,7 @@ function inFlight(facts: Facts): string[] {
       .filter((earlier) => earlier.kind === later.kind && earlier.target === later.target)
       .filter((earlier) => earlier.key !== later.key && later.startedMs < earlier.endMs)
       .filter((earlier) => !givenUp(facts, earlier, later))
+      .filter((earlier) => ![earlier, later].some((it) => isUnattended(facts, it)))
       .map(
         (earlier) =>
           `I1: two of our ${later.kind}s of ${later.target} in flight at once: ${cite(earlier.entry)} ends after ${cite(later.entry)}`,
@@ -61,28 +66,34 @@ function inFlight(facts: Facts): string[] {
   );
 }
 
-/** Nobody waits for it any more, and it could not be seen: a backup by its server never, a deployment while it lags. */
-function givenUp({ played }: Facts, earlier: Effect, later: Effect): boolean {
-  const lockId = earlier.kind === 'backup' ? backupServerId(earlier.target) : deploySiteId(earlier.target);
-  const runId = earlier.key?.split(':')[0];
-  const closed = played.operations.some(
-    ({ workflowId, parentRunId, closedMs }) =>
-      workflowId === lockId && parentRunId === runId && closedMs !== null && closedMs <= later.startedMs,
-  );
+function operationOfEffect(facts: Facts, { kind, target, key }: Effect) {
+  const lockId = kind === 'backup' ? backupServerId(target) : lockOf(target);
+  return operationOf(facts, lockId, key?.split(':')[0]);
+}
+
+/** It began after its operation had been terminated, with its request under way. */
+function isUnattended(facts: Facts, effect: Effect): boolean {
+  const operation = operationOfEffect(facts, effect);
+  return operation?.isTerminated === true && effect.startedMs >= (operation.closedMs ?? Infinity);
+}
+
+/** No run waits for it, and no read could show it: a server lists no backups, and a deployment can lag. */
+function givenUp(facts: Facts, earlier: Effect, later: Effect): boolean {
+  const closed = (operationOfEffect(facts, earlier)?.closedMs ?? Infinity) <= later.startedMs;
   const hidden = earlier.shownMs > later.startedMs - SENT_WITHIN_MS - SLOW_READ_MS;
   return closed && (earlier.kind === 'backup' || (hidden && earlier.lagMs > 0));
 }
 
 /** I2: at most one effect per request. */
 function onceEach(facts: Facts, run: PlayedRun): string[] {
-  const steps = run.input.siteIds.flatMap((siteId) => {
-    const effects = ofKey(facts.effects, deployKey(run, siteId));
+  const steps = namesOf(run).flatMap((target) => {
+    const effects = ofKey(facts.effects, deployKey(run, target));
     if (effects.length > 2)
-      return [`I2: ${effects.length} deployments of ${siteId} for one request: ${cites(effects)}`];
+      return [`I2: ${effects.length} deployments of ${target} for one request: ${cites(effects)}`];
     const [first, second] = effects;
     if (first === undefined || second === undefined) return [];
     const why = notExcused(facts, run, first, second);
-    return why === null ? [] : [`I2: two deployments of ${siteId} for one request, ${why}: ${cites(effects)}`];
+    return why === null ? [] : [`I2: two deployments of ${target} for one request, ${why}: ${cites(effects)}`];
   });
   const backups = ofKey(facts.effects, backupKey(run));
   const [first, second] = backups;
@@ -91,7 +102,7 @@ function onceEach(facts: Facts, run: PlayedRun): string[] {
   if (backups.length > 2) return [...steps, `${name}: ${cites(backups)}`];
   if (!isAmbiguous(facts, first, second)) return [...steps, `${name}, the first was answered: ${cites(backups)}`];
   if (second.startedMs - first.startedMs >= UNDER_WAY_MS - SENT_WITHIN_MS) return steps;
-  return [...steps, `${name}, the second while the first may have been under way: ${cites(backups)}`];
+  return [...steps, `${name}, the second while the first may have been in progress: ${cites(backups)}`];
 }
 
 const cites = (effects: Effect[]) => effects.map(({ entry }) => cite(entry)).join(' ');
@@ -99,7 +110,7 @@ const cites = (effects: Effect[]) => effects.map(({ entry }) => cite(entry)).joi
 const isAmbiguous = (facts: Facts, first: Effect, second: Effect) =>
   first.entry.fault !== null || deedsIn(facts, first.startedMs - 1_000, second.startedMs) > 0;
 
-/** Why a second deployment isn't excused by the service having shown no trace of the first, or null. */
+/** Why a second deployment is a violation although the service may have shown no trace of the first, or null. */
 function notExcused(facts: Facts, run: PlayedRun, first: Effect, second: Effect): string | null {
   const { settleMs, intervalMs, onAmbiguous } = planFor(run).deploy;
   const site = first.target;
@@ -121,22 +132,32 @@ function notExcused(facts: Facts, run: PlayedRun, first: Effect, second: Effect)
   const answered = between.filter(({ maybe, entry }) => maybe || entry.answered === 404);
   const times = [first.startedMs, ...answered.map(({ atMs }) => atMs), second.startedMs];
   const gapMs = Math.max(...times.slice(1).map((ms, index) => ms - times[index]!));
-  return gapMs <= intervalMs + 5_000 + SLOW_READ_MS + SENT_WITHIN_MS ? null : `and nobody watched for ${gapMs} ms`;
+  return gapMs <= intervalMs + 5_000 + SLOW_READ_MS + SENT_WITHIN_MS ? null : `and no read for ${gapMs} ms`;
 }
 
-/** I3: no deployment before the backup its run rests on was read as completed. */
+/** I3: no deployment before the backup of its run was read as completed. */
 function afterBackup(facts: Facts, run: PlayedRun): string[] {
   if (run.type !== 'backupThenDeploy') return [];
-  const keys = run.input.siteIds.map((siteId) => deployKey(run, siteId));
+  const keys = namesOf(run).map((target) => deployKey(run, target));
   const first = facts.triggers.find(({ idempotencyKey }) => keys.includes(idempotencyKey ?? ''));
   if (first === undefined) return [];
-  // A run that never closed told nothing; its own backup is known all the same.
+  // A run that never closed has no result, but its own backup is in the journal.
   const backupId = run.result?.backup?.backupId ?? ofKey(facts.effects, backupKey(run)).at(-1)?.id ?? null;
-  if (backupId === null) return [`I3: ${run.workflowId} rests on no backup, and sent ${cite(first)}`];
+  // Neither has a run that was terminated, and it may have used a backup of another run.
+  if (backupId === null && run.result === null && run.closedMs !== null) return afterSomeBackup(facts, run, first);
+  if (backupId === null) return [`I3: ${run.workflowId} uses no backup, and sent ${cite(first)}`];
   const reads = readsOf(facts, backupId, 0, msOf(first.at));
   if (reads.some(({ maybe, state }) => maybe && state === 'completed')) return [];
   const last = reads.at(-1);
   return [
     `I3: ${cite(first)} before backup ${backupId} of ${run.input.serverId} was read as completed, last read ${last === undefined ? 'none' : cite(last.entry)}`,
   ];
+}
+
+function afterSomeBackup(facts: Facts, { workflowId, input }: PlayedRun, first: JournalEntry): string[] {
+  const backups = facts.effects.filter(({ kind, target }) => kind === 'backup' && target === input.serverId);
+  const isRead = backups
+    .flatMap(({ id }) => readsOf(facts, id, 0, msOf(first.at)))
+    .some(({ maybe, state }) => maybe && state === 'completed');
+  return isRead ? [] : [`I3: ${workflowId} sent ${cite(first)}, and no backup was read as completed before`];
 }

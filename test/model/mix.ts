@@ -1,4 +1,4 @@
-/** How often, of a hundred, something is drawn. A mutated rule is looked for where it matters. */
+/** How often in a hundred draws something occurs. A broken rule is tested where it matters. */
 export interface Mix {
   /** `latest` shows a deployment late. */
   lag: number;
@@ -7,12 +7,12 @@ export interface Mix {
   readFault: number;
   cancel: number;
   push: number;
-  /** Somebody's push before the first run. */
+  /** A push by another user before the first run. */
   earlyPush: number;
-  /** Runs that want the same one site. */
+  /** Runs that deploy the same single site. */
   oneSite: number;
   minRuns: number;
-  /** Within which the scenarios of a batch begin. */
+  /** The time in which the scenarios of a batch begin. */
   spreadMs: number;
 }
 
@@ -29,5 +29,5 @@ export const EVERYTHING: Mix = {
   spreadMs: 12_000,
 };
 
-/** What differs where there is little time. */
+/** The differences of a short mix. */
 export const BRIEF: Partial<Mix> = { spreadMs: 2_000, never: 3 };

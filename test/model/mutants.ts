@@ -1,17 +1,15 @@
-/** The rules of Belay, each broken on purpose in one place, and where to look for the consequences. */
+/** The rules of Belay, each broken on purpose in one place, and the draws that show the consequences. */
+import { change, type Mutant } from '../mutants/mutant.ts';
 import type { Mix } from './mix.ts';
 
-export interface Mutant {
-  rule: string;
-  /** In this order; a text that isn't found any more is an error. */
-  changes: { file: string; from: string; to: string }[];
+/** A mutant that the judge of random scenarios notices. */
+export interface ModelMutant extends Mutant {
   mix: Partial<Mix>;
 }
 
-const change = (file: string, from: string, to: string) => ({ file: `src/${file}`, from, to });
 const AMBIGUOUS: Partial<Mix> = { triggerFault: 95, readFault: 5, cancel: 0, never: 0, push: 0, earlyPush: 0 };
 
-export const MUTANTS: Mutant[] = [
+export const MUTANTS: ModelMutant[] = [
   {
     rule: 'evidence ignored: any final status is ours',
     changes: [change('workflows/rules/verdict.ts', "if (seen.inProgress) return 'transition';", "return 'changed';")],
@@ -21,67 +19,71 @@ export const MUTANTS: Mutant[] = [
     rule: 'an ambiguous POST is sent again at once',
     changes: [
       change(
-        'workflows/deploy-site.ts',
-        'const found = await reconcile(deployment, question, { ...sent, ambiguities: ends.ambiguous });',
+        'workflows/operation/deploy-site.ts',
+        'const found = await reconcile(deployment, context, { ...sent, ambiguities: counts.ambiguous }, step.notBeforeMs);',
         "const found = 'send again' as Awaited<ReturnType<typeof reconcile>>;",
       ),
     ],
     mix: AMBIGUOUS,
   },
   {
-    rule: 'a lock of its own for every run',
+    rule: 'every run has its own lock',
     changes: [
-      change('workflows/run-deployments.ts', 'deploySiteId(siteId);', 'deploySiteId(siteId) + run.result.runId;'),
-      change('workflows/run-backup.ts', 'backupServerId(serverId);', 'backupServerId(serverId) + run.result.runId;'),
-      change('workflows/operation.ts', 'workflowId === lockId', 'workflowId.startsWith(lockId)'),
+      change('workflows/run/deploy-step.ts', 'lockIdOf(target);', 'lockIdOf(target) + run.result.runId;'),
+      change(
+        'workflows/run/backup-step.ts',
+        'backupServerId(serverId);',
+        'backupServerId(serverId) + run.result.runId;',
+      ),
+      change('workflows/operation/run-operation.ts', 'workflowId === lockId', 'workflowId.startsWith(lockId)'),
     ],
     mix: { oneSite: 100, minRuns: 4, cancel: 0 },
   },
   {
-    rule: 'the backup is not waited for',
+    rule: 'the run does not wait for the backup',
     changes: [
       change(
-        'workflows/backup-server.ts',
-        'return backupEnd(operation,',
-        "if (result.backupId !== null) return { outcome: 'completed', error: null };\n    return backupEnd(operation,",
+        'workflows/operation/backup-server.ts',
+        'return awaitBackup(operation,',
+        "if (result.backupId !== null) return { outcome: 'completed', error: null };\n    return awaitBackup(operation,",
       ),
     ],
     mix: {},
   },
   {
-    rule: 'a deployment follows whatever became of the backup',
-    changes: [change('workflows/runs.ts', "backup.outcome === 'completed' && ", '')],
+    rule: 'the run deploys regardless of the backup',
+    changes: [change('workflows/run/run-workflows.ts', "backup.outcome === 'completed' && ", '')],
     mix: {},
   },
   {
-    rule: 'a 5xx is taken to have had no effect',
-    changes: [change('activities/failures.ts', 'if (status === 429 ||', 'if (status >= 500 || status === 429 ||')],
+    rule: 'a 5xx counts as without effect',
+    changes: [change('activities/http/failures.ts', 'if (status === 429 ||', 'if (status >= 500 || status === 429 ||')],
     mix: AMBIGUOUS,
   },
   {
-    rule: 'a failed read is taken for a failed status',
+    rule: 'a failed read counts as a failed status',
     changes: [
       change(
-        'workflows/verdict-wait.ts',
-        'if (!answer.ok) return deletion(watcher, result.siteId, answer);',
+        'workflows/operation/await-verdict.ts',
+        'if (!answer.ok) return deletion(poller, result, answer);',
         "if (!answer.ok) return { kind: 'verdict', outcome: 'failed', evidence: 'changed' } as const;",
       ),
     ],
     mix: { readFault: 95, lag: 0 },
   },
   {
-    rule: 'a cancelled deployment is not_started, though triggered',
+    rule: 'not_started is reported after a trigger',
     changes: [
       change(
-        'workflows/wait.ts',
-        "return ended('cancelled', 'Cancelled', message);",
-        "return ended('not_started', 'Cancelled', message);",
+        'workflows/polling/poll-until.ts',
+        "return conclude('cancelled', 'Cancelled', message);",
+        "return conclude('not_started', 'Cancelled', message);",
       ),
     ],
     mix: { cancel: 90, never: 20 },
   },
   {
-    rule: 'one read settles it',
+    rule: 'one read is enough for settled',
     changes: [
       change('workflows/rules/verdict.ts', 'const SETTLED_READS = 4;', 'const SETTLED_READS = 1;'),
       change('workflows/rules/verdict.ts', 'nowMs - acceptedMs >= settleMs', 'nowMs - acceptedMs >= 0 * settleMs'),
@@ -89,33 +91,33 @@ export const MUTANTS: Mutant[] = [
     mix: { lag: 80 },
   },
   {
-    rule: 'a trace is looked for once only',
+    rule: 'only one read looks for a trace',
     changes: [
       change(
-        'workflows/reconcile.ts',
-        'const tries = Math.ceil((endsMs - beat.originMs) / intervalMs) - beat.lastSlot;',
+        'workflows/operation/reconcile-trigger.ts',
+        'const tries = Math.ceil((endsMs - schedule.originMs) / intervalMs) - schedule.lastTick;',
         'const tries = 1; void endsMs;',
       ),
     ],
     mix: AMBIGUOUS,
   },
   {
-    rule: "somebody else's deployment in progress is not waited for",
+    rule: "another user's deployment in progress is not waited for",
     changes: [
       change(
-        'workflows/baseline.ts',
-        "answer.state === 'in_progress' ? undefined : { baseline: answer }",
-        '{ baseline: answer }',
+        'workflows/operation/take-baseline.ts',
+        "if (answer.ok && answer.state !== 'in_progress') return",
+        'if (answer.ok) return',
       ),
     ],
     mix: { earlyPush: 100, lag: 60, push: 0, cancel: 0 },
   },
   {
-    rule: 'timed_out is told as completed',
+    rule: 'timed_out is reported as completed',
     changes: [
       change(
-        'workflows/verdict-wait.ts',
-        "return ended('timed_out', 'DeploymentTimedOut', `${name} had not ended ${state}`);",
+        'workflows/operation/await-verdict.ts',
+        "return conclude('timed_out', 'DeploymentTimedOut', `${name} had not finished ${state}`);",
         "return { outcome: 'completed', error: null };",
       ),
     ],

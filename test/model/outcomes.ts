@@ -1,14 +1,17 @@
-/** I4: every outcome agrees with what really happened, or the journal shows why it can't be told. Pure. */
-import { EVIDENCE, type BackupResult, type DeploymentResult } from '../../src/contract/run.ts';
-import { deploySiteId } from '../../src/contract/ids/workflow-ids.ts';
+/** I4: every outcome agrees with what really happened, or the journal shows why it is unknown. Pure. */
+import { EVIDENCE } from '../../src/contract/names.ts';
+import { backupServerId } from '../../src/contract/ids/workflow-ids.ts';
+import type { BackupResult, DeploymentResult } from '../../src/contract/run.ts';
 import {
   allowance,
   backupKey,
   cite,
   deedsIn,
   deployKey,
+  lockOf,
   msOf,
   ofKey,
+  operationOf,
   planFor,
   readsOf,
   stateOf,
@@ -24,10 +27,10 @@ export function judgeOutcomes(facts: Facts): { violations: string[]; apart: stri
     const { result } = run;
     if (result === null) return [];
     const whole = result.error?.type === 'Internal' || result.outcome === null;
-    const defects = whole ? [`I4: ${run.workflowId} ended by a defect: ${result.error?.message}`] : [];
+    const defects = whole ? [`I4: ${run.workflowId} ended with an internal error: ${result.error?.message}`] : [];
     const deployments = result.deployments.flatMap((deployment) => {
       if (!isApart(facts, run, deployment)) return deploymentProblem(facts, run, deployment) ?? [];
-      apart.push(deployment.siteId);
+      apart.push(deployment.target.id);
       return [];
     });
     const backup = result.backup === null ? null : backupProblem(facts, run, result.backup);
@@ -37,12 +40,12 @@ export function judgeOutcomes(facts: Facts): { violations: string[]; apart: stri
   return { violations, apart };
 }
 
-/** Somebody else deployed between our baseline and our verdict, or `latest` lagged longer than the settle time. */
-function isApart(facts: Facts, run: PlayedRun, { siteId, startedAt }: DeploymentResult): boolean {
-  const key = deployKey(run, siteId);
+/** Another user deployed between our baseline and our verdict, or `latest` lagged longer than the settle time. */
+function isApart(facts: Facts, run: PlayedRun, { target: { id: target }, startedAt }: DeploymentResult): boolean {
+  const key = deployKey(run, target);
   const { settleMs } = planFor(run).deploy;
-  const here = facts.effects.filter(({ kind, target }) => kind === 'deployment' && target === siteId);
-  const [fromMs, toMs] = [msOf(startedAt), endOf(facts, run, siteId)];
+  const here = facts.effects.filter((it) => it.kind === 'deployment' && it.target === target);
+  const [fromMs, toMs] = [msOf(startedAt), endOf(facts, run, target)];
   return here.some(
     (effect) =>
       (effect.key !== key && effect.shownMs >= fromMs && effect.startedMs <= toMs) ||
@@ -50,10 +53,9 @@ function isApart(facts: Facts, run: PlayedRun, { siteId, startedAt }: Deployment
   );
 }
 
-/** By Temporal: a workflow's own clock stands still while its task waits for a slot. */
-function endOf({ played }: Facts, { runId, closedMs }: PlayedRun, siteId: string): number {
-  const own = played.operations.find((it) => it.parentRunId === runId && it.workflowId === deploySiteId(siteId));
-  return own?.closedMs ?? closedMs ?? Infinity;
+/** By Temporal's clock: a workflow's own clock stops while its task waits for a slot. */
+function endOf(facts: Facts, { runId, closedMs }: PlayedRun, target: string): number {
+  return operationOf(facts, lockOf(target), runId)?.closedMs ?? closedMs ?? Infinity;
 }
 
 function wholeProblem({ result, cancelledMs, runId }: PlayedRun): string | null {
@@ -63,10 +65,10 @@ function wholeProblem({ result, cancelledMs, runId }: PlayedRun): string | null 
     return `completed, though a part is not: ${parts.map(({ outcome }) => outcome).join(', ')}`;
   if (result.outcome === 'failed' && !parts.some(({ outcome }) => outcome === 'failed'))
     return 'failed, though no part is';
-  return result.outcome === 'cancelled' && cancelledMs === null ? 'cancelled, though nobody asked for it' : null;
+  return result.outcome === 'cancelled' && cancelledMs === null ? 'cancelled without a request' : null;
 }
 
-/** What a part claims of an operation, against what became of it. */
+/** Compares the claimed outcome of an operation with the actual one. */
 function claim(outcome: 'completed' | 'failed', effect: Effect | undefined, reads: Read[]): string | null {
   if (effect === undefined) return `${outcome}, though nothing was begun`;
   if (effect.ends !== outcome) return `${outcome}, though ${cite(effect.entry)} ends ${effect.ends}`;
@@ -75,15 +77,18 @@ function claim(outcome: 'completed' | 'failed', effect: Effect | undefined, read
 }
 
 function deploymentProblem(facts: Facts, run: PlayedRun, deployment: DeploymentResult): string | null {
-  const { siteId, outcome, evidence } = deployment;
-  const key = deployKey(run, siteId);
+  const { outcome, evidence } = deployment;
+  const target = deployment.target.id;
+  const key = deployKey(run, target);
   const [ours, sent] = [ofKey(facts.effects, key), facts.triggers.filter((it) => it.idempotencyKey === key)];
-  const name = `site ${siteId}:`;
+  const name = `${target}:`;
   if (outcome === null) return `${name} no outcome`;
+  if (operationOf(facts, lockOf(target), run.runId)?.isTerminated === true)
+    return outcome === 'unknown' ? null : `${name} ${outcome}, though its operation was terminated`;
   if (outcome === 'not_started')
     return ours[0] === undefined ? null : `${name} not_started, though ${cite(ours[0].entry)}`;
-  const [fromMs, toMs] = [msOf(sent[0]?.at), endOf(facts, run, siteId)];
-  const reads = readsOf(facts, siteId, fromMs, toMs);
+  const [fromMs, toMs] = [msOf(sent[0]?.at), endOf(facts, run, target)];
+  const reads = readsOf(facts, target, fromMs, toMs);
   const moved = reads.filter(({ maybe, state }) => maybe && state === 'in_progress');
   if (outcome === 'completed' || outcome === 'failed') {
     const problem = claim(outcome, ours.at(-1), reads);
@@ -91,8 +96,8 @@ function deploymentProblem(facts: Facts, run: PlayedRun, deployment: DeploymentR
     if (problem === null && !moves) return `${name} transition, though it never was in progress`;
     return problem === null ? weakness(run, deployment) : `${name} ${problem}`;
   }
-  if (outcome === 'cancelled') return run.cancelledMs === null ? `${name} cancelled, though nobody asked for it` : null;
-  // A request given to a worker that died with it can't be told from one that was sent.
+  if (outcome === 'cancelled') return run.cancelledMs === null ? `${name} cancelled without a request` : null;
+  // A request lost with its worker cannot be distinguished from one that was sent.
   if (sent.length === 0 && deedsIn(facts, msOf(deployment.startedAt) - 1_000, toMs) > 0) return null;
   if (sent.length === 0) return `${name} ${outcome}, though nothing was sent`;
   if (outcome === 'timed_out') return notTimedOut(facts, run, deployment, reads, ours.at(-1));
@@ -103,28 +108,28 @@ function deploymentProblem(facts: Facts, run: PlayedRun, deployment: DeploymentR
   return open ? null : `${name} unknown, though every request was answered and it was seen in progress`;
 }
 
-function weakness(run: PlayedRun, { siteId, evidence }: DeploymentResult): string | null {
+function weakness(run: PlayedRun, { target: { id }, evidence }: DeploymentResult): string | null {
   const { minEvidence } = planFor(run).deploy;
   if (evidence !== null && EVIDENCE.indexOf(evidence) <= EVIDENCE.indexOf(minEvidence)) return null;
-  return `site ${siteId}: a verdict by ${evidence}, though ${minEvidence} was asked for`;
+  return `${id}: a verdict by ${evidence}, though ${minEvidence} was asked for`;
 }
 
 function notTimedOut(
   facts: Facts,
   run: PlayedRun,
-  { siteId, lastStatus, endedAt }: DeploymentResult,
+  { target: { id: target }, lastStatus, endedAt }: DeploymentResult,
   reads: Read[],
   ours: Effect | undefined,
 ): string | null {
-  const name = `site ${siteId}: timed_out`;
-  if (lastStatus === null || stateOf(lastStatus) !== 'in_progress') return `${name}, though it said "${lastStatus}"`;
+  const name = `${target}: timed_out`;
+  if (lastStatus === null || stateOf(lastStatus) !== 'in_progress') return `${name} with status "${lastStatus}"`;
   const { tries } = planFor(run).deploy;
   const answered = reads.filter(({ maybe }) => maybe).length;
   if (answered < tries) return `${name} after ${answered} of ${tries} reads`;
   const after = reads.filter(
     ({ atMs, sure, state }) => sure && state !== 'in_progress' && atMs >= (ours?.endMs ?? 0) && atMs < msOf(endedAt),
   );
-  const lost = allowance(facts, run, siteId, reads[0]?.atMs ?? 0, msOf(endedAt));
+  const lost = allowance(facts, run, target, reads[0]?.atMs ?? 0, msOf(endedAt));
   return after.length <= lost ? null : `${name}, though its end was read: ${cite(after[0]!.entry)}`;
 }
 
@@ -133,6 +138,11 @@ function backupProblem(facts: Facts, run: PlayedRun, backup: BackupResult): stri
   const name = `backup of ${serverId}:`;
   const own = ofKey(facts.effects, backupKey(run));
   if (outcome === null) return `${name} no outcome`;
+  if (operationOf(facts, backupServerId(serverId), run.runId)?.isTerminated === true) {
+    // A cancelled run no longer waits for its backup.
+    const fits = outcome === 'unknown' || (outcome === 'cancelled' && run.cancelledMs !== null);
+    return fits ? null : `${name} ${outcome}, though its operation was terminated`;
+  }
   if (outcome === 'not_started')
     return own[0] === undefined ? null : `${name} not_started, though ${cite(own[0].entry)}`;
   const effect = facts.effects.find(({ kind, id }) => kind === 'backup' && id === backupId);
@@ -142,12 +152,12 @@ function backupProblem(facts: Facts, run: PlayedRun, backup: BackupResult): stri
     const problem = claim(outcome, effect, reads);
     return problem === null ? null : `${name} ${problem}`;
   }
-  if (outcome === 'cancelled') return run.cancelledMs === null ? `${name} cancelled, though nobody asked for it` : null;
+  if (outcome === 'cancelled') return run.cancelledMs === null ? `${name} cancelled without a request` : null;
   if (outcome === 'timed_out') {
     const { tries } = planFor(run).backup;
     const answered = reads.filter(({ maybe }) => maybe).length;
     if (answered < tries) return `${name} timed_out after ${answered} of ${tries} reads`;
-    return stateOf(lastStatus ?? '') === 'in_progress' ? null : `${name} timed_out, though it said "${lastStatus}"`;
+    return stateOf(lastStatus ?? '') === 'in_progress' ? null : `${name} timed_out with status "${lastStatus}"`;
   }
   const sent = facts.triggers.filter(({ request }) => request.includes(`/servers/${serverId}/backups`));
   const troubled = [...sent, ...reads.map(({ entry }) => entry)].some(

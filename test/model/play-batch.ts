@@ -6,6 +6,7 @@ import type { Batch, Deed } from './batch.ts';
 import { judge, type Judgement } from './judge.ts';
 import { play, type Part } from './play.ts';
 import type { Done, Played, PlayedOperation } from './record.ts';
+import { refuseStaleDist } from '../support/stale-dist.ts';
 import { CLI } from './workers.ts';
 
 export interface Draw extends Judgement {
@@ -13,16 +14,17 @@ export interface Draw extends Judgement {
   /** When its batch began. */
   beganMs: number;
   played: Played;
-  /** A worker or server was killed while a run of it was open. */
+  /** Whether a worker or server was killed during one of its runs. */
   killed: boolean;
 }
 
-/** No play takes as long; what is open then never closes. */
+/** No play takes this long. A run still open then never closes. */
 const PATIENCE_MS = 300_000;
 const OPERATIONS_CLOSE_MS = 120_000;
 
-/** @param cli the program whose worker is judged */
+/** @param cli the program whose worker is tested */
 export async function playBatch(batch: Batch, cli: string = CLI): Promise<Draw[]> {
+  if (cli === CLI) refuseStaleDist();
   const arena = await openArena(cli, batch.workers);
   try {
     const beganMs = Date.now();
@@ -51,7 +53,7 @@ function drawOf(part: Part, index: number, operations: PlayedOperation[], deeds:
   return { index, played, killed, ...judge(played) };
 }
 
-/** Null where its moment never came. */
+/** Null if its moment never came. */
 async function perform(arena: Arena, deed: Deed, beganMs: number, over: AbortSignal): Promise<Done | null> {
   const { moment } = deed;
   let sent = 0;
@@ -64,13 +66,13 @@ async function perform(arena: Arena, deed: Deed, beganMs: number, over: AbortSig
   };
   while (!isTime()) {
     if (over.aborted) return null;
-    // Quick enough to come between a request and the record of its answer.
+    // Fast enough to act between a request and the record of its answer.
     await sleep(2);
   }
   return inTurn(arena, deed);
 }
 
-/** One after the other: two at once would undo each other. */
+/** One at a time, because two at once would undo each other. */
 const turns = new WeakMap<Arena, Promise<unknown>>();
 
 async function inTurn(arena: Arena, deed: Deed): Promise<Done> {
@@ -84,17 +86,18 @@ async function inTurn(arena: Arena, deed: Deed): Promise<Done> {
   return turn;
 }
 
-/** Backups go on after their runs; a lock that is never freed is found here. */
+/** Backups continue after their runs. A lock that is never released is found here. */
 async function closedOperations({ client }: Arena): Promise<PlayedOperation[]> {
   const deadlineMs = Date.now() + OPERATIONS_CLOSE_MS;
   for (;;) {
     const operations: PlayedOperation[] = [];
     for await (const info of client.workflow.list({ query: `WorkflowType IN ('backupServer', 'deploySite')` })) {
-      const { workflowId, parentExecution, closeTime } = info;
+      const { workflowId, parentExecution, closeTime, status } = info;
       operations.push({
         workflowId,
         parentRunId: parentExecution?.runId ?? null,
         closedMs: closeTime?.getTime() ?? null,
+        isTerminated: status.name === 'TERMINATED',
       });
     }
     if (operations.every(({ closedMs }) => closedMs !== null) || Date.now() > deadlineMs) return operations;

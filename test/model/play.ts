@@ -1,20 +1,21 @@
-/** Plays one scenario: its runs, cancellations and outside actors at their moments, until every run has closed. */
+/** Plays one scenario with its runs, cancellations and outside actors until every run has closed. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Fault } from '../../src/sandbox/hosting/faults.ts';
 import type { Arena } from './arena.ts';
 import { cancel, follow, startPatiently, type StartedRun } from './following.ts';
 import type { Played, PlayedRun } from './record.ts';
 import type { Act, Scenario } from './scenario.ts';
+import { resourceNamed } from './targets.ts';
 
 export interface Stage {
   arena: Arena;
-  /** Makes the names of a scenario its own. */
+  /** Makes the names of a scenario unique. */
   prefix: string;
-  /** Ends a play whose runs don't close. */
+  /** Ends a play whose runs do not close. */
   late: AbortSignal;
 }
 
-/** What the deeds of the batch and Temporal's list add to. */
+/** The part that the deeds of the batch and Temporal's list complete. */
 export type Part = Pick<Played, 'scripts' | 'runs' | 'journal'>;
 
 export async function play(scenario: Scenario, stage: Stage): Promise<Part> {
@@ -23,9 +24,9 @@ export async function play(scenario: Scenario, stage: Stage): Promise<Part> {
   await sleep(scenario.startMs);
   const scripts = Object.fromEntries(Object.entries(scenario.scripts).map(([name, list]) => [prefix + name, list]));
   for (const [id, list] of Object.entries(scripts)) {
-    sandbox.script(id.startsWith(`${prefix}a`) ? { site: id } : { server: id }, ...list);
+    sandbox.script(resourceNamed(id), ...list);
   }
-  for (const site of scenario.past) sandbox.act({ site: prefix + site });
+  for (const name of scenario.past) sandbox.act(resourceNamed(prefix + name));
   const ofReads = scenario.faults.filter(({ route }) => route === 'backup');
   sandbox.fault(...scenario.faults.filter(({ route }) => route !== 'backup').map((fault) => onOwn(fault, prefix)));
   const stopAiming = aimAtBackups(stage, ofReads);
@@ -50,7 +51,7 @@ export async function play(scenario: Scenario, stage: Stage): Promise<Part> {
 
 const onOwn = (fault: Fault, prefix: string): Fault => ({ ...fault, target: prefix + fault.target });
 
-/** A backup has no id before it is made: its faults wait for it. */
+/** A backup has no id before it is made, so its faults wait for it. */
 function aimAtBackups({ arena: { sandbox }, prefix }: Stage, faults: Fault[]): () => void {
   let looked = 0;
   const look = () => {
@@ -67,12 +68,12 @@ function aimAtBackups({ arena: { sandbox }, prefix }: Stage, faults: Fault[]): (
 }
 
 function actOutside({ arena: { sandbox }, prefix }: Stage, act: Act): void {
-  if (act.do === 'push') sandbox.act({ site: prefix + act.site });
+  if (act.do === 'push') sandbox.act(resourceNamed(prefix + act.target));
   if (act.do === 'back up') sandbox.act({ server: prefix + act.server });
-  if (act.do === 'delete site') sandbox.remove({ site: prefix + act.site });
+  if (act.do === 'delete') sandbox.remove(resourceNamed(prefix + act.target));
 }
 
-/** Several starts with one key are one run; whoever cancelled it did so for all. */
+/** Several starts with one key are one run, so one cancellation cancels all of them. */
 function once(runs: PlayedRun[]): PlayedRun[] {
   const byId = new Map<string, PlayedRun>();
   for (const run of runs) {
@@ -92,7 +93,7 @@ function ownJournal({ arena: { sandbox }, prefix }: Stage): Played['journal'] {
     const backup = /\/backups\/([^/]+)$/.exec(request)?.[1];
     return (
       isOwn(began?.target) ||
-      isOwn(/(?:\/|site |server )([^/ ]+-[as]\d)/.exec(request)?.[1]) ||
+      isOwn(/(?:\/|site |app |server )([^/ ]+-[abs]\d)/.exec(request)?.[1]) ||
       backups.includes(backup ?? '')
     );
   });

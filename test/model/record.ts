@@ -1,16 +1,17 @@
-/** What a played scenario leaves behind: all that is judged. */
-import type { RunInput, RunResult, RunType } from '../../src/contract/run.ts';
+/** The record of a played scenario, which the judge reads. */
+import type { RunInput, RunResult } from '../../src/contract/run.ts';
+import type { RunType } from '../../src/contract/names.ts';
 import type { ScriptPart } from '../../src/sandbox/hosting/script.ts';
 import type { JournalEntry } from '../../src/sandbox/hosting/state.ts';
 import type { Deed } from './batch.ts';
 
 export interface Played {
-  /** By the real id of a site or server. */
+  /** By the actual id of a site or server. */
   scripts: Record<string, ScriptPart[]>;
   journal: JournalEntry[];
   runs: PlayedRun[];
   operations: PlayedOperation[];
-  /** What was done to workers and server while it was played. */
+  /** The faults of workers and server during the play. */
   deeds: Done[];
 }
 
@@ -20,27 +21,29 @@ export interface PlayedRun {
   runId: string;
   input: RunInput;
   startedMs: number;
-  /** Null where its cancellation was never asked for. */
+  /** Null if its cancellation was never requested. */
   cancelledMs: number | null;
   closedMs: number | null;
   result: RunResult | null;
-  /** Waits for it that ended though nobody asked for that. */
+  /** The number of waits for it that ended without a request. */
   waitsEnded: string[];
 }
 
 /** An execution of `backupServer` or `deploySite`, as Temporal lists it. */
 export interface PlayedOperation {
   workflowId: string;
-  /** Of the run that started it. */
+  /** The id of the run that started it. */
   parentRunId: string | null;
   closedMs: number | null;
+  /** By an operator: its request may have been under way. */
+  isTerminated: boolean;
 }
 
 export interface Done {
   what: Deed['what'];
-  /** What was asked for; it takes longer until all is up again. */
+  /** The requested duration. Recovery takes longer. */
   forMs: number;
   fromMs: number;
-  /** Until it was undone. */
+  /** When it was undone. */
   toMs: number;
 }

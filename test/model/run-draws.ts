@@ -1,17 +1,20 @@
-/** What a run is asked for. */
+/** Draws the input of a run. */
 import fc from 'fast-check';
-import type { RunInput, RunType } from '../../src/contract/run.ts';
-import { between, chance, SITES } from './chance.ts';
+import type { RunInput } from '../../src/contract/run.ts';
+import type { RunType } from '../../src/contract/names.ts';
+import { targetsInput } from '../../src/contract/target.ts';
+import { between, chance, TARGETS } from './chance.ts';
 import type { Mix } from './mix.ts';
+import { targetNamed } from './targets.ts';
 
 export interface RunDraw {
   type: RunType;
-  /** With names in place of ids. */
+  /** With names instead of ids. */
   input: RunInput;
   /** The same key is the same run. */
   key: string;
   again: boolean;
-  /** Rest on the backup that somebody else began. */
+  /** Adopt the backup that another user began. */
   given: boolean;
 }
 
@@ -38,15 +41,15 @@ export function run(mix: Mix): fc.Arbitrary<RunDraw> {
       ...(minEvidence === null ? {} : { minEvidence }),
       ...(after === null ? {} : { onAmbiguous: after }),
     }));
-  const sites = fc.oneof(
+  const names = fc.oneof(
     { weight: mix.oneSite, arbitrary: fc.constant<string[]>(['a1']) },
-    { weight: 100 - mix.oneSite, arbitrary: fc.shuffledSubarray(SITES, { minLength: 1, maxLength: 3 }) },
+    { weight: 100 - mix.oneSite, arbitrary: fc.shuffledSubarray(TARGETS, { minLength: 1, maxLength: 3 }) },
   );
   return fc
     .record({
       kind: fc.constantFrom('run', 'run', 'run', 'deploy', 'deploy', 'backup'),
       server: fc.constantFrom('s1', 's1', 's1', 's2'),
-      sites,
+      names,
       backup,
       deploy,
       key: chance(20, fc.constantFrom('k1', 'k2')),
@@ -62,7 +65,7 @@ export function run(mix: Mix): fc.Arbitrary<RunDraw> {
 interface Drawn {
   kind: string;
   server: string;
-  sites: string[];
+  names: string[];
   backup: NonNullable<RunInput['backup']>;
   deploy: NonNullable<RunInput['deploy']>;
   key: string | null;
@@ -73,7 +76,7 @@ interface Drawn {
   keepGoing: boolean;
 }
 
-function runDraw({ kind, server, sites, backup, deploy, ...rest }: Drawn): RunDraw {
+function runDraw({ kind, server, names, backup, deploy, ...rest }: Drawn): RunDraw {
   const [backsUp, deploys] = [kind !== 'deploy', kind !== 'backup'];
   return {
     type: kind === 'run' ? 'backupThenDeploy' : kind === 'backup' ? 'backupOnly' : 'deployOnly',
@@ -81,7 +84,7 @@ function runDraw({ kind, server, sites, backup, deploy, ...rest }: Drawn): RunDr
     again: rest.again,
     given: backsUp && rest.given === true,
     input: {
-      siteIds: deploys ? sites : [],
+      ...targetsInput(deploys ? names.map(targetNamed) : []),
       ...(backsUp ? { serverId: server, backup } : {}),
       ...(deploys ? { deploy } : {}),
       ...(rest.ifBusy === null ? {} : { ifBusy: rest.ifBusy }),

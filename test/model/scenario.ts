@@ -1,19 +1,19 @@
-/** What is drawn: a few servers and sites of their own, how their operations go, what goes wrong, and who does what. */
+/** The draw: a few servers and sites, the scripts of their operations, the faults, and the actions of each actor. */
 import fc from 'fast-check';
 import type { Fault } from '../../src/sandbox/hosting/faults.ts';
 import type { ScriptPart } from '../../src/sandbox/hosting/script.ts';
-import { between, chance, listOf, SERVERS, SITES } from './chance.ts';
+import { between, chance, listOf, SERVERS, TARGETS } from './chance.ts';
 import { readFault, triggerFault } from './fault-draws.ts';
 import type { Mix } from './mix.ts';
 import { run, type RunDraw } from './run-draws.ts';
 
-/** Names are `a1`, `a2`, `a3` for sites and `s1`, `s2` for servers; each play makes them its own. */
+/** Names are `a1`, `a2` for sites, `b1` for an app and `s1`, `s2` for servers. Each play makes them unique. */
 export interface Scenario {
-  /** When it begins, within its batch. */
+  /** The start of the scenario within its batch. */
   startMs: number;
-  /** How the operations on a site or server go, in their order, whoever begins them. */
+  /** The scripts of the operations on a target or server, in order, for every actor. */
   scripts: Record<string, ScriptPart[]>;
-  /** Sites that were deployed before: the first of their scripts. */
+  /** Targets with an earlier deployment, which uses the first of their scripts. */
   past: string[];
   /** The target of a fault of a backup's reads is its server. */
   faults: Fault[];
@@ -23,7 +23,7 @@ export interface Scenario {
 
 export type Act = { atMs: number } & (
   | { do: 'start' | 'cancel'; run: number }
-  | { do: 'push' | 'delete site'; site: string }
+  | { do: 'push' | 'delete'; target: string }
   | { do: 'back up'; server: string }
 );
 
@@ -65,9 +65,9 @@ function acts(mix: Mix, runs: number): fc.Arbitrary<Act[]> {
   const push = fc.record({
     atMs: between(0, 5_000),
     do: fc.constant('push' as const),
-    site: fc.constantFrom(...SITES),
+    target: fc.constantFrom(...TARGETS),
   });
-  const early = fc.record({ atMs: fc.constant(0), do: fc.constant('push' as const), site: fc.constant('a1') });
+  const early = fc.record({ atMs: fc.constant(0), do: fc.constant('push' as const), target: fc.constant('a1') });
   const other = fc.record({
     atMs: between(0, 5_000),
     do: fc.constant('back up' as const),
@@ -75,8 +75,8 @@ function acts(mix: Mix, runs: number): fc.Arbitrary<Act[]> {
   });
   const remove = fc.record({
     atMs: between(0, 9_000),
-    do: fc.constant('delete site' as const),
-    site: fc.constantFrom(...SITES),
+    do: fc.constant('delete' as const),
+    target: fc.constantFrom(...TARGETS),
   });
   return fc
     .tuple(
@@ -89,7 +89,7 @@ function acts(mix: Mix, runs: number): fc.Arbitrary<Act[]> {
     .map(([own, ...others]) => [...others.flat(), ...own.flat()].sort((a, b) => a.atMs - b.atMs));
 }
 
-/** A key that comes again asks for the same, or is refused. */
+/** A repeated key has the same input, or it would be rejected. */
 const sameForSameKey = (runs: RunDraw[]): RunDraw[] =>
   runs.map((run) => (run.key !== '' && run.again ? runs.find(({ key }) => key === run.key)! : run));
 
@@ -99,8 +99,8 @@ export function scenario(mix: Mix): fc.Arbitrary<Scenario> {
   return fc
     .tuple(
       between(0, mix.spreadMs),
-      fc.tuple(...[...SERVERS, ...SITES].map(scripts)),
-      fc.subarray(SITES),
+      fc.tuple(...[...SERVERS, ...TARGETS].map(scripts)),
+      fc.subarray(TARGETS),
       fc.array(past, { minLength: 3, maxLength: 3 }),
       fc.array(chance(mix.triggerFault, triggerFault), { minLength: 2, maxLength: 2 }),
       fc.array(chance(mix.readFault, readFault), { minLength: 3, maxLength: 3 }),

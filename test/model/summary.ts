@@ -1,4 +1,4 @@
-/** What a number of draws found, in words. */
+/** The results of a number of draws as text. */
 import type { Batch } from './batch.ts';
 import { cite } from './facts.ts';
 import type { Draw } from './play-batch.ts';
@@ -9,7 +9,7 @@ export interface Summary {
   apart: number;
   violations: number;
   waitsEnded: number;
-  /** Triggers of deployments whose effect was in doubt. */
+  /** Triggers of deployments with an unknown effect. */
   ambiguous: number;
   outcomes: Record<string, number>;
 }
@@ -41,7 +41,7 @@ export function addDraws(summary: Summary, draws: Draw[]): void {
 
 export function summaryText({ draws, killed, apart, violations, waitsEnded, ambiguous, outcomes }: Summary): string {
   const runs = Object.entries(outcomes).map(([outcome, count]) => `${count} ${outcome}`);
-  const found = `${violations} in violation, ${waitsEnded} waits ended unasked, ${ambiguous} ambiguous triggers`;
+  const found = `${violations} in violation, ${waitsEnded} unrequested ends of waits, ${ambiguous} ambiguous triggers`;
   return `${draws} draws, ${killed} with a SIGKILL, ${apart} apart, ${found}; runs: ${runs.join(', ')}`;
 }
 
@@ -49,11 +49,11 @@ export function summaryText({ draws, killed, apart, violations, waitsEnded, ambi
 export function violationText({ index, beganMs, violations, played }: Draw, batch: Batch, repeat: string): string {
   if (violations.length === 0) return '';
   const scenario = batch.scenarios[index]!;
-  // Alone it sends fewer requests: what was done to it comes at its time.
+  // A scenario alone sends fewer requests, so its deeds use times instead of request counts.
   const deeds = played.deeds.map(({ what, forMs, fromMs }) => ({ what, forMs, moment: { atMs: fromMs - beganMs } }));
   const alone: Batch = { ...batch, deeds, scenarios: [scenario] };
   const runs = played.runs.map(({ workflowId, runId, result }) => {
-    const parts = result?.deployments.map((it) => `${it.siteId} ${it.outcome} by ${it.evidence}`).join(', ');
+    const parts = result?.deployments.map((it) => `${it.target.id} ${it.outcome} by ${it.evidence}`).join(', ');
     return `${workflowId} (${runId}): ${result?.outcome}, backup ${result?.backup?.outcome}, ${parts}; ${result?.error?.message}`;
   });
   return [

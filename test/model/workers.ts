@@ -1,4 +1,4 @@
-/** `belay worker` processes that are killed, stopped, and started again as a supervisor would. */
+/** `belay worker` processes that are killed, stopped, and restarted as by a supervisor. */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
@@ -10,9 +10,9 @@ const RESTART_PAUSE_MS = 300;
 const READY_TIMEOUT_MS = 90_000;
 
 export interface SupervisedWorker {
-  /** Resolves once it polls. */
+  /** Resolves when it polls. */
   ready(): Promise<void>;
-  /** Ends it for so long. */
+  /** Ends it for this time. */
   down(signal: 'SIGKILL' | 'SIGTERM', forMs: number | Promise<unknown>): Promise<void>;
   pause(forMs: number): Promise<void>;
   close(): Promise<void>;
