@@ -1,0 +1,181 @@
+/**
+ * One workflow execution in the cache of a worker, as the SDK's core runs it: it replays what history has, makes local
+ * activities inside the task, and hands over the commands when nothing is left to do.
+ */
+import type { Payload } from '@temporalio/common';
+import { readCommand, type LocalActivity } from './commands.ts';
+import { compare } from './compare.ts';
+import type { Commanded, HistoryEvent, Outcome } from './events.ts';
+import { inOrder, jobOf, localJob } from './jobs.ts';
+import type { ExecutionFacts, Job, Sandboxes } from './sdk.ts';
+import { stepsOf, withoutIds, type Step } from './steps.ts';
+
+/** The end of a task: the commands, and whether it ends only to be taken again because a local activity takes long. */
+export interface Completion {
+  commands: Commanded[];
+  goesOn: boolean;
+  /** Changes of the SDK's behaviour that the code now relies on. */
+  flags: number[];
+}
+
+export interface TaskHost {
+  nowMs(): number;
+  /** @returns the outcome, whenever it is there */
+  runLocal(local: LocalActivity): Promise<Outcome>;
+  /** Resolves at that time. */
+  until(ms: number): Promise<void>;
+}
+
+export interface Cached {
+  /** Feeds all completed tasks of a history. @throws Nondeterminism */
+  replayAll(history: readonly HistoryEvent[]): Promise<void>;
+  /** @param history up to the start of the task */
+  runTask(history: readonly HistoryEvent[], host: TaskHost): Promise<Completion>;
+  /** @throws Error if the code has no such query */
+  query(name: string): Promise<Payload>;
+  dispose(): Promise<void>;
+}
+
+interface Resolved {
+  local: LocalActivity;
+  outcome: Outcome;
+}
+
+export async function openCached(sandboxes: Sandboxes, facts: ExecutionFacts): Promise<Cached> {
+  const code = await sandboxes.open(facts);
+  const running = new Map<number, LocalActivity>();
+  const begun = new Set<number>();
+  const done: Resolved[] = [];
+  const known = new Set<number>();
+  let doneUntilId = 0;
+  let nowMs = 0;
+  let wake = () => {};
+
+  async function runTask(history: readonly HistoryEvent[], host: TaskHost): Promise<Completion> {
+    const steps = stepsOf(history, doneUntilId);
+    const live = steps.pop();
+    if (live?.commanded !== null) throw new Error('no task to do');
+    for (const step of steps) await replay(step);
+    doneUntilId = live.startedId;
+    return make(live, host);
+  }
+
+  async function activate(step: Step, jobs: Job[], atMs = step.atMs): Promise<Commanded[]> {
+    const isReplaying = step.commanded !== null;
+    // In core the time of a workflow never goes back.
+    nowMs = Math.max(nowMs, atMs);
+    const activation = {
+      atMs: nowMs,
+      historyLength: step.startedId,
+      isReplaying,
+      jobs: inOrder(jobs),
+      flags: step.flags,
+    };
+    const { commands, flags } = await code.activate(activation);
+    for (const flag of flags) known.add(flag);
+    const read = commands.map(readCommand);
+    for (const it of read) if (it.kind === 'local') running.set(it.local.seq, it.local);
+    return read.filter((it) => it.kind !== 'local');
+  }
+
+  const newOf = (step: Step) => [...known].filter((flag) => !step.flags.includes(flag));
+
+  /** Feeds a completed task again. @throws Nondeterminism */
+  async function replay(step: Step): Promise<void> {
+    const recorded = step.commanded ?? [];
+    const made: Commanded[] = [];
+    const markers = recorded.filter((it) => it.kind === 'localActivity');
+    let jobs = jobsOf(step.incoming, facts);
+    let atMs = step.atMs;
+    while (jobs.length > 0 || markers.some(({ seq }) => running.has(seq))) {
+      if (jobs.length > 0) take(made, await activate(step, jobs, atMs));
+      const next = markers.find(({ seq }) => running.has(seq));
+      jobs = [];
+      if (next === undefined) break;
+      const { type, summary } = running.get(next.seq)!;
+      running.delete(next.seq);
+      made.push({ ...withoutIds(next), type, summary } as Commanded);
+      atMs = next.completedMs;
+      jobs = [localJob(next.seq, next.type, next.outcome)];
+    }
+    compare(`${facts.workflowId}, task ${step.startedId}`, made, recorded.map(withoutIds));
+    doneUntilId = step.startedId;
+  }
+
+  async function make(step: Step, host: TaskHost): Promise<Completion> {
+    const commands: Commanded[] = [];
+    const act = async (jobs: Job[], atMs?: number) => {
+      if (jobs.length > 0) take(commands, await activate(step, jobs, atMs));
+      // After a replay, those without an outcome in history are made again.
+      for (const local of running.values()) {
+        if (begun.has(local.seq)) continue;
+        begun.add(local.seq);
+        void host.runLocal(local).then((outcome) => {
+          done.push({ local, outcome });
+          wake();
+        });
+      }
+    };
+    // Core takes a task again before it times out.
+    let isLate = false;
+    void host.until(step.atMs + 0.8 * facts.taskTimeoutMs).then(() => {
+      isLate = true;
+      wake();
+    });
+    await act(jobsOf(step.incoming, facts));
+    while (running.size > 0 && !commands.some(isClosing)) {
+      const resolved = done.shift();
+      if (resolved === undefined) {
+        if (isLate) return { commands, goesOn: true, flags: newOf(step) };
+        await new Promise<void>((resolve) => (wake = resolve));
+        continue;
+      }
+      const { local, outcome } = resolved;
+      running.delete(local.seq);
+      const { seq, type, summary } = local;
+      commands.push({ kind: 'localActivity', seq, type, completedMs: host.nowMs(), outcome, summary });
+      await act([localJob(seq, type, outcome)], host.nowMs());
+    }
+    return { commands, goesOn: false, flags: newOf(step) };
+  }
+
+  async function replayAll(history: readonly HistoryEvent[]): Promise<void> {
+    for (const step of stepsOf(history, doneUntilId)) if (step.commanded !== null) await replay(step);
+  }
+
+  async function query(queryType: string): Promise<Payload> {
+    const jobs = [
+      { variant: 'queryWorkflow' as const, queryWorkflow: { queryId: 'q', queryType, arguments: [], headers: {} } },
+    ];
+    const { commands } = await code.activate({
+      atMs: nowMs,
+      historyLength: doneUntilId,
+      isReplaying: true,
+      jobs,
+      flags: [],
+    });
+    const [answer] = commands.map(({ respondToQuery }) => respondToQuery);
+    if (!answer?.succeeded)
+      throw new Error(`${facts.workflowId} does not answer ${queryType}: ${answer?.failed?.message}`);
+    return answer.succeeded.response as Payload;
+  }
+
+  return { replayAll, runTask, query, dispose: () => code.dispose() };
+}
+
+const jobsOf = (incoming: readonly HistoryEvent[], facts: ExecutionFacts): Job[] =>
+  incoming.flatMap((event) => jobOf(event, facts) ?? []);
+
+/** Adds commands. A timer that is canceled before the server heard of it never was. */
+function take(commands: Commanded[], more: readonly Commanded[]): void {
+  for (const command of more) {
+    const unsent =
+      command.kind === 'timerCanceled'
+        ? commands.findIndex((it) => it.kind === 'timerStarted' && it.seq === command.seq)
+        : -1;
+    if (unsent === -1) commands.push(command);
+    else commands.splice(unsent, 1);
+  }
+}
+
+export const isClosing = ({ kind }: { kind: string }): boolean => kind === 'completed' || kind === 'failed';

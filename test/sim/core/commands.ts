@@ -1,0 +1,106 @@
+/** What the commands of workflow code ask for. A command that Belay does not use is an error: model it first. */
+import type { Payload } from '@temporalio/common';
+import type { coresdk } from '@temporalio/proto';
+import type { ActivityOptions, Commanded, Memo } from './events.ts';
+import { durationMs, type Command } from './sdk.ts';
+
+export interface LocalActivity {
+  seq: number;
+  type: string;
+  input: Payload[];
+  startToCloseMs: number;
+  summary: Payload | null;
+}
+
+export type Asked = Commanded | { kind: 'local'; local: LocalActivity };
+
+type RetryPolicy = coresdk.workflow_commands.IScheduleActivity['retryPolicy'];
+
+export function readCommand(command: Command): Asked {
+  const summary = (command.userMetadata?.summary as Payload | null | undefined) ?? null;
+  const {
+    startTimer,
+    cancelTimer,
+    scheduleActivity,
+    scheduleLocalActivity: local,
+    startChildWorkflowExecution: child,
+    cancelChildWorkflowExecution: cancelChild,
+    signalExternalWorkflowExecution: signal,
+    upsertWorkflowSearchAttributes: attributes,
+    completeWorkflowExecution: complete,
+    failWorkflowExecution: fail,
+  } = command;
+  if (startTimer)
+    return { kind: 'timerStarted', seq: startTimer.seq!, ms: durationMs(startTimer.startToFireTimeout), summary };
+  if (cancelTimer) return { kind: 'timerCanceled', seq: cancelTimer.seq! };
+  if (scheduleActivity) {
+    const { seq, activityType, arguments: input } = scheduleActivity;
+    const options = activityOptions(scheduleActivity);
+    return {
+      kind: 'activityScheduled',
+      seq: seq!,
+      type: activityType!,
+      input: input ?? [],
+      options,
+      summary,
+    };
+  }
+  if (local) {
+    const { seq, activityType, arguments: input, startToCloseTimeout } = local;
+    const startToCloseMs = durationMs(startToCloseTimeout);
+    return {
+      kind: 'local',
+      local: { seq: seq!, type: activityType!, input: input ?? [], startToCloseMs, summary },
+    };
+  }
+  if (child) {
+    const { seq, workflowId, workflowType, input, memo, workflowTaskTimeout } = child;
+    return {
+      ...{ kind: 'childInitiated', seq: seq!, type: workflowType!, workflowId: workflowId!, summary },
+      ...{
+        input: input ?? [],
+        memo: memo ?? {},
+        taskTimeoutMs: durationMs(workflowTaskTimeout) || 10_000,
+      },
+    };
+  }
+  if (cancelChild) return { kind: 'childCancelRequested', seq: cancelChild.childWorkflowSeq!, workflowId: '' };
+  if (signal) {
+    const { seq, workflowExecution, signalName, args } = signal;
+    const target = { workflowId: workflowExecution?.workflowId ?? '', runId: workflowExecution?.runId ?? '' };
+    return { kind: 'signalInitiated', seq: seq!, target, signal: signalName!, input: args ?? [] };
+  }
+  if (attributes)
+    return {
+      kind: 'attributes',
+      fields: (attributes.searchAttributes?.indexedFields ?? attributes.searchAttributes ?? {}) as Memo,
+    };
+  if (complete) return { kind: 'completed', result: (complete.result as Payload | undefined) ?? null };
+  if (fail) return { kind: 'failed', failure: fail.failure! };
+  throw new Error(`the simulator does not know this command: ${JSON.stringify(command).slice(0, 300)}`);
+}
+
+function activityOptions(command: coresdk.workflow_commands.IScheduleActivity): ActivityOptions {
+  const { scheduleToCloseTimeout, scheduleToStartTimeout, startToCloseTimeout, heartbeatTimeout, retryPolicy } =
+    command;
+  const orNever = (ms: number) => (ms === 0 ? Infinity : ms);
+  return {
+    scheduleToCloseMs: orNever(durationMs(scheduleToCloseTimeout)),
+    scheduleToStartMs: orNever(durationMs(scheduleToStartTimeout)),
+    startToCloseMs: orNever(durationMs(startToCloseTimeout)),
+    heartbeatMs: orNever(durationMs(heartbeatTimeout)),
+    retry: retryOptions(retryPolicy),
+  };
+}
+
+/** With the server's defaults. */
+function retryOptions(policy: RetryPolicy): ActivityOptions['retry'] {
+  const initialMs = durationMs(policy?.initialInterval) || 1_000;
+  return {
+    initialMs,
+    coefficient: policy?.backoffCoefficient || 2,
+    maximumMs: durationMs(policy?.maximumInterval) || 100 * initialMs,
+    attempts: policy?.maximumAttempts || Infinity,
+    nonRetryable: policy?.nonRetryableErrorTypes ?? [],
+  };
+}

@@ -1,0 +1,132 @@
+/**
+ * The internals of the SDK that the simulator drives: the sandbox in which a worker runs workflow code. The only file
+ * that depends on them. They may change with any release of the SDK, so the version is checked.
+ */
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import type { coresdk } from '@temporalio/proto';
+import { ACTIVITIES } from './activity-names.ts';
+
+const SDK_VERSION = '1.24.0';
+
+export type Job = coresdk.workflow_activation.IWorkflowActivationJob;
+export type Command = coresdk.workflow_commands.IWorkflowCommand;
+
+interface Activation {
+  atMs: number;
+  historyLength: number;
+  isReplaying: boolean;
+  jobs: Job[];
+  /** The changes of the SDK's own behaviour that history has. */
+  flags: readonly number[];
+}
+
+interface Activated {
+  commands: Command[];
+  /** Those it relies on, to be kept in history. */
+  flags: number[];
+}
+
+/** The code of one workflow execution, in its sandbox. */
+interface WorkflowCode {
+  /** @throws Error if the code fails the workflow task */
+  activate(activation: Activation): Promise<Activated>;
+  dispose(): Promise<void>;
+}
+
+export interface ExecutionFacts {
+  workflowId: string;
+  runId: string;
+  firstRunId: string;
+  type: string;
+  startedMs: number;
+  taskTimeoutMs: number;
+  parent: { workflowId: string; runId: string } | null;
+}
+
+export interface Sandboxes {
+  open(facts: ExecutionFacts): Promise<WorkflowCode>;
+  /** Resolves when no code is active and every promise has continued. */
+  settled(): Promise<void>;
+  close(): Promise<void>;
+}
+
+interface VmWorkflow {
+  activate(activation: object): Promise<coresdk.workflow_completion.IWorkflowActivationCompletion>;
+  dispose(): Promise<void>;
+}
+
+interface VmCreator {
+  createWorkflow(options: object): Promise<VmWorkflow>;
+  destroy(): Promise<void>;
+}
+
+const require = createRequire(import.meta.url);
+
+/** @param codePath of the workflow bundle */
+export async function openSandboxes(codePath: string): Promise<Sandboxes> {
+  const { version } = require('@temporalio/worker/package.json') as { version: string };
+  if (version !== SDK_VERSION) throw new Error(`test/sim/core/sdk.ts knows SDK ${SDK_VERSION}, and not ${version}`);
+  const { ReusableVMWorkflowCreator } = require('@temporalio/worker/lib/workflow/reusable-vm') as {
+    ReusableVMWorkflowCreator: {
+      create(bundle: object, timeoutMs: undefined, activities: ReadonlySet<string>): Promise<VmCreator>;
+    };
+  };
+  const code = await readFile(codePath, 'utf8');
+  const bundle = { code: WITHOUT_STACKS + code, sourceMap: NO_SOURCE_MAP, filename: codePath };
+  const active = { count: 0 };
+  const creator = await ReusableVMWorkflowCreator.create(bundle, undefined, ACTIVITIES);
+  return {
+    open: async (facts) => codeOf(await creator.createWorkflow(creation(facts)), facts, active),
+    async settled() {
+      do await new Promise((resolve) => setImmediate(resolve));
+      while (active.count > 0);
+    },
+    close: () => creator.destroy(),
+  };
+}
+
+/** The sandbox makes a stack trace for each promise, which is most of its time. */
+const WITHOUT_STACKS = 'Error.stackTraceLimit = 0;';
+const NO_SOURCE_MAP = { version: 3, sources: [], names: [], mappings: '', file: '' };
+
+function codeOf(workflow: VmWorkflow, { runId }: ExecutionFacts, active: { count: number }): WorkflowCode {
+  return {
+    async activate({ atMs, historyLength, isReplaying, jobs, flags }) {
+      active.count += 1;
+      const activation = { runId, historyLength, isReplaying, jobs, timestamp: timestamp(atMs) };
+      const completion = await workflow
+        .activate({ ...activation, availableInternalFlags: [...flags] })
+        .finally(() => (active.count -= 1));
+      const { failed, successful } = completion;
+      if (failed) throw new Error(`workflow task failed: ${failed.failure?.message ?? ''}`);
+      return { commands: successful?.commands ?? [], flags: successful?.usedInternalFlags ?? [] };
+    },
+    dispose: () => workflow.dispose(),
+  };
+}
+
+function creation({ workflowId, runId, firstRunId, type, startedMs, taskTimeoutMs, parent }: ExecutionFacts) {
+  const startTime = new Date(startedMs);
+  return {
+    info: {
+      ...{ workflowId, runId, workflowType: type, firstExecutionRunId: firstRunId, attempt: 1, taskTimeoutMs },
+      ...{ taskQueue: 'belay', namespace: 'default', searchAttributes: {}, historyLength: 3, historySize: 0 },
+      ...{ startTime, runStartTime: startTime, continueAsNewSuggested: false },
+      unsafe: { now: () => startedMs, isReplaying: false },
+      ...(parent === null ? {} : { parent: { ...parent, namespace: 'default' } }),
+    },
+    randomnessSeed: [...Buffer.from(runId)].slice(0, 8),
+    now: startedMs,
+    showStackTraceSources: false,
+  };
+}
+
+/** Also a duration. */
+export const timestamp = (require('@temporalio/common/lib/time') as { msToTs: (ms: number) => object }).msToTs;
+
+type Duration = { seconds?: unknown; nanos?: number | null } | null | undefined;
+
+/** Also a time. Whole milliseconds: the fraction of a time of today is lost in a float, which may round it up. */
+export const durationMs = (duration: Duration): number =>
+  Number(duration?.seconds ?? 0) * 1_000 + Math.floor(Number(duration?.nanos ?? 0) / 1e6);
