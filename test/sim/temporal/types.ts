@@ -1,0 +1,79 @@
+/** The parts of the model of Temporal. */
+import type { Payload } from '@temporalio/common';
+import type { Completion } from '../core/cached-execution.ts';
+import type { Execution, HistoryEvent, Incoming, Memo, Outcome } from '../core/events.ts';
+import type { ActivityTask, ServerActivities } from './activities.ts';
+
+export interface Run extends Execution {
+  type: string;
+  firstRunId: string;
+  startedMs: number;
+  taskTimeoutMs: number;
+  memo: Memo;
+  parent: (Execution & { initiatedId: number; seq: number }) | null;
+  history: HistoryEvent[];
+  /** Events that wait for the end of the task in progress. */
+  buffered: Incoming[];
+  task: Task | null;
+  timers: Map<number, () => void>;
+  /** The worker whose cache should have it. */
+  stickyTo: string | null;
+  closedMs: number | null;
+  outcome: Outcome | 'terminated' | null;
+  signals: number;
+}
+
+interface Task {
+  scheduledId: number;
+  startedId: number | null;
+  stopTimer: () => void;
+}
+
+export const isOperation = ({ type }: Pick<Run, 'type'>): boolean => type === 'backupServer' || type === 'deploySite';
+
+/** A workflow task for a worker. */
+export interface WorkflowTask {
+  run: Run;
+  startedId: number;
+  history: readonly HistoryEvent[];
+}
+
+/** Gives work to workers. */
+export interface Matching {
+  /** @param worker the only one that may take it, or null for any */
+  offerWorkflow(run: Run, worker: string | null): void;
+  offerActivity(task: ActivityTask): void;
+}
+
+export interface StartRequest {
+  workflowId: string;
+  type: string;
+  input: Payload[];
+  memo: Memo;
+  taskTimeoutMs: number;
+}
+
+export interface Server {
+  /** While it is down, nothing reaches it and no timer fires. */
+  isUp: boolean;
+  readonly runs: readonly Run[];
+  readonly activities: ServerActivities;
+  /** The latest run of this id. */
+  find(workflowId: string): Run | undefined;
+  /** @returns null if a run with this id exists */
+  startOnce(request: StartRequest): Run | null;
+  requestCancel(run: Run): void;
+  terminate(run: Run): void;
+  /** @returns whether there is such a run */
+  signal(
+    target: { workflowId: string; runId?: string },
+    signal: string,
+    input: Payload[],
+  ): 'delivered' | 'absent' | 'limit';
+  /** A worker takes a task. @returns null if the task is gone or another worker's */
+  startTask(run: Run, worker: string): WorkflowTask | null;
+  /** @returns whether it was accepted. The worker throws the execution out of its cache otherwise */
+  completeTask(task: WorkflowTask, worker: string, completion: Completion): boolean;
+  /** Adds an event, after the task in progress if there is one, and schedules a task for it. */
+  add(run: Run, event: Incoming): void;
+}
