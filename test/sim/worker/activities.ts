@@ -1,0 +1,98 @@
+/** Makes activities with the real code of activities. */
+import { asyncLocalStorage, Context, type Info } from '@temporalio/activity';
+import {
+  ApplicationFailure,
+  DefaultFailureConverter,
+  defaultPayloadConverter as payloads,
+  type Payload,
+} from '@temporalio/common';
+import { createActivities } from '../../../src/activities/index.ts';
+import type { ActivityDeps } from '../../../src/activities/deps.ts';
+import { TIMING } from '../../../src/contract/timing.ts';
+import type { LocalActivity } from '../core/commands.ts';
+import type { Outcome } from '../core/events.ts';
+import type { ActivityTask } from '../temporal/activities.ts';
+import type { Run } from '../temporal/types.ts';
+import { createDeps } from './deps.ts';
+import { textOf, type Ask, type WorkerParts } from './parts.ts';
+
+export interface Maker {
+  makeLocal(run: Run, local: LocalActivity): Promise<Outcome>;
+  make(task: ActivityTask): Promise<void>;
+}
+
+/** A worker takes a request in time, asks whether it is awaited before it would have to beat, and sends it at once. */
+const SENT_WITHIN_MS = TIMING.post.takenWithinMs + TIMING.post.heartbeatTimeoutMs + TIMING.post.permitMs;
+
+const TIMED_OUT: Outcome = { failure: { message: 'activity timeout', timeoutFailureInfo: { timeoutType: 1 } } };
+
+const failures = new DefaultFailureConverter();
+
+export function createMaker(parts: WorkerParts, rest: ActivityDeps['rest'], ask: Ask): Maker {
+  const { clock, process, server, hazard, onFinding } = parts;
+  /** A token is the index of its task. */
+  const tasks: ActivityTask[] = [];
+  const taskOf = (token: Uint8Array) => tasks[new Uint32Array(token.buffer)[0]!]!;
+  const deps = createDeps(parts, rest, ask, taskOf, checkLate);
+  const activities = createActivities(deps) as unknown as Record<string, (input: unknown) => Promise<unknown>>;
+
+  async function call(type: string, input: LocalActivity['input'], info: object): Promise<Outcome> {
+    const activity = activities[type];
+    if (activity === undefined) throw new Error(`no activity ${type}`);
+    try {
+      const [argument] = input;
+      const result = await asyncLocalStorage.run(contextOf({ ...info, activityType: type }), () =>
+        activity(argument === undefined ? undefined : payloads.fromPayload(argument)),
+      );
+      return { result: payloads.toPayload(result) };
+    } catch (error) {
+      const isFailure = error instanceof ApplicationFailure;
+      if (!isFailure && !process.hasEnded) onFinding(`activity ${type}: ${textOf(error)}`);
+      return { failure: failures.errorToFailure(error, payloads) };
+    }
+  }
+
+  /** S2, in true time, whatever the clock of this worker shows. */
+  function checkLate(idempotencyKey: string): void {
+    const task = tasks.findLast(({ input: [it] }) => it !== undefined && keyIn(it) === idempotencyKey);
+    const lateMs = clock.nowMs - (task?.scheduledMs ?? 0);
+    if (lateMs > SENT_WITHIN_MS) onFinding(`S2: ${idempotencyKey} was sent ${lateMs} ms after it was scheduled`);
+  }
+
+  function beatWhileAwaited(task: ActivityTask): void {
+    process.later(TIMING.post.heartbeatMs, () => {
+      if (!server.activities.isAwaited(task)) return;
+      void ask(() => server.activities.heartbeat(task));
+      beatWhileAwaited(task);
+    });
+  }
+
+  return {
+    async makeLocal(run, { seq, type, input, startToCloseMs }) {
+      const info = { isLocal: true, attempt: 1, activityId: String(seq), workflowExecution: run };
+      const tooLate = process.sleep(startToCloseMs).then(() => TIMED_OUT);
+      await process.sleep(1);
+      return Promise.race([call(type, input, { ...info, taskToken: new Uint8Array() }), tooLate]);
+    },
+    async make(task) {
+      hazard('activity taken');
+      beatWhileAwaited(task);
+      const { run, type, input, seq, attempt } = task;
+      const taskToken = new Uint8Array(new Uint32Array([tasks.push(task) - 1]).buffer);
+      const info = { isLocal: false, attempt, activityId: String(seq), workflowExecution: run, taskToken };
+      const outcome = await call(type, input, info);
+      hazard('activity done');
+      await ask(() => server.activities.close(task, outcome));
+    },
+  };
+}
+
+const never = new Promise<never>(() => {});
+const unused = undefined as never;
+
+function contextOf(info: object): Context {
+  const { signal } = new AbortController();
+  return new Context(info as Info, never, signal, () => {}, undefined, unused, unused, unused);
+}
+
+const keyIn = (input: Payload) => payloads.fromPayload<{ idempotencyKey?: string }>(input).idempotencyKey;

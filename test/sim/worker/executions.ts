@@ -1,0 +1,97 @@
+/** The executions in a worker's cache, and the workflow tasks that it does with them. */
+import { openCached, type Cached, type TaskHost } from '../core/cached-execution.ts';
+import type { LocalActivity } from '../core/commands.ts';
+import { Nondeterminism } from '../core/compare.ts';
+import type { Outcome } from '../core/events.ts';
+import type { ExecutionFacts } from '../core/sdk.ts';
+import type { Run, WorkflowTask } from '../temporal/types.ts';
+import { textOf, type Ask, type WorkerParts } from './parts.ts';
+
+export interface Executions {
+  workOn(task: WorkflowTask): Promise<void>;
+  forgetAll(): void;
+}
+
+export function createExecutions(
+  name: string,
+  parts: WorkerParts,
+  ask: Ask,
+  runLocal: (run: Run, local: LocalActivity) => Promise<Outcome>,
+): Executions {
+  const { clock, tape, process, server, hazard } = parts;
+  const cache = new Map<string, Cached>();
+  const turns = new Map<string, Promise<void>>();
+
+  /** One task of an execution at a time. */
+  async function workOn(task: WorkflowTask): Promise<void> {
+    const { runId } = task.run;
+    const before = turns.get(runId);
+    const turn = (before ?? Promise.resolve()).then(() => doTask(task));
+    turns.set(runId, turn);
+    await turn;
+    if (turns.get(runId) === turn) turns.delete(runId);
+    evict();
+  }
+
+  async function doTask(task: WorkflowTask): Promise<void> {
+    const { run } = task;
+    hazard('task taken');
+    await process.sleep(1 + tape.choose('task', 10));
+    let isAccepted = false;
+    try {
+      const cached = cache.get(run.runId) ?? (await openCached(parts.sandboxes, factsOf(run)));
+      cache.delete(run.runId);
+      cache.set(run.runId, cached);
+      const completion = await cached.runTask(task.history, hostOf(run));
+      if (completion.goesOn) parts.onOutlivedTask();
+      hazard('task done');
+      isAccepted = await ask(() => server.completeTask(task, name, completion));
+      hazard('task completed');
+    } catch (error) {
+      if (process.hasEnded) return;
+      const isNondeterminism = error instanceof Nondeterminism;
+      parts.onFinding(isNondeterminism ? `nondeterminism: ${error.message}` : `${run.workflowId}: ${textOf(error)}`);
+    }
+    if (!isAccepted || run.closedMs !== null) forget(run.runId);
+  }
+
+  const hostOf = (run: Run): TaskHost => ({
+    nowMs: () => clock.nowMs,
+    until: (ms) => process.sleep(ms - clock.nowMs),
+    runLocal: (local) => runLocal(run, local),
+  });
+
+  /** The least recently used first. */
+  function evict(): void {
+    for (const id of [...cache.keys()]) {
+      if (cache.size <= parts.cacheSize) return;
+      if (!turns.has(id)) forget(id);
+    }
+  }
+
+  function forget(runId: string): void {
+    const cached = cache.get(runId);
+    cache.delete(runId);
+    void cached?.dispose();
+  }
+
+  return {
+    workOn,
+    forgetAll() {
+      for (const id of [...cache.keys()]) forget(id);
+    },
+  };
+}
+
+export function factsOf({
+  workflowId,
+  runId,
+  firstRunId,
+  type,
+  startedMs,
+  taskTimeoutMs,
+  parent,
+}: Run): ExecutionFacts {
+  const from = parent === null ? null : { workflowId: parent.workflowId, runId: parent.runId };
+  return { workflowId, runId, firstRunId, type, startedMs, taskTimeoutMs, parent: from };
+}

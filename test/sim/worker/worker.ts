@@ -1,0 +1,44 @@
+/** A worker: it takes tasks, runs workflow code in its cache and makes activities. */
+import type { ActivityTask } from '../temporal/activities.ts';
+import type { Run } from '../temporal/types.ts';
+import { createMaker } from './activities.ts';
+import { createExecutions } from './executions.ts';
+import type { Ask, WorkerParts } from './parts.ts';
+import type { Process } from './process.ts';
+import { createRest } from './rest.ts';
+
+export interface SimWorker {
+  readonly name: string;
+  readonly process: Process;
+  /** Whether it would take an activity now. */
+  takesActivities(): boolean;
+  takeWorkflow(run: Run): void;
+  takeActivity(task: ActivityTask): void;
+  forgetAll(): void;
+}
+
+export function createSimWorker(name: string, parts: WorkerParts): SimWorker {
+  const { tape, process, server } = parts;
+  const ask: Ask = async (question) => {
+    await process.sleep(1 + tape.choose('rpc', 15));
+    while (!server.isUp) await process.sleep(200);
+    return question();
+  };
+  const rest = createRest(parts);
+  const maker = createMaker(parts, rest, ask);
+  const executions = createExecutions(name, parts, ask, (run, local) => maker.makeLocal(run, local));
+  return {
+    name,
+    process,
+    takesActivities: () => rest.reason === null,
+    takeWorkflow(run) {
+      // The server gives it out at once; a process that is stopped finds it when it is continued.
+      const task = server.startTask(run, name);
+      if (task !== null) process.later(0, () => void executions.workOn(task));
+    },
+    takeActivity(task) {
+      if (server.activities.start(task)) process.later(0, () => void maker.make(task));
+    },
+    forgetAll: () => executions.forgetAll(),
+  };
+}
