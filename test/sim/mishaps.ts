@@ -1,0 +1,44 @@
+/** What goes wrong and what an operator does, at moments that the tape draws. After one of them, nothing goes wrong. */
+import { isOperation, type Run } from './temporal/types.ts';
+import type { Started } from './record.ts';
+import type { Tape } from './tape.ts';
+import type { World } from './world.ts';
+
+/** @param scale how long the scenario is @param started the runs so far, by their workflow ids */
+export function drawMishaps(world: World, tape: Tape, scale: number, started: ReadonlyMap<string, Started>): void {
+  const { clock, server } = world;
+  const sometimes = (what: string, act: () => void) => {
+    if (tape.choose(what, 2) === 1) clock.after(tape.choose('when', 60) * 500 * scale, act);
+  };
+  const unlessCalm = (what: string, act: () => void) => sometimes(what, () => world.faults && act());
+  unlessCalm('server down', () => world.downServer(1_000 + tape.choose('server', 30) * 1_000));
+  unlessCalm('service down', () => world.downService(1_000 + tape.choose('service', 30) * 1_000));
+  unlessCalm('workers restart', () => world.restartWorkers(500 + tape.choose('down', 8) * 1_000));
+
+  /** One of those that are open then. Temporal has to be there for it. */
+  const onOne = (what: string, isMeant: (run: Run) => boolean, act: (run: Run) => void) =>
+    sometimes(what, function now() {
+      if (!server.isUp) return void clock.after(1_000, now);
+      const open = server.runs.filter((run) => run.closedMs === null && isMeant(run));
+      if (open.length > 0) act(open[tape.choose('which', open.length)]!);
+    });
+  const startedAs = ({ workflowId, runId }: Run) => {
+    const it = started.get(workflowId);
+    return it?.run.runId === runId ? it : undefined;
+  };
+  onOne(
+    'cancel',
+    (run) => startedAs(run) !== undefined,
+    (run) => {
+      startedAs(run)!.cancelledMs ??= clock.nowMs;
+      server.requestCancel(run);
+    },
+  );
+  onOne(
+    'terminate a run',
+    (run) => startedAs(run) !== undefined,
+    (run) => server.terminate(run),
+  );
+  onOne('terminate an operation', isOperation, (run) => server.terminate(run));
+  clock.after(tape.choose('calm', 120) * 1_000 * scale, () => world.calm());
+}

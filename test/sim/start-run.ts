@@ -1,0 +1,29 @@
+/** Starts a run as a starter does, with what a starter learns of the workers. */
+import { defaultPayloadConverter as payloads } from '@temporalio/common';
+import { BelayError } from '../../src/contract/results/belay-error.ts';
+import type { RunType } from '../../src/contract/names.ts';
+import type { RunInput } from '../../src/contract/run.ts';
+import { runWorkflowId } from '../../src/contract/ids/workflow-ids.ts';
+import { runStartOptions } from '../../src/request/start-options.ts';
+import { startProblem, typeOf } from '../../src/request/start-request.ts';
+import type { Run, Server, StartRequest } from './temporal/types.ts';
+import { SERVICE_URL } from './world.ts';
+
+/** @throws BelayError of type `Usage` */
+export function startRun(server: Server, asked: RunInput, key: string, type: RunType = typeOf(asked)): Run {
+  const problem = startProblem(type, asked, key);
+  if (problem !== null) throw new BelayError('Usage', problem);
+  const run = server.startOnce(startRequest(type, { service: SERVICE_URL, epoch: '1', ...asked }, key));
+  if (run === null) throw new Error(`the key ${key} is in use`);
+  return run;
+}
+
+/** What a starter sends to Temporal. */
+export function startRequest(type: RunType, input: RunInput, key: string): StartRequest {
+  const { memo, workflowTaskTimeout } = runStartOptions(input);
+  return {
+    ...{ workflowId: runWorkflowId(type, input, key), type, input: [payloads.toPayload(input)] },
+    memo: Object.fromEntries(Object.entries(memo).map(([name, value]) => [name, payloads.toPayload(value)])),
+    taskTimeoutMs: workflowTaskTimeout,
+  };
+}

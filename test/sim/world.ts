@@ -1,0 +1,186 @@
+/** Everything of one play: the server, the workers, the service, and what may go wrong with them. */
+import type { WorkerInfo } from '../../src/contract/activities.ts';
+import type { Kind, ScriptPart } from '../../src/sandbox/hosting/script.ts';
+import { createState } from '../../src/sandbox/hosting/state.ts';
+import type { Done } from '../model/record.ts';
+import { createClock, type Clock } from './clock.ts';
+import { createLookups } from './temporal/lookups.ts';
+import { createProcess } from './worker/process.ts';
+import type { Sandboxes } from './core/sdk.ts';
+import type { ActivityTask } from './temporal/activities.ts';
+import { createServer } from './temporal/server.ts';
+import type { Run, Server } from './temporal/types.ts';
+import type { Tape } from './tape.ts';
+import { createSimWorker, type SimWorker } from './worker/worker.ts';
+import type { Service } from './worker/wire.ts';
+
+export const SERVICE_URL = 'http://service';
+export const START_MS = Date.parse('2026-03-02T08:00:00Z');
+export const TOKEN = 'sim-token';
+
+type Situation = 'a local activity outlived its task';
+
+export interface World {
+  readonly clock: Clock;
+  readonly server: Server;
+  readonly service: Service;
+  readonly findings: string[];
+  /** Situations that no history shows. */
+  readonly seen: Set<Situation>;
+  /** Faults of workers and server so far. */
+  readonly deeds: Done[];
+  /** False: from now on, nothing goes wrong. */
+  faults: boolean;
+  /** When that was, or null. */
+  calmMs: number | null;
+  /** Ends all faults, also those in progress. */
+  calm(): void;
+  restartWorkers(downMs: number): void;
+  downServer(forMs: number): void;
+  downService(forMs: number): void;
+  addWorker(statuses: WorkerInfo['statuses']): void;
+  /** Ends all workers at once, and for good. */
+  endWorkers(): void;
+}
+
+export interface WorldOptions {
+  workers: number;
+  cacheSize: number;
+  /** How often in a thousand steps of a worker it crashes or stalls. */
+  crashes: number;
+  stalls: number;
+  /** How far the clocks of workers may be wrong. */
+  clockSpreadMs: number;
+  /** Of operations that have no script. */
+  defaults?: Partial<Record<Kind, ScriptPart>>;
+  /** What the configuration of the workers makes of status words. */
+  statuses?: WorkerInfo['statuses'];
+}
+
+export function createWorld(sandboxes: Sandboxes, tape: Tape, options: WorldOptions): World {
+  const clock = createClock(START_MS, () => sandboxes.settled());
+  const findings: string[] = [];
+  const seen = new Set<Situation>();
+  const deeds: Done[] = [];
+  const workers: SimWorker[] = [];
+  const service: Service = {
+    state: createState({ token: TOKEN, defaults: options.defaults, onBegin: () => {}, clock: () => clock.nowMs }),
+    isUp: true,
+    isFailing: false,
+  };
+  const server = createServer(clock, tape, { offerWorkflow, offerActivity });
+  const lookups = createLookups(() => server);
+  const world: World = {
+    clock,
+    server,
+    service,
+    findings,
+    seen,
+    deeds,
+    faults: true,
+    calmMs: null,
+    calm,
+    restartWorkers,
+    downServer,
+    downService,
+    addWorker: (statuses) => startWorker((added += 1), 1, statuses),
+    endWorkers,
+  };
+  let added = 0;
+  while (added < options.workers) world.addWorker(options.statuses ?? NO_WORDS);
+  return world;
+
+  function startWorker(index: number, start: number, statuses: WorkerInfo['statuses']): void {
+    const aheadMs = (tape.choose('clock', 3) - 1) * options.clockSpreadMs;
+    const process = createProcess(clock, aheadMs);
+    const name = `w${index}.${start}`;
+    const hazard = (at: string) => {
+      if (!world.faults || process.hasEnded) return;
+      const drawn = tape.choose(at, 1_000);
+      if (drawn === 0) return;
+      if (drawn > 999 - options.crashes) return kill(worker, 500 + tape.choose('down', 8) * 1_000);
+      if (drawn > 999 - options.crashes - options.stalls) stall(worker, 200 + tape.choose('stall', 40) * 500);
+    };
+    const worker = createSimWorker(name, {
+      ...{ clock, tape, process, server, service, sandboxes, lookups, hazard },
+      info: { ...INFO, statuses },
+      cacheSize: options.cacheSize,
+      token: () => TOKEN,
+      onFinding: (finding) => void findings.push(finding),
+      onOutlivedTask: () => void seen.add('a local activity outlived its task'),
+      hasColleagues: () => workers.length > 1,
+    });
+    workers.push(worker);
+    restarts.set(worker, () => startWorker(index, start + 1, statuses));
+  }
+
+  function end(worker: SimWorker): void {
+    worker.process.kill();
+    worker.forgetAll();
+    workers.splice(workers.indexOf(worker), 1);
+  }
+
+  function endWorkers(): void {
+    for (const worker of [...workers]) end(worker);
+  }
+
+  function kill(worker: SimWorker, downMs: number): void {
+    if (worker.process.hasEnded) return;
+    end(worker);
+    deeds.push({ what: 'SIGKILL worker', forMs: downMs, fromMs: clock.nowMs, toMs: clock.nowMs + downMs });
+    clock.after(downMs, restarts.get(worker)!);
+  }
+
+  function stall(worker: SimWorker, forMs: number): void {
+    worker.process.stop(forMs);
+    deeds.push({ what: 'SIGSTOP worker', forMs, fromMs: clock.nowMs, toMs: clock.nowMs + forMs });
+  }
+
+  function calm(): void {
+    world.faults = false;
+    world.calmMs = clock.nowMs;
+    [server.isUp, service.isUp] = [true, true];
+  }
+
+  function restartWorkers(downMs: number): void {
+    for (const worker of [...workers]) kill(worker, downMs);
+  }
+
+  function downServer(forMs: number): void {
+    server.isUp = false;
+    deeds.push({ what: 'SIGKILL server', forMs, fromMs: clock.nowMs, toMs: clock.nowMs + forMs });
+    clock.after(forMs, () => {
+      server.isUp = true;
+    });
+  }
+
+  function downService(forMs: number): void {
+    service.isUp = false;
+    clock.after(forMs, () => (service.isUp = true));
+  }
+
+  function offerWorkflow(run: Run, only: string | null): void {
+    clock.after(0, function offer() {
+      if (run.task === null || run.task.startedId !== null || run.stickyTo !== only) return;
+      const able = only === null ? workers : workers.filter(({ name }) => name === only);
+      if (server.isUp && able.length > 0) able[tape.choose('worker', able.length)]!.takeWorkflow(run);
+      else clock.after(POLL_MS, offer);
+    });
+  }
+
+  function offerActivity(task: ActivityTask): void {
+    clock.after(0, function offer() {
+      if (!server.activities.isAwaited(task)) return;
+      const able = workers.filter((worker) => worker.takesActivities());
+      if (server.isUp && able.length > 0) able[tape.choose('worker', able.length)]!.takeActivity(task);
+      else clock.after(POLL_MS, offer);
+    });
+  }
+}
+
+/** After this, a worker that was not there may take what waits. */
+const POLL_MS = 100;
+const restarts = new WeakMap<SimWorker, () => void>();
+
+const NO_WORDS: WorkerInfo['statuses'] = { deployment: {}, backup: {} };
+const INFO = { service: SERVICE_URL, formerly: [], epoch: '1', searchAttributes: true, deploysApps: true };
