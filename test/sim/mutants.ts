@@ -1,0 +1,88 @@
+/** Rules of locks, waits and requests, each broken on purpose, for the simulator. */
+import { MUTANTS as MODEL_MUTANTS } from '../model/mutants.ts';
+import { change, type Mutant } from '../mutants/mutant.ts';
+
+const SIM_MUTANTS: Mutant[] = [
+  {
+    rule: 'a holder signals no waiter',
+    changes: [change('workflows/lock/release.ts', 'while (queue.length > 0) {', 'while (queue.length > 1_000) {')],
+  },
+  {
+    rule: 'a holder forgets the rest of its queue',
+    changes: [change('workflows/lock/release.ts', 'const waiters = queue;', 'const waiters: Waiter[] = [];')],
+  },
+  {
+    rule: 'the next holder starts without the queue',
+    changes: [
+      change('workflows/lock/acquire.ts', 'return await wanted.start(waiters);', 'return await wanted.start([]);'),
+    ],
+  },
+  {
+    rule: 'a run that waits no longer keeps the queue',
+    changes: [
+      change(
+        'workflows/lock/acquire.ts',
+        'await forwardRelease({ lockId, waiters: place.inherited, backup: null });',
+        '',
+      ),
+    ],
+  },
+  {
+    rule: 'a release that comes too late is not forwarded',
+    changes: [
+      change('workflows/lock/acquire.ts', 'if (late !== null) await forwardLate(mailbox, late);', 'void late;'),
+    ],
+  },
+  {
+    rule: 'a run waits for a lock fifty times as long',
+    changes: [
+      change(
+        'workflows/lock/acquire.ts',
+        'deadlineMs: Date.now() + wanted.busyTimeoutMs,',
+        'deadlineMs: Date.now() + 50 * wanted.busyTimeoutMs,',
+      ),
+    ],
+  },
+  {
+    rule: 'tries are not counted',
+    changes: [change('workflows/polling/poll-until.ts', 'made += isTry ? 1 : 0;', 'made += 0;')],
+  },
+  {
+    rule: 'a replay takes another path',
+    changes: [
+      change(
+        'workflows/polling/poll-until.ts',
+        "import { condition } from '@temporalio/workflow';",
+        "import { condition, workflowInfo } from '@temporalio/workflow';",
+      ),
+      change(
+        'workflows/polling/poll-until.ts',
+        'const tries = Math.max(options.tries, 1);',
+        'const tries = Math.max(options.tries, 1) + (workflowInfo().unsafe.isReplaying ? 1 : 0);',
+      ),
+    ],
+  },
+  {
+    rule: 'Temporal sends a request again',
+    changes: [
+      change(
+        'workflows/common/activity-proxies.ts',
+        'heartbeatTimeout: post.heartbeatTimeoutMs,\n  retry: ONCE,',
+        'heartbeatTimeout: post.heartbeatTimeoutMs,\n  retry: { maximumAttempts: 2 },',
+      ),
+    ],
+  },
+  {
+    rule: 'the status is not read while the service asks to wait',
+    changes: [
+      change(
+        'workflows/operation/reconcile-trigger.ts',
+        'const endsMs = Math.max(Math.max(nowMs, sent.sentMs + TIMING.post.underWayMs) + settleMs, notBeforeMs);',
+        'const endsMs = Math.max(nowMs, sent.sentMs + TIMING.post.underWayMs) + settleMs;',
+      ),
+    ],
+  },
+];
+
+/** All that the simulator should notice. */
+export const MUTANTS: readonly Mutant[] = [...MODEL_MUTANTS, ...SIM_MUTANTS];
