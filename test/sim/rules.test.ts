@@ -1,0 +1,8 @@
+/** The rules of runs, in virtual time and with the time budgets of production. */
+import './rules/evidence.ts';
+import './rules/acceptance.ts';
+import './rules/min-evidence.ts';
+import './rules/doubtful-answers.ts';
+import './rules/reads.ts';
+import './rules/outages.ts';
+import './rules/post-ends.ts';
