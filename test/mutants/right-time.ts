@@ -1,0 +1,176 @@
+/** Requests that are sent too late, or once more. */
+import { change, integration, sim, type TestedMutant, unit } from './mutant.ts';
+
+const CHECKS = 'activities/http/post-checks.ts';
+const DEADLINE = 'workflows/rules/deadline.ts';
+
+export const RIGHT_TIME: TestedMutant[] = [
+  {
+    rule: 'a run that is too late waits for the lock',
+    changes: [change('workflows/run/deploy-step.ts', 'lateness(deadline, Date.now())', 'lateness(null, Date.now())')],
+    test: integration('runs/deadlines', 'a run that is too late does not wait for the lock'),
+  },
+  {
+    rule: 'the deadline is not checked before a request',
+    changes: [
+      change(
+        'workflows/operation/deploy-site.ts',
+        'const late = lateness(input.deadline, Date.now());',
+        'const late = lateness(null, Date.now());',
+      ),
+    ],
+    test: integration('runs/deadlines', 'a request is not sent if the deadline passes'),
+  },
+  {
+    rule: 'an operation that was parked keeps its baseline',
+    changes: [
+      change(
+        'workflows/operation/deploy-site.ts',
+        'if (baseline === undefined || counts.ambiguous === 0) {',
+        'if (baseline === undefined) {',
+      ),
+    ],
+    test: sim('rules/outages', 'is sent once afterwards, with a new baseline'),
+  },
+  {
+    rule: 'an ambiguous request is sent again after an outage',
+    changes: [
+      change(
+        'workflows/operation/reconcile-trigger.ts',
+        'void (coverage = recordOutage(coverage))',
+        'void recordOutage(coverage)',
+      ),
+    ],
+    test: integration('verdicts/outages', 'an ambiguous request is not sent again after an outage'),
+  },
+  {
+    rule: 'a parked operation is never too late',
+    changes: [
+      change(
+        'workflows/operation/take-baseline.ts',
+        'until: () => operation.parking.current !== null && late() !== null',
+        'until: () => false',
+      ),
+    ],
+    test: sim('rules/outages', 'a parked run that becomes too late for its request ends not started'),
+  },
+  {
+    rule: 'a backup may be of any age',
+    changes: [change(DEADLINE, 'if (backupBeganMs !== null) {', 'if (backupBeganMs === -1) {')],
+    test: integration('runs/deadlines', 'a run whose worker was away too long after its backup'),
+  },
+  {
+    rule: 'the age of a backup counts from when the run first saw it',
+    changes: [
+      change('workflows/run/backup-step.ts', 'startedAt === null ? firstReadMs', "startedAt !== '' ? firstReadMs"),
+    ],
+    test: integration('runs/backup-age', 'counts from when the backup began if a run shares it'),
+  },
+  {
+    rule: 'a run may start its deployments at any time',
+    changes: [change(DEADLINE, 'if (startDeploysWithinMs !== null) {', 'if (startDeploysWithinMs === -1) {')],
+    test: unit('deadline', 'the earliest limit is the deadline'),
+  },
+  {
+    rule: 'the time of day until which a run may deploy is ignored',
+    changes: [change(DEADLINE, 'if (until !== null) all', 'if (until?.atMs === -1) all')],
+    test: unit('deadline', 'the earliest limit is the deadline'),
+  },
+  {
+    rule: 'a request waits for a worker as long as it takes',
+    changes: [
+      change('workflows/common/activity-proxies.ts', 'scheduleToStartTimeout: post.takenWithinMs', "summary: ''"),
+    ],
+    test: integration('workers/stalled-workers', 'is sent again instead of late if no worker is available in time'),
+  },
+  {
+    rule: 'a worker that was stopped sends its request afterwards',
+    changes: [change(CHECKS, 'if (awaited) return permit', 'if (awaited || permit !== undefined) return permit')],
+    test: integration('workers/stalled-workers', 'stalls before sending it'),
+  },
+  {
+    rule: 'the answer of Temporal to the question before a request is ignored',
+    changes: [change(CHECKS, 'if (awaited) return permit', 'if (awaited || permit !== undefined) return permit')],
+    test: integration('http/activities', 'a trigger that Temporal no longer waits for is not sent'),
+  },
+  {
+    rule: 'a request is sent although Temporal cannot be asked',
+    changes: [
+      change(
+        CHECKS,
+        "throw triggerFailure('NotSent', `not sent: Temporal could not be asked first (${reason})`)",
+        "return reason !== ''",
+      ),
+    ],
+    test: integration('http/activities', 'a trigger is not sent if Temporal cannot be asked about it'),
+  },
+  {
+    rule: 'the clock of the worker decides whether a request is late',
+    changes: [
+      change(
+        CHECKS,
+        'const permit = grantPermit',
+        'if (Math.abs(Date.now() - activityInfo().currentAttemptScheduledTimestampMs) > 3_000)\n' +
+          "    throw triggerFailure('NotSent', 'late');\n  const permit = grantPermit",
+      ),
+    ],
+    test: integration('http/activities', 'a trigger is sent by a worker whose clock is'),
+  },
+  {
+    rule: 'the permit counts on the wall clock only',
+    changes: [
+      change(
+        'activities/http/send-permit.ts',
+        'Math.max(clocks.wallMs() - wallMs, clocks.monotonicMs() - monotonicMs)',
+        '(clocks.wallMs() - wallMs)',
+      ),
+    ],
+    test: integration('http/activities', 'the permit of a trigger is over if the worker was'),
+  },
+  {
+    rule: 'the permit counts on the monotonic clock only',
+    changes: [
+      change(
+        'activities/http/send-permit.ts',
+        'Math.max(clocks.wallMs() - wallMs, clocks.monotonicMs() - monotonicMs)',
+        '(clocks.monotonicMs() - monotonicMs)',
+      ),
+    ],
+    test: integration('http/activities', 'the permit of a trigger is over if the worker was'),
+  },
+  {
+    rule: 'a request is sent after its permit ended',
+    changes: [change('hosting-api/exchange.ts', 'permit !== undefined && permit.leftMs() <= 0', 'permit === null')],
+    test: integration('http/service-client', 'a request whose permit ends while it connects'),
+  },
+  {
+    rule: 'heartbeats leave as rarely as the SDK likes, and a late one is the end of a POST',
+    changes: [
+      change('worker/settings.ts', 'maxHeartbeatThrottleInterval: TIMING.post.heartbeatMs,', ''),
+      change('contract/timing.ts', 'heartbeatTimeoutMs: 6 * SECOND', 'heartbeatTimeoutMs: 5 * SECOND'),
+    ],
+    test: integration('workers/stalled-workers', 'is not ambiguous if its worker stalls for a moment'),
+  },
+  {
+    rule: 'a request is sent in any epoch',
+    changes: [change(CHECKS, "if (problem !== null) throw triggerFailure('Restored', problem);", 'void problem;')],
+    test: integration('services/restores', 'what is restored to a moment before its requests'),
+  },
+  {
+    rule: 'a request that was not sent is certain for ever',
+    changes: [
+      change('workflows/rules/trigger-policy.ts', 'if (passedMs <= TIMING.post.certainMs)', 'if (passedMs >= 0)'),
+    ],
+    test: unit('certainty', 'a request that was not sent is certainly without effect for 15 minutes'),
+  },
+  {
+    rule: 'a schedule goes by the time at which its workflow starts',
+    changes: [
+      change('workflows/schedule/run-scheduled.ts', 'typedSearchAttributes.get(FIRED_AT) ?? startTime', 'startTime'),
+    ],
+    test: integration(
+      'schedules/wrong-inputs',
+      'a firing for a time that is long past starts nothing, although Temporal fires it now',
+    ),
+  },
+];

@@ -1,0 +1,142 @@
+/** Answers that look like proof, each taken for one. */
+import { change, sim, type TestedMutant, unit } from './mutant.ts';
+
+const VERDICT = 'workflows/rules/verdict.ts';
+const NEVER_DEPLOYED = 'workflows/rules/never-deployed.ts';
+
+export const WRONG_VERDICTS: TestedMutant[] = [
+  {
+    rule: 'a commit or a time identifies a deployment',
+    changes: [change(VERDICT, "marker.startsWith('id:') && ", '')],
+    test: unit('verdict', 'only ids identify a deployment'),
+  },
+  {
+    rule: 'the id of the site identifies its deployment',
+    changes: [change(VERDICT, ' && !others.includes(marker)', '')],
+    test: unit('verdict', 'only ids identify a deployment'),
+  },
+  {
+    rule: 'a 404 of a balancer means that a site was never deployed',
+    changes: [change(NEVER_DEPLOYED, ' && read.isJson', '')],
+    test: unit('never-deployed', 'a 404 that is not JSON'),
+  },
+  {
+    rule: 'one 404 means that a site was never deployed',
+    changes: [change(NEVER_DEPLOYED, 'NOT_DEPLOYED_READS = 3', 'NOT_DEPLOYED_READS = 1')],
+    test: unit('never-deployed', 'a site was never deployed if three reads in a row'),
+  },
+  {
+    rule: 'a 404 means it even after a status was read',
+    changes: [
+      change(NEVER_DEPLOYED, "let deployed = earlier === 'status'", 'let deployed = false'),
+      change(NEVER_DEPLOYED, 'deployed ||= read.ok', 'deployed ||= false'),
+    ],
+    test: unit('never-deployed', 'no 404 proves it once this run has read a status'),
+  },
+  {
+    rule: 'the baseline forgets what the admission read',
+    changes: [
+      change(
+        'workflows/operation/take-baseline.ts',
+        "operation.lastStatus === null ? input.admissionRead : 'status'",
+        "'failed'",
+      ),
+    ],
+    test: sim('rules/acceptance', 'three JSON 404s after a status'),
+  },
+  {
+    rule: 'the first status after a 404 is a change at once',
+    changes: [change(VERDICT, 'if (baseline !== null && !sameStatus', 'if (!sameStatus')],
+    test: unit('verdict', 'the first deployment of a site is ours by change once'),
+  },
+  {
+    rule: 'one 404 at any time means that a site was never deployed, and the next status is ours',
+    changes: [
+      change(NEVER_DEPLOYED, "let deployed = earlier === 'status'", 'let deployed = false'),
+      change(NEVER_DEPLOYED, 'NOT_DEPLOYED_READS = 3', 'NOT_DEPLOYED_READS = 1'),
+      change(VERDICT, 'if (baseline !== null && !sameStatus', 'if (!sameStatus'),
+    ],
+    test: sim('rules/doubtful-answers', 'does not hide the last deployment: ours failed, and failed is the verdict'),
+  },
+  {
+    rule: 'a guessed field names the backup of a server',
+    changes: [
+      change(
+        'webhooks/sources.ts',
+        'fields.server === undefined || fields.backup === undefined || rawKind === null',
+        'rawKind === null',
+      ),
+    ],
+    test: unit('share-reaction', "a run does not use another party's backup where the source configures"),
+  },
+  {
+    rule: 'a backup is shared wherever its word is guessed',
+    changes: [change('webhooks/sources.ts', " && (namesBackup || reaction !== 'share')", '')],
+    test: unit('share-reaction', "a run does not use another party's backup where the source configures"),
+  },
+  {
+    rule: 'a run believes the release of a lock about a backup',
+    changes: [
+      change(
+        'workflows/run/backup-step.ts',
+        "=== 'completed' ? await confirmed(run, shared)",
+        "=== 'completed' ? shared",
+      ),
+    ],
+    test: sim('rules/doubtful-answers', 'a run does not deploy on the word of a release'),
+  },
+  {
+    rule: 'a backup that is given may be one of another server',
+    changes: [change('workflows/run/adopt-backup.ts', 'if (owner === serverId) return', "if (owner !== '') return")],
+    test: sim('rules/doubtful-answers', '--backup-id with a backup that Belay made of another server is refused'),
+  },
+  {
+    rule: 'what was read before the acceptance counts as settled',
+    changes: [change(VERDICT, '({ ...seen, sameFinalReads: 0 })', 'seen')],
+    test: unit('verdict', 'reads before the acceptance do not count'),
+  },
+  {
+    rule: 'the time of an outage counts as settled',
+    changes: [
+      change('workflows/operation/await-verdict.ts', 'context = settleAgain(context, Date.now())', 'void settleAgain'),
+      change('workflows/operation/await-verdict.ts', '        seen = sinceAcceptance(seen);\n', ''),
+    ],
+    test: sim('rules/outages', 'the time of an outage does not settle the status from before the request'),
+  },
+  {
+    rule: 'a run counts its reads from before the acceptance',
+    changes: [change('workflows/operation/await-verdict.ts', 'sinceAcceptance(start.seen)', 'start.seen')],
+    test: sim('rules/acceptance', 'reads during the request do not settle'),
+  },
+  {
+    rule: 'hinted reads count as settled',
+    changes: [change(VERDICT, 'before + (own ? 1 : 0)', 'before + 1')],
+    test: unit('verdict', 'hinted reads settle nothing'),
+  },
+  {
+    rule: 'a hinted read passes for one of the beat',
+    changes: [change('workflows/polling/poll-until.ts', "onReading(read, woken === 'due')", 'onReading(read, true)')],
+    test: sim('rules/acceptance', 'hinted reads do not settle'),
+  },
+  {
+    rule: 'the worker of the moment says what a status word means',
+    changes: [
+      change(
+        'workflows/polling/status-reader.ts',
+        'import { patientRead,',
+        'import { describeThisWorker, patientRead,',
+      ),
+      change(
+        'workflows/polling/status-reader.ts',
+        'withMeaning(statuses.deployment, await ask(summary))',
+        'withMeaning((await describeThisWorker()).statuses.deployment, await ask(summary))',
+      ),
+    ],
+    test: sim('rules/doubtful-answers', 'a run keeps the meaning of a status word from when it began'),
+  },
+  {
+    rule: 'the pause before a request that follows one in doubt is slept, without reads',
+    changes: [change('workflows/operation/reconcile-trigger.ts', ' + settleMs, notBeforeMs);', ' + settleMs);')],
+    test: sim('sim.test', 'after a request in doubt and a pause that the service asks for'),
+  },
+];
