@@ -1,29 +1,29 @@
 /**
- * How long after an operation ended at the service its verdict is known: with webhooks, and with polls alone.
- * `npm run bench`. The same backups at once, each ending at a moment of its own, with the default interval.
+ * Measures the delay between the end of a backup at the service and the verdict, with webhooks and with polls alone.
+ * Part of `npm run bench`. Many backups run in parallel and end at different moments of the default interval.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { DEFAULTS } from '../src/request/validate-run-input.ts';
+import { planRun } from '../src/request/run-plan.ts';
 import type { Run } from '../src/starter.ts';
 import { began } from '../test/support/journal.ts';
 import { SECRET, startReceiver } from '../test/support/receiver.ts';
-import { startWorld, type World } from '../test/support/world.ts';
+import { startTestStack, type TestStack } from '../test/support/world.ts';
 import { endAll } from '../test/support/at-end.ts';
 
 const RUNS = 30;
-const { intervalMs } = DEFAULTS.backup;
+const { intervalMs } = planRun({ siteIds: [] }).backup;
 
-/** From the end at the service until whoever waits has the verdict. */
-async function delayMs(world: World, run: Run, serverId: string, durationMs: number): Promise<number> {
+/** From the end at the service until the caller has the verdict. */
+async function delayMs(world: TestStack, run: Run, serverId: string, durationMs: number): Promise<number> {
   await run.result();
   const [backup] = began(world.sandbox, 'backup', serverId);
   return Date.now() - (Date.parse(backup?.at ?? '') + durationMs);
 }
 
-async function measure(world: World, prefix: string): Promise<number[]> {
+async function measure(world: TestStack, prefix: string): Promise<number[]> {
   const measured = Array.from({ length: RUNS }, async (_, index) => {
     const serverId = `${prefix}-${index}`;
-    // Evenly over one interval, so that no moment is favoured.
+    // Spread evenly over one interval, so that no moment counts more.
     const durationMs = Math.round(intervalMs * (0.3 + index / RUNS));
     world.sandbox.script({ server: serverId }, { durationMs });
     await sleep(index * 100);
@@ -38,10 +38,10 @@ function line(name: string, delays: number[]): string {
   return `${name.padEnd(24)} median ${at(0.5)} ms, p99 ${at(0.99)} ms, ${sorted.length} backups`;
 }
 
-const world = await startWorld();
+const world = await startTestStack();
 const polled = await measure(world, 'polls');
 const receiver = await startReceiver(world);
 world.sandbox.subscribe({ url: `${receiver.url}/webhooks/panel`, secret: SECRET });
-const told = await measure(world, 'webhooks');
-process.stdout.write(`${line(`polls every ${intervalMs / 1000} s`, polled)}\n${line('with webhooks', told)}\n`);
+const hinted = await measure(world, 'webhooks');
+process.stdout.write(`${line(`polls every ${intervalMs / 1000} s`, polled)}\n${line('with webhooks', hinted)}\n`);
 await endAll();

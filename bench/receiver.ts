@@ -1,4 +1,4 @@
-/** How many deliveries the receiver takes, and the memory that needs. `npm run bench`. A process of its own, no worker. */
+/** Measures the throughput and memory of the webhook receiver in its own process, without a worker. Part of `npm run bench`. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { endAll } from '../test/support/at-end.ts';
@@ -12,7 +12,7 @@ const BODY_BYTES = 1_000;
 
 async function startReceiverProcess(address: string): Promise<string> {
   const BELAY_CONFIG = join(await tempFolder(), 'belay.yaml');
-  const panel = { verify: 'standard-webhooks', secrets: [{ env: 'PANEL_SECRET' }] };
+  const panel = { verify: 'standard-webhooks', secrets: [{ env: 'PANEL_SECRET' }], maxPerMinute: 60_000 };
   writeFileSync(BELAY_CONFIG, JSON.stringify({ events: { sources: { panel } } }));
   const env = { BELAY_CONFIG, TEMPORAL_ADDRESS: address, PANEL_SECRET: SECRET };
   return (await startWebhooks(env)).url;
@@ -35,18 +35,18 @@ const url = await startReceiverProcess(address);
 const before = await megabytes(url);
 const startedMs = Date.now();
 let next = 0;
-let most = before;
+let peak = before;
 const senders = Array.from({ length: AT_ONCE }, async () => {
   while (next < DELIVERIES) {
     next += 1;
     await deliver(url, next);
-    if (next % 500 === 0) most = Math.max(most, await megabytes(url));
+    if (next % 500 === 0) peak = Math.max(peak, await megabytes(url));
   }
 });
 await Promise.all(senders);
 const seconds = (Date.now() - startedMs) / 1_000;
 process.stdout.write(
-  `${DELIVERIES} deliveries, ${AT_ONCE} at once: ${Math.round(DELIVERIES / seconds)} a second; ` +
-    `memory ${before} MB before, ${most} MB at most, ${await megabytes(url)} MB after\n`,
+  `${DELIVERIES} deliveries, ${AT_ONCE} at once: ${Math.round(DELIVERIES / seconds)} per second; ` +
+    `memory ${before} MB before, ${peak} MB peak, ${await megabytes(url)} MB after\n`,
 );
 await endAll();

@@ -1,6 +1,7 @@
 /**
- * A fleet of 100 servers with 300 sites, 3 % of the deployments failing, the worker killed twice: its wall time against
- * the best that the limit and the service's own durations allow. `npm run bench`; other numbers as arguments.
+ * Measures a rollout over 100 servers with 300 sites, where 3% of the deployments fail and the worker is killed twice.
+ * Compares its wall time with the best that the limit and the service's durations allow. Part of `npm run bench`; takes
+ * other numbers as arguments.
  */
 import { rollFleet } from '../test/support/fleet.ts';
 import { endAll } from '../test/support/at-end.ts';
