@@ -1,0 +1,28 @@
+/** docs/reference/environment.md, from the table of variables. */
+import { SECTIONS, VARIABLES } from '../../src/config/environment/variables.ts';
+import { code, page, table } from './markdown.ts';
+
+type Row = (typeof VARIABLES)[number];
+
+export function environmentPage(): string {
+  const sections = Object.entries(SECTIONS).flatMap(([section, title]) => [
+    `## ${title}`,
+    table(
+      ['variable', 'meaning', 'default'],
+      VARIABLES.filter((it) => it.section === section).map((row) => [code(row.name), meaningOf(row), defaultOf(row)]),
+    ),
+  ]);
+  return page(
+    '# Environment variables',
+    'A variable that is blank counts as not set. `belay --help` prints the same table. Names of further variables can be in' +
+      ' [`belay.yaml`](belay-yaml.md): there `{ env: NAME }` names the variable that holds a secret.',
+    ...sections,
+  );
+}
+
+const meaningOf = (row: Row): string => ('secret' in row ? `${row.meaning} A secret.` : row.meaning);
+
+function defaultOf(row: Row): string {
+  if ('default' in row) return code(row.default);
+  return 'fallback' in row ? row.fallback : '–';
+}
