@@ -2,14 +2,25 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { exitCodeOf } from '../../src/cli/output/exit-codes.ts';
-import type { ErrorType, Outcome } from '../../src/contract/run.ts';
+import type { ErrorType, Outcome } from '../../src/contract/names.ts';
 
 const HERE = new URL('../', import.meta.url);
-const FILES = readdirSync(HERE)
-  .filter((name) => name.endsWith('.test.ts'))
-  .map((name) => readFileSync(new URL(name, HERE), 'utf8'));
+const TEXTS = new Map(
+  readdirSync(HERE, { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.ts'))
+    .map((name) => new URL(name, HERE))
+    .map((file) => [file.href, readFileSync(file, 'utf8')]),
+);
 
-const ROWS = readFileSync(new URL('../docs/verdicts.md', HERE), 'utf8')
+/** The text of a file of tests, and of what it imports from other tests: tables of cases are shared. */
+const FILES = [...TEXTS].map(([href, text]) => {
+  const imported = [...text.matchAll(/from '(\..+?)'/g)].map(([, path = '']) => TEXTS.get(new URL(path, href).href));
+  return { text, words: [text, ...imported].join('\n') };
+});
+
+type TestFile = (typeof FILES)[number];
+
+const ROWS = readFileSync(new URL('../docs/explanation/verdicts.md', HERE), 'utf8')
   .split('\n')
   .filter((line) => /^\| (?!answer or failure|---)/.test(line))
   .map((line) => line.split('|').slice(1, -1))
@@ -17,7 +28,7 @@ const ROWS = readFileSync(new URL('../docs/verdicts.md', HERE), 'utf8')
 
 const escaped = (text: string) => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
 
-/** What a test's name is, as a pattern: anything stands where a template has an expression. */
+/** The pattern of a test's name. An expression in a template matches any text. */
 function pattern(name: string): RegExp {
   return new RegExp(
     `^${name
@@ -27,33 +38,33 @@ function pattern(name: string): RegExp {
   );
 }
 
-/** Whether a file has a test of this name; what stands for an expression must stand in the file, too. */
-function has(file: string, cited: string): boolean {
-  return [...file.matchAll(/\btest\(\s*(['"`])(.+?)\1,/g)].some(([, , name = '']) => {
+/** Whether a file has a test with this name. The text that matches an expression must be among its words. */
+function has({ text, words }: TestFile, cited: string): boolean {
+  return [...text.matchAll(/\btest\(\s*(['"`])(.+?)\1,/g)].some(([, , name = '']) => {
     const [match, ...filled] = pattern(name).exec(cited) ?? [];
-    return match !== undefined && filled.every((part) => isWritten(file, part));
+    return match !== undefined && filled.every((part) => isWritten(words, part));
   });
 }
 
-const isWritten = (file: string, part: string) =>
-  new RegExp(`['\\s[(]${escaped(part)}['\\s:,\\])]|'${escaped(part.replace(/^"(.*)"$/, '$1'))}'`).test(file);
+const isWritten = (words: string, part: string) =>
+  new RegExp(`['\\s[(]${escaped(part)}['\\s:,\\])]|'${escaped(part.replace(/^"(.*)"$/, '$1'))}'`).test(words);
 
-test('every row of docs/verdicts.md names a test that there is', () => {
+test('every row of docs/explanation/verdicts.md names an existing test', () => {
   assert.ok(ROWS.length > 100);
   const missing = ROWS.map((cells) => cells.at(-1) ?? '').filter((cited) => !FILES.some((file) => has(file, cited)));
   assert.deepEqual(missing, []);
 });
 
-test('every exit code of docs/verdicts.md is that of its outcome and error', () => {
+test('every exit code of docs/explanation/verdicts.md matches its outcome and error', () => {
   for (const [what, , outcome = '', type = '', exit] of ROWS) {
-    if (outcome === 'goes on') continue;
+    if (outcome === 'continues') continue;
     const error = type === '–' ? null : { type: type as ErrorType, message: '' };
     assert.equal(String(exitCodeOf({ outcome: outcome as Outcome, error })), exit, what);
   }
 });
 
-test('a name that no test has is noticed', () => {
-  const cited = 'a deployment POST answered 500, without effect: sent once more after the settle time, one deployment';
+test('a name without a test is detected', () => {
+  const cited = 'a deployment POST answered 500 is sent once more after the settle time if it had no effect';
   assert.ok(FILES.some((file) => has(file, cited)));
   assert.ok(!FILES.some((file) => has(file, cited.replace('500', 'with a smile'))));
   assert.ok(!FILES.some((file) => has(file, `${cited} more`)));
