@@ -2,15 +2,15 @@
 FROM node:22.22.3-bookworm-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json ./
-# No scripts: npm's "prepare" would build before the sources are there.
+# No scripts: npm's "prepare" would build before the sources are copied.
 RUN npm ci --ignore-scripts
 COPY tsconfig.json tsconfig.build.json ./
-COPY tools/bundle-workflows.js tools/
+COPY tools/build.ts tools/bundle-workflows.js tools/dist-stamp.ts tools/
 COPY src src
 RUN npm run build && npm prune --omit=dev --ignore-scripts
 
 FROM node:22.22.3-bookworm-slim
-# Temporal's core trusts the system's certificates, and the slim image has none.
+# Temporal's core uses the certificates of the system, and the slim image has none.
 # hadolint ignore=DL3008
 RUN apt-get update && apt-get install -y --no-install-recommends ca-certificates && rm -rf /var/lib/apt/lists/*
 ENV NODE_ENV=production
@@ -18,7 +18,7 @@ WORKDIR /app
 COPY --from=build /app/package.json ./
 COPY --from=build /app/node_modules node_modules
 COPY --from=build /app/dist dist
-# User "node", by number: hosts that ask for a user other than root can tell.
+# User "node", as a number, so that a host that forbids root can check it.
 USER 1000
-# Node itself is process 1: it gets SIGTERM, which npm wouldn't pass on.
+# Node is process 1 so that it gets SIGTERM, which npm would not pass on.
 CMD ["node", "dist/cli.js", "worker"]

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Makes the namespace and Belay's search attributes; what is there already is left alone. The CLI reads
-# TEMPORAL_ADDRESS and TEMPORAL_NAMESPACE itself.
+# Creates the namespace and Belay's search attributes, unless they exist. The CLI reads TEMPORAL_ADDRESS and
+# TEMPORAL_NAMESPACE itself.
 set -eu
 
 cli() { temporal --command-timeout 10s operator "$@"; }
@@ -11,13 +11,13 @@ namespace() {
 
 attribute() { cli search-attribute create --name "$1" --type "$2"; }
 
-# A new server refuses for a while, and a new namespace isn't known everywhere at once. What fails after that stays so.
+# A new server rejects requests for a while, and a new namespace takes time to become known. Two minutes cover both.
 retry() {
   left=40
   until "$@"; do
     left=$((left - 1))
     if [ "$left" -eq 0 ]; then
-      echo "given up: $*" >&2
+      echo "gave up: $*" >&2
       exit 1
     fi
     sleep 3

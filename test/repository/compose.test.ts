@@ -6,7 +6,9 @@ import { test } from 'node:test';
 import { promisify } from 'node:util';
 import { parse } from 'yaml';
 import { WEBHOOK_PORT } from '../../src/cli/commands/dev.ts';
-import { SEARCH_ATTRIBUTES } from '../../src/contract/run.ts';
+import { VARIABLES } from '../../src/config/environment/variables.ts';
+import { TIMING } from '../../src/contract/timing.ts';
+import { SEARCH_ATTRIBUTES } from '../../src/contract/names.ts';
 
 interface Service {
   image?: string;
@@ -36,27 +38,27 @@ const compose = parse(read('docker-compose.yml'), { merge: true }) as Compose;
 const services = Object.entries(compose.services);
 const worker = compose.services.worker!;
 
-/** Every text of the parsed file: what compose interpolates. */
+/** Every string of the parsed file, which compose interpolates. */
 function texts(node: unknown): string[] {
   if (typeof node === 'string') return [node];
   return node === null || typeof node !== 'object' ? [] : Object.values(node).flatMap(texts);
 }
 
-test('a service waits for one that is there, in a state it can reach', () => {
+test('a service waits only for an existing service in a state it can reach', () => {
   for (const [name, { depends_on = {} }] of services) {
     for (const [other, { condition }] of Object.entries(depends_on)) {
       const awaited = compose.services[other];
       assert.ok(awaited, `${name} waits for ${other}`);
-      assert.equal(awaited.profiles, undefined, `${name} waits for ${other}, which isn't always there`);
+      assert.equal(awaited.profiles, undefined, `${name} waits for ${other}, which does not always run`);
       if (condition === 'service_healthy') assert.ok(awaited.healthcheck, `${other} has no health check`);
       else assert.equal(condition, 'service_completed_successfully', name);
-      // One that is started again and again never completes.
+      // A service that always restarts never completes.
       if (condition === 'service_completed_successfully') assert.equal(awaited.restart, undefined, other);
     }
   }
 });
 
-test('images are pinned by their full version, and none of them is deprecated', () => {
+test('images are pinned to a full version, and none is deprecated', () => {
   const ours = services.flatMap(([, { image }]) => image ?? []);
   const bases = [...read('Dockerfile').matchAll(/^FROM (\S+)/gm)].map(([, image]) => image!);
   assert.ok(ours.length >= 5 && bases.length === 2);
@@ -68,14 +70,14 @@ test('images are pinned by their full version, and none of them is deprecated', 
   assert.ok(!('version' in compose));
 });
 
-test('the server is of the same version as the tools that make its schema', () => {
+test('the server has the version of the tools that create its schema', () => {
   const versions = ['temporal', 'temporal-schema', 'temporal-namespace'].map(
     (name) => compose.services[name]?.image?.split(':')[1],
   );
   assert.equal(new Set(versions).size, 1, versions.join());
 });
 
-test('the worker alone is given the token, and as a file', () => {
+test('only the worker gets the token, as a file', () => {
   assert.deepEqual(Object.keys(compose.secrets), worker.secrets);
   assert.equal(worker.environment?.BELAY_API_TOKEN_FILE, `/run/secrets/${worker.secrets?.[0]}`);
   for (const [name, service] of services) {
@@ -83,12 +85,12 @@ test('the worker alone is given the token, and as a file', () => {
   }
 });
 
-test('nothing but this host reaches a published port, and nobody the database', () => {
+test('published ports are reachable from this host only, and the database has none', () => {
   const published = services.flatMap(([, { ports = [] }]) => ports);
   assert.deepEqual(published.toSorted(), ['127.0.0.1:7233:7233', '127.0.0.1:8080:8080']);
 });
 
-test('a variable has a default or tells what it is for, and a password has no default', () => {
+test('a variable has a default or an explanation, and a password has no default', () => {
   const used = texts(compose).flatMap((text) => [...text.matchAll(/\$(\{[^}]*\}|\w+)/g)].map(([match]) => match));
   assert.ok(used.length > 0);
   for (const variable of used) {
@@ -97,7 +99,7 @@ test('a variable has a default or tells what it is for, and a password has no de
   }
 });
 
-test('the sandbox environment sets every variable that has to be set', () => {
+test('the sandbox environment sets every required variable', () => {
   const settings = new Map(
     [...read('deploy/sandbox.env').matchAll(/^(\w+)=(.+)$/gm)].map(([, name, value]) => [name, value!]),
   );
@@ -108,7 +110,7 @@ test('the sandbox environment sets every variable that has to be set', () => {
   assert.match(read('src/sandbox.ts'), new RegExp(`TOKEN = '${token}'`));
 });
 
-test('what is mounted or built is in the repository', () => {
+test('everything mounted or built is in the repository', () => {
   for (const source of services.flatMap(([, { volumes = [] }]) => volumes.map((volume) => volume.split(':')[0]!))) {
     if (source.startsWith('.')) assert.ok(statSync(inRepository(source)).isFile(), source);
     else assert.ok(source in compose.volumes, source);
@@ -116,7 +118,7 @@ test('what is mounted or built is in the repository', () => {
   for (const [, path] of read('Dockerfile').matchAll(/^COPY (?!--from)(.+) \S+$/gm)) {
     for (const source of path!.split(' ')) {
       assert.ok(statSync(inRepository(source)), source);
-      assert.ok(read('.dockerignore').split('\n').includes(`!${source}`), `${source} doesn't reach the build`);
+      assert.ok(read('.dockerignore').split('\n').includes(`!${source}`), `${source} does not reach the build`);
     }
   }
   assert.ok(services.every(([, { build }]) => build === undefined || build === '.'));
@@ -128,24 +130,21 @@ test('the namespace gets exactly the search attributes of the contract', () => {
   assert.deepEqual(Object.fromEntries(typed), SEARCH_ATTRIBUTES);
 });
 
-test("the worker's environment has only names that are read, and a mandatory address", () => {
-  const config = read('src/config/environment/environment.ts');
-  for (const name of Object.keys(worker.environment ?? {})) {
-    if (!name.startsWith('TEMPORAL_')) assert.match(config, new RegExp(`\\benv\\.${name}\\b`));
-  }
+test("the worker's environment has only variables that Belay reads, and requires an address", () => {
+  const known: string[] = VARIABLES.map(({ name }) => name);
+  for (const name of Object.keys(worker.environment ?? {})) assert.ok(known.includes(name), name);
   assert.match(worker.environment?.BELAY_API_URL ?? '', /^\$\{BELAY_API_URL:\?/);
 });
 
-test('a worker is given longer to stop than it gives the requests under way', () => {
-  const [, grace] = /shutdownGraceTime: '?(\d+)/.exec(read('src/worker/start.ts')) ?? [];
-  assert.ok(
-    Number.parseInt(worker.stop_grace_period ?? '', 10) > Number(grace),
-    `${worker.stop_grace_period}, ${grace}`,
-  );
+test('a worker gets more time to stop than it gives requests in progress', () => {
+  const grace = TIMING.worker.shutdownGraceMs / 1_000;
+  assert.ok(Number.parseInt(worker.stop_grace_period ?? '', 10) > grace, `${worker.stop_grace_period}, ${grace}`);
 });
 
-test('the override that docs/configuration.md shows fits: its services, secrets and ports', () => {
-  const shown = [...read('docs/configuration.md').matchAll(/```yaml\n(services:[^]*?)```/g)].map(([, text]) => text!);
+test('the override in docs/how-to/docker-compose.md matches the services, secrets and ports', () => {
+  const shown = [...read('docs/how-to/docker-compose.md').matchAll(/```yaml\n(services:[^]*?)```/g)].map(
+    ([, text]) => text!,
+  );
   assert.equal(shown.length, 1);
   const override = parse(shown[0]!) as Compose;
   for (const [name, { environment = {}, volumes = [], secrets = [], ports = [], depends_on = {} }] of Object.entries(
@@ -160,7 +159,7 @@ test('the override that docs/configuration.md shows fits: its services, secrets 
 });
 
 for (const script of readdirSync(inRepository('deploy')).filter((name) => name.endsWith('.sh'))) {
-  test(`deploy/${script} is a script a plain shell understands`, async () => {
+  test(`deploy/${script} is valid in a plain shell`, async () => {
     await promisify(execFile)('sh', ['-n', inRepository(`deploy/${script}`)]);
   });
 }
