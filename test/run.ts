@@ -4,6 +4,7 @@
  */
 import { readdirSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
+import { relative } from 'node:path';
 import { run } from 'node:test';
 import { spec, tap } from 'node:test/reporters';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -48,7 +49,7 @@ const END_LIMIT_MS = 60_000;
 /** One process for all of these: each takes milliseconds. */
 const UNIT_TESTS = '../tools/unit-tests.ts';
 
-const path = (relative: string) => fileURLToPath(new URL(relative, import.meta.url));
+const path = (name: string) => fileURLToPath(new URL(name, import.meta.url));
 
 function filesOf(kind: Kind): string[] {
   if (kind === 'unit') return [UNIT_TESTS];
@@ -59,6 +60,13 @@ function filesOf(kind: Kind): string[] {
 function rank(file: string): number {
   const index = LONGEST.indexOf(file.replace(/\.test\.ts$/, ''));
   return index === -1 ? LONGEST.length : index;
+}
+
+/** What to change in the list above, if it no longer has the right order. */
+function longestText(): string {
+  const here = fileURLToPath(new URL('.', import.meta.url));
+  const longest = tookMs.sort(([, a], [, b]) => b - a).slice(0, LONGEST.length);
+  return longest.map(([file, ms]) => `# ${Math.round(ms / 1_000)} s ${relative(here, file)}\n`).join('');
 }
 
 const wanted = process.argv.slice(2);
@@ -96,9 +104,14 @@ const stream = run({
   signal: aborted.signal,
 });
 stream.on('test:fail', () => void (process.exitCode = 1));
+const tookMs: [file: string, ms: number][] = [];
+stream.on('test:complete', ({ nesting, name, details }) => {
+  if (nesting === 0 && files.some((file) => path(file) === name)) tookMs.push([name, details.duration_ms]);
+});
 const report = stream.compose(process.stdout.isTTY ? new spec() : tap) as AsyncIterable<string | Buffer>;
 for await (const text of report) process.stdout.write(text);
 finished = true;
+process.stdout.write(longestText());
 await Promise.race([endAll(), sleep(END_LIMIT_MS)]);
 // A file that exceeded its limit may have ignored its signal, and left processes.
 killDescendants(process.pid);
