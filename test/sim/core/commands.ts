@@ -4,6 +4,9 @@ import type { coresdk } from '@temporalio/proto';
 import type { ActivityOptions, Commanded, Memo } from './events.ts';
 import { durationMs, type Command } from './sdk.ts';
 
+/** What becomes of a child when its parent closes, as in the API. */
+export const ABANDON = 2;
+
 export interface LocalActivity {
   seq: number;
   type: string;
@@ -54,7 +57,9 @@ export function readCommand(command: Command): Asked {
     };
   }
   if (child) {
-    const { seq, workflowId, workflowType, input, memo, workflowTaskTimeout } = child;
+    const { seq, workflowId, workflowType, input, memo, workflowTaskTimeout, parentClosePolicy } = child;
+    if (Number(parentClosePolicy) !== ABANDON)
+      throw new Error('the simulator knows only children that outlive their parent');
     return {
       ...{ kind: 'childInitiated', seq: seq!, type: workflowType!, workflowId: workflowId!, summary },
       ...{

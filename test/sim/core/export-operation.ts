@@ -1,6 +1,7 @@
 /** What a workflow asks for and what comes of it, in Temporal's own form: timers, activities, children and signals. */
 import { defaultPayloadConverter as payloads, type Payload } from '@temporalio/common';
 import type { HistoryEvent, Outcome } from './events.ts';
+import { ABANDON } from './commands.ts';
 import { timestamp } from './sdk.ts';
 import type { Run } from '../temporal/types.ts';
 
@@ -84,7 +85,7 @@ export function exportedOperation(event: HistoryEvent, run: Run): [string, objec
             header: {},
             memo: { fields: event.memo },
             workflowTaskCompletedEventId: event.taskId,
-            parentClosePolicy: 2,
+            parentClosePolicy: ABANDON,
             workflowTaskTimeout: timestamp(event.taskTimeoutMs),
           },
         },
