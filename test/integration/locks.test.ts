@@ -1,4 +1,4 @@
-/** Locks, sharing, and what happens when a holder or waiter is lost. */
+/** Locks and shared backups against a real Temporal server. Their rules are tested in virtual time, in test/sim/rules/. */
 import { useTiming } from '../support/timing/substitute.ts';
 
 useTiming('short');

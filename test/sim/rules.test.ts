@@ -6,3 +6,7 @@ import './rules/doubtful-answers.ts';
 import './rules/reads.ts';
 import './rules/outages.ts';
 import './rules/post-ends.ts';
+import './rules/locks.ts';
+import './rules/shared-backups.ts';
+import './rules/lock-faults.ts';
+import './rules/many-waiters.ts';

@@ -6,6 +6,7 @@ import assert from 'node:assert/strict';
 import { defaultPayloadConverter as payloads } from '@temporalio/common';
 import type { RunType } from '../../src/contract/names.ts';
 import type { RunInput, RunResult } from '../../src/contract/run.ts';
+import { TIMING } from '../../src/contract/timing.ts';
 import { createControls, type Controls } from '../../src/sandbox/controls.ts';
 import { bundleFromSource } from '../../src/worker/bundle/bundle-from-source.ts';
 import { atEnd } from '../support/at-end.ts';
@@ -22,6 +23,10 @@ export interface VirtualStack {
   readonly sandbox: Controls;
   /** @throws BelayError of type `Usage` */
   readonly start: (input: RunInput, options?: { type?: RunType }) => Run;
+  /** Starts a workflow as an operator does, who gives it an id and input. */
+  readonly startByHand: (type: string, workflowId: string, ...args: unknown[]) => Run;
+  /** Starts an execution that receives signals, and that no worker ever serves. */
+  readonly startUnserved: () => Run;
   /** Lets time pass until the run has closed. @returns its result, whatever its outcome */
   readonly result: (run: Run) => Promise<RunResult>;
   /** Lets time pass until a condition holds. @returns its first value that is not null, undefined or false */
@@ -82,10 +87,25 @@ function createStack(sandboxes: Sandboxes, world: World): VirtualStack {
     return run;
   }
 
+  function startByHand(type: string, workflowId: string, ...args: unknown[]): Run {
+    const request = {
+      workflowId,
+      type,
+      input: toPayloads(args),
+      memo: {},
+      taskTimeoutMs: TIMING.worker.workflowTaskMs,
+    };
+    const run = server.startOnce(request);
+    assert.ok(run, `${workflowId} is in use`);
+    return run;
+  }
+
   return {
     world,
     sandbox,
     start: (input, { type } = {}) => startRun(server, input, `k${(keys += 1)}`, type),
+    startByHand,
+    startUnserved: () => Object.assign(startByHand('deploy', `k${(keys += 1)}`), { stickyTo: 'a worker that is gone' }),
     async result(run) {
       await until(`the end of ${run.workflowId}`, () => run.closedMs !== null);
       const result = resultOf(run.outcome);
@@ -99,11 +119,7 @@ function createStack(sandboxes: Sandboxes, world: World): VirtualStack {
       await until(`${ms} ms`, () => isOver);
     },
     signal(workflowId, name, ...args) {
-      const sent = server.signal(
-        { workflowId },
-        name,
-        args.map((it) => payloads.toPayload(it)),
-      );
+      const sent = server.signal({ workflowId }, name, toPayloads(args));
       assert.equal(sent, 'delivered', `${name} to ${workflowId}`);
     },
     query: (workflowId, name) => queryRun(sandboxes, latest(workflowId), name),
@@ -111,6 +127,8 @@ function createStack(sandboxes: Sandboxes, world: World): VirtualStack {
     terminate: (workflowId) => server.terminate(latest(workflowId)),
   };
 }
+
+const toPayloads = (args: readonly unknown[]) => args.map((it) => payloads.toPayload(it));
 
 /** Webhooks of the sandbox go nowhere. */
 const UNHEARD = { begun: () => {}, changed: () => {} };
