@@ -1,5 +1,5 @@
 /** Requests that come too soon, or all at once. */
-import { change, integration, type TestedMutant, unit } from './mutant.ts';
+import { change, integration, sim, type TestedMutant, unit } from './mutant.ts';
 
 const PACER = 'hosting-api/pacer.ts';
 const SHARE = 'worker/share-ceiling.ts';
@@ -22,7 +22,7 @@ export const RATE_LIMITS: TestedMutant[] = [
         'const againMs = heldBackUntilMs({ ...read, ok: true } as typeof read, nowMs);',
       ),
     ],
-    test: integration('runs/rate-limits', 'reads answered 429 use no try and never end a run'),
+    test: sim('rules/rate-limits', 'reads answered 429 use no try and never end a run'),
   },
   {
     rule: 'an answer that asks for a pause is ignored',

@@ -8,7 +8,7 @@ export const RIGHT_TIME: TestedMutant[] = [
   {
     rule: 'a run that is too late waits for the lock',
     changes: [change('workflows/run/deploy-step.ts', 'lateness(deadline, Date.now())', 'lateness(null, Date.now())')],
-    test: integration('runs/deadlines', 'a run that is too late does not wait for the lock'),
+    test: sim('rules/deadlines', 'a run that is too late does not wait for the lock'),
   },
   {
     rule: 'the deadline is not checked before a request',
@@ -19,7 +19,7 @@ export const RIGHT_TIME: TestedMutant[] = [
         'const late = lateness(null, Date.now());',
       ),
     ],
-    test: integration('runs/deadlines', 'a request is not sent if the deadline passes'),
+    test: sim('rules/deadlines', 'is not sent if the deadline passes'),
   },
   {
     rule: 'an operation that was parked keeps its baseline',
@@ -64,7 +64,7 @@ export const RIGHT_TIME: TestedMutant[] = [
     changes: [
       change('workflows/run/backup-step.ts', 'startedAt === null ? firstReadMs', "startedAt !== '' ? firstReadMs"),
     ],
-    test: integration('runs/backup-age', 'counts from when the backup began if a run shares it'),
+    test: sim('rules/backup-age', 'counts from when the backup began if a run shares it'),
   },
   {
     rule: 'a run may start its deployments at any time',

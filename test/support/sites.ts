@@ -1,4 +1,4 @@
-/** Sites with earlier deployments. */
+/** Sites with earlier deployments, and servers with a backup of another party. */
 import type { Controls } from '../../src/sandbox/controls.ts';
 import type { ScriptPart } from '../../src/sandbox/hosting/script.ts';
 import { fresh } from './fresh.ts';
@@ -22,3 +22,9 @@ export function siteAfter(
 export const FAILED: ScriptPart = { durationMs: 0, ends: 'failed' };
 /** Completes at once and keeps its status, so late reads also return it. */
 export const COMPLETED: ScriptPart = { durationMs: 0, ends: 'completed' };
+
+/** Another party backs the server up. @returns the id of the backup */
+export function backupOutside(sandbox: Pick<Controls, 'act' | 'journal'>, serverId: string): string {
+  sandbox.act({ server: serverId });
+  return sandbox.journal.findLast(({ began: it }) => it?.target === serverId)?.began?.id ?? '';
+}

@@ -4,4 +4,5 @@ import './rollout-notices.ts';
 import './fleet.ts';
 import './fleets.ts';
 import './jitter.ts';
+import './why.ts';
 import '../../support/replay-tests.ts';

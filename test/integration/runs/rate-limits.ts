@@ -1,7 +1,9 @@
+/** How workers hold their requests back. What runs make of it is in test/sim/rules/rate-limits.ts. */
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import { deploySiteId } from '../../../src/contract/ids/workflow-ids.ts';
 import { eventually } from '../../support/eventually.ts';
+import { status } from '../../support/fault-answers.ts';
 import { began, posts, reads } from '../../support/journal.ts';
 import { resultOf } from '../../support/outcome.ts';
 import { replayLater } from '../../support/replay.ts';
@@ -11,11 +13,6 @@ import { addWorker, belayOn, fresh, startTestStack, workerLog, type TestStack } 
 
 const PACE = { intervalMs: 400, tries: 200 };
 const latest = (siteId: string) => `/v1/sites/${siteId}/deployments/latest`;
-const tooMany = (route: 'latest' | 'deploy', target: string, retryAfter?: string) => ({
-  route,
-  target,
-  answer: { kind: 'status' as const, code: 429, ...(retryAfter === undefined ? {} : { retryAfter }) },
-});
 
 let world: TestStack;
 before(async () => {
@@ -32,15 +29,6 @@ async function inProgress(): Promise<{ siteId: string; run: Awaited<ReturnType<T
 
 // One after another: a pause is shared by all runs of the worker.
 describe('rate limits', () => {
-  test('reads answered 429 use no try and never end a run, however many they are', async () => {
-    const { siteId, run } = await inProgress();
-    world.sandbox.fault({ ...tooMany('latest', siteId), times: 12 });
-    await eventually('the last 429', () => reads(world.sandbox, latest(siteId)).filter((it) => it.fault).length === 12);
-    world.sandbox.finish({ site: siteId }, 'completed');
-    const { outcome, error } = await resultOf(run);
-    assert.equal(outcome, 'completed', error?.message);
-  });
-
   test('a 429 holds back the reads of the other runs of that worker, and none of them ends', async () => {
     const [limited, other] = [await inProgress(), await inProgress()];
     const operation = world.client.workflow.getHandle(deploySiteId(other.siteId));
@@ -50,7 +38,7 @@ describe('rate limits', () => {
       // On a busy machine, the other run may read nothing during a pause.
       if (answered() === asked) {
         asked += 1;
-        world.sandbox.fault(tooMany('latest', limited.siteId, '2'));
+        world.sandbox.fault({ ...status(429, '2'), route: 'latest', target: limited.siteId });
       }
       return (await historyText(operation)).includes('"kind":"held_back"');
     });
@@ -59,19 +47,6 @@ describe('rate limits', () => {
     const { outcome } = await resultOf(limited.run);
     assert.equal(outcome, 'completed');
     assert.ok(reads(world.sandbox, latest(other.siteId)).every(({ fault }) => fault === null));
-  });
-
-  test('a POST answered 429 is sent again no sooner than the service asks, and deploys once', async () => {
-    const siteId = siteAfter(world.sandbox, FAILED, COMPLETED);
-    world.sandbox.fault(tooMany('deploy', siteId, '1'));
-    const run = await world.belay.start({ siteIds: [siteId], deploy: PACE });
-    const result = await resultOf(run);
-    assert.equal(result.outcome, 'completed');
-    assert.equal(result.deployments[0]?.trigger.attempts, 2);
-    const [first, second, third] = posts(world.sandbox, `/v1/sites/${siteId}/deploy`);
-    assert.ok(Date.parse(second!.at) - Date.parse(first!.at) >= 1_000);
-    assert.equal(third, undefined);
-    assert.equal(began(world.sandbox, 'deployment', siteId).length, 1);
   });
 
   test('a POST that its worker holds back is no attempt, and is sent when its turn comes', async () => {
@@ -109,4 +84,4 @@ describe('rate limits', () => {
   });
 });
 
-replayLater('rate limits', () => world.client, 6);
+replayLater('rate limits', () => world.client, 18);

@@ -4,14 +4,11 @@ import { Client } from '@temporalio/client';
 import { NativeConnection, Worker } from '@temporalio/worker';
 import { connectTo } from '../../support/connect.ts';
 import { exitCodeOf } from '../../../src/cli/output/exit-codes.ts';
-import { deploySiteId } from '../../../src/contract/ids/workflow-ids.ts';
 import { testBundle } from '../../support/workflow-bundle.ts';
 import { atEnd } from '../../support/at-end.ts';
-import { eventually } from '../../support/eventually.ts';
 import { resultOf } from '../../support/outcome.ts';
 import { newPlace } from '../../support/shared-temporal.ts';
 import { fresh, TASK_QUEUE } from '../../support/world.ts';
-import { SIGNALS } from '../../../src/contract/names.ts';
 import type { ReadResult, WorkerInfo } from '../../../src/contract/activities.ts';
 import { connect, type Belay } from '../../../src/starter.ts';
 
@@ -80,26 +77,4 @@ test('a failure in a history has its message, and no frame of a stack', async ()
   const failure = events?.at(-1)?.workflowExecutionFailedEventAttributes?.failure;
   assert.equal(failure?.message, error?.message);
   assert.doesNotMatch(failure?.stackTrace ?? '', /^\s*at /m);
-});
-
-test('a run ignores malformed signals and continues', async () => {
-  const siteId = fresh('a');
-  reads = [status('failed', 'failed'), status('failed', 'failed'), status('building', 'in_progress')];
-  const run = await belay.start({ siteIds: [siteId], deploy: { intervalMs: 200, tries: 200 } });
-  const operation = client.workflow.getHandle(deploySiteId(siteId));
-  const rubbish = [[], [null], ['x'], [{}], [{ waiters: 'x' }], [{ waiters: [null, {}, { workflowId: 1 }] }]];
-  await eventually('the operation', () =>
-    operation.describe().then(
-      () => true,
-      () => false,
-    ),
-  );
-  for (const args of rubbish) {
-    for (const name of Object.values(SIGNALS)) {
-      await operation.signal(name, ...args);
-      await client.workflow.getHandle(run.workflowId).signal(name, ...args);
-    }
-  }
-  reads = [status('completed', 'completed')];
-  assert.equal((await resultOf(run)).outcome, 'completed');
 });

@@ -1,26 +1,20 @@
+/** What test/sim/rules/waiting.ts proves, on a real server: its events, signals and answers. */
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { before, describe, test } from 'node:test';
-import { tsToMs } from '@temporalio/common/lib/time.js';
-import type proto from '@temporalio/proto';
-import { TIMING } from '../../../src/contract/timing.ts';
 import { backupServerId, deploySiteId } from '../../../src/contract/ids/workflow-ids.ts';
 import { eventually } from '../../support/eventually.ts';
-import { began, reads } from '../../support/journal.ts';
+import { began } from '../../support/journal.ts';
 import { resultOf } from '../../support/outcome.ts';
-import { replayLater } from '../../support/replay.ts';
-import { fresh, startTestStack, type TestStack } from '../../support/world.ts';
+import { sharedStack } from '../../support/shared-stack.ts';
+import { fresh, type TestStack } from '../../support/world.ts';
+
+const QUICK = { durationMs: 500 };
 
 let world: TestStack;
 before(async () => {
-  world = await startTestStack();
+  world = await sharedStack({ backup: QUICK, deployment: QUICK });
 });
-
-/** The time that the workflow saw at an event: the start of the task before it. */
-function workflowTimeMs(events: proto.temporal.api.history.v1.IHistoryEvent[], index: number): number {
-  const task = events.slice(0, index).findLast((it) => it.workflowTaskStartedEventAttributes);
-  return tsToMs(task?.eventTime);
-}
 
 /** The history of a wait with this number of tries. */
 async function historyOf(tries: number) {
@@ -40,10 +34,6 @@ describe('waiting', { concurrency: 6 }, () => {
     assert.ok(costs.length >= 5 && median <= 6, `${costs.join(', ')} events`);
   });
 
-  test('a run of fifty polls stays under four hundred events in its longest history', async () => {
-    assert.ok((await historyOf(50)).length < 400);
-  });
-
   test('a hint triggers a read at once and uses no try', async () => {
     const serverId = fresh('s');
     world.sandbox.script({ server: serverId }, { durationMs: 1_000 });
@@ -56,72 +46,6 @@ describe('waiting', { concurrency: 6 }, () => {
     assert.equal(result.backup?.polls, 1);
     const { events } = await operation.fetchHistory();
     assert.ok(!events?.some((it) => it.timerFiredEventAttributes), 'the interval elapsed');
-  });
-
-  test('a hint that arrives before the wait begins is kept', async () => {
-    const serverId = fresh('s');
-    world.sandbox.script({ server: serverId }, { durationMs: 0 });
-    const run = await world.belay.start({ serverId, siteIds: [], backup: { intervalMs: 1_800_000, tries: 1 } });
-    // Sent as soon as the operation exists, which is around the trigger.
-    await eventually('the operation', () =>
-      world.client.workflow
-        .getHandle(backupServerId(serverId))
-        .signal('hint')
-        .then(() => true)
-        .catch(() => false),
-    );
-    assert.equal((await run.result()).outcome, 'completed');
-  });
-
-  test('a flood of hints causes at most one read per second and twice the tries in total', async () => {
-    const serverId = fresh('s');
-    world.sandbox.script({ server: serverId }, { ends: 'never' });
-    const run = await world.belay.start({ serverId, siteIds: [], backup: { intervalMs: 1_800_000, tries: 2 } });
-    const operation = world.client.workflow.getHandle(backupServerId(serverId));
-    await eventually('the wait', async () => (await run.status()).waiting?.kind === 'backup');
-    // Not the requests: a slow answer is asked for twice.
-    const polls = async () => (await run.status()).result.backup?.polls ?? 0;
-    await eventually('all hinted reads', async () => (await operation.signal('hint'), await polls()) >= 4);
-    for (let sent = 0; sent < 20; sent += 1) await operation.signal('hint');
-    assert.equal(await polls(), 4, 'two reads per try');
-    await run.cancel();
-    assert.equal((await resultOf(run)).outcome, 'cancelled');
-    const { events = [] } = await operation.fetchHistory();
-    const begunMs = (events ?? []).flatMap((it, index) =>
-      it.markerRecordedEventAttributes?.markerName === 'core_local_activity'
-        ? [workflowTimeMs(events ?? [], index)]
-        : [],
-    );
-    const gapsMs = begunMs.slice(-4).map((ms, index, all) => ms - (all[index - 1] ?? -Infinity));
-    assert.ok(
-      gapsMs.every((ms) => ms >= TIMING.poll.hintGapMs),
-      `${gapsMs.join(', ')} ms between the reads`,
-    );
-  });
-
-  test('a refused token is read again after a pause, regardless of the interval', async () => {
-    const serverId = fresh('s');
-    world.sandbox.script({ server: serverId }, { durationMs: 500 });
-    const run = await world.belay.start({ serverId, siteIds: [], backup: { intervalMs: 600_000, tries: 1 } });
-    const backup = await eventually('the backup', () => began(world.sandbox, 'backup', serverId)[0]);
-    const path = `/v1/backups/${backup.began?.id}`;
-    world.sandbox.fault({ route: 'backup', target: backup.began?.id ?? '', answer: { kind: 'status', code: 401 } });
-    await sleep(600);
-    await world.client.workflow.getHandle(backupServerId(serverId)).signal('hint');
-    assert.equal((await run.result()).outcome, 'completed');
-    // The refused read and the next one. The interval has not elapsed.
-    assert.equal(reads(world.sandbox, path).length, 2);
-  });
-
-  test('makes two early reads after a trigger if the interval is long', async () => {
-    const siteId = fresh('a');
-    world.sandbox.script({ site: siteId }, { ends: 'never' });
-    const run = await world.belay.start({ siteIds: [siteId], deploy: { intervalMs: 600_000, tries: 2 } });
-    await eventually('the first early read', async () => (await run.status()).result.deployments[0]?.polls === 1);
-    world.sandbox.finish({ site: siteId }, 'completed');
-    const result = await run.result();
-    assert.equal(result.deployments[0]?.evidence, 'transition');
-    assert.equal(result.deployments[0]?.polls, 2);
   });
 
   test('reports what it waits for', async () => {
@@ -144,5 +68,3 @@ describe('waiting', { concurrency: 6 }, () => {
     await run.result();
   });
 });
-
-replayLater('waiting', () => world.client, 6);

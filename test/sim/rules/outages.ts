@@ -9,20 +9,8 @@ import { fresh } from '../../support/fresh.ts';
 import { began, reads } from '../../support/journal.ts';
 import { COMPLETED, FAILED, siteAfter } from '../../support/sites.ts';
 import { verdictLine } from '../../support/verdict-line.ts';
-import {
-  ambiguous,
-  beforeRequest,
-  begun,
-  BUILDING,
-  building,
-  deployPosts,
-  inOutage,
-  latest,
-  MOMENT_MS,
-  parked,
-  PATIENT,
-  phaseOf,
-} from './runs-in-outages.ts';
+import { ambiguous, beforeRequest, inOutage, parked, PATIENT } from './runs-in-outages.ts';
+import { begun, BUILDING, building, deployPosts, latest, MOMENT_MS, phaseOf } from './runs-that-wait.ts';
 
 describe('while the service is down', () => {
   test(

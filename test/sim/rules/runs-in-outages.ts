@@ -1,46 +1,23 @@
 /** How tests of outages come to a run that the service does not answer. */
 import { QUERIES } from '../../../src/contract/names.ts';
 import type { OperationProgress } from '../../../src/contract/operation.ts';
-import type { RunInput } from '../../../src/contract/run.ts';
 import { deploySiteId } from '../../../src/contract/ids/workflow-ids.ts';
 import type { ScriptPart } from '../../../src/sandbox/hosting/script.ts';
-import { began, posts, reads } from '../../support/journal.ts';
+import { reads } from '../../support/journal.ts';
 import { COMPLETED, FAILED, siteAfter } from '../../support/sites.ts';
-import { searchAttribute } from '../inspect.ts';
 import { inVirtualTime, type VirtualStack } from '../stack.ts';
+import { BUILDING, deployPosts, latest, phaseOf } from './runs-that-wait.ts';
 
 export const PATIENT = { outageBudgetMs: 3_600_000 };
-/** Stays in progress until the test finishes it. */
-export const BUILDING: ScriptPart = { ends: 'never', words: ['building'] };
-/** Until an answer has arrived and its task is done. */
-export const MOMENT_MS = 100;
-
-export const latest = (siteId: string) => `/v1/sites/${siteId}/deployments/latest`;
-export const deployPosts = ({ sandbox }: VirtualStack, siteId: string) =>
-  posts(sandbox, `/v1/sites/${siteId}/deploy`).length;
-export const begun = ({ sandbox }: VirtualStack, siteId: string) => began(sandbox, 'deployment', siteId).length;
 
 /** Backups complete at once. */
 export const inOutage = (body: (stack: VirtualStack) => Promise<void>) =>
   inVirtualTime(body, { defaults: { backup: COMPLETED } });
 
-export const phaseOf = ({ world }: VirtualStack, workflowId: string) =>
-  searchAttribute(world.server.find(workflowId), 'BelayPhase');
-
 /** Lets time pass until the operation is parked. @returns what it shows then */
 export async function parked(stack: VirtualStack, operationId: string): Promise<OperationProgress> {
   await stack.until('the parked operation', () => phaseOf(stack, operationId) === 'parked');
   return stack.query<OperationProgress>(operationId, QUERIES.progress);
-}
-
-/** A run that waits for its own deployment, which stays in progress. */
-export async function building(stack: VirtualStack, more: Partial<RunInput>) {
-  const { sandbox, start, until, forward } = stack;
-  const siteId = siteAfter(sandbox, FAILED, BUILDING);
-  const run = start({ siteIds: [siteId], ...more });
-  await until('a read in progress', () => reads(sandbox, latest(siteId)).at(-1)?.said === 'building');
-  await forward(MOMENT_MS);
-  return { siteId, run, operationId: deploySiteId(siteId) };
 }
 
 /** A run that waits for another party's deployment, with a request that then finds no connection. */

@@ -1,0 +1,86 @@
+/** After its deadline, a run triggers nothing, and what runs by then is not cut short. */
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { lockRequests } from '../inspect.ts';
+import { reads } from '../../support/journal.ts';
+import { COMPLETED, FAILED, siteAfter } from '../../support/sites.ts';
+import { inVirtualTime } from '../stack.ts';
+import { building, BUILDING, deployPosts, latest } from './runs-that-wait.ts';
+
+const MINUTE = 60_000;
+const WITHIN = { startDeploysWithinMs: 2 * MINUTE };
+
+const afterDeadline = (startedAt: string | null) =>
+  new RegExp(`within 2m of its start, which was ${new Date(Date.parse(startedAt ?? '') + 2 * MINUTE).toISOString()}$`);
+
+describe('deadlines', () => {
+  test(
+    'a deployment that runs at the deadline is not cut short, and the next site is not deployed',
+    inVirtualTime(async (stack) => {
+      const { sandbox, forward, start, until, result } = stack;
+      const [first, second] = [siteAfter(sandbox, FAILED, BUILDING), siteAfter(sandbox, FAILED, COMPLETED)];
+      const run = start({ siteIds: [first, second], keepGoing: true, ...WITHIN });
+      await until('the first deployment', () => deployPosts(stack, first) > 0);
+      await forward(2 * MINUTE);
+      assert.equal(run.closedMs, null);
+      sandbox.finish({ site: first }, 'completed');
+      const { outcome, error, deployments, startedAt } = await result(run);
+      assert.deepEqual([outcome, error?.type], ['not_started', 'TooLate']);
+      assert.match(error?.message ?? '', afterDeadline(startedAt));
+      assert.deepEqual(
+        deployments.map((it) => it.outcome),
+        ['completed', 'not_started'],
+      );
+      assert.equal(deployPosts(stack, second), 0);
+    }),
+  );
+
+  for (const [what, lateMs, sent] of [
+    ['is not sent if the deadline passes', 0, 0],
+    ['is sent if the deadline is still to come', -15_000, 1],
+  ] as const) {
+    test(
+      `a request ${what} while another deployment is in progress`,
+      inVirtualTime(async (stack) => {
+        const { world, sandbox, forward, start, until, result } = stack;
+        const siteId = siteAfter(sandbox, BUILDING, FAILED, COMPLETED);
+        const run = start({ siteIds: [siteId], ...WITHIN });
+        await until('its reads', () => reads(sandbox, latest(siteId)).length > 2);
+        await forward(run.startedMs + 2 * MINUTE + lateMs - world.clock.nowMs);
+        // The other one ends.
+        sandbox.act({ site: siteId });
+        const { outcome, error, startedAt } = await result(run);
+        assert.equal(deployPosts(stack, siteId), sent);
+        if (sent === 1) return assert.equal(outcome, 'completed');
+        assert.equal(error?.type, 'TooLate');
+        assert.match(error?.message ?? '', afterDeadline(startedAt));
+      }),
+    );
+  }
+
+  test(
+    'a run that is too late does not wait for the lock',
+    inVirtualTime(async (stack) => {
+      const { world, start, result } = stack;
+      const { siteId, operationId } = await building(stack);
+      const run = start({ siteIds: [siteId], startDeploysWithinMs: 1 });
+      const late = await result(run);
+      assert.deepEqual([late.outcome, late.error?.type], ['not_started', 'TooLate']);
+      assert.equal(lockRequests(world.server.find(operationId)), 0);
+      assert.ok(run.closedMs! - run.startedMs < 1_000);
+      assert.equal(deployPosts(stack, siteId), 1);
+    }),
+  );
+
+  test(
+    'deploysUntil is a time of day in its time zone, after an instant',
+    inVirtualTime(async (stack) => {
+      const siteId = siteAfter(stack.sandbox, FAILED, COMPLETED);
+      const deploysUntil = { time: '06:00', timeZone: 'Europe/Berlin', after: '2026-02-28T08:00:00Z' };
+      const { error } = await stack.result(stack.start({ siteIds: [siteId], deploysUntil }));
+      assert.equal(error?.type, 'TooLate');
+      assert.match(error?.message ?? '', /until 06:00 \(Europe\/Berlin\), which was 2026-03-01T05:00:00.000Z$/);
+      assert.equal(deployPosts(stack, siteId), 0);
+    }),
+  );
+});

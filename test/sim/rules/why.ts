@@ -1,0 +1,56 @@
+/** What a run or operation answers to the query `why`. Rollouts are in test/integration/rollouts/why.ts. */
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { QUERIES } from '../../../src/contract/names.ts';
+import type { Explanation } from '../../../src/contract/waiting.ts';
+import { lockRequests } from '../inspect.ts';
+import { inVirtualTime } from '../stack.ts';
+import { building, MOMENT_MS } from './runs-that-wait.ts';
+
+describe('the query why', () => {
+  test(
+    'a run that waits for a lock reports the lock and its holder, also in the details of the UI',
+    inVirtualTime(async (stack) => {
+      const { world, start, until, forward, query } = stack;
+      const { siteId, run: holder, operationId: lock } = await building(stack);
+      const waiter = start({ siteIds: [siteId] });
+      await until('the queue', () => lockRequests(world.server.find(lock)) > 0);
+      await forward(MOMENT_MS);
+      const reply = await query<Explanation>(waiter.workflowId, QUERIES.why);
+      assert.equal(
+        reply.sentence,
+        `deployment of ${siteId}: waiting for the lock "${lock}", held by "${holder.workflowId}"`,
+      );
+      assert.ok(reply.waiting?.kind === 'lock');
+      assert.deepEqual([reply.waiting.lockId, reply.waiting.lockedBy], [lock, holder.workflowId]);
+      const { currentDetails } = await query<{ currentDetails: string }>(
+        waiter.workflowId,
+        '__temporal_workflow_metadata',
+      );
+      assert.match(currentDetails, new RegExp(`waiting for the lock \`${lock}\`, held by \`${holder.workflowId}\``));
+    }),
+  );
+
+  test(
+    'an operation reports its current try, its last status and the time of the next read',
+    inVirtualTime(async (stack) => {
+      const { world, forward, query } = stack;
+      const { siteId, run, operationId } = await building(stack);
+      await forward(60_000);
+      const { sentence, waiting } = await query<Explanation>(operationId, QUERIES.why);
+      assert.ok(waiting?.kind === 'deployment');
+      const { lastReadAt, nextReadAt } = waiting;
+      assert.equal(
+        sentence,
+        `deployment of ${siteId}: try 7 of 30, last status "building", next read at ${nextReadAt}`,
+      );
+      assert.ok(Date.parse(lastReadAt ?? '') <= world.clock.nowMs && world.clock.nowMs < Date.parse(nextReadAt));
+      const gapMs = Date.parse(nextReadAt) - Date.parse(lastReadAt ?? '');
+      assert.ok(Math.abs(gapMs - 10_000) < MOMENT_MS, `${gapMs} ms`);
+      assert.equal(
+        (await query<Explanation>(run.workflowId, QUERIES.why)).sentence,
+        `deployment of ${siteId}: handled by workflow ${operationId}`,
+      );
+    }),
+  );
+});
