@@ -48,7 +48,10 @@ export async function replayAll({ client, least }: Replay): Promise<Recorded[]> 
 }
 
 /** The types that the simulator plays. */
-const SIMULATED = ['backupThenDeploy', 'backupOnly', 'deployOnly', 'watchDeployment', 'backupServer', 'deploySite'];
+const SIMULATED = [
+  ...['backupThenDeploy', 'backupOnly', 'deployOnly', 'watchDeployment', 'backupServer', 'deploySite', 'recordBackup'],
+  ...['rollOut', 'handleEvent', 'sendNotifications'],
+];
 
 /** Feeds the histories to the simulator's model of the core, which compares every command. @returns how many */
 export async function simulateAll(histories: readonly Recorded[]): Promise<number> {
@@ -70,13 +73,21 @@ export async function simulateAll(histories: readonly Recorded[]): Promise<numbe
 
 /**
  * Whether a task was taken again only because a local activity took long. The marker of such an activity stands in an
- * earlier task than what the code did with it, and the simulator knows no such histories.
+ * earlier task than what the code did with it, and the simulator knows no such histories. A task that an update began
+ * follows another one directly, too.
  */
 function wasKeptAlive(events: readonly HistoryEvent[]): boolean {
   return events.some((event, index) => {
     if (event.kind !== 'taskCompleted') return false;
     const commanded = events.filter((it) => isCommanded(it) && it.taskId === event.id);
     const next = events.slice(index + 1).find((it) => !isCommanded(it));
-    return commanded.at(-1)?.kind === 'localActivity' || next?.kind === 'taskScheduled';
+    const isForUpdate = () => acceptsUpdate(events, index);
+    return commanded.at(-1)?.kind === 'localActivity' || (next?.kind === 'taskScheduled' && !isForUpdate());
   });
+}
+
+/** Whether the first task that is completed after this event accepts an update. */
+function acceptsUpdate(events: readonly HistoryEvent[], index: number): boolean {
+  const completed = events.slice(index + 1).find(({ kind }) => kind === 'taskCompleted');
+  return events.some((it) => it.kind === 'updateAccepted' && it.taskId === completed?.id);
 }

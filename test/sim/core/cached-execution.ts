@@ -3,16 +3,18 @@
  * activities inside the task, and hands over the commands when nothing is left to do.
  */
 import type { Payload } from '@temporalio/common';
-import { readCommand, type LocalActivity } from './commands.ts';
+import { readCommand, type Asked, type LocalActivity, type Rejected } from './commands.ts';
 import { compare } from './compare.ts';
-import type { Commanded, HistoryEvent, Outcome } from './events.ts';
-import { inOrder, jobOf, localJob } from './jobs.ts';
+import type { Commanded, CommandedEvent, HistoryEvent, Outcome, UpdateRequest } from './events.ts';
+import { inOrder, jobOf, localJob, updateJob } from './jobs.ts';
 import type { ExecutionFacts, Job, Sandboxes } from './sdk.ts';
 import { stepsOf, withoutIds, type Step } from './steps.ts';
 
 /** The end of a task: the commands, and whether it ends only to be taken again because a local activity takes long. */
 export interface Completion {
   commands: Commanded[];
+  /** Updates that the code has not accepted. */
+  rejected: Rejected[];
   goesOn: boolean;
   /** Changes of the SDK's behaviour that the code now relies on. */
   flags: number[];
@@ -29,8 +31,10 @@ export interface TaskHost {
 export interface Cached {
   /** Feeds all completed tasks of a history. @throws Nondeterminism */
   replayAll(history: readonly HistoryEvent[]): Promise<void>;
-  /** @param history up to the start of the task */
-  runTask(history: readonly HistoryEvent[], host: TaskHost): Promise<Completion>;
+  /** @param history up to the start of the task @param updates that are new with it */
+  runTask(history: readonly HistoryEvent[], updates: readonly UpdateRequest[], host: TaskHost): Promise<Completion>;
+  /** The server has dropped the last task. Its events will be those of another one. */
+  forgetTask(): void;
   /** @throws Error if the code has no such query */
   query(name: string): Promise<Payload>;
   dispose(): Promise<void>;
@@ -47,20 +51,28 @@ export async function openCached(sandboxes: Sandboxes, facts: ExecutionFacts): P
   const begun = new Set<number>();
   const done: Resolved[] = [];
   const known = new Set<number>();
+  /** Ids of updates. */
+  const accepted = new Set<string>();
   let doneUntilId = 0;
+  let doneBeforeId = 0;
   let nowMs = 0;
   let wake = () => {};
 
-  async function runTask(history: readonly HistoryEvent[], host: TaskHost): Promise<Completion> {
+  async function runTask(
+    history: readonly HistoryEvent[],
+    updates: readonly UpdateRequest[],
+    host: TaskHost,
+  ): Promise<Completion> {
     const steps = stepsOf(history, doneUntilId);
     const live = steps.pop();
     if (live?.commanded !== null) throw new Error('no task to do');
     for (const step of steps) await replay(step);
-    doneUntilId = live.startedId;
-    return make(live, host);
+    [doneBeforeId, doneUntilId] = [doneUntilId, live.startedId];
+    const jobs = updates.map((it) => updateJob(it, true));
+    return make(live, [...jobsOf(live.incoming, facts), ...jobs], host);
   }
 
-  async function activate(step: Step, jobs: Job[], atMs = step.atMs): Promise<Commanded[]> {
+  async function activate(step: Step, jobs: Job[], atMs = step.atMs): Promise<(Commanded | Rejected)[]> {
     const isReplaying = step.commanded !== null;
     // In core the time of a workflow never goes back.
     nowMs = Math.max(nowMs, atMs);
@@ -73,9 +85,19 @@ export async function openCached(sandboxes: Sandboxes, facts: ExecutionFacts): P
     };
     const { commands, flags } = await code.activate(activation);
     for (const flag of flags) known.add(flag);
-    const read = commands.map(readCommand);
-    for (const it of read) if (it.kind === 'local') running.set(it.local.seq, it.local);
+    const read = commands.map(readCommand).map(failIfAccepted);
+    for (const it of read) {
+      if (it.kind === 'local') running.set(it.local.seq, it.local);
+      if (it.kind === 'updateAccepted') accepted.add(it.updateId);
+    }
     return read.filter((it) => it.kind !== 'local');
+  }
+
+  /** The SDK has one command for both. */
+  function failIfAccepted(asked: Asked): Asked {
+    if (asked.kind !== 'rejected' || !accepted.has(asked.updateId)) return asked;
+    const { updateId, failure } = asked;
+    return { kind: 'updateCompleted', updateId, acceptedId: 0, outcome: { failure } };
   }
 
   const newOf = (step: Step) => [...known].filter((flag) => !step.flags.includes(flag));
@@ -84,28 +106,30 @@ export async function openCached(sandboxes: Sandboxes, facts: ExecutionFacts): P
   async function replay(step: Step): Promise<void> {
     const recorded = step.commanded ?? [];
     const made: Commanded[] = [];
-    const markers = recorded.filter((it) => it.kind === 'localActivity');
-    let jobs = jobsOf(step.incoming, facts);
+    const updates = recorded.flatMap((it) => (it.kind === 'updateAccepted' && it.request ? [it.request] : []));
+    let jobs = [...jobsOf(step.incoming, facts), ...updates.map((it) => updateJob(it, false))];
     let atMs = step.atMs;
-    while (jobs.length > 0 || markers.some(({ seq }) => running.has(seq))) {
-      if (jobs.length > 0) take(made, await activate(step, jobs, atMs));
-      const next = markers.find(({ seq }) => running.has(seq));
+    do {
+      if (jobs.length > 0) take(made, [], await activate(step, jobs, atMs));
       jobs = [];
-      if (next === undefined) break;
-      const { type, summary } = running.get(next.seq)!;
-      running.delete(next.seq);
-      made.push({ ...withoutIds(next), type, summary } as Commanded);
-      atMs = next.completedMs;
-      jobs = [localJob(next.seq, next.type, next.outcome)];
-    }
+      for (const marker of nextMarkers(recorded, running)) {
+        const { seq, outcome, completedMs } = marker;
+        const { type, summary } = running.get(seq)!;
+        running.delete(seq);
+        made.push({ ...withoutIds(marker), type, summary } as Commanded);
+        atMs = Math.max(atMs, completedMs);
+        jobs.push(localJob(seq, marker.type, outcome));
+      }
+    } while (jobs.length > 0);
     compare(`${facts.workflowId}, task ${step.startedId}`, made, recorded.map(withoutIds));
     doneUntilId = step.startedId;
   }
 
-  async function make(step: Step, host: TaskHost): Promise<Completion> {
+  async function make(step: Step, first: Job[], host: TaskHost): Promise<Completion> {
     const commands: Commanded[] = [];
+    const rejected: Rejected[] = [];
     const act = async (jobs: Job[], atMs?: number) => {
-      if (jobs.length > 0) take(commands, await activate(step, jobs, atMs));
+      if (jobs.length > 0) take(commands, rejected, await activate(step, jobs, atMs));
       // After a replay, those without an outcome in history are made again.
       for (const local of running.values()) {
         if (begun.has(local.seq)) continue;
@@ -122,11 +146,11 @@ export async function openCached(sandboxes: Sandboxes, facts: ExecutionFacts): P
       isLate = true;
       wake();
     });
-    await act(jobsOf(step.incoming, facts));
+    await act(first);
     while (running.size > 0 && !commands.some(isClosing)) {
       const resolved = done.shift();
       if (resolved === undefined) {
-        if (isLate) return { commands, goesOn: true, flags: newOf(step) };
+        if (isLate) return { commands, rejected, goesOn: true, flags: newOf(step) };
         await new Promise<void>((resolve) => (wake = resolve));
         continue;
       }
@@ -136,7 +160,7 @@ export async function openCached(sandboxes: Sandboxes, facts: ExecutionFacts): P
       commands.push({ kind: 'localActivity', seq, type, completedMs: host.nowMs(), outcome, summary });
       await act([localJob(seq, type, outcome)], host.nowMs());
     }
-    return { commands, goesOn: false, flags: newOf(step) };
+    return { commands, rejected, goesOn: false, flags: newOf(step) };
   }
 
   async function replayAll(history: readonly HistoryEvent[]): Promise<void> {
@@ -160,15 +184,36 @@ export async function openCached(sandboxes: Sandboxes, facts: ExecutionFacts): P
     return answer.succeeded.response as Payload;
   }
 
-  return { replayAll, runTask, query, dispose: () => code.dispose() };
+  return {
+    replayAll,
+    runTask,
+    forgetTask: () => void (doneUntilId = doneBeforeId),
+    query,
+    dispose: () => code.dispose(),
+  };
+}
+
+/** The local activities in progress that history ended next. Those without a command in between ended together. */
+function nextMarkers(recorded: readonly CommandedEvent[], running: ReadonlyMap<number, unknown>) {
+  const from = recorded.findIndex((it) => it.kind === 'localActivity' && running.has(it.seq));
+  const markers: Extract<CommandedEvent, { kind: 'localActivity' }>[] = [];
+  for (const it of from === -1 ? [] : recorded.slice(from)) {
+    if (it.kind !== 'localActivity' || !running.has(it.seq)) break;
+    markers.push(it);
+  }
+  return markers;
 }
 
 const jobsOf = (incoming: readonly HistoryEvent[], facts: ExecutionFacts): Job[] =>
   incoming.flatMap((event) => jobOf(event, facts) ?? []);
 
 /** Adds commands. A timer that is canceled before the server heard of it never was. */
-function take(commands: Commanded[], more: readonly Commanded[]): void {
+function take(commands: Commanded[], rejected: Rejected[], more: readonly (Commanded | Rejected)[]): void {
   for (const command of more) {
+    if (command.kind === 'rejected') {
+      rejected.push(command);
+      continue;
+    }
     const unsent =
       command.kind === 'timerCanceled'
         ? commands.findIndex((it) => it.kind === 'timerStarted' && it.seq === command.seq)

@@ -1,7 +1,7 @@
 /** What the commands of workflow code ask for. A command that Belay does not use is an error: model it first. */
 import type { Payload } from '@temporalio/common';
 import type { coresdk } from '@temporalio/proto';
-import type { ActivityOptions, Commanded, Memo } from './events.ts';
+import type { ActivityOptions, Commanded, Failure, Memo } from './events.ts';
 import { durationMs, type Command } from './sdk.ts';
 
 /** What becomes of a child when its parent closes, as in the API. */
@@ -15,7 +15,14 @@ export interface LocalActivity {
   summary: Payload | null;
 }
 
-export type Asked = Commanded | { kind: 'local'; local: LocalActivity };
+/** Of an update: before it is accepted, it leaves no trace; after that, it fails. */
+export interface Rejected {
+  kind: 'rejected';
+  updateId: string;
+  failure: Failure;
+}
+
+export type Asked = Commanded | { kind: 'local'; local: LocalActivity } | Rejected;
 
 type RetryPolicy = coresdk.workflow_commands.IScheduleActivity['retryPolicy'];
 
@@ -32,6 +39,7 @@ export function readCommand(command: Command): Asked {
     upsertWorkflowSearchAttributes: attributes,
     completeWorkflowExecution: complete,
     failWorkflowExecution: fail,
+    updateResponse,
   } = command;
   if (startTimer)
     return { kind: 'timerStarted', seq: startTimer.seq!, ms: durationMs(startTimer.startToFireTimeout), summary };
@@ -57,8 +65,8 @@ export function readCommand(command: Command): Asked {
     };
   }
   if (child) {
-    const { seq, workflowId, workflowType, input, memo, workflowTaskTimeout, parentClosePolicy } = child;
-    if (Number(parentClosePolicy) !== ABANDON)
+    const { seq, workflowId, workflowType, input, memo, workflowTaskTimeout, workflowIdReusePolicy } = child;
+    if (Number(child.parentClosePolicy) !== ABANDON)
       throw new Error('the simulator knows only children that outlive their parent');
     return {
       ...{ kind: 'childInitiated', seq: seq!, type: workflowType!, workflowId: workflowId!, summary },
@@ -66,6 +74,7 @@ export function readCommand(command: Command): Asked {
         input: input ?? [],
         memo: memo ?? {},
         taskTimeoutMs: durationMs(workflowTaskTimeout) || 10_000,
+        isOnceOnly: Number(workflowIdReusePolicy) === REJECT_DUPLICATE,
       },
     };
   }
@@ -82,7 +91,19 @@ export function readCommand(command: Command): Asked {
     };
   if (complete) return { kind: 'completed', result: (complete.result as Payload | undefined) ?? null };
   if (fail) return { kind: 'failed', failure: fail.failure! };
+  if (updateResponse) return ofUpdate(updateResponse);
   throw new Error(`the simulator does not know this command: ${JSON.stringify(command).slice(0, 300)}`);
+}
+
+/** WORKFLOW_ID_REUSE_POLICY_REJECT_DUPLICATE */
+export const REJECT_DUPLICATE = 3;
+
+function ofUpdate(response: coresdk.workflow_commands.IUpdateResponse): Asked {
+  const { protocolInstanceId, accepted, completed, rejected } = response;
+  const updateId = protocolInstanceId!;
+  if (accepted) return { kind: 'updateAccepted', updateId, request: null, afterId: 0 };
+  if (rejected) return { kind: 'rejected', updateId, failure: rejected };
+  return { kind: 'updateCompleted', updateId, acceptedId: 0, outcome: { result: completed as Payload } };
 }
 
 function activityOptions(command: coresdk.workflow_commands.IScheduleActivity): ActivityOptions {

@@ -21,6 +21,13 @@ export interface ActivityOptions {
 
 export type Outcome = { result: Payload | null } | { failure: Failure };
 
+/** Asks a workflow to change something. Its code accepts or rejects that. */
+export interface UpdateRequest {
+  updateId: string;
+  name: string;
+  input: Payload[];
+}
+
 /** What a command asks for. It becomes an event when its task is completed. `seq` is the number the code gave it. */
 export type Commanded =
   | { kind: 'timerStarted'; seq: number; ms: number; summary: Payload | null }
@@ -42,6 +49,8 @@ export type Commanded =
       input: Payload[];
       memo: Memo;
       taskTimeoutMs: number;
+      /** Whether it is refused if an execution with this id has closed, too. */
+      isOnceOnly: boolean;
       summary: Payload | null;
     }
   | { kind: 'childCancelRequested'; seq: number; workflowId: string }
@@ -53,6 +62,10 @@ export type Commanded =
       input: Payload[];
     }
   | { kind: 'attributes'; fields: Record<string, Payload> }
+  /** The server fills in the request, and the last event before the task that brought it. */
+  | { kind: 'updateAccepted'; updateId: string; request: UpdateRequest | null; afterId: number }
+  /** The server fills in the event of the acceptance. */
+  | { kind: 'updateCompleted'; updateId: string; acceptedId: number; outcome: Outcome }
   | { kind: 'completed'; result: Payload | null }
   | { kind: 'failed'; failure: Failure };
 

@@ -3,6 +3,7 @@ import proto, { type temporal } from '@temporalio/proto';
 import type { HistoryEvent } from './events.ts';
 import { exportedOperation, payloadList, TASK_QUEUE } from './export-operation.ts';
 import { timestamp } from './sdk.ts';
+import { exportedUpdate } from './update-events.ts';
 import type { Run } from '../temporal/types.ts';
 
 type EventType = keyof typeof proto.temporal.api.enums.v1.EventType;
@@ -152,6 +153,9 @@ function exported(event: HistoryEvent, run: Run): [string, object] {
           },
         },
       ];
+    case 'updateAccepted':
+    case 'updateCompleted':
+      return exportedUpdate(event);
     default:
       return exportedOperation(event, run);
   }

@@ -1,7 +1,7 @@
 /** What a workflow asks for and what comes of it, in Temporal's own form: timers, activities, children and signals. */
 import { defaultPayloadConverter as payloads, type Payload } from '@temporalio/common';
 import type { HistoryEvent, Outcome } from './events.ts';
-import { ABANDON } from './commands.ts';
+import { ABANDON, REJECT_DUPLICATE } from './commands.ts';
 import { timestamp } from './sdk.ts';
 import type { Run } from '../temporal/types.ts';
 
@@ -86,6 +86,7 @@ export function exportedOperation(event: HistoryEvent, run: Run): [string, objec
             memo: { fields: event.memo },
             workflowTaskCompletedEventId: event.taskId,
             parentClosePolicy: ABANDON,
+            workflowIdReusePolicy: event.isOnceOnly ? REJECT_DUPLICATE : 1,
             workflowTaskTimeout: timestamp(event.taskTimeoutMs),
           },
         },
@@ -182,7 +183,7 @@ export function exportedOperation(event: HistoryEvent, run: Run): [string, objec
 
 const completedBefore = (run: Run, id: number) =>
   run.history.findLast((it) => it.kind === 'taskCompleted' && it.id < id)?.id ?? 0;
-const resultOf = (outcome: Outcome) =>
+export const resultOf = (outcome: Outcome) =>
   'result' in outcome ? payloadList(outcome.result === null ? [] : [outcome.result]) : null;
 
 function activityClosed(event: Extract<HistoryEvent, { kind: 'activityClosed' }>, run: Run): [string, object] {

@@ -2,6 +2,8 @@
 import proto, { type temporal } from '@temporalio/proto';
 import type { Payload } from '@temporalio/common';
 import type { CommandedEvent, Failure, HistoryEvent, Incoming, Outcome, TaskEvent } from './events.ts';
+import { REJECT_DUPLICATE } from './commands.ts';
+import { importedUpdate } from './update-events.ts';
 import { durationMs, type ExecutionFacts } from './sdk.ts';
 
 type Recorded = temporal.api.history.v1.IHistoryEvent;
@@ -19,6 +21,7 @@ export function importHistory(workflowId: string, { events }: temporal.api.histo
   const recorded = events ?? [];
   const numbers = new Numbers();
   const history = recorded.map((event): HistoryEvent => {
+    if (event.workflowTaskCompletedEventAttributes) numbers.taskId = numbered(event.eventId);
     const body = bodyOf(event, numbers);
     if (body === null) throw new Error(`${workflowId}: the simulator does not know ${nameOf(event)}`);
     return { ...body, id: numbered(event.eventId), atMs: durationMs(event.eventTime) };
@@ -53,6 +56,8 @@ class Numbers {
   readonly #children = new Map<string, number>();
   #childCount = 0;
   #signalCount = 0;
+  /** Of the task that was completed last. */
+  taskId = 0;
 
   child(id: number, workflowId: string, type: string): number {
     this.#childCount += 1;
@@ -85,7 +90,8 @@ class Numbers {
 }
 
 function bodyOf(event: Recorded, numbers: Numbers): Body | null {
-  return ofTask(event) ?? ofOutside(event) ?? ofCommand(event, numbers) ?? ofOutcome(event, numbers);
+  const ofUpdate = importedUpdate(event, numbers.taskId);
+  return ofTask(event) ?? ofOutside(event) ?? ofUpdate ?? ofCommand(event, numbers) ?? ofOutcome(event, numbers);
 }
 
 function ofTask(event: Recorded): Body | null {
@@ -163,6 +169,7 @@ function ofCommand(event: Recorded, numbers: Numbers): Body | null {
     return {
       ...{ kind: 'childInitiated', seq, type, workflowId, input: inputOf(child.input) },
       ...{ memo: memoOf(child.memo), taskTimeoutMs: durationMs(child.workflowTaskTimeout), summary, ...of(child) },
+      isOnceOnly: Number(child.workflowIdReusePolicy) === REJECT_DUPLICATE,
     };
   }
   if (cancel) {

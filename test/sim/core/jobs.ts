@@ -2,7 +2,7 @@
 import type { Payload } from '@temporalio/common';
 import type { ExecutionFacts, Job } from './sdk.ts';
 import { timestamp } from './sdk.ts';
-import type { Failure, HistoryEvent, Memo, Outcome } from './events.ts';
+import type { Failure, HistoryEvent, Memo, Outcome, UpdateRequest } from './events.ts';
 
 /** Null for an event that workflow code does not hear of. */
 export function jobOf(event: HistoryEvent, facts: ExecutionFacts): Job | null {
@@ -35,8 +35,16 @@ export function jobOf(event: HistoryEvent, facts: ExecutionFacts): Job | null {
 /** As core orders them: events keep their order within these groups. */
 export function inOrder(jobs: Job[]): Job[] {
   const rank = (job: Job) =>
-    job.initializeWorkflow ? 0 : job.signalWorkflow ? 1 : job.resolveActivity?.isLocal === true ? 3 : 2;
+    job.initializeWorkflow ? 0 : job.signalWorkflow || job.doUpdate ? 1 : job.resolveActivity?.isLocal === true ? 3 : 2;
   return [0, 1, 2, 3].flatMap((wanted) => jobs.filter((job) => rank(job) === wanted));
+}
+
+/** @param isNew whether the code has to validate it. In a replay, it was accepted */
+export function updateJob({ updateId, name, input }: UpdateRequest, isNew: boolean): Job {
+  const meta = { updateId, identity: 'sim' };
+  return {
+    doUpdate: { id: updateId, protocolInstanceId: updateId, name, input, headers: {}, meta, runValidator: isNew },
+  };
 }
 
 export function localJob(seq: number, type: string, outcome: Outcome): Job {
@@ -47,11 +55,10 @@ export function localJob(seq: number, type: string, outcome: Outcome): Job {
 
 function initialization(
   { input, memo, parent }: { input: Payload[]; memo: Memo; parent: { workflowId: string; runId: string } | null },
-  { type, workflowId, firstRunId, startedMs, taskTimeoutMs, runId }: ExecutionFacts,
+  { type, workflowId, firstRunId, startedMs, taskTimeoutMs }: ExecutionFacts,
 ) {
   return {
     ...{ workflowType: type, workflowId, arguments: input, headers: {}, identity: 'sim', attempt: 1 },
-    randomnessSeed: seedOf(runId),
     startTime: timestamp(startedMs),
     firstExecutionRunId: firstRunId,
     workflowTaskTimeout: timestamp(taskTimeoutMs),
@@ -61,9 +68,6 @@ function initialization(
       : { parentWorkflowInfo: { namespace: 'default', workflowId: parent.workflowId, runId: parent.runId } }),
   } as unknown as NonNullable<Job['initializeWorkflow']>;
 }
-
-/** Any number that is the same at every replay. */
-const seedOf = (runId: string) => [...runId].reduce((sum, char) => (sum * 31 + char.charCodeAt(0)) >>> 0, 7);
 
 type ClosedActivity = { seq: number; type: string; scheduledId: number; startedId: number };
 

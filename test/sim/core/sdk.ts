@@ -6,6 +6,7 @@ import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import type { coresdk } from '@temporalio/proto';
 import { ACTIVITIES } from './activity-names.ts';
+import { randomnessSeed } from './randomness.ts';
 
 const SDK_VERSION = '1.24.0';
 
@@ -116,10 +117,16 @@ function creation({ workflowId, runId, firstRunId, type, startedMs, taskTimeoutM
       unsafe: { now: () => startedMs, isReplaying: false },
       ...(parent === null ? {} : { parent: { ...parent, namespace: 'default' } }),
     },
-    randomnessSeed: [...Buffer.from(runId)].slice(0, 8),
+    randomnessSeed: seedBytes(runId),
     now: startedMs,
     showStackTraceSources: false,
   };
+}
+
+function seedBytes(runId: string): number[] {
+  const bytes = Buffer.alloc(8);
+  bytes.writeBigUInt64BE(randomnessSeed(runId));
+  return [...bytes];
 }
 
 /** Also a duration. */

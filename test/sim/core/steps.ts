@@ -42,5 +42,7 @@ export function withoutIds(event: CommandedEvent): Commanded {
   for (const name of ['taskId', 'id', 'atMs'] as const) delete command[name];
   // The server fills it in.
   if (command.kind === 'childCancelRequested') command.workflowId = '';
+  if (command.kind === 'updateAccepted') Object.assign(command, { request: null, afterId: 0 });
+  if (command.kind === 'updateCompleted') command.acceptedId = 0;
   return command as Commanded;
 }

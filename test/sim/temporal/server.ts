@@ -1,8 +1,9 @@
 /** The model of Temporal: executions with their histories, tasks, timers, activities, children and signals. */
 import type { Payload } from '@temporalio/common';
 import { createActivities } from './activities.ts';
-import type { Matching, Run, Server, StartRequest, WorkflowTask } from './types.ts';
+import type { Matching, Run, Server, StartRequest, TaskEnd, Update, WorkflowTask } from './types.ts';
 import { createUpTimer } from './up-timer.ts';
+import { abortUpdates, acceptUpdate, endUpdate, filledIn, newUpdates } from './updates.ts';
 import type { Clock } from '../clock.ts';
 import { isClosing, type Completion } from '../core/cached-execution.ts';
 import type { Commanded, CommandedEvent, Execution, Incoming, Outcome, TaskEvent } from '../core/events.ts';
@@ -36,6 +37,7 @@ export function createServer(clock: Clock, tape: Tape, matching: Matching): Serv
       close(run, 'terminated');
     },
     signal,
+    update,
     startTask,
     completeTask,
     add,
@@ -59,12 +61,12 @@ export function createServer(clock: Clock, tape: Tape, matching: Matching): Serv
     if (event.kind !== 'activityStarted') schedule(run);
   }
 
-  function schedule(run: Run): void {
+  function schedule(run: Run, isForUpdates = false): void {
     if (run.task !== null || run.closedMs !== null) return;
     const stickyTo = run.stickyTo;
     const scheduledId = append(run, { kind: 'taskScheduled', stickyTo });
     const stopTimer = stickyTo === null ? () => {} : whenUp(STICKY_MS, () => unstick(run));
-    run.task = { scheduledId, startedId: null, stopTimer };
+    run.task = { scheduledId, startedId: null, isForUpdates, stopTimer };
     matching.offerWorkflow(run, stickyTo);
   }
 
@@ -89,7 +91,7 @@ export function createServer(clock: Clock, tape: Tape, matching: Matching): Serv
     task.stopTimer();
     task.startedId = append(run, { kind: 'taskStarted', scheduledId: task.scheduledId });
     task.stopTimer = whenUp(run.taskTimeoutMs, () => endTask(run, 'taskTimedOut'));
-    return { run, startedId: task.startedId, history: [...run.history] };
+    return { run, startedId: task.startedId, history: [...run.history], updates: newUpdates(run) };
   }
 
   /** Ends a task without its commands. It is made again, with what has happened meanwhile. */
@@ -107,31 +109,51 @@ export function createServer(clock: Clock, tape: Tape, matching: Matching): Serv
     for (const event of run.buffered.splice(0)) add(run, event);
   }
 
-  function completeTask({ run, startedId }: WorkflowTask, worker: string, completion: Completion): boolean {
-    const { commands, goesOn, flags } = completion;
+  function completeTask({ run, startedId }: WorkflowTask, worker: string, completion: Completion): TaskEnd {
+    const { commands, rejected, goesOn, flags } = completion;
     const { task } = run;
-    if (run.closedMs !== null || task?.startedId !== startedId) return false;
+    if (run.closedMs !== null || task?.startedId !== startedId) return 'refused';
+    // Their events would be the last two.
+    const isLoneTask = task.isForUpdates && task.scheduledId === startedId - 1 && startedId === run.history.length;
     if (commands.some(isClosing) && run.buffered.some(({ kind }) => kind !== 'activityStarted')) {
       endTask(run, 'taskFailed');
-      return false;
+      return 'refused';
     }
+    for (const { updateId, failure } of rejected) endUpdate(run, updateId, { failure });
     dropTask(run);
+    if (isLoneTask && commands.length === 0 && !goesOn) {
+      run.history.length -= 2;
+      run.stickyTo = worker;
+      goOn(run, false);
+      return 'dropped';
+    }
     const taskId = append(run, { kind: 'taskCompleted', scheduledId: task.scheduledId, startedId, flags });
     run.stickyTo = worker;
     for (const command of commands) carryOut(run, command, taskId);
-    if (run.closedMs !== null) return true;
+    if (run.closedMs !== null) return 'accepted';
+    goOn(run, goesOn);
+    return 'accepted';
+  }
+
+  function goOn(run: Run, withTask: boolean): void {
     flush(run);
-    if (goesOn) schedule(run);
-    return true;
+    if (withTask) schedule(run);
+    if (newUpdates(run).length > 0) schedule(run, true);
+  }
+
+  function update(run: Run, name: string, input: Payload[]): Update {
+    const updateId = `u${(ids += 1)}`;
+    const it: Update = { updateId, name, input, isAccepted: false, outcome: run.closedMs === null ? null : 'absent' };
+    if (it.outcome !== null) return it;
+    run.updates.push(it);
+    if (run.task === null) schedule(run, true);
+    return it;
   }
 
   function carryOut(run: Run, command: Commanded, taskId: number): void {
     const target = command.kind === 'childCancelRequested' ? childOf(run, command.seq) : null;
-    const event: CommandedEvent =
-      command.kind === 'childCancelRequested'
-        ? { ...command, workflowId: target!.workflowId, taskId }
-        : { ...command, taskId };
-    const id = append(run, event);
+    const filled = target === null ? filledIn(run, command, taskId) : { ...command, workflowId: target.workflowId };
+    const id = append(run, { ...filled, taskId });
     switch (command.kind) {
       case 'timerStarted': {
         const { seq, ms } = command;
@@ -169,6 +191,10 @@ export function createServer(clock: Clock, tape: Tape, matching: Matching): Serv
           add(run, { kind: 'signalSent', seq, initiatedId: id, problem: sent === 'delivered' ? null : sent });
         });
         return;
+      case 'updateAccepted':
+        return acceptUpdate(run, command.updateId);
+      case 'updateCompleted':
+        return endUpdate(run, command.updateId, command.outcome);
       case 'completed':
         return close(run, { result: command.result });
       case 'failed':
@@ -192,6 +218,7 @@ export function createServer(clock: Clock, tape: Tape, matching: Matching): Serv
         closedMs: null,
         outcome: null,
         signals: 0,
+        updates: [],
       },
     };
     runs.push(run);
@@ -203,10 +230,11 @@ export function createServer(clock: Clock, tape: Tape, matching: Matching): Serv
 
   type Initiated = Extract<Commanded, { kind: 'childInitiated' }> & { initiatedId: number };
 
-  function startChild(run: Run, { seq, workflowId, type, input, memo, taskTimeoutMs, initiatedId }: Initiated): void {
+  function startChild(run: Run, initiated: Initiated): void {
+    const { seq, workflowId, type, input, memo, taskTimeoutMs, initiatedId, isOnceOnly } = initiated;
     // It starts also if its parent has been terminated meanwhile: all children are abandoned.
     const before = latest.get(workflowId);
-    if (before !== undefined && before.closedMs === null) {
+    if (before !== undefined && (before.closedMs === null || isOnceOnly)) {
       add(run, { kind: 'childRefused', seq, initiatedId, workflowId, type });
       return;
     }
@@ -222,6 +250,7 @@ export function createServer(clock: Clock, tape: Tape, matching: Matching): Serv
     run.closedMs = clock.nowMs;
     run.outcome = outcome;
     run.buffered = [];
+    abortUpdates(run);
     for (const stop of run.timers.values()) stop();
     server.activities.drop(run);
     const { parent } = run;

@@ -1,7 +1,7 @@
 /** The parts of the model of Temporal. */
 import type { Payload } from '@temporalio/common';
 import type { Completion } from '../core/cached-execution.ts';
-import type { Execution, HistoryEvent, Incoming, Memo, Outcome } from '../core/events.ts';
+import type { Execution, HistoryEvent, Incoming, Memo, Outcome, UpdateRequest } from '../core/events.ts';
 import type { ActivityTask, ServerActivities } from './activities.ts';
 
 export interface Run extends Execution {
@@ -21,11 +21,21 @@ export interface Run extends Execution {
   closedMs: number | null;
   outcome: Outcome | 'terminated' | null;
   signals: number;
+  /** Those that have not ended. */
+  updates: Update[];
+}
+
+export interface Update extends UpdateRequest {
+  isAccepted: boolean;
+  /** Null until it has ended, `absent` if the run closed before. One that was rejected has failed. */
+  outcome: Outcome | 'absent' | null;
 }
 
 interface Task {
   scheduledId: number;
   startedId: number | null;
+  /** Whether it brings updates and nothing else, as far as is known when it is scheduled. */
+  isForUpdates: boolean;
   stopTimer: () => void;
 }
 
@@ -36,6 +46,8 @@ export interface WorkflowTask {
   run: Run;
   startedId: number;
   history: readonly HistoryEvent[];
+  /** That are new with it. */
+  updates: readonly UpdateRequest[];
 }
 
 /** Gives work to workers. */
@@ -44,6 +56,12 @@ export interface Matching {
   offerWorkflow(run: Run, worker: string | null): void;
   offerActivity(task: ActivityTask): void;
 }
+
+/**
+ * `refused`: the worker throws the execution out of its cache. `dropped`: the task brought only updates that were
+ * rejected, and it never was.
+ */
+export type TaskEnd = 'accepted' | 'refused' | 'dropped';
 
 export interface StartRequest {
   workflowId: string;
@@ -70,10 +88,11 @@ export interface Server {
     signal: string,
     input: Payload[],
   ): 'delivered' | 'absent' | 'limit';
+  /** @returns the update, whose outcome follows */
+  update(run: Run, name: string, input: Payload[]): Update;
   /** A worker takes a task. @returns null if the task is gone or another worker's */
   startTask(run: Run, worker: string): WorkflowTask | null;
-  /** @returns whether it was accepted. The worker throws the execution out of its cache otherwise */
-  completeTask(task: WorkflowTask, worker: string, completion: Completion): boolean;
+  completeTask(task: WorkflowTask, worker: string, completion: Completion): TaskEnd;
   /** Adds an event, after the task in progress if there is one, and schedules a task for it. */
   add(run: Run, event: Incoming): void;
 }

@@ -4,7 +4,7 @@ import type { LocalActivity } from '../core/commands.ts';
 import { Nondeterminism } from '../core/compare.ts';
 import type { Outcome } from '../core/events.ts';
 import type { ExecutionFacts } from '../core/sdk.ts';
-import type { Run, WorkflowTask } from '../temporal/types.ts';
+import type { Run, TaskEnd, WorkflowTask } from '../temporal/types.ts';
 import { textOf, type Ask, type WorkerParts } from './parts.ts';
 
 export interface Executions {
@@ -37,22 +37,23 @@ export function createExecutions(
     const { run } = task;
     hazard('task taken');
     await process.sleep(1 + tape.choose('task', 10));
-    let isAccepted = false;
+    let end: TaskEnd = 'refused';
     try {
       const cached = cache.get(run.runId) ?? (await openCached(parts.sandboxes, factsOf(run)));
       cache.delete(run.runId);
       cache.set(run.runId, cached);
-      const completion = await cached.runTask(task.history, hostOf(run));
+      const completion = await cached.runTask(task.history, task.updates, hostOf(run));
       if (completion.goesOn) parts.onOutlivedTask();
       hazard('task done');
-      isAccepted = await ask(() => server.completeTask(task, name, completion));
+      end = await ask(() => server.completeTask(task, name, completion));
+      if (end === 'dropped') cached.forgetTask();
       hazard('task completed');
     } catch (error) {
       if (process.hasEnded) return;
       const isNondeterminism = error instanceof Nondeterminism;
       parts.onFinding(isNondeterminism ? `nondeterminism: ${error.message}` : `${run.workflowId}: ${textOf(error)}`);
     }
-    if (!isAccepted || run.closedMs !== null) forget(run.runId);
+    if (end === 'refused' || run.closedMs !== null) forget(run.runId);
   }
 
   const hostOf = (run: Run): TaskHost => ({
