@@ -39,10 +39,10 @@ export function record(world: World, { scripts }: Scenario, started: Map<string,
   };
 }
 
-/** A run that did not complete fails with its result as a detail. */
-export function resultOf(outcome: Outcome | 'terminated' | null): RunResult | null {
+/** A run or rollout that did not complete fails with its result as a detail. */
+export function resultOf<T = RunResult>(outcome: Outcome | 'terminated' | null): T | null {
   if (outcome === null || outcome === 'terminated') return null;
-  if ('result' in outcome) return outcome.result === null ? null : payloads.fromPayload<RunResult>(outcome.result);
+  if ('result' in outcome) return outcome.result === null ? null : payloads.fromPayload<T>(outcome.result);
   const [detail] = outcome.failure.applicationFailureInfo?.details?.payloads ?? [];
-  return detail === undefined ? null : payloads.fromPayload<RunResult>(detail);
+  return detail === undefined ? null : payloads.fromPayload<T>(detail);
 }

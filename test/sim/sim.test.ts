@@ -3,18 +3,21 @@ import { after, before, describe, test } from 'node:test';
 import { Worker } from '@temporalio/worker';
 import { bundleFromSource } from '../../src/worker/bundle/bundle-from-source.ts';
 import type { Scenario } from '../model/scenario.ts';
-import { check, checkSeed, findingsOf } from './checks/check-seed.ts';
+import { check, checkSeed, findingsOf, fingerprint } from './checks/check-seed.ts';
 import { exportHistory } from './core/export-history.ts';
 import { keptTapes } from './shrink/kept.ts';
 import { play, type Play } from './play.ts';
 import { durationMs, openSandboxes, type Sandboxes } from './core/sdk.ts';
 import { notMet, situationsIn } from './checks/situations.ts';
-import { recordedTape } from './tape.ts';
+import { playRollout, type RolloutPlay } from './rollout-play.ts';
+import { recordedTape, seededTape } from './tape.ts';
 
 /** `npm run test:sim` plays others. The last two show what is rare: a queue that is handed on, and a refused close. */
 const SEEDS = [...Array.from({ length: 38 }, (_, index) => index + 1), 108, 115];
 /** Of these, the histories are replayed. */
 const REPLAYED = 8;
+/** Of rollouts. Together they have decisions of each kind, held servers, restarts, an abort and a cancellation. */
+const ROLLOUT_SEEDS = [2, 6, 7, 9, 10, 12];
 
 test('a time of the server is cut to whole milliseconds, as in the SDK, and not rounded up', () => {
   assert.equal(durationMs({ seconds: 1_800_000_000, nanos: 123_999_999 }), 1_800_000_000_123);
@@ -24,6 +27,7 @@ describe('the workflows in virtual time, with the budgets of production', () => 
   let codePath: string;
   let sandboxes: Sandboxes;
   const plays: Play[] = [];
+  const rollouts: RolloutPlay[] = [];
   before(async () => {
     codePath = await bundleFromSource();
     sandboxes = await openSandboxes(codePath);
@@ -56,9 +60,22 @@ describe('the workflows in virtual time, with the budgets of production', () => 
     assert.equal(pausing.played.journal.filter(({ request }) => request.startsWith('POST')).length, 3);
   });
 
+  test(`${ROLLOUT_SEEDS.length} rollouts keep their limits, and played without caches they are the same`, async () => {
+    for (const seed of ROLLOUT_SEEDS) {
+      const first = await playRollout(sandboxes, seededTape(seed), 'drawn');
+      const again = await playRollout(sandboxes, seededTape(seed), 'off');
+      assert.deepEqual([...first.findings, ...again.findings], [], `seed ${seed}`);
+      assert.equal(fingerprint(again.world), fingerprint(first.world), `seed ${seed}`);
+      rollouts.push(first);
+    }
+    const kinds = new Set(rollouts.flatMap(({ rollout }) => rollout.history.map(({ kind }) => kind)));
+    for (const kind of ['updateCompleted', 'signaled', 'cancelRequested', 'taskTimedOut'] as const)
+      assert.ok(kinds.has(kind), `no rollout has ${kind}`);
+  });
+
   // Last, because a replay turns on a hook that makes every later promise slower.
   test("the SDK's core accepts the histories of the simulator", async () => {
-    const histories = plays.flatMap(({ world }) =>
+    const histories = [...plays, ...rollouts].flatMap(({ world }) =>
       world.server.runs.map((run) => ({ workflowId: run.workflowId, history: exportHistory(run) })),
     );
     const refused: string[] = [];

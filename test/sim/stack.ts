@@ -39,7 +39,7 @@ export interface VirtualStack {
   readonly terminate: (workflowId: string) => void;
 }
 
-export type StackOptions = Pick<WorldOptions, 'defaults' | 'statuses'>;
+export type StackOptions = Pick<WorldOptions, 'defaults' | 'statuses' | 'notify'>;
 
 /** No test of a rule takes longer. */
 const LIMIT_MS = 7 * 24 * 3_600_000;

@@ -55,6 +55,8 @@ export interface WorldOptions {
   defaults?: Partial<Record<Kind, ScriptPart>>;
   /** What the configuration of the workers makes of status words. */
   statuses?: WorkerInfo['statuses'];
+  /** Where their configuration has notifications sent. */
+  notify?: WorkerInfo['notify'];
 }
 
 export function createWorld(sandboxes: Sandboxes, tape: Tape, options: WorldOptions): World {
@@ -103,7 +105,7 @@ export function createWorld(sandboxes: Sandboxes, tape: Tape, options: WorldOpti
     };
     const worker = createSimWorker(name, {
       ...{ clock, tape, process, server, service, sandboxes, lookups, hazard },
-      info: { ...INFO, statuses },
+      info: { ...INFO, statuses, ...(options.notify === undefined ? {} : { notify: options.notify }) },
       cacheSize: options.cacheSize,
       token: () => TOKEN,
       onFinding: (finding) => void findings.push(finding),

@@ -1,8 +1,9 @@
 /** Rollouts of a test: servers with sites, at a quick pace. */
 import assert from 'node:assert/strict';
 import type { RolloutInput, RolloutResult, RolloutTarget } from '../../src/contract/rollout.ts';
-import { BelayError, type Rollout } from '../../src/starter.ts';
-import { fresh } from './world.ts';
+import { BelayError } from '../../src/contract/results/belay-error.ts';
+import type { Rollout } from '../../src/client/rollouts/rollout-handle.ts';
+import { fresh } from './fresh.ts';
 
 const PACE = { intervalMs: 200, tries: 1_000 };
 

@@ -49,7 +49,8 @@ const outlives = ({ world }: Play): boolean => world.seen.has('a local activity 
 
 const isSame = (one: Play, other: Play): boolean => fingerprint(one.world) === fingerprint(other.world);
 
-function fingerprint({ server, service }: World): string {
+/** Equal for two plays in which the same happened. */
+export function fingerprint({ server, service }: World): string {
   const hash = createHash('sha256');
   for (const { workflowId, runId, history } of server.runs) hash.update(JSON.stringify([workflowId, runId, history]));
   return hash.update(JSON.stringify(service.state.journal)).digest('hex');

@@ -11,9 +11,10 @@ import {
   failedBackupId,
   sharedBackupId,
 } from '../../../src/contract/ids/workflow-ids.ts';
+import { createEventSignals, type EventSignals } from './event-signals.ts';
 import type { Run, Server } from './types.ts';
 
-export interface Lookups {
+export interface Lookups extends EventSignals {
   findLockHolder: (lockId: string) => LockHolder | null;
   findCompletedBackup: (query: BackupQuery) => BackupConclusion | null;
   findBackupRecord: (backupId: string) => BackupRecord | null;
@@ -27,6 +28,7 @@ export function createLookups(server: () => Server): Lookups {
     return run === undefined ? null : (memoOf<{ record?: BackupRecord }>(run).record ?? null);
   };
   return {
+    ...createEventSignals(server),
     findLockHolder(lockId) {
       const run = server().find(lockId);
       if (run === undefined) return null;
@@ -64,5 +66,5 @@ export function createLookups(server: () => Server): Lookups {
   };
 }
 
-const memoOf = <T>({ memo }: Run): T =>
+export const memoOf = <T>({ memo }: Run): T =>
   Object.fromEntries(Object.entries(memo).map(([name, payload]) => [name, payloads.fromPayload(payload)])) as T;

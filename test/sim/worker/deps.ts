@@ -48,8 +48,8 @@ export function createDeps(
     findLockHolder: looked(lookups.findLockHolder),
     findSharedBackup: looked(lookups.findSharedBackup),
     findServersOfBackup: looked(lookups.findServersOfBackup),
-    wakeWaiters: () => Promise.reject(new Error('the simulator has no events yet')),
-    holdServer: () => Promise.reject(new Error('the simulator has no events yet')),
+    wakeWaiters: looked(lookups.wakeWaiters),
+    holdServer: looked(lookups.holdServer),
     sendNotification: () => Promise.resolve(true),
     callHeartbeat: () => Promise.resolve(true),
   };
