@@ -99,7 +99,7 @@ export const RATE_LIMITS: TestedMutant[] = [
   {
     rule: 'runs that start together read at the same moments',
     changes: [change(JITTER, 'random() * MAX_PART', '0 * random() * MAX_PART')],
-    test: integration('rollouts/jitter', 'the runs of a rollout delay their tries'),
+    test: sim('rules/rollouts', 'the runs of a rollout delay their tries'),
   },
   {
     rule: 'the runs of schedules read at the same moments',

@@ -16,3 +16,6 @@ import './rules/backup-age.ts';
 import './rules/waiting.ts';
 import './rules/why.ts';
 import './rules/rate-limits.ts';
+import './rules/rollouts.ts';
+import './rules/rollout-decisions.ts';
+import './rules/held-servers.ts';

@@ -7,6 +7,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { parse } from 'yaml';
 import { readConfiguration, type Configuration } from '../../../src/config/load.ts';
 import { planRollout } from '../../../src/config/plan/plan-rollout.ts';
+import { resolveCount } from '../../../src/config/file/schema-values.ts';
 import { findInventoryConflict, buildInventory } from '../../../src/config/plan/inventory.ts';
 import { planSchedules } from '../../../src/config/plan/plan-schedules.ts';
 import { PACE } from '../../support/command-line.ts';
@@ -111,6 +112,13 @@ test('hours and minutes can have two digits', async () => {
     `${shop('12:')}schedules: { a: { start: { backup: 12 }, calendar: { hour: 02, minute: 00 } } }\n`,
   );
   assert.deepEqual(schedules?.a?.calendar, { hour: [2], minute: [0] });
+});
+
+test('a percentage is rounded down without floating-point errors', () => {
+  assert.deepEqual(
+    [resolveCount('64.6%', 500), resolveCount('18.4%', 375), resolveCount('3%', 10), resolveCount(4, 3)],
+    [323, 69, 0, 4],
+  );
 });
 
 describe('docs/belay.schema.json', () => {

@@ -1,5 +1,4 @@
 import './rollouts.ts';
-import './rollout-rules.ts';
 import './rollout-notices.ts';
 import './fleet.ts';
 import './fleets.ts';

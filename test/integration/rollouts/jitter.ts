@@ -2,12 +2,10 @@ import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import { defaultPayloadConverter } from '@temporalio/common';
 import type { DeploySiteInput } from '../../../src/contract/operation.ts';
-import { backupServerId, deploySiteId } from '../../../src/contract/ids/workflow-ids.ts';
-import { resultOf } from '../../support/outcome.ts';
+import { backupServerId } from '../../../src/contract/ids/workflow-ids.ts';
 import { apply, nightly, settled } from '../../support/schedules.ts';
-import { endOf, rolloutOf, servers } from '../../support/rollouts.ts';
 import { sharedStack } from '../../support/shared-stack.ts';
-import { fresh, type TestStack } from '../../support/world.ts';
+import type { TestStack } from '../../support/world.ts';
 
 let world: TestStack;
 before(async () => {
@@ -30,13 +28,6 @@ async function assertDrawn(lockIds: string[]): Promise<void> {
   assert.equal(new Set(jitters).size, lockIds.length);
 }
 
-test('the runs of a rollout delay their tries, each by its own part of the interval', async () => {
-  const targets = servers(3);
-  const result = await endOf(await world.belay.rollouts.start(rolloutOf(targets, { maxAtOnce: 3 })));
-  assert.equal(result.outcome, 'completed', result.error?.message);
-  await assertDrawn(targets.map(({ siteIds }) => deploySiteId(siteIds[0]!)));
-});
-
 test('the runs of schedules delay their tries, each by its own part of the interval', async () => {
   const nights = Array.from({ length: 3 }, () => nightly(world));
   for (const { id, file } of nights) {
@@ -48,10 +39,4 @@ test('the runs of schedules delay their tries, each by its own part of the inter
     assert.equal(fired?.result.outcome, 'completed');
   }
   await assertDrawn(nights.map(({ serverId }) => backupServerId(serverId)));
-});
-
-test('a single run keeps its beat', async () => {
-  const siteId = fresh('a');
-  await resultOf(await world.belay.start({ siteIds: [siteId], deploy: { intervalMs: 100, tries: 100 } }));
-  assert.equal(await jitterOf(deploySiteId(siteId)), 0);
 });
