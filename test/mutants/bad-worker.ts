@@ -71,7 +71,7 @@ export const BAD_WORKER: TestedMutant[] = [
     changes: [
       change('workflows/operation/send-trigger.ts', 'httpStatus === 401 || httpStatus === 403', 'httpStatus === -1'),
     ],
-    test: sim('rules/post-ends', 'is made once more and deploys once'),
+    test: sim('rules/answers/post-ends', 'is made once more and deploys once'),
   },
   {
     rule: 'a worker sends a request again that was refused to it',
@@ -122,7 +122,7 @@ export const BAD_WORKER: TestedMutant[] = [
   {
     rule: 'a 404 while waiting uses up a try',
     changes: [change('workflows/operation/await-verdict.ts', 'notFoundAnswers = false', 'notFoundAnswers = true')],
-    test: sim('rules/reads', 'a site deleted during the wait for its deployment ends it unknown'),
+    test: sim('rules/answers/reads', 'a site deleted during the wait for its deployment ends it unknown'),
   },
   {
     rule: 'an operation that Temporal ended by a timeout is a defect',

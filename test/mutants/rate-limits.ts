@@ -22,7 +22,7 @@ export const RATE_LIMITS: TestedMutant[] = [
         'const againMs = heldBackUntilMs({ ...read, ok: true } as typeof read, nowMs);',
       ),
     ],
-    test: sim('rules/rate-limits', 'reads answered 429 use no try and never end a run'),
+    test: sim('rules/answers/rate-limits', 'reads answered 429 use no try and never end a run'),
   },
   {
     rule: 'an answer that asks for a pause is ignored',
@@ -99,7 +99,7 @@ export const RATE_LIMITS: TestedMutant[] = [
   {
     rule: 'runs that start together read at the same moments',
     changes: [change(JITTER, 'random() * MAX_PART', '0 * random() * MAX_PART')],
-    test: sim('rules/rollouts', 'the runs of a rollout delay their tries'),
+    test: sim('rules/rollouts/rollouts', 'the runs of a rollout delay their tries'),
   },
   {
     rule: 'the runs of schedules read at the same moments',

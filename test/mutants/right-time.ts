@@ -8,7 +8,7 @@ export const RIGHT_TIME: TestedMutant[] = [
   {
     rule: 'a run that is too late waits for the lock',
     changes: [change('workflows/run/deploy-step.ts', 'lateness(deadline, Date.now())', 'lateness(null, Date.now())')],
-    test: sim('rules/deadlines', 'a run that is too late does not wait for the lock'),
+    test: sim('rules/runs/deadlines', 'a run that is too late does not wait for the lock'),
   },
   {
     rule: 'the deadline is not checked before a request',
@@ -19,7 +19,7 @@ export const RIGHT_TIME: TestedMutant[] = [
         'const late = lateness(null, Date.now());',
       ),
     ],
-    test: sim('rules/deadlines', 'is not sent if the deadline passes'),
+    test: sim('rules/runs/deadlines', 'is not sent if the deadline passes'),
   },
   {
     rule: 'an operation that was parked keeps its baseline',
@@ -30,7 +30,7 @@ export const RIGHT_TIME: TestedMutant[] = [
         'if (baseline === undefined) {',
       ),
     ],
-    test: sim('rules/outages', 'is sent once afterwards, with a new baseline'),
+    test: sim('rules/answers/outages', 'is sent once afterwards, with a new baseline'),
   },
   {
     rule: 'an ambiguous request is sent again after an outage',
@@ -52,7 +52,7 @@ export const RIGHT_TIME: TestedMutant[] = [
         'until: () => false',
       ),
     ],
-    test: sim('rules/outages', 'a parked run that becomes too late for its request ends not started'),
+    test: sim('rules/answers/outages', 'a parked run that becomes too late for its request ends not started'),
   },
   {
     rule: 'a backup may be of any age',
@@ -64,7 +64,7 @@ export const RIGHT_TIME: TestedMutant[] = [
     changes: [
       change('workflows/run/backup-step.ts', 'startedAt === null ? firstReadMs', "startedAt !== '' ? firstReadMs"),
     ],
-    test: sim('rules/backup-age', 'counts from when the backup began if a run shares it'),
+    test: sim('rules/runs/backup-age', 'counts from when the backup began if a run shares it'),
   },
   {
     rule: 'a run may start its deployments at any time',

@@ -42,7 +42,7 @@ export const WRONG_VERDICTS: TestedMutant[] = [
         "'failed'",
       ),
     ],
-    test: sim('rules/acceptance', 'three JSON 404s after a status'),
+    test: sim('rules/verdicts/acceptance', 'three JSON 404s after a status'),
   },
   {
     rule: 'the first status after a 404 is a change at once',
@@ -56,7 +56,7 @@ export const WRONG_VERDICTS: TestedMutant[] = [
       change(NEVER_DEPLOYED, 'NOT_DEPLOYED_READS = 3', 'NOT_DEPLOYED_READS = 1'),
       change(VERDICT, 'if (baseline !== null && !sameStatus', 'if (!sameStatus'),
     ],
-    test: sim('rules/doubtful-answers', 'does not hide the last deployment: ours failed, and failed is the verdict'),
+    test: sim('rules/verdicts/doubtful-answers', 'does not hide the last deployment: ours failed, and failed is the verdict'),
   },
   {
     rule: 'a guessed field names the backup of a server',
@@ -83,12 +83,12 @@ export const WRONG_VERDICTS: TestedMutant[] = [
         "=== 'completed' ? shared",
       ),
     ],
-    test: sim('rules/doubtful-answers', 'a run does not deploy on the word of a release'),
+    test: sim('rules/verdicts/doubtful-answers', 'a run does not deploy on the word of a release'),
   },
   {
     rule: 'a backup that is given may be one of another server',
     changes: [change('workflows/run/adopt-backup.ts', 'if (owner === serverId) return', "if (owner !== '') return")],
-    test: sim('rules/doubtful-answers', '--backup-id with a backup that Belay made of another server is refused'),
+    test: sim('rules/verdicts/doubtful-answers', '--backup-id with a backup that Belay made of another server is refused'),
   },
   {
     rule: 'what was read before the acceptance counts as settled',
@@ -101,12 +101,12 @@ export const WRONG_VERDICTS: TestedMutant[] = [
       change('workflows/operation/await-verdict.ts', 'context = settleAgain(context, Date.now())', 'void settleAgain'),
       change('workflows/operation/await-verdict.ts', '        seen = sinceAcceptance(seen);\n', ''),
     ],
-    test: sim('rules/outages', 'the time of an outage does not settle the status from before the request'),
+    test: sim('rules/answers/outages', 'the time of an outage does not settle the status from before the request'),
   },
   {
     rule: 'a run counts its reads from before the acceptance',
     changes: [change('workflows/operation/await-verdict.ts', 'sinceAcceptance(start.seen)', 'start.seen')],
-    test: sim('rules/acceptance', 'reads during the request do not settle'),
+    test: sim('rules/verdicts/acceptance', 'reads during the request do not settle'),
   },
   {
     rule: 'hinted reads count as settled',
@@ -116,7 +116,7 @@ export const WRONG_VERDICTS: TestedMutant[] = [
   {
     rule: 'a hinted read passes for one of the beat',
     changes: [change('workflows/polling/poll-until.ts', "onReading(read, woken === 'due')", 'onReading(read, true)')],
-    test: sim('rules/acceptance', 'hinted reads do not settle'),
+    test: sim('rules/verdicts/acceptance', 'hinted reads do not settle'),
   },
   {
     rule: 'the worker of the moment says what a status word means',
@@ -132,7 +132,7 @@ export const WRONG_VERDICTS: TestedMutant[] = [
         'withMeaning((await describeThisWorker()).statuses.deployment, await ask(summary))',
       ),
     ],
-    test: sim('rules/doubtful-answers', 'a run keeps the meaning of a status word from when it began'),
+    test: sim('rules/verdicts/doubtful-answers', 'a run keeps the meaning of a status word from when it began'),
   },
   {
     rule: 'the pause before a request that follows one in doubt is slept, without reads',

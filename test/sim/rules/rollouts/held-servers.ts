@@ -1,11 +1,11 @@
 /** Servers that an event keeps from being started. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { RolloutInput } from '../../../src/contract/rollout.ts';
-import { fresh } from '../../support/fresh.ts';
-import { outcomesOf, servers } from '../../support/rollouts.ts';
-import type { VirtualStack } from '../stack.ts';
-import { decide, endOfRollout, progressOf } from '../start-rollout.ts';
+import type { RolloutInput } from '../../../../src/contract/rollout.ts';
+import { fresh } from '../../../support/fresh.ts';
+import { outcomesOf, servers } from '../../../support/rollouts.ts';
+import type { VirtualStack } from '../../stack.ts';
+import { decide, endOfRollout, progressOf } from '../../start-rollout.ts';
 import {
   ANNE,
   backsUp,

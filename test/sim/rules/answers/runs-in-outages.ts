@@ -1,12 +1,12 @@
 /** How tests of outages come to a run that the service does not answer. */
-import { QUERIES } from '../../../src/contract/names.ts';
-import type { OperationProgress } from '../../../src/contract/operation.ts';
-import { deploySiteId } from '../../../src/contract/ids/workflow-ids.ts';
-import type { ScriptPart } from '../../../src/sandbox/hosting/script.ts';
-import { reads } from '../../support/journal.ts';
-import { COMPLETED, FAILED, siteAfter } from '../../support/sites.ts';
-import { inVirtualTime, type VirtualStack } from '../stack.ts';
-import { BUILDING, deployPosts, latest, phaseOf } from './runs-that-wait.ts';
+import { QUERIES } from '../../../../src/contract/names.ts';
+import type { OperationProgress } from '../../../../src/contract/operation.ts';
+import { deploySiteId } from '../../../../src/contract/ids/workflow-ids.ts';
+import type { ScriptPart } from '../../../../src/sandbox/hosting/script.ts';
+import { reads } from '../../../support/journal.ts';
+import { COMPLETED, FAILED, siteAfter } from '../../../support/sites.ts';
+import { inVirtualTime, type VirtualStack } from '../../stack.ts';
+import { BUILDING, deployPosts, latest, phaseOf } from '../runs/runs-that-wait.ts';
 
 export const PATIENT = { outageBudgetMs: 3_600_000 };
 

@@ -1,12 +1,12 @@
 /** What the workflows do after every way a POST can end. How real connections end is in test/integration/posts/. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { RunResult } from '../../../src/contract/run.ts';
-import { TIMING } from '../../../src/contract/timing.ts';
-import type { Fault } from '../../../src/sandbox/hosting/faults.ts';
-import { page, status } from '../../support/fault-answers.ts';
-import { fresh } from '../../support/fresh.ts';
-import { began, posts } from '../../support/journal.ts';
+import type { RunResult } from '../../../../src/contract/run.ts';
+import { TIMING } from '../../../../src/contract/timing.ts';
+import type { Fault } from '../../../../src/sandbox/hosting/faults.ts';
+import { page, status } from '../../../support/fault-answers.ts';
+import { fresh } from '../../../support/fresh.ts';
+import { began, posts } from '../../../support/journal.ts';
 import {
   ACCEPTED,
   assertEnd,
@@ -17,10 +17,10 @@ import {
   unclearEnds,
   type Expected,
   type Post,
-} from '../../support/post-ends.ts';
-import { COMPLETED, FAILED, siteAfter } from '../../support/sites.ts';
-import { inVirtualTime } from '../stack.ts';
-import { TOKEN } from '../world.ts';
+} from '../../../support/post-ends.ts';
+import { COMPLETED, FAILED, siteAfter } from '../../../support/sites.ts';
+import { inVirtualTime } from '../../stack.ts';
+import { TOKEN } from '../../world.ts';
 
 /** Sends a site's POST into these faults. Its last deployment failed, so a completed one leaves a lasting trace. */
 const deploy = (faults: Post[], expected: Expected, more: object = {}) =>

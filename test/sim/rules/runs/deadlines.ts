@@ -1,10 +1,10 @@
 /** After its deadline, a run triggers nothing, and what runs by then is not cut short. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { lockRequests } from '../inspect.ts';
-import { reads } from '../../support/journal.ts';
-import { COMPLETED, FAILED, siteAfter } from '../../support/sites.ts';
-import { inVirtualTime } from '../stack.ts';
+import { lockRequests } from '../../inspect.ts';
+import { reads } from '../../../support/journal.ts';
+import { COMPLETED, FAILED, siteAfter } from '../../../support/sites.ts';
+import { inVirtualTime } from '../../stack.ts';
 import { building, BUILDING, deployPosts, latest } from './runs-that-wait.ts';
 
 const MINUTE = 60_000;

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { BackupResult, DeploymentResult, RunResult } from '../../../src/contract/run.ts';
-import type { Fault } from '../../../src/sandbox/hosting/faults.ts';
-import type { ScriptPart } from '../../../src/sandbox/hosting/script.ts';
-import { PASSING_READ_FAILURES, status } from '../../support/fault-answers.ts';
-import { fresh } from '../../support/fresh.ts';
-import { began, reads } from '../../support/journal.ts';
-import { COMPLETED, FAILED, siteAfter } from '../../support/sites.ts';
-import { inVirtualTime, type VirtualStack } from '../stack.ts';
+import type { BackupResult, DeploymentResult, RunResult } from '../../../../src/contract/run.ts';
+import type { Fault } from '../../../../src/sandbox/hosting/faults.ts';
+import type { ScriptPart } from '../../../../src/sandbox/hosting/script.ts';
+import { PASSING_READ_FAILURES, status } from '../../../support/fault-answers.ts';
+import { fresh } from '../../../support/fresh.ts';
+import { began, reads } from '../../../support/journal.ts';
+import { COMPLETED, FAILED, siteAfter } from '../../../support/sites.ts';
+import { inVirtualTime, type VirtualStack } from '../../stack.ts';
 
 const PACE = { intervalMs: 5_000, tries: 10 };
 /** Ends only when reads have failed. */

@@ -1,10 +1,10 @@
 /** What a run or operation answers to the query `why`. Rollouts are in test/integration/rollouts/why.ts. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { QUERIES } from '../../../src/contract/names.ts';
-import type { Explanation } from '../../../src/contract/waiting.ts';
-import { lockRequests } from '../inspect.ts';
-import { inVirtualTime } from '../stack.ts';
+import { QUERIES } from '../../../../src/contract/names.ts';
+import type { Explanation } from '../../../../src/contract/waiting.ts';
+import { lockRequests } from '../../inspect.ts';
+import { inVirtualTime } from '../../stack.ts';
 import { building, MOMENT_MS } from './runs-that-wait.ts';
 
 describe('the query why', () => {

@@ -1,10 +1,10 @@
 /** Runs that need a backup of one server: they share it, reuse it or use a given one. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { TIMING } from '../../../src/contract/timing.ts';
-import { fresh } from '../../support/fresh.ts';
-import { began } from '../../support/journal.ts';
-import { inVirtualTime } from '../stack.ts';
+import { TIMING } from '../../../../src/contract/timing.ts';
+import { fresh } from '../../../support/fresh.ts';
+import { began } from '../../../support/journal.ts';
+import { inVirtualTime } from '../../stack.ts';
 import { held, AT_ONCE_MS, outcomes, queueOf } from './held-locks.ts';
 
 const MAX_AGE_MS = 60_000;

@@ -1,16 +1,16 @@
 /** Runs with an outage budget while the service is down. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { exitCodeOf } from '../../../src/cli/output/exit-codes.ts';
-import { QUERIES } from '../../../src/contract/names.ts';
-import type { Explanation } from '../../../src/contract/waiting.ts';
-import { backupServerId, deploySiteId } from '../../../src/contract/ids/workflow-ids.ts';
-import { fresh } from '../../support/fresh.ts';
-import { began, reads } from '../../support/journal.ts';
-import { COMPLETED, FAILED, siteAfter } from '../../support/sites.ts';
-import { verdictLine } from '../../support/verdict-line.ts';
+import { exitCodeOf } from '../../../../src/cli/output/exit-codes.ts';
+import { QUERIES } from '../../../../src/contract/names.ts';
+import type { Explanation } from '../../../../src/contract/waiting.ts';
+import { backupServerId, deploySiteId } from '../../../../src/contract/ids/workflow-ids.ts';
+import { fresh } from '../../../support/fresh.ts';
+import { began, reads } from '../../../support/journal.ts';
+import { COMPLETED, FAILED, siteAfter } from '../../../support/sites.ts';
+import { verdictLine } from '../../../support/verdict-line.ts';
 import { ambiguous, beforeRequest, inOutage, parked, PATIENT } from './runs-in-outages.ts';
-import { begun, BUILDING, building, deployPosts, latest, MOMENT_MS, phaseOf } from './runs-that-wait.ts';
+import { begun, BUILDING, building, deployPosts, latest, MOMENT_MS, phaseOf } from '../runs/runs-that-wait.ts';
 
 describe('while the service is down', () => {
   test(

@@ -1,15 +1,15 @@
 /** When a status is read, and what the reads and hints of a long wait cost. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { QUERIES } from '../../../src/contract/names.ts';
-import type { OperationProgress } from '../../../src/contract/operation.ts';
-import { TIMING } from '../../../src/contract/timing.ts';
-import { backupServerId, deploySiteId } from '../../../src/contract/ids/workflow-ids.ts';
-import { status } from '../../support/fault-answers.ts';
-import { fresh } from '../../support/fresh.ts';
-import { began, reads } from '../../support/journal.ts';
-import { FAILED, siteAfter } from '../../support/sites.ts';
-import { inVirtualTime, type VirtualStack } from '../stack.ts';
+import { QUERIES } from '../../../../src/contract/names.ts';
+import type { OperationProgress } from '../../../../src/contract/operation.ts';
+import { TIMING } from '../../../../src/contract/timing.ts';
+import { backupServerId, deploySiteId } from '../../../../src/contract/ids/workflow-ids.ts';
+import { status } from '../../../support/fault-answers.ts';
+import { fresh } from '../../../support/fresh.ts';
+import { began, reads } from '../../../support/journal.ts';
+import { FAILED, siteAfter } from '../../../support/sites.ts';
+import { inVirtualTime, type VirtualStack } from '../../stack.ts';
 import { BUILDING, latest, MOMENT_MS, phaseOf } from './runs-that-wait.ts';
 
 const RARE = { intervalMs: 1_800_000, tries: 2 };

@@ -2,17 +2,17 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { defaultPayloadConverter as payloads } from '@temporalio/common';
-import { QUERIES, ROLLOUT_TYPE } from '../../../src/contract/names.ts';
-import type { DeploySiteInput } from '../../../src/contract/operation.ts';
-import type { RunProgress } from '../../../src/contract/run.ts';
-import { deploySiteId } from '../../../src/contract/ids/workflow-ids.ts';
-import { MAX_TARGETS } from '../../../src/request/limits.ts';
-import { validateRolloutInput } from '../../../src/request/validate-rollout-input.ts';
-import { fresh } from '../../support/fresh.ts';
-import { outcomesOf, rolloutOf, servers } from '../../support/rollouts.ts';
-import { searchAttribute } from '../inspect.ts';
-import { inVirtualTime, type VirtualStack } from '../stack.ts';
-import { endOfRollout, progressOf } from '../start-rollout.ts';
+import { QUERIES, ROLLOUT_TYPE } from '../../../../src/contract/names.ts';
+import type { DeploySiteInput } from '../../../../src/contract/operation.ts';
+import type { RunProgress } from '../../../../src/contract/run.ts';
+import { deploySiteId } from '../../../../src/contract/ids/workflow-ids.ts';
+import { MAX_TARGETS } from '../../../../src/request/limits.ts';
+import { validateRolloutInput } from '../../../../src/request/validate-rollout-input.ts';
+import { fresh } from '../../../support/fresh.ts';
+import { outcomesOf, rolloutOf, servers } from '../../../support/rollouts.ts';
+import { searchAttribute } from '../../inspect.ts';
+import { inVirtualTime, type VirtualStack } from '../../stack.ts';
+import { endOfRollout, progressOf } from '../../start-rollout.ts';
 import { backups, begin, deployments, inFleet } from './rollouts-in-flight.ts';
 
 const fails = ({ sandbox }: VirtualStack, siteId = '') =>

@@ -1,6 +1,6 @@
 /** A site of a service that names its deployments. The sandbox does not: the API promises no id. */
-import type { Controls } from '../../../src/sandbox/controls.ts';
-import { fresh } from '../../support/fresh.ts';
+import type { Controls } from '../../../../src/sandbox/controls.ts';
+import { fresh } from '../../../support/fresh.ts';
 
 interface Answers {
   /** To both reads before the request. */

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { DeployOptions, RunResult } from '../../../src/contract/run.ts';
-import { TIMING } from '../../../src/contract/timing.ts';
-import type { Fault } from '../../../src/sandbox/hosting/faults.ts';
-import type { ScriptPart } from '../../../src/sandbox/hosting/script.ts';
-import { began, posts, reads } from '../../support/journal.ts';
-import { COMPLETED, FAILED, siteAfter } from '../../support/sites.ts';
-import { verdictLine } from '../../support/verdict-line.ts';
-import { inVirtualTime, type VirtualStack } from '../stack.ts';
+import type { DeployOptions, RunResult } from '../../../../src/contract/run.ts';
+import { TIMING } from '../../../../src/contract/timing.ts';
+import type { Fault } from '../../../../src/sandbox/hosting/faults.ts';
+import type { ScriptPart } from '../../../../src/sandbox/hosting/script.ts';
+import { began, posts, reads } from '../../../support/journal.ts';
+import { COMPLETED, FAILED, siteAfter } from '../../../support/sites.ts';
+import { verdictLine } from '../../../support/verdict-line.ts';
+import { inVirtualTime, type VirtualStack } from '../../stack.ts';
 
 /** The default. */
 const INTERVAL_MS = 10_000;

@@ -1,17 +1,17 @@
 /** Answers that look like proof of a verdict, and are none. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { emptyBackup } from '../../../src/contract/results/empty-results.ts';
-import { SIGNALS } from '../../../src/contract/names.ts';
-import { backupServerId } from '../../../src/contract/ids/workflow-ids.ts';
-import type { Fault } from '../../../src/sandbox/hosting/faults.ts';
-import type { ScriptPart } from '../../../src/sandbox/hosting/script.ts';
-import { fresh } from '../../support/fresh.ts';
-import { began, posts, reads } from '../../support/journal.ts';
-import { COMPLETED, FAILED, siteAfter } from '../../support/sites.ts';
-import { verdictLine } from '../../support/verdict-line.ts';
-import { lockRequests } from '../inspect.ts';
-import { inVirtualTime } from '../stack.ts';
+import { emptyBackup } from '../../../../src/contract/results/empty-results.ts';
+import { SIGNALS } from '../../../../src/contract/names.ts';
+import { backupServerId } from '../../../../src/contract/ids/workflow-ids.ts';
+import type { Fault } from '../../../../src/sandbox/hosting/faults.ts';
+import type { ScriptPart } from '../../../../src/sandbox/hosting/script.ts';
+import { fresh } from '../../../support/fresh.ts';
+import { began, posts, reads } from '../../../support/journal.ts';
+import { COMPLETED, FAILED, siteAfter } from '../../../support/sites.ts';
+import { verdictLine } from '../../../support/verdict-line.ts';
+import { lockRequests } from '../../inspect.ts';
+import { inVirtualTime } from '../../stack.ts';
 import { namedSite } from './named-site.ts';
 
 const latest = (siteId: string) => `/v1/sites/${siteId}/deployments/latest`;

@@ -1,13 +1,13 @@
 /** Locks whose holder or waiters are lost, and forged messages about locks. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { SIGNALS } from '../../../src/contract/names.ts';
-import { TIMING } from '../../../src/contract/timing.ts';
-import { deploySiteId } from '../../../src/contract/ids/workflow-ids.ts';
-import { fresh } from '../../support/fresh.ts';
-import { eventsOf, lockRequests } from '../inspect.ts';
-import { inVirtualTime } from '../stack.ts';
-import type { Run } from '../temporal/types.ts';
+import { SIGNALS } from '../../../../src/contract/names.ts';
+import { TIMING } from '../../../../src/contract/timing.ts';
+import { deploySiteId } from '../../../../src/contract/ids/workflow-ids.ts';
+import { fresh } from '../../../support/fresh.ts';
+import { eventsOf, lockRequests } from '../../inspect.ts';
+import { inVirtualTime } from '../../stack.ts';
+import type { Run } from '../../temporal/types.ts';
 import { asWaiter, assertHandedOver, held, AT_ONCE_MS, outcomes, queueOf, request, span } from './held-locks.ts';
 
 const { handOverMs, lookAgainMs } = TIMING.lock;

@@ -2,16 +2,16 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { defaultPayloadConverter as payloads } from '@temporalio/common';
-import type { BackupRecord } from '../../../src/contract/event.ts';
-import { backupServerId, sharedBackupId } from '../../../src/contract/ids/workflow-ids.ts';
-import type { RunInput } from '../../../src/contract/run.ts';
-import { countedFrom, OLD_AT_ONCE } from '../../support/backup-age.ts';
-import { fresh } from '../../support/fresh.ts';
-import { began, reads } from '../../support/journal.ts';
-import { backupOutside, COMPLETED, FAILED, siteAfter } from '../../support/sites.ts';
-import { lockRequests } from '../inspect.ts';
-import { inVirtualTime, type VirtualStack } from '../stack.ts';
-import { SERVICE_URL } from '../world.ts';
+import type { BackupRecord } from '../../../../src/contract/event.ts';
+import { backupServerId, sharedBackupId } from '../../../../src/contract/ids/workflow-ids.ts';
+import type { RunInput } from '../../../../src/contract/run.ts';
+import { countedFrom, OLD_AT_ONCE } from '../../../support/backup-age.ts';
+import { fresh } from '../../../support/fresh.ts';
+import { began, reads } from '../../../support/journal.ts';
+import { backupOutside, COMPLETED, FAILED, siteAfter } from '../../../support/sites.ts';
+import { lockRequests } from '../../inspect.ts';
+import { inVirtualTime, type VirtualStack } from '../../stack.ts';
+import { SERVICE_URL } from '../../world.ts';
 import { BUILDING, deployPosts } from './runs-that-wait.ts';
 
 const HOUR = 3_600_000;

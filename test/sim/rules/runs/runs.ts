@@ -1,10 +1,10 @@
 /** The steps of a run in their order, and what a step that does not complete leaves undone. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { SIGNALS } from '../../../src/contract/names.ts';
-import { fresh } from '../../support/fresh.ts';
-import { began, posts, reads } from '../../support/journal.ts';
-import { inVirtualTime } from '../stack.ts';
+import { SIGNALS } from '../../../../src/contract/names.ts';
+import { fresh } from '../../../support/fresh.ts';
+import { began, posts, reads } from '../../../support/journal.ts';
+import { inVirtualTime } from '../../stack.ts';
 import { building } from './runs-that-wait.ts';
 
 const FAILS = { durationMs: 60_000, ends: 'failed' };

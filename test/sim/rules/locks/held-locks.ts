@@ -1,15 +1,15 @@
 /** How tests of locks come to a run that holds one, and to runs that wait for it. */
 import assert from 'node:assert/strict';
-import { SIGNALS } from '../../../src/contract/names.ts';
-import type { Waiter } from '../../../src/contract/operation.ts';
-import type { DeploymentResult, RunInput } from '../../../src/contract/run.ts';
-import { backupServerId, deploySiteId } from '../../../src/contract/ids/workflow-ids.ts';
-import type { Kind, ScriptPart } from '../../../src/sandbox/hosting/script.ts';
-import { fresh } from '../../support/fresh.ts';
-import { began } from '../../support/journal.ts';
-import { lockRequests } from '../inspect.ts';
-import type { VirtualStack } from '../stack.ts';
-import type { Run } from '../temporal/types.ts';
+import { SIGNALS } from '../../../../src/contract/names.ts';
+import type { Waiter } from '../../../../src/contract/operation.ts';
+import type { DeploymentResult, RunInput } from '../../../../src/contract/run.ts';
+import { backupServerId, deploySiteId } from '../../../../src/contract/ids/workflow-ids.ts';
+import type { Kind, ScriptPart } from '../../../../src/sandbox/hosting/script.ts';
+import { fresh } from '../../../support/fresh.ts';
+import { began } from '../../../support/journal.ts';
+import { lockRequests } from '../../inspect.ts';
+import type { VirtualStack } from '../../stack.ts';
+import type { Run } from '../../temporal/types.ts';
 
 /** What happens at once takes less, and a run that has to look for itself takes longer. */
 export const AT_ONCE_MS = 500;

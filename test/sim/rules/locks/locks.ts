@@ -1,15 +1,15 @@
 /** Who gets a lock, and when. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { SIGNALS } from '../../../src/contract/names.ts';
-import { TIMING } from '../../../src/contract/timing.ts';
-import { siteTarget } from '../../../src/contract/target.ts';
-import { backupServerId, deploySiteId } from '../../../src/contract/ids/workflow-ids.ts';
-import { fresh } from '../../support/fresh.ts';
-import { began } from '../../support/journal.ts';
-import { eventsOf } from '../inspect.ts';
-import { inVirtualTime } from '../stack.ts';
-import type { Run } from '../temporal/types.ts';
+import { SIGNALS } from '../../../../src/contract/names.ts';
+import { TIMING } from '../../../../src/contract/timing.ts';
+import { siteTarget } from '../../../../src/contract/target.ts';
+import { backupServerId, deploySiteId } from '../../../../src/contract/ids/workflow-ids.ts';
+import { fresh } from '../../../support/fresh.ts';
+import { began } from '../../../support/journal.ts';
+import { eventsOf } from '../../inspect.ts';
+import { inVirtualTime } from '../../stack.ts';
+import type { Run } from '../../temporal/types.ts';
 import { assertHandedOver, asWaiter, held, isWaiting, AT_ONCE_MS, outcomes, queueOf, span } from './held-locks.ts';
 
 describe('locks', () => {

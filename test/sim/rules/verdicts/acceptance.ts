@@ -1,13 +1,13 @@
 /** What a run reads besides its own beat after the acceptance. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { SIGNALS } from '../../../src/contract/names.ts';
-import { deploySiteId } from '../../../src/contract/ids/workflow-ids.ts';
-import type { ScriptPart } from '../../../src/sandbox/hosting/script.ts';
-import { began, reads } from '../../support/journal.ts';
-import { COMPLETED, siteAfter } from '../../support/sites.ts';
-import { verdictLine } from '../../support/verdict-line.ts';
-import { inVirtualTime } from '../stack.ts';
+import { SIGNALS } from '../../../../src/contract/names.ts';
+import { deploySiteId } from '../../../../src/contract/ids/workflow-ids.ts';
+import type { ScriptPart } from '../../../../src/sandbox/hosting/script.ts';
+import { began, reads } from '../../../support/journal.ts';
+import { COMPLETED, siteAfter } from '../../../support/sites.ts';
+import { verdictLine } from '../../../support/verdict-line.ts';
+import { inVirtualTime } from '../../stack.ts';
 
 /** Reads 1, 3, 10 and 20 s after the acceptance, so that the settle time is over before four of them. */
 const SPARSE = { settleMs: 10_000 };

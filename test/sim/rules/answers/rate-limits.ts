@@ -1,11 +1,11 @@
 /** Answers that ask to wait. How a worker holds its requests back is in test/integration/runs/rate-limits.ts. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { status } from '../../support/fault-answers.ts';
-import { began, posts, reads } from '../../support/journal.ts';
-import { COMPLETED, FAILED, siteAfter } from '../../support/sites.ts';
-import { inVirtualTime } from '../stack.ts';
-import { building, latest } from './runs-that-wait.ts';
+import { status } from '../../../support/fault-answers.ts';
+import { began, posts, reads } from '../../../support/journal.ts';
+import { COMPLETED, FAILED, siteAfter } from '../../../support/sites.ts';
+import { inVirtualTime } from '../../stack.ts';
+import { building, latest } from '../runs/runs-that-wait.ts';
 
 describe('rate limits', () => {
   test(

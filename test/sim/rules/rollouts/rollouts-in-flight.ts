@@ -1,16 +1,16 @@
 /** What tests of rollouts need: a rollout with the options of production, and what it has begun. */
 import { defaultPayloadConverter as payloads } from '@temporalio/common';
-import type { EventInput } from '../../../src/contract/event.ts';
-import { HOLD_SIGNAL } from '../../../src/contract/names.ts';
-import type { RolloutInput, RolloutPhase, RolloutTarget } from '../../../src/contract/rollout.ts';
-import { eventId } from '../../../src/contract/ids/workflow-ids.ts';
-import { began } from '../../support/journal.ts';
-import { fresh } from '../../support/fresh.ts';
-import { rolloutOf } from '../../support/rollouts.ts';
-import { searchAttribute } from '../inspect.ts';
-import { inVirtualTime, type StackOptions, type VirtualStack } from '../stack.ts';
-import { startRollout } from '../start-rollout.ts';
-import type { Run } from '../temporal/types.ts';
+import type { EventInput } from '../../../../src/contract/event.ts';
+import { HOLD_SIGNAL } from '../../../../src/contract/names.ts';
+import type { RolloutInput, RolloutPhase, RolloutTarget } from '../../../../src/contract/rollout.ts';
+import { eventId } from '../../../../src/contract/ids/workflow-ids.ts';
+import { began } from '../../../support/journal.ts';
+import { fresh } from '../../../support/fresh.ts';
+import { rolloutOf } from '../../../support/rollouts.ts';
+import { searchAttribute } from '../../inspect.ts';
+import { inVirtualTime, type StackOptions, type VirtualStack } from '../../stack.ts';
+import { startRollout } from '../../start-rollout.ts';
+import type { Run } from '../../temporal/types.ts';
 
 export const ANNE = { by: 'anne', reason: 'the shop is slow' };
 /** Until an answer has arrived and its task is done. */

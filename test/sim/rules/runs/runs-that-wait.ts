@@ -1,11 +1,11 @@
 /** Runs in the middle of their deployment, and what shows how far they are. */
-import type { RunInput } from '../../../src/contract/run.ts';
-import { deploySiteId } from '../../../src/contract/ids/workflow-ids.ts';
-import type { ScriptPart } from '../../../src/sandbox/hosting/script.ts';
-import { began, posts, reads } from '../../support/journal.ts';
-import { FAILED, siteAfter } from '../../support/sites.ts';
-import { searchAttribute } from '../inspect.ts';
-import type { VirtualStack } from '../stack.ts';
+import type { RunInput } from '../../../../src/contract/run.ts';
+import { deploySiteId } from '../../../../src/contract/ids/workflow-ids.ts';
+import type { ScriptPart } from '../../../../src/sandbox/hosting/script.ts';
+import { began, posts, reads } from '../../../support/journal.ts';
+import { FAILED, siteAfter } from '../../../support/sites.ts';
+import { searchAttribute } from '../../inspect.ts';
+import type { VirtualStack } from '../../stack.ts';
 
 /** Stays in progress until the test finishes it. */
 export const BUILDING: ScriptPart = { ends: 'never', words: ['building'] };
