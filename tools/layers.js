@@ -104,8 +104,9 @@ export const LAYERS = {
     may: [...CONTRACT, 'config', 'config/environment', 'config/temporal'],
     packages: ['@temporalio/client', '@temporalio/common', '@temporalio/proto', 'node'],
   },
+  'client/signals': { may: [...CONTRACT, 'client/connection'], packages: ['@temporalio/client'] },
   'client/lookups': {
-    may: [...CONTRACT, 'activities:type', 'client/connection'],
+    may: [...CONTRACT, 'activities:type', 'client/connection', 'client/signals'],
     packages: ['@temporalio/client', '@temporalio/common'],
   },
   'client/events': { may: [...CONTRACT, 'client/connection'], packages: ['@temporalio/client', '@temporalio/common'] },
@@ -184,8 +185,12 @@ export const LAYERS = {
     may: [...CONTRACT, 'process', 'config/environment'],
     packages: ['commander:type', 'node', 'picocolors'],
   },
+  'cli/connection': {
+    may: ['process', 'config', 'config/environment', 'config/temporal', 'starter.ts:type', 'starter.ts:dynamic'],
+    packages: [],
+  },
   'cli/waiting': {
-    may: [...CONTRACT, 'process', 'cli/output', 'starter.ts:type', 'starter.ts:dynamic'],
+    may: [...CONTRACT, 'process', 'cli/output', 'starter.ts:type'],
     packages: ['node'],
   },
   'cli/doctor': {
@@ -219,6 +224,7 @@ export const LAYERS = {
       'dev',
       'cli/options',
       'cli/output',
+      'cli/connection',
       'cli/waiting',
       'cli/doctor:type',
       'cli/doctor:dynamic',

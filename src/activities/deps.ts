@@ -6,7 +6,7 @@ import type { BackupConclusion, LockHolder } from '../contract/operation.ts';
 import type { WorkerInfo, BackupQuery } from '../contract/activities.ts';
 import type { HostingApiClient } from '../hosting-api/index.ts';
 import type { TriggerDeps } from './http/post-trigger.ts';
-import type { Rest } from './http/rest.ts';
+import type { Rest } from './http/worker-rest.ts';
 
 export interface EventDeps {
   /** Signals the workflows that wait for a server or site. @returns their workflow ids */

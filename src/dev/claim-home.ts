@@ -1,6 +1,6 @@
 /** The record that `belay dev` keeps in its home folder. It claims the folder and holds the address of its Temporal. */
 import { link, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
-import { listens } from '../config/temporal/port-in-use.ts';
+import { listens } from './port-in-use.ts';
 import {
   type DevServerRecord,
   recordFile,

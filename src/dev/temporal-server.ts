@@ -8,7 +8,7 @@ import { NativeConnection } from '@temporalio/worker';
 import { ConfigError } from '../config/environment/config-error.ts';
 import { BelayError } from '../contract/results/belay-error.ts';
 import { choosePort } from './choose-port.ts';
-import { listens } from '../config/temporal/port-in-use.ts';
+import { listens } from './port-in-use.ts';
 import { TIMING } from '../contract/timing.ts';
 
 const NAMESPACE = 'default';

@@ -3,7 +3,7 @@ import type { TunerHolder } from '@temporalio/worker';
 import { TIMING } from '../contract/timing.ts';
 import { activitySlots } from './slots/activity-slots.ts';
 import { workflowSlots } from './slots/workflow-slots.ts';
-import type { WorkerRest } from './rest.ts';
+import type { WorkerRest } from './rest-until-answered.ts';
 
 export const HTTP_TIMEOUTS = { readTimeoutMs: TIMING.read.probeMs, triggerTimeoutMs: TIMING.post.answerMs };
 

@@ -22,7 +22,7 @@ import { newIdentity } from './identity.ts';
 import { probeService, type Probe } from './probe-service.ts';
 import { registerSearchAttributes } from './search-attributes.ts';
 import { workflowBundle } from './bundle/workflow-source.ts';
-import { createRest } from './rest.ts';
+import { createRest } from './rest-until-answered.ts';
 import { runTogether, shutDown } from './run-together.ts';
 import { HTTP_TIMEOUTS, SETTINGS, slots, type EVENT_SLOTS } from './settings.ts';
 import { countWorkers, shareCeiling } from './share-ceiling.ts';

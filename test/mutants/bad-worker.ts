@@ -10,7 +10,7 @@ const ALONE = [
     'if (read.ok || read.ofThisWorker === undefined) return read;',
     'if (read !== null) return read;',
   ),
-  change('worker/rest.ts', 'if (current !== null || ended.aborted) return;', "if (reason !== '') return;"),
+  change('worker/rest-until-answered.ts', 'if (current !== null || ended.aborted) return;', "if (reason !== '') return;"),
 ];
 
 export const BAD_WORKER: TestedMutant[] = [
@@ -47,7 +47,7 @@ export const BAD_WORKER: TestedMutant[] = [
       change('worker/slots/slots.ts', 'if (!gate.isOpen()) continue;', ''),
       change('worker/slots/slots.ts', 'gate.isOpen() ? rule.take(context) : null', 'rule.take(context)'),
     ],
-    test: unit('rest', 'a resting worker has no slot for an activity until its rest is over'),
+    test: unit('worker-rest', 'a resting worker has no slot for an activity until its rest is over'),
   },
   {
     rule: 'a resting worker sends the requests that it was given before',

@@ -167,7 +167,7 @@ const ALLOWED: [file: string, code: string][] = [
   ['src/workflows/common/activity-proxies.ts', "import type { Activities } from '../../activities/index.ts';"],
   ['src/workflows/run/execute-run.ts', "import { RUN_TYPES } from '../../contract/names.ts';"],
   ['src/config/environment/environment.ts', 'export const home = process.env.HOME;'],
-  ['src/cli/waiting/connection.ts', "void import('../../starter.ts');"],
+  ['src/cli/connection/open-belay.ts', "void import('../../starter.ts');"],
   ['src/cli/program.ts', "void import('../worker.ts');"],
   ['src/worker.ts', "import { startWorker } from './worker/start.ts';"],
   ['src/starter.ts', "export type { Outcome } from './contract/names.ts';"],

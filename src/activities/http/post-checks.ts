@@ -8,7 +8,7 @@ import type { SendPermit } from '../../hosting-api/index.ts';
 import type { Target } from '../../contract/target.ts';
 import { notServed, triggerFailure, type Served } from './failures.ts';
 import type { RefusedPosts } from './refused-posts.ts';
-import { restingMessage, type Rest } from './rest.ts';
+import { restingMessage, type Rest } from './worker-rest.ts';
 import { grantPermit, type Clocks } from './send-permit.ts';
 
 export interface PostCheckDeps {

@@ -8,7 +8,7 @@ import type { ReadAnswer } from '../../contract/activities.ts';
 import type { Target } from '../../contract/target.ts';
 import { plainText } from '../../contract/wording/safe-text.ts';
 import { isOfThisWorker, notServed, toReadFailure, type Served } from './failures.ts';
-import { leftToOthers, type Rest } from './rest.ts';
+import { leftToOthers, type Rest } from './worker-rest.ts';
 import { TIMING } from '../../contract/timing.ts';
 
 export interface ServiceDeps {

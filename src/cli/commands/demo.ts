@@ -8,7 +8,7 @@ import type { Stack } from '../../dev/stack.ts';
 import { examples, json } from '../options/shared.ts';
 import { runUntilSignal } from '../../process/run-until-signal.ts';
 import { viewOfRun, waitAndPrint } from '../waiting/wait-for-verdict.ts';
-import { openBelay } from '../waiting/connection.ts';
+import { openBelay } from '../connection/open-belay.ts';
 import { printNote } from '../../process/print.ts';
 
 interface DemoOptions {

@@ -18,7 +18,7 @@ import { BelayError } from '../../contract/results/belay-error.ts';
 import { plainText } from '../../contract/wording/safe-text.ts';
 import { examples, json } from '../options/shared.ts';
 import { durationWithin, parseId, parseLimit, sinceText } from '../options/parse-values.ts';
-import { withBelay } from '../waiting/connection.ts';
+import { withBelay } from '../connection/open-belay.ts';
 import { print } from '../../process/print.ts';
 
 interface ListOptions {

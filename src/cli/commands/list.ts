@@ -7,7 +7,7 @@ import { examples, json, summary } from '../options/shared.ts';
 import { listLine } from '../output/run-text.ts';
 import { countRuns, listMarkdown, runsText, writeSummary } from '../output/markdown-summary.ts';
 import { durationWithin, parseId, parseLimit, sinceText } from '../options/parse-values.ts';
-import { withBelay } from '../waiting/connection.ts';
+import { withBelay } from '../connection/open-belay.ts';
 import { countsText } from '../../contract/wording/tally-text.ts';
 import { OUTCOMES, SCHEMA_VERSION, type Outcome } from '../../contract/names.ts';
 import { print } from '../../process/print.ts';

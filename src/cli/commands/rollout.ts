@@ -17,8 +17,8 @@ import { showRollout, viewOfRollout, type ShowOptions } from '../waiting/rollout
 import { durationWithin, parseId, parseLimit, sinceText } from '../options/parse-values.ts';
 import { captureSignals, waitAndPrint, type Stopping, type WaitingOptions } from '../waiting/wait-for-verdict.ts';
 import { runOption } from '../options/add-run-options.ts';
-import { reportEndpoints } from './report-endpoints.ts';
-import { withBelay } from '../waiting/connection.ts';
+import { reportEndpoints } from '../connection/report-endpoints.ts';
+import { withBelay } from '../connection/open-belay.ts';
 import { print } from '../../process/print.ts';
 
 type StartOptions = WaitingOptions & {

@@ -13,8 +13,8 @@ import { addStartOptions, addWaitOptions, examples, json } from '../options/shar
 import { printResult } from '../output/run-text.ts';
 import { captureSignals, viewOfRun, waitAndPrint, type WaitingOptions } from '../waiting/wait-for-verdict.ts';
 import type { RunCommand } from '../../request/run-options.ts';
-import { reportEndpoints } from './report-endpoints.ts';
-import { openBelay } from '../waiting/connection.ts';
+import { reportEndpoints } from '../connection/report-endpoints.ts';
+import { openBelay } from '../connection/open-belay.ts';
 
 type Options = RunOptionValues & WaitingOptions & { key?: string; again?: boolean; detach?: boolean; service?: string };
 

@@ -13,8 +13,8 @@ import { plainText } from '../../contract/wording/safe-text.ts';
 import { examples, json, service } from '../options/shared.ts';
 import { colorize } from '../output/run-text.ts';
 import { parseId } from '../options/parse-values.ts';
-import { reportEndpoints } from './report-endpoints.ts';
-import { withBelay } from '../waiting/connection.ts';
+import { reportEndpoints } from '../connection/report-endpoints.ts';
+import { withBelay } from '../connection/open-belay.ts';
 import { print } from '../../process/print.ts';
 
 interface ApplyOptions {

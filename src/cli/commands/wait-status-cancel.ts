@@ -12,7 +12,7 @@ import { showRollout, viewOfRollout } from '../waiting/rollout-view.ts';
 import { runMarkdown, writeSummary } from '../output/markdown-summary.ts';
 import { parseId } from '../options/parse-values.ts';
 import { viewOfRun, waitAndPrint, type WaitingOptions } from '../waiting/wait-for-verdict.ts';
-import { withBelay } from '../waiting/connection.ts';
+import { withBelay } from '../connection/open-belay.ts';
 import { print } from '../../process/print.ts';
 
 type OneRunOptions = WaitingOptions & { runId?: string; exitStatus?: boolean };

@@ -4,10 +4,10 @@ import type { ActivityDeps } from '../../activities/deps.ts';
 import { findBackupRecord, findServersOfBackup, findSharedBackup } from './backup-records.ts';
 import { findCompletedBackup } from './find-completed-backup.ts';
 import { hasColleagues } from './has-colleagues.ts';
-import { createHoldServer } from './hold-server.ts';
+import { createHoldServer } from '../signals/hold-server.ts';
 import { findLockHolder } from './find-lock-holder.ts';
 import { isActivityAwaited } from './is-activity-awaited.ts';
-import { createWakeWaiters } from './wake-waiters.ts';
+import { createWakeWaiters } from '../signals/wake-waiters.ts';
 
 export function temporalDeps(temporal: {
   connection: ConnectionLike;

@@ -1,11 +1,14 @@
 /** Concludes a workflow: with its result, or with a typed failure that carries the result. */
 import { ApplicationFailure } from '@temporalio/common';
-import type { ErrorType, Outcome } from '../../contract/names.ts';
+import { OUTCOMES, type ErrorType, type Outcome } from '../../contract/names.ts';
 import type { RunError } from '../../contract/run.ts';
-import type { Conclusion } from '../rules/worst-outcome.ts';
 import type { TriggerCounts } from '../rules/trigger-policy.ts';
 
-export type { Conclusion };
+/** How a workflow or one of its parts ended. `error` is null only if it completed, `outcome` only for a defect. */
+export interface Conclusion {
+  outcome: Outcome | null;
+  error: RunError | null;
+}
 
 export function conclude(outcome: Outcome | null, type: ErrorType, message: string): Conclusion {
   return { outcome, error: { type, message } };
@@ -19,6 +22,13 @@ export function concludeCancelledBeforeStart(counts: TriggerCounts, message: str
 /** A defect of Belay or of the SDK. Failing the workflow makes it visible and releases its lock. */
 export function concludeInternal(error: unknown): Conclusion {
   return conclude(null, 'Internal', error instanceof Error ? `${error.name}: ${error.message}` : String(error));
+}
+
+/** The worst conclusion gives the run its outcome and the root cause. Among equals, the first one counts. */
+export function worst(conclusions: readonly Conclusion[]): Conclusion {
+  // A defect has no outcome, and no other conclusion may hide it.
+  const rank = ({ outcome }: Conclusion) => (outcome === null ? -1 : OUTCOMES.indexOf(outcome));
+  return conclusions.reduce((a, b) => (rank(b) < rank(a) ? b : a), { outcome: 'completed', error: null });
 }
 
 /** @throws ApplicationFailure if there is an error, so that Temporal shows the workflow as failed */

@@ -10,11 +10,10 @@ import { isPending } from '../../contract/results/tally.ts';
 import { announceRollout } from './announce-rollout.ts';
 import { admitRollout } from './admit-rollout.ts';
 import { observeCancellation, type Cancellation } from '../common/cancellation.ts';
-import { concludeInternal, conclude, resultOrFailure, type Conclusion } from '../common/conclusion.ts';
+import { concludeInternal, conclude, resultOrFailure, worst, type Conclusion } from '../common/conclusion.ts';
 import { newRolloutResult, createRolloutState, type RolloutState } from './rollout-state.ts';
 import { handleDecisions } from './decisions.ts';
 import { deployTarget } from './server-run.ts';
-import { worst } from '../rules/worst-outcome.ts';
 import { failuresIn, openOfWave, RESTORED, stopIn } from '../rules/rollout-step.ts';
 
 export async function rollOut(input: RolloutInput): Promise<RolloutResult> {

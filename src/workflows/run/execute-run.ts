@@ -6,11 +6,10 @@ import { allHandlersFinished, CancellationScope, condition } from '@temporalio/w
 import type { RunInput, RunResult } from '../../contract/run.ts';
 import { validateRunInput } from '../../request/validate-run-input.ts';
 import { admit } from './admit-run.ts';
-import { concludeInternal, conclude, resultOrFailure, type Conclusion } from '../common/conclusion.ts';
+import { concludeInternal, conclude, resultOrFailure, worst, type Conclusion } from '../common/conclusion.ts';
 import type { RunType } from '../../contract/names.ts';
 import { newRunResult, createRunState, type RunState } from './run-state.ts';
 import { announceRun } from './announce-run.ts';
-import { worst } from '../rules/worst-outcome.ts';
 
 /** Executes a run. @returns the conclusions of its parts, in order */
 export type RunSteps = (run: RunState) => Promise<Conclusion[]>;

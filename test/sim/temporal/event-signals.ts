@@ -4,7 +4,7 @@ import type { WakeInput } from '../../../src/contract/event.ts';
 import { HOLD_SIGNAL, ROLLOUT_TYPE, SIGNALS } from '../../../src/contract/names.ts';
 import { backupServerId, deploySiteId, waitingRunPrefixes } from '../../../src/contract/ids/workflow-ids.ts';
 import type { HoldInput, RolloutMemo } from '../../../src/contract/rollout.ts';
-import { isOfService } from '../../../src/client/lookups/accepts-signals.ts';
+import { isOfService } from '../../../src/client/signals/accepts-signals.ts';
 import { memoOf } from './lookups.ts';
 import type { Run, Server } from './types.ts';
 

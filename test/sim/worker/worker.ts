@@ -5,7 +5,7 @@ import { createMaker } from './activities.ts';
 import { createExecutions } from './executions.ts';
 import type { Ask, WorkerParts } from './parts.ts';
 import type { Process } from './process.ts';
-import { createRest } from './rest.ts';
+import { createRest } from './worker-rest.ts';
 
 export interface SimWorker {
   readonly name: string;

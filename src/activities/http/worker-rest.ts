@@ -1,4 +1,4 @@
-/** What activities need to know about the rest of their worker. */
+/** What activities need to know about the worker they run in: whether it rests. */
 import { ApplicationFailure } from '@temporalio/common';
 
 /** A worker whose own access to the service failed rests: it takes no activities until a read of its own is answered. */

@@ -3,7 +3,7 @@ import { configuredService } from '../../config/configured-service.ts';
 import { identityFrom } from '../../config/environment/environment.ts';
 import { findTemporal, ORIGIN_TEXTS } from '../../config/temporal/find-temporal.ts';
 import { printNote } from '../../process/print.ts';
-import { withBelay } from '../waiting/connection.ts';
+import { withBelay } from './open-belay.ts';
 
 /** Call it before the command starts something. @param option the value of `--service` */
 export async function reportEndpoints(option: string | undefined): Promise<void> {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { activitySlots } from '../../src/worker/slots/activity-slots.ts';
-import { createRest } from '../../src/worker/rest.ts';
+import { createRest } from '../../src/worker/rest-until-answered.ts';
 import { createLogger } from '../../src/process/log.ts';
 
 const CONTEXT = {
