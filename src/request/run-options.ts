@@ -22,7 +22,7 @@ interface DerivedDefault<V> {
   text: string;
 }
 
-export interface RunOption<P extends RunOptionPath = RunOptionPath> {
+interface RowOf<P extends RunOptionPath = RunOptionPath> {
   flag: `--${string}`;
   commands: readonly RunCommand[];
   type: OptionType;
@@ -50,7 +50,7 @@ const { minSettleMs } = TIMING.verdict;
 
 const ageAtDeploy = ({ backup }: RunPlan) => Math.max(24 * HOUR_MS, (backup.maxAgeMs ?? 0) + HOUR_MS);
 
-const ROWS: { readonly [P in RunOptionPath]: RunOption<P> } = {
+const ROWS: { readonly [P in RunOptionPath]: RowOf<P> } = {
   'backup.intervalMs': {
     flag: '--backup-interval',
     commands: BACKUP,
@@ -212,7 +212,7 @@ const ROWS: { readonly [P in RunOptionPath]: RunOption<P> } = {
   },
 };
 
-export type RunOptionRow = RunOption & { path: RunOptionPath };
+export type RunOptionRow = RowOf & { path: RunOptionPath };
 
 /** In the order of the table: later rows derive their defaults from earlier ones. */
 export const RUN_OPTIONS = Object.entries(ROWS).map(([path, row]) => ({ path, ...row })) as readonly RunOptionRow[];

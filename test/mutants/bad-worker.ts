@@ -10,7 +10,11 @@ const ALONE = [
     'if (read.ok || read.ofThisWorker === undefined) return read;',
     'if (read !== null) return read;',
   ),
-  change('worker/rest-until-answered.ts', 'if (current !== null || ended.aborted) return;', "if (reason !== '') return;"),
+  change(
+    'worker/rest-until-answered.ts',
+    'if (current !== null || ended.aborted) return;',
+    "if (reason !== '') return;",
+  ),
 ];
 
 export const BAD_WORKER: TestedMutant[] = [

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Command } from 'commander';
 import { z } from 'zod';
-import { addRunOptions, toRunInput, type RunOptionValues } from '../../src/cli/options/add-run-options.ts';
+import { addRunOptions, toRunInput, type CommanderValues } from '../../src/cli/options/add-run-options.ts';
 import { runOptionsShape, toRunOptions } from '../../src/config/file/run-options-schema.ts';
 import { valueAt } from '../../src/request/option-path.ts';
 import { configurationSchema } from '../../src/config/file/file-schema.ts';
@@ -35,7 +35,7 @@ function sampleOf({ type }: RunOptionRow): { text: string; value: unknown } {
   }
 }
 
-function parse(name: RunCommand, ...args: string[]): RunOptionValues {
+function parse(name: RunCommand, ...args: string[]): CommanderValues {
   const command = addRunOptions(new Command(name), name).exitOverride();
   const needed = { run: ['--server', 's', '--site', 'a'], backup: ['--server', 's'] };
   const own = needed[name as keyof typeof needed] ?? ['--site', 'a'];

@@ -8,7 +8,7 @@ import { findInventoryConflict, keyOf, keysOf, buildInventory } from '../../conf
 import { definedFields } from '../../contract/plain-object.ts';
 import { BelayError } from '../../contract/results/belay-error.ts';
 import { EXIT } from '../output/exit-codes.ts';
-import { addRunOptions, toRunInput, type RunOptionValues } from '../options/add-run-options.ts';
+import { addRunOptions, toRunInput, type CommanderValues } from '../options/add-run-options.ts';
 import { addStartOptions, addWaitOptions, examples, json } from '../options/shared.ts';
 import { printResult } from '../output/run-text.ts';
 import { captureSignals, viewOfRun, waitAndPrint, type WaitingOptions } from '../waiting/wait-for-verdict.ts';
@@ -16,7 +16,7 @@ import type { RunCommand } from '../../request/run-options.ts';
 import { reportEndpoints } from '../connection/report-endpoints.ts';
 import { openBelay } from '../connection/open-belay.ts';
 
-type Options = RunOptionValues & WaitingOptions & { key?: string; again?: boolean; detach?: boolean; service?: string };
+type Options = CommanderValues & WaitingOptions & { key?: string; again?: boolean; detach?: boolean; service?: string };
 
 const KINDS: {
   name: RunCommand;

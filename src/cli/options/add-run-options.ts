@@ -4,11 +4,11 @@ import type { RunInput } from '../../contract/run.ts';
 import { appTarget, siteTarget, targetsInput, type Target } from '../../contract/target.ts';
 import { durationText } from '../../contract/wording/duration.ts';
 import { setValueAt, type RunOptionPath } from '../../request/option-path.ts';
-import { RUN_OPTIONS, type RunCommand, type RunOption } from '../../request/run-options.ts';
+import { RUN_OPTIONS, type RunCommand, type RunOptionRow } from '../../request/run-options.ts';
 import { collectMeta, collectTargets, countWithin, durationWithin, parseId } from './parse-values.ts';
 
 /** As commander gives them: by flag in camel case. */
-export type RunOptionValues = Record<string, unknown> & { server?: string; targets?: Target[] };
+export type CommanderValues = Record<string, unknown> & { server?: string; targets?: Target[] };
 
 export function addRunOptions(command: Command, name: RunCommand): Command {
   if (name === 'run' || name === 'backup') command.addOption(serverOption());
@@ -30,7 +30,7 @@ export function runOption(path: RunOptionPath): Option {
 }
 
 /** Without options that were not given: keys compare requests. */
-export function toRunInput(values: RunOptionValues): RunInput {
+export function toRunInput(values: CommanderValues): RunInput {
   const { server, targets = [] } = values;
   const input: RunInput = { ...targetsInput(targets), ...(server === undefined ? {} : { serverId: server }) };
   for (const option of RUN_OPTIONS) {
@@ -46,7 +46,7 @@ const rowOf = (path: RunOptionPath) => {
   return row;
 };
 
-function toCommanderOption(row: RunOption): Option {
+function toCommanderOption(row: RunOptionRow): Option {
   const { type, conflicts } = row;
   const option = new Option([row.flag, PLACEHOLDER[type.kind]].join(' ').trim(), `${row.help}${defaultText(row)}`);
   if (conflicts !== undefined) option.conflicts(new Option(rowOf(conflicts).flag).attributeName());
@@ -76,7 +76,7 @@ const PLACEHOLDER = {
 } as const;
 
 /** Not commander's own default: an option that was not given must stay out of the input. */
-function defaultText({ default: value, derived, type }: RunOption): string {
+function defaultText({ default: value, derived, type }: RunOptionRow): string {
   if (derived !== undefined) return ` (default: ${derived.text})`;
   if (value === null || type.kind === 'switch') return '';
   return ` (default: ${type.kind === 'duration' ? durationText(Number(value)) : (value as string | number)})`;

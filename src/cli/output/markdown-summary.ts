@@ -7,7 +7,7 @@ import { countOutcomes, worstFirst } from '../../contract/results/tally.ts';
 import { countsText } from '../../contract/wording/tally-text.ts';
 import { targetLabel } from '../../contract/wording/target-text.ts';
 import { codeSpan, plainText } from '../../contract/wording/safe-text.ts';
-import { stateOf } from './run-text.ts';
+import { stateOfResult } from './run-text.ts';
 import { printNote } from '../../process/print.ts';
 
 /** CI limits the size of a page. Rows that are not `completed` come first, so they are kept. */
@@ -91,7 +91,7 @@ function head(title: string, result: RunResult | RolloutResult): string[] {
   return [
     `### Belay: ${codeSpan(title)}`,
     '',
-    `**${codeSpan(stateOf(result))}**${links.ui === null ? '' : ` ([Temporal UI](${linkTarget(links.ui)}))`}`,
+    `**${codeSpan(stateOfResult(result))}**${links.ui === null ? '' : ` ([Temporal UI](${linkTarget(links.ui)}))`}`,
     '',
     ...(error === null ? [] : [codeSpan(error.message), '']),
   ];

@@ -7,7 +7,7 @@ import { BelayError } from '../../contract/results/belay-error.ts';
 import { countsText, pendingText } from '../../contract/wording/tally-text.ts';
 import { targetLabel } from '../../contract/wording/target-text.ts';
 import { plainText } from '../../contract/wording/safe-text.ts';
-import { durationOf, errorOf, colorize, stateOf } from './run-text.ts';
+import { durationOf, errorOf, colorize, stateOfResult } from './run-text.ts';
 
 export function rolloutOfError(error: unknown): RolloutResult {
   const known = error instanceof BelayError ? error.rollout : null;
@@ -30,7 +30,7 @@ function rolloutLines(result: RolloutResult, targets = result.targets): string[]
   const { outcome, error, workflowId, links, decisions, servers, deployments } = result;
   const took = durationOf(result.startedAt, result.endedAt);
   return [
-    `${colorize(result, stateOf(result))}${took === null || outcome === null ? '' : ` in ${took}`}`,
+    `${colorize(result, stateOfResult(result))}${took === null || outcome === null ? '' : ` in ${took}`}`,
     ...(error === null ? [] : [`  ${plainText(error.message, 400)}`]),
     `  servers: ${countsText(servers, result.phase)}`,
     `  deployments: ${countsText(deployments, result.phase)}`,

@@ -20,7 +20,7 @@ export function errorOf(error: unknown): RunError {
 }
 
 /** The outcome; else the type of the error; else the phase. */
-export function stateOf({ outcome, phase, error }: RunResult | RolloutResult): string {
+export function stateOfResult({ outcome, phase, error }: RunResult | RolloutResult): string {
   return outcome ?? error?.type ?? `in progress: ${phase ?? 'phase unknown'}`;
 }
 
@@ -33,7 +33,7 @@ function resultLines(result: RunResult): string[] {
   const { outcome, error, backup, deployments, workflowId, links } = result;
   const took = durationOf(result.startedAt, result.endedAt);
   return [
-    `${colorize(result, stateOf(result))}${took === null || outcome === null ? '' : ` in ${took}`}`,
+    `${colorize(result, stateOfResult(result))}${took === null || outcome === null ? '' : ` in ${took}`}`,
     ...(error === null ? [] : [`  ${plainText(error.message, 400)}`]),
     ...(backup === null ? [] : [`  backup of ${plainText(backup.serverId)}: ${backupFacts(backup)}`]),
     ...deployments.map((it) => `  deployment of ${targetLabel(it.target, plainText)}: ${deploymentFacts(it)}`),
@@ -45,7 +45,7 @@ function resultLines(result: RunResult): string[] {
 /** `2026-11-21T02:30:34Z  completed  backup-then-deploy:12:…` */
 export function listLine(result: RunResult): string {
   const why = result.error === null || result.outcome === null ? '' : `  ${plainText(result.error.message, 80)}`;
-  return `${result.startedAt ?? ''}  ${colorize(result, stateOf(result).padEnd(12))}  ${result.workflowId}${why}`;
+  return `${result.startedAt ?? ''}  ${colorize(result, stateOfResult(result).padEnd(12))}  ${result.workflowId}${why}`;
 }
 
 function backupFacts({ outcome, backupId, source, lastStatus, polls }: BackupResult): string {

@@ -51,11 +51,15 @@ export async function scheduleIds({ client }: Session): Promise<string[]> {
 }
 
 export async function listSchedules(session: Session): Promise<ScheduleState[]> {
-  const states = await pMap(await scheduleIds(session), (id) => stateOf(session, id).catch(unlessGone), IN_PARALLEL);
+  const states = await pMap(
+    await scheduleIds(session),
+    (id) => stateOfSchedule(session, id).catch(unlessGone),
+    IN_PARALLEL,
+  );
   return states.filter((state) => state !== null);
 }
 
-async function stateOf(session: Session, scheduleId: string): Promise<ScheduleState> {
+async function stateOfSchedule(session: Session, scheduleId: string): Promise<ScheduleState> {
   const described = await describeSchedule(session.client.schedule.getHandle(scheduleId));
   const { input, timeZone } = definitionOf(described);
   const { info, state } = described;

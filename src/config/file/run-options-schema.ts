@@ -11,7 +11,7 @@ const IN_FILE = RUN_OPTIONS.flatMap((option) => {
 });
 
 /** A run's options as the file gives them, durations in milliseconds. */
-export type RunOptionsConfig = Record<string, unknown>;
+export type OptionsInFile = Record<string, unknown>;
 
 /** Top-level keys, such as `deploy` and `keepGoing`. */
 export const RUN_OPTION_KEYS = [...new Set(IN_FILE.map(({ group, yaml }) => group ?? yaml))];
@@ -23,10 +23,10 @@ export const runOptionsShape: Record<string, z.ZodType> = {
 };
 
 /** Converts keys of the file to a run's input; keys that are not given stay out. */
-export function toRunOptions(config: RunOptionsConfig): RunOptions {
+export function toRunOptions(config: OptionsInFile): RunOptions {
   const options = {};
   for (const { path, group, yaml } of IN_FILE) {
-    const fields = (group === null ? config : config[group]) as RunOptionsConfig | undefined;
+    const fields = (group === null ? config : config[group]) as OptionsInFile | undefined;
     if (fields?.[yaml] !== undefined) setValueAt(options, path, fields[yaml]);
   }
   return options;

@@ -7,7 +7,7 @@ import { REMAINING, wavesOf } from './waves.ts';
 import { MAX_TARGETS } from '../../request/limits.ts';
 import { ownEntry } from '../../contract/plain-object.ts';
 import { everFires, timesOf } from '../../request/calendar/cron-times.ts';
-import { RUN_OPTION_KEYS, type RunOptionsConfig } from '../file/run-options-schema.ts';
+import { RUN_OPTION_KEYS, type OptionsInFile } from '../file/run-options-schema.ts';
 import type { RolloutConfig, ScheduleConfig } from '../file/fleet-schema.ts';
 import type { Configuration } from '../file/file-schema.ts';
 
@@ -105,7 +105,7 @@ function checkSchedule(path: Path, schedule: ScheduleConfig, configuration: Conf
 /** Options that have no effect on what the schedule starts. */
 function checkOptions(path: Path, schedule: ScheduleConfig, report: Report): void {
   const { start } = schedule;
-  const stray = RUN_OPTION_KEYS.filter((key) => (schedule as RunOptionsConfig)[key] !== undefined);
+  const stray = RUN_OPTION_KEYS.filter((key) => (schedule as OptionsInFile)[key] !== undefined);
   for (const option of stray) {
     const at = [...path, option];
     if (start.rollout !== undefined) report(at, `a rollout has its own options: move it to rollouts.${start.rollout}`);

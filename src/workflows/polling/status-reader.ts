@@ -6,7 +6,7 @@ import { patientRead, quickRead, readElsewhere } from '../common/activity-proxie
 import type { FinalWords, ReadAnswer, ReadFailure, ReadResult } from '../../contract/activities.ts';
 import type { RecordedService } from '../../contract/operation.ts';
 import type { Target } from '../../contract/target.ts';
-import { stateOf } from '../rules/status-words.ts';
+import { stateOfStatus } from '../rules/status-words.ts';
 
 /** After this many slow reads in a row, only regular activities are used. */
 const MAX_SLOW_IN_A_ROW = 2;
@@ -39,7 +39,7 @@ export function backupReader({ service, statuses, backupId }: RecordedService & 
 }
 
 function withMeaning(words: FinalWords, answer: ReadAnswer): ReadResult {
-  return answer.ok ? { ...answer, state: stateOf(words, answer.status) } : answer;
+  return answer.ok ? { ...answer, state: stateOfStatus(words, answer.status) } : answer;
 }
 
 function createAsker({ quickly, patiently, elsewhere }: Record<'quickly' | 'patiently' | 'elsewhere', Ask>): Ask {

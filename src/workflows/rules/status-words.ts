@@ -6,7 +6,7 @@ import { normalizeStatus } from '../../contract/wording/status-word.ts';
  * Compares words trimmed and case-insensitively. It is our assumption that a backup's `failed` is final: the interface
  * speaks of Completed or Failed, but its table of states does not show it.
  */
-export function stateOf(more: FinalWords, status: string): StatusState {
+export function stateOfStatus(more: FinalWords, status: string): StatusState {
   const word = normalizeStatus(status);
   if (word === 'completed' || word === 'failed') return word;
   return Object.entries(more).find(([other]) => normalizeStatus(other) === word)?.[1] ?? 'in_progress';
