@@ -42,7 +42,7 @@ export interface DailyDeadline {
 }
 
 export interface RunInput extends TargetsInput {
-  /** Origin of the service the run is meant for. Default: the service of the worker that executes it. */
+  /** Identity of the service: URL and `#account`. Default: the service of the worker that executes the run. */
   service?: string;
   /** The epoch that its starter saw at the workers. In another one it sends nothing. */
   epoch?: string;

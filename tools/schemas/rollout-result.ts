@@ -34,7 +34,7 @@ export const rolloutResult = z
     schemaVersion: z.int().min(SCHEMA_VERSION).meta({ description: 'Fields may be added within a version.' }),
     workflowId: text('Workflow id of the rollout.'),
     runId: text("Temporal's id of this attempt."),
-    service: text('Origin of the service.'),
+    service: text('Identity of the service: URL and `#account`.'),
     name: text('Its name in rollouts of belay.yaml.'),
     fleet: text('Name of the fleet in belay.yaml.'),
     attempt: count('1, plus 1 for each retry.'),

@@ -67,7 +67,10 @@ export const runInput = z
   .strictObject({
     service: z
       .string()
-      .meta({ description: 'Origin of the service the run is meant for. Default: the service of its workers.' })
+      .meta({
+        description:
+          'Identity of the service the run is meant for: URL and `#account`. Default: the service of its workers.',
+      })
       .exactOptional(),
     epoch: z
       .string()

@@ -106,7 +106,7 @@ export const runResult = z
     schemaVersion: z.int().min(SCHEMA_VERSION).meta({ description: 'Fields may be added within a version.' }),
     workflowId: text('Workflow id of the run.'),
     runId: text("Temporal's id of this execution of the workflow."),
-    service: text('Origin of the service.'),
+    service: text('Identity of the service: URL and `#account`.'),
     outcome,
     phase: z.enum(['checking', 'queued', 'backup', 'deploy', 'parked', 'done']).nullable().meta({
       description:

@@ -59,8 +59,10 @@ export const VARIABLES = [
     section: 'service',
   },
   {
-    name: 'BELAY_ACCOUNT',
-    meaning: 'Account, if one URL serves several. It becomes part of what identifies the service: `https://…#account`.',
+    name: 'BELAY_EPOCH',
+    meaning:
+      "A word to change after Temporal's database was restored, or failed over to a replica that lagged; best the time of the restore, such as `2027-03-01T12:00Z`. Runs, rollouts and slots of another epoch send nothing.",
+    default: DEFAULT_EPOCH,
     section: 'service',
   },
   {
@@ -70,11 +72,9 @@ export const VARIABLES = [
     section: 'belay',
   },
   {
-    name: 'BELAY_EPOCH',
-    meaning:
-      "A word to change after Temporal's database was restored, or failed over to a replica that lagged; best the time of the restore, such as `2027-03-01T12:00Z`. Runs, rollouts and slots of another epoch send nothing.",
-    default: DEFAULT_EPOCH,
-    section: 'service',
+    name: 'BELAY_ACCOUNT',
+    meaning: 'Account, if one URL serves several. It becomes part of what identifies the service: `https://…#account`.',
+    section: 'belay',
   },
   { name: 'BELAY_CONFIG', meaning: 'The configuration file.', default: 'belay.yaml', section: 'belay' },
   {
