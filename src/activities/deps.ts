@@ -11,7 +11,7 @@ import type { Rest } from './http/worker-rest.ts';
 export interface EventDeps {
   /** Signals the workflows that wait for a server or site. @returns their workflow ids */
   wakeWaiters: (input: WakeInput) => Promise<string[]>;
-  /** Holds a server back from the rollouts in flight. @returns their workflow ids */
+  /** Lets the rollouts in flight hold a server. @returns their workflow ids */
   holdServer: (input: HoldInput) => Promise<string[]>;
   /** The servers whose operations or runs wait for a backup. */
   findServersOfBackup: (query: ServersQuery) => Promise<string[]>;

@@ -48,7 +48,7 @@ export interface EventResult {
   shared: boolean;
   /** Names of the channels that received a notification. */
   notified: string[];
-  /** Ids of the rollouts that hold the server back. Absent in results of older versions. */
+  /** Ids of the rollouts that hold the server. Absent in results of older versions. */
   held?: string[];
   /** It was handled too long after it happened, so it woke, held and shared nothing. Absent if it was not. */
   late?: true;

@@ -24,7 +24,7 @@ export type RunOptions = Omit<
 >;
 
 export interface RolloutInput {
-  /** Origin of the service it is meant for. Default: the service of the worker that executes it. */
+  /** Identity of the service: URL and `#account`. Default: the service of the worker that executes the rollout. */
   service?: string;
   /** The epoch that its starter saw at the workers. In another one it starts nothing. */
   epoch?: string;
@@ -59,7 +59,7 @@ export interface TargetResult {
   backup: Outcome | null;
   deployments: Pick<DeploymentResult, 'target' | 'siteId' | 'outcome'>[];
   error: RunError | null;
-  /** Workflow id of the event that holds the server back. */
+  /** Workflow id of the event that holds the server. */
   heldByEvent: string | null;
   startedAt: string | null;
   endedAt: string | null;

@@ -117,7 +117,9 @@ const ROWS: { readonly [P in RunOptionPath]: RowOf<P> } = {
     default: null,
     derived: { from: ({ deploy }) => 6 * deploy.intervalMs, text: '6 × interval, at least 10s' },
     atLeast: minSettleMs,
-    help: 'accept an unchanged final status after this long',
+    help:
+      'how long a final status must stay unchanged to be accepted, ' +
+      'and how long to look for a trace of an ambiguous request',
   },
   'deploy.minEvidence': {
     flag: '--min-evidence',
@@ -166,7 +168,9 @@ const ROWS: { readonly [P in RunOptionPath]: RowOf<P> } = {
     type: { kind: 'choice', of: ['wait', 'fail'] },
     yaml: 'ifBusy',
     default: 'wait',
-    help: 'what to do when another run holds the lock',
+    help:
+      'what to do while another deployment of the target is in progress or the service answers 409 or 423; ' +
+      'the lock of a server is always waited for',
   },
   busyTimeoutMs: {
     flag: '--busy-timeout',

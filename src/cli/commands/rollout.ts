@@ -42,15 +42,17 @@ export function rolloutCommand(): Command {
     )
     .addCommand(startCommand())
     .addCommand(statusCommand())
-    .addCommand(decisionCommand('pause', 'begin no more servers until resumed; those in progress continue'))
+    .addCommand(
+      decisionCommand('pause', 'start no more servers until the rollout is resumed; runs in progress continue'),
+    )
     .addCommand(
       decisionCommand('resume', 'resume a paused rollout and accept its failures so far').option(
         '--server <id>',
-        'release only this server, which an event holds back',
+        'release only this server, which is held by an event',
         parseId,
       ),
     )
-    .addCommand(decisionCommand('abort', 'begin no more servers, and end once those in progress have finished'))
+    .addCommand(decisionCommand('abort', 'start no more servers, and end once the runs in progress have finished'))
     .addCommand(retryCommand())
     .addCommand(listCommand());
 }
@@ -65,10 +67,10 @@ function startCommand(): Command {
       parseId,
     )
     .addOption(service())
-    .addOption(runOption('heartbeat'))
+    .addOption(runOption('heartbeat', 'rollout'))
     .addOption(runOption('meta'))
     .option('--detach', 'start the rollout and exit; use `belay wait` for its verdict');
-  return addWaitOptions(command)
+  return addWaitOptions(command, 'rollout')
     .addOption(json())
     .action(async (name: string, _options: object, self: Command) => {
       const options = self.optsWithGlobals<StartOptions>();
@@ -83,7 +85,7 @@ function retryCommand(): Command {
     .description('retry the unfinished servers of a closed rollout and wait for the verdict')
     .argument('<workflowId>', 'id of the rollout, from `belay rollout list`', parseId)
     .option('--detach', 'start the rollout and exit; use `belay wait` for its verdict');
-  return addWaitOptions(command)
+  return addWaitOptions(command, 'rollout')
     .addOption(json())
     .action((workflowId: string, _options: object, self: Command) =>
       follow(self.optsWithGlobals(), (belay) => belay.rollouts.retry(workflowId)),

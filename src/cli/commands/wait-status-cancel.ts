@@ -27,7 +27,7 @@ export function waitStatusCancelCommands(): Command[] {
     'cancel a run, or stop a rollout from starting more servers; operations in progress at the service continue',
   );
   return [
-    onOneRun(addWaitOptions(wait), (belay, id, options) => {
+    onOneRun(addWaitOptions(wait, 'run or rollout'), (belay, id, options) => {
       if (isRollout(id)) {
         const rollout = belay.rollouts.get(id, options.runId);
         return waitAndPrint(rollout, viewOfRollout(belay, rollout), options);

@@ -24,9 +24,11 @@ export function addRunOptions(command: Command, name: RunCommand): Command {
   return command;
 }
 
-/** The row's option, for commands that share a single one with the runs. */
-export function runOption(path: RunOptionPath): Option {
-  return toCommanderOption(rowOf(path));
+/** The row's option, for commands that share a single one with the runs. @param what is started, in the help */
+export function runOption(path: RunOptionPath, what: 'run' | 'rollout' = 'run'): Option {
+  const option = toCommanderOption(rowOf(path));
+  option.description = option.description.replaceAll('the run', `the ${what}`);
+  return option;
 }
 
 /** Without options that were not given: keys compare requests. */

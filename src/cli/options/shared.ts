@@ -26,15 +26,16 @@ export function addStartOptions(command: Command): Command {
     .option('--detach', 'start the run and exit; use `belay wait` for its verdict');
 }
 
-export function addWaitOptions(command: Command): Command {
+/** @param what the command waits for, in the help */
+export function addWaitOptions(command: Command, what = 'run'): Command {
   return command
     .addOption(
-      new Option('--wait-timeout <duration>', 'stop waiting after this long; the run continues')
+      new Option('--wait-timeout <duration>', `stop waiting after this long; the ${what} continues`)
         .argParser(durationWithin(TIMER_LIMITS))
         .conflicts('detach'),
     )
     .addOption(summary().conflicts('detach'))
-    .addOption(new Option('--cancel-on-interrupt', 'cancel the run on Ctrl-C or SIGTERM').conflicts('detach'));
+    .addOption(new Option('--cancel-on-interrupt', `cancel the ${what} on Ctrl-C or SIGTERM`).conflicts('detach'));
 }
 
 /** For the end of a command's help. */

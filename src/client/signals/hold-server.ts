@@ -1,4 +1,4 @@
-/** Signals the rollouts in flight to hold a server back. */
+/** Signals the rollouts in flight to hold a server. */
 import type { Client } from '@temporalio/client';
 import { HOLD_SIGNAL, ROLLOUT_TYPE } from '../../contract/names.ts';
 import type { Hold, HoldInput, RolloutMemo } from '../../contract/rollout.ts';

@@ -43,7 +43,7 @@ export function eventDetails({ event, source, verified }: EventInput, result: Ev
       : `Of another service than ${codeSpan(result.otherThan)}, which the workers serve, so it has no effect`,
     result.late === true ? 'Handled too late to wake, hold or share anything' : null,
     ...result.woken.map((id) => `Woken to read now: ${codeSpan(id)}`),
-    ...(result.held ?? []).map((id) => `Rollout that holds this server back: ${codeSpan(id)}`),
+    ...(result.held ?? []).map((id) => `Rollout that holds this server: ${codeSpan(id)}`),
     result.shared ? 'The next run that needs a backup of this server may use this one' : null,
     result.notified.length === 0 ? null : `Notified: ${result.notified.map((it) => codeSpan(it)).join(', ')}`,
   );

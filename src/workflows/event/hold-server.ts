@@ -1,4 +1,4 @@
-/** Holds a server back from the rollouts in flight. The search for rollouts lags, so it runs twice. */
+/** Lets the rollouts in flight hold a server. The search for rollouts lags, so it runs twice. */
 import { sleep, workflowInfo } from '@temporalio/workflow';
 import type { ServiceEvent } from '../../contract/event.ts';
 import { plainText } from '../../contract/wording/safe-text.ts';
@@ -14,7 +14,7 @@ export async function holdServer(
   // Only the site or the backup was deleted; the server still exists.
   if (kind === 'resource.deleted' && (siteId !== null || backupId !== null)) return [];
   const hold = { serverId, event: workflowInfo().workflowId, reason: REASON[kind], services };
-  const summary = `hold server ${plainText(serverId, 40)} back from rollouts`;
+  const summary = `hold server ${plainText(serverId, 40)} in rollouts`;
   const signal = (excludeWorkflowIds: string[]) =>
     signalRollouts.holdServer.executeWithOptions({ summary }, [{ hold, excludeWorkflowIds }]).catch(() => []);
   const first = await signal([]);

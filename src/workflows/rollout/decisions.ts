@@ -53,7 +53,7 @@ export function handleDecisions(rollout: RolloutState, onResumed: () => void): v
     description: 'Start no more servers. Running ones finish.',
   });
   setHandler(holdSignal, (hold) => holdTarget(rollout, hold), {
-    description: 'Hold a server back because of an event, unless it has started.',
+    description: 'Hold a server because of an event, unless it has started.',
   });
 }
 

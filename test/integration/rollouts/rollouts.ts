@@ -89,7 +89,7 @@ describe('a rollout', { concurrency: 6 }, () => {
     assert.deepEqual([result.outcome, result.error?.type], ['cancelled', 'Cancelled']);
   });
 
-  test('holds back a server named by an event until a user releases it', async () => {
+  test('holds a server named by an event until a user releases it', async () => {
     const [first, second, third] = servers(3);
     world.sandbox.script({ site: first.siteIds[0]! }, { ends: 'never' });
     const rollout = await started([first, second!, third!], { maxAtOnce: 1 });

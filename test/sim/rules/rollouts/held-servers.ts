@@ -89,7 +89,7 @@ describe('a rollout', () => {
 
   for (const kind of ['alert.fired', 'resource.deleted'] as const) {
     test(
-      `holds back a server named by ${kind} until a user releases it`,
+      `holds a server named by ${kind} until a user releases it`,
       inFleet(async (stack) => {
         const [first, second, third] = servers(3);
         stack.sandbox.script({ site: first.siteIds[0]! }, { ends: 'never' });
