@@ -56,8 +56,15 @@ function optionRow(option: Option): string[] {
     ...(option.mandatory ? ['required'] : []),
     ...(option.argChoices === undefined ? [] : [`one of ${option.argChoices.map(code).join(', ')}`]),
   ];
-  const meaning = [option.description, ...notes].join('; ');
-  return [code(option.flags), meaning, option.defaultValue === undefined ? '–' : code(String(option.defaultValue))];
+  const [, before = '', inText, after = ''] = /^(.*) \(default: ([^)]*)\)(.*)$/.exec(option.description) ?? [];
+  const meaning = [inText === undefined ? option.description : before + after, ...notes].join('; ');
+  return [code(option.flags), meaning, defaultText(inText ?? (option.defaultValue as string | undefined))];
+}
+
+/** A value as code; what needs words as they are. */
+function defaultText(text: string | undefined): string {
+  if (text === undefined) return '–';
+  return String(text).includes(' ') ? text : code(String(text));
 }
 
 /** What a command prints after its options. */
