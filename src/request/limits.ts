@@ -23,7 +23,7 @@ export const LIMITS = {
   tries: [1, HISTORY_BUDGET.maxTries],
   durationMs: [0, TEN_YEARS_MS],
   startWithinMs: [1, TEN_YEARS_MS],
-  // A waiting run adds nine events to its history every minute.
+  // Each look at a lock adds nine events to the history of the waiting run (see TIMING.lock.lookAgainMs).
   busyTimeoutMs: [0, 12 * HOUR_MS],
   eventsPerMinute: [1, 60_000],
   freshForMs: [1, 7 * 24 * HOUR_MS],

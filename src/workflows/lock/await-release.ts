@@ -1,6 +1,6 @@
 /**
- * How a run waits for a lock. It asks a holder once for a signal. A terminated holder sends none, so every minute the
- * run looks whether the holder it asked still holds the lock, which costs the holder nothing.
+ * How a run waits for a lock. It asks a holder once for a signal. A terminated holder sends none, so the
+ * run also looks now and then whether the holder it asked still holds the lock, which costs the holder nothing.
  */
 import { condition } from '@temporalio/workflow';
 import type { LockHolder, LockReleased, Waiter } from '../../contract/operation.ts';
