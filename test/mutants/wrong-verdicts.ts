@@ -56,7 +56,10 @@ export const WRONG_VERDICTS: TestedMutant[] = [
       change(NEVER_DEPLOYED, 'NOT_DEPLOYED_READS = 3', 'NOT_DEPLOYED_READS = 1'),
       change(VERDICT, 'if (baseline !== null && !sameStatus', 'if (!sameStatus'),
     ],
-    test: sim('rules/verdicts/doubtful-answers', 'does not hide the last deployment: ours failed, and failed is the verdict'),
+    test: sim(
+      'rules/verdicts/doubtful-answers',
+      'does not hide the last deployment: ours failed, and failed is the verdict',
+    ),
   },
   {
     rule: 'a guessed field names the backup of a server',
@@ -88,7 +91,10 @@ export const WRONG_VERDICTS: TestedMutant[] = [
   {
     rule: 'a backup that is given may be one of another server',
     changes: [change('workflows/run/adopt-backup.ts', 'if (owner === serverId) return', "if (owner !== '') return")],
-    test: sim('rules/verdicts/doubtful-answers', '--backup-id with a backup that Belay made of another server is refused'),
+    test: sim(
+      'rules/verdicts/doubtful-answers',
+      '--backup-id with a backup that Belay made of another server is refused',
+    ),
   },
   {
     rule: 'what was read before the acceptance counts as settled',

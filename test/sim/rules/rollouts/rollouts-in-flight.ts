@@ -19,7 +19,7 @@ export const MOMENT_MS = 100;
 export const inFleet = (body: (stack: VirtualStack) => Promise<void>, more: StackOptions = {}) =>
   inVirtualTime(body, { defaults: { backup: { durationMs: 60_000 }, deployment: { durationMs: 30_000 } }, ...more });
 
-export const steady = (targets: RolloutTarget[], more: Partial<RolloutInput> = {}): RolloutInput =>
+const steady = (targets: RolloutTarget[], more: Partial<RolloutInput> = {}): RolloutInput =>
   rolloutOf(targets, { options: {}, ...more });
 
 export const begin = ({ world }: VirtualStack, targets: RolloutTarget[], more: Partial<RolloutInput> = {}): Run =>
