@@ -11,14 +11,21 @@ import { ANNE, backsUp, backups, begin, deployments, inFleet, MOMENT_MS, reaches
 const fail = ({ sandbox }: VirtualStack, siteId = '') =>
   sandbox.script({ site: siteId }, { durationMs: 30_000, ends: 'failed' });
 
-/** A rollout of two servers, one at a time, whose first deployment stays in progress. */
+/** A rollout of three servers, two at once, whose first two deployments stay in progress. */
 async function deploying(stack: VirtualStack) {
-  const targets = servers(2);
-  const siteId = targets[0].siteIds[0]!;
-  stack.sandbox.script({ site: siteId }, { ends: 'never' });
-  const rollout = begin(stack, targets, { maxAtOnce: 1 });
-  await stack.until('the deployment', () => deployments(stack, siteId) === 1);
-  return { rollout, finish: () => stack.sandbox.finish({ site: siteId }, 'completed'), next: targets[1]!.serverId };
+  const targets = servers(3);
+  const [first, second] = targets.map(({ siteIds }) => siteIds[0]!) as [string, string];
+  for (const site of [first, second]) stack.sandbox.script({ site }, { ends: 'never' });
+  const rollout = begin(stack, targets, { maxAtOnce: 2 });
+  await stack.until('the deployments', () => deployments(stack, first) + deployments(stack, second) === 2);
+  const finish = async () => {
+    stack.sandbox.finish({ site: first }, 'completed');
+    await stack.until('its end', () => rollout.history.some(({ kind }) => kind === 'childClosed'));
+    // One more could begin.
+    await stack.forward(60_000);
+    stack.sandbox.finish({ site: second }, 'completed');
+  };
+  return { rollout, finish, next: targets[2]!.serverId };
 }
 
 describe('a rollout', () => {
@@ -67,11 +74,10 @@ describe('a rollout', () => {
     inFleet(async (stack) => {
       const { rollout, finish, next } = await deploying(stack);
       await decide(stack, rollout, 'pause', ANNE);
-      finish();
-      await stack.until('its end', () => rollout.history.some(({ kind }) => kind === 'childClosed'));
+      await finish();
       await stack.forward(24 * 3_600_000);
       const { result } = await progressOf(stack, rollout);
-      assert.deepEqual([result.servers.completed, result.phase, backups(stack, next)], [1, 'paused', 0]);
+      assert.deepEqual([result.servers.completed, result.phase, backups(stack, next)], [2, 'paused', 0]);
       await decide(stack, rollout, 'resume', ANNE);
       assert.equal((await endOfRollout(stack, rollout)).outcome, 'completed');
     }),
@@ -112,12 +118,13 @@ describe('a rollout', () => {
     test(
       `lets running servers finish, starts none and ends cancelled when it is ${how}`,
       inFleet(async (stack) => {
-        const { rollout, finish } = await deploying(stack);
+        const { rollout, finish, next } = await deploying(stack);
         await abort(stack, rollout);
         await reaches(stack, rollout, 'stopping');
-        finish();
+        await finish();
         const result = await endOfRollout(stack, rollout);
-        assert.deepEqual(outcomesOf(result), ['completed', 'not_started']);
+        assert.deepEqual(outcomesOf(result), ['completed', 'completed', 'not_started']);
+        assert.equal(backups(stack, next), 0);
         assert.deepEqual([result.outcome, result.error?.type], ['cancelled', 'Cancelled']);
       }),
     );
