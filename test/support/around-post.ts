@@ -10,6 +10,7 @@ import { clockAhead } from './clock-ahead.ts';
 import { eventually } from './eventually.ts';
 import { began, posts, reads } from './journal.ts';
 import { resultOf, SAID } from './outcome.ts';
+import { isPost, schedulesPost } from './post-activities.ts';
 import { startWorkerProcess, type Started } from './processes.ts';
 import { executableWith } from './shared-temporal.ts';
 import { COMPLETED, FAILED, siteAfter } from './sites.ts';
@@ -109,9 +110,7 @@ export const sent = ({ path }: Operation, times = 1) =>
 /** The POST as a pending activity in Temporal, whatever its worker does. */
 export const pending = async ({ lockId }: Pick<Operation, 'lockId'>) => {
   const { raw } = await world.client.workflow.getHandle(lockId).describe();
-  return raw.pendingActivities?.find(({ activityType }) =>
-    /^(triggerDeployment|createBackup)$/.test(activityType?.name ?? ''),
-  );
+  return raw.pendingActivities?.find(({ activityType }) => isPost(activityType));
 };
 
 /** The history of a deployment, and which of its events belong to a POST. */
@@ -121,9 +120,6 @@ export async function postEvents(lockId: string) {
   const ids = events.filter(schedulesPost).map(({ eventId }) => String(eventId));
   return { events, isOfPost: (it?: Scheduled | null) => ids.includes(String(it?.scheduledEventId)) };
 }
-
-const schedulesPost = ({ activityTaskScheduledEventAttributes: it }: proto.temporal.api.history.v1.IHistoryEvent) =>
-  it?.activityType?.name === 'triggerDeployment';
 
 interface Scheduled {
   scheduledEventId?: unknown;

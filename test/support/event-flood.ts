@@ -1,17 +1,14 @@
 /** Runs beside a flood of events about one server. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import proto from '@temporalio/proto';
-import type { Activities } from '../../src/activities/index.ts';
 import type { RunResult } from '../../src/contract/run.ts';
 import { backupServerId, lockIdOf } from '../../src/contract/ids/workflow-ids.ts';
 import type { EVENT_SLOTS } from '../../src/worker/settings.ts';
 import { resultOf } from './outcome.ts';
+import { schedulesPost, type HistoryEvent } from './post-activities.ts';
 import { startReceiver } from './receiver.ts';
 import { addWorker, belayOn, fresh, type TestStack } from './world.ts';
 
-type HistoryEvent = proto.temporal.api.history.v1.IHistoryEvent;
-
-const REQUESTS: string[] = ['createBackup', 'triggerDeployment'] satisfies (keyof Activities)[];
 const NOT_TAKEN = proto.temporal.api.enums.v1.TimeoutType.TIMEOUT_TYPE_SCHEDULE_TO_START;
 
 const NO_ANSWER = 0;
@@ -95,10 +92,7 @@ export async function countNotSent({ client }: TestStack, results: readonly RunR
 
 /** The ends of requests that a worker refused to send, or that none took in time. */
 function notSentIn(events: HistoryEvent[]): HistoryEvent[] {
-  const scheduled = events.filter(({ activityTaskScheduledEventAttributes: it }) =>
-    REQUESTS.includes(it?.activityType?.name ?? ''),
-  );
-  const requests = new Set(scheduled.map(({ eventId }) => String(eventId)));
+  const requests = new Set(events.filter(schedulesPost).map(({ eventId }) => String(eventId)));
   return events.filter((event) => {
     const end = event.activityTaskFailedEventAttributes ?? event.activityTaskTimedOutEventAttributes;
     const { applicationFailureInfo, timeoutFailureInfo } = end?.failure ?? {};

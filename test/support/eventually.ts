@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** A look often costs a query to a worker, so they become rarer. */
-const pauseMs = (waitedMs: number) => Math.min(50 + waitedMs / 20, 200);
+/** A look often costs a query to a worker, so they become rarer: a wait gets a tenth longer by it, or a second. */
+const pauseMs = (waitedMs: number) => Math.min(50 + waitedMs / 10, 1_000);
 
 /** The first value that is not null, undefined or false. The limit only keeps a test from waiting forever. */
 export async function eventually<T>(
