@@ -77,11 +77,19 @@ function isUnattended(facts: Facts, effect: Effect): boolean {
   return operation?.isTerminated === true && effect.startedMs >= (operation.closedMs ?? Infinity);
 }
 
-/** No run waits for it, and no read could show it: a server lists no backups, and a deployment can lag. */
+/**
+ * No run waits for it, and no read could show it: a server lists no backups, and a deployment can lag, or is not the
+ * latest once another user deploys.
+ */
 function givenUp(facts: Facts, earlier: Effect, later: Effect): boolean {
   const closed = (operationOfEffect(facts, earlier)?.closedMs ?? Infinity) <= later.startedMs;
-  const hidden = earlier.shownMs > later.startedMs - SENT_WITHIN_MS - SLOW_READ_MS;
-  return closed && (earlier.kind === 'backup' || (hidden && earlier.lagMs > 0));
+  const late = earlier.lagMs > 0 && earlier.shownMs > later.startedMs - SENT_WITHIN_MS - SLOW_READ_MS;
+  return closed && (earlier.kind === 'backup' || late || isReplaced(facts, earlier, later.startedMs));
+}
+
+function isReplaced({ effects }: Facts, { kind, target, startedMs }: Effect, beforeMs: number): boolean {
+  const others = effects.filter((it) => it.kind === kind && it.target === target && it.by !== 'api');
+  return others.some((other) => other.startedMs > startedMs && other.startedMs < beforeMs);
 }
 
 /** I2: at most one effect per request. */

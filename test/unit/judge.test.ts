@@ -110,6 +110,22 @@ describe('the judge', () => {
     assert.deepEqual(verdict({ journal, runs, operations: terminated(30) }).violations, []);
     broken({ journal, runs, operations: terminated(50) }, /^I1: .*x0-a1/m);
   });
+  test('accepts two of our deployments at once if a deployment of another user hid the first one', () => {
+    const runs = [run('completed', { endMs: 300 }), run('completed', { runId: 'other', endMs: 9_000 })];
+    const scripts = { [SITE]: [{ durationMs: 5_000 }, { durationMs: 100 }, { durationMs: 100 }] };
+    const operations = [
+      { workflowId: `deploy-site:${SITE}`, parentRunId: 'run', closedMs: ZERO_MS + 310, isTerminated: false },
+    ];
+    const begins = (by: JournalEntry['by']) => [
+      ...[read(10, 'failed'), post(20, '1')],
+      ...[post(40, '9', 'none', { by, idempotencyKey: null }), read(220, 'completed')],
+      ...[post(400, '2', 'other'), read(600, 'completed')],
+    ];
+    const inFlight = (by: JournalEntry['by']) =>
+      verdict({ journal: begins(by), runs, scripts, operations }).violations.filter((it) => it.startsWith('I1: '));
+    assert.deepEqual(inFlight('outside'), []);
+    assert.notDeepEqual(inFlight('api'), []);
+  });
   test('detects an outcome that a terminated operation cannot have reported', () => {
     const operations = [
       { workflowId: `deploy-site:${SITE}`, parentRunId: 'run', closedMs: ZERO_MS + 700, isTerminated: true },
