@@ -4,9 +4,11 @@ import { Worker } from '@temporalio/worker';
 import { bundleFromSource } from '../../src/worker/bundle/bundle-from-source.ts';
 import type { Scenario } from '../model/scenario.ts';
 import { check, checkSeed, findingsOf, fingerprint } from './checks/check-seed.ts';
+import { forgotten } from './checks/forgotten.ts';
+import { overdue } from './checks/liveness.ts';
 import { exportHistory } from './core/export-history.ts';
 import { keptTapes } from './shrink/kept.ts';
-import { play, type Play } from './play.ts';
+import { play, scenarioOf, type Play } from './play.ts';
 import { durationMs, openSandboxes, type Sandboxes } from './core/sdk.ts';
 import { notMet, situationsIn } from './checks/situations.ts';
 import { playRollout, type RolloutPlay } from './rollout-play.ts';
@@ -14,6 +16,7 @@ import { recordedTape, seededTape } from './tape.ts';
 
 /** `npm run test:sim` plays others. The last two show what is rare: a queue that is handed on, and a refused close. */
 const SEEDS = [...Array.from({ length: 38 }, (_, index) => index + 1), 108, 115];
+const MONTH_MS = 30 * 24 * 3_600_000;
 /** Of these, the histories are replayed. */
 const REPLAYED = 8;
 /** Of rollouts. Together they have decisions of each kind, held servers, restarts, an abort and a cancellation. */
@@ -45,6 +48,23 @@ describe('the workflows in virtual time, with the budgets of production', () => 
     }
     assert.deepEqual(found, []);
     assert.deepEqual(notMet(met), [], 'situations that no seed meets: choose other seeds, or sharpen the draws');
+  });
+
+  test('a waiter that a holder does not pass on is reported', async () => {
+    const { world } = await play(sandboxes, scenarioOf(1), seededTape(1));
+    assert.deepEqual(forgotten(world), []);
+    for (const run of world.server.runs) run.history = run.history.filter(({ kind }) => kind !== 'signalSent');
+    assert.match(forgotten(world).join('\n'), /^S1: deploy-site:\S+ closed and had not passed on \S+, which waits/m);
+  });
+
+  test('an execution that closes after its budgets is reported, counted from when nothing went wrong any more', async () => {
+    const late = await play(sandboxes, scenarioOf(1), seededTape(1));
+    assert.deepEqual(overdue(late), []);
+    const { runs } = late.world.server;
+    for (const run of runs) run.closedMs! += MONTH_MS;
+    assert.ok(overdue(late).length > 0);
+    late.world.calmMs! += MONTH_MS;
+    assert.deepEqual(overdue(late), []);
   });
 
   for (const { name, kept } of keptTapes()) {
