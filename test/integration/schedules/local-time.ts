@@ -273,7 +273,8 @@ describe('clock changes', { concurrency: 6 }, () => {
     });
   }
 
-  test("Temporal's own times over two years give each local date one slot in zones of every kind", async () => {
+  // A past year: of the future, the server and this Node may have time zone data of different age.
+  test("Temporal's own times over a year give each local date one slot in zones of every kind", async () => {
     for (const zone of [
       ...['America/Nuuk 23:30', 'America/Santiago 00:30', 'Pacific/Easter 21:15', 'Africa/Cairo 00:00'],
       ...['Asia/Beirut 00:30', 'Africa/Casablanca 02:45', 'Antarctica/Troll 01:30', 'Pacific/Chatham 02:50'],
@@ -282,10 +283,10 @@ describe('clock changes', { concurrency: 6 }, () => {
       const [timeZone = '', hour, minute] = zone.split(/[ :]/);
       const { file, id, handle } = nightly(world, { cron: `${Number(minute)} ${Number(hour)} * * *`, timeZone });
       await apply(world, file());
-      const due = await matchingTimes(world, handle, '2026-01-01', '2027-12-31');
+      const due = await matchingTimes(world, handle, '2025-01-01', '2025-12-31');
       const { slot } = definitionsOf(file())[0]!.input;
       const slots = due.map((at) => slotOf(slot, timeZone, at));
-      assert.deepEqual([...new Set(slots)].sort(), days('2026-01-01', 0, 729).map(String), zone);
+      assert.deepEqual([...new Set(slots)].sort(), days('2025-01-01', 0, 364).map(String), zone);
       await world.belay.schedules.delete(id);
     }
   });
