@@ -1,0 +1,24 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { textOf } from '../../src/activities/notifications/message-text.ts';
+import { emptyResult } from '../../src/contract/results/empty-results.ts';
+import type { BackupResult, DeploymentResult } from '../../src/contract/run.ts';
+
+/** What Slack would show as mentions, links and other signs. */
+const MARKUP = ['<!channel> & <http://x|y>', '<', '&lt;', '\n>', '<!here|<@U1>'];
+
+test('property: outside text never produces markup', () => {
+  const any = fc.oneof(fc.string({ unit: 'binary' }), fc.constantFrom(...MARKUP));
+  const texts = fc.array(any, { maxLength: 20 });
+  const property = fc.property(texts, ([rawKind = '', serverId = '', siteId = '', message = '', ...sites]) => {
+    const event = { kind: 'unknown' as const, rawKind, serverId, siteId, backupId: message, at: rawKind };
+    const about = { id: '', source: message, receivedAt: '', verified: false, event };
+    const backup = { serverId } as BackupResult;
+    const deployments = sites.map((id) => ({ target: { kind: 'site', id } }) as DeploymentResult);
+    const parts = { workflowId: siteId, error: { type: 'Internal' as const, message }, backup, deployments };
+    const run = textOf({ kind: 'run', leftOut: 0, id: '', result: { ...emptyResult(), ...parts } });
+    assert.doesNotMatch(run + textOf({ kind: 'event', ...about }), /[<>]|&(?!(amp|lt|gt);)/);
+  });
+  fc.assert(property, { numRuns: 1_000 });
+});
