@@ -1,4 +1,4 @@
-/** Each way a real connection ends, or a worker reads an answer. test/sim/rules/post-ends.ts tests what follows. */
+/** Each way a real connection ends, or a worker reads an answer. test/sim/rules/answers/post-ends.ts tests what follows. */
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import type { Fault } from '../../../src/sandbox/hosting/faults.ts';

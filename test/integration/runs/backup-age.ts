@@ -1,4 +1,4 @@
-/** Backups that Temporal's lists and events name. The others are in test/sim/rules/backup-age.ts. */
+/** Backups that Temporal's lists and events name. The others are in test/sim/rules/runs/backup-age.ts. */
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import type { EventInput } from '../../../src/contract/event.ts';

@@ -1,4 +1,4 @@
-/** Deadlines that need real workers. The others are in test/sim/rules/deadlines.ts. */
+/** Deadlines that need real workers. The others are in test/sim/rules/runs/deadlines.ts. */
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import { eventually } from '../../support/eventually.ts';

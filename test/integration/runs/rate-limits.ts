@@ -1,4 +1,4 @@
-/** How workers hold their requests back. What runs make of it is in test/sim/rules/rate-limits.ts. */
+/** How workers hold their requests back. What runs make of it is in test/sim/rules/answers/rate-limits.ts. */
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import { deploySiteId } from '../../../src/contract/ids/workflow-ids.ts';

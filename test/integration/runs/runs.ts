@@ -1,4 +1,4 @@
-/** Runs against real servers. Their rules are in test/sim/rules/runs.ts. */
+/** Runs against real servers. Their rules are in test/sim/rules/runs/runs.ts. */
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import type { Connection } from '@temporalio/client';

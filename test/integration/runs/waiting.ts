@@ -1,4 +1,4 @@
-/** What test/sim/rules/waiting.ts proves, on a real server: its events, signals and answers. */
+/** What test/sim/rules/runs/waiting.ts proves, on a real server: its events, signals and answers. */
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { before, describe, test } from 'node:test';

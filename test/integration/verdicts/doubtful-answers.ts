@@ -1,4 +1,4 @@
-/** What proves no verdict, as far as Temporal and the configuration answer. More in test/sim/rules/doubtful-answers.ts. */
+/** What proves no verdict, as far as Temporal and the configuration answer. More in test/sim/rules/verdicts/doubtful-answers.ts. */
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import { eventually } from '../../support/eventually.ts';

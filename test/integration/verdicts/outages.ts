@@ -1,4 +1,4 @@
-/** Runs with an outage budget while real connections fail. The rules are tested in test/sim/rules/outages.ts. */
+/** Runs with an outage budget while real connections fail. The rules are tested in test/sim/rules/answers/outages.ts. */
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import { QUERIES } from '../../../src/contract/names.ts';

@@ -1,4 +1,4 @@
-/** Reads that fail in real ways. The rules about them are tested in test/sim/rules/reads.ts. */
+/** Reads that fail in real ways. The rules about them are tested in test/sim/rules/answers/reads.ts. */
 import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** Whom events reach, as src/client/lookups finds them. Searches of the model do not lag, and no flood is limited. */
+/** Whom events reach, as src/client/signals finds them. Searches of the model do not lag, and no flood is limited. */
 import { defaultPayloadConverter as payloads } from '@temporalio/common';
 import type { WakeInput } from '../../../src/contract/event.ts';
 import { HOLD_SIGNAL, ROLLOUT_TYPE, SIGNALS } from '../../../src/contract/names.ts';
