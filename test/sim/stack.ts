@@ -41,6 +41,9 @@ export interface VirtualStack {
 
 export type StackOptions = Pick<WorldOptions, 'defaults' | 'statuses' | 'notify'>;
 
+/** Until an answer has arrived and its task is done. */
+export const MOMENT_MS = 100;
+
 /** No test of a rule takes longer. */
 const LIMIT_MS = 7 * 24 * 3_600_000;
 

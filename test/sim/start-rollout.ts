@@ -1,6 +1,6 @@
 /** Starts and steers a rollout in virtual time, as the client of the starter does. */
 import assert from 'node:assert/strict';
-import { defaultPayloadConverter as payloads } from '@temporalio/common';
+import { defaultPayloadConverter as payloads, mapToPayloads } from '@temporalio/common';
 import { BelayError } from '../../src/contract/results/belay-error.ts';
 import { QUERIES, ROLLOUT_TYPE, type ROLLOUT_UPDATES } from '../../src/contract/names.ts';
 import type { DecisionInput, RolloutInput, RolloutProgress, RolloutResult } from '../../src/contract/rollout.ts';
@@ -20,7 +20,7 @@ export function startRollout(server: Server, asked: RolloutInput): Run {
   const { memo, workflowTaskTimeout } = rolloutStartOptions(input);
   const run = server.startOnce({
     ...{ workflowId: rolloutId(input.name, input.key), type: ROLLOUT_TYPE, input: [payloads.toPayload(input)] },
-    memo: Object.fromEntries(Object.entries(memo).map(([name, value]) => [name, payloads.toPayload(value)])),
+    memo: mapToPayloads<string>(payloads, { ...memo }),
     taskTimeoutMs: workflowTaskTimeout,
   });
   if (run === null) throw new Error(`the key ${input.key} is in use`);

@@ -1,5 +1,5 @@
 /** Starts a run as a starter does, with what a starter learns of the workers. */
-import { defaultPayloadConverter as payloads } from '@temporalio/common';
+import { defaultPayloadConverter as payloads, mapToPayloads } from '@temporalio/common';
 import { BelayError } from '../../src/contract/results/belay-error.ts';
 import type { RunType } from '../../src/contract/names.ts';
 import type { RunInput } from '../../src/contract/run.ts';
@@ -23,7 +23,7 @@ export function startRequest(type: RunType, input: RunInput, key: string): Start
   const { memo, workflowTaskTimeout } = runStartOptions(input);
   return {
     ...{ workflowId: runWorkflowId(type, input, key), type, input: [payloads.toPayload(input)] },
-    memo: Object.fromEntries(Object.entries(memo).map(([name, value]) => [name, payloads.toPayload(value)])),
+    memo: mapToPayloads<string>(payloads, { ...memo }),
     taskTimeoutMs: workflowTaskTimeout,
   };
 }

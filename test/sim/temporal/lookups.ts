@@ -1,5 +1,5 @@
 /** What activities look up at Temporal, in the model. */
-import { defaultPayloadConverter as payloads } from '@temporalio/common';
+import { defaultPayloadConverter as payloads, mapFromPayloads } from '@temporalio/common';
 import type { BackupQuery } from '../../../src/contract/activities.ts';
 import type { BackupRecord, ServersQuery, SharedBackupQuery } from '../../../src/contract/event.ts';
 import type { BackupConclusion, LockHolder, OperationMemo } from '../../../src/contract/operation.ts';
@@ -66,5 +66,4 @@ export function createLookups(server: () => Server): Lookups {
   };
 }
 
-export const memoOf = <T>({ memo }: Run): T =>
-  Object.fromEntries(Object.entries(memo).map(([name, payload]) => [name, payloads.fromPayload(payload)])) as T;
+export const memoOf = <T>({ memo }: Run): T => mapFromPayloads(payloads, memo) as T;

@@ -4,20 +4,9 @@ import { describe, test } from 'node:test';
 import type { RolloutInput } from '../../../../src/contract/rollout.ts';
 import { fresh } from '../../../support/fresh.ts';
 import { outcomesOf, servers } from '../../../support/rollouts.ts';
-import type { VirtualStack } from '../../stack.ts';
+import { MOMENT_MS, type VirtualStack } from '../../stack.ts';
 import { decide, endOfRollout, progressOf } from '../../start-rollout.ts';
-import {
-  ANNE,
-  backsUp,
-  backups,
-  begin,
-  deliver,
-  deployments,
-  hold,
-  inFleet,
-  MOMENT_MS,
-  reaches,
-} from './rollouts-in-flight.ts';
+import { ANNE, backsUp, backups, begin, deliver, deployments, hold, inFleet, reaches } from './rollouts-in-flight.ts';
 
 const closed = async ({ until }: VirtualStack, events: ReturnType<typeof deliver>[]) => {
   for (const it of events) await until('the end of the event', () => it.closedMs);

@@ -8,13 +8,11 @@ import { began } from '../../../support/journal.ts';
 import { fresh } from '../../../support/fresh.ts';
 import { rolloutOf } from '../../../support/rollouts.ts';
 import { searchAttribute } from '../../inspect.ts';
-import { inVirtualTime, type StackOptions, type VirtualStack } from '../../stack.ts';
+import { inVirtualTime, MOMENT_MS, type StackOptions, type VirtualStack } from '../../stack.ts';
 import { startRollout } from '../../start-rollout.ts';
 import type { Run } from '../../temporal/types.ts';
 
 export const ANNE = { by: 'anne', reason: 'the shop is slow' };
-/** Until an answer has arrived and its task is done. */
-export const MOMENT_MS = 100;
 
 export const inFleet = (body: (stack: VirtualStack) => Promise<void>, more: StackOptions = {}) =>
   inVirtualTime(body, { defaults: { backup: { durationMs: 60_000 }, deployment: { durationMs: 30_000 } }, ...more });

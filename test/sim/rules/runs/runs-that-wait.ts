@@ -5,12 +5,10 @@ import type { ScriptPart } from '../../../../src/sandbox/hosting/script.ts';
 import { began, posts, reads } from '../../../support/journal.ts';
 import { FAILED, siteAfter } from '../../../support/sites.ts';
 import { searchAttribute } from '../../inspect.ts';
-import type { VirtualStack } from '../../stack.ts';
+import { MOMENT_MS, type VirtualStack } from '../../stack.ts';
 
 /** Stays in progress until the test finishes it. */
 export const BUILDING: ScriptPart = { ends: 'never', words: ['building'] };
-/** Until an answer has arrived and its task is done. */
-export const MOMENT_MS = 100;
 
 export const latest = (siteId: string) => `/v1/sites/${siteId}/deployments/latest`;
 export const deployPosts = ({ sandbox }: VirtualStack, siteId: string) =>

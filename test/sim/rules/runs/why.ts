@@ -4,8 +4,8 @@ import { describe, test } from 'node:test';
 import { QUERIES } from '../../../../src/contract/names.ts';
 import type { Explanation } from '../../../../src/contract/waiting.ts';
 import { lockRequests } from '../../inspect.ts';
-import { inVirtualTime } from '../../stack.ts';
-import { building, MOMENT_MS } from './runs-that-wait.ts';
+import { inVirtualTime, MOMENT_MS } from '../../stack.ts';
+import { building } from './runs-that-wait.ts';
 
 describe('the query why', () => {
   test(
