@@ -2,6 +2,26 @@ import js from '@eslint/js';
 import tseslint from 'typescript-eslint';
 import { layers } from './tools/layer-rule.js';
 
+const PRINTED = [
+  'CallExpression[callee.property.name="write"][callee.object.property.name=/^std(out|err)$/]',
+  'CallExpression[callee.property.name="write"][callee.object.name=/^(stdout|stderr|stream)$/]',
+].map((selector) => ({
+  selector,
+  message: 'Print with src/process/print.ts: text from outside may move the cursor or be a CI command.',
+}));
+
+const TOP_LEVEL = ['Program', 'Program > ExportNamedDeclaration'].map((it) => `${it} > VariableDeclaration`);
+const SHARED_STATE = [
+  '[kind="let"]',
+  ' > VariableDeclarator > NewExpression[callee.name=/^(Weak)?(Map|Set)$/][arguments.length=0]',
+  ' > VariableDeclarator > Literal[regex.flags=/[gy]/]',
+]
+  .flatMap((state) => TOP_LEVEL.map((declaration) => declaration + state))
+  .map((selector) => ({
+    selector,
+    message: 'All workflows of a worker share the modules of the bundle: keep state inside of functions.',
+  }));
+
 export default tseslint.config(
   { ignores: ['dist/', 'node_modules/', '.belay/'] },
   js.configs.recommended,
@@ -43,17 +63,12 @@ export default tseslint.config(
       'src/cli/program.ts',
     ],
     rules: {
-      'no-restricted-syntax': [
-        'error',
-        ...[
-          'CallExpression[callee.property.name="write"][callee.object.property.name=/^std(out|err)$/]',
-          'CallExpression[callee.property.name="write"][callee.object.name=/^(stdout|stderr|stream)$/]',
-        ].map((selector) => ({
-          selector,
-          message: 'Print with src/process/print.ts: text from outside may move the cursor or be a CI command.',
-        })),
-      ],
+      'no-restricted-syntax': ['error', ...PRINTED],
     },
+  },
+  {
+    files: ['src/workflows/**', 'src/contract/**'],
+    rules: { 'no-restricted-syntax': ['error', ...PRINTED, ...SHARED_STATE] },
   },
   {
     files: ['test/**', 'bench/**'],

@@ -2,7 +2,7 @@
  * The one way to stdout and stderr. What is printed contains text from outside: a status, a reason for a termination,
  * the id of a workflow. It must neither move the cursor nor look like a command to a CI runner.
  */
-import { UNPRINTABLE } from '../contract/wording/safe-text.ts';
+import { replaceUnprintable } from '../contract/wording/safe-text.ts';
 
 /** The colors that Belay uses itself. */
 // eslint-disable-next-line no-control-regex -- terminal colors begin with a control character
@@ -29,7 +29,7 @@ export function printTo(stream: NodeJS.WritableStream & { isTTY?: boolean }, lin
 function safeLine(line: string, keepColors: boolean): string {
   const parts = line.split(COLOR).map((part, index) => {
     if (index % 2 === 1) return keepColors ? part : '';
-    return part.replace(UNPRINTABLE, ' ');
+    return replaceUnprintable(part, ' ');
   });
   return withoutCommands(parts.join(''));
 }
@@ -51,5 +51,5 @@ export function safeJson(document: unknown): string {
 export function escapedJson(json: string): string {
   const escape = (text: string) =>
     [...text].map((it) => `\\u${it.charCodeAt(0).toString(16).padStart(4, '0')}`).join('');
-  return json.replace(UNPRINTABLE, escape).replace(/#(?=#)/g, '\\u0023');
+  return replaceUnprintable(json, escape).replace(/#(?=#)/g, '\\u0023');
 }

@@ -2,13 +2,20 @@
 
 const MAX_LENGTH = 200;
 
-/** Control characters and those that change the text direction. */
-// eslint-disable-next-line no-control-regex -- matches control characters to remove them
-export const UNPRINTABLE = /[\u0000-\u001f\u007f-\u009f\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069]+/g;
+/**
+ * Replaces each stretch of control characters and of those that change the text direction.
+ *
+ * @param by what takes its place, or makes it
+ */
+export function replaceUnprintable(text: string, by: string | ((found: string) => string)): string {
+  // eslint-disable-next-line no-control-regex -- matches control characters to remove them
+  const unprintable = /[\u0000-\u001f\u007f-\u009f\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069]+/g;
+  return text.replace(unprintable, typeof by === 'string' ? () => by : by);
+}
 
 /** One line of at most 200 characters, without control characters or characters that change the text direction. */
 export function plainText(text: string, maxLength: number = MAX_LENGTH): string {
-  const line = text.replace(UNPRINTABLE, ' ').trim();
+  const line = replaceUnprintable(text, ' ').trim();
   const characters = [...line];
   return characters.length <= maxLength ? line : `${characters.slice(0, maxLength - 1).join('')}…`;
 }

@@ -5,6 +5,6 @@ import { DefaultLogger, type bundleWorkflowCode } from '@temporalio/worker';
 /** @param folder of the workflows */
 export const bundleOptions = (folder: string, ending: 'ts' | 'js'): Parameters<typeof bundleWorkflowCode>[0] => ({
   workflowsPath: join(folder, `index.${ending}`),
-  preloadModules: [join(folder, `without-stack-traces.${ending}`)],
+  preloadModules: ['without-stack-traces', 'index'].map((name) => join(folder, `${name}.${ending}`)),
   logger: new DefaultLogger('WARN'),
 });
