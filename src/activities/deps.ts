@@ -32,7 +32,7 @@ export interface ActivityDeps extends EventDeps {
   findBackupRecord: (backupId: string) => Promise<BackupRecord | null>;
   /** The operation that has this id now, or null. */
   findLockHolder: (lockId: string) => Promise<LockHolder | null>;
-  isAwaited: TriggerDeps['isAwaited'];
+  awaitedForMs: TriggerDeps['awaitedForMs'];
   hasColleagues: TriggerDeps['hasColleagues'];
   clocks?: TriggerDeps['clocks'];
 }

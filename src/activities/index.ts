@@ -16,14 +16,14 @@ export function createActivities({
   findBackupRecord,
   findCompletedBackup,
   findLockHolder,
-  isAwaited,
+  awaitedForMs,
   hasColleagues,
   clocks,
   ...events
 }: ActivityDeps) {
   return {
     ...createReads({ service, served: workerInfo, rest }),
-    ...createTriggers({ service, served: workerInfo, rest, isAwaited, hasColleagues, clocks }),
+    ...createTriggers({ service, served: workerInfo, rest, awaitedForMs, hasColleagues, clocks }),
     ...createEventActivities(events),
 
     /** Settings of the worker that executes this. */

@@ -9,6 +9,8 @@ const MINUTE = 60 * SECOND;
 const POST = {
   /** A POST that no worker takes within this time, by Temporal's clock, is never sent. */
   takenWithinMs: 3 * SECOND,
+  /** No POST is sent later than this after it was scheduled, by Temporal's clock. */
+  sentWithinMs: 5 * SECOND,
   /** Temporal is asked directly before a POST, and its answer holds for this long after the question. */
   permitMs: 2 * SECOND,
   /** How long the service may take to answer. */

@@ -85,13 +85,18 @@ export const RIGHT_TIME: TestedMutant[] = [
   },
   {
     rule: 'a worker that was stopped sends its request afterwards',
-    changes: [change(CHECKS, 'if (awaited) return permit', 'if (awaited || permit !== undefined) return permit')],
+    changes: [change(CHECKS, 'if (askedAfterMs === null)', 'if (askedAfterMs === -1)')],
     test: integration('workers/stalled-workers', 'stalls before sending it'),
   },
   {
     rule: 'the answer of Temporal to the question before a request is ignored',
-    changes: [change(CHECKS, 'if (awaited) return permit', 'if (awaited || permit !== undefined) return permit')],
+    changes: [change(CHECKS, 'if (askedAfterMs === null)', 'if (askedAfterMs === -1)')],
     test: integration('http/activities', 'a trigger that Temporal no longer waits for is not sent'),
+  },
+  {
+    rule: 'a request is sent however old it is',
+    changes: [change(CHECKS, 'Math.min(permitMs, sentWithinMs - askedAfterMs)', 'Math.min(permitMs, sentWithinMs)')],
+    test: sim('rules/answers/late-posts', 'a POST that a worker takes and keeps for five seconds is not sent late'),
   },
   {
     rule: 'a request is sent although Temporal cannot be asked',
@@ -109,9 +114,9 @@ export const RIGHT_TIME: TestedMutant[] = [
     changes: [
       change(
         CHECKS,
-        'const permit = grantPermit',
+        'const sinceAskedMs = startStopwatch',
         'if (Math.abs(Date.now() - activityInfo().currentAttemptScheduledTimestampMs) > 3_000)\n' +
-          "    throw triggerFailure('NotSent', 'late');\n  const permit = grantPermit",
+          "    throw triggerFailure('NotSent', 'late');\n  const sinceAskedMs = startStopwatch",
       ),
     ],
     test: integration('http/activities', 'a trigger is sent by a worker whose clock is'),
@@ -120,7 +125,7 @@ export const RIGHT_TIME: TestedMutant[] = [
     rule: 'the permit counts on the wall clock only',
     changes: [
       change(
-        'activities/http/send-permit.ts',
+        'activities/http/stopwatch.ts',
         'Math.max(clocks.wallMs() - wallMs, clocks.monotonicMs() - monotonicMs)',
         '(clocks.wallMs() - wallMs)',
       ),
@@ -131,7 +136,7 @@ export const RIGHT_TIME: TestedMutant[] = [
     rule: 'the permit counts on the monotonic clock only',
     changes: [
       change(
-        'activities/http/send-permit.ts',
+        'activities/http/stopwatch.ts',
         'Math.max(clocks.wallMs() - wallMs, clocks.monotonicMs() - monotonicMs)',
         '(clocks.monotonicMs() - monotonicMs)',
       ),

@@ -6,6 +6,7 @@ import './rules/verdicts/doubtful-answers.ts';
 import './rules/answers/reads.ts';
 import './rules/answers/outages.ts';
 import './rules/answers/post-ends.ts';
+import './rules/answers/late-posts.ts';
 import './rules/locks/locks.ts';
 import './rules/locks/shared-backups.ts';
 import './rules/locks/lock-faults.ts';

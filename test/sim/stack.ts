@@ -14,7 +14,7 @@ import { openSandboxes, type Sandboxes } from './core/sdk.ts';
 import { resultOf } from './record.ts';
 import { queryRun } from './query.ts';
 import { startRun } from './start-run.ts';
-import { recordedTape } from './tape.ts';
+import { recordedTape, type Tape } from './tape.ts';
 import type { Run } from './temporal/types.ts';
 import { createWorld, type World, type WorldOptions } from './world.ts';
 
@@ -39,7 +39,10 @@ export interface VirtualStack {
   readonly terminate: (workflowId: string) => void;
 }
 
-export type StackOptions = Pick<WorldOptions, 'defaults' | 'statuses' | 'notify'>;
+export interface StackOptions extends Partial<Pick<WorldOptions, 'defaults' | 'statuses' | 'notify' | 'stalls'>> {
+  /** Default: nothing goes wrong. */
+  tape?: Tape;
+}
 
 /** Until an answer has arrived and its task is done. */
 export const MOMENT_MS = 100;
@@ -53,12 +56,12 @@ atEnd(async () => (await opened)?.close());
 /** The body of a test that has a world of its own. */
 export function inVirtualTime(
   body: (stack: VirtualStack) => Promise<void>,
-  options: StackOptions = {},
+  { tape = recordedTape([]), ...options }: StackOptions = {},
 ): () => Promise<void> {
   return async () => {
     const sandboxes = await (opened ??= bundleFromSource().then(openSandboxes));
     const usual = { workers: 1, cacheSize: 1_000, crashes: 0, stalls: 0, clockSpreadMs: 0 };
-    const world = createWorld(sandboxes, recordedTape([]), { ...usual, ...options });
+    const world = createWorld(sandboxes, tape, { ...usual, ...options });
     try {
       await body(createStack(sandboxes, world));
       assert.deepEqual(world.findings, []);

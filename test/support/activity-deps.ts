@@ -9,7 +9,7 @@ export const SERVICE_ONLY: Omit<ActivityDeps, 'service' | 'workerInfo'> = {
   findLockHolder: nothing,
   rest: { reason: null, begin: () => undefined, isOver: () => Promise.resolve(true) },
   hasColleagues: () => Promise.resolve(false),
-  isAwaited: () => Promise.resolve(true),
+  awaitedForMs: () => Promise.resolve(0),
   holdServer: () => Promise.resolve([]),
   findServersOfBackup: () => Promise.resolve([]),
   findSharedBackup: nothing,

@@ -1,6 +1,7 @@
 /** A POST whose worker, a separate process, is killed, stopped or absent. */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
+import { tsToMs } from '@temporalio/common/lib/time.js';
 import proto from '@temporalio/proto';
 import type { TriggerReport } from '../../src/contract/run.ts';
 import { backupServerId, deploySiteId } from '../../src/contract/ids/workflow-ids.ts';
@@ -179,6 +180,22 @@ export async function givenToStopped(clockAheadMs = 0) {
   });
   await eventually('the POST at the stopped worker', async () => (await pending(watched.operation))?.lastStartedTime);
   return { ...watched, worker: stopped! };
+}
+
+/** Takes the POST of a deployment as a worker does. */
+export async function takePost(name: string) {
+  const { namespace, client } = world;
+  const identity = 'a worker that takes one activity';
+  const poll = { namespace, taskQueue: { name }, identity };
+  const taken = await client.withDeadline(Date.now() + 60_000, () =>
+    client.workflowService.pollActivityTaskQueue(poll),
+  );
+  const { workflowId, runId } = taken.workflowExecution!;
+  const { taskToken, activityId } = taken;
+  return {
+    ...{ taskToken, activityId, workflowId: workflowId!, runId: runId! },
+    scheduledMs: tsToMs(taken.currentAttemptScheduledTime),
+  };
 }
 
 async function polledForActivities(name: string): Promise<boolean> {

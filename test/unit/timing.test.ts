@@ -18,6 +18,11 @@ test('no POST is sent after Temporal gave up on it', () => {
   assert.ok(post.heartbeatTimeoutMs + post.permitMs < post.activityMs);
 });
 
+test('a POST taken in time has its whole permit, and has ended before another one may follow', () => {
+  assert.ok(post.sentWithinMs >= post.takenWithinMs + post.permitMs);
+  assert.ok(post.sentWithinMs + post.answerMs < post.underWayMs);
+});
+
 test('a stopping worker lets a POST in progress finish and record its answer', () => {
   assert.ok(worker.shutdownGraceMs > post.answerMs + post.spareMs);
 });

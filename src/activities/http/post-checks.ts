@@ -9,14 +9,27 @@ import type { Target } from '../../contract/target.ts';
 import { notServed, triggerFailure, type Served } from './failures.ts';
 import type { RefusedPosts } from './refused-posts.ts';
 import { restingMessage, type Rest } from './worker-rest.ts';
-import { grantPermit, type Clocks } from './send-permit.ts';
+import { startStopwatch, type Clocks } from './stopwatch.ts';
+
+interface ActivityInProgress {
+  taskToken: Uint8Array;
+  workflowId: string;
+  runId: string;
+  activityId: string;
+  /** By Temporal's clock. */
+  scheduledMs: number;
+}
 
 export interface PostCheckDeps {
   served: Served;
   rest: Rest;
   refused: RefusedPosts;
-  /** Asks Temporal whether an activity is still awaited: it neither timed out nor was cancelled. */
-  isAwaited: (taskToken: Uint8Array) => Promise<boolean>;
+  /**
+   * Asks Temporal how long it has waited for an activity, by its own clock.
+   *
+   * @returns null if it no longer does: the activity timed out or was cancelled
+   */
+  awaitedForMs: (activity: ActivityInProgress) => Promise<number | null>;
   /** Default: those of this machine. */
   clocks?: Clocks | undefined;
 }
@@ -58,14 +71,26 @@ async function checkRefused({ idempotencyKey }: TriggerActivityInput, { refused 
   throw triggerFailure('Resting', 'not sent: the service refused it to this worker, so it is left to another one');
 }
 
-/** Keeps a worker that was stalled or suspended from sending after everyone gave up on it. */
-async function askTemporal({ isAwaited, clocks }: PostCheckDeps): Promise<SendPermit> {
+/** Keeps a worker that was stalled or suspended from sending late, or after everyone gave up on it. */
+async function askTemporal({ awaitedForMs, clocks }: PostCheckDeps): Promise<SendPermit> {
   // Counts from the question on: the answer says only that Temporal had not given up by then.
-  const permit = grantPermit(TIMING.post.permitMs, clocks);
-  const awaited = await isAwaited(activityInfo().taskToken).catch((error: unknown) => {
+  const sinceAskedMs = startStopwatch(clocks);
+  const askedAfterMs = await awaitedForMs(activityInProgress()).catch((error: unknown) => {
     const reason = plainText(error instanceof Error ? error.message : String(error));
     throw triggerFailure('NotSent', `not sent: Temporal could not be asked first (${reason})`);
   });
-  if (awaited) return permit;
-  throw triggerFailure('NotSent', 'not sent: Temporal no longer waits for it, so this worker was stalled or cut off');
+  if (askedAfterMs === null)
+    throw triggerFailure('NotSent', 'not sent: Temporal no longer waits for it, so this worker was stalled or cut off');
+  const { permitMs, sentWithinMs } = TIMING.post;
+  const forMs = Math.min(permitMs, sentWithinMs - askedAfterMs);
+  // As if no worker had taken it in time: the next attempt follows at once, and does not count as a failed one.
+  if (forMs <= 0)
+    throw triggerFailure('Resting', `not sent: it was ${askedAfterMs} ms old, so this worker was stalled`);
+  return { leftMs: () => forMs - sinceAskedMs() };
+}
+
+function activityInProgress(): ActivityInProgress {
+  const { taskToken, activityId, workflowExecution, currentAttemptScheduledTimestampMs } = activityInfo();
+  const { workflowId = '', runId = '' } = workflowExecution ?? {};
+  return { taskToken, activityId, workflowId, runId, scheduledMs: currentAttemptScheduledTimestampMs };
 }

@@ -1,12 +1,12 @@
 /** What activities look up and signal at Temporal. */
 import { Client, type ConnectionLike } from '@temporalio/client';
 import type { ActivityDeps } from '../../activities/deps.ts';
+import { awaitedForMs } from './awaited-for.ts';
 import { findBackupRecord, findServersOfBackup, findSharedBackup } from './backup-records.ts';
 import { findCompletedBackup } from './find-completed-backup.ts';
 import { hasColleagues } from './has-colleagues.ts';
 import { createHoldServer } from '../signals/hold-server.ts';
 import { findLockHolder } from './find-lock-holder.ts';
-import { isActivityAwaited } from './is-activity-awaited.ts';
 import { createWakeWaiters } from '../signals/wake-waiters.ts';
 
 export function temporalDeps(temporal: {
@@ -18,7 +18,7 @@ export function temporalDeps(temporal: {
 }): Pick<
   ActivityDeps,
   | 'findBackupRecord'
-  | 'isAwaited'
+  | 'awaitedForMs'
   | 'hasColleagues'
   | 'findCompletedBackup'
   | 'findLockHolder'
@@ -31,7 +31,7 @@ export function temporalDeps(temporal: {
   const client = new Client({ connection, namespace });
   return {
     hasColleagues: () => hasColleagues(client, { taskQueue, identity }),
-    isAwaited: (taskToken) => isActivityAwaited(client, taskToken),
+    awaitedForMs: (activity) => awaitedForMs(client, activity),
     findCompletedBackup: (query) => findCompletedBackup(client, query),
     findBackupRecord: (backupId) => findBackupRecord(client, backupId),
     findLockHolder: (lockId) => findLockHolder(client, lockId),

@@ -111,17 +111,45 @@ for (const aheadMs of [-HOUR_MS, -10_000, 10_000, HOUR_MS]) {
 }
 
 test('a trigger that Temporal no longer waits for is not sent', async () => {
-  const activities = activitiesOn(() => assert.fail('a request was sent'), { isAwaited: () => Promise.resolve(false) });
+  const activities = activitiesOn(() => assert.fail('a request was sent'), {
+    awaitedForMs: () => Promise.resolve(null),
+  });
   const failure = await triggerFailureOf(activities);
   assert.equal(failure.type, 'NotSent');
   assert.match(failure.message, /no longer waits/);
 });
 
 test('a trigger is not sent if Temporal cannot be asked about it', async () => {
-  const isAwaited = () => Promise.reject(new Error('14 UNAVAILABLE'));
-  const failure = await triggerFailureOf(activitiesOn(() => assert.fail('a request was sent'), { isAwaited }));
+  const awaitedForMs = () => Promise.reject(new Error('14 UNAVAILABLE'));
+  const failure = await triggerFailureOf(activitiesOn(() => assert.fail('a request was sent'), { awaitedForMs }));
   assert.equal(failure.type, 'NotSent');
   assert.match(failure.message, /UNAVAILABLE/);
+});
+
+for (const [askedAfterMs, expectedMs] of [
+  [2_900, 2_000],
+  [3_500, 1_500],
+  [4_999, 1],
+] as const) {
+  test(`a trigger may be sent for ${expectedMs} ms if Temporal was asked ${askedAfterMs} ms after its scheduling`, async () => {
+    const leftMs: number[] = [];
+    const activities = activitiesOn(
+      (_id, { permit } = {}) => {
+        leftMs.push(permit!.leftMs());
+        return Promise.reject(new HostingApiError({ kind: 'http', request: 'POST /x', reason: 'no', sent: true }));
+      },
+      { awaitedForMs: () => Promise.resolve(askedAfterMs), clocks: { wallMs: () => 0, monotonicMs: () => 0 } },
+    );
+    await triggerFailureOf(activities);
+    assert.deepEqual(leftMs, [expectedMs]);
+  });
+}
+
+test('a trigger that is five seconds old when Temporal is asked is left to the next attempt', async () => {
+  const awaitedForMs = () => Promise.resolve(5_000);
+  const failure = await triggerFailureOf(activitiesOn(() => assert.fail('a request was sent'), { awaitedForMs }));
+  assert.equal(failure.type, 'Resting');
+  assert.match(failure.message, /5000 ms old/);
 });
 
 for (const [what, stopped] of [

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { before, describe, test } from 'node:test';
+import { tsToMs } from '@temporalio/common/lib/time.js';
+import { awaitedForMs } from '../../../src/client/lookups/awaited-for.ts';
 import * as around from '../../support/around-post.ts';
 import { resultOf } from '../../support/outcome.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -9,7 +11,7 @@ import { assertNowhere } from '../../support/token.ts';
 import { TOKEN, type TestStack } from '../../support/world.ts';
 
 const { another, ANSWERED, ANSWERED_LATE, assertEnd, backUp, deploy, FOUND, givenToStopped, kill, ONCE } = around;
-const { once, pending, place, postEvents, RESENT, sent, watchedOnly } = around;
+const { once, pending, place, postEvents, RESENT, sent, takePost, watchedOnly } = around;
 
 const HOUR_MS = 3_600_000;
 
@@ -102,6 +104,19 @@ describe('a worker stalled or absent around a POST', { concurrency: 5 }, () => {
       await assertEnd(operations[index], { trigger: report, effects });
     });
   }
+
+  test('the age of a POST is that by the clock of Temporal, until Temporal no longer waits', async () => {
+    const { operation, queue } = await watchedOnly();
+    const activity = await takePost(queue);
+    const [first, second] = [await awaitedForMs(world.client, activity), await awaitedForMs(world.client, activity)];
+    const { lastHeartbeatTime } = (await pending(operation))!;
+    assert.ok(first !== null && second !== null && 0 <= first && first <= second, `${first} ms, then ${second} ms`);
+    assert.equal(second, tsToMs(lastHeartbeatTime) - activity.scheduledMs);
+    await timedOut(operation);
+    assert.equal(await awaitedForMs(world.client, activity), null);
+    await another(queue);
+    await assertEnd(operation, { trigger: RESENT, effects: 1, sent: 1 });
+  });
 
   test('a deployment POST is sent again instead of late if no worker is available in time', async () => {
     const { operation, queue } = await watchedOnly();

@@ -3,7 +3,7 @@ import { cite, deployKey, factsOf, msOf, namesOf, planFor, readsOf } from '../..
 import type { Played } from '../../model/record.ts';
 
 /** A read may be slow, and a request is sent a while after it was decided. */
-const SLACK_MS = 5_000 + 5_000 + 11_000;
+const SLACK_MS = 5_000 + 5_000 + 5_000;
 const LEAVES_IN_DOUBT = ['none', 'cut', 'reset', 'body', 'redirect'];
 
 export function unreadGaps(played: Played): string[] {

@@ -24,6 +24,8 @@ export interface ServerActivities {
   start(task: ActivityTask): boolean;
   /** Whether the server waits for the result of this attempt. */
   isAwaited(task: ActivityTask): boolean;
+  /** As of a heartbeat. @returns null if the server does not wait for it */
+  awaitedForMs(task: ActivityTask): number | null;
   heartbeat(task: ActivityTask): void;
   /** Ignored once the server does not wait for it. */
   close(task: ActivityTask, outcome: Outcome): void;
@@ -118,6 +120,18 @@ export function createActivities(clock: Clock, host: Host): ServerActivities {
     host.add(run, { kind: 'activityClosed', seq, type, scheduledId, startedId: 0, outcome, timedOut });
   }
 
+  function beat(task: ActivityTask): void {
+    const entry = current(task);
+    if (entry === undefined || task.options.heartbeatMs === Infinity) return;
+    entry.stopTimers();
+    const { startToCloseMs, scheduleToCloseMs, heartbeatMs } = task.options;
+    entry.stopTimers = timers(task, [
+      ['startToClose', task.startedMs! + startToCloseMs - clock.nowMs],
+      ['scheduleToClose', entry.firstScheduledMs + scheduleToCloseMs - clock.nowMs],
+      ['heartbeat', heartbeatMs],
+    ]);
+  }
+
   return {
     schedule(run, { seq, type, input, options, scheduledId }) {
       if (options === null) throw new Error('a command has options');
@@ -138,17 +152,11 @@ export function createActivities(clock: Clock, host: Host): ServerActivities {
       return true;
     },
     isAwaited: (task) => current(task) !== undefined,
-    heartbeat(task) {
-      const entry = current(task);
-      if (entry === undefined || task.options.heartbeatMs === Infinity) return;
-      entry.stopTimers();
-      const { startToCloseMs, scheduleToCloseMs, heartbeatMs } = task.options;
-      entry.stopTimers = timers(task, [
-        ['startToClose', task.startedMs! + startToCloseMs - clock.nowMs],
-        ['scheduleToClose', entry.firstScheduledMs + scheduleToCloseMs - clock.nowMs],
-        ['heartbeat', heartbeatMs],
-      ]);
+    awaitedForMs(task) {
+      beat(task);
+      return current(task) === undefined ? null : clock.nowMs - task.scheduledMs;
     },
+    heartbeat: beat,
     close(task, outcome) {
       const entry = current(task);
       if (entry === undefined) return;

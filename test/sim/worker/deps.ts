@@ -1,4 +1,5 @@
 /** What the activities of a worker reach: the service and the server, both over networks of the simulator. */
+import { activityInfo } from '@temporalio/activity';
 import type { ActivityDeps } from '../../../src/activities/deps.ts';
 import { TIMING } from '../../../src/contract/timing.ts';
 import { createHostingApiClient } from '../../../src/hosting-api/index.ts';
@@ -7,13 +8,13 @@ import type { ActivityTask } from '../temporal/activities.ts';
 import type { Ask, WorkerParts } from './parts.ts';
 import { createSend } from './wire.ts';
 
-/** @param onPost called with the idempotency key of each request that leaves */
+/** @param onPost called when the POST of an activity leaves */
 export function createDeps(
   parts: WorkerParts,
   rest: ActivityDeps['rest'],
   ask: Ask,
   taskOf: (token: Uint8Array) => ActivityTask,
-  onPost: (idempotencyKey: string) => void,
+  onPost: (task: ActivityTask) => void,
 ): ActivityDeps {
   const { clock, tape, process, server, service, info, lookups, token, hazard } = parts;
   const looked =
@@ -21,13 +22,24 @@ export function createDeps(
     (query: Q) =>
       ask(() => look(query));
 
-  async function isAwaited(taskToken: Uint8Array): Promise<boolean> {
+  async function awaitedForMs({ taskToken }: { taskToken: Uint8Array }): Promise<number | null> {
     hazard('asks whether the POST is awaited');
-    const answer = ask(() => server.activities.isAwaited(taskOf(taskToken)));
+    const task = taskOf(taskToken);
+    const answer = ask(() => server.activities.awaitedForMs(task));
     const late = process.sleep(TIMING.post.permitMs).then(() => {
       throw new Error('Temporal did not answer in time');
     });
-    return Promise.race([answer, late]);
+    const ms = await Promise.race([answer, late]);
+    if (ms !== null) beatWhileAwaited(task);
+    return ms;
+  }
+
+  function beatWhileAwaited(task: ActivityTask): void {
+    process.later(TIMING.post.heartbeatMs, () => {
+      if (!server.activities.isAwaited(task)) return;
+      void ask(() => server.activities.heartbeat(task));
+      beatWhileAwaited(task);
+    });
   }
 
   return {
@@ -36,13 +48,13 @@ export function createDeps(
       baseUrl: 'http://service',
       token: () => Promise.resolve(token()),
       appPaths: { deploy: '/v1/apps/{id}/deploy', latest: '/v1/apps/{id}/deployments/latest' },
-      send: createSend(clock, tape, process, service, hazard, onPost),
+      send: createSend(clock, tape, process, service, hazard, () => onPost(taskOf(activityInfo().taskToken))),
     }),
     rest,
     workerInfo: info,
     clocks: { wallMs: () => process.wallMs(), monotonicMs: () => clock.nowMs },
     hasColleagues: () => ask(() => parts.hasColleagues()),
-    isAwaited,
+    awaitedForMs,
     findCompletedBackup: looked(lookups.findCompletedBackup),
     findBackupRecord: looked(lookups.findBackupRecord),
     findLockHolder: looked(lookups.findLockHolder),

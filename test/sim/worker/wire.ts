@@ -17,7 +17,7 @@ export interface Service {
 
 /**
  * @param hazard called where the worker may crash or stall
- * @param onPost called when a request with this idempotency key leaves
+ * @param onPost called when a POST leaves
  */
 export function createSend(
   clock: Clock,
@@ -25,7 +25,7 @@ export function createSend(
   process: Process,
   service: Service,
   hazard: (at: string) => void,
-  onPost: (idempotencyKey: string) => void,
+  onPost: () => void,
 ): Send {
   return async (_options, call, token) => {
     const request = `${call.method} ${call.path}`;
@@ -44,7 +44,7 @@ export function createSend(
     // As on a real connection: it is looked at once more directly before the first byte.
     if (call.permit !== undefined && call.permit.leftMs() <= 0) throw fail('network', 'no connection was made', false);
     const idempotencyKey = call.headers?.['Idempotency-Key'] ?? null;
-    if (idempotencyKey !== null) onPost(idempotencyKey);
+    if (call.method === 'POST') onPost();
     const answered = new Promise<RawAnswer | 'broken'>((resolve) => {
       // From here on the request is under way, whatever happens to its sender.
       clock.after(1 + tape.choose('transmit', 30), () => {

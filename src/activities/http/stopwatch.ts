@@ -1,0 +1,17 @@
+/** The time since Temporal was asked about a POST, which ends its permit. */
+
+export interface Clocks {
+  wallMs: () => number;
+  monotonicMs: () => number;
+}
+
+const OWN: Clocks = { wallMs: () => Date.now(), monotonicMs: () => performance.now() };
+
+/**
+ * Counts from now on. Only differences of one clock count, never its time. On Linux the monotonic clock
+ * stops while the machine is suspended, and the wall clock can be set back, so the one that shows more time counts.
+ */
+export function startStopwatch(clocks = OWN): () => number {
+  const [wallMs, monotonicMs] = [clocks.wallMs(), clocks.monotonicMs()];
+  return () => Math.max(clocks.wallMs() - wallMs, clocks.monotonicMs() - monotonicMs);
+}
