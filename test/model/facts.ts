@@ -122,6 +122,11 @@ export function deedsIn({ played }: Facts, fromMs: number, toMs: number): number
   return played.deeds.filter((deed) => deed.fromMs <= toMs && deed.toMs >= fromMs).length;
 }
 
+/** Whether the service could not be reached for a part of this time. */
+export function wasAway({ played: { outages = [] } }: Facts, fromMs: number, toMs: number): boolean {
+  return outages.some((outage) => outage.fromMs <= toMs && outage.toMs >= fromMs);
+}
+
 /**
  * How many reads in this time may belong to other runs or be lost. Each run reads its targets once before it begins,
  * and once more for the baseline under its lock, and a kill or stop loses the read in progress.

@@ -15,6 +15,7 @@ import {
   planFor,
   readsOf,
   stateOf,
+  wasAway,
   type Effect,
   type Facts,
   type Read,
@@ -102,7 +103,7 @@ function deploymentProblem(facts: Facts, run: PlayedRun, deployment: DeploymentR
   if (sent.length === 0) return `${name} ${outcome}, though nothing was sent`;
   if (outcome === 'timed_out') return notTimedOut(facts, run, deployment, reads, ours.at(-1));
   const clear = sent.every(({ fault }) => fault === null) && deedsIn(facts, fromMs - 1_000, toMs) === 0;
-  const failedReads = reads.some(({ sure }) => !sure);
+  const failedReads = reads.some(({ sure }) => !sure) || wasAway(facts, fromMs, toMs);
   const weak = planFor(run).deploy.minEvidence !== 'settled' || !moved.some(({ sure }) => sure);
   const open = deployment.trigger.ambiguous || failedReads || weak || !clear;
   return open ? null : `${name} unknown, though every request was answered and it was seen in progress`;
@@ -163,6 +164,7 @@ function backupProblem(facts: Facts, run: PlayedRun, backup: BackupResult): stri
   const troubled = [...sent, ...reads.map(({ entry }) => entry)].some(
     ({ fault, answered }) => fault !== null || (answered ?? 500) >= 400,
   );
-  const deeds = deedsIn(facts, run.startedMs, run.closedMs ?? Infinity) > 0;
-  return troubled || deeds ? null : `${name} unknown, though every request was answered`;
+  const during = [run.startedMs, run.closedMs ?? Infinity] as const;
+  const disturbed = deedsIn(facts, ...during) > 0 || wasAway(facts, ...during);
+  return troubled || disturbed ? null : `${name} unknown, though every request was answered`;
 }

@@ -13,6 +13,8 @@ export interface Played {
   operations: PlayedOperation[];
   /** The faults of workers and server during the play. */
   deeds: Done[];
+  /** When the service could not be reached. The journal does not show requests that were made then. */
+  outages?: Pick<Done, 'fromMs' | 'toMs'>[];
 }
 
 export interface PlayedRun {

@@ -15,7 +15,7 @@ export interface Started {
 }
 
 export function record(world: World, { scripts }: Scenario, started: Map<string, Started>): Played {
-  const { server, service, deeds } = world;
+  const { server, service, deeds, outages } = world;
   const runs = [...started.values()].map(({ run, input, startedMs, cancelledMs }): PlayedRun => {
     const { type, workflowId, runId, closedMs, outcome } = run;
     return {
@@ -36,6 +36,7 @@ export function record(world: World, { scripts }: Scenario, started: Map<string,
       isTerminated: outcome === 'terminated',
     })),
     deeds: [...deeds],
+    outages: [...outages],
   };
 }
 

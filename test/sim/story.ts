@@ -22,6 +22,11 @@ export function storyOf({ played, world }: Play): string {
       who: 'service',
       what: `${by === 'api' ? request : `another user: ${request}`} → ${[answered, said, fault].filter((it) => it !== null).join(', ')}`,
     })),
+    ...(played.outages ?? []).map(({ fromMs, toMs }) => ({
+      atMs: fromMs,
+      who: 'faults',
+      what: `the service is down for ${toMs - fromMs} ms`,
+    })),
     ...played.deeds.map(({ what, forMs, fromMs }) => ({
       atMs: fromMs,
       who: 'faults',

@@ -29,6 +29,8 @@ export interface World {
   readonly seen: Set<Situation>;
   /** Faults of workers and server so far. */
   readonly deeds: Done[];
+  /** When the service was down. */
+  readonly outages: { fromMs: number; toMs: number }[];
   /** False: from now on, nothing goes wrong. */
   faults: boolean;
   /** When that was, or null. */
@@ -64,6 +66,7 @@ export function createWorld(sandboxes: Sandboxes, tape: Tape, options: WorldOpti
   const findings: string[] = [];
   const seen = new Set<Situation>();
   const deeds: Done[] = [];
+  const outages: World['outages'] = [];
   const workers: SimWorker[] = [];
   const service: Service = {
     state: createState({ token: TOKEN, defaults: options.defaults, onBegin: () => {}, clock: () => clock.nowMs }),
@@ -79,6 +82,7 @@ export function createWorld(sandboxes: Sandboxes, tape: Tape, options: WorldOpti
     findings,
     seen,
     deeds,
+    outages,
     faults: true,
     calmMs: null,
     calm,
@@ -142,6 +146,7 @@ export function createWorld(sandboxes: Sandboxes, tape: Tape, options: WorldOpti
     world.faults = false;
     world.calmMs = clock.nowMs;
     [server.isUp, service.isUp] = [true, true];
+    for (const outage of outages) outage.toMs = Math.min(outage.toMs, clock.nowMs);
   }
 
   function restartWorkers(downMs: number): void {
@@ -158,6 +163,7 @@ export function createWorld(sandboxes: Sandboxes, tape: Tape, options: WorldOpti
 
   function downService(forMs: number): void {
     service.isUp = false;
+    outages.push({ fromMs: clock.nowMs, toMs: clock.nowMs + forMs });
     clock.after(forMs, () => (service.isUp = true));
   }
 

@@ -166,6 +166,9 @@ describe('the judge', () => {
   test('detects an outcome that claims less than the journal shows', () => {
     broken({ runs: [run('not_started')] }, /^I4: .*not_started, though .*began 1/m);
     broken({ runs: [run('unknown')] }, /^I4: .*unknown, though every request was answered/m);
+    const outages = (fromMs: number) => [{ fromMs: ZERO_MS + fromMs, toMs: ZERO_MS + 9_000 }];
+    broken({ runs: [run('unknown')], outages: outages(5_000) }, /^I4: .*unknown, though every request was answered/m);
+    assert.deepEqual(verdict({ runs: [run('unknown')], outages: outages(700) }).violations, []);
     broken({ runs: [run('timed_out')] }, /^I4: .*timed_out after 2 of 20 reads/m);
     broken({ runs: [run('cancelled')] }, /^I4: .*cancelled without a request/m);
   });
