@@ -4,7 +4,6 @@ import type { Kind, ScriptPart } from '../../src/sandbox/hosting/script.ts';
 import { createState } from '../../src/sandbox/hosting/state.ts';
 import type { Done } from '../model/record.ts';
 import { createClock, type Clock } from './clock.ts';
-import { createLookups } from './temporal/lookups.ts';
 import { createProcess } from './worker/process.ts';
 import type { Sandboxes } from './core/sdk.ts';
 import type { ActivityTask } from './temporal/activities.ts';
@@ -74,7 +73,6 @@ export function createWorld(sandboxes: Sandboxes, tape: Tape, options: WorldOpti
     isFailing: false,
   };
   const server = createServer(clock, tape, { offerWorkflow, offerActivity });
-  const lookups = createLookups(() => server);
   const world: World = {
     clock,
     server,
@@ -108,7 +106,7 @@ export function createWorld(sandboxes: Sandboxes, tape: Tape, options: WorldOpti
       if (drawn > 999 - options.crashes - options.stalls) stall(worker, 200 + tape.choose('stall', 40) * 500);
     };
     const worker = createSimWorker(name, {
-      ...{ clock, tape, process, server, service, sandboxes, lookups, hazard },
+      ...{ clock, tape, process, server, service, sandboxes, hazard },
       info: { ...INFO, statuses, ...(options.notify === undefined ? {} : { notify: options.notify }) },
       cacheSize: options.cacheSize,
       token: () => TOKEN,

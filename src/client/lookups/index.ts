@@ -7,7 +7,20 @@ import { findCompletedBackup } from './find-completed-backup.ts';
 import { hasColleagues } from './has-colleagues.ts';
 import { createHoldServer } from '../signals/hold-server.ts';
 import { findLockHolder } from './find-lock-holder.ts';
+import type { SignalClock } from '../signals/throttled-signal.ts';
 import { createWakeWaiters } from '../signals/wake-waiters.ts';
+
+/** @param clock that limits the rate of signals. Default: that of this machine */
+export const lookupsAndSignals = (client: Client, clock?: SignalClock) =>
+  ({
+    findCompletedBackup: (query) => findCompletedBackup(client, query),
+    findBackupRecord: (backupId) => findBackupRecord(client, backupId),
+    findLockHolder: (lockId) => findLockHolder(client, lockId),
+    findServersOfBackup: (query) => findServersOfBackup(client, query),
+    findSharedBackup: (query) => findSharedBackup(client, query),
+    wakeWaiters: createWakeWaiters(client, clock),
+    holdServer: createHoldServer(client, clock),
+  }) satisfies Partial<ActivityDeps>;
 
 export function temporalDeps(temporal: {
   connection: ConnectionLike;
@@ -15,29 +28,12 @@ export function temporalDeps(temporal: {
   taskQueue: string;
   /** Of the worker that executes the activities. */
   identity: string;
-}): Pick<
-  ActivityDeps,
-  | 'findBackupRecord'
-  | 'awaitedForMs'
-  | 'hasColleagues'
-  | 'findCompletedBackup'
-  | 'findLockHolder'
-  | 'wakeWaiters'
-  | 'holdServer'
-  | 'findServersOfBackup'
-  | 'findSharedBackup'
-> {
+}) {
   const { connection, namespace, taskQueue, identity } = temporal;
   const client = new Client({ connection, namespace });
   return {
+    ...lookupsAndSignals(client),
     hasColleagues: () => hasColleagues(client, { taskQueue, identity }),
     awaitedForMs: (activity) => awaitedForMs(client, activity),
-    findCompletedBackup: (query) => findCompletedBackup(client, query),
-    findBackupRecord: (backupId) => findBackupRecord(client, backupId),
-    findLockHolder: (lockId) => findLockHolder(client, lockId),
-    wakeWaiters: createWakeWaiters(client),
-    holdServer: createHoldServer(client),
-    findServersOfBackup: (query) => findServersOfBackup(client, query),
-    findSharedBackup: (query) => findSharedBackup(client, query),
-  };
+  } satisfies Partial<ActivityDeps>;
 }

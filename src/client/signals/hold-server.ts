@@ -3,11 +3,11 @@ import type { Client } from '@temporalio/client';
 import { HOLD_SIGNAL, ROLLOUT_TYPE } from '../../contract/names.ts';
 import type { Hold, HoldInput, RolloutMemo } from '../../contract/rollout.ts';
 import { isOfService } from './accepts-signals.ts';
-import { createThrottledSignal } from './throttled-signal.ts';
+import { createThrottledSignal, type SignalClock } from './throttled-signal.ts';
 
 /** Create one per worker, because it limits the rate of signals. */
-export function createHoldServer(client: Client): (input: HoldInput) => Promise<string[]> {
-  const signal = createThrottledSignal<Hold>(client, HOLD_SIGNAL, ({ serverId }) => serverId);
+export function createHoldServer(client: Client, clock?: SignalClock): (input: HoldInput) => Promise<string[]> {
+  const signal = createThrottledSignal<Hold>(client, HOLD_SIGNAL, ({ serverId }) => serverId, undefined, clock);
   return async ({ hold, excludeWorkflowIds }) => {
     const ids: string[] = [];
     const query = `WorkflowType = '${ROLLOUT_TYPE}' AND ExecutionStatus = 'Running'`;

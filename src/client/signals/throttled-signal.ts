@@ -6,6 +6,17 @@ import { TIMING } from '../../contract/timing.ts';
 /** After this many signals of one kind to one workflow, the gap between them grows. */
 const MANY_SIGNALS = 100;
 
+/** The clock of this machine. */
+export interface SignalClock {
+  nowMs: () => number;
+  after: (ms: number, act: () => void) => void;
+}
+
+const OWN: SignalClock = {
+  nowMs: () => Date.now(),
+  after: (ms, act) => void setTimeout(act, ms).unref(),
+};
+
 /** @returns at once if a signal is on its way; else whether the workflow exists and accepted the signal */
 export type ThrottledSignal<T> = (workflowId: string, argument: T) => Promise<boolean>;
 
@@ -20,6 +31,7 @@ export function createThrottledSignal<T>(
   name: string,
   kindOf: (argument: T) => unknown,
   accepts: (handle: WorkflowHandle, argument: T) => Promise<boolean> = () => Promise.resolve(true),
+  clock = OWN,
 ): ThrottledSignal<T> {
   const latest = new Map<string, { atMs: number; count: number }>();
   const send = async (workflowId: string, argument: T): Promise<boolean> => {
@@ -36,7 +48,7 @@ export function createThrottledSignal<T>(
   return (workflowId, argument) => {
     const key = JSON.stringify([workflowId, kindOf(argument)]);
     const before = latest.get(key);
-    const nowMs = Date.now();
+    const nowMs = clock.nowMs();
     if (before !== undefined && before.atMs > nowMs) return Promise.resolve(true);
     const count = (before?.count ?? 0) + 1;
     const gapMs = count > MANY_SIGNALS ? TIMING.event.floodSignalGapMs : TIMING.event.signalGapMs;
@@ -44,10 +56,10 @@ export function createThrottledSignal<T>(
     const entry = { atMs, count };
     latest.set(key, entry);
     const forget = () => void (latest.get(key) === entry && latest.delete(key));
-    setTimeout(forget, atMs - nowMs + TIMING.event.floodSignalGapMs).unref();
+    clock.after(atMs - nowMs + TIMING.event.floodSignalGapMs, forget);
     if (atMs <= nowMs) return send(workflowId, argument);
     // If it fails, or this process ends before, only time is lost: the same signal was sent less than a gap ago.
-    setTimeout(() => void send(workflowId, argument).catch(() => undefined), atMs - nowMs).unref();
+    clock.after(atMs - nowMs, () => void send(workflowId, argument).catch(() => undefined));
     return Promise.resolve(true);
   };
 }

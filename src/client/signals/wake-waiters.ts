@@ -1,21 +1,20 @@
 /** Signals the workflows that wait for a server or site to read now. A flood of events costs few signals. */
-import type { Client } from '@temporalio/client';
+import type { Client, WorkflowHandle } from '@temporalio/client';
 import { SIGNALS } from '../../contract/names.ts';
 import type { Hint, WakeInput } from '../../contract/event.ts';
 import { backupServerId, deploySiteId, waitingRunPrefixes } from '../../contract/ids/workflow-ids.ts';
 import { definedFields } from '../../contract/plain-object.ts';
 import { quoted } from '../connection/list-filter.ts';
 import { acceptsSignals } from './accepts-signals.ts';
-import { createThrottledSignal } from './throttled-signal.ts';
+import { createThrottledSignal, type SignalClock } from './throttled-signal.ts';
 
 const MAX_RUNS = 200;
 
 /** Create one per worker, because it limits the rate of signals. */
-export function createWakeWaiters(client: Client): (input: WakeInput) => Promise<string[]> {
+export function createWakeWaiters(client: Client, clock?: SignalClock): (input: WakeInput) => Promise<string[]> {
   const kindOf = ({ claim }: Hint) => claim && { ...claim, event: '' };
-  const signal = createThrottledSignal<Hint>(client, SIGNALS.hint, kindOf, (handle, hint) =>
-    acceptsSignals(handle, hint.services),
-  );
+  const accepts = (handle: WorkflowHandle, { services }: Hint) => acceptsSignals(handle, services);
+  const signal = createThrottledSignal<Hint>(client, SIGNALS.hint, kindOf, accepts, clock);
   return async ({ claim, services, excludeWorkflowIds, ...named }) => {
     // Locks are found by id. Runs that wait without a lock, for an existing backup or a push, are found by a search.
     const locks = [

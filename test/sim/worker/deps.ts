@@ -2,8 +2,10 @@
 import { activityInfo } from '@temporalio/activity';
 import type { ActivityDeps } from '../../../src/activities/deps.ts';
 import { TIMING } from '../../../src/contract/timing.ts';
+import { lookupsAndSignals } from '../../../src/client/lookups/index.ts';
 import { createHostingApiClient } from '../../../src/hosting-api/index.ts';
 import { HTTP_TIMEOUTS } from '../../../src/worker/settings.ts';
+import { createModelClient } from '../temporal/client.ts';
 import type { ActivityTask } from '../temporal/activities.ts';
 import type { Ask, WorkerParts } from './parts.ts';
 import { createSend } from './wire.ts';
@@ -16,11 +18,11 @@ export function createDeps(
   taskOf: (token: Uint8Array) => ActivityTask,
   onPost: (task: ActivityTask) => void,
 ): ActivityDeps {
-  const { clock, tape, process, server, service, info, lookups, token, hazard } = parts;
-  const looked =
-    <Q, A>(look: (query: Q) => A) =>
-    (query: Q) =>
-      ask(() => look(query));
+  const { clock, tape, process, server, service, info, token, hazard } = parts;
+  const clockOfProcess = {
+    nowMs: () => process.wallMs(),
+    after: (ms: number, act: () => void) => process.later(ms, act),
+  };
 
   async function awaitedForMs({ taskToken }: { taskToken: Uint8Array }): Promise<number | null> {
     hazard('asks whether the POST is awaited');
@@ -55,13 +57,7 @@ export function createDeps(
     clocks: { wallMs: () => process.wallMs(), monotonicMs: () => clock.nowMs },
     hasColleagues: () => ask(() => parts.hasColleagues()),
     awaitedForMs,
-    findCompletedBackup: looked(lookups.findCompletedBackup),
-    findBackupRecord: looked(lookups.findBackupRecord),
-    findLockHolder: looked(lookups.findLockHolder),
-    findSharedBackup: looked(lookups.findSharedBackup),
-    findServersOfBackup: looked(lookups.findServersOfBackup),
-    wakeWaiters: looked(lookups.wakeWaiters),
-    holdServer: looked(lookups.holdServer),
+    ...lookupsAndSignals(createModelClient(server, ask), clockOfProcess),
     sendNotification: () => Promise.resolve(true),
     callHeartbeat: () => Promise.resolve(true),
   };

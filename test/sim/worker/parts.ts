@@ -2,7 +2,6 @@ import type { WorkerInfo } from '../../../src/contract/activities.ts';
 import type { Clock } from '../clock.ts';
 import type { Sandboxes } from '../core/sdk.ts';
 import type { Tape } from '../tape.ts';
-import type { Lookups } from '../temporal/lookups.ts';
 import type { Server } from '../temporal/types.ts';
 import type { Process } from './process.ts';
 import type { Service } from './wire.ts';
@@ -15,7 +14,6 @@ export interface WorkerParts {
   server: Server;
   service: Service;
   sandboxes: Sandboxes;
-  lookups: Lookups;
   info: WorkerInfo;
   /** How many executions its cache holds. */
   cacheSize: number;
