@@ -23,6 +23,7 @@ import { atEnd } from './at-end.ts';
 import { eventually } from './eventually.ts';
 import { newPlace, type Place } from './shared-temporal.ts';
 import { startTemporal } from './temporal.ts';
+import './workflow-threads.ts';
 
 export { fresh } from './fresh.ts';
 

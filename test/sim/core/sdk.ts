@@ -1,6 +1,7 @@
 /**
- * The internals of the SDK that the simulator drives: the sandbox in which a worker runs workflow code. The only file
- * that depends on them. They may change with any release of the SDK, so the version is checked.
+ * The internals of the SDK that the simulator drives: the sandbox in which a worker runs workflow code. Only this file
+ * and test/support/workflow-threads.ts depend on internals. They may change with any release of the SDK, so the version
+ * is checked.
  */
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
