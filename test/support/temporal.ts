@@ -15,10 +15,14 @@ export async function tempFolder(): Promise<string> {
   return folder;
 }
 
-export async function temporalExecutable(): Promise<string> {
+let executable: Promise<string> | undefined;
+
+/** Found once: each time, all of it is read and compared with its checksum. */
+export function temporalExecutable(): Promise<string> {
   const quiet = () => undefined;
   const env = buildEnvironment();
-  return findExecutable({ cacheFolder: cacheFolder(), env, say: quiet, onBuild: quiet, download: downloadBySdk });
+  const where = { cacheFolder: cacheFolder(), env, say: quiet, onBuild: quiet, download: downloadBySdk };
+  return (executable ??= findExecutable(where));
 }
 
 export async function startTemporal(options: Partial<ServerOptions> = {}): Promise<TemporalServer> {
