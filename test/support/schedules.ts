@@ -2,15 +2,11 @@
 import { ServiceError, type ScheduleHandle, type ScheduleOverlapPolicy } from '@temporalio/client';
 import { msToTs, tsToMs } from '@temporalio/common/lib/time.js';
 import { Temporal } from 'temporal-polyfill';
-import type { z } from 'zod';
-import { configurationSchema } from '../../src/config/file/file-schema.ts';
-import type { ScheduledInput, ScheduledResult, ScheduleDefinition } from '../../src/contract/schedule.ts';
-import { planSchedules } from '../../src/config/plan/plan-schedules.ts';
+import type { ScheduledInput, ScheduledResult } from '../../src/contract/schedule.ts';
 import type { ScheduleChange, ScheduleState } from '../../src/starter.ts';
 import { eventually } from './eventually.ts';
+import { definitionsOf, type File } from './schedule-files.ts';
 import { fresh, type TestStack } from './world.ts';
-
-export type File = z.input<typeof configurationSchema>;
 
 type ScheduleInput = NonNullable<File['schedules']>[string];
 
@@ -28,11 +24,6 @@ export function nightly({ client }: TestStack, more: Partial<ScheduleInput> = {}
     };
   };
   return { fleet, serverId, id, file, handle: client.schedule.getHandle(id) };
-}
-
-/** @param year the first year whose skipped times are known */
-export function definitionsOf(file: File, year = 2025): ScheduleDefinition[] {
-  return planSchedules(configurationSchema.parse(file), year).map(({ definition }) => definition);
 }
 
 /** Applies the file and returns its changes. Schedules of other tests stay. */

@@ -1,4 +1,4 @@
 import './schedules.ts';
 import './wrong-inputs.ts';
-import './local-time.ts';
+import './clock-changes.ts';
 import '../../support/replay-tests.ts';

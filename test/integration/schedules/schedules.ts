@@ -10,8 +10,9 @@ import { began } from '../../support/journal.ts';
 import { runInProcess } from '../../support/in-process.ts';
 import { queuedFor } from '../../support/queued.ts';
 import { replayLater } from '../../support/replay.ts';
+import { definitionsOf, type File } from '../../support/schedule-files.ts';
 import * as schedules from '../../support/schedules.ts';
-import { actionsOf, apply, definitionsOf, fireFor, ours, PACE, settled, type File } from '../../support/schedules.ts';
+import { actionsOf, apply, fireFor, ours, PACE, settled } from '../../support/schedules.ts';
 import { tempFolder } from '../../support/temporal.ts';
 import { fresh, startTestStack, temporalEnv, type TestStack } from '../../support/world.ts';
 

@@ -3,13 +3,15 @@ import { before, test } from 'node:test';
 import type { ScheduleHandle } from '@temporalio/client';
 import { eventually } from '../../support/eventually.ts';
 import { began } from '../../support/journal.ts';
+import { definitionsOf } from '../../support/schedule-files.ts';
 import * as schedules from '../../support/schedules.ts';
-import { apply, definitionsOf, fireFor, PACE } from '../../support/schedules.ts';
-import { addWorker, belayOn, fresh, startTestStack, TASK_QUEUE, type TestStack } from '../../support/world.ts';
+import { apply, fireFor, PACE } from '../../support/schedules.ts';
+import { sharedStack } from '../../support/shared-stack.ts';
+import { addWorker, belayOn, fresh, TASK_QUEUE, type TestStack } from '../../support/world.ts';
 
 let world: TestStack;
 before(async () => {
-  world = await startTestStack();
+  world = await sharedStack({ backup: { durationMs: 0 } });
 });
 
 const nightly = () => schedules.nightly(world);

@@ -11,8 +11,10 @@ import { eventually } from '../../support/eventually.ts';
 import { began, posts } from '../../support/journal.ts';
 import { resultOf } from '../../support/outcome.ts';
 import { startReceiver } from '../../support/receiver.ts';
-import { definitionsOf, nightly } from '../../support/schedules.ts';
-import { addWorker, belayOn, fresh, startTestStack, TOKEN, type TestStack } from '../../support/world.ts';
+import { definitionsOf } from '../../support/schedule-files.ts';
+import { nightly } from '../../support/schedules.ts';
+import { sharedStack } from '../../support/shared-stack.ts';
+import { addWorker, belayOn, fresh, TOKEN, type TestStack } from '../../support/world.ts';
 
 /** Reads so rare that only hints cause one during a test. */
 const RARE = { intervalMs: 1_800_000, tries: 2 };
@@ -23,7 +25,7 @@ let world: TestStack;
 /** The second service. */
 let other: { sandbox: Sandbox; belay: Belay };
 before(async () => {
-  world = await startTestStack();
+  world = await sharedStack();
   const sandbox = await startSandbox({ token: TOKEN });
   atEnd(() => sandbox.close());
   await addWorker(world, 'other', sandbox.url);
