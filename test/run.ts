@@ -30,14 +30,13 @@ const LONGEST = [
   'integration/rollouts',
   'integration/services',
   'integration/verdicts',
+  'integration/operations',
   'sim/sim',
   'integration/schedules',
   'repository/package',
   'integration/starvation',
   'model/chaos',
-  'integration/locks',
   'sim/rules',
-  'integration/posts',
 ];
 
 /** Only keep a test that hangs from taking the whole run with it; a busy machine stays far below. */

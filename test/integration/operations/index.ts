@@ -1,3 +1,5 @@
 import './post-ends.ts';
 import './never-connected.ts';
+import './locks.ts';
+import './apps.ts';
 import '../../support/replay-tests.ts';

@@ -1,2 +1,0 @@
-import './locks.ts';
-import '../../support/replay-tests.ts';
