@@ -57,7 +57,7 @@ export const RIGHT_TIME: TestedMutant[] = [
   {
     rule: 'a backup may be of any age',
     changes: [change(DEADLINE, 'if (backupBeganMs !== null) {', 'if (backupBeganMs === -1) {')],
-    test: integration('runs/deadlines', 'a run whose worker was away too long after its backup'),
+    test: sim('rules/runs/deadlines', 'a run whose worker was away too long after its backup'),
   },
   {
     rule: 'the age of a backup counts from when the run first saw it',

@@ -4,7 +4,6 @@ import './options.ts';
 import './reset.ts';
 import './unexpected.ts';
 import './waiting.ts';
-import './deadlines.ts';
 import './backup-age.ts';
 import './rate-limits.ts';
 import '../../support/replay-tests.ts';

@@ -5,7 +5,7 @@ import type { Connection } from '@temporalio/client';
 import { backupServerId, deploySiteId } from '../../../src/contract/ids/workflow-ids.ts';
 import { connect } from '../../../src/starter.ts';
 import { eventually } from '../../support/eventually.ts';
-import { began, reads } from '../../support/journal.ts';
+import { began, posts, reads } from '../../support/journal.ts';
 import { resultOf } from '../../support/outcome.ts';
 import { replayLater } from '../../support/replay.ts';
 import { sharedStack } from '../../support/shared-stack.ts';
@@ -22,9 +22,10 @@ before(async () => {
 test('a run can start as soon as its worker reports that it polls', async () => {
   for (let index = 0; index < 5; index += 1) {
     const taskQueue = fresh('queue');
-    await addWorker(world, taskQueue, world.sandbox.url);
+    const worker = await addWorker(world, taskQueue, world.sandbox.url);
     const belay = await connect({ ...world, connection: world.client.connection as Connection, taskQueue });
     await (await belay.start({ siteIds: [fresh('a')], deploy: PACE })).result();
+    await worker.stop();
   }
 });
 
@@ -74,6 +75,17 @@ describe('runs', { concurrency: 8 }, () => {
     assert.equal(result.backup?.lastStatus, 'copying');
     assert.equal(reads(world.sandbox, `/v1/backups/${result.backup?.backupId}`).length, 3);
     assert.equal(began(world.sandbox, 'deployment', siteId).length, 0);
+  });
+
+  // An activity fails, which the simulator reports as an error.
+  test('deploysUntil in an unknown time zone ends not started', async () => {
+    const siteId = fresh('a');
+    const deploysUntil = { time: '06:00', timeZone: 'Europe/Nowhere' };
+    const { outcome, error } = await resultOf(
+      await world.belay.start({ siteIds: [siteId], deploy: PACE, deploysUntil }),
+    );
+    assert.deepEqual([outcome, error?.type], ['not_started', 'Usage']);
+    assert.equal(posts(world.sandbox, `/v1/sites/${siteId}/deploy`).length, 0);
   });
 
   test('a run cancelled with an existing backup and nothing deployed ends cancelled', async () => {

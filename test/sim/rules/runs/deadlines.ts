@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { lockRequests } from '../../inspect.ts';
-import { reads } from '../../../support/journal.ts';
+import { fresh } from '../../../support/fresh.ts';
+import { began, reads } from '../../../support/journal.ts';
 import { COMPLETED, FAILED, siteAfter } from '../../../support/sites.ts';
 import { inVirtualTime } from '../../stack.ts';
 import { building, BUILDING, deployPosts, latest } from './runs-that-wait.ts';
@@ -80,6 +81,26 @@ describe('deadlines', () => {
       const { error } = await stack.result(stack.start({ siteIds: [siteId], deploysUntil }));
       assert.equal(error?.type, 'TooLate');
       assert.match(error?.message ?? '', /until 06:00 \(Europe\/Berlin\), which was 2026-03-01T05:00:00.000Z$/);
+      assert.equal(deployPosts(stack, siteId), 0);
+    }),
+  );
+
+  test(
+    'a run whose worker was away too long after its backup deploys nothing, and says why',
+    inVirtualTime(async (stack) => {
+      const { world, sandbox, start, until, result: resultOf } = stack;
+      const [serverId, siteId] = [fresh('s'), fresh('a')];
+      sandbox.script({ server: serverId }, { durationMs: MINUTE });
+      const run = start({ serverId, siteIds: [siteId], backup: { maxAgeAtDeployMs: 5 * MINUTE } });
+      await until('the backup', () => began(sandbox, 'backup', serverId).length > 0);
+      world.restartWorkers(10 * MINUTE);
+      const { outcome, error, backup, deployments } = await resultOf(run);
+      assert.deepEqual([outcome, error?.type, backup?.outcome], ['not_started', 'TooLate', 'completed']);
+      assert.match(error?.message ?? '', /the backup may be at most 5m old/);
+      assert.deepEqual(
+        deployments.map((it) => it.outcome),
+        ['not_started'],
+      );
       assert.equal(deployPosts(stack, siteId), 0);
     }),
   );
