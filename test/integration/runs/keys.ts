@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import { DEPLOY_PACE } from '../../support/command-line.ts';
-import { startCommands, type Commands } from '../../support/commands.ts';
+import { commandsOn, type Commands } from '../../support/commands.ts';
 import { eventually } from '../../support/eventually.ts';
 import { began } from '../../support/journal.ts';
 import { fresh } from '../../support/world.ts';
 
 let on: Commands;
 before(async () => {
-  on = await startCommands();
+  on = await commandsOn('runs');
 });
 
 const deploy = (siteId: string, ...more: string[]) =>

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import type { RunInput, RunMemo } from '../../../src/contract/run.ts';
 import { BACKUP_PACE, DEPLOY_PACE, PACE } from '../../support/command-line.ts';
-import { startCommands, type Commands } from '../../support/commands.ts';
+import { commandsOn, type Commands } from '../../support/commands.ts';
 import { eventually } from '../../support/eventually.ts';
 import { began, reads } from '../../support/journal.ts';
 import { COMPLETED, FAILED, siteAfter } from '../../support/sites.ts';
@@ -10,7 +10,7 @@ import { fresh } from '../../support/world.ts';
 
 let on: Commands;
 before(async () => {
-  on = await startCommands();
+  on = await commandsOn('runs');
 });
 
 /** The input that a detached run was started with. */

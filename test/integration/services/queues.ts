@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { before, describe, test } from 'node:test';
-import { Worker, NativeConnection } from '@temporalio/worker';
 import { inputOf } from '../../../src/client/connection/workflow-input.ts';
 import type { RunInput } from '../../../src/contract/run.ts';
 import { identityText } from '../../../src/contract/ids/worker-identity.ts';
@@ -14,40 +14,36 @@ import { runInProcess } from '../../support/in-process.ts';
 import { posts } from '../../support/journal.ts';
 import { resultOf } from '../../support/outcome.ts';
 import { endOf, rolloutOf, servers } from '../../support/rollouts.ts';
-import { definitionsOf, nightly, ours } from '../../support/schedules.ts';
+import { definitionsOf } from '../../support/schedule-files.ts';
+import { nightly, ours } from '../../support/schedules.ts';
 import { tempFolder } from '../../support/temporal.ts';
-import { testBundle } from '../../support/workflow-bundle.ts';
-import { addWorker, belayOn, fresh, startTestStack, temporalEnv, TOKEN, type TestStack } from '../../support/world.ts';
+import { sharedStack } from '../../support/shared-stack.ts';
+import { addWorker, belayOn, fresh, temporalEnv, TOKEN, type TestStack } from '../../support/world.ts';
 
 const PACE = { intervalMs: 200, tries: 50 };
 const ELSEWHERE = 'https://elsewhere.example';
 
 let world: TestStack;
 before(async () => {
-  world = await startTestStack();
+  world = await sharedStack();
 });
 
 /** Polls as a worker for another service would. It completes nothing. */
 async function pollFor(taskQueue: string, service: string): Promise<void> {
-  const { address, namespace, client } = world;
-  const connection = await NativeConnection.connect({ address });
+  const { namespace, client } = world;
   const identity = identityText({ version: '0', where: 'h:1', service, since: new Date().toISOString() });
-  const worker = await Worker.create({
-    connection,
-    namespace,
-    taskQueue,
-    identity,
-    workflowBundle: await testBundle(),
-  });
-  const ended = worker.run().finally(() => connection.close());
-  atEnd(async () => {
-    worker.shutdown();
-    await ended;
-  });
-  const listed = async () =>
-    (await client.workflowService.describeTaskQueue({ namespace, taskQueue: { name: taskQueue }, taskQueueType: 1 }))
-      .pollers;
+  const queue = { namespace, taskQueue: { name: taskQueue } };
+  const poll = () => client.workflowService.pollWorkflowTaskQueue({ ...queue, identity });
+  void keepAsking(() => client.withDeadline(Date.now() + 60_000, poll));
+  const listed = async () => (await client.workflowService.describeTaskQueue({ ...queue, taskQueueType: 1 })).pollers;
   await eventually('the poller', async () => (await listed()).some((poller) => poller.identity === identity));
+}
+
+/** Until the tests are over. A poll without a task waits until its deadline, and has to have one. */
+async function keepAsking(poll: () => Promise<unknown>): Promise<void> {
+  let isOver = false;
+  atEnd(() => Promise.resolve((isOver = true)));
+  while (!isOver) await poll().catch(() => sleep(100));
 }
 
 describe('the service of a task queue', { concurrency: 4 }, () => {

@@ -4,15 +4,16 @@ import { before, describe, test } from 'node:test';
 import { eventually } from '../../support/eventually.ts';
 import { posts, reads } from '../../support/journal.ts';
 import { resultOf } from '../../support/outcome.ts';
+import { sharedStack } from '../../support/shared-stack.ts';
 import { FAILED, siteAfter } from '../../support/sites.ts';
 import { verdictLine } from '../../support/verdict-line.ts';
-import { addWorker, belayOn, fresh, startTestStack, type TestStack } from '../../support/world.ts';
+import { addWorker, belayOn, fresh, type TestStack } from '../../support/world.ts';
 
 const PACE = { intervalMs: 500, tries: 60 };
 
 let world: TestStack;
 before(async () => {
-  world = await startTestStack();
+  world = await sharedStack();
 });
 
 const latest = (siteId: string) => `/v1/sites/${siteId}/deployments/latest`;
