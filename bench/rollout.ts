@@ -4,20 +4,25 @@
  * other numbers as arguments.
  */
 import { rollFleet } from '../test/support/fleet.ts';
+import { startTemporal } from '../test/support/temporal.ts';
 import { endAll } from '../test/support/at-end.ts';
 
 const [servers = 100, sites = 300, limit = 10] = process.argv.slice(2).map(Number);
 
-const { result, wallMs, bestMs, atOnce, history } = await rollFleet({
-  servers,
-  sites,
-  atOnce: limit,
-  oneFailsOf: 33,
-  backupMs: 4_000,
-  deploymentMs: 3_000,
-  intervalMs: 500,
-  kills: 2,
-});
+const { address } = await startTemporal();
+const { result, wallMs, bestMs, atOnce, history } = await rollFleet(
+  {
+    servers,
+    sites,
+    atOnce: limit,
+    oneFailsOf: 33,
+    backupMs: 4_000,
+    deploymentMs: 3_000,
+    intervalMs: 500,
+    kills: 2,
+  },
+  { address, namespace: 'default' },
+);
 process.stdout.write(
   [
     `${servers} servers, ${sites} sites: ${result.servers.completed} servers and ${result.deployments.completed} sites completed`,

@@ -11,8 +11,8 @@ import { eventually } from './eventually.ts';
 import { began } from './journal.ts';
 import { startWorkerProcess, type Started } from './processes.ts';
 import { endOf, rolloutOf, servers, type ServerOfSites } from './rollouts.ts';
-import { startTemporal } from './temporal.ts';
-import { TOKEN } from './world.ts';
+import type { Place } from './shared-temporal.ts';
+import { temporalEnv, TOKEN } from './world.ts';
 
 export interface FleetOptions {
   servers: number;
@@ -36,17 +36,19 @@ export interface FleetReport {
   history: { events: number; bytes: number };
 }
 
-export async function rollFleet(options: FleetOptions): Promise<FleetReport> {
+type TemporalPlace = Pick<Place, 'address' | 'namespace'>;
+
+export async function rollFleet(options: FleetOptions, temporal: TemporalPlace): Promise<FleetReport> {
   const { backupMs, deploymentMs, intervalMs, atOnce } = options;
   const defaults = { backup: { durationMs: backupMs }, deployment: { durationMs: deploymentMs } };
   const sandbox = await startSandbox({ token: TOKEN, defaults });
   atEnd(() => sandbox.close());
-  const { address } = await startTemporal();
-  const env = { TEMPORAL_ADDRESS: address, BELAY_API_URL: sandbox.url, BELAY_API_TOKEN: TOKEN };
+  const { address, namespace } = temporal;
+  const env = { ...temporalEnv(temporal), BELAY_API_URL: sandbox.url, BELAY_API_TOKEN: TOKEN };
   let worker = await startWorkerProcess(env);
   const connection = await connectTo(address);
   atEnd(() => connection.close());
-  const belay = await connect({ connection, taskQueue: 'belay' });
+  const belay = await connect({ connection, namespace, taskQueue: 'belay' });
 
   const targets = servers(options.servers, options.sites / options.servers);
   const failing = failingSites(targets, options.oneFailsOf);
@@ -66,7 +68,7 @@ export async function rollFleet(options: FleetOptions): Promise<FleetReport> {
   const result = await ending;
   const wallMs = Date.now() - begunMs;
   check(sandbox, { targets, failing, result });
-  const handle = new Client({ connection }).workflow.getHandle(rollout.workflowId);
+  const handle = new Client({ connection, namespace }).workflow.getHandle(rollout.workflowId);
   const { historyLength, historySize } = await handle.describe();
   return {
     result,
