@@ -34,16 +34,17 @@ async function pollFor(taskQueue: string, service: string): Promise<void> {
   const identity = identityText({ version: '0', where: 'h:1', service, since: new Date().toISOString() });
   const queue = { namespace, taskQueue: { name: taskQueue } };
   const poll = () => client.workflowService.pollWorkflowTaskQueue({ ...queue, identity });
-  void keepAsking(() => client.withDeadline(Date.now() + 60_000, poll));
+  const over = new AbortController();
+  const polling = keepAsking(() => client.withAbortSignal(over.signal, poll), over.signal);
+  atEnd(() => (over.abort(), polling));
   const listed = async () => (await client.workflowService.describeTaskQueue({ ...queue, taskQueueType: 1 })).pollers;
   await eventually('the poller', async () => (await listed()).some((poller) => poller.identity === identity));
 }
 
-/** Until the tests are over. A poll without a task waits until its deadline, and has to have one. */
-async function keepAsking(poll: () => Promise<unknown>): Promise<void> {
-  let isOver = false;
-  atEnd(() => Promise.resolve((isOver = true)));
-  while (!isOver) await poll().catch(() => sleep(100));
+async function keepAsking(poll: () => Promise<unknown>, over: AbortSignal): Promise<void> {
+  // A poll must have a deadline, and waits for a task until then.
+  const ask = () => world.client.withDeadline(Date.now() + 60_000, poll);
+  while (!over.aborted) await ask().catch(() => sleep(100));
 }
 
 describe('the service of a task queue', { concurrency: 4 }, () => {
