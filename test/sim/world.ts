@@ -1,9 +1,11 @@
 /** Everything of one play: the server, the workers, the service, and what may go wrong with them. */
 import type { WorkerInfo } from '../../src/contract/activities.ts';
+import { definedFields } from '../../src/contract/plain-object.ts';
 import type { Kind, ScriptPart } from '../../src/sandbox/hosting/script.ts';
 import { createState } from '../../src/sandbox/hosting/state.ts';
 import type { Done } from '../model/record.ts';
 import { createClock, type Clock } from './clock.ts';
+import { createNotices, type Notices } from './notices.ts';
 import { createProcess } from './worker/process.ts';
 import type { Sandboxes } from './core/sdk.ts';
 import type { ActivityTask } from './temporal/activities.ts';
@@ -23,6 +25,8 @@ export interface World {
   readonly clock: Clock;
   readonly server: Server;
   readonly service: Service;
+  /** What the workers' notifications reach. */
+  readonly notices: Notices;
   readonly findings: string[];
   /** Situations that no history shows. */
   readonly seen: Set<Situation>;
@@ -39,10 +43,13 @@ export interface World {
   restartWorkers(downMs: number): void;
   downServer(forMs: number): void;
   downService(forMs: number): void;
-  addWorker(statuses: WorkerInfo['statuses']): void;
+  /** @param settings what its configuration has of its own */
+  addWorker(settings?: WorkerSettings): void;
   /** Ends all workers at once, and for good. */
   endWorkers(): void;
 }
+
+type WorkerSettings = Partial<Pick<WorkerInfo, 'statuses' | 'notify'>>;
 
 export interface WorldOptions {
   workers: number;
@@ -61,6 +68,7 @@ export interface WorldOptions {
 }
 
 export function createWorld(sandboxes: Sandboxes, tape: Tape, options: WorldOptions): World {
+  const { statuses, notify } = options;
   const clock = createClock(START_MS, () => sandboxes.settled());
   const findings: string[] = [];
   const seen = new Set<Situation>();
@@ -72,11 +80,13 @@ export function createWorld(sandboxes: Sandboxes, tape: Tape, options: WorldOpti
     isUp: true,
     isFailing: false,
   };
+  const notices = createNotices();
   const server = createServer(clock, tape, { offerWorkflow, offerActivity });
   const world: World = {
     clock,
     server,
     service,
+    notices,
     findings,
     seen,
     deeds,
@@ -87,14 +97,14 @@ export function createWorld(sandboxes: Sandboxes, tape: Tape, options: WorldOpti
     restartWorkers,
     downServer,
     downService,
-    addWorker: (statuses) => startWorker((added += 1), 1, statuses),
+    addWorker: (settings = {}) => startWorker((added += 1), 1, settings),
     endWorkers,
   };
   let added = 0;
-  while (added < options.workers) world.addWorker(options.statuses ?? NO_WORDS);
+  while (added < options.workers) world.addWorker();
   return world;
 
-  function startWorker(index: number, start: number, statuses: WorkerInfo['statuses']): void {
+  function startWorker(index: number, start: number, settings: WorkerSettings): void {
     const aheadMs = (tape.choose('clock', 3) - 1) * options.clockSpreadMs;
     const process = createProcess(clock, aheadMs);
     const name = `w${index}.${start}`;
@@ -106,8 +116,8 @@ export function createWorld(sandboxes: Sandboxes, tape: Tape, options: WorldOpti
       if (drawn > 999 - options.crashes - options.stalls) stall(worker, 200 + tape.choose('stall', 40) * 500);
     };
     const worker = createSimWorker(name, {
-      ...{ clock, tape, process, server, service, sandboxes, hazard },
-      info: { ...INFO, statuses, ...(options.notify === undefined ? {} : { notify: options.notify }) },
+      ...{ clock, tape, process, server, service, notices, sandboxes, hazard },
+      info: { ...INFO, ...definedFields({ statuses, notify }), ...settings },
       cacheSize: options.cacheSize,
       token: () => TOKEN,
       onFinding: (finding) => void findings.push(finding),
@@ -115,7 +125,7 @@ export function createWorld(sandboxes: Sandboxes, tape: Tape, options: WorldOpti
       hasColleagues: () => workers.length > 1,
     });
     workers.push(worker);
-    restarts.set(worker, () => startWorker(index, start + 1, statuses));
+    restarts.set(worker, () => startWorker(index, start + 1, settings));
   }
 
   function end(worker: SimWorker): void {
@@ -188,5 +198,7 @@ export function createWorld(sandboxes: Sandboxes, tape: Tape, options: WorldOpti
 const POLL_MS = 100;
 const restarts = new WeakMap<SimWorker, () => void>();
 
-const NO_WORDS: WorkerInfo['statuses'] = { deployment: {}, backup: {} };
-const INFO = { service: SERVICE_URL, formerly: [], epoch: '1', searchAttributes: true, deploysApps: true };
+const INFO: WorkerInfo = {
+  ...{ service: SERVICE_URL, formerly: [], epoch: '1', searchAttributes: true, deploysApps: true },
+  statuses: { deployment: {}, backup: {} },
+};

@@ -7,6 +7,7 @@ import type { Configuration } from '../../src/config/file/file-schema.ts';
 import { definedFields } from '../../src/contract/plain-object.ts';
 import { startWebhooks, type Webhooks } from '../../src/webhooks/start-receiver.ts';
 import { atEnd } from './at-end.ts';
+import { MAPPING } from './mapping.ts';
 import { tempFolder } from './temporal.ts';
 import { log, TASK_QUEUE } from './world.ts';
 
@@ -36,12 +37,6 @@ export async function secretFile(text: string): Promise<{ file: string }> {
   writeFileSync(file, `${text}\n`);
   return { file };
 }
-
-/** What `share` needs. */
-const MAPPING = {
-  fields: { server: 'data.server_id', backup: 'data.backup_id' },
-  kinds: { 'backup.started': ['backup.started'] },
-};
 
 /**
  * Starts it with the sources `panel` and `mapped`, signed by Standard Webhooks, and the unverified source `open`. Only

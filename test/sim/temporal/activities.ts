@@ -1,5 +1,6 @@
 /** The server's side of activities: attempts, time-outs and retries. */
 import type { Payload } from '@temporalio/common';
+import { optionalTsToMs } from '@temporalio/common/lib/time.js';
 import type { Clock } from '../clock.ts';
 import type { ActivityOptions, Commanded, Failure, Incoming, Outcome } from '../core/events.ts';
 import type { Run } from './types.ts';
@@ -95,7 +96,8 @@ export function createActivities(clock: Clock, host: Host): ServerActivities {
     const info = failure.applicationFailureInfo;
     if (task.attempt >= retry.attempts || info?.nonRetryable === true) return false;
     if (retry.nonRetryable.includes(info?.type ?? '')) return false;
-    const backoffMs = Math.min(retry.initialMs * retry.coefficient ** (task.attempt - 1), retry.maximumMs);
+    const usualMs = Math.min(retry.initialMs * retry.coefficient ** (task.attempt - 1), retry.maximumMs);
+    const backoffMs = optionalTsToMs(info?.nextRetryDelay) ?? usualMs;
     if (clock.nowMs + backoffMs > firstScheduledMs + scheduleToCloseMs) return false;
     stopTimers();
     const next: ActivityTask = {

@@ -6,6 +6,7 @@ import { lookupsAndSignals } from '../../../src/client/lookups/index.ts';
 import { createHostingApiClient } from '../../../src/hosting-api/index.ts';
 import { HTTP_TIMEOUTS } from '../../../src/worker/settings.ts';
 import { createModelClient } from '../temporal/client.ts';
+import { createNotifier } from '../notices.ts';
 import type { ActivityTask } from '../temporal/activities.ts';
 import type { Ask, WorkerParts } from './parts.ts';
 import { createSend } from './wire.ts';
@@ -18,7 +19,7 @@ export function createDeps(
   taskOf: (token: Uint8Array) => ActivityTask,
   onPost: (task: ActivityTask) => void,
 ): ActivityDeps {
-  const { clock, tape, process, server, service, info, token, hazard } = parts;
+  const { clock, tape, process, server, service, notices, info, token, hazard } = parts;
   const clockOfProcess = {
     nowMs: () => process.wallMs(),
     after: (ms: number, act: () => void) => process.later(ms, act),
@@ -58,7 +59,6 @@ export function createDeps(
     hasColleagues: () => ask(() => parts.hasColleagues()),
     awaitedForMs,
     ...lookupsAndSignals(createModelClient(server, ask), clockOfProcess),
-    sendNotification: () => Promise.resolve(true),
-    callHeartbeat: () => Promise.resolve(true),
+    ...createNotifier(notices, info.notify, process),
   };
 }

@@ -2,6 +2,7 @@ import type { WorkerInfo } from '../../../src/contract/activities.ts';
 import type { Clock } from '../clock.ts';
 import type { Sandboxes } from '../core/sdk.ts';
 import type { Tape } from '../tape.ts';
+import type { Notices } from '../notices.ts';
 import type { Server } from '../temporal/types.ts';
 import type { Process } from './process.ts';
 import type { Service } from './wire.ts';
@@ -13,6 +14,7 @@ export interface WorkerParts {
   process: Process;
   server: Server;
   service: Service;
+  notices: Notices;
   sandboxes: Sandboxes;
   info: WorkerInfo;
   /** How many executions its cache holds. */

@@ -108,7 +108,7 @@ describe('doubtful answers', () => {
         await until('a read in progress', () => reads(sandbox, latest(siteId)).at(-1)?.said === 'building');
         await forward(1_000);
         world.endWorkers();
-        world.addWorker({ deployment: {}, backup: {} });
+        world.addWorker({ statuses: { deployment: {}, backup: {} } });
         sandbox.finish({ site: siteId }, 'superseded');
         assert.equal(verdictLine(await result(run)), 'failed by transition');
       },

@@ -1,0 +1,63 @@
+/** Events in virtual time: a delivery is mapped as the receiver maps it, without HTTP and signatures. */
+import assert from 'node:assert/strict';
+import { defaultPayloadConverter as payloads } from '@temporalio/common';
+import type { Configuration } from '../../src/config/file/file-schema.ts';
+import type { EventInput, EventResult } from '../../src/contract/event.ts';
+import { EVENT_TYPE } from '../../src/contract/names.ts';
+import { TIMING } from '../../src/contract/timing.ts';
+import { eventId } from '../../src/contract/ids/workflow-ids.ts';
+import { interpretBody } from '../../src/webhooks/handle-delivery.ts';
+import { fresh } from '../support/fresh.ts';
+import { MAPPING } from '../support/mapping.ts';
+import { resultOf } from './record.ts';
+import type { VirtualStack } from './stack.ts';
+import type { Run } from './temporal/types.ts';
+
+/** `panel` proves who it is, `mapped` also names its fields and words, and `open` is not verified. */
+type SourceName = 'panel' | 'mapped' | 'open';
+
+interface Delivery {
+  source?: SourceName;
+  /** When it happened, according to the sender. Default: now. */
+  timestamp?: string;
+  configuration?: Configuration;
+}
+
+/** @returns the workflow that handles it */
+export function deliver(
+  { world }: VirtualStack,
+  type: string,
+  data: object,
+  { source = 'panel', timestamp, configuration = {} }: Delivery = {},
+): Run {
+  const deliveryId = fresh('msg');
+  const receivedAt = new Date(world.clock.nowMs).toISOString();
+  const verified = source !== 'open';
+  const meaning = source === 'mapped' ? MAPPING : { fields: {}, kinds: {} };
+  const body = { type, data, timestamp: timestamp ?? receivedAt };
+  const input: EventInput = {
+    ...{
+      source,
+      deliveryId,
+      verified,
+      receivedAt,
+      freshForMs: configuration.events?.freshFor ?? TIMING.event.freshForMs,
+      body,
+    },
+    ...interpretBody(body, { ...meaning, isVerified: verified }, configuration),
+  };
+  const run = world.server.startOnce({
+    ...{ workflowId: eventId(source, deliveryId), type: EVENT_TYPE, input: [payloads.toPayload(input)], memo: {} },
+    taskTimeoutMs: TIMING.worker.workflowTaskMs,
+  });
+  assert.ok(run);
+  return run;
+}
+
+/** Lets time pass until the event is handled. */
+export async function handled({ until }: VirtualStack, event: Run): Promise<EventResult> {
+  await until(`the end of ${event.workflowId}`, () => event.closedMs !== null);
+  const result = resultOf<EventResult>(event.outcome);
+  assert.ok(result, `${event.workflowId} has no result`);
+  return result;
+}

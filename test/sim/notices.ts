@@ -1,0 +1,45 @@
+/** The channels and heartbeats of the workers, without HTTP: what they receive, and what they do first instead. */
+import { ApplicationFailure } from '@temporalio/common';
+import type { NotifySettings } from '../../src/contract/activities.ts';
+import type { NotifyInput } from '../../src/contract/notification.ts';
+import { TIMING } from '../../src/contract/timing.ts';
+import type { Process } from './worker/process.ts';
+
+/** What a channel does instead of accepting a message. */
+type Trouble = 'hangs' | 'fails';
+
+export interface Notices {
+  /** What the channels accepted, in order. */
+  readonly taken: NotifyInput[];
+  /** The heartbeats that were called, in order. */
+  readonly beats: string[];
+  /** What meets the next messages to a channel, once each. */
+  readonly troubles: { channel: string; does: Trouble }[];
+}
+
+export const createNotices = (): Notices => ({ taken: [], beats: [], troubles: [] });
+
+/** What the notifier of a worker does. */
+export function createNotifier(
+  { taken, beats, troubles }: Notices,
+  settings: NotifySettings | undefined,
+  process: Process,
+) {
+  return {
+    async sendNotification(input: NotifyInput): Promise<boolean> {
+      const { channel } = input;
+      if (settings?.channels.includes(channel) !== true) return false;
+      const index = troubles.findIndex((it) => it.channel === channel);
+      const [trouble] = index < 0 ? [] : troubles.splice(index, 1);
+      if (trouble?.does === 'hangs') await process.sleep(TIMING.notify.answerMs);
+      if (trouble !== undefined) throw ApplicationFailure.create({ message: `channel ${channel} ${trouble.does}` });
+      taken.push(input);
+      return true;
+    },
+    callHeartbeat(name: string): Promise<boolean> {
+      const isKnown = settings?.heartbeats.includes(name) === true;
+      if (isKnown) beats.push(name);
+      return Promise.resolve(isKnown);
+    },
+  };
+}
