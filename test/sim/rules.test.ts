@@ -1,4 +1,4 @@
-/** The rules of runs and rollouts, in virtual time and with the time budgets of production. */
+/** The rules of runs, rollouts and events, in virtual time and with the time budgets of production. */
 import './rules/verdicts/evidence.ts';
 import './rules/verdicts/acceptance.ts';
 import './rules/verdicts/min-evidence.ts';
@@ -20,3 +20,7 @@ import './rules/answers/rate-limits.ts';
 import './rules/rollouts/rollouts.ts';
 import './rules/rollouts/rollout-decisions.ts';
 import './rules/rollouts/held-servers.ts';
+import './rules/events/wakes.ts';
+import './rules/events/claims.ts';
+import './rules/events/foreign-backups.ts';
+import './rules/events/notifications.ts';
