@@ -5,8 +5,9 @@ import { join } from 'node:path';
 import { Webhook } from 'standardwebhooks';
 import type { Configuration } from '../../src/config/file/file-schema.ts';
 import { definedFields } from '../../src/contract/plain-object.ts';
-import { startWebhooks, type Webhooks } from '../../src/webhooks/start-receiver.ts';
+import { startWebhooks } from '../../src/webhooks/start-receiver.ts';
 import { atEnd } from './at-end.ts';
+import { standInReceiver, type Options } from './stand-in-receiver.ts';
 import { MAPPING } from './mapping.ts';
 import { tempFolder } from './temporal.ts';
 import { log, TASK_QUEUE } from './world.ts';
@@ -15,7 +16,6 @@ export const SECRET = `whsec_${randomBytes(32).toString('base64')}`;
 
 export interface Receiver {
   url: string;
-  webhooks: Webhooks;
   /** Delivers a body to the source `panel`, signed. */
   deliver(body: object | string, options?: DeliverOptions): Promise<Response>;
   /** The lines of /metrics without comments. */
@@ -44,13 +44,10 @@ export async function secretFile(text: string): Promise<{ file: string }> {
  */
 export async function startReceiver(
   { address, namespace, taskQueue = TASK_QUEUE }: { address: string; namespace: string; taskQueue?: string },
-  { events, ...rest }: Configuration = {},
+  given: Configuration = {},
   service?: string,
 ): Promise<Receiver> {
-  // Tests of floods are about what comes after the cap.
-  const panel = { verify: 'standard-webhooks' as const, secrets: [await secretFile(SECRET)], maxPerMinute: 60_000 };
-  const sources = { panel, mapped: { ...panel, ...MAPPING }, open: { verify: 'none' as const }, ...events?.sources };
-  const configuration = { ...rest, events: { ...events, sources } };
+  const configuration = await withSources(given);
   const temporal = { address, namespace, taskQueue };
   const webhooks = await startWebhooks({
     ...{ host: '127.0.0.1', port: 0, acceptUnverified: true },
@@ -58,15 +55,29 @@ export async function startReceiver(
     ...definedFields({ service }),
   });
   atEnd(() => webhooks.close());
-  const { url } = webhooks;
-  return {
-    url,
-    webhooks,
-    deliver: (body, options) => deliver(url, body, options),
-    metrics: async () =>
-      (await (await fetch(`${url}/metrics`)).text()).split('\n').filter((line) => line !== '' && !line.startsWith('#')),
-  };
+  return receiverAt(webhooks.url);
 }
+
+/** The same without Temporal. @returns also what it would have stored */
+export async function startLoneReceiver(given: Configuration = {}, options: Options = {}) {
+  const { app, stored } = await standInReceiver(await withSources(given), options);
+  atEnd(() => app.close());
+  return { ...receiverAt(await app.listen({ host: '127.0.0.1', port: 0 })), stored };
+}
+
+async function withSources({ events, ...rest }: Configuration): Promise<Configuration> {
+  // Tests of floods are about what comes after the cap.
+  const panel = { verify: 'standard-webhooks' as const, secrets: [await secretFile(SECRET)], maxPerMinute: 60_000 };
+  const sources = { panel, mapped: { ...panel, ...MAPPING }, open: { verify: 'none' as const }, ...events?.sources };
+  return { ...rest, events: { ...events, sources } };
+}
+
+const receiverAt = (url: string): Receiver => ({
+  url,
+  deliver: (body, options) => deliver(url, body, options),
+  metrics: async () =>
+    (await (await fetch(`${url}/metrics`)).text()).split('\n').filter((line) => line !== '' && !line.startsWith('#')),
+});
 
 async function deliver(url: string, body: object | string, options: DeliverOptions = {}): Promise<Response> {
   const { source = 'panel', headers = {}, ...signing } = options;

@@ -1,22 +1,16 @@
 import assert from 'node:assert/strict';
 import { createHmac, randomBytes } from 'node:crypto';
 import { rmSync, writeFileSync } from 'node:fs';
-import { before, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
 import type { SourceConfig } from '../../../src/config/file/file-schema.ts';
-import { SECRET, secretFile, signed, startReceiver, type Receiver } from '../../support/receiver.ts';
-import { newPlace, type Place } from '../../support/shared-temporal.ts';
+import { SECRET, secretFile, signed, startLoneReceiver, type Receiver } from '../../support/receiver.ts';
 import { ConfigError } from '../../../src/config/environment/config-error.ts';
 
 const NEW_SECRET = `whsec_${randomBytes(32).toString('base64')}`;
 const WEAK_SECRET = `whsec_${Buffer.from('a').toString('base64')}`;
 const BODY = JSON.stringify({ type: 'alert.fired' });
 
-let place: Place;
-before(async () => {
-  place = await newPlace();
-});
-
-const receiverOf = (panel: SourceConfig): Promise<Receiver> => startReceiver(place, { events: { sources: { panel } } });
+const receiverOf = (panel: SourceConfig): Promise<Receiver> => startLoneReceiver({ events: { sources: { panel } } });
 
 /** A source with two secrets, of which the test changes the newer one. */
 async function rotating(): Promise<{ receiver: Receiver; file: string }> {
