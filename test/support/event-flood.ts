@@ -7,7 +7,7 @@ import type { EVENT_SLOTS } from '../../src/worker/settings.ts';
 import { resultOf } from './outcome.ts';
 import { schedulesPost, type HistoryEvent } from './post-activities.ts';
 import { startReceiver } from './receiver.ts';
-import { addWorker, belayOn, fresh, type TestStack } from './world.ts';
+import { addWorker, belayOn, fresh, TASK_QUEUE, type TestStack } from './world.ts';
 
 const NOT_TAKEN = proto.temporal.api.enums.v1.TimeoutType.TIMEOUT_TYPE_SCHEDULE_TO_START;
 
@@ -23,6 +23,8 @@ export interface Flood {
   /** How many words the sender uses for the kind. Events with one word are coalesced. */
   words: number;
   slots?: typeof EVENT_SLOTS;
+  /** How long each backup and deployment takes. Default: as the sandbox has it. */
+  durationMs?: number;
 }
 
 export interface Flooded {
@@ -34,10 +36,11 @@ export interface Flooded {
   notSent: number;
 }
 
+/** Without slots of its own, it uses the world's worker. */
 export async function flood(world: TestStack, options: Flood): Promise<Flooded> {
-  const { perSecond, runs, leastMs, maxPerMinute, words, slots } = options;
-  const taskQueue = fresh('flood');
-  await addWorker(world, taskQueue, world.sandbox.url, {}, slots === undefined ? {} : { eventSlots: slots });
+  const { perSecond, runs, leastMs, maxPerMinute, words, slots, durationMs } = options;
+  const taskQueue = slots === undefined ? TASK_QUEUE : fresh('flood');
+  if (slots !== undefined) await addWorker(world, taskQueue, world.sandbox.url, {}, { eventSlots: slots });
   const belay = await belayOn(world, taskQueue);
   const events = {
     sources: { open: { verify: 'none' as const, ...(maxPerMinute !== undefined && { maxPerMinute }) } },
@@ -72,6 +75,9 @@ export async function flood(world: TestStack, options: Flood): Promise<Flooded> 
     await sleep((index * leastMs) / (2 * runs));
     const siteId = fresh('a');
     const serverId = index === 0 ? target : fresh('s');
+    if (durationMs !== undefined)
+      for (const it of [{ site: siteId }, { server: serverId }])
+        world.sandbox.script(it, { durationMs, ends: 'completed' });
     const run = await belay.start({ serverId, siteIds: [siteId], backup, deploy: { intervalMs: 1_000, tries: 300 } });
     return resultOf(run);
   });

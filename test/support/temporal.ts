@@ -46,14 +46,16 @@ export interface DurableTemporal {
 }
 
 /** A Temporal server that can be killed and restarted. */
-export async function startDurableTemporal(): Promise<DurableTemporal> {
+export async function startDurableTemporal(
+  options: Partial<Pick<ServerOptions, 'executable'>> = {},
+): Promise<DurableTemporal> {
   const dbFile = join(await tempFolder(), 'temporal.db');
   const port = await lastingPort();
-  let server = await startTemporal({ dbFile, port });
+  let server = await startTemporal({ ...options, dbFile, port });
   return {
     get server() {
       return server;
     },
-    restart: async () => void (server = await startTemporal({ dbFile, port })),
+    restart: async () => void (server = await startTemporal({ ...options, dbFile, port })),
   };
 }

@@ -2,18 +2,19 @@ import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import { countNotSent, flood, type Flood } from '../../support/event-flood.ts';
 import { resultOf } from '../../support/outcome.ts';
-import { addWorkerWithoutPosts, belayOn, fresh, startTestStack, type TestStack } from '../../support/world.ts';
+import { addWorkerWithoutPosts, belayOn, fresh } from '../../support/world.ts';
+import { eventStack, type EventStack } from './shared.ts';
 
-let world: TestStack;
+let world: EventStack;
 before(async () => {
-  world = await startTestStack({ defaults: { backup: { durationMs: 1_000 }, deployment: { durationMs: 1_000 } } });
+  world = await eventStack();
 });
 
-const FEW = { workflowTasks: 2, activities: 3, cachedWorkflows: 10 };
-const BASE = { perSecond: 10, runs: 5, leastMs: 5_000 };
+const FEW = { workflowTasks: 2, activities: 2, cachedWorkflows: 5 };
+const BASE = { perSecond: 5, runs: 4, leastMs: 6_000, durationMs: 0 };
 
 for (const [what, options] of Object.entries<Flood>({
-  'the rate cap': { ...BASE, words: 1, maxPerMinute: 30 },
+  'the rate cap': { ...BASE, words: 1, maxPerMinute: 15 },
   'neither cap nor coalescing, and few slots for events': {
     ...BASE,
     ...{ words: 1_000, maxPerMinute: 60_000, slots: FEW },

@@ -1,22 +1,23 @@
+/** Events that reach runs through a real server: by id, by record, by search, with a claim, and in a flood. */
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
+import { eventTaskQueue } from '../../../src/contract/names.ts';
 import { backupServerId, deploySiteId, sharedBackupId } from '../../../src/contract/ids/workflow-ids.ts';
-import type { EventResult } from '../../../src/contract/event.ts';
 import type { Run } from '../../../src/starter.ts';
 import { eventually } from '../../support/eventually.ts';
 import { began, posts, reads } from '../../support/journal.ts';
 import { resultOf } from '../../support/outcome.ts';
 import { startReceiver, type Receiver } from '../../support/receiver.ts';
 import { replayLater } from '../../support/replay.ts';
-import { sharedStack } from '../../support/shared-stack.ts';
-import { fresh, type TestStack } from '../../support/world.ts';
+import { backupOutside } from '../../support/sites.ts';
+import { fresh, TASK_QUEUE } from '../../support/world.ts';
+import { eventStack, handled, type EventStack } from './shared.ts';
 
-let world: TestStack;
+let world: EventStack;
 let receiver: Receiver;
 
 before(async () => {
-  const endless = { ends: 'never' };
-  world = await sharedStack({ backup: endless, deployment: endless });
+  world = await eventStack();
   receiver = await startReceiver(world);
 });
 
@@ -35,181 +36,48 @@ async function deliver(type: string, data: object, source = 'panel'): Promise<st
   return ((await response.json()) as { event: string }).event;
 }
 
-const handled = (workflowId: string): Promise<EventResult> =>
-  world.client.workflow.getHandle(workflowId).result() as Promise<EventResult>;
-
-/** A running foreign backup. */
-async function foreignBackup(serverId: string): Promise<string> {
-  world.sandbox.act({ server: serverId });
-  return world.sandbox.journal.findLast(({ began: it }) => it?.target === serverId)?.began?.id ?? '';
-}
-
 async function polling(run: Run): Promise<void> {
   await eventually('the wait', async () => (await run.status()).waiting?.kind !== undefined);
 }
 
-/** The number of reads of a deployment after its early reads, when the next one is far off. */
-const pollsOf = (run: Run): Promise<number> =>
-  eventually('the last early read', async () => {
-    const { result, waiting } = await run.status();
-    const dueMs = waiting?.kind === 'deployment' ? Date.parse(waiting.nextReadAt) - Date.now() : 0;
-    return dueMs > RARE.intervalMs / 2 && result.deployments[0]?.polls;
-  });
-
 describe('events', { concurrency: 8 }, () => {
-  for (const [named, data] of [
-    ['its server', (server: string) => ({ server_id: server })],
-    ['its id alone', (_server: string, backup: string) => ({ backup_id: backup })],
-    ['both', (server: string, backup: string) => ({ server: { id: server }, backup: { id: backup } })],
-  ] as const) {
-    test(`an event that names a backup by ${named} triggers a read at once`, async () => {
-      const serverId = fresh('s');
-      const run = await backUp(serverId);
-      const backupId = await backupOf(serverId);
-      await polling(run);
-      world.sandbox.finish({ server: serverId }, 'completed');
-      await deliver('backup.completed', data(serverId, backupId));
-      const result = await run.result();
-      assert.deepEqual([result.outcome, result.backup?.polls], ['completed', 1]);
-    });
-  }
-
-  test('an event that arrives before the POST returns the backup id is not lost', async () => {
-    const serverId = fresh('s');
-    world.sandbox.script({ server: serverId }, { durationMs: 0, ends: 'completed' });
-    world.sandbox.fault({ route: 'create-backup', target: serverId, answer: { kind: 'true' }, delayMs: 2_500 });
-    const run = await backUp(serverId);
-    const backupId = await backupOf(serverId);
-    await deliver('backup.completed', { backup_id: backupId });
-    const result = await run.result();
-    assert.deepEqual([result.outcome, result.backup?.polls], ['completed', 1]);
-  });
-
-  test('an event about a site triggers a read by the deployment and by a watching run', async () => {
-    const siteId = fresh('a');
-    world.sandbox.act({ site: siteId });
-    const watch = await world.belay.start({ siteIds: [siteId], deploy: RARE }, { type: 'watchDeployment' });
-    const other = fresh('a');
-    const run = await world.belay.start({ siteIds: [other], deploy: RARE });
-    const polls = [await pollsOf(watch), await pollsOf(run)];
-    for (const site of [siteId, other]) {
-      world.sandbox.finish({ site }, 'completed');
-      await deliver('deployment.completed', { site_id: site });
-    }
-    const results = [await watch.result(), await run.result()];
-    const read = polls.map((before) => before + 1);
-    assert.deepEqual(
-      results.map(({ deployments }) => deployments[0]?.polls),
-      read,
-    );
-  });
-
-  test('an event wakes every run that adopted an existing backup, by backup or server id', async () => {
-    for (const name of ['backup_id', 'server_id']) {
-      const serverId = fresh('s');
-      const backupId = await foreignBackup(serverId);
-      const input = { serverId, siteIds: [], backup: { ...RARE, backupId } };
-      const runs = await Promise.all([world.belay.start(input), world.belay.start(input)]);
-      for (const run of runs) await eventually('a read', async () => (await run.status()).result.backup?.polls === 1);
-      world.sandbox.finish({ server: serverId }, 'completed');
-      await deliver('backup.completed', { [name]: name === 'backup_id' ? backupId : serverId });
-      for (const run of runs) assert.equal((await run.result()).backup?.polls, 2);
-    }
-  });
-
-  test('a backup.failed event ends the wait after one read, whatever status the service still shows', async () => {
+  test('an event reaches the operation that the record of its backup names', async () => {
     const serverId = fresh('s');
     const run = await backUp(serverId);
     const backupId = await backupOf(serverId);
     await polling(run);
-    const event = await deliver('backup.failed', { backup_id: backupId });
-    const result = await resultOf(run);
-    assert.deepEqual([result.outcome, result.error?.type, result.backup?.polls], ['failed', 'BackupFailed', 1]);
-    assert.match(result.error?.message ?? '', new RegExp(`failed according to ${event}; its last status was "`));
-  });
-
-  test('a backup.failed event does not fail a backup that the service reports as completed', async () => {
-    const serverId = fresh('s');
-    const run = await backUp(serverId);
-    const backupId = await backupOf(serverId);
     world.sandbox.finish({ server: serverId }, 'completed');
-    await deliver('backup.failed', { backup_id: backupId });
-    assert.equal((await run.result()).outcome, 'completed');
+    const { woken } = await handled(await deliver('backup.completed', { backup_id: backupId }));
+    assert.ok(woken.includes(backupServerId(serverId)));
+    const result = await run.result();
+    assert.deepEqual([result.outcome, result.backup?.polls], ['completed', 1]);
   });
 
-  test('a failed read after a backup.failed event decides nothing until the next read', async () => {
-    const serverId = fresh('s');
-    const run = await world.belay.start({ serverId, siteIds: [], backup: { intervalMs: 2_000, tries: 20 } });
-    const backupId = await backupOf(serverId);
-    world.sandbox.fault({ route: 'backup', target: backupId, times: 2, answer: { kind: 'status', code: 500 } });
-    await deliver('backup.failed', { backup_id: backupId });
-    const result = await resultOf(run);
-    assert.deepEqual([result.outcome, result.backup?.polls], ['failed', 1]);
+  test('events are handled on a task queue of their own', async () => {
+    const event = await deliver('x', { server_id: fresh('s') });
+    await handled(event);
+    const { taskQueue } = await world.client.workflow.getHandle(event).describe();
+    assert.equal(taskQueue, eventTaskQueue(TASK_QUEUE));
   });
 
-  test('a backup.failed event ends nothing if it names another backup or its sender is unverified', async () => {
-    const serverId = fresh('s');
-    const run = await backUp(serverId);
-    const backupId = await backupOf(serverId);
-    const path = `/v1/backups/${backupId}`;
-    await deliver('backup.failed', { server_id: serverId, backup_id: backupId }, 'open');
-    await eventually('a hinted read', () => reads(world.sandbox, path).length === 1);
-    await deliver('backup.failed', { server_id: serverId, backup_id: 'another' });
-    await eventually('one more', () => reads(world.sandbox, path).length === 2);
-    assert.equal((await run.status()).result.outcome, null);
+  test('an event reaches the runs that a search finds', async () => {
+    const [siteId, serverId] = [fresh('a'), fresh('s')];
+    world.sandbox.act({ site: siteId });
+    const backupId = backupOutside(world.sandbox, serverId);
+    const watch = await world.belay.start({ siteIds: [siteId], deploy: RARE }, { type: 'watchDeployment' });
+    const input = { serverId, siteIds: [], backup: { ...RARE, backupId } };
+    const adopting = [await world.belay.start(input), await world.belay.start(input)];
+    await polling(watch);
+    await eventually('their reads', () => reads(world.sandbox, `/v1/backups/${backupId}`).length === adopting.length);
+    world.sandbox.finish({ site: siteId }, 'completed');
     world.sandbox.finish({ server: serverId }, 'completed');
-    await deliver('x', { backup_id: backupId });
-    assert.equal((await run.result()).outcome, 'completed');
+    await deliver('deployment.completed', { site_id: siteId });
+    await deliver('backup.completed', { server_id: serverId });
+    assert.equal((await watch.result()).outcome, 'completed');
+    for (const run of adopting) assert.equal((await run.result()).backup?.polls, 2);
   });
 
-  test('the next run adopts a foreign backup announced by an event', async () => {
-    const serverId = fresh('s');
-    const backupId = await foreignBackup(serverId);
-    await deliver('backup.started', { server_id: serverId, backup_id: backupId }, 'mapped');
-    await eventually('the record', () => isShared(serverId));
-    const run = await backUp(serverId);
-    await eventually('the adoption', async () => (await run.status()).result.backup?.backupId === backupId);
-    world.sandbox.finish({ server: serverId }, 'completed');
-    await deliver('backup.completed', { backup_id: backupId });
-    const { backup } = await run.result();
-    assert.deepEqual([backup?.source, backup?.backupId, backup?.outcome], ['shared', backupId, 'completed']);
-    assert.equal(posts(world.sandbox, `/v1/servers/${serverId}/backups`).length, 0);
-  });
-
-  test('a run makes its own backup if the announced one ended, was guessed, or the sender is unverified', async () => {
-    const ended = fresh('s');
-    const old = await foreignBackup(ended);
-    world.sandbox.finish({ server: ended }, 'completed');
-    await deliver('backup.started', { server_id: ended, backup_id: old }, 'mapped');
-    await eventually('the record', () => isShared(ended));
-    const others = ['open', 'panel'].map((source) => [fresh('s'), source] as const);
-    for (const [serverId, source] of others) {
-      const theirs = await foreignBackup(serverId);
-      const event = await deliver('backup.started', { server_id: serverId, backup_id: theirs }, source);
-      assert.equal((await handled(event)).shared, false, source);
-    }
-    for (const serverId of [ended, ...others.map(([id]) => id)]) {
-      const run = await backUp(serverId);
-      await backupOf(serverId);
-      await run.cancel();
-      assert.equal((await resultOf(run)).backup?.source ?? 'created', 'created');
-    }
-  });
-
-  test('a backup of ours named by an event is shared through its lock', async () => {
-    const serverId = fresh('s');
-    const first = await backUp(serverId);
-    const backupId = await backupOf(serverId);
-    await polling(first);
-    await handled(await deliver('backup.started', { server_id: serverId, backup_id: backupId }, 'mapped'));
-    const second = await backUp(serverId);
-    await eventually('the queue', async () => (await second.status()).waiting?.kind === 'lock');
-    world.sandbox.finish({ server: serverId }, 'completed');
-    await deliver('backup.completed', { backup_id: backupId });
-    assert.deepEqual([(await first.result()).outcome, (await second.result()).backup?.source], ['completed', 'shared']);
-  });
-
-  test('a resource.deleted event ends a deployment once the service no longer finds its site', async () => {
+  test('an event whose claim the service confirms ends the wait for the operation that it names', async () => {
     const siteId = fresh('a');
     const run = await world.belay.start({ siteIds: [siteId], deploy: RARE });
     await eventually('the wait', async () => (await run.status()).waiting?.kind === 'deployment');
@@ -217,22 +85,23 @@ describe('events', { concurrency: 8 }, () => {
     const event = await deliver('resource.deleted', { site_id: siteId });
     const result = await resultOf(run);
     assert.deepEqual([result.outcome, result.error?.type], ['unknown', 'ResourceDeleted']);
-    assert.match(
-      result.error?.message ?? '',
-      new RegExp(`was deleted according to ${event}, and the service answers 404`),
-    );
+    assert.ok(result.error?.message.includes(`was deleted according to ${event}, and the service answers 404`));
+    assert.ok((await handled(event)).woken.includes(deploySiteId(siteId)));
   });
 
-  test('a deployment continues if its site is reported deleted but still has a status', async () => {
-    const siteId = fresh('a');
-    const run = await world.belay.start({ siteIds: [siteId], deploy: RARE });
-    const polls = await pollsOf(run);
-    await deliver('resource.deleted', { site_id: siteId });
-    await eventually('a hinted read', async () => (await run.status()).result.deployments[0]?.polls === polls + 1);
-    assert.equal((await run.status()).result.outcome, null);
-    world.sandbox.finish({ site: siteId }, 'completed');
-    await deliver('x', { site_id: siteId });
-    assert.equal((await run.result()).outcome, 'completed');
+  test('the memo of a record announces a foreign backup to the next run', async () => {
+    const serverId = fresh('s');
+    const backupId = backupOutside(world.sandbox, serverId);
+    const event = await deliver('backup.started', { server_id: serverId, backup_id: backupId }, 'mapped');
+    assert.equal((await handled(event)).shared, true);
+    await world.client.workflow.getHandle(sharedBackupId(serverId)).describe();
+    const run = await backUp(serverId);
+    await eventually('the adoption', async () => (await run.status()).result.backup?.backupId === backupId);
+    world.sandbox.finish({ server: serverId }, 'completed');
+    await deliver('backup.completed', { server_id: serverId });
+    const { backup } = await run.result();
+    assert.deepEqual([backup?.source, backup?.backupId, backup?.outcome], ['shared', backupId, 'completed']);
+    assert.equal(posts(world.sandbox, `/v1/servers/${serverId}/backups`).length, 0);
   });
 
   test('a flood of different events causes few signals and a bounded number of reads', async () => {
@@ -243,7 +112,7 @@ describe('events', { concurrency: 8 }, () => {
     const polls = async () => (await run.status()).result.backup?.polls ?? 0;
     const events: string[] = [];
     const batch = async () => {
-      const sent = Array.from({ length: 20 }, () => deliver('x', { server_id: serverId }));
+      const sent = Array.from({ length: 5 }, () => deliver('x', { server_id: serverId }));
       events.push(...(await Promise.all(sent)));
     };
     await eventually('all hinted reads', async () => (await batch(), await polls()) >= 2 * RARE.tries);
@@ -259,20 +128,4 @@ describe('events', { concurrency: 8 }, () => {
   });
 });
 
-test('an event that no run waits for is handled', async () => {
-  const result = await handled(await deliver('alert.fired', { message: 'disk full' }));
-  assert.deepEqual(result, { woken: [], shared: false, notified: [] });
-  const site = fresh('a');
-  const { woken } = await handled(await deliver('x', { site_id: site }));
-  assert.ok(!woken.includes(deploySiteId(site)));
-});
-
-replayLater('events', () => world.client, 31);
-
-/** Whether an event announced a backup of this server that the next run may adopt. */
-const isShared = (serverId: string): Promise<boolean> =>
-  world.client.workflow
-    .getHandle(sharedBackupId(serverId))
-    .describe()
-    .then(() => true)
-    .catch(() => false);
+replayLater('events', () => world.client, 50);

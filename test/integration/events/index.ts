@@ -1,12 +1,10 @@
 import './events.ts';
-import './event-rules.ts';
-import './event-queue.ts';
 import './event-flood.ts';
-import './late-events.ts';
 import './bad-deliveries.ts';
 import './webhooks.ts';
 import './webhook-rejections.ts';
 import './webhook-secrets.ts';
 import './notifications.ts';
-import './signal-limit.ts';
+import './notifier.ts';
+import './own-server.ts';
 import '../../support/replay-tests.ts';

@@ -51,4 +51,4 @@ function resultOf({ workflowId, outcome }: Run): unknown {
   return outcome.result === null ? undefined : payloads.fromPayload(outcome.result);
 }
 
-const memoOf = ({ memo }: Run) => mapFromPayloads(payloads, memo);
+export const memoOf = <T = Record<string, unknown>>({ memo }: Run) => mapFromPayloads(payloads, memo) as T;

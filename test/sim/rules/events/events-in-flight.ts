@@ -5,7 +5,7 @@ import { backupServerId, sharedBackupId } from '../../../../src/contract/ids/wor
 import { began, reads } from '../../../support/journal.ts';
 import { fresh } from '../../../support/fresh.ts';
 import { inVirtualTime, MOMENT_MS, type StackOptions, type VirtualStack } from '../../stack.ts';
-import { memoOf } from '../../temporal/lookups.ts';
+import { memoOf } from '../../temporal/client.ts';
 import type { Run } from '../../temporal/types.ts';
 import type { BackupRecord } from '../../../../src/contract/event.ts';
 import { latest, phaseOf } from '../runs/runs-that-wait.ts';

@@ -10,6 +10,7 @@ import { TIMING } from '../../../../src/contract/timing.ts';
 import { fresh } from '../../../support/fresh.ts';
 import { deliver, handled } from '../../deliver-event.ts';
 import { inVirtualTime, type VirtualStack } from '../../stack.ts';
+import { seededTape } from '../../tape.ts';
 import type { Run } from '../../temporal/types.ts';
 
 const CHANNELS = ['ops', 'team'];
@@ -186,7 +187,7 @@ describe('heartbeats', () => {
         }
         await until('the calls', () => world.notices.beats.length === runs.length);
       },
-      { seed: 1 },
+      { tape: seededTape(1) },
     ),
   );
 });

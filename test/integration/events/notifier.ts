@@ -1,0 +1,92 @@
+/** The requests to channels and heartbeats, without Temporal, and the addresses that they cannot be sent to. */
+import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { before, describe, test } from 'node:test';
+import { createNotifier, type Notifier } from '../../../src/activities/notifications/notifier.ts';
+import type { Configuration } from '../../../src/config/file/file-schema.ts';
+import type { Notification } from '../../../src/contract/notification.ts';
+import { literalService, type LiteralService } from '../../support/literal.ts';
+import { run } from '../../support/processes.ts';
+import { secretFile } from '../../support/receiver.ts';
+import { tempFolder } from '../../support/temporal.ts';
+import { TOKEN } from '../../support/world.ts';
+import { addressAt, CANARY } from './shared.ts';
+
+const NOTIFICATION: Notification = {
+  ...{ kind: 'event', id: 'event:panel:1', source: 'panel', verified: true, receivedAt: '' },
+  event: { kind: 'alert.fired', rawKind: null, serverId: null, siteId: null, backupId: null, at: null },
+};
+
+let chat: LiteralService;
+let notifier: Notifier;
+before(async () => {
+  chat = await literalService((request, response) => {
+    const target = request.url?.split('/')[1];
+    if (target === 'broken') return void request.socket.destroy();
+    response.writeHead(target === 'moved' ? 307 : target === 'failing' ? 500 : 200, { location: '/elsewhere' }).end();
+  });
+  const at = (target: string) => addressAt(chat, target);
+  const targets = { broken: await at('broken'), moved: await at('moved') };
+  const heartbeats = { night: await at('night') };
+  notifier = await createNotifier({ targets: { ...targets, failing: await at('failing') }, heartbeats }, (it) => it);
+});
+
+const notifierOf = (notify: Configuration['notify']) => createNotifier(notify, (result) => result);
+
+describe('a notifier', { concurrency: 8 }, () => {
+  for (const [channel, what, message] of [
+    ['broken', 'breaks the connection', 'cannot reach channel broken: UND_ERR_SOCKET'],
+    ['failing', 'answers 500', 'channel failing answered 500'],
+    ['moved', 'answers with a redirect', 'channel moved answered 307'],
+  ] as const) {
+    test(`a message to a channel that ${what} counts as not delivered, without its address`, async () => {
+      await assert.rejects(notifier.send({ channel, notification: NOTIFICATION }), { message });
+    });
+  }
+
+  test('a redirect of a channel is not followed', async () => {
+    await assert.rejects(notifier.send({ channel: 'moved', notification: NOTIFICATION }));
+    assert.ok(chat.requests.every((request) => !request.includes('elsewhere')));
+  });
+
+  test('a heartbeat is called once with POST, and one that is not configured is reported as unknown', async () => {
+    assert.deepEqual([await notifier.callHeartbeat('night'), await notifier.callHeartbeat('noon')], [true, false]);
+    assert.deepEqual(
+      chat.requests.filter((request) => request.includes('night')),
+      [`POST /night/${CANARY}`],
+    );
+  });
+
+  for (const address of [`https://user:pw@chat.example/${CANARY}`, `https://a.example/${CANARY}\nhttps://b.example`]) {
+    test(`an address that can never be called is rejected: ${address.replaceAll(/\n/g, ' and ')}`, async () => {
+      const rejected = notifierOf({ targets: { ops: await secretFile(address) } });
+      await assert.rejects(rejected, (error: Error) => error.name === 'ConfigError' && !error.message.includes(CANARY));
+    });
+  }
+
+  test('a missing or non-https address is rejected with one message that hides it', async () => {
+    const places = [
+      ['targets', { file: '/none' }, '/none cannot be read (ENOENT)'],
+      ['heartbeats', { env: 'OPS_URL' }, 'the variable OPS_URL is not set'],
+      ['targets', await secretFile(`http://chat.example/${CANARY}`), 'the address must begin with https://'],
+      ['heartbeats', await secretFile(CANARY), 'the address is not a URL'],
+    ] as const;
+    for (const [group, place, problem] of places) {
+      await assert.rejects(notifierOf({ [group]: { ops: place } }), ({ name, message }: Error) => {
+        const isOurs = name === 'ConfigError' && message.startsWith(`notify.${group}.ops: ${problem}`);
+        return isOurs && !message.includes(CANARY) && !message.includes('\n');
+      });
+    }
+  });
+
+  test('a missing or non-https address stops the worker with one message that hides it', async () => {
+    const BELAY_CONFIG = `${await tempFolder()}/belay.yaml`;
+    const ops = await secretFile(`http://chat.example/${CANARY}`);
+    writeFileSync(BELAY_CONFIG, JSON.stringify({ notify: { targets: { ops } } }));
+    const env = { BELAY_CONFIG, BELAY_API_URL: 'https://host', BELAY_API_TOKEN: TOKEN };
+    const { code, stdout, stderr } = await run(['worker'], env);
+    assert.deepEqual([code, stdout, stderr.split('\n').length], [2, '', 2], stderr);
+    assert.ok(stderr.startsWith('belay: notify.targets.ops: the address must begin with https://'), stderr);
+    assert.ok(!stderr.includes(CANARY), stderr);
+  });
+});
