@@ -48,3 +48,5 @@ export function killDescendants(pid: number): void {
     }
   }
 }
+
+export const commandOf = (pid: number) => readFileSync(`/proc/${pid}/cmdline`, 'utf8');

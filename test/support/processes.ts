@@ -1,4 +1,5 @@
 /** Runs `belay` as a process of the built program. */
+import assert from 'node:assert/strict';
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
@@ -6,6 +7,7 @@ import { fileURLToPath } from 'node:url';
 import type { RunResult } from '../../src/contract/run.ts';
 import { atEnd } from './at-end.ts';
 import { eventually } from './eventually.ts';
+import { commandOf, descendants } from './process-tree.ts';
 import { refuseStaleDist } from './stale-dist.ts';
 
 export const CLI = fileURLToPath(new URL('../../dist/cli.js', import.meta.url));
@@ -88,4 +90,14 @@ export async function startDev(env: Record<string, string>, ...args: string[]): 
     started.finished.then(({ code, stderr }) => Promise.reject(new Error(`belay dev ended with ${code}: ${stderr}`))),
   ])) as [string];
   return { ...started, ready: JSON.parse(line) as Dev['ready'] };
+}
+
+/** The processes that dev started, the Temporal server among them. */
+export function treeOf(dev: Dev): number[] {
+  const tree = descendants(dev.process.pid ?? 0);
+  assert.ok(
+    tree.some((pid) => commandOf(pid).includes('start-dev')),
+    'there is a Temporal server',
+  );
+  return tree;
 }

@@ -9,22 +9,10 @@ import { fileURLToPath } from 'node:url';
 import { startSandbox, type Sandbox } from '../../../src/sandbox/server.ts';
 import { atEnd } from '../../support/at-end.ts';
 import { runInProcess } from '../../support/in-process.ts';
-import { descendants, gone } from '../../support/process-tree.ts';
-import { startDev, type Dev } from '../../support/processes.ts';
+import { commandOf, descendants, gone } from '../../support/process-tree.ts';
+import { startDev, treeOf, type Dev, type Finished } from '../../support/processes.ts';
 import { tempFolder } from '../../support/temporal.ts';
 import { TOKEN } from '../../support/world.ts';
-
-/** The processes that dev started, the Temporal server among them. */
-async function treeOf(dev: Dev): Promise<number[]> {
-  const tree = descendants(dev.process.pid ?? 0);
-  assert.ok(
-    tree.some((pid) => commandOf(pid).includes('start-dev')),
-    'there is a Temporal server',
-  );
-  return tree;
-}
-
-const commandOf = (pid: number) => readFileSync(`/proc/${pid}/cmdline`, 'utf8');
 
 type Home = Record<'BELAY_HOME', string>;
 const newHome = async (): Promise<Home> => ({ BELAY_HOME: await tempFolder() });
@@ -35,53 +23,44 @@ const leaveRecord = ({ BELAY_HOME }: Home, pid: number, temporal: string) =>
 
 const PACE = ['--backup-interval', '1s', '--deploy-interval', '1s'];
 
-// Each group has folders and ports of its own. Within a group, one test continues where the other ended.
-describe('belay dev', { concurrency: 3 }, () => {
-  describe('two devs in two folders', { concurrency: 1 }, () => {
-    const ABSENT = '127.0.0.1:1';
-    let both: { home: Home; dev: Dev }[];
-    before(async () => {
-      const homes = [await newHome(), await newHome()] as const;
-      leaveRecord(homes[1], process.pid, ABSENT);
-      both = await Promise.all(homes.map(async (home) => ({ home, dev: await startDev(home) })));
-    });
-
-    // One of them has the default port, if that is free.
-    test('two concurrent dev processes have receivers on different ports', () => {
-      const [one, other] = both.map(({ dev }) => dev.ready.webhooks);
-      assert.ok(one && other && one !== other, `${one} and ${other}`);
-    });
-
-    test('dev ignores the record of a killed dev, even if another process has its PID now', () => {
-      assert.notEqual(both[1]?.dev.ready.temporal, ABSENT);
-    });
-
-    for (const [index, signal] of (['SIGTERM', 'SIGINT'] as const).entries()) {
-      test(`dev without a service starts the sandbox, and stops all its processes on ${signal}`, async () => {
-        const { dev, home } = both[index]!;
-        const tree = await treeOf(dev);
-        assert.equal((await runInProcess(['run', '--server', 's1', '--site', 'a1', ...PACE], home)).code, 0);
-        dev.process.kill(signal);
-        assert.equal((await dev.finished).code, 0);
-        await gone(tree);
-      });
-    }
+// Devs are expensive, so the groups start theirs at once and share them. Within a group, one test continues where the
+// other ended. Another dev without a service is in events-command.ts.
+describe('belay dev', { concurrency: 4 }, () => {
+  const ABSENT = '127.0.0.1:1';
+  let sandbox: Sandbox;
+  let served: { home: Home; dev: Dev };
+  let home: Home;
+  let inOneFolder: Dev[];
+  before(async () => {
+    const quick = { durationMs: 500 };
+    sandbox = await startSandbox({ token: TOKEN, defaults: { backup: quick, deployment: quick } });
+    atEnd(() => sandbox.close());
+    const ofServed = await newHome();
+    home = await newHome();
+    leaveRecord(ofServed, process.pid, ABSENT);
+    // The record of a killed dev makes no difference.
+    leaveRecord(home, 2 ** 22 + 1, 'x:1');
+    const service = { BELAY_API_URL: sandbox.url, BELAY_API_TOKEN: TOKEN };
+    const [dev, ...others] = await Promise.all([startDev({ ...ofServed, ...service }), startDev(home), startDev(home)]);
+    served = { home: ofServed, dev };
+    inOneFolder = others;
   });
 
   describe('devs in one folder', { concurrency: 1 }, () => {
-    let home: Home;
     let dev: Dev;
     let restarted: Promise<Dev>;
     let workflowId: string;
 
-    test('one of two concurrent starts of dev in the same folder is refused', async () => {
-      home = await newHome();
-      // The record of a killed dev makes no difference.
-      leaveRecord(home, 2 ** 22 + 1, 'x:1');
+    test('one of two concurrent starts of dev in the same folder is refused', () => {
       // The first line of the refused one is its error.
-      const both = await Promise.all([startDev(home), startDev(home)]);
-      assert.deepEqual(both.map(({ ready }) => 'temporal' in ready).sort(), [false, true]);
-      dev = both.find(({ ready }) => 'temporal' in ready)!;
+      assert.deepEqual(inOneFolder.map(({ ready }) => 'temporal' in ready).sort(), [false, true]);
+      dev = inOneFolder.find(({ ready }) => 'temporal' in ready)!;
+    });
+
+    // One of them has the default port, if that is free.
+    test('two concurrent dev processes have receivers on different ports', () => {
+      const [one, other] = [dev.ready.webhooks, served.dev.ready.webhooks];
+      assert.ok(one && other && one !== other, `${one} and ${other}`);
     });
 
     test('a second dev in the same folder is refused, and so is one whose port is in use', async () => {
@@ -97,7 +76,7 @@ describe('belay dev', { concurrency: 3 }, () => {
     test('the processes of dev end when dev is killed', async () => {
       const started = await runInProcess(['backup', '--server', 's1', '--detach', '--json'], home);
       workflowId = String(started.json().workflowId);
-      const tree = await treeOf(dev);
+      const tree = treeOf(dev);
       dev.process.kill('SIGKILL');
       await dev.finished;
       // At once: its server may still be ending.
@@ -114,7 +93,7 @@ describe('belay dev', { concurrency: 3 }, () => {
     });
 
     test('dev exits 7 and reports why when its Temporal server dies', async () => {
-      const tree = await treeOf(dev);
+      const tree = treeOf(dev);
       process.kill(
         tree.find((pid) => commandOf(pid).includes('start-dev') && !commandOf(pid).includes('guard'))!,
         'SIGKILL',
@@ -127,41 +106,46 @@ describe('belay dev', { concurrency: 3 }, () => {
   });
 
   describe('a dev with a service', { concurrency: 1 }, () => {
-    let sandbox: Sandbox;
-    let home: Home;
-    let dev: Dev;
-    before(async () => {
-      const quick = { durationMs: 500 };
-      sandbox = await startSandbox({ token: TOKEN, defaults: { backup: quick, deployment: quick } });
-      atEnd(() => sandbox.close());
-      home = await newHome();
-      dev = await startDev({ ...home, BELAY_API_URL: sandbox.url, BELAY_API_TOKEN: TOKEN });
+    let tree: number[];
+    let ended: Finished;
+
+    test('dev ignores the record of a killed dev, even if another process has its PID now', () => {
+      assert.notEqual(served.dev.ready.temporal, ABSENT);
     });
 
     test('dev prints all its addresses in one line of JSON', () => {
+      const { dev } = served;
       assert.deepEqual(Object.keys(dev.ready), ['temporal', 'ui', 'webhooks', 'service']);
       assert.equal(dev.ready.service, sandbox.url);
     });
 
     test('the token is in no file of BELAY_HOME, in no output, and in no arguments or environment of a child process', async () => {
+      const { dev, home: own } = served;
       const args = ['run', '--server', 's1', '--site', 'a1', ...PACE, '--json'];
-      const good = await runInProcess(args, home);
+      const good = await runInProcess(args, own);
       sandbox.setToken('another');
-      const refused = await runInProcess(args, home);
+      const refused = await runInProcess(args, own);
       assert.deepEqual([good.code, refused.code], [0, 6]);
-      for (const pid of await treeOf(dev)) {
+      tree = treeOf(dev);
+      for (const pid of tree) {
         for (const file of ['cmdline', 'environ']) {
           assert.ok(!readFileSync(`/proc/${pid}/${file}`, 'latin1').includes(TOKEN), `${file} of ${commandOf(pid)}`);
         }
       }
       dev.process.kill('SIGTERM');
-      const { stdout, stderr } = await dev.finished;
+      ended = await dev.finished;
+      const { stdout, stderr } = ended;
       for (const text of [stdout, stderr, good.stdout, good.stderr, refused.stdout, refused.stderr])
         assert.ok(!text.includes(TOKEN));
-      for (const name of await readdir(home.BELAY_HOME)) {
-        const text = await readFile(join(home.BELAY_HOME, name), 'latin1');
+      for (const name of await readdir(own.BELAY_HOME)) {
+        const text = await readFile(join(own.BELAY_HOME, name), 'latin1');
         assert.ok(!text.includes(TOKEN), `${name} holds the token`);
       }
+    });
+
+    test('dev with a service stops all its processes on SIGTERM', async () => {
+      assert.equal(ended.code, 0);
+      await gone(tree);
     });
   });
 

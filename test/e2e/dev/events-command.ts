@@ -7,7 +7,8 @@ import type { EventInput, ServiceEvent } from '../../../src/contract/event.ts';
 import type { ReceivedEvent } from '../../../src/starter.ts';
 import { eventually } from '../../support/eventually.ts';
 import { runInProcess } from '../../support/in-process.ts';
-import { startDev, type Dev, type Finished } from '../../support/processes.ts';
+import { gone } from '../../support/process-tree.ts';
+import { startDev, treeOf, type Dev, type Finished } from '../../support/processes.ts';
 import { tempFolder } from '../../support/temporal.ts';
 
 /** Describes a panel whose bodies have no likely names. */
@@ -248,4 +249,13 @@ describe('belay events', { concurrency: 6 }, () => {
     assert.deepEqual([code, stdout], [2, '']);
     assert.match(stderr, /^belay: .*nobody.*\n$/);
   });
+});
+
+test('dev without a service starts the sandbox, and stops all its processes on SIGINT', async () => {
+  const { dev, ran } = await place;
+  assert.deepEqual([ran.outcome, ran.service], ['completed', dev.ready.service]);
+  const tree = treeOf(dev);
+  dev.process.kill('SIGINT');
+  assert.equal((await dev.finished).code, 0);
+  await gone(tree);
 });
