@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { replayAll, replays, simulateAll } from './replay.ts';
 
 /** Suites whose histories drive the simulator as well. Together they have every shape that it plays. */
-const SIMULATED = ['locks', 'runs', 'evidence', 'ends of POSTs', 'lost workers', 'rollouts'];
+const SIMULATED = ['locks', 'runs', 'evidence', 'ends of POSTs', 'lost, stalled and unfit workers', 'rollouts'];
 
 for (const replay of replays) {
   let histories: Awaited<ReturnType<typeof replayAll>> = [];

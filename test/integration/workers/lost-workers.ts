@@ -16,15 +16,22 @@ before(async () => {
 });
 
 const SLOW = { ...ANSWERED_LATE, delayMs: 7_000 };
+/** Reads count as interrupted after it, whether another worker then starts quickly or not. */
+const INTERRUPTION_MS = 7_000;
 
-/** Their POSTs are under way when their worker ends, and another worker continues. */
-async function losing(signal: NodeJS.Signals, ...starts: ((belay: Belay) => Promise<around.Operation>)[]) {
+/** Their POSTs are under way when their worker ends, and after a pause another worker continues. */
+async function losing(
+  signal: NodeJS.Signals,
+  pauseMs: number,
+  ...starts: ((belay: Belay) => Promise<around.Operation>)[]
+) {
   const { queue, worker, belay } = await place();
   const operations = await Promise.all(starts.map((start) => start(belay)));
   await Promise.all(operations.map((operation) => sent(operation)));
   worker.process.kill(signal);
   // A killed worker has gone before another one starts. One that stops may meet it.
   if (signal === 'SIGKILL') await worker.finished;
+  await sleep(pauseMs);
   await another(queue);
   return { operations, worker };
 }
@@ -33,14 +40,17 @@ async function losing(signal: NodeJS.Signals, ...starts: ((belay: Belay) => Prom
 const killed = once(() =>
   losing(
     'SIGKILL',
+    INTERRUPTION_MS,
     (belay) => deploy(belay, SLOW),
     (belay) => backUp(belay, SLOW),
     (belay) => backUp(belay, WITHOUT_EFFECT),
+    (belay) => deploy(belay, WITHOUT_EFFECT),
   ),
 );
 const stopped = once(() =>
   losing(
     'SIGTERM',
+    0,
     (belay) => deploy(belay, ANSWERED_LATE),
     (belay) => backUp(belay, ANSWERED_LATE),
   ),
@@ -60,12 +70,7 @@ describe('a worker lost around a POST', { concurrency: 5 }, () => {
   });
 
   test('a deployment POST without effect ends unknown if its worker is killed and reads are interrupted', async () => {
-    const { queue, worker, belay } = await place();
-    const operation = await deploy(belay, WITHOUT_EFFECT);
-    await sent(operation);
-    await kill(worker);
-    await sleep(7_000);
-    await another(queue);
+    const operation = (await killed()).operations[3]!;
     const unknown = { outcome: 'unknown', trigger: { ...FOUND, reconciledBy: null }, effects: 0 };
     assert.match(await assertEnd(operation, unknown), /the status was not read for a while/);
   });
@@ -98,4 +103,5 @@ test('the token is in no history, log, file or error of these tests', async () =
   assertNowhere(TOKEN, await around.whatIsLeft(), 'polling');
 });
 
-replayLater('lost workers', () => world.client, 6);
+// With those of the other suites, which are on the same server.
+replayLater('lost, stalled and unfit workers', () => world.client, 12);

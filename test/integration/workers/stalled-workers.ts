@@ -6,12 +6,11 @@ import { awaitedForMs } from '../../../src/client/lookups/awaited-for.ts';
 import * as around from '../../support/around-post.ts';
 import { resultOf } from '../../support/outcome.ts';
 import { eventually } from '../../support/eventually.ts';
-import { replayLater } from '../../support/replay.ts';
 import { assertNowhere } from '../../support/token.ts';
-import { TOKEN, type TestStack } from '../../support/world.ts';
+import { TOKEN } from '../../support/world.ts';
 
 const { another, ANSWERED, ANSWERED_LATE, assertEnd, backUp, deploy, FOUND, givenToStopped, kill, ONCE } = around;
-const { once, pending, place, postEvents, RESENT, sent, takePost, watchedOnly } = around;
+const { once, pending, postEvents, RESENT, sent, takePost, watchedOnly } = around;
 
 const HOUR_MS = 3_600_000;
 
@@ -38,9 +37,23 @@ async function restored(clock: keyof typeof WORKERS) {
   return { worker, belay };
 }
 
+/** A deployment whose worker stops for a moment after it sent its POST. */
+const stoppedForAMoment = once(async () => {
+  const { worker, belay } = await restored('right');
+  const operation = await deploy(belay, { ...ANSWERED_LATE, delayMs: 7_000 });
+  await sent(operation);
+  // Four seconds between heartbeats, the first after one, would leave the next one to the time of the stall.
+  await sleep(4_200);
+  worker.process.kill('SIGSTOP');
+  await sleep(2_200);
+  worker.process.kill('SIGCONT');
+  return { operation, worker, belay };
+});
+
 /** A deployment and a backup whose worker stops after it sent their POSTs, until they have timed out. */
 const stoppedAfterSending = once(async () => {
-  const { worker, belay } = await place();
+  const { operation, worker, belay } = await stoppedForAMoment();
+  await resultOf(operation.run);
   const operations = await Promise.all([deploy(belay, ANSWERED_LATE), backUp(belay, ANSWERED_LATE)]);
   await Promise.all(operations.map((operation) => sent(operation)));
   worker.process.kill('SIGSTOP');
@@ -49,10 +62,7 @@ const stoppedAfterSending = once(async () => {
   return operations;
 });
 
-let world: TestStack;
-before(async () => {
-  world = await around.startTestTemporal();
-});
+before(() => around.startTestTemporal());
 
 // Most of them wait, so they run at once.
 describe('a worker stalled or absent around a POST', { concurrency: 5 }, () => {
@@ -77,14 +87,7 @@ describe('a worker stalled or absent around a POST', { concurrency: 5 }, () => {
   }
 
   test('a deployment POST is not ambiguous if its worker stalls for a moment while the service takes its time', async () => {
-    const { worker, belay } = await restored('right');
-    const operation = await deploy(belay, { ...ANSWERED_LATE, delayMs: 7_000 });
-    await sent(operation);
-    // Four seconds between heartbeats, the first after one, would leave the next one to the time of the stall.
-    await sleep(4_200);
-    worker.process.kill('SIGSTOP');
-    await sleep(2_200);
-    worker.process.kill('SIGCONT');
+    const { operation } = await stoppedForAMoment();
     await assertEnd(operation, { trigger: ONCE, effects: 1 });
   });
 
@@ -106,14 +109,15 @@ describe('a worker stalled or absent around a POST', { concurrency: 5 }, () => {
   }
 
   test('the age of a POST is that by the clock of Temporal, until Temporal no longer waits', async () => {
+    const { client } = await around.startTestTemporal();
     const { operation, queue } = await watchedOnly();
     const activity = await takePost(queue);
-    const [first, second] = [await awaitedForMs(world.client, activity), await awaitedForMs(world.client, activity)];
+    const [first, second] = [await awaitedForMs(client, activity), await awaitedForMs(client, activity)];
     const { lastHeartbeatTime } = (await pending(operation))!;
     assert.ok(first !== null && second !== null && 0 <= first && first <= second, `${first} ms, then ${second} ms`);
     assert.equal(second, tsToMs(lastHeartbeatTime) - activity.scheduledMs);
     await timedOut(operation);
-    assert.equal(await awaitedForMs(world.client, activity), null);
+    assert.equal(await awaitedForMs(client, activity), null);
     await another(queue);
     await assertEnd(operation, { trigger: RESENT, effects: 1, sent: 1 });
   });
@@ -133,5 +137,3 @@ describe('a worker stalled or absent around a POST', { concurrency: 5 }, () => {
 test('the token is in no history, log, file or error of these tests', async () => {
   assertNowhere(TOKEN, await around.whatIsLeft(), 'polling');
 });
-
-replayLater('stalled workers', () => world.client, 6);

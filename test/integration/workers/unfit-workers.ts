@@ -5,12 +5,13 @@ import { before, describe, test } from 'node:test';
 import { deploySiteId } from '../../../src/contract/ids/workflow-ids.ts';
 import { startSandbox, type Sandbox } from '../../../src/sandbox/server.ts';
 import type { Belay, Run } from '../../../src/starter.ts';
-import { another, postEvents, startTestTemporal, workerProcess } from '../../support/around-post.ts';
+import { once, postEvents, startTestTemporal, workerProcess } from '../../support/around-post.ts';
 import { atEnd } from '../../support/at-end.ts';
 import { cutBySignal } from '../../support/cut-egress.ts';
 import { eventually } from '../../support/eventually.ts';
 import { began } from '../../support/journal.ts';
 import { resultOf } from '../../support/outcome.ts';
+import type { Started as Process } from '../../support/processes.ts';
 import { COMPLETED, FAILED, siteAfter } from '../../support/sites.ts';
 import { tempFolder } from '../../support/temporal.ts';
 import { addWorker, belayOn, fresh, TOKEN, type TestStack } from '../../support/world.ts';
@@ -23,10 +24,25 @@ before(async () => {
   world = await startTestTemporal();
 });
 
-async function ownSandbox(): Promise<Sandbox> {
+/** Two good workers, for all tests: a process is needed only for what spoils one. These cost a third of it. */
+const goodWorkers = once(async () => {
+  const queue = fresh('queue');
   const sandbox = await startSandbox({ token: TOKEN, defaults: { backup: { durationMs: 3_000 } } });
   atEnd(() => sandbox.close());
-  return sandbox;
+  const current = { token: TOKEN };
+  const token = () => Promise.resolve(current.token);
+  for (let good = 0; good < 2; good += 1) await addWorker(world, queue, sandbox.url, {}, { token });
+  const setToken = (next: string) => {
+    current.token = next;
+    sandbox.setToken(next);
+  };
+  return { queue, sandbox, setToken };
+});
+
+/** It takes part until its test is over. */
+async function stop(worker: Process): Promise<void> {
+  worker.process.kill('SIGTERM');
+  await worker.finished;
 }
 
 interface Started {
@@ -60,41 +76,32 @@ async function assertAllCompleted(queue: string, sandbox: Sandbox, spoil: () => 
 
 describe('a worker that is unfit', { concurrency: 1 }, () => {
   test('beside two good workers, one without egress spoils none of twenty runs', async () => {
-    const [queue, sandbox] = [fresh('queue'), await ownSandbox()];
+    const { queue, sandbox } = await goodWorkers();
     const env = { BELAY_API_URL: sandbox.url };
     const bad = await workerProcess(queue, { ...env, ...cutBySignal(sandbox.url) });
-    // A process is needed only for what spoils one. These cost a third of it.
-    for (let good = 0; good < 2; good += 1) await addWorker(world, queue, sandbox.url);
     await assertAllCompleted(queue, sandbox, async () => void bad.process.kill('SIGUSR2'));
     await eventually('its rest', () => bad.output.stderr.includes('takes no activities'));
+    await stop(bad);
   });
 
   test('beside two good workers, one with a stale token spoils none of twenty runs', async () => {
-    const [queue, sandbox, folder] = [fresh('queue'), await ownSandbox(), await tempFolder()];
-    const file = join(folder, 'stale');
+    const { queue, sandbox, setToken } = await goodWorkers();
+    const file = join(await tempFolder(), 'stale');
     await writeFile(file, TOKEN);
     const env = { BELAY_API_URL: sandbox.url, BELAY_API_TOKEN: '', BELAY_API_TOKEN_FILE: file };
-    const { output } = await workerProcess(queue, env);
-    let current = TOKEN;
-    const token = () => Promise.resolve(current);
-    for (let good = 0; good < 2; good += 1) await addWorker(world, queue, sandbox.url, {}, { token });
-    await assertAllCompleted(queue, sandbox, async () => {
-      current = 'canary-of-tomorrow';
-      sandbox.setToken(current);
-      return Promise.resolve();
-    });
-    await eventually('its rest', () => output.stderr.includes('takes no activities'));
-    await writeFile(file, current);
-    await eventually('the end of its rest', () => output.stderr.includes('takes activities again'));
+    const bad = await workerProcess(queue, env);
+    await assertAllCompleted(queue, sandbox, async () => setToken('canary-of-tomorrow'));
+    await eventually('its rest', () => bad.output.stderr.includes('takes no activities'));
+    await writeFile(file, 'canary-of-tomorrow');
+    await eventually('the end of its rest', () => bad.output.stderr.includes('takes activities again'));
+    await stop(bad);
   });
 
   test('a POST that is refused to one worker is made by another', async () => {
-    const queue = fresh('queue');
-    await another(queue);
-    await another(queue);
+    const { queue, sandbox } = await goodWorkers();
     const belay = await belayOn(world, queue);
-    const siteId = siteAfter(world.sandbox, FAILED, COMPLETED);
-    world.sandbox.fault({ route: 'deploy', target: siteId, answer: { kind: 'status', code: 401 } });
+    const siteId = siteAfter(sandbox, FAILED, COMPLETED);
+    sandbox.fault({ route: 'deploy', target: siteId, answer: { kind: 'status', code: 401 } });
     const { outcome, error } = await resultOf(await belay.start({ siteIds: [siteId], deploy: PACE }));
     assert.equal(outcome, 'completed', error?.message);
     const { events, isOfPost } = await postEvents(deploySiteId(siteId));
