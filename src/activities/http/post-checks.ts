@@ -11,7 +11,7 @@ import type { RefusedPosts } from './refused-posts.ts';
 import { restingMessage, type Rest } from './worker-rest.ts';
 import { startStopwatch, type Clocks } from './stopwatch.ts';
 
-interface ActivityInProgress {
+export interface ActivityInProgress {
   taskToken: Uint8Array;
   workflowId: string;
   runId: string;

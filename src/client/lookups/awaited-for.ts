@@ -7,10 +7,8 @@ import {
   type Client,
 } from '@temporalio/client';
 import { optionalTsToMs } from '@temporalio/common/lib/time.js';
-import type { ActivityDeps } from '../../activities/deps.ts';
+import type { ActivityInProgress } from '../../activities/http/post-checks.ts';
 import { TIMING } from '../../contract/timing.ts';
-
-type ActivityInProgress = Parameters<ActivityDeps['awaitedForMs']>[0];
 
 const GIVEN_UP = [ActivityNotFoundError, ActivityCancelledError, ActivityPausedError, ActivityResetError];
 
