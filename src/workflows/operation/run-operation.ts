@@ -63,7 +63,9 @@ export async function runOperation<R extends BackupResult | DeploymentResult>(
     if ('error' in result) result.error = conclusion.error;
     operation.setWaiting(null);
     operation.setPhase('done');
-    await lock.release('serverId' in result ? { service: input.service, result, error: conclusion.error } : null);
+    // Without a backup there is nothing to share: a run that holds the lock by then puts these waiters in its queue.
+    const isShared = 'serverId' in result && result.backupId !== null;
+    await lock.release(isShared ? { service: input.service, result, error: conclusion.error } : null);
     await condition(allHandlersFinished);
     return resultOrFailure(result, conclusion.error);
   });

@@ -1,9 +1,12 @@
 /** Runs that need a backup of one server: they share it, reuse it or use a given one. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { defaultPayloadConverter as payloads } from '@temporalio/common';
+import type { LockReleased } from '../../../../src/contract/operation.ts';
 import { TIMING } from '../../../../src/contract/timing.ts';
 import { fresh } from '../../../support/fresh.ts';
 import { began } from '../../../support/journal.ts';
+import { eventsOf } from '../../inspect.ts';
 import { inVirtualTime } from '../../stack.ts';
 import { held, AT_ONCE_MS, outcomes, queueOf } from './held-locks.ts';
 
@@ -105,6 +108,24 @@ describe('shared backups', () => {
       const ends = await outcomes(stack, [lock.holder, ...waiting]);
       assert.deepEqual(ends, ['unknown', 'completed', 'completed', 'completed']);
       assert.equal(lock.begun(), 2);
+    }),
+  );
+
+  test(
+    'a holder that made no backup offers none with the lock',
+    inVirtualTime(async (stack) => {
+      const { sandbox, start, until } = stack;
+      const serverId = fresh('s');
+      sandbox.fault({
+        route: 'create-backup',
+        target: serverId,
+        answer: { kind: 'status', code: 422 },
+        delayMs: 5_000,
+      });
+      const [first, second] = [start({ serverId, siteIds: [] }), start({ serverId, siteIds: [] })];
+      const released = await until('the release', () => eventsOf(second, 'signaled')[0]);
+      assert.equal(payloads.fromPayload<LockReleased>(released.input[0]!).backup, null);
+      assert.deepEqual(await outcomes(stack, [first, second]), ['not_started', 'completed']);
     }),
   );
 
