@@ -6,6 +6,7 @@ import { createState } from '../../src/sandbox/hosting/state.ts';
 import type { Done } from '../model/record.ts';
 import { createClock, type Clock } from './clock.ts';
 import { createNotices, type Notices } from './notices.ts';
+import { OPEN, type Gate } from './temporal/gate.ts';
 import { createProcess } from './worker/process.ts';
 import type { Sandboxes } from './core/sdk.ts';
 import type { ActivityTask } from './temporal/activities.ts';
@@ -65,10 +66,12 @@ export interface WorldOptions {
   statuses?: WorkerInfo['statuses'];
   /** Where their configuration has notifications sent. */
   notify?: WorkerInfo['notify'];
+  /** What a test holds back. */
+  gate?: Gate;
 }
 
 export function createWorld(sandboxes: Sandboxes, tape: Tape, options: WorldOptions): World {
-  const { statuses, notify } = options;
+  const { statuses, notify, gate = OPEN } = options;
   const clock = createClock(START_MS, () => sandboxes.settled());
   const findings: string[] = [];
   const seen = new Set<Situation>();
@@ -81,7 +84,7 @@ export function createWorld(sandboxes: Sandboxes, tape: Tape, options: WorldOpti
     isFailing: false,
   };
   const notices = createNotices();
-  const server = createServer(clock, tape, { offerWorkflow, offerActivity });
+  const server = createServer(clock, tape, { offerWorkflow, offerActivity, beforeChild });
   const world: World = {
     clock,
     server,
@@ -176,21 +179,29 @@ export function createWorld(sandboxes: Sandboxes, tape: Tape, options: WorldOpti
   }
 
   function offerWorkflow(run: Run, only: string | null): void {
-    clock.after(0, function offer() {
+    clock.after(0, () => gate.pass({ kind: 'task', run }, offer));
+
+    function offer(): void {
       if (run.task === null || run.task.startedId !== null || run.stickyTo !== only) return;
       const able = only === null ? workers : workers.filter(({ name }) => name === only);
       if (server.isUp && able.length > 0) able[tape.choose('worker', able.length)]!.takeWorkflow(run);
       else clock.after(POLL_MS, offer);
-    });
+    }
   }
 
   function offerActivity(task: ActivityTask): void {
-    clock.after(0, function offer() {
+    clock.after(0, () => gate.pass({ kind: 'activity', run: task.run, type: task.type }, offer));
+
+    function offer(): void {
       if (!server.activities.isAwaited(task)) return;
       const able = workers.filter((worker) => worker.takesActivities());
       if (server.isUp && able.length > 0) able[tape.choose('worker', able.length)]!.takeActivity(task);
       else clock.after(POLL_MS, offer);
-    });
+    }
+  }
+
+  function beforeChild(run: Run, { workflowId }: { workflowId: string }, start: () => void): void {
+    gate.pass({ kind: 'child', run, workflowId }, start);
   }
 }
 

@@ -73,14 +73,14 @@ export const BROKEN_RULES: readonly BrokenRule[] = [
   calmLock(
     'noneForgotten',
     'a waiter that leaves forwards what it inherited',
-    "mail' = forwarded(mail, inherited.get(r), NONE)",
+    "mail' = forwarded(mail, r, inherited.get(r), NONE)",
     "mail' = mail",
   ),
   calmLock('noneForgotten', 'a release carries the rest of the queue', '.joinTo(heir, behind)', ''),
   calmLock(
     'noneForgotten',
     'a run forwards a release that comes late',
-    'else forwarded(mail.set(r, NO_MAIL), it.waiters, it.backup),\n      phase',
+    'else forwarded(mail.set(r, NO_MAIL), r, it.waiters, it.backup),\n      phase',
     'else mail.set(r, NO_MAIL),\n      phase',
   ),
   calmLock(
@@ -112,6 +112,6 @@ export const BROKEN_RULES: readonly BrokenRule[] = [
     'a cancelled run leaves its backup running',
     "cancelled' = cancelled.union(Set(r)),\n    sameHolder,",
     "cancelled' = cancelled.union(Set(r)),\n    holder' = NONE, operations' = operations.exclude(Set(r)), isReleasing' = isReleasing,\n" +
-      "    signalled' = signalled, taken' = taken, closed' = closed,",
+      "    last' = last, conclusion' = conclusion, signalled' = signalled, taken' = taken, closed' = closed,",
   ),
 ];

@@ -3,6 +3,7 @@ import { execFile, execFileSync } from 'node:child_process';
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import type { Replay } from './replays.ts';
 import type { Simulation } from './simulations.ts';
 
 export const SPEC = fileURLToPath(new URL('../../docs/spec/', import.meta.url));
@@ -42,6 +43,18 @@ export async function simulate(path: string, simulation: Simulation, traces: num
   if (!isOk && violated.length === 0) throw new Error(`quint failed for ${main}: ${output.slice(-2_000)}`);
   const reached = [...output.matchAll(/^(\w+) was witnessed in (\d+) trace/gm)];
   return { violated, reached: new Map(reached.map(([, name = '', count]) => [name, Number(count)])) };
+}
+
+/** Writes traces, with the action that led to each state, to a folder. @throws Error if Quint fails */
+export async function drawTraces({ file, main, steps, traces }: Replay, folder: string): Promise<void> {
+  const out = join(folder, '{seq}.itf.json');
+  const options = { main, step: 'replayed', backend: 'typescript', seed: SEED, 'max-steps': steps };
+  const counts = { 'max-samples': traces, 'n-traces': traces, 'out-itf': out, verbosity: 1 };
+  const { isOk, output } = await quint([
+    ...['run', join(SPEC, file), '--mbt'],
+    ...Object.entries({ ...options, ...counts }).flatMap(([name, value]) => [`--${name}`, String(value)]),
+  ]);
+  if (!isOk) throw new Error(`quint drew no traces of ${main}: ${output.slice(-2_000)}`);
 }
 
 async function quint(args: readonly string[]): Promise<{ isOk: boolean; output: string }> {

@@ -1,6 +1,6 @@
 /**
- * `npm run spec`: checks the types of the modules in docs/spec, simulates them, and expects each broken rule to violate
- * its invariant. Seeds are fixed, so every run gives the same result.
+ * `npm run spec`: checks the types of the modules in docs/spec, simulates them, replays traces of them with the
+ * workflows, and expects each broken rule to violate its invariant. Seeds are fixed, so every run gives the same result.
  */
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { availableParallelism, tmpdir } from 'node:os';
@@ -8,7 +8,9 @@ import { join } from 'node:path';
 import pMap from 'p-map';
 import { changed } from '../mutants/mutant.ts';
 import { BROKEN_RULES, type BrokenRule } from './broken-rules.ts';
+import { checkReplay } from './check-replay.ts';
 import { installQuint, simulate, SPEC, typeErrors } from './quint.ts';
+import { REPLAYS } from './replays.ts';
 import { SIMULATIONS, type Simulation } from './simulations.ts';
 
 /** A broken rule ends with the first violation. */
@@ -57,6 +59,7 @@ installQuint();
 const files = [...new Set(SIMULATIONS.map(({ file }) => file))];
 const checks = [
   ...files.map((file) => () => checkTypes(file)),
+  ...REPLAYS.map((replay) => () => checkReplay(replay, say)),
   ...SIMULATIONS.map((simulation) => () => checkSimulation(simulation)),
   ...BROKEN_RULES.map((rule) => () => checkBrokenRule(rule)),
 ];

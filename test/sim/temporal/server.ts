@@ -174,7 +174,7 @@ export function createServer(clock: Clock, tape: Tape, matching: Matching): Serv
         server.activities.schedule(run, { ...command, scheduledId: id });
         return;
       case 'childInitiated':
-        soon(() => startChild(run, { ...command, initiatedId: id }));
+        soon(() => matching.beforeChild(run, command, () => startChild(run, { ...command, initiatedId: id })));
         return;
       case 'childCancelRequested':
         soon(() => {
@@ -187,7 +187,9 @@ export function createServer(clock: Clock, tape: Tape, matching: Matching): Serv
       case 'signalInitiated':
         soon(() => {
           const { seq, target: to, signal: name, input } = command;
-          const sent = signal(to.runId === '' ? { workflowId: to.workflowId } : to, name, input);
+          // Temporal does not find the sender itself.
+          const isSelf = to.workflowId === run.workflowId;
+          const sent = isSelf ? 'absent' : signal(to.runId === '' ? { workflowId: to.workflowId } : to, name, input);
           add(run, { kind: 'signalSent', seq, initiatedId: id, problem: sent === 'delivered' ? null : sent });
         });
         return;

@@ -55,6 +55,8 @@ export interface Matching {
   /** @param worker the only one that may take it, or null for any */
   offerWorkflow(run: Run, worker: string | null): void;
   offerActivity(task: ActivityTask): void;
+  /** Starts the child, unless a test holds it back. */
+  beforeChild(run: Run, child: { workflowId: string }, start: () => void): void;
 }
 
 /**
