@@ -1,8 +1,13 @@
 /** What goes wrong and what an operator does, at moments that the tape draws. After one of them, nothing goes wrong. */
+import { defaultPayloadConverter as payloads } from '@temporalio/common';
+import { SIGNALS } from '../../src/contract/names.ts';
 import { isOperation, type Run } from './temporal/types.ts';
 import type { Started } from './record.ts';
 import type { Tape } from './tape.ts';
 import type { World } from './world.ts';
+
+const HINT = payloads.toPayload({ claim: null });
+const HINT_PAUSE_MS = 130;
 
 /** @param scale how long the scenario is @param started the runs so far, by their workflow ids */
 export function drawMishaps(world: World, tape: Tape, scale: number, started: ReadonlyMap<string, Started>): void {
@@ -41,4 +46,14 @@ export function drawMishaps(world: World, tape: Tape, scale: number, started: Re
   );
   onOne('terminate an operation', isOperation, (run) => server.terminate(run));
   clock.after(tape.choose('calm', 120) * 1_000 * scale, () => world.calm());
+  sometimes('hints', () => hintAll(1 + tape.choose('flood', 40)));
+
+  /** Events about all operations, many in a second. */
+  function hintAll(times: number): void {
+    if (times === 0) return;
+    if (server.isUp)
+      for (const { closedMs, workflowId } of server.runs.filter(isOperation))
+        if (closedMs === null) server.signal({ workflowId }, SIGNALS.hint, [HINT]);
+    clock.after(HINT_PAUSE_MS, () => hintAll(times - 1));
+  }
 }

@@ -48,6 +48,38 @@ const SIM_MUTANTS: Mutant[] = [
     changes: [change('workflows/polling/poll-until.ts', 'made += isTry ? 1 : 0;', 'made += 0;')],
   },
   {
+    rule: 'a read is made after the last try',
+    changes: [change('workflows/polling/poll-until.ts', 'if (made >= options.tries)', 'if (made > options.tries)')],
+  },
+  {
+    rule: 'hints lead to reads without a pause',
+    changes: [
+      change(
+        'workflows/polling/hints.ts',
+        '(pending ? Math.max(nowMs, lastMs + TIMING.poll.hintGapMs) : null)',
+        '(pending ? nowMs : null)',
+      ),
+    ],
+  },
+  {
+    rule: 'the last of a queue is served first',
+    changes: [change('workflows/lock/release.ts', 'next ??= queue.shift();', 'next ??= queue.pop();')],
+  },
+  {
+    rule: 'reads are counted twice',
+    changes: [change('workflows/polling/poller.ts', 'part.polls += 1;', 'part.polls += 2;')],
+  },
+  {
+    rule: 'a POST is sent however old it is',
+    changes: [
+      change(
+        'activities/http/post-checks.ts',
+        'Math.min(permitMs, sentWithinMs - askedAfterMs)',
+        'Math.min(permitMs, sentWithinMs)',
+      ),
+    ],
+  },
+  {
     rule: 'a replay takes another path',
     changes: [
       change(

@@ -6,6 +6,7 @@ import type { RunResult } from '../../../src/contract/run.ts';
 import type { HistoryEvent } from '../core/events.ts';
 import type { Play } from '../play.ts';
 import { isOperation, type Run } from '../temporal/types.ts';
+import { recordedReads } from './recorded-reads.ts';
 
 type Shows = (play: Play) => boolean;
 
@@ -30,6 +31,8 @@ const SITUATIONS: Record<string, Shows> = {
       payloads.fromPayload<LockReleased>(it.input[0]!).waiters.length > 0,
   ),
   'a message about a lock finds no one': inHistory((it) => it.kind === 'signalSent' && it.problem === 'absent'),
+  'a hint leads to a read': ({ world }) =>
+    world.server.runs.some((run) => recordedReads(run).some(({ isHinted }) => isHinted)),
   'a run is busy': inResult(({ error }) => error?.type === 'Busy'),
   'a lock is held by another run': inHistory((it) => it.kind === 'childRefused'),
   'a backup is shared': inResult(({ backup }) => backup?.source === 'shared'),

@@ -1,0 +1,138 @@
+/** Each check finds nothing in a play, and finds what is changed in it afterwards. S1, S3 and S8 are in sim.test.ts. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { defaultPayloadConverter as payloads, type Payload } from '@temporalio/common';
+import { deploySiteId } from '../../src/contract/ids/workflow-ids.ts';
+import { SIGNALS } from '../../src/contract/names.ts';
+import type { LockReleased } from '../../src/contract/operation.ts';
+import type { DeploymentResult } from '../../src/contract/run.ts';
+import type { ScriptPart } from '../../src/sandbox/hosting/script.ts';
+import { FAILED, siteAfter } from '../support/sites.ts';
+import { overtaken } from './checks/lock-order.ts';
+import { overlong, overread } from './checks/read-budgets.ts';
+import { unfounded } from './checks/reads-and-results.ts';
+import { inVirtualTime, type VirtualStack } from './stack.ts';
+import type { Run } from './temporal/types.ts';
+
+const TRIES = 4;
+const NEVER: ScriptPart = { ends: 'never' };
+const SLOW: ScriptPart = { durationMs: 8_000, ends: 'completed' };
+
+/** A deployment that is in progress for longer than all tries, and hints about it. */
+async function deploy(
+  { world, sandbox, start, result, until, signal }: VirtualStack,
+  script: ScriptPart = SLOW,
+): Promise<Run> {
+  const siteId = siteAfter(sandbox, FAILED, script);
+  const run = start({ siteIds: [siteId], deploy: { intervalMs: 5_000, tries: TRIES } });
+  const operation = await until('the operation', () => world.server.find(deploySiteId(siteId)));
+  for (let atMs = 100; atMs < 15_000; atMs += 100)
+    world.clock.after(atMs, () => {
+      if (operation.closedMs === null) signal(operation.workflowId, SIGNALS.hint);
+    });
+  await result(run);
+  return operation;
+}
+
+/** @returns whether it holds this text, which is another one now */
+function change(payload: Payload | null, from: RegExp, to: string): boolean {
+  const text = payload === null ? '' : JSON.stringify(payloads.fromPayload(payload));
+  if (!from.test(text)) return false;
+  Object.assign(payload!, payloads.toPayload(JSON.parse(text.replace(from, to))));
+  return true;
+}
+
+const summaries = ({ history }: Run): Payload[] =>
+  history.flatMap((event) => (event.kind === 'localActivity' && event.summary !== null ? [event.summary] : []));
+
+test('S4: a try that is made twice, and a read after the last try, are findings', () =>
+  inVirtualTime(async (stack) => {
+    const operation = await deploy(stack, NEVER);
+    assert.deepEqual(overread(stack.world), []);
+    const [second] = summaries(operation).filter((it) => change(it, /read 2 of 4/, 'read 1 of 4'));
+    assert.match(overread(stack.world).join('\n'), /^S4: deploy-site:\S+ made try 1 as answer 2$/m);
+    change(second!, /read 1 of 4/, 'read 4 of 4');
+    assert.match(
+      overread(stack.world).join('\n'),
+      /^S4: deploy-site:\S+ read the status \d+ times after its last try$/m,
+    );
+    change(second!, /read 4 of 4/, 'read 2 of 9');
+    assert.match(overread(stack.world).join('\n'), /^S4: deploy-site:\S+ has 9 tries, not 4$/m);
+  })());
+
+test('S4: more hinted reads than allowed, or two of them within a second, are findings', () =>
+  inVirtualTime(async (stack) => {
+    const operation = await deploy(stack, NEVER);
+    const hinted = summaries(operation).filter((it) => change(it, /hinted read/, 'hinted read'));
+    assert.ok(hinted.length > 5, `${hinted.length} hinted reads`);
+    assert.deepEqual(overread(stack.world), []);
+    for (const summary of summaries(operation)) change(summary, /(early )?read( . of 4)?/, 'hinted read');
+    const found = overread(stack.world).join('\n');
+    assert.match(found, /^S4: deploy-site:\S+ made hinted reads within a second$/m);
+    assert.match(found, /^S4: deploy-site:\S+ made \d+ hinted reads$/m);
+  })());
+
+test('S5: a lock that does not go to the run that has waited longest is a finding', () =>
+  inVirtualTime(async (stack) => {
+    const { world, sandbox, start, result, forward } = stack;
+    const siteId = siteAfter(sandbox, FAILED, SLOW, SLOW, SLOW);
+    const runs: Run[] = [];
+    for (let count = 0; count < 3; count += 1) {
+      runs.push(start({ siteIds: [siteId] }));
+      await forward(1_000);
+    }
+    for (const run of runs) await result(run);
+    assert.deepEqual(overtaken(world), []);
+    const release = world.server.runs
+      .flatMap(({ history }) => history)
+      .find((it) => it.kind === 'signalInitiated' && it.signal === SIGNALS.lockReleased);
+    assert.ok(release?.kind === 'signalInitiated');
+    const message = payloads.fromPayload<LockReleased>(release.input[0]!);
+    const [last] = message.waiters;
+    assert.equal(last?.runId, runs[2]!.runId);
+    Object.assign(release.target, { workflowId: last.workflowId, runId: last.runId });
+    const [, second] = runs;
+    assert.deepEqual(overtaken(world), [
+      `S5: ${deploySiteId(siteId)} passed ${deploySiteId(siteId)} to ${last.workflowId} before ${second!.workflowId}`,
+    ]);
+  })());
+
+test('S6: a history with more events, and more signals than its reads explain, is a finding', () =>
+  inVirtualTime(async (stack) => {
+    const operation = await deploy(stack);
+    assert.deepEqual(overlong(stack.world), []);
+    const { history } = operation;
+    operation.history = [...history, ...Array.from({ length: 1_000 }, () => history.at(-1)!)];
+    assert.match(
+      overlong(stack.world).join('\n'),
+      /^S6: deploy-site:\S+ has \d+ events for \d+ reads and \d+ signals$/m,
+    );
+    operation.history = Array.from({ length: 60_000 }, () => history[1]!);
+    operation.signals = 10_001;
+    const found = overlong(stack.world).join('\n');
+    assert.match(found, /^S6: deploy-site:\S+ has 60000 events$/m);
+    assert.match(found, /^S6: deploy-site:\S+ was sent 10001 signals$/m);
+  })());
+
+test('S7: a result that its reads do not show is a finding', () =>
+  inVirtualTime(async (stack) => {
+    const operation = await deploy(stack);
+    assert.deepEqual(unfounded(stack.world), []);
+    const reported = operation.outcome;
+    assert.ok(reported !== null && reported !== 'terminated' && 'result' in reported);
+    const result = payloads.fromPayload<DeploymentResult>(reported.result!);
+    assert.deepEqual([result.outcome, result.evidence], ['completed', 'transition']);
+    const found = (more: Partial<DeploymentResult>) => {
+      operation.outcome = { result: payloads.toPayload({ ...result, ...more }) };
+      return unfounded(stack.world).join('\n');
+    };
+    assert.match(found({ outcome: 'failed' }), /^S7: deploy-site:\S+ failed, and the last read is "completed"$/m);
+    assert.match(found({ polls: 99 }), /^S7: deploy-site:\S+ reports 99 polls, and \d+ reads were answered$/m);
+    assert.match(found({ lastStatus: 'failed' }), /reports "failed", and the last read is "completed"$/m);
+    assert.match(found({ acceptedAt: null }), /completed, and its request was not accepted$/m);
+    assert.match(found({ endedAt: result.startedAt }), /has times out of order$/m);
+    assert.match(found({ inProgressAt: null }), /was in progress: true, reports null$/m);
+    for (const evidence of ['identity', 'settled', null] as const)
+      assert.match(found({ evidence }), new RegExp(`reports evidence "${evidence}", which its reads do not show`));
+    assert.match(found({ polls: 99 }), /^S7: deploy:\S+ reports deploy-site:\S+ otherwise$/m);
+  })());

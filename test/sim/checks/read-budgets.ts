@@ -1,0 +1,72 @@
+/**
+ * S4: an operation counts its tries, reads nothing after the last one, and makes at most one hinted read per second.
+ * S6: its history stays in its budget. Pure.
+ */
+import { defaultPayloadConverter as payloads } from '@temporalio/common';
+import { HISTORY_BUDGET } from '../../../src/contract/history-budget.ts';
+import { isOperation, type Run } from '../temporal/types.ts';
+import type { World } from '../world.ts';
+import { recordedReads, type RecordedRead } from './recorded-reads.ts';
+
+const HINT_GAP_MS = 1_000;
+/** By Temporal, of one execution. */
+const SIGNAL_LIMIT = 10_000;
+const EVENTS_PER_SIGNAL = 4;
+/** Events of an operation besides its reads and signals: its requests, its release, and tasks that were lost. */
+const OTHER_EVENTS = 200;
+
+export function overread({ server: { runs } }: Pick<World, 'server'>): string[] {
+  return runs.filter(isOperation).flatMap((run) => {
+    const reads = recordedReads(run);
+    const problems = [...tryProblems(run, reads), ...hintProblems(run, reads)];
+    return problems.map((problem) => `S4: ${run.workflowId} ${problem}`);
+  });
+}
+
+const triesOf = ({ history: [started] }: Run): number =>
+  started?.kind === 'started' ? payloads.fromPayload<{ tries: number }>(started.input[0]!).tries : 0;
+
+function tryProblems(run: Run, reads: RecordedRead[]): string[] {
+  const tries = Math.max(1, triesOf(run));
+  const waited = reads.filter(({ stage }) => stage === 'wait');
+  const answered = waited.flatMap(({ attempt, answer, id }) =>
+    attempt !== null && answer?.ok ? [{ ...attempt, id }] : [],
+  );
+  const last = answered.find(({ number }) => number === tries);
+  const after = last === undefined ? [] : waited.filter(({ id }) => id > last.id);
+  return [
+    ...answered.flatMap(({ number }, index) =>
+      number === index + 1 ? [] : [`made try ${number} as answer ${index + 1}`],
+    ),
+    ...waited.flatMap(({ attempt }) =>
+      attempt === null || attempt.of === tries ? [] : [`has ${attempt.of} tries, not ${tries}`],
+    ),
+    ...(after.length > 0 ? [`read the status ${after.length} times after its last try`] : []),
+  ];
+}
+
+function hintProblems(run: Run, reads: RecordedRead[]): string[] {
+  const hinted = reads.filter(({ isHinted, isSecond }) => isHinted && !isSecond);
+  const most = Math.min(2 * triesOf(run), HISTORY_BUDGET.maxHintedReads);
+  const dense = hinted.some((first, index) =>
+    hinted.slice(index + 1).some(({ began }, more) => began.toMs - first.began.fromMs < (more + 1) * HINT_GAP_MS),
+  );
+  return [
+    ...(dense ? ['made hinted reads within a second'] : []),
+    ...(hinted.length > most ? [`made ${hinted.length} hinted reads`] : []),
+  ];
+}
+
+export function overlong({ server: { runs } }: Pick<World, 'server'>): string[] {
+  return runs.flatMap((run) => {
+    const { workflowId, history, signals } = run;
+    const found = history.length > HISTORY_BUDGET.maxEvents ? [`S6: ${workflowId} has ${history.length} events`] : [];
+    if (signals > SIGNAL_LIMIT) found.push(`S6: ${workflowId} was sent ${signals} signals`);
+    if (!isOperation(run)) return found;
+    const reads = recordedReads(run).filter(({ isSecond }) => !isSecond).length;
+    const budget = HISTORY_BUDGET.eventsPerRead * reads + EVENTS_PER_SIGNAL * signals + OTHER_EVENTS;
+    if (history.length > budget)
+      found.push(`S6: ${workflowId} has ${history.length} events for ${reads} reads and ${signals} signals`);
+    return found;
+  });
+}

@@ -1,0 +1,98 @@
+/**
+ * S7: what an operation reports follows from the reads in its history. Written from the documentation of evidence, not
+ * with the rules that the workflows use. Pure.
+ */
+import { isDeepStrictEqual } from 'node:util';
+import { defaultPayloadConverter as payloads } from '@temporalio/common';
+import type { DeploySiteInput } from '../../../src/contract/operation.ts';
+import type { BackupResult, DeploymentResult } from '../../../src/contract/run.ts';
+import { msOf, normal, stateOf } from '../../model/facts.ts';
+import { resultOf } from '../record.ts';
+import { isOperation, type Run } from '../temporal/types.ts';
+import type { World } from '../world.ts';
+import { recordedReads, type RecordedRead } from './recorded-reads.ts';
+
+interface Answered extends RecordedRead {
+  answer: Extract<NonNullable<RecordedRead['answer']>, { ok: true }>;
+}
+
+const SETTLED_READS = 4;
+
+export function unfounded({ server: { runs } }: Pick<World, 'server'>): string[] {
+  const operations = runs.filter(isOperation).flatMap((run) => {
+    const result = resultOf<BackupResult | DeploymentResult>(run.outcome);
+    // Cancelled, it may leave the answer of its last read out.
+    if (result === null || run.history.some(({ kind }) => kind === 'cancelRequested')) return [];
+    const answered = recordedReads(run).filter((it): it is Answered => it.answer?.ok === true);
+    const problems = [
+      ...statusProblems(result, answered),
+      ...('target' in result ? evidenceProblems(run, result, answered) : []),
+    ];
+    return problems.map((problem) => `S7: ${run.workflowId} ${problem}`);
+  });
+  return [...operations, ...runs.flatMap((run) => passedOnProblems(run, runs))];
+}
+
+function statusProblems(result: BackupResult | DeploymentResult, answered: Answered[]): string[] {
+  const { outcome, polls, lastStatus, startedAt, acceptedAt, endedAt } = result;
+  const last = answered.at(-1)?.answer.status ?? null;
+  const times = [startedAt, acceptedAt, endedAt].flatMap((at) => (at === null ? [] : [msOf(at)]));
+  const found = times.every((ms, index) => index === 0 || ms >= times[index - 1]!) ? [] : ['has times out of order'];
+  if (polls !== answered.length) found.push(`reports ${polls} polls, and ${answered.length} reads were answered`);
+  if (lastStatus !== last) found.push(`reports "${lastStatus}", and the last read is "${last}"`);
+  const isVerdict = outcome === 'completed' || outcome === 'failed';
+  if (isVerdict && stateOf(last ?? '') !== outcome) found.push(`${outcome}, and the last read is "${last}"`);
+  if (isVerdict && acceptedAt === null) found.push(`${outcome}, and its request was not accepted`);
+  return found;
+}
+
+function evidenceProblems(run: Run, result: DeploymentResult, answered: Answered[]): string[] {
+  const { outcome, evidence, acceptedAt, endedAt, inProgressAt } = result;
+  if (outcome !== 'completed' && outcome !== 'failed') return [];
+  const { settleMs } = inputOf(run);
+  const fromIndex = answered.findLastIndex(({ stage }) => stage === 'baseline') + 1;
+  const since = answered.slice(fromIndex);
+  const words = since.map(({ answer }) => normal(answer.status));
+  const baseline = answered[fromIndex - 1];
+  const moved = words.some((word) => stateOf(word) === 'in_progress');
+  const found = moved === (inProgressAt !== null) ? [] : [`was in progress: ${moved}, reports ${inProgressAt}`];
+  const holds = {
+    identity: () => since.at(-1)!.answer.identityMarkers.some((marker) => requestMarkers(run).includes(marker)),
+    transition: () => moved,
+    changed: () => baseline === undefined || normal(baseline.answer.status) !== words.at(-1),
+    settled() {
+      const own = since.filter(({ isHinted }) => !isHinted).slice(-SETTLED_READS);
+      const isSame = own.every(({ answer }) => normal(answer.status) === words.at(-1));
+      return own.length === SETTLED_READS && isSame && msOf(endedAt) - msOf(acceptedAt) >= settleMs;
+    },
+  };
+  if (evidence === null || !holds[evidence]())
+    found.push(`reports evidence "${evidence}", which its reads do not show`);
+  return found;
+}
+
+const inputOf = ({ history: [started] }: Run): Pick<DeploySiteInput, 'settleMs'> =>
+  started?.kind === 'started' ? payloads.fromPayload(started.input[0]!) : { settleMs: Infinity };
+
+/** What identifies our deployment in the answers to its requests. */
+function requestMarkers({ history }: Run): string[] {
+  return history.flatMap((event) => {
+    if (event.kind !== 'activityClosed' || event.type !== 'triggerDeployment' || !('result' in event.outcome))
+      return [];
+    return payloads.fromPayload<{ identityMarkers: string[] }>(event.outcome.result!).identityMarkers;
+  });
+}
+
+/** A run reports each deployment as its operation did. */
+function passedOnProblems(run: Run, runs: readonly Run[]): string[] {
+  if (isOperation(run)) return [];
+  const deployments = resultOf<{ deployments?: DeploymentResult[] }>(run.outcome)?.deployments ?? [];
+  const children = runs.filter(({ parent, type }) => parent?.runId === run.runId && type === 'deploySite');
+  return children.flatMap(({ workflowId, outcome }) => {
+    const own = resultOf<DeploymentResult>(outcome);
+    const reported = deployments.find(({ target }) => isDeepStrictEqual(target, own?.target));
+    // A run that is cancelled or terminated may have ended before it.
+    if (own === null || reported === undefined || reported.outcome === 'cancelled') return [];
+    return isDeepStrictEqual(own, reported) ? [] : [`S7: ${run.workflowId} reports ${workflowId} otherwise`];
+  });
+}

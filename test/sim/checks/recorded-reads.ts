@@ -1,0 +1,63 @@
+/** The status reads in a history, as the workflow saw them: with their place in its polling, and their answers. */
+import { defaultPayloadConverter as payloads, type Payload } from '@temporalio/common';
+import type { ReadAnswer } from '../../../src/contract/activities.ts';
+import type { HistoryEvent, Outcome } from '../core/events.ts';
+import type { Run } from '../temporal/types.ts';
+
+export interface RecordedRead {
+  /** The event of its answer. */
+  id: number;
+  /** Of the workflow's own time when it began, the earliest and the latest. */
+  began: { fromMs: number; toMs: number };
+  stage: 'baseline' | 'trace' | 'wait';
+  /** The number of this try, and of how many; null for a read that uses up no try. */
+  attempt: { number: number; of: number } | null;
+  isHinted: boolean;
+  /** Null if its worker did not finish it. */
+  answer: ReadAnswer | null;
+  /** Whether it is made in place of one that failed. */
+  isSecond: boolean;
+}
+
+const READS = ['readLatestDeployment', 'readBackup'];
+
+export const isRead = (event: HistoryEvent): boolean => 'type' in event && READS.includes(event.type);
+
+export function recordedReads({ history }: Pick<Run, 'history'>): RecordedRead[] {
+  const reads: RecordedRead[] = [];
+  for (const event of history) {
+    if (!isRead(event)) continue;
+    const before = reads.at(-1);
+    const isSecond = before !== undefined && mayNeedSecond(before);
+    if (event.kind === 'localActivity') {
+      const began = { fromMs: taskStartedMs(history, event.taskId), toMs: event.completedMs };
+      reads.push({ ...read(event, event.summary, event.outcome), began, isSecond });
+    } else if (event.kind === 'activityClosed') {
+      const scheduled = history[event.scheduledId - 1]!;
+      if (scheduled.kind !== 'activityScheduled') continue;
+      const began = { fromMs: taskStartedMs(history, scheduled.taskId), toMs: scheduled.atMs };
+      reads.push({ ...read(event, scheduled.summary, event.outcome), began, isSecond });
+    }
+  }
+  return reads;
+}
+
+/** A failure that may be due to its worker or to its short time-out. */
+const mayNeedSecond = ({ answer }: RecordedRead): boolean =>
+  answer === null || (!answer.ok && (answer.kind === 'timeout' || answer.ofThisWorker === true));
+
+function read({ id }: HistoryEvent, summary: Payload | null, outcome: Outcome) {
+  const text = summary === null ? '' : payloads.fromPayload<string>(summary);
+  const stage = (/^(baseline|trace): /.exec(text)?.[1] ?? 'wait') as RecordedRead['stage'];
+  const tries = /read (\d+) of (\d+)/.exec(text);
+  const attempt = tries === null ? null : { number: Number(tries[1]), of: Number(tries[2]) };
+  const isAnswered = 'result' in outcome && outcome.result !== null;
+  const answer = isAnswered ? payloads.fromPayload<ReadAnswer>(outcome.result!) : null;
+  return { id, stage, attempt, isHinted: text.includes('hinted read'), answer };
+}
+
+function taskStartedMs(history: HistoryEvent[], taskId: number): number {
+  const completed = history[taskId - 1];
+  if (completed?.kind !== 'taskCompleted') throw new Error('a command has a task');
+  return history[completed.startedId - 1]!.atMs;
+}
