@@ -4,17 +4,34 @@ import { HostingApiError } from './errors.ts';
 import { exchange, type Answer, type Exchange, type HttpOptions } from './exchange.ts';
 import type { Pacer } from './pacer.ts';
 
+/** What passes while requests wait for their turn. */
+export interface Passage {
+  nowMs: () => number;
+  /** Rejects if the signal is aborted. */
+  sleep: (ms: number, signal?: AbortSignal) => Promise<unknown>;
+}
+
 export interface PacedOptions extends HttpOptions {
   /** Default: every request is made at once. */
   pacer?: Pacer;
+  /** Default: real time. */
+  passage?: Passage;
 }
 
+const REAL: Passage = {
+  nowMs: () => performance.now(),
+  sleep: (ms, signal) => sleep(ms, undefined, { signal }),
+};
+
 /** @throws HostingApiError; of kind `held_back` if nothing was sent because its turn is too far away */
-export async function pacedExchange({ pacer, ...options }: PacedOptions, call: Exchange): Promise<Answer> {
+export async function pacedExchange(
+  { pacer, passage = REAL, ...options }: PacedOptions,
+  call: Exchange,
+): Promise<Answer> {
   if (pacer === undefined) return exchange(options, call);
-  const begunMs = performance.now();
-  await takeTurn(pacer, call);
-  const timeoutMs = call.method === 'POST' ? call.timeoutMs : call.timeoutMs - (performance.now() - begunMs);
+  const begunMs = passage.nowMs();
+  await takeTurn(pacer, passage, call);
+  const timeoutMs = call.method === 'POST' ? call.timeoutMs : call.timeoutMs - (passage.nowMs() - begunMs);
   try {
     return await exchange(options, { ...call, timeoutMs: Math.max(1, Math.floor(timeoutMs)) });
   } catch (error) {
@@ -23,9 +40,9 @@ export async function pacedExchange({ pacer, ...options }: PacedOptions, call: E
   }
 }
 
-async function takeTurn(pacer: Pacer, call: Exchange): Promise<void> {
+async function takeTurn(pacer: Pacer, passage: Passage, call: Exchange): Promise<void> {
   const request = `${call.method} ${call.path}`;
-  const endsMs = performance.now() + longestWaitMs(call);
+  const endsMs = passage.nowMs() + longestWaitMs(call);
   const heldBack = (retryAfterMs: number) => {
     const reason = pacer.isHeld
       ? 'not sent: the service asked this worker to wait'
@@ -33,11 +50,11 @@ async function takeTurn(pacer: Pacer, call: Exchange): Promise<void> {
     return new HostingApiError({ kind: 'held_back', request, reason, sent: false, retryAfterMs });
   };
   do {
-    const turn = pacer.turn({ key: request, isTrigger: call.method === 'POST' }, endsMs - performance.now());
+    const turn = pacer.turn({ key: request, isTrigger: call.method === 'POST' }, endsMs - passage.nowMs());
     const waitMs = Math.ceil(turn.waitMs);
     if (!turn.granted) throw heldBack(waitMs);
     if (waitMs === 0) return;
-    await sleep(waitMs, undefined, { signal: call.signal }).catch(() => {
+    await passage.sleep(waitMs, call.signal).catch(() => {
       throw heldBack(0);
     });
     // Another request may have been answered meanwhile.

@@ -11,8 +11,12 @@ import { FAILED, siteAfter } from '../support/sites.ts';
 import { overtaken } from './checks/lock-order.ts';
 import { overlong, overread } from './checks/read-budgets.ts';
 import { unfounded } from './checks/reads-and-results.ts';
+import { createClock } from './clock.ts';
 import { inVirtualTime, type VirtualStack } from './stack.ts';
+import { recordedTape } from './tape.ts';
 import type { Run } from './temporal/types.ts';
+import { createPace } from './worker/pace.ts';
+import { createProcess } from './worker/process.ts';
 
 const TRIES = 4;
 const NEVER: ScriptPart = { ends: 'never' };
@@ -136,3 +140,24 @@ test('S7: a result that its reads do not show is a finding', () =>
       assert.match(found({ evidence }), new RegExp(`reports evidence "${evidence}", which its reads do not show`));
     assert.match(found({ polls: 99 }), /^S7: deploy:\S+ reports deploy-site:\S+ otherwise$/m);
   })());
+
+test('S10: a request during a pause, and more requests than the share of the worker, are findings', async () => {
+  const found: string[] = [];
+  const clock = createClock(0, () => Promise.resolve());
+  const process = createProcess(clock, 0);
+  const pace = createPace({ clock, process, tape: recordedTape([]), onFinding: (it) => void found.push(it) });
+  const request = (status: number, headers: object) => {
+    const send = pace.checked(() => Promise.resolve({ status, headers: { ...headers }, body: '' }));
+    return send({ baseUrl: '', token: () => Promise.resolve('') }, { method: 'GET', path: '/', timeoutMs: 1 }, '');
+  };
+  clock.after(0, () => request(429, { 'retry-after': '60' }));
+  clock.after(59_000, () => request(200, {}));
+  clock.after(60_000, () => request(200, {}));
+  clock.after(70_000, () => pace.pacer.setShare(2));
+  for (const ms of [80_000, 80_500, 81_000, 81_500]) clock.after(ms, () => request(200, {}));
+  await clock.run(85_000, () => false);
+  assert.deepEqual(found, ['S10: a request left 1000 ms before the end of a pause']);
+  for (const ms of [82_000, 82_001, 82_002]) clock.after(ms - 81_500, () => request(200, {}));
+  await clock.run(90_000, () => false);
+  assert.deepEqual(found.slice(1), ['S10: 7 requests left, and 6 were allowed']);
+});

@@ -44,6 +44,7 @@ export async function play(sandboxes: Sandboxes, drawn: Scenario, tape: Tape, ca
     crashes: isFaulty('crashes') ? 4 : 0,
     stalls: isFaulty('stalls') ? 6 : 0,
     clockSpreadMs: isFaulty('clocks') ? 3_600_000 : 0,
+    ceiling: [null, 10, 4][tape.choose('ceiling', 3)]!,
   });
   const runs = perform(world, scaled);
   drawMishaps(world, tape, scale, runs);

@@ -51,10 +51,10 @@ describe('the workflows in virtual time, with the budgets of production', () => 
   });
 
   test('a waiter that a holder does not pass on is reported', async () => {
-    const { world } = await play(sandboxes, scenarioOf(1), seededTape(1));
+    const { world } = await firstWith(sandboxes, 'a lock is handed over with a queue');
     assert.deepEqual(forgotten(world), []);
     for (const run of world.server.runs) run.history = run.history.filter(({ kind }) => kind !== 'signalSent');
-    assert.match(forgotten(world).join('\n'), /^S1: deploy-site:\S+ closed and had not passed on \S+, which waits/m);
+    assert.match(forgotten(world).join('\n'), /^S1: \S+ closed and had not passed on \S+, which waits/m);
   });
 
   test('an execution that closes after its budgets is reported, counted from when nothing went wrong any more', async () => {
@@ -106,6 +106,13 @@ describe('the workflows in virtual time, with the budgets of production', () => 
     assert.ok(histories.length >= 2 * REPLAYED, `${histories.length} histories`);
   });
 });
+
+async function firstWith(sandboxes: Sandboxes, situation: string): Promise<Play> {
+  for (let seed = 1; ; seed += 1) {
+    const played = await play(sandboxes, scenarioOf(seed), seededTape(seed));
+    if (situationsIn(played).includes(situation)) return played;
+  }
+}
 
 /** Nothing goes wrong but this: a request is never answered, and the next one is to wait for a minute. */
 function playPause(sandboxes: Sandboxes): Promise<Play> {

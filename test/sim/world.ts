@@ -1,12 +1,14 @@
 /** Everything of one play: the server, the workers, the service, and what may go wrong with them. */
 import type { WorkerInfo } from '../../src/contract/activities.ts';
 import { definedFields } from '../../src/contract/plain-object.ts';
+import { TIMING } from '../../src/contract/timing.ts';
 import type { Kind, ScriptPart } from '../../src/sandbox/hosting/script.ts';
 import { createState } from '../../src/sandbox/hosting/state.ts';
 import type { Done } from '../model/record.ts';
 import { createClock, type Clock } from './clock.ts';
 import { createNotices, type Notices } from './notices.ts';
 import { OPEN, type Gate } from './temporal/gate.ts';
+import { createPace } from './worker/pace.ts';
 import { createProcess } from './worker/process.ts';
 import type { Sandboxes } from './core/sdk.ts';
 import type { ActivityTask } from './temporal/activities.ts';
@@ -60,6 +62,8 @@ export interface WorldOptions {
   stalls: number;
   /** How far the clocks of workers may be wrong. */
   clockSpreadMs: number;
+  /** Of the requests per second of all workers. Default: none. */
+  ceiling?: number | null;
   /** Of operations that have no script. */
   defaults?: Partial<Record<Kind, ScriptPart>>;
   /** What the configuration of the workers makes of status words. */
@@ -118,16 +122,20 @@ export function createWorld(sandboxes: Sandboxes, tape: Tape, options: WorldOpti
       if (drawn > 999 - options.crashes) return kill(worker, 500 + tape.choose('down', 8) * 1_000);
       if (drawn > 999 - options.crashes - options.stalls) stall(worker, 200 + tape.choose('stall', 40) * 500);
     };
+    const onFinding = (finding: string) => void findings.push(finding);
     const worker = createSimWorker(name, {
       ...{ clock, tape, process, server, service, notices, sandboxes, hazard },
       info: { ...INFO, ...definedFields({ statuses, notify }), ...settings },
       cacheSize: options.cacheSize,
       token: () => TOKEN,
-      onFinding: (finding) => void findings.push(finding),
+      onFinding,
+      pace: createPace({ clock, tape, process, onFinding }),
       onOutlivedTask: () => void seen.add('a local activity outlived its task'),
       hasColleagues: () => workers.length > 1,
     });
     workers.push(worker);
+    setShare(worker);
+    shareSoon(TIMING.pace.countWorkersMs);
     restarts.set(worker, () => startWorker(index, start + 1, settings));
   }
 
@@ -135,6 +143,16 @@ export function createWorld(sandboxes: Sandboxes, tape: Tape, options: WorldOpti
     worker.process.kill();
     worker.forgetAll();
     workers.splice(workers.indexOf(worker), 1);
+    shareSoon(TIMING.worker.seenWithinMs + TIMING.pace.countWorkersMs);
+  }
+
+  function setShare({ pacer }: SimWorker): void {
+    if (options.ceiling != null) pacer.setShare(options.ceiling / workers.length);
+  }
+
+  /** Once the workers have counted each other again. */
+  function shareSoon(afterMs: number): void {
+    if (options.ceiling != null) clock.after(afterMs, () => workers.forEach(setShare));
   }
 
   function endWorkers(): void {

@@ -19,7 +19,7 @@ export function createDeps(
   taskOf: (token: Uint8Array) => ActivityTask,
   onPost: (task: ActivityTask) => void,
 ): ActivityDeps {
-  const { clock, tape, process, server, service, notices, info, token, hazard } = parts;
+  const { clock, tape, process, server, service, notices, info, token, hazard, pace } = parts;
   const clockOfProcess = {
     nowMs: () => process.wallMs(),
     after: (ms: number, act: () => void) => process.later(ms, act),
@@ -51,7 +51,11 @@ export function createDeps(
       baseUrl: 'http://service',
       token: () => Promise.resolve(token()),
       appPaths: { deploy: '/v1/apps/{id}/deploy', latest: '/v1/apps/{id}/deployments/latest' },
-      send: createSend(clock, tape, process, service, hazard, () => onPost(taskOf(activityInfo().taskToken))),
+      pacer: pace.pacer,
+      passage: pace.passage,
+      send: pace.checked(
+        createSend(clock, tape, process, service, hazard, () => onPost(taskOf(activityInfo().taskToken))),
+      ),
     }),
     rest,
     workerInfo: info,

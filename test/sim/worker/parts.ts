@@ -4,6 +4,7 @@ import type { Sandboxes } from '../core/sdk.ts';
 import type { Tape } from '../tape.ts';
 import type { Notices } from '../notices.ts';
 import type { Server } from '../temporal/types.ts';
+import type { Pace } from './pace.ts';
 import type { Process } from './process.ts';
 import type { Service } from './wire.ts';
 
@@ -17,6 +18,7 @@ export interface WorkerParts {
   notices: Notices;
   sandboxes: Sandboxes;
   info: WorkerInfo;
+  pace: Pace;
   /** How many executions its cache holds. */
   cacheSize: number;
   token: () => string;

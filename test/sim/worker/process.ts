@@ -10,6 +10,8 @@ export interface Process {
   /** Never resolves once the process has ended. */
   sleep(ms: number): Promise<void>;
   readonly whenEnded: Promise<void>;
+  /** How often it was stopped. */
+  readonly stops: number;
   /** Like SIGSTOP, and SIGCONT after this time. */
   stop(forMs: number): void;
   /** Like SIGKILL. */
@@ -21,6 +23,7 @@ export function createProcess(clock: Clock, aheadMs: number): Process {
   const whenEnded = new Promise<void>((resolve) => (end = resolve));
   let hasEnded = false;
   let stoppedUntilMs = 0;
+  let stops = 0;
   const process: Process = {
     get hasEnded() {
       return hasEnded;
@@ -34,7 +37,11 @@ export function createProcess(clock: Clock, aheadMs: number): Process {
     },
     sleep: (ms) => new Promise((resolve) => process.later(ms, () => resolve())),
     whenEnded,
+    get stops() {
+      return stops;
+    },
     stop(forMs) {
+      stops += 1;
       stoppedUntilMs = Math.max(stoppedUntilMs, clock.nowMs + forMs);
     },
     kill() {

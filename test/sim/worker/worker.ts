@@ -1,4 +1,5 @@
 /** A worker: it takes tasks, runs workflow code in its cache and makes activities. */
+import type { Pacer } from '../../../src/hosting-api/index.ts';
 import type { ActivityTask } from '../temporal/activities.ts';
 import type { Run } from '../temporal/types.ts';
 import { createMaker } from './activities.ts';
@@ -10,6 +11,7 @@ import { createRest } from './worker-rest.ts';
 export interface SimWorker {
   readonly name: string;
   readonly process: Process;
+  readonly pacer: Pacer;
   /** Whether it would take an activity now. */
   takesActivities(): boolean;
   takeWorkflow(run: Run): void;
@@ -30,6 +32,7 @@ export function createSimWorker(name: string, parts: WorkerParts): SimWorker {
   return {
     name,
     process,
+    pacer: parts.pace.pacer,
     takesActivities: () => rest.reason === null,
     takeWorkflow(run) {
       // The server gives it out at once; a process that is stopped finds it when it is continued.

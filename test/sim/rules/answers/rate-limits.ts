@@ -23,6 +23,24 @@ describe('rate limits', () => {
   );
 
   test(
+    'an answer that asks to wait holds all requests of its worker back, also those of other runs',
+    inVirtualTime(async (stack) => {
+      const { sandbox, until, forward, result } = stack;
+      const [one, other] = [await building(stack), await building(stack)];
+      sandbox.fault({ ...status(429, '90'), route: 'latest', target: one.siteId });
+      const limited = await until('the 429', () => sandbox.journal.find(({ fault }) => fault !== null));
+      await forward(120_000);
+      const sinceMs = (siteId: string) =>
+        reads(sandbox, latest(siteId)).flatMap(({ at }) =>
+          at > limited.at ? [Date.parse(at) - Date.parse(limited.at)] : [],
+        );
+      for (const { siteId } of [one, other]) assert.ok(sinceMs(siteId)[0]! >= 90_000, `${sinceMs(siteId)[0]} ms`);
+      for (const { siteId } of [one, other]) sandbox.finish({ site: siteId }, 'completed');
+      for (const { run } of [one, other]) assert.equal((await result(run)).outcome, 'completed');
+    }),
+  );
+
+  test(
     'a POST answered 429 is sent again no sooner than the service asks, and deploys once',
     inVirtualTime(async ({ sandbox, start, result: resultOf }) => {
       const siteId = siteAfter(sandbox, FAILED, COMPLETED);

@@ -1,0 +1,83 @@
+/**
+ * The real pacer of a worker in virtual time, and a check of it. S10: a worker sends nothing while the service has asked
+ * it to wait, and no more than its share of the ceiling.
+ */
+import { TIMING } from '../../../src/contract/timing.ts';
+import { createPacer, type Pacer } from '../../../src/hosting-api/index.ts';
+import type { RawAnswer, Send } from '../../../src/hosting-api/exchange.ts';
+import type { Passage } from '../../../src/hosting-api/paced-exchange.ts';
+import type { Clock } from '../clock.ts';
+import type { Tape } from '../tape.ts';
+import type { Process } from './process.ts';
+
+export interface Pace {
+  pacer: Pacer;
+  passage: Passage;
+  /** Checks what leaves. */
+  checked(send: Send): Send;
+}
+
+interface PaceParts {
+  clock: Clock;
+  tape: Tape;
+  process: Process;
+  onFinding: (finding: string) => void;
+}
+
+/** A trigger that its baseline read has used the turn of borrows the next one. */
+const SPARE_REQUESTS = 1;
+
+export function createPace({ clock, tape, process, onFinding }: PaceParts): Pace {
+  const nowMs = () => clock.nowMs;
+  const real = createPacer(TIMING.pace, nowMs, () => tape.choose('spread', 1_000) / 1_000);
+  let heldUntilMs = -Infinity;
+  let sent: { atMs: number; isTrigger: boolean }[] = [];
+  let share: number | null = null;
+  let stops = 0;
+
+  function checkLeaving(isTrigger: boolean): void {
+    const atMs = clock.nowMs;
+    if (atMs < heldUntilMs) onFinding(`S10: a request left ${heldUntilMs - atMs} ms before the end of a pause`);
+    // What waited for its turn while the process was stopped leaves together.
+    if (stops !== process.stops) [stops, sent] = [process.stops, []];
+    sent.push({ atMs, isTrigger });
+    if (share === null) return;
+    const triggers = sent.filter((it) => it.isTrigger).length;
+    const allowed = 1 + SPARE_REQUESTS + triggers + ((atMs - sent[0]!.atMs) * share) / 1_000;
+    if (sent.length > allowed) onFinding(`S10: ${sent.length} requests left, and ${Math.floor(allowed)} were allowed`);
+  }
+
+  return {
+    pacer: {
+      ...real,
+      get isHeld() {
+        return real.isHeld;
+      },
+      setShare(perSecond) {
+        [share, sent] = [perSecond, []];
+        real.setShare(perSecond);
+      },
+    },
+    passage: {
+      nowMs,
+      async sleep(ms) {
+        const ended = process.whenEnded.then(() => Promise.reject(new Error('the process has ended')));
+        await Promise.race([process.sleep(ms), ended]);
+      },
+    },
+    checked: (send) => async (options, call, token) => {
+      checkLeaving(call.method === 'POST');
+      const answer = await send(options, call, token);
+      heldUntilMs = Math.max(heldUntilMs, clock.nowMs + pauseMs(answer));
+      return answer;
+    },
+  };
+}
+
+/** How long an answer asks its caller to wait. The scenarios draw seconds and rubbish, and no dates. */
+function pauseMs({ status, headers }: RawAnswer): number {
+  const seconds = /^\d+$/.exec(String(headers['retry-after']))?.[0];
+  if (status !== 429 && !(status === 503 && seconds !== undefined)) return 0;
+  const { defaultHoldMs, maxHoldMs } = TIMING.pace;
+  return Math.min(seconds === undefined ? defaultHoldMs : Number(seconds) * 1_000, maxHoldMs);
+}
