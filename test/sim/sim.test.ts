@@ -75,9 +75,17 @@ describe('the workflows in virtual time, with the budgets of production', () => 
   }
 
   test('after a request in doubt and a pause that the service asks for, the status is read up to the next request', async () => {
-    const pausing = await playPause(sandboxes);
+    const pausing = await playPause(sandboxes, 423);
     assert.deepEqual(findingsOf(pausing), []);
     assert.equal(pausing.played.journal.filter(({ request }) => request.startsWith('POST')).length, 3);
+  });
+
+  test('after a request in doubt, a pause of all requests leaves a gap in the reads, and no other request follows', async () => {
+    const pausing = await playPause(sandboxes, 429);
+    assert.deepEqual(findingsOf(pausing), []);
+    assert.equal(pausing.played.journal.filter(({ request }) => request.startsWith('POST')).length, 2);
+    const [run] = pausing.played.runs;
+    assert.match(run?.result?.error?.message ?? '', /the status was not read for a while/);
   });
 
   test(`${ROLLOUT_SEEDS.length} rollouts keep their limits, and played without caches they are the same`, async () => {
@@ -115,14 +123,14 @@ async function firstWith(sandboxes: Sandboxes, situation: string): Promise<Play>
 }
 
 /** Nothing goes wrong but this: a request is never answered, and the next one is to wait for a minute. */
-function playPause(sandboxes: Sandboxes): Promise<Play> {
+function playPause(sandboxes: Sandboxes, code: number): Promise<Play> {
   const deploy = { intervalMs: 2_000, tries: 70, baselineWaitMs: 60_000 };
   const fault = { route: 'deploy', target: 'a1', effect: false } as const;
   const scenario: Scenario = {
     ...{ startMs: 0, scripts: { a1: [{ durationMs: 3_000, ends: 'completed' }] }, past: ['a1'] },
     faults: [
       { ...fault, answer: { kind: 'none' } },
-      { ...fault, answer: { kind: 'status', code: 429, retryAfter: '60' } },
+      { ...fault, answer: { kind: 'status', code, retryAfter: '60' } },
     ],
     runs: [{ type: 'deployOnly', input: { siteIds: ['a1'], deploy }, key: '', again: false, given: false }],
     acts: [{ atMs: 0, do: 'start', run: 0 }],

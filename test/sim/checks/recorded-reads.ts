@@ -21,7 +21,7 @@ export interface RecordedRead {
 
 const READS = ['readLatestDeployment', 'readBackup'];
 
-export const isRead = (event: HistoryEvent): boolean => 'type' in event && READS.includes(event.type);
+const isRead = (event: HistoryEvent): boolean => 'type' in event && READS.includes(event.type);
 
 export function recordedReads({ history }: Pick<Run, 'history'>): RecordedRead[] {
   const reads: RecordedRead[] = [];
