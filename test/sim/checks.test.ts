@@ -9,7 +9,7 @@ import type { DeploymentResult } from '../../src/contract/run.ts';
 import type { ScriptPart } from '../../src/sandbox/hosting/script.ts';
 import { FAILED, siteAfter } from '../support/sites.ts';
 import { overtaken } from './checks/lock-order.ts';
-import { overlong, overread } from './checks/read-budgets.ts';
+import { overlong, overBudget } from './checks/read-budgets.ts';
 import { unfounded } from './checks/reads-and-results.ts';
 import { createClock } from './clock.ts';
 import { inVirtualTime, type VirtualStack } from './stack.ts';
@@ -52,16 +52,16 @@ const summaries = ({ history }: Run): Payload[] =>
 test('S4: a try that is made twice, and a read after the last try, are findings', () =>
   inVirtualTime(async (stack) => {
     const operation = await deploy(stack, NEVER);
-    assert.deepEqual(overread(stack.world), []);
+    assert.deepEqual(overBudget(stack.world), []);
     const [second] = summaries(operation).filter((it) => change(it, /read 2 of 4/, 'read 1 of 4'));
-    assert.match(overread(stack.world).join('\n'), /^S4: deploy-site:\S+ made try 1 as answer 2$/m);
+    assert.match(overBudget(stack.world).join('\n'), /^S4: deploy-site:\S+ made try 1 as answer 2$/m);
     change(second!, /read 1 of 4/, 'read 4 of 4');
     assert.match(
-      overread(stack.world).join('\n'),
+      overBudget(stack.world).join('\n'),
       /^S4: deploy-site:\S+ read the status \d+ times after its last try$/m,
     );
     change(second!, /read 4 of 4/, 'read 2 of 9');
-    assert.match(overread(stack.world).join('\n'), /^S4: deploy-site:\S+ has 9 tries, not 4$/m);
+    assert.match(overBudget(stack.world).join('\n'), /^S4: deploy-site:\S+ has 9 tries, not 4$/m);
   })());
 
 test('S4: more hinted reads than allowed, or two of them within a second, are findings', () =>
@@ -69,9 +69,9 @@ test('S4: more hinted reads than allowed, or two of them within a second, are fi
     const operation = await deploy(stack, NEVER);
     const hinted = summaries(operation).filter((it) => change(it, /hinted read/, 'hinted read'));
     assert.ok(hinted.length > 5, `${hinted.length} hinted reads`);
-    assert.deepEqual(overread(stack.world), []);
+    assert.deepEqual(overBudget(stack.world), []);
     for (const summary of summaries(operation)) change(summary, /(early )?read( . of 4)?/, 'hinted read');
-    const found = overread(stack.world).join('\n');
+    const found = overBudget(stack.world).join('\n');
     assert.match(found, /^S4: deploy-site:\S+ made hinted reads within a second$/m);
     assert.match(found, /^S4: deploy-site:\S+ made \d+ hinted reads$/m);
   })());

@@ -70,16 +70,6 @@ const SIM_MUTANTS: Mutant[] = [
     changes: [change('workflows/polling/poller.ts', 'part.polls += 1;', 'part.polls += 2;')],
   },
   {
-    rule: 'a POST is sent however old it is',
-    changes: [
-      change(
-        'activities/http/post-checks.ts',
-        'Math.min(permitMs, sentWithinMs - askedAfterMs)',
-        'Math.min(permitMs, sentWithinMs)',
-      ),
-    ],
-  },
-  {
     rule: 'a replay takes another path',
     changes: [
       change(

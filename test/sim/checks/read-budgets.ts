@@ -15,7 +15,7 @@ const EVENTS_PER_SIGNAL = 4;
 /** Events of an operation besides its reads and signals: its requests, its release, and tasks that were lost. */
 const OTHER_EVENTS = 200;
 
-export function overread({ server: { runs } }: Pick<World, 'server'>): string[] {
+export function overBudget({ server: { runs } }: Pick<World, 'server'>): string[] {
   return runs.filter(isOperation).flatMap((run) => {
     const reads = recordedReads(run);
     const problems = [...tryProblems(run, reads), ...hintProblems(run, reads)];
