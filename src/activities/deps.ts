@@ -8,6 +8,8 @@ import type { HostingApiClient } from '../hosting-api/index.ts';
 import type { TriggerDeps } from './http/post-trigger.ts';
 import type { Rest } from './http/worker-rest.ts';
 
+export type { ActivityInProgress } from './http/post-checks.ts';
+
 export interface EventDeps {
   /** Signals the workflows that wait for a server or site. @returns their workflow ids */
   wakeWaiters: (input: WakeInput) => Promise<string[]>;
