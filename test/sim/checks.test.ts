@@ -12,7 +12,7 @@ import { overtaken } from './checks/lock-order.ts';
 import { overlong, overBudget } from './checks/read-budgets.ts';
 import { unfounded } from './checks/reads-and-results.ts';
 import { createClock } from './clock.ts';
-import { inVirtualTime, type VirtualStack } from './stack.ts';
+import { inVirtualTime, type VirtualStack } from './stack/stack.ts';
 import { recordedTape } from './tape.ts';
 import type { Run } from './temporal/types.ts';
 import { createPace } from './worker/pace.ts';

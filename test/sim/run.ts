@@ -12,10 +12,10 @@ import { bundleFromSource } from '../../src/worker/bundle/bundle-from-source.ts'
 import { check, checkSeed, type Checked } from './checks/check-seed.ts';
 import { openSandboxes, type Sandboxes } from './core/sdk.ts';
 import { keptText, readKept } from './shrink/kept.ts';
-import { play } from './play.ts';
+import { play } from './plays/play.ts';
 import { shrinkFinding } from './shrink/shrink-finding.ts';
 import { notMet, situationsIn } from './checks/situations.ts';
-import { storyOf } from './story.ts';
+import { storyOf } from './plays/story.ts';
 import { recordedTape } from './tape.ts';
 
 const { values } = parseArgs({

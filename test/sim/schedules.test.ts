@@ -3,8 +3,8 @@ import { after, before, describe, test } from 'node:test';
 import { bundleFromSource } from '../../src/worker/bundle/bundle-from-source.ts';
 import { fingerprint } from './checks/check-seed.ts';
 import { openSandboxes, type Sandboxes } from './core/sdk.ts';
-import { eventsOf } from './inspect.ts';
-import { broken, playSchedule, type SchedulePlay } from './schedule-play.ts';
+import { eventsOf } from './stack/inspect.ts';
+import { broken, playSchedule, type SchedulePlay } from './plays/schedule-play.ts';
 import { seededTape } from './tape.ts';
 import type { Run } from './temporal/types.ts';
 

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import type { Scenario } from '../model/scenario.ts';
 import { keptText, readKept } from './shrink/kept.ts';
-import { scenarioOf } from './play.ts';
+import { scenarioOf } from './plays/play.ts';
 import { shrink, type Case } from './shrink/shrink.ts';
 import { seededTape } from './tape.ts';
 

@@ -8,10 +8,10 @@ import { forgotten } from './checks/forgotten.ts';
 import { overdue } from './checks/liveness.ts';
 import { exportHistory } from './core/export-history.ts';
 import { keptTapes } from './shrink/kept.ts';
-import { play, scenarioOf, type Play } from './play.ts';
+import { play, scenarioOf, type Play } from './plays/play.ts';
 import { durationMs, openSandboxes, type Sandboxes } from './core/sdk.ts';
 import { notMet, situationsIn } from './checks/situations.ts';
-import { playRollout, type RolloutPlay } from './rollout-play.ts';
+import { playRollout, type RolloutPlay } from './plays/rollout-play.ts';
 import { recordedTape, seededTape } from './tape.ts';
 
 /** `npm run test:sim` plays others. The last two show what is rare: a queue that is handed on, and a refused close. */

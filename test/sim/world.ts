@@ -6,7 +6,7 @@ import type { Kind, ScriptPart } from '../../src/sandbox/hosting/script.ts';
 import { createState } from '../../src/sandbox/hosting/state.ts';
 import type { Done } from '../model/record.ts';
 import { createClock, type Clock } from './clock.ts';
-import { createNotices, type Notices } from './notices.ts';
+import { createNotices, type Notices } from './worker/notices.ts';
 import { OPEN, type Gate } from './temporal/gate.ts';
 import { createPace } from './worker/pace.ts';
 import { createProcess } from './worker/process.ts';

@@ -1,5 +1,5 @@
 /** Which traces are replayed with the workflows, and which broken rules of the code the replay has to notice. */
-import { MUTANTS } from '../sim/mutants.ts';
+import { MUTANTS } from '../sim/mutants/mutants.ts';
 import type { Change } from '../mutants/mutant.ts';
 import type { Simulation } from './simulations.ts';
 

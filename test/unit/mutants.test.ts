@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { TESTED_MUTANTS } from '../mutants/all.ts';
 import { changed, type Mutant } from '../mutants/mutant.ts';
-import { MUTANTS } from '../sim/mutants.ts';
+import { MUTANTS } from '../sim/mutants/mutants.ts';
 
 const textOf = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
 

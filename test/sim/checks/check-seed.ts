@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { judge } from '../../model/judge.ts';
 import type { Scenario } from '../../model/scenario.ts';
-import { play, scenarioOf, type Caches, type Play } from '../play.ts';
+import { play, scenarioOf, type Caches, type Play } from '../plays/play.ts';
 import type { Sandboxes } from '../core/sdk.ts';
 import { forgotten } from './forgotten.ts';
 import { overdue } from './liveness.ts';

@@ -5,7 +5,7 @@
 import { TIMING } from '../../../src/contract/timing.ts';
 import { namesOf, planFor } from '../../model/facts.ts';
 import type { PlayedRun } from '../../model/record.ts';
-import type { Play } from '../play.ts';
+import type { Play } from '../plays/play.ts';
 import { isOperation, type Run } from '../temporal/types.ts';
 
 const MINUTE = 60_000;

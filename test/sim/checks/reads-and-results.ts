@@ -7,7 +7,7 @@ import { defaultPayloadConverter as payloads } from '@temporalio/common';
 import type { DeploySiteInput } from '../../../src/contract/operation.ts';
 import type { BackupResult, DeploymentResult } from '../../../src/contract/run.ts';
 import { msOf, normal, stateOf } from '../../model/facts.ts';
-import { resultOf } from '../record.ts';
+import { resultOf } from '../plays/record.ts';
 import { isOperation, type Run } from '../temporal/types.ts';
 import type { World } from '../world.ts';
 import { recordedReads, type RecordedRead } from './recorded-reads.ts';

@@ -4,7 +4,7 @@ import { SIGNALS } from '../../../src/contract/names.ts';
 import type { LockReleased } from '../../../src/contract/operation.ts';
 import type { RunResult } from '../../../src/contract/run.ts';
 import type { HistoryEvent } from '../core/events.ts';
-import type { Play } from '../play.ts';
+import type { Play } from '../plays/play.ts';
 import { isOperation, type Run } from '../temporal/types.ts';
 import { recordedReads } from './recorded-reads.ts';
 

@@ -1,7 +1,7 @@
 /** Shrinks a play until only what its finding needs is left. */
 import { check, findingsOf, type Checked } from '../checks/check-seed.ts';
 import type { Sandboxes } from '../core/sdk.ts';
-import { play } from '../play.ts';
+import { play } from '../plays/play.ts';
 import { shrink, type Case } from './shrink.ts';
 import { recordedTape } from '../tape.ts';
 

@@ -6,7 +6,7 @@ import { lookupsAndSignals } from '../../../src/client/lookups/index.ts';
 import { createHostingApiClient } from '../../../src/hosting-api/index.ts';
 import { HTTP_TIMEOUTS } from '../../../src/worker/settings.ts';
 import { createModelClient } from '../temporal/client.ts';
-import { createNotifier } from '../notices.ts';
+import { createNotifier } from './notices.ts';
 import type { ActivityTask } from '../temporal/activities.ts';
 import type { Ask, WorkerParts } from './parts.ts';
 import { createSend } from './wire.ts';

@@ -2,7 +2,7 @@ import type { WorkerInfo } from '../../../src/contract/activities.ts';
 import type { Clock } from '../clock.ts';
 import type { Sandboxes } from '../core/sdk.ts';
 import type { Tape } from '../tape.ts';
-import type { Notices } from '../notices.ts';
+import type { Notices } from './notices.ts';
 import type { Server } from '../temporal/types.ts';
 import type { Pace } from './pace.ts';
 import type { Process } from './process.ts';

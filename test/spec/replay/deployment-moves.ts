@@ -1,5 +1,5 @@
 /** What each action of docs/spec/deployment.qnt is in the simulator. docs/spec/README.md has a table of it. */
-import { eventsOf } from '../../sim/inspect.ts';
+import { eventsOf } from '../../sim/stack/inspect.ts';
 import type { Action, DeploymentState } from './deployment-model.ts';
 import { TICK_MS, TOO_LONG_S, wordOf, type DeploymentStage } from './deployment-stage.ts';
 

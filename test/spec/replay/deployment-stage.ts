@@ -4,7 +4,7 @@ import type { WorkerInfo } from '../../../src/contract/activities.ts';
 import { actFromOutside } from '../../../src/sandbox/hosting/outside.ts';
 import type { Operation } from '../../../src/sandbox/hosting/state.ts';
 import type { Sandboxes } from '../../sim/core/sdk.ts';
-import { startRun } from '../../sim/start-run.ts';
+import { startRun } from '../../sim/plays/start-run.ts';
 import type { Run } from '../../sim/temporal/types.ts';
 import type { Plan } from './deployment-plan.ts';
 import { createStage, isQuiet, type Stage } from './stage.ts';

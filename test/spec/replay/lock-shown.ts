@@ -1,7 +1,7 @@
 /** What the simulator shows of the variables of docs/spec/lock.qnt: histories, messages, and the state of the service. */
 import { SIGNALS } from '../../../src/contract/names.ts';
 import type { LockReleased, LockRequested, Waiter } from '../../../src/contract/operation.ts';
-import { eventsOf } from '../../sim/inspect.ts';
+import { eventsOf } from '../../sim/stack/inspect.ts';
 import type { Run } from '../../sim/temporal/types.ts';
 import { deploysNow, hasAnnounced } from './lock-moves.ts';
 import { NONE, type LockState } from './lock-model.ts';

@@ -6,8 +6,8 @@ import { backupServerId, deploySiteId } from '../../../src/contract/ids/workflow
 import { createControls } from '../../../src/sandbox/controls.ts';
 import type { Operation } from '../../../src/sandbox/hosting/state.ts';
 import type { Sandboxes } from '../../sim/core/sdk.ts';
-import { eventsOf } from '../../sim/inspect.ts';
-import { startRun } from '../../sim/start-run.ts';
+import { eventsOf } from '../../sim/stack/inspect.ts';
+import { startRun } from '../../sim/plays/start-run.ts';
 import type { Run } from '../../sim/temporal/types.ts';
 import { createStage, inputOf, isQuiet, type Stage } from './stage.ts';
 

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { posts } from '../../../support/journal.ts';
 import { FAILED, siteAfter } from '../../../support/sites.ts';
-import { inVirtualTime, type VirtualStack } from '../../stack.ts';
+import { inVirtualTime, type VirtualStack } from '../../stack/stack.ts';
 import type { Tape } from '../../tape.ts';
 
 /** The worker stops when it has taken its first POST, and continues before a heartbeat is missed. */

@@ -11,7 +11,7 @@ import { COMPLETED, FAILED, siteAfter } from '../../../support/sites.ts';
 import { verdictLine } from '../../../support/verdict-line.ts';
 import { ambiguous, beforeRequest, inOutage, parked, PATIENT } from './runs-in-outages.ts';
 import { begun, BUILDING, building, deployPosts, latest, phaseOf } from '../runs/runs-that-wait.ts';
-import { MOMENT_MS } from '../../stack.ts';
+import { MOMENT_MS } from '../../stack/stack.ts';
 
 describe('while the service is down', () => {
   test(

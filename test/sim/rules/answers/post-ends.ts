@@ -19,7 +19,7 @@ import {
   type Post,
 } from '../../../support/post-ends.ts';
 import { COMPLETED, FAILED, siteAfter } from '../../../support/sites.ts';
-import { inVirtualTime } from '../../stack.ts';
+import { inVirtualTime } from '../../stack/stack.ts';
 import { TOKEN } from '../../world.ts';
 
 /** Sends a site's POST into these faults. Its last deployment failed, so a completed one leaves a lasting trace. */

@@ -4,7 +4,7 @@ import { describe, test } from 'node:test';
 import { status } from '../../../support/fault-answers.ts';
 import { began, posts, reads } from '../../../support/journal.ts';
 import { COMPLETED, FAILED, siteAfter } from '../../../support/sites.ts';
-import { inVirtualTime } from '../../stack.ts';
+import { inVirtualTime } from '../../stack/stack.ts';
 import { building, latest } from '../runs/runs-that-wait.ts';
 
 describe('rate limits', () => {

@@ -7,7 +7,7 @@ import { PASSING_READ_FAILURES, status } from '../../../support/fault-answers.ts
 import { fresh } from '../../../support/fresh.ts';
 import { began, reads } from '../../../support/journal.ts';
 import { COMPLETED, FAILED, siteAfter } from '../../../support/sites.ts';
-import { inVirtualTime, type VirtualStack } from '../../stack.ts';
+import { inVirtualTime, type VirtualStack } from '../../stack/stack.ts';
 
 const PACE = { intervalMs: 5_000, tries: 10 };
 /** Ends only when reads have failed. */

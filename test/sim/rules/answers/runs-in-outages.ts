@@ -5,7 +5,7 @@ import { deploySiteId } from '../../../../src/contract/ids/workflow-ids.ts';
 import type { ScriptPart } from '../../../../src/sandbox/hosting/script.ts';
 import { reads } from '../../../support/journal.ts';
 import { COMPLETED, FAILED, siteAfter } from '../../../support/sites.ts';
-import { inVirtualTime, type VirtualStack } from '../../stack.ts';
+import { inVirtualTime, type VirtualStack } from '../../stack/stack.ts';
 import { BUILDING, deployPosts, latest, phaseOf } from '../runs/runs-that-wait.ts';
 
 export const PATIENT = { outageBudgetMs: 3_600_000 };

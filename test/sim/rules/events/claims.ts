@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { SIGNALS } from '../../../../src/contract/names.ts';
 import { fresh } from '../../../support/fresh.ts';
-import { deliver } from '../../deliver-event.ts';
-import { MOMENT_MS } from '../../stack.ts';
+import { deliver } from '../../stack/deliver-event.ts';
+import { MOMENT_MS } from '../../stack/stack.ts';
 import { backingUp, deploying, RARE, readsOfBackup, soonOver, withEvents } from './events-in-flight.ts';
 
 describe('claims', () => {

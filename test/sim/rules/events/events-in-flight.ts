@@ -4,7 +4,7 @@ import type { RunResult } from '../../../../src/contract/run.ts';
 import { backupServerId, sharedBackupId } from '../../../../src/contract/ids/workflow-ids.ts';
 import { began, reads } from '../../../support/journal.ts';
 import { fresh } from '../../../support/fresh.ts';
-import { inVirtualTime, MOMENT_MS, type StackOptions, type VirtualStack } from '../../stack.ts';
+import { inVirtualTime, MOMENT_MS, type StackOptions, type VirtualStack } from '../../stack/stack.ts';
 import { memoOf } from '../../temporal/client.ts';
 import type { Run } from '../../temporal/types.ts';
 import type { BackupRecord } from '../../../../src/contract/event.ts';

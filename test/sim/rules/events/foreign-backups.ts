@@ -5,9 +5,9 @@ import { failedBackupId } from '../../../../src/contract/ids/workflow-ids.ts';
 import { fresh } from '../../../support/fresh.ts';
 import { began, posts } from '../../../support/journal.ts';
 import { backupOutside } from '../../../support/sites.ts';
-import { deliver, handled } from '../../deliver-event.ts';
-import { lockRequests } from '../../inspect.ts';
-import type { VirtualStack } from '../../stack.ts';
+import { deliver, handled } from '../../stack/deliver-event.ts';
+import { lockRequests } from '../../stack/inspect.ts';
+import type { VirtualStack } from '../../stack/stack.ts';
 import { announced, backingUp, RARE, readsOfBackup, soonOver, withEvents } from './events-in-flight.ts';
 
 const HOUR_MS = 3_600_000;

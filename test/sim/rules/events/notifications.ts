@@ -8,8 +8,8 @@ import type { Notification } from '../../../../src/contract/notification.ts';
 import type { RunInput } from '../../../../src/contract/run.ts';
 import { TIMING } from '../../../../src/contract/timing.ts';
 import { fresh } from '../../../support/fresh.ts';
-import { deliver, handled } from '../../deliver-event.ts';
-import { inVirtualTime, type VirtualStack } from '../../stack.ts';
+import { deliver, handled } from '../../stack/deliver-event.ts';
+import { inVirtualTime, type VirtualStack } from '../../stack/stack.ts';
 import { seededTape } from '../../tape.ts';
 import type { Run } from '../../temporal/types.ts';
 

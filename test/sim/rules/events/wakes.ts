@@ -4,9 +4,9 @@ import { describe, test } from 'node:test';
 import { deploySiteId, failedBackupId } from '../../../../src/contract/ids/workflow-ids.ts';
 import { fresh } from '../../../support/fresh.ts';
 import { backupOutside } from '../../../support/sites.ts';
-import { deliver, handled } from '../../deliver-event.ts';
-import { eventsOf } from '../../inspect.ts';
-import { MOMENT_MS } from '../../stack.ts';
+import { deliver, handled } from '../../stack/deliver-event.ts';
+import { eventsOf } from '../../stack/inspect.ts';
+import { MOMENT_MS } from '../../stack/stack.ts';
 import {
   backingUp,
   backupOf,

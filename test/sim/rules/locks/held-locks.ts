@@ -7,8 +7,8 @@ import { backupServerId, deploySiteId } from '../../../../src/contract/ids/workf
 import type { Kind, ScriptPart } from '../../../../src/sandbox/hosting/script.ts';
 import { fresh } from '../../../support/fresh.ts';
 import { began } from '../../../support/journal.ts';
-import { lockRequests } from '../../inspect.ts';
-import type { VirtualStack } from '../../stack.ts';
+import { lockRequests } from '../../stack/inspect.ts';
+import type { VirtualStack } from '../../stack/stack.ts';
 import type { Run } from '../../temporal/types.ts';
 
 /** What happens at once takes less, and a run that has to look for itself takes longer. */

@@ -5,8 +5,8 @@ import { SIGNALS } from '../../../../src/contract/names.ts';
 import { TIMING } from '../../../../src/contract/timing.ts';
 import { deploySiteId } from '../../../../src/contract/ids/workflow-ids.ts';
 import { fresh } from '../../../support/fresh.ts';
-import { eventsOf, lockRequests } from '../../inspect.ts';
-import { inVirtualTime } from '../../stack.ts';
+import { eventsOf, lockRequests } from '../../stack/inspect.ts';
+import { inVirtualTime } from '../../stack/stack.ts';
 import type { Run } from '../../temporal/types.ts';
 import { asWaiter, assertHandedOver, held, AT_ONCE_MS, outcomes, queueOf, request, span } from './held-locks.ts';
 

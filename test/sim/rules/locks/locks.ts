@@ -7,8 +7,8 @@ import { siteTarget } from '../../../../src/contract/target.ts';
 import { backupServerId, deploySiteId } from '../../../../src/contract/ids/workflow-ids.ts';
 import { fresh } from '../../../support/fresh.ts';
 import { began } from '../../../support/journal.ts';
-import { eventsOf } from '../../inspect.ts';
-import { inVirtualTime } from '../../stack.ts';
+import { eventsOf } from '../../stack/inspect.ts';
+import { inVirtualTime } from '../../stack/stack.ts';
 import type { Run } from '../../temporal/types.ts';
 import { assertHandedOver, asWaiter, held, isWaiting, AT_ONCE_MS, outcomes, queueOf, span } from './held-locks.ts';
 

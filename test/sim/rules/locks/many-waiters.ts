@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { TIMING } from '../../../../src/contract/timing.ts';
 import { COMPLETED, FAILED } from '../../../support/sites.ts';
-import { inVirtualTime } from '../../stack.ts';
+import { inVirtualTime } from '../../stack/stack.ts';
 import type { Run } from '../../temporal/types.ts';
 import { assertHandedOver, held, AT_ONCE_MS, outcomes, queueOf } from './held-locks.ts';
 

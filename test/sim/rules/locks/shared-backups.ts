@@ -6,8 +6,8 @@ import type { LockReleased } from '../../../../src/contract/operation.ts';
 import { TIMING } from '../../../../src/contract/timing.ts';
 import { fresh } from '../../../support/fresh.ts';
 import { began } from '../../../support/journal.ts';
-import { eventsOf } from '../../inspect.ts';
-import { inVirtualTime } from '../../stack.ts';
+import { eventsOf } from '../../stack/inspect.ts';
+import { inVirtualTime } from '../../stack/stack.ts';
 import { held, AT_ONCE_MS, outcomes, queueOf } from './held-locks.ts';
 
 const MAX_AGE_MS = 60_000;

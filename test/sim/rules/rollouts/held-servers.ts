@@ -4,8 +4,8 @@ import { describe, test } from 'node:test';
 import type { RolloutInput } from '../../../../src/contract/rollout.ts';
 import { fresh } from '../../../support/fresh.ts';
 import { outcomesOf, servers } from '../../../support/rollouts.ts';
-import { MOMENT_MS, type VirtualStack } from '../../stack.ts';
-import { decide, endOfRollout, progressOf } from '../../start-rollout.ts';
+import { MOMENT_MS, type VirtualStack } from '../../stack/stack.ts';
+import { decide, endOfRollout, progressOf } from '../../plays/start-rollout.ts';
 import { ANNE, backsUp, backups, begin, deliver, deployments, hold, inFleet, reaches } from './rollouts-in-flight.ts';
 
 const closed = async ({ until }: VirtualStack, events: ReturnType<typeof deliver>[]) => {

@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { rolloutPauseId } from '../../../../src/contract/ids/workflow-ids.ts';
 import { outcomesOf, servers } from '../../../support/rollouts.ts';
-import { MOMENT_MS, type VirtualStack } from '../../stack.ts';
-import { decide, endOfRollout, progressOf, refusalOf, type DecisionName } from '../../start-rollout.ts';
+import { MOMENT_MS, type VirtualStack } from '../../stack/stack.ts';
+import { decide, endOfRollout, progressOf, refusalOf, type DecisionName } from '../../plays/start-rollout.ts';
 import type { Run } from '../../temporal/types.ts';
 import { ANNE, backsUp, backups, begin, deployments, inFleet, reaches } from './rollouts-in-flight.ts';
 

@@ -7,9 +7,9 @@ import { eventId } from '../../../../src/contract/ids/workflow-ids.ts';
 import { began } from '../../../support/journal.ts';
 import { fresh } from '../../../support/fresh.ts';
 import { rolloutOf } from '../../../support/rollouts.ts';
-import { searchAttribute } from '../../inspect.ts';
-import { inVirtualTime, MOMENT_MS, type StackOptions, type VirtualStack } from '../../stack.ts';
-import { startRollout } from '../../start-rollout.ts';
+import { searchAttribute } from '../../stack/inspect.ts';
+import { inVirtualTime, MOMENT_MS, type StackOptions, type VirtualStack } from '../../stack/stack.ts';
+import { startRollout } from '../../plays/start-rollout.ts';
 import type { Run } from '../../temporal/types.ts';
 
 export const ANNE = { by: 'anne', reason: 'the shop is slow' };

@@ -10,9 +10,9 @@ import { MAX_TARGETS } from '../../../../src/request/limits.ts';
 import { validateRolloutInput } from '../../../../src/request/validate-rollout-input.ts';
 import { fresh } from '../../../support/fresh.ts';
 import { outcomesOf, rolloutOf, servers } from '../../../support/rollouts.ts';
-import { searchAttribute } from '../../inspect.ts';
-import { inVirtualTime, type VirtualStack } from '../../stack.ts';
-import { endOfRollout, progressOf } from '../../start-rollout.ts';
+import { searchAttribute } from '../../stack/inspect.ts';
+import { inVirtualTime, type VirtualStack } from '../../stack/stack.ts';
+import { endOfRollout, progressOf } from '../../plays/start-rollout.ts';
 import { backups, begin, deployments, inFleet } from './rollouts-in-flight.ts';
 
 const fails = ({ sandbox }: VirtualStack, siteId = '') =>

@@ -9,8 +9,8 @@ import { countedFrom, OLD_AT_ONCE } from '../../../support/backup-age.ts';
 import { fresh } from '../../../support/fresh.ts';
 import { began, reads } from '../../../support/journal.ts';
 import { backupOutside, COMPLETED, FAILED, siteAfter } from '../../../support/sites.ts';
-import { lockRequests } from '../../inspect.ts';
-import { inVirtualTime, type VirtualStack } from '../../stack.ts';
+import { lockRequests } from '../../stack/inspect.ts';
+import { inVirtualTime, type VirtualStack } from '../../stack/stack.ts';
 import { SERVICE_URL } from '../../world.ts';
 import { BUILDING, deployPosts } from './runs-that-wait.ts';
 

@@ -1,11 +1,11 @@
 /** After its deadline, a run triggers nothing, and what runs by then is not cut short. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { lockRequests } from '../../inspect.ts';
+import { lockRequests } from '../../stack/inspect.ts';
 import { fresh } from '../../../support/fresh.ts';
 import { began, reads } from '../../../support/journal.ts';
 import { COMPLETED, FAILED, siteAfter } from '../../../support/sites.ts';
-import { inVirtualTime } from '../../stack.ts';
+import { inVirtualTime } from '../../stack/stack.ts';
 import { building, BUILDING, deployPosts, latest } from './runs-that-wait.ts';
 
 const MINUTE = 60_000;

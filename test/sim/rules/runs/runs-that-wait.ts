@@ -4,8 +4,8 @@ import { deploySiteId } from '../../../../src/contract/ids/workflow-ids.ts';
 import type { ScriptPart } from '../../../../src/sandbox/hosting/script.ts';
 import { began, posts, reads } from '../../../support/journal.ts';
 import { FAILED, siteAfter } from '../../../support/sites.ts';
-import { searchAttribute } from '../../inspect.ts';
-import { MOMENT_MS, type VirtualStack } from '../../stack.ts';
+import { searchAttribute } from '../../stack/inspect.ts';
+import { MOMENT_MS, type VirtualStack } from '../../stack/stack.ts';
 
 /** Stays in progress until the test finishes it. */
 export const BUILDING: ScriptPart = { ends: 'never', words: ['building'] };

@@ -4,7 +4,7 @@ import { describe, test } from 'node:test';
 import { SIGNALS } from '../../../../src/contract/names.ts';
 import { fresh } from '../../../support/fresh.ts';
 import { began, posts, reads } from '../../../support/journal.ts';
-import { inVirtualTime } from '../../stack.ts';
+import { inVirtualTime } from '../../stack/stack.ts';
 import { building } from './runs-that-wait.ts';
 
 const FAILS = { durationMs: 60_000, ends: 'failed' };

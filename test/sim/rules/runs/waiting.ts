@@ -9,7 +9,7 @@ import { status } from '../../../support/fault-answers.ts';
 import { fresh } from '../../../support/fresh.ts';
 import { began, reads } from '../../../support/journal.ts';
 import { FAILED, siteAfter } from '../../../support/sites.ts';
-import { inVirtualTime, MOMENT_MS, type VirtualStack } from '../../stack.ts';
+import { inVirtualTime, MOMENT_MS, type VirtualStack } from '../../stack/stack.ts';
 import { BUILDING, latest, phaseOf } from './runs-that-wait.ts';
 
 const RARE = { intervalMs: 1_800_000, tries: 2 };

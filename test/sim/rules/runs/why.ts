@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { QUERIES } from '../../../../src/contract/names.ts';
 import type { Explanation } from '../../../../src/contract/waiting.ts';
-import { lockRequests } from '../../inspect.ts';
-import { inVirtualTime, MOMENT_MS } from '../../stack.ts';
+import { lockRequests } from '../../stack/inspect.ts';
+import { inVirtualTime, MOMENT_MS } from '../../stack/stack.ts';
 import { building } from './runs-that-wait.ts';
 
 describe('the query why', () => {

@@ -7,7 +7,7 @@ import type { ScriptPart } from '../../../../src/sandbox/hosting/script.ts';
 import { began, reads } from '../../../support/journal.ts';
 import { COMPLETED, siteAfter } from '../../../support/sites.ts';
 import { verdictLine } from '../../../support/verdict-line.ts';
-import { inVirtualTime } from '../../stack.ts';
+import { inVirtualTime } from '../../stack/stack.ts';
 
 /** Reads 1, 3, 10 and 20 s after the acceptance, so that the settle time is over before four of them. */
 const SPARSE = { settleMs: 10_000 };

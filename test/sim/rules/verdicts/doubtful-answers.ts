@@ -10,8 +10,8 @@ import { fresh } from '../../../support/fresh.ts';
 import { began, posts, reads } from '../../../support/journal.ts';
 import { COMPLETED, FAILED, siteAfter } from '../../../support/sites.ts';
 import { verdictLine } from '../../../support/verdict-line.ts';
-import { lockRequests } from '../../inspect.ts';
-import { inVirtualTime } from '../../stack.ts';
+import { lockRequests } from '../../stack/inspect.ts';
+import { inVirtualTime } from '../../stack/stack.ts';
 import { namedSite } from './named-site.ts';
 
 const latest = (siteId: string) => `/v1/sites/${siteId}/deployments/latest`;

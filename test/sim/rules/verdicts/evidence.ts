@@ -7,7 +7,7 @@ import type { ScriptPart } from '../../../../src/sandbox/hosting/script.ts';
 import { began, posts, reads } from '../../../support/journal.ts';
 import { COMPLETED, FAILED, siteAfter } from '../../../support/sites.ts';
 import { verdictLine } from '../../../support/verdict-line.ts';
-import { inVirtualTime, type VirtualStack } from '../../stack.ts';
+import { inVirtualTime, type VirtualStack } from '../../stack/stack.ts';
 
 /** The default. */
 const INTERVAL_MS = 10_000;

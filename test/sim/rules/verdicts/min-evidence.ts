@@ -5,7 +5,7 @@ import type { DeploymentResult } from '../../../../src/contract/run.ts';
 import type { ScriptPart } from '../../../../src/sandbox/hosting/script.ts';
 import { began, reads } from '../../../support/journal.ts';
 import { COMPLETED, FAILED, siteAfter } from '../../../support/sites.ts';
-import { inVirtualTime, type VirtualStack } from '../../stack.ts';
+import { inVirtualTime, type VirtualStack } from '../../stack/stack.ts';
 import { namedSite } from './named-site.ts';
 
 async function deploy(

@@ -1,16 +1,16 @@
 /** Starts and steers a rollout in virtual time, as the client of the starter does. */
 import assert from 'node:assert/strict';
 import { defaultPayloadConverter as payloads, mapToPayloads } from '@temporalio/common';
-import { BelayError } from '../../src/contract/results/belay-error.ts';
-import { QUERIES, ROLLOUT_TYPE, type ROLLOUT_UPDATES } from '../../src/contract/names.ts';
-import type { DecisionInput, RolloutInput, RolloutProgress, RolloutResult } from '../../src/contract/rollout.ts';
-import { rolloutId } from '../../src/contract/ids/workflow-ids.ts';
-import { rolloutStartOptions } from '../../src/request/start-options.ts';
-import { validateRolloutInput } from '../../src/request/validate-rollout-input.ts';
+import { BelayError } from '../../../src/contract/results/belay-error.ts';
+import { QUERIES, ROLLOUT_TYPE, type ROLLOUT_UPDATES } from '../../../src/contract/names.ts';
+import type { DecisionInput, RolloutInput, RolloutProgress, RolloutResult } from '../../../src/contract/rollout.ts';
+import { rolloutId } from '../../../src/contract/ids/workflow-ids.ts';
+import { rolloutStartOptions } from '../../../src/request/start-options.ts';
+import { validateRolloutInput } from '../../../src/request/validate-rollout-input.ts';
 import { resultOf } from './record.ts';
-import type { VirtualStack } from './stack.ts';
-import type { Run, Server, Update } from './temporal/types.ts';
-import { SERVICE_URL } from './world.ts';
+import type { VirtualStack } from '../stack/stack.ts';
+import type { Run, Server, Update } from '../temporal/types.ts';
+import { SERVICE_URL } from '../world.ts';
 
 /** @throws BelayError of type `Usage` */
 export function startRollout(server: Server, asked: RolloutInput): Run {

@@ -3,15 +3,15 @@
  * longer than a firing may be late. Temporal's own scheduler is not modelled: the play starts what it would start.
  */
 import { defaultPayloadConverter as payloads } from '@temporalio/common';
-import { TIMING } from '../../src/contract/timing.ts';
-import type { ScheduledInput, ScheduledResult } from '../../src/contract/schedule.ts';
-import type { Sandboxes } from './core/sdk.ts';
-import { eventsOf } from './inspect.ts';
+import { TIMING } from '../../../src/contract/timing.ts';
+import type { ScheduledInput, ScheduledResult } from '../../../src/contract/schedule.ts';
+import type { Sandboxes } from '../core/sdk.ts';
+import { eventsOf } from '../stack/inspect.ts';
 import type { Caches } from './play.ts';
 import { resultOf } from './record.ts';
-import type { Tape } from './tape.ts';
-import type { Run } from './temporal/types.ts';
-import { createWorld, SERVICE_URL, START_MS, type World } from './world.ts';
+import type { Tape } from '../tape.ts';
+import type { Run } from '../temporal/types.ts';
+import { createWorld, SERVICE_URL, START_MS, type World } from '../world.ts';
 
 export interface SchedulePlay {
   world: World;

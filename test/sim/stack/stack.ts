@@ -4,19 +4,19 @@
  */
 import assert from 'node:assert/strict';
 import { defaultPayloadConverter as payloads } from '@temporalio/common';
-import type { RunType } from '../../src/contract/names.ts';
-import type { RunInput, RunResult } from '../../src/contract/run.ts';
-import { TIMING } from '../../src/contract/timing.ts';
-import { createControls, type Controls } from '../../src/sandbox/controls.ts';
-import { bundleFromSource } from '../../src/worker/bundle/bundle-from-source.ts';
-import { atEnd } from '../support/at-end.ts';
-import { openSandboxes, type Sandboxes } from './core/sdk.ts';
-import { resultOf } from './record.ts';
+import type { RunType } from '../../../src/contract/names.ts';
+import type { RunInput, RunResult } from '../../../src/contract/run.ts';
+import { TIMING } from '../../../src/contract/timing.ts';
+import { createControls, type Controls } from '../../../src/sandbox/controls.ts';
+import { bundleFromSource } from '../../../src/worker/bundle/bundle-from-source.ts';
+import { atEnd } from '../../support/at-end.ts';
+import { openSandboxes, type Sandboxes } from '../core/sdk.ts';
+import { resultOf } from '../plays/record.ts';
 import { queryRun } from './query.ts';
-import { startRun } from './start-run.ts';
-import { recordedTape, type Tape } from './tape.ts';
-import type { Run } from './temporal/types.ts';
-import { createWorld, type World, type WorldOptions } from './world.ts';
+import { startRun } from '../plays/start-run.ts';
+import { recordedTape, type Tape } from '../tape.ts';
+import type { Run } from '../temporal/types.ts';
+import { createWorld, type World, type WorldOptions } from '../world.ts';
 
 export interface VirtualStack {
   readonly world: World;

@@ -1,9 +1,9 @@
 /** The channels and heartbeats of the workers, without HTTP: what they receive, and what they do first instead. */
 import { ApplicationFailure } from '@temporalio/common';
-import type { NotifySettings } from '../../src/contract/activities.ts';
-import type { NotifyInput } from '../../src/contract/notification.ts';
-import { TIMING } from '../../src/contract/timing.ts';
-import type { Process } from './worker/process.ts';
+import type { NotifySettings } from '../../../src/contract/activities.ts';
+import type { NotifyInput } from '../../../src/contract/notification.ts';
+import { TIMING } from '../../../src/contract/timing.ts';
+import type { Process } from './process.ts';
 
 /** What a channel does instead of accepting a message. */
 type Trouble = 'hangs' | 'fails';

@@ -1,8 +1,8 @@
 /** What the histories of the simulator show. */
 import { defaultPayloadConverter as payloads, type Payload } from '@temporalio/common';
-import { SIGNALS } from '../../src/contract/names.ts';
-import type { HistoryEvent } from './core/events.ts';
-import type { Run } from './temporal/types.ts';
+import { SIGNALS } from '../../../src/contract/names.ts';
+import type { HistoryEvent } from '../core/events.ts';
+import type { Run } from '../temporal/types.ts';
 
 /** The latest value of a search attribute, or null. */
 export function searchAttribute(run: Run | undefined, name: string): unknown {

@@ -1,6 +1,6 @@
 /** Rules of locks, waits and requests, each broken on purpose, for the simulator. */
-import { MUTANTS as MODEL_MUTANTS } from '../model/mutants.ts';
-import { change, type Mutant } from '../mutants/mutant.ts';
+import { MUTANTS as MODEL_MUTANTS } from '../../model/mutants.ts';
+import { change, type Mutant } from '../../mutants/mutant.ts';
 
 const SIM_MUTANTS: Mutant[] = [
   {

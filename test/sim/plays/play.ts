@@ -1,21 +1,21 @@
 /** Plays a scenario of the chaos model in virtual time, and records it for the model's judge. */
 import fc from 'fast-check';
-import type { RunInput } from '../../src/contract/run.ts';
-import { targetsInput, targetsOf } from '../../src/contract/target.ts';
-import { actFromOutside } from '../../src/sandbox/hosting/outside.ts';
-import type { Fault } from '../../src/sandbox/hosting/faults.ts';
-import type { Resource } from '../../src/sandbox/hosting/script.ts';
-import { EVERYTHING } from '../model/mix.ts';
-import type { Played } from '../model/record.ts';
-import { scenario, type Act, type Scenario } from '../model/scenario.ts';
-import { targetNamed } from '../model/targets.ts';
-import type { Sandboxes } from './core/sdk.ts';
+import type { RunInput } from '../../../src/contract/run.ts';
+import { targetsInput, targetsOf } from '../../../src/contract/target.ts';
+import { actFromOutside } from '../../../src/sandbox/hosting/outside.ts';
+import type { Fault } from '../../../src/sandbox/hosting/faults.ts';
+import type { Resource } from '../../../src/sandbox/hosting/script.ts';
+import { EVERYTHING } from '../../model/mix.ts';
+import type { Played } from '../../model/record.ts';
+import { scenario, type Act, type Scenario } from '../../model/scenario.ts';
+import { targetNamed } from '../../model/targets.ts';
+import type { Sandboxes } from '../core/sdk.ts';
 import { drawMishaps } from './mishaps.ts';
 import { record, type Started } from './record.ts';
 import { lengthened, SCALES } from './scales.ts';
 import { startRequest } from './start-run.ts';
-import type { Tape } from './tape.ts';
-import { createWorld, SERVICE_URL, START_MS, type World } from './world.ts';
+import type { Tape } from '../tape.ts';
+import { createWorld, SERVICE_URL, START_MS, type World } from '../world.ts';
 
 export interface Play {
   played: Played;

@@ -1,10 +1,10 @@
 /** What goes wrong and what an operator does, at moments that the tape draws. After one of them, nothing goes wrong. */
 import { defaultPayloadConverter as payloads } from '@temporalio/common';
-import { SIGNALS } from '../../src/contract/names.ts';
-import { isOperation, type Run } from './temporal/types.ts';
+import { SIGNALS } from '../../../src/contract/names.ts';
+import { isOperation, type Run } from '../temporal/types.ts';
 import type { Started } from './record.ts';
-import type { Tape } from './tape.ts';
-import type { World } from './world.ts';
+import type { Tape } from '../tape.ts';
+import type { World } from '../world.ts';
 
 const HINT = payloads.toPayload({ claim: null });
 const HINT_PAUSE_MS = 130;

@@ -1,11 +1,11 @@
 /** What became of a play, for the judge of the chaos model. */
 import { defaultPayloadConverter as payloads } from '@temporalio/common';
-import type { RunInput, RunResult } from '../../src/contract/run.ts';
-import type { Played, PlayedRun } from '../model/record.ts';
-import type { Scenario } from '../model/scenario.ts';
-import type { Outcome } from './core/events.ts';
-import { isOperation, type Run } from './temporal/types.ts';
-import type { World } from './world.ts';
+import type { RunInput, RunResult } from '../../../src/contract/run.ts';
+import type { Played, PlayedRun } from '../../model/record.ts';
+import type { Scenario } from '../../model/scenario.ts';
+import type { Outcome } from '../core/events.ts';
+import { isOperation, type Run } from '../temporal/types.ts';
+import type { World } from '../world.ts';
 
 export interface Started {
   run: Run;

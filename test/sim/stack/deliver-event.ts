@@ -1,17 +1,17 @@
 /** Events in virtual time: a delivery is mapped as the receiver maps it, without HTTP and signatures. */
 import assert from 'node:assert/strict';
 import { defaultPayloadConverter as payloads } from '@temporalio/common';
-import type { Configuration } from '../../src/config/file/file-schema.ts';
-import type { EventInput, EventResult } from '../../src/contract/event.ts';
-import { EVENT_TYPE } from '../../src/contract/names.ts';
-import { TIMING } from '../../src/contract/timing.ts';
-import { eventId } from '../../src/contract/ids/workflow-ids.ts';
-import { interpretBody } from '../../src/webhooks/handle-delivery.ts';
-import { fresh } from '../support/fresh.ts';
-import { MAPPING } from '../support/mapping.ts';
-import { resultOf } from './record.ts';
+import type { Configuration } from '../../../src/config/file/file-schema.ts';
+import type { EventInput, EventResult } from '../../../src/contract/event.ts';
+import { EVENT_TYPE } from '../../../src/contract/names.ts';
+import { TIMING } from '../../../src/contract/timing.ts';
+import { eventId } from '../../../src/contract/ids/workflow-ids.ts';
+import { interpretBody } from '../../../src/webhooks/handle-delivery.ts';
+import { fresh } from '../../support/fresh.ts';
+import { MAPPING } from '../../support/mapping.ts';
+import { resultOf } from '../plays/record.ts';
 import type { VirtualStack } from './stack.ts';
-import type { Run } from './temporal/types.ts';
+import type { Run } from '../temporal/types.ts';
 
 /** `panel` proves who it is, `mapped` also names its fields and words, and `open` is not verified. */
 type SourceName = 'panel' | 'mapped' | 'open';

@@ -1,7 +1,7 @@
 /** What happened in a play, as a table: who did what, when. */
-import type { HistoryEvent } from './core/events.ts';
+import type { HistoryEvent } from '../core/events.ts';
 import type { Play } from './play.ts';
-import { START_MS } from './world.ts';
+import { START_MS } from '../world.ts';
 
 interface Line {
   atMs: number;

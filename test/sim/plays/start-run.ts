@@ -1,13 +1,13 @@
 /** Starts a run as a starter does, with what a starter learns of the workers. */
 import { defaultPayloadConverter as payloads, mapToPayloads } from '@temporalio/common';
-import { BelayError } from '../../src/contract/results/belay-error.ts';
-import type { RunType } from '../../src/contract/names.ts';
-import type { RunInput } from '../../src/contract/run.ts';
-import { runWorkflowId } from '../../src/contract/ids/workflow-ids.ts';
-import { runStartOptions } from '../../src/request/start-options.ts';
-import { startProblem, typeOf } from '../../src/request/start-request.ts';
-import type { Run, Server, StartRequest } from './temporal/types.ts';
-import { SERVICE_URL } from './world.ts';
+import { BelayError } from '../../../src/contract/results/belay-error.ts';
+import type { RunType } from '../../../src/contract/names.ts';
+import type { RunInput } from '../../../src/contract/run.ts';
+import { runWorkflowId } from '../../../src/contract/ids/workflow-ids.ts';
+import { runStartOptions } from '../../../src/request/start-options.ts';
+import { startProblem, typeOf } from '../../../src/request/start-request.ts';
+import type { Run, Server, StartRequest } from '../temporal/types.ts';
+import { SERVICE_URL } from '../world.ts';
 
 /** @throws BelayError of type `Usage` */
 export function startRun(server: Server, asked: RunInput, key: string, type: RunType = typeOf(asked)): Run {

@@ -1,14 +1,14 @@
 /** Plays one rollout, its decisions and everything that goes wrong with it, from a tape. */
 import { defaultPayloadConverter as payloads } from '@temporalio/common';
-import { HOLD_SIGNAL } from '../../src/contract/names.ts';
-import type { RolloutInput } from '../../src/contract/rollout.ts';
-import type { Sandboxes } from './core/sdk.ts';
-import { searchAttribute } from './inspect.ts';
+import { HOLD_SIGNAL } from '../../../src/contract/names.ts';
+import type { RolloutInput } from '../../../src/contract/rollout.ts';
+import type { Sandboxes } from '../core/sdk.ts';
+import { searchAttribute } from '../stack/inspect.ts';
 import type { Caches } from './play.ts';
 import { requestUpdate, startRollout, type DecisionName } from './start-rollout.ts';
-import type { Tape } from './tape.ts';
-import type { Run } from './temporal/types.ts';
-import { createWorld, START_MS, type World } from './world.ts';
+import type { Tape } from '../tape.ts';
+import type { Run } from '../temporal/types.ts';
+import { createWorld, START_MS, type World } from '../world.ts';
 
 export interface RolloutPlay {
   world: World;

@@ -1,10 +1,10 @@
 /**
  * Proves that the simulator notices broken rules. It breaks one rule at a time in a copy of the sources
- * and plays seeds with it. `node --import ./tools/typescript.js test/sim/mutations.ts [--seeds N] [--only TEXT]`
+ * and plays seeds with it. `node --import ./tools/typescript.js test/sim/mutants/mutations.ts [--seeds N] [--only TEXT]`
  */
 import { execFile } from 'node:child_process';
 import { parseArgs, promisify } from 'node:util';
-import { withBrokenCopy } from '../mutants/broken-copy.ts';
+import { withBrokenCopy } from '../../mutants/broken-copy.ts';
 import { MUTANTS } from './mutants.ts';
 
 const { values } = parseArgs({
