@@ -83,8 +83,9 @@ async function send({ stage, number, before, after }: Move): Promise<void> {
   const isSpent = isTurnedAway && after.phase.get(number) === 'Closed';
   // A second is more than the time that the request takes.
   const retryAfter = isSpent ? TOO_LONG_S : (after.pause * TICK_MS) / 1_000 + (after.pause > 0 ? 1 : 0);
+  // Other answers that ask to wait hold back the reads of this worker as well.
   if (isTurnedAway)
-    state.faults.add({ route: 'deploy', answer: { kind: 'status', code: 429, retryAfter: String(retryAfter) } });
+    state.faults.add({ route: 'deploy', answer: { kind: 'status', code: 423, retryAfter: String(retryAfter) } });
   else if (after.ambiguous > before.ambiguous)
     state.faults.add({ route: 'deploy', effect: hasEffect, answer: { kind: 'reset' } });
   const operation = () => stage.operationOf(number)!;
