@@ -10,6 +10,7 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { bundleFromSource } from '../../src/worker/bundle/bundle-from-source.ts';
 import { check, checkSeed, type Checked } from './checks/check-seed.ts';
+import { checkOtherPlays } from './checks/check-other-plays.ts';
 import { openSandboxes, type Sandboxes } from './core/sdk.ts';
 import { keptText, readKept } from './shrink/kept.ts';
 import { play } from './plays/play.ts';
@@ -50,10 +51,10 @@ async function playOwn(codePath: string): Promise<void> {
   let hasShrunk = !values.shrink;
   for (let seed = from; seed < end; seed += step) {
     const checked = await checkSeed(sandboxes, seed);
-    const { findings } = checked;
+    const findings = [...checked.findings, ...(await checkOtherPlays(sandboxes, seed))];
     if (values.story) say(storyOf(checked.play));
     process.send?.({ seed, findings, situations: situationsIn(checked.play) } satisfies Report);
-    if (hasShrunk || findings.length === 0) continue;
+    if (hasShrunk || checked.findings.length === 0) continue;
     hasShrunk = true;
     await keep(sandboxes, seed, checked);
   }

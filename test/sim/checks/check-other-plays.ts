@@ -1,0 +1,28 @@
+/** Some seeds also play a rollout or a schedule, which the scenarios of the chaos model do not have. */
+import type { Sandboxes } from '../core/sdk.ts';
+import type { Caches } from '../plays/play.ts';
+import { playRollout } from '../plays/rollout-play.ts';
+import { playSchedule } from '../plays/schedule-play.ts';
+import { seededTape, type Tape } from '../tape.ts';
+import type { World } from '../world.ts';
+import { fingerprint } from './check-seed.ts';
+
+type PlayOne = (sandboxes: Sandboxes, tape: Tape, caches: Caches) => Promise<{ world: World; findings: string[] }>;
+
+/** Of ten seeds in a row, one plays each of these. */
+const PLAYS: Partial<Record<number, [name: string, playOne: PlayOne]>> = {
+  0: ['rollout', playRollout],
+  5: ['schedule', playSchedule],
+};
+
+/** @returns everything that is wrong with the rollout or schedule of this seed, if it has one */
+export async function checkOtherPlays(sandboxes: Sandboxes, seed: number): Promise<string[]> {
+  const found = PLAYS[seed % 10];
+  if (found === undefined) return [];
+  const [name, playOne] = found;
+  const first = await playOne(sandboxes, seededTape(seed), 'drawn');
+  const again = await playOne(sandboxes, seededTape(seed), 'off');
+  const findings = [...new Set([...first.findings, ...again.findings])];
+  if (fingerprint(first.world) !== fingerprint(again.world)) findings.push('caches change what happens');
+  return findings.map((it) => `${name}: ${it}`);
+}
