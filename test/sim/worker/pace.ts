@@ -34,16 +34,21 @@ export function createPace({ clock, tape, process, onFinding }: PaceParts): Pace
   let sent: { atMs: number; isTrigger: boolean }[] = [];
   let share: number | null = null;
   let stops = 0;
+  /** Have their turn, and have not left. */
+  let granted = 0;
+  /** Had their turn when the share changed or the process was stopped. */
+  let grantedBefore = 0;
 
   function checkLeaving(isTrigger: boolean): void {
     const atMs = clock.nowMs;
+    granted = Math.max(0, granted - 1);
     if (atMs < heldUntilMs) onFinding(`S10: a request left ${heldUntilMs - atMs} ms before the end of a pause`);
     // What waited for its turn while the process was stopped leaves together.
-    if (stops !== process.stops) [stops, sent] = [process.stops, []];
+    if (stops !== process.stops) [stops, sent, grantedBefore] = [process.stops, [], granted];
     sent.push({ atMs, isTrigger });
     if (share === null) return;
     const triggers = sent.filter((it) => it.isTrigger).length;
-    const allowed = 1 + SPARE_REQUESTS + triggers + ((atMs - sent[0]!.atMs) * share) / 1_000;
+    const allowed = 1 + SPARE_REQUESTS + grantedBefore + triggers + ((atMs - sent[0]!.atMs) * share) / 1_000;
     if (sent.length > allowed) onFinding(`S10: ${sent.length} requests left, and ${Math.floor(allowed)} were allowed`);
   }
 
@@ -54,8 +59,13 @@ export function createPace({ clock, tape, process, onFinding }: PaceParts): Pace
         return real.isHeld;
       },
       setShare(perSecond) {
-        [share, sent] = [perSecond, []];
+        [share, sent, grantedBefore] = [perSecond, [], granted];
         real.setShare(perSecond);
+      },
+      turn(request, maxWaitMs) {
+        const turn = real.turn(request, maxWaitMs);
+        if (turn.granted) granted += 1;
+        return turn;
       },
     },
     passage: {
