@@ -51,6 +51,9 @@ test('after a restore, doctor lists what stands before or after a request, what 
   const notBegun = await world.client.workflow.start('deployOnly', {
     ...{ workflowId: 'deploy:later:k', taskQueue: TASK_QUEUE, args: [{ siteIds: [later], deploy: PACE }] },
   });
+  // Lists of Temporal lag behind.
+  const listed = `WorkflowId = '${notBegun.workflowId}'`;
+  await eventually('it to be listed', async () => (await world.client.workflow.count(listed)).count === 1);
 
   const sameEpoch = await afterRestore('1');
   assert.match(sameEpoch('epoch')[0]?.message ?? '', /^BELAY_EPOCH is 1; 4 of 5 /);
