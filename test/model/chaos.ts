@@ -17,7 +17,7 @@ const { values } = parseArgs({
     size: { type: 'string', default: '30' },
     /** As in the test: shorter, and always with this kill. */
     brief: { type: 'boolean', default: false },
-    killing: { type: 'string' },
+    killing: { type: 'string', multiple: true },
     scenario: { type: 'string' },
   },
 });
@@ -28,9 +28,9 @@ const KILLING: Killing[][] = [['SIGKILL worker'], ['SIGKILL server'], []];
 async function chaos(summary: Summary): Promise<void> {
   const [runs, size] = [Number(values.runs), Number(values.size)];
   const first = values.seed === undefined ? Math.floor(Math.random() * 1e6) : Number(values.seed);
-  const more = `${values.brief ? ' --brief' : ''}${values.killing === undefined ? '' : ` --killing "${values.killing}"`}`;
+  const more = `${values.brief ? ' --brief' : ''}${(values.killing ?? []).map((it) => ` --killing "${it}"`).join('')}`;
   for (let played = 0, seed = first; played < runs; played += size, seed += 1) {
-    const killing = values.killing === undefined ? KILLING[seed % KILLING.length]! : [values.killing as Killing];
+    const killing = (values.killing as Killing[] | undefined) ?? KILLING[seed % KILLING.length]!;
     const batch = drawBatch({ seed, size: Math.min(size, runs - played), mix: values.brief ? BRIEF : {}, killing });
     const { length } = batch.scenarios;
     await judged(batch, `npm run test:chaos -- --runs ${length} --size ${length} --seed ${seed}${more}`, summary);
