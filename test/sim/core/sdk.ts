@@ -5,6 +5,7 @@
  */
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
+import { pathToFileURL } from 'node:url';
 import type { coresdk } from '@temporalio/proto';
 import { ACTIVITIES } from './activity-names.ts';
 import { randomnessSeed } from './randomness.ts';
@@ -78,7 +79,7 @@ export async function openSandboxes(codePath: string): Promise<Sandboxes> {
     globalHandlers: { stopPromiseHook(): void };
   };
   const code = await readFile(codePath, 'utf8');
-  const bundle = { code: WITHOUT_STACKS + code, sourceMap: NO_SOURCE_MAP, filename: codePath };
+  const bundle = { code, sourceMap: NO_SOURCE_MAP, filename: pathToFileURL(codePath).href };
   const active = { count: 0 };
   const creator = await ReusableVMWorkflowCreator.create(bundle, undefined, ACTIVITIES);
   // It collects a stack trace for each promise, for a query that Belay does not use.
@@ -93,8 +94,6 @@ export async function openSandboxes(codePath: string): Promise<Sandboxes> {
   };
 }
 
-/** The sandbox makes a stack trace for each promise, which is most of its time. */
-const WITHOUT_STACKS = 'Error.stackTraceLimit = 0;';
 const NO_SOURCE_MAP = { version: 3, sources: [], names: [], mappings: '', file: '' };
 
 function codeOf(workflow: VmWorkflow, { runId }: ExecutionFacts, active: { count: number }): WorkflowCode {
