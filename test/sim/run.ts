@@ -44,6 +44,9 @@ interface Report {
   situations: string[];
 }
 
+/** A batch of this size meets every situation, or the draws have become too tame. */
+const MEETS_EVERYTHING = 5_000;
+
 const say = (text: string) => void process.stdout.write(`${text}\n`);
 
 async function playOwn(codePath: string): Promise<void> {
@@ -100,9 +103,10 @@ async function playOnAllCores(codePath: string): Promise<number> {
   });
   const broken = (await Promise.all(processes)).filter((code) => code !== 0).length;
   if (broken > 0) say(`${broken} processes ended with an error`);
-  for (const situation of notMet(met)) say(`not met: ${situation}`);
+  const missed = notMet(met);
+  for (const situation of missed) say(`not met: ${situation}`);
   say(`${played} seeds, ${found} findings, ${Math.round((performance.now() - begunMs) / 1_000)} s`);
-  return found + broken;
+  return found + broken + (played < MEETS_EVERYTHING ? 0 : missed.length);
 }
 
 if (values.bundle !== undefined) await playOwn(values.bundle);

@@ -1,0 +1,66 @@
+/** Situations that the result of a run shows. */
+import type { ErrorType, Evidence } from '../../../src/contract/names.ts';
+import type { DeploymentResult, RunResult } from '../../../src/contract/run.ts';
+import type { Situations } from './situations.ts';
+
+const ERRORS: ErrorType[] = [
+  ...(['BackupFailed', 'BackupTimedOut', 'Busy', 'DeploymentFailed', 'DeploymentTimedOut'] as const),
+  ...(['OutcomeUnknown', 'Refused'] as const),
+];
+/** No answer to a POST of the scenarios names its deployment, which would be `identity`. */
+const EVIDENCE: Evidence[] = ['transition', 'changed', 'settled'];
+const OUTCOMES = ['completed', 'failed', 'timed_out', 'unknown', 'cancelled', 'not_started'] as const;
+
+const inResult = (shows: (result: RunResult) => boolean): Situations[string] => {
+  return ({ played }) => played.runs.some(({ result }) => result !== null && shows(result));
+};
+
+const inDeployment = (shows: (deployment: DeploymentResult) => boolean) =>
+  inResult(({ deployments }) => deployments.some(shows));
+
+const named = <T extends string>(
+  names: readonly T[],
+  text: (name: T) => string,
+  shows: (name: T) => Situations[string],
+) => Object.fromEntries(names.map((name) => [text(name), shows(name)]));
+
+export const SITUATIONS_OF_RESULTS: Situations = {
+  ...named(
+    OUTCOMES,
+    (outcome) => `a run ends ${outcome}`,
+    (outcome) => inResult((result) => result.outcome === outcome),
+  ),
+  ...named(
+    ERRORS,
+    (type) => `a run ends with ${type}`,
+    (type) => inResult(({ error }) => error?.type === type),
+  ),
+  ...named(
+    EVIDENCE,
+    (evidence) => `the evidence of a deployment is ${evidence}`,
+    (evidence) => inDeployment((it) => it.evidence === evidence),
+  ),
+  'a backup is shared': inResult(({ backup }) => backup?.source === 'shared'),
+  'a shared backup does not complete': inResult(
+    ({ backup }) => backup?.source === 'shared' && backup.outcome !== 'completed',
+  ),
+  'a backup is reused': inResult(({ backup }) => backup?.source === 'reused'),
+  'a backup is given': inResult(({ backup }) => backup?.source === 'given'),
+  'a backup in doubt is made again': inResult(({ backup }) => backup?.trigger.reconciledBy === 'resent'),
+  'a request in doubt is sent again': inDeployment(({ trigger }) => trigger.reconciledBy === 'resent'),
+  'a request in doubt left a trace': inDeployment(
+    ({ trigger: { reconciledBy } }) => reconciledBy !== null && reconciledBy !== 'resent',
+  ),
+  'a request in doubt leaves its deployment unknown': inDeployment(
+    ({ outcome, trigger }) => outcome === 'unknown' && trigger.ambiguous,
+  ),
+  'a request without effect is sent again': inDeployment(({ trigger }) => trigger.attempts > 1 && !trigger.ambiguous),
+  'a gap in the reads keeps a request from being sent again': inDeployment(
+    ({ error }) => error?.message.includes('not read for a while') === true,
+  ),
+  'one deployment of a run completes and another one does not': inResult(
+    ({ deployments }) =>
+      deployments.some(({ outcome }) => outcome === 'completed') &&
+      deployments.some(({ outcome }) => outcome !== null && outcome !== 'completed'),
+  ),
+};
