@@ -34,20 +34,20 @@ test('a Content-Type: application/json header is accepted without a body', async
 });
 
 test('GET /v1/sites/<site_id>/deployments/latest returns the status of the latest deployment', async () => {
-  sandbox.script({ site: '19' }, { durationMs: 200, words: ['building'] });
+  sandbox.script({ site: '19' }, { durationMs: 3_000, words: ['building'] });
   await ask('POST /v1/sites/19/deploy');
   assert.deepEqual((await ask('GET /v1/sites/19/deployments/latest')).body, { status: 'building' });
-  await sleep(250);
+  await sleep(3_050);
   assert.deepEqual((await ask('GET /v1/sites/19/deployments/latest')).body, { status: 'completed' });
 });
 
 test('POST /v1/servers/<server_id>/backups returns the id that GET /v1/backups/<backup_id> takes', async () => {
-  sandbox.script({ server: '5' }, { durationMs: 200, words: ['running'] });
+  sandbox.script({ server: '5' }, { durationMs: 3_000, words: ['running'] });
   const { body } = await ask('POST /v1/servers/5/backups');
   const { id } = body as { id: string };
   assert.equal(typeof id, 'string');
   assert.deepEqual((await ask(`GET /v1/backups/${id}`)).body, { status: 'running' });
-  await sleep(250);
+  await sleep(3_050);
   assert.deepEqual((await ask(`GET /v1/backups/${id}`)).body, { status: 'completed' });
 });
 
@@ -166,11 +166,11 @@ test('an answer can be truncated, never arrive, or contain a numeric id', async 
 });
 
 test('latest shows the previous deployment while it lags behind the trigger', async () => {
-  sandbox.script({ site: '33' }, { durationMs: 0, ends: 'failed' }, { durationMs: 60_000, lagMs: 300 });
+  sandbox.script({ site: '33' }, { durationMs: 0, ends: 'failed' }, { durationMs: 60_000, lagMs: 3_000 });
   await ask('POST /v1/sites/33/deploy');
   await ask('POST /v1/sites/33/deploy');
   assert.deepEqual((await ask(LATEST('33'))).body, { status: 'failed' });
-  await sleep(350);
+  await sleep(3_050);
   assert.deepEqual((await ask(LATEST('33'))).body, { status: 'queued' });
 });
 
