@@ -7,10 +7,15 @@ import { seededTape, type Tape } from '../tape.ts';
 import type { World } from '../world.ts';
 import { fingerprint } from './check-seed.ts';
 
-type PlayOne = (sandboxes: Sandboxes, tape: Tape, caches: Caches) => Promise<{ world: World; findings: string[] }>;
+type PlayOne<P> = (sandboxes: Sandboxes, tape: Tape, caches: Caches) => Promise<P>;
+
+interface PlayedOne {
+  world: World;
+  findings: string[];
+}
 
 /** Of ten seeds in a row, one plays each of these. */
-const PLAYS: Partial<Record<number, [name: string, playOne: PlayOne]>> = {
+const PLAYS: Partial<Record<number, [name: string, playOne: PlayOne<PlayedOne>]>> = {
   0: ['rollout', playRollout],
   5: ['schedule', playSchedule],
 };
@@ -20,9 +25,15 @@ export async function checkOtherPlays(sandboxes: Sandboxes, seed: number): Promi
   const found = PLAYS[seed % 10];
   if (found === undefined) return [];
   const [name, playOne] = found;
+  const { findings } = await playTwice(sandboxes, seed, playOne);
+  return findings.map((it) => `${name}: ${it}`);
+}
+
+/** Plays a seed with caches and without. @returns the first play, and everything that is wrong with the two */
+export async function playTwice<P extends PlayedOne>(sandboxes: Sandboxes, seed: number, playOne: PlayOne<P>) {
   const first = await playOne(sandboxes, seededTape(seed), 'drawn');
   const again = await playOne(sandboxes, seededTape(seed), 'off');
   const findings = [...new Set([...first.findings, ...again.findings])];
   if (fingerprint(first.world) !== fingerprint(again.world)) findings.push('caches change what happens');
-  return findings.map((it) => `${name}: ${it}`);
+  return { first, findings };
 }

@@ -3,10 +3,13 @@ import { defaultPayloadConverter as payloads } from '@temporalio/common';
 import type { ReadFailure, TriggerFailureType } from '../../../src/contract/activities.ts';
 import { SIGNALS } from '../../../src/contract/names.ts';
 import type { LockReleased } from '../../../src/contract/operation.ts';
+import { isPost } from '../../support/post-activities.ts';
 import type { HistoryEvent } from '../core/events.ts';
 import { isOperation, type Run } from '../temporal/types.ts';
 import { recordedReads, type RecordedRead } from './recorded-reads.ts';
-import type { Situations } from './situations.ts';
+import { oneForEach, type Situations } from './situation.ts';
+
+type EventOf<K extends HistoryEvent['kind']> = Extract<HistoryEvent, { kind: K }>;
 
 const inRun =
   (shows: (run: Run) => boolean): Situations[string] =>
@@ -18,19 +21,19 @@ const inHistory = (shows: (event: HistoryEvent, run: Run) => boolean) =>
 
 const inReads = (shows: (read: RecordedRead) => boolean) => inRun((run) => recordedReads(run).some(shows));
 
-/** @param shows gets the events before as well */
-const inOrder = (shows: (event: HistoryEvent, before: readonly HistoryEvent[], run: Run) => boolean) =>
-  inRun((run) => run.history.some((event, index) => shows(event, run.history.slice(0, index), run)));
+/** @param shows gets the events before one of this kind */
+const before = (kind: HistoryEvent['kind'], shows: (earlier: readonly HistoryEvent[], run: Run) => boolean) =>
+  inRun((run) => run.history.some((event, index) => event.kind === kind && shows(run.history.slice(0, index), run)));
 
 const HEARTBEAT = 4;
 const REQUESTS: TriggerFailureType[] = ['Ambiguous', 'Conflict', 'HeldBack', 'NotSent', 'Refused'];
 const READS: ReadFailure['kind'][] = ['http', 'network', 'timeout', 'protocol', 'held_back'];
-const POSTS = ['triggerDeployment', 'createBackup'];
 
 const failureOf = (event: HistoryEvent) =>
   event.kind === 'activityClosed' && 'failure' in event.outcome ? event.outcome.failure : null;
 
-const isRelease = (it: HistoryEvent) => it.kind === 'signaled' && it.signal === SIGNALS.lockReleased;
+const isRelease = (it: HistoryEvent): it is EventOf<'signaled'> =>
+  it.kind === 'signaled' && it.signal === SIGNALS.lockReleased;
 
 /** The children that are open after these events. */
 function openChildren(events: readonly HistoryEvent[]): string[] {
@@ -38,24 +41,19 @@ function openChildren(events: readonly HistoryEvent[]): string[] {
   return events.flatMap((it) => (it.kind === 'childStarted' && !closed.has(it.seq) ? [it.type] : []));
 }
 
-const cancelledDuring = (shows: (before: readonly HistoryEvent[]) => boolean) =>
-  inOrder((event, before, run) => event.kind === 'cancelRequested' && !isOperation(run) && shows(before));
+const cancelledDuring = (shows: (earlier: readonly HistoryEvent[]) => boolean) =>
+  before('cancelRequested', (earlier, run) => !isOperation(run) && shows(earlier));
 
 export const SITUATIONS_OF_HISTORIES: Situations = {
   'a lock is handed over': inHistory(isRelease),
   'a lock is handed over with a queue': inHistory(
-    (it) =>
-      it.kind === 'signaled' &&
-      it.signal === SIGNALS.lockReleased &&
-      payloads.fromPayload<LockReleased>(it.input[0]!).waiters.length > 0,
+    (it) => isRelease(it) && payloads.fromPayload<LockReleased>(it.input[0]!).waiters.length > 0,
   ),
-  'a lock is free at a look': inOrder(
-    (event, before) =>
-      event.kind === 'childStarted' && before.some((it) => it.kind === 'childRefused') && !before.some(isRelease),
+  'a lock is free at a look': before(
+    'childStarted',
+    (earlier) => earlier.some((it) => it.kind === 'childRefused') && !earlier.some(isRelease),
   ),
-  'a newcomer takes the lock before its heir': inOrder(
-    (event, before) => event.kind === 'childRefused' && before.some(isRelease),
-  ),
+  'a newcomer takes the lock before its heir': before('childRefused', (earlier) => earlier.some(isRelease)),
   'a message about a lock finds no one': inHistory((it) => it.kind === 'signalSent' && it.problem === 'absent'),
   'a lock is held by another run': inHistory((it) => it.kind === 'childRefused'),
   'a hint leads to a read': inReads(({ isHinted }) => isHinted),
@@ -64,22 +62,21 @@ export const SITUATIONS_OF_HISTORIES: Situations = {
   ),
   'a trace of a request in doubt is looked for': inReads(({ stage }) => stage === 'trace'),
   'a read is made in place of one that failed': inReads(({ isSecond }) => isSecond),
-  ...Object.fromEntries(
-    READS.map((kind) => [
-      `a read ends as ${kind}`,
-      inReads(({ answer }) => answer !== null && !answer.ok && answer.kind === kind),
-    ]),
+  ...oneForEach(
+    READS,
+    (kind) => `a read ends as ${kind}`,
+    (kind) => inReads(({ answer }) => answer !== null && !answer.ok && answer.kind === kind),
   ),
-  ...Object.fromEntries(
-    REQUESTS.map((type) => [
-      `a request ends as ${type}`,
+  ...oneForEach(
+    REQUESTS,
+    (type) => `a request ends as ${type}`,
+    (type) =>
       inHistory(
         (it) =>
           it.kind === 'activityClosed' &&
-          POSTS.includes(it.type) &&
+          isPost({ name: it.type }) &&
           failureOf(it)?.applicationFailureInfo?.type === type,
       ),
-    ]),
   ),
   'a worker ends with a request': inHistory(
     (it) => Number(failureOf(it)?.timeoutFailureInfo?.timeoutType) === HEARTBEAT,
@@ -90,9 +87,9 @@ export const SITUATIONS_OF_HISTORIES: Situations = {
   'an operation is cancelled': inHistory((it, run) => it.kind === 'cancelRequested' && isOperation(run)),
   'an operation is terminated': inHistory((it, run) => it.kind === 'terminated' && isOperation(run)),
   'a run is terminated': inHistory((it, run) => it.kind === 'terminated' && !isOperation(run)),
-  'a run is cancelled during its backup': cancelledDuring((before) => openChildren(before).includes('backupServer')),
-  'a run is cancelled during a deployment': cancelledDuring((before) => openChildren(before).includes('deploySite')),
+  'a run is cancelled during its backup': cancelledDuring((earlier) => openChildren(earlier).includes('backupServer')),
+  'a run is cancelled during a deployment': cancelledDuring((earlier) => openChildren(earlier).includes('deploySite')),
   'a run is cancelled while it waits for a lock': cancelledDuring(
-    (before) => openChildren(before).length === 0 && before.some((it) => it.kind === 'childRefused'),
+    (earlier) => openChildren(earlier).length === 0 && earlier.some((it) => it.kind === 'childRefused'),
   ),
 };

@@ -1,7 +1,7 @@
 /** Situations that the result of a run shows. */
 import type { ErrorType, Evidence } from '../../../src/contract/names.ts';
 import type { DeploymentResult, RunResult } from '../../../src/contract/run.ts';
-import type { Situations } from './situations.ts';
+import { oneForEach, type Situations } from './situation.ts';
 
 const ERRORS: ErrorType[] = [
   ...(['BackupFailed', 'BackupTimedOut', 'Busy', 'DeploymentFailed', 'DeploymentTimedOut'] as const),
@@ -18,24 +18,18 @@ const inResult = (shows: (result: RunResult) => boolean): Situations[string] => 
 const inDeployment = (shows: (deployment: DeploymentResult) => boolean) =>
   inResult(({ deployments }) => deployments.some(shows));
 
-const named = <T extends string>(
-  names: readonly T[],
-  text: (name: T) => string,
-  shows: (name: T) => Situations[string],
-) => Object.fromEntries(names.map((name) => [text(name), shows(name)]));
-
 export const SITUATIONS_OF_RESULTS: Situations = {
-  ...named(
+  ...oneForEach(
     OUTCOMES,
     (outcome) => `a run ends ${outcome}`,
     (outcome) => inResult((result) => result.outcome === outcome),
   ),
-  ...named(
+  ...oneForEach(
     ERRORS,
     (type) => `a run ends with ${type}`,
     (type) => inResult(({ error }) => error?.type === type),
   ),
-  ...named(
+  ...oneForEach(
     EVIDENCE,
     (evidence) => `the evidence of a deployment is ${evidence}`,
     (evidence) => inDeployment((it) => it.evidence === evidence),

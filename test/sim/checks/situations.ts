@@ -1,10 +1,8 @@
 /** What a batch of plays must have met: draws that become too tame are noticed. */
 import type { Play } from '../plays/play.ts';
+import type { Situations } from './situation.ts';
 import { SITUATIONS_OF_HISTORIES } from './situations-of-histories.ts';
 import { SITUATIONS_OF_RESULTS } from './situations-of-results.ts';
-
-/** Whether a play shows a situation, by its name. */
-export type Situations = Record<string, (play: Play) => boolean>;
 
 const SITUATIONS: Situations = {
   ...SITUATIONS_OF_RESULTS,

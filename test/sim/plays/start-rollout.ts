@@ -7,7 +7,6 @@ import type { DecisionInput, RolloutInput, RolloutProgress, RolloutResult } from
 import { rolloutId } from '../../../src/contract/ids/workflow-ids.ts';
 import { rolloutStartOptions } from '../../../src/request/start-options.ts';
 import { validateRolloutInput } from '../../../src/request/validate-rollout-input.ts';
-import { resultOf } from './record.ts';
 import type { VirtualStack } from '../stack/stack.ts';
 import type { Run, Server, Update } from '../temporal/types.ts';
 import { SERVICE_URL } from '../world.ts';
@@ -28,12 +27,7 @@ export function startRollout(server: Server, asked: RolloutInput): Run {
 }
 
 /** Lets time pass until the rollout has closed. @returns its result, whatever its outcome */
-export async function endOfRollout({ until }: VirtualStack, run: Run): Promise<RolloutResult> {
-  await until(`the end of ${run.workflowId}`, () => run.closedMs !== null);
-  const result = resultOf<RolloutResult>(run.outcome);
-  assert.ok(result, `${run.workflowId} has no result`);
-  return result;
-}
+export const endOfRollout = ({ result }: VirtualStack, run: Run): Promise<RolloutResult> => result<RolloutResult>(run);
 
 export const progressOf = ({ query }: VirtualStack, { workflowId }: Run): Promise<RolloutProgress> =>
   query<RolloutProgress>(workflowId, QUERIES.progress);

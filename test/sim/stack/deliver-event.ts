@@ -1,6 +1,4 @@
 /** Events in virtual time: a delivery is mapped as the receiver maps it, without HTTP and signatures. */
-import assert from 'node:assert/strict';
-import { defaultPayloadConverter as payloads } from '@temporalio/common';
 import type { Configuration } from '../../../src/config/file/file-schema.ts';
 import type { EventInput, EventResult } from '../../../src/contract/event.ts';
 import { EVENT_TYPE } from '../../../src/contract/names.ts';
@@ -9,7 +7,6 @@ import { eventId } from '../../../src/contract/ids/workflow-ids.ts';
 import { interpretBody } from '../../../src/webhooks/handle-delivery.ts';
 import { fresh } from '../../support/fresh.ts';
 import { MAPPING } from '../../support/mapping.ts';
-import { resultOf } from '../plays/record.ts';
 import type { VirtualStack } from './stack.ts';
 import type { Run } from '../temporal/types.ts';
 
@@ -25,7 +22,7 @@ interface Delivery {
 
 /** @returns the workflow that handles it */
 export function deliver(
-  { world }: VirtualStack,
+  { world, startByHand }: VirtualStack,
   type: string,
   data: object,
   { source = 'panel', timestamp, configuration = {} }: Delivery = {},
@@ -46,18 +43,8 @@ export function deliver(
     },
     ...interpretBody(body, { ...meaning, isVerified: verified }, configuration),
   };
-  const run = world.server.startOnce({
-    ...{ workflowId: eventId(source, deliveryId), type: EVENT_TYPE, input: [payloads.toPayload(input)], memo: {} },
-    taskTimeoutMs: TIMING.worker.workflowTaskMs,
-  });
-  assert.ok(run);
-  return run;
+  return startByHand(EVENT_TYPE, eventId(source, deliveryId), input);
 }
 
 /** Lets time pass until the event is handled. */
-export async function handled({ until }: VirtualStack, event: Run): Promise<EventResult> {
-  await until(`the end of ${event.workflowId}`, () => event.closedMs !== null);
-  const result = resultOf<EventResult>(event.outcome);
-  assert.ok(result, `${event.workflowId} has no result`);
-  return result;
-}
+export const handled = ({ result }: VirtualStack, event: Run): Promise<EventResult> => result<EventResult>(event);

@@ -27,8 +27,8 @@ export interface VirtualStack {
   readonly startByHand: (type: string, workflowId: string, ...args: unknown[]) => Run;
   /** Starts an execution that receives signals, and that no worker ever serves. */
   readonly startUnserved: () => Run;
-  /** Lets time pass until the run has closed. @returns its result, whatever its outcome */
-  readonly result: (run: Run) => Promise<RunResult>;
+  /** Lets time pass until it has closed. @returns its result, whatever its outcome */
+  readonly result: <T = RunResult>(run: Run) => Promise<T>;
   /** Lets time pass until a condition holds. @returns its first value that is not null, undefined or false */
   readonly until: <T>(what: string, condition: () => T | null | undefined | false) => Promise<T>;
   readonly forward: (ms: number) => Promise<void>;
@@ -112,10 +112,10 @@ function createStack(sandboxes: Sandboxes, world: World): VirtualStack {
     start: (input, { type } = {}) => startRun(server, input, `k${(keys += 1)}`, type),
     startByHand,
     startUnserved: () => Object.assign(startByHand('deploy', `k${(keys += 1)}`), { stickyTo: 'a worker that is gone' }),
-    async result(run) {
+    async result<T = RunResult>(run: Run) {
       await until(`the end of ${run.workflowId}`, () => run.closedMs !== null);
-      const result = resultOf(run.outcome);
-      assert.ok(result, `${run.workflowId} was terminated`);
+      const result = resultOf<T>(run.outcome);
+      assert.ok(result, `${run.workflowId} has no result`);
       return result;
     },
     until,
