@@ -1,6 +1,7 @@
 /** What really happened at the service, from its journal. Pure. */
 import { targetsOf } from '../../src/contract/target.ts';
 import { lockIdOf } from '../../src/contract/ids/workflow-ids.ts';
+import { TIMING } from '../../src/contract/timing.ts';
 import { planRun } from '../../src/request/run-plan.ts';
 import { completeScript, type Kind } from '../../src/sandbox/hosting/script.ts';
 import type { Actor, JournalEntry } from '../../src/sandbox/hosting/state.ts';
@@ -122,9 +123,20 @@ export function deedsIn({ played }: Facts, fromMs: number, toMs: number): number
   return played.deeds.filter((deed) => deed.fromMs <= toMs && deed.toMs >= fromMs).length;
 }
 
-/** Whether the service could not be reached for a part of this time. */
-export function wasAway({ played: { outages = [] } }: Facts, fromMs: number, toMs: number): boolean {
-  return outages.some((outage) => outage.fromMs <= toMs && outage.toMs >= fromMs);
+/**
+ * Whether, for a part of this time, the service could not be reached or had asked a worker to wait. A worker then sends
+ * nothing, whatever the request was for.
+ */
+export function wasAway({ played: { outages = [], journal } }: Facts, fromMs: number, toMs: number): boolean {
+  const pauses = journal.flatMap(({ at, asksToWaitMs }) =>
+    asksToWaitMs === null ? [] : [{ fromMs: msOf(at), toMs: msOf(at) + pauseMs(asksToWaitMs) }],
+  );
+  return [...outages, ...pauses].some((it) => it.fromMs <= toMs && it.toMs >= fromMs);
+}
+
+function pauseMs(askedMs: number): number {
+  const { defaultHoldMs, maxHoldMs, spreadMs } = TIMING.pace;
+  return Math.min(Math.max(askedMs, defaultHoldMs), maxHoldMs) + spreadMs;
 }
 
 /**

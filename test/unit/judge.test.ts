@@ -16,7 +16,7 @@ const DEPLOY = `POST /v1/sites/${SITE}/deploy`;
 
 function entry(ms: number, request: string, more: Partial<JournalEntry> = {}): JournalEntry {
   const rest = { answered: 200, authorized: true, idempotencyKey: null, began: null, said: null, fault: null };
-  return { at: at(ms), by: 'api', request, ...rest, ...more };
+  return { at: at(ms), by: 'api', request, asksToWaitMs: null, ...rest, ...more };
 }
 
 const read = (ms: number, said: string) => entry(ms, LATEST, { said });
@@ -169,6 +169,9 @@ describe('the judge', () => {
     const outages = (fromMs: number) => [{ fromMs: ZERO_MS + fromMs, toMs: ZERO_MS + 9_000 }];
     broken({ runs: [run('unknown')], outages: outages(5_000) }, /^I4: .*unknown, though every request was answered/m);
     assert.deepEqual(verdict({ runs: [run('unknown')], outages: outages(700) }).violations, []);
+    const pause = (askedMs: number) => [...JOURNAL, entry(-20_000, 'GET /v1/backups/9', { asksToWaitMs: askedMs })];
+    broken({ runs: [run('unknown')], journal: pause(10_000) }, /^I4: .*unknown, though every request was answered/m);
+    assert.deepEqual(verdict({ runs: [run('unknown')], journal: pause(25_000) }).violations, []);
     broken({ runs: [run('timed_out')] }, /^I4: .*timed_out after 2 of 20 reads/m);
     broken({ runs: [run('cancelled')] }, /^I4: .*cancelled without a request/m);
   });

@@ -83,20 +83,31 @@ export function exchange(state: State, endpoint: Endpoint, request: ApiRequest):
   const { path, id, authorization, idempotencyKey } = request;
   const authorized = authorization === `Bearer ${state.token}`;
   const fault = authorized ? state.faults.next(endpoint.route, id) : null;
-  const note = (given: NotedAnswer | null, answered: number | null) =>
+  const note = (given: NotedAnswer | null, answered: number | null, answer: Reply['answer']) =>
     state.note({
       ...{ by: 'api', request: `${endpoint.method} ${path}`, answered, authorized, idempotencyKey },
       fault: fault?.answer.kind ?? null,
+      asksToWaitMs: asksToWaitMs(answer),
       ...given?.noted,
     });
   if (fault !== null) {
     const truth = endpoint.method === 'GET' || hasEffect(fault) ? endpoint.act(state, id) : null;
-    note(truth, null);
-    return { delayMs: fault.delayMs ?? 0, answer: badAnswer(fault, truth) };
+    const answer = badAnswer(fault, truth);
+    note(truth, null, answer);
+    return { delayMs: fault.delayMs ?? 0, answer };
   }
   const given = authorized ? (state.isTooMuch() ? TOO_MANY : endpoint.act(state, id)) : UNAUTHENTICATED;
-  note(given, given.code);
-  return { delayMs: 0, answer: { code: given.code, body: given.body, headers: {} } };
+  const answer = { code: given.code, body: given.body, headers: {} };
+  note(given, given.code, answer);
+  return { delayMs: 0, answer };
+}
+
+function asksToWaitMs(answer: Reply['answer']): number | null {
+  if (typeof answer === 'string') return null;
+  const { code, headers } = answer;
+  const retryAfter = headers['retry-after'];
+  if (code !== 429 && (code !== 503 || retryAfter === undefined)) return null;
+  return 1_000 * (Number(retryAfter) || 0);
 }
 
 /** @param truth the answer without the fault; null if the request had no effect */

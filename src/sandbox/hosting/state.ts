@@ -30,6 +30,8 @@ export interface JournalEntry {
   said: string | null;
   /** The kind of fault that was applied. */
   fault: string | null;
+  /** How long the answer asks the caller to wait: 0 if it names no time, null if it does not ask for it. */
+  asksToWaitMs: number | null;
 }
 
 export interface State {
@@ -122,6 +124,7 @@ export function createState({ token, defaults = {}, onBegin, clock = Date.now }:
         began: null,
         said: null,
         fault: null,
+        asksToWaitMs: null,
         ...entry,
       });
     },
