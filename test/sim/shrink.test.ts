@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import type { Scenario } from '../model/scenario.ts';
 import { keptText, readKept } from './shrink/kept.ts';
+import { folded } from './plays/fold.ts';
 import { scenarioOf } from './plays/play.ts';
 import { shrink, type Case } from './shrink/shrink.ts';
 import { seededTape } from './tape.ts';
@@ -35,6 +36,17 @@ test('shrinking never plays more often than it may', async () => {
   };
   await shrink(caseOf(8), fails, 25);
   assert.equal(played, 25);
+});
+
+test('a story shows polls that repeat once, whatever their jitter', () => {
+  const poll = (atMs: number) => [
+    { atMs, who: 'service', what: 'GET → 200, deploying' },
+    { atMs: atMs + 2, who: 'deploy-site:a1', what: `waits ${9_000 + atMs} ms` },
+  ];
+  const post = { atMs: 0, who: 'service', what: 'POST → 200' };
+  const shown = folded([post, ...[1, 2, 3, 4].flatMap(poll), post, post]);
+  const repeated = { atMs: 6, who: '…', what: 'the same 3 times more, until now' };
+  assert.deepEqual(shown, [post, ...poll(1), repeated, post, post]);
 });
 
 test('a kept tape is read as it was written', (t) => {

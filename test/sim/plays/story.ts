@@ -1,13 +1,9 @@
 /** What happened in a play, as a table: who did what, when. */
+import type { JournalEntry } from '../../../src/sandbox/hosting/state.ts';
 import type { HistoryEvent } from '../core/events.ts';
 import type { Play } from './play.ts';
 import { START_MS } from '../world.ts';
-
-interface Line {
-  atMs: number;
-  who: string;
-  what: string;
-}
+import { folded, type Line } from './fold.ts';
 
 export function storyOf({ played, world }: Play): string {
   const lines: Line[] = [
@@ -17,11 +13,7 @@ export function storyOf({ played, world }: Play): string {
         return what === null ? [] : [{ atMs: event.atMs, who: workflowId, what }];
       }),
     ),
-    ...played.journal.map(({ at, by, request, answered, said, fault }) => ({
-      atMs: Date.parse(at),
-      who: 'service',
-      what: `${by === 'api' ? request : `another user: ${request}`} → ${[answered, said, fault].filter((it) => it !== null).join(', ')}`,
-    })),
+    ...played.journal.map((entry) => ({ atMs: Date.parse(entry.at), who: 'service', what: answerOf(entry) })),
     ...(played.outages ?? []).map(({ fromMs, toMs }) => ({
       atMs: fromMs,
       who: 'faults',
@@ -33,7 +25,7 @@ export function storyOf({ played, world }: Play): string {
       what: `${what} for ${forMs} ms`,
     })),
   ];
-  const sorted = lines.sort((a, b) => a.atMs - b.atMs);
+  const sorted = folded(lines.sort((a, b) => a.atMs - b.atMs));
   const width = Math.max(...sorted.map(({ who }) => who.length));
   const text = sorted.map(({ atMs, who, what }) => `${seconds(atMs)} ${who.padEnd(width)} ${what}`);
   const results = played.runs.map(
@@ -42,6 +34,27 @@ export function storyOf({ played, world }: Play): string {
   );
   return [...text, ...results].join('\n');
 }
+
+function answerOf({ by, request, answered, said, began, fault, asksToWaitMs }: JournalEntry): string {
+  const parts = [
+    answered,
+    said,
+    began && `begins ${began.kind} ${began.id}`,
+    fault && `fault: ${FAULTS[fault] ?? fault}`,
+    asksToWaitMs !== null && `wait ${asksToWaitMs} ms`,
+  ];
+  const what = parts.filter((it) => it !== null && it !== false).join(', ');
+  return `${by === 'api' ? request : `another user: ${request}`} → ${what}`;
+}
+
+/** What the sandbox calls them says little to a reader. */
+const FAULTS: Record<string, string> = {
+  true: 'answers late',
+  none: 'never answers',
+  status: 'answers with an error',
+  body: 'answers with rubbish',
+  cut: 'breaks off its answer',
+};
 
 const seconds = (ms: number) => ((ms - START_MS) / 1_000).toFixed(3).padStart(10);
 
