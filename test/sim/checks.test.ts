@@ -143,7 +143,7 @@ test('S7: a result that its reads do not show is a finding', () =>
 
 test('S10: a request during a pause, and more requests than the share of the worker, are findings', async () => {
   const found: string[] = [];
-  const clock = createClock(0, () => Promise.resolve());
+  const clock = createClock(0, { settled: () => Promise.resolve(), onStandStill: () => {} });
   const process = createProcess(clock, 0);
   const pace = createPace({ clock, process, tape: recordedTape([]), onFinding: (it) => void found.push(it) });
   const request = (status: number, headers: object) => {
@@ -160,4 +160,13 @@ test('S10: a request during a pause, and more requests than the share of the wor
   for (const ms of [82_000, 82_001, 82_002]) clock.after(ms - 81_500, () => request(200, {}));
   await clock.run(90_000, () => false);
   assert.deepEqual(found.slice(1), ['S10: 7 requests left, and 6 were allowed']);
+});
+
+test('code that asks for more and more without waiting ends the play', async () => {
+  let standsStill = false;
+  const clock = createClock(0, { settled: () => Promise.resolve(), onStandStill: () => (standsStill = true) });
+  const again = () => void clock.after(0, again);
+  clock.after(1_000, again);
+  await clock.run(2_000, () => false);
+  assert.deepEqual([standsStill, clock.nowMs], [true, 1_000]);
 });

@@ -5,17 +5,26 @@ export interface Clock {
   /** @returns what cancels it */
   at(ms: number, act: () => unknown): () => void;
   after(ms: number, act: () => unknown): () => void;
-  /** Lets everything happen, until nothing is due, `endMs` is reached or `isOver`. */
+  /** Lets everything happen, until nothing is due, `endMs` is reached, `isOver`, or time stands still. */
   run(endMs: number, isOver: () => boolean): Promise<void>;
 }
+
+export interface ClockOptions {
+  /** Resolves when everything that can go on without the clock has done so. */
+  settled: () => Promise<void>;
+  /** So much happens at one moment that time does not pass: code asks for more and more without waiting. */
+  onStandStill: () => void;
+}
+
+/** Far more than the busiest moment of a play needs. */
+const MAX_AT_ONE_MOMENT = 100_000;
 
 interface Due {
   ms: number;
   act: (() => unknown) | null;
 }
 
-/** @param settled resolves when everything that can go on without the clock has done so */
-export function createClock(startMs: number, settled: () => Promise<void>): Clock {
+export function createClock(startMs: number, { settled, onStandStill }: ClockOptions): Clock {
   /** The next one is last. */
   const due: Due[] = [];
   let nowMs = startMs;
@@ -45,9 +54,12 @@ export function createClock(startMs: number, settled: () => Promise<void>): Cloc
     at,
     after: (ms, act) => at(nowMs + ms, act),
     async run(endMs, isOver) {
+      let atThisMoment = 0;
       for (let next = due.at(-1); next !== undefined && next.ms <= endMs; next = due.at(-1)) {
         due.pop();
         if (next.act === null) continue;
+        atThisMoment = next.ms > nowMs ? 1 : atThisMoment + 1;
+        if (atThisMoment > MAX_AT_ONE_MOMENT) return onStandStill();
         nowMs = next.ms;
         await next.act();
         await settled();

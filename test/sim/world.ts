@@ -76,8 +76,11 @@ export interface WorldOptions {
 
 export function createWorld(sandboxes: Sandboxes, tape: Tape, options: WorldOptions): World {
   const { statuses, notify, gate = OPEN } = options;
-  const clock = createClock(START_MS, () => sandboxes.settled());
   const findings: string[] = [];
+  const clock = createClock(START_MS, {
+    settled: () => sandboxes.settled(),
+    onStandStill: () => void findings.push('time stands still'),
+  });
   const seen = new Set<Situation>();
   const deeds: Done[] = [];
   const outages: World['outages'] = [];

@@ -1,0 +1,73 @@
+/** Plays a batch of seeds on all cores, with a process for each, and watches over these processes. */
+import { fork } from 'node:child_process';
+import { availableParallelism } from 'node:os';
+import { fileURLToPath } from 'node:url';
+import { notMet } from './checks/situations.ts';
+
+export interface Batch {
+  from: number;
+  /** Infinity: until it is stopped. */
+  seeds: number;
+  codePath: string;
+  /** For each process. */
+  flags: readonly string[];
+}
+
+/** What a process sends. */
+export type Message =
+  { kind: 'begins'; seed: number } | { kind: 'alive' } | { kind: 'played'; findings: string[]; situations: string[] };
+
+/** How often a process shows that it still plays. */
+export const ALIVE_MS = 5_000;
+/** Without a sign of life for so long, its workflow code loops without waiting. */
+const SILENT_MS = 120_000;
+
+/** A batch of this size meets every situation, or the draws have become too tame. */
+const MEETS_EVERYTHING = 5_000;
+
+const say = (text: string) => void process.stdout.write(`${text}\n`);
+
+/** @returns how much is wrong */
+export async function playBatch({ from, seeds, codePath, flags }: Batch): Promise<number> {
+  const begunMs = performance.now();
+  const cores = Math.min(availableParallelism(), seeds);
+  const met = new Set<string>();
+  let [played, found] = [0, 0];
+
+  function playPart(index: number): Promise<number> {
+    const part = ['--from', String(from + index), '--step', String(cores), '--bundle', codePath];
+    if (seeds !== Infinity) part.push('--seeds', String(Math.max(0, seeds - index)));
+    const child = fork(fileURLToPath(new URL('run.ts', import.meta.url)), [...part, ...flags]);
+    let seed = from + index;
+    const report = (finding: string) => {
+      found += 1;
+      say(`seed ${seed}: ${finding}`);
+    };
+    const watchdog = setTimeout(() => {
+      report(`no sign of life for ${SILENT_MS / 1_000} s: workflow code loops without waiting`);
+      child.kill('SIGKILL');
+    }, SILENT_MS);
+    child.on('message', (message: Message) => {
+      watchdog.refresh();
+      if (message.kind === 'begins') seed = message.seed;
+      if (message.kind !== 'played') return;
+      played += 1;
+      for (const situation of message.situations) met.add(situation);
+      for (const finding of message.findings) report(finding);
+    });
+    return new Promise((resolve) =>
+      child.once('exit', (code) => {
+        clearTimeout(watchdog);
+        resolve(code ?? 1);
+      }),
+    );
+  }
+
+  const codes = await Promise.all(Array.from({ length: cores }, (_, index) => playPart(index)));
+  const broken = codes.filter((code) => code !== 0).length;
+  if (broken > 0) say(`${broken} processes ended with an error`);
+  const missed = notMet(met);
+  for (const situation of missed) say(`not met: ${situation}`);
+  say(`${played} seeds, ${found} findings, ${Math.round((performance.now() - begunMs) / 1_000)} s`);
+  return found + broken + (played < MEETS_EVERYTHING ? 0 : missed.length);
+}
