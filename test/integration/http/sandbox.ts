@@ -131,6 +131,11 @@ test('faults apply in order, after the requested skip and with the requested cou
     [404, null, '{"mess'],
     [404, null, '{"mess'],
   ]);
+  const noted = sandbox.journal.filter(({ request }) => request === 'GET /v1/sites/30/deployments/latest');
+  assert.deepEqual(
+    noted.map(({ asksToWaitMs }) => asksToWaitMs),
+    [null, 2_000, 2_000, null, null],
+  );
 });
 
 test('a request can take effect and lose its answer, or be lost before it takes effect', async () => {
@@ -186,7 +191,9 @@ test('the sandbox answers 429 beyond its limit, without effect', async () => {
   const answers = await Promise.all([1, 2, 3].map(() => ask('POST /v1/sites/35/deploy')));
   sandbox.limit(null);
   assert.deepEqual(answers.map(({ status }) => status).sort(), [200, 200, 429]);
-  assert.equal(sandbox.journal.filter(({ began }) => began?.target === '35').length, 2);
+  const noted = sandbox.journal.filter(({ request }) => request === 'POST /v1/sites/35/deploy');
+  assert.equal(noted.filter(({ began }) => began !== null).length, 2);
+  assert.deepEqual(noted.map(({ asksToWaitMs }) => asksToWaitMs).sort(), [0, null, null]);
 });
 
 test('other processes control the sandbox over HTTP, and malformed commands get the reason', async () => {
