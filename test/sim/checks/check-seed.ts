@@ -8,6 +8,7 @@ import { forgotten } from './forgotten.ts';
 import { overdue } from './liveness.ts';
 import { overtaken } from './lock-order.ts';
 import { overlong, overBudget } from './read-budgets.ts';
+import { unreasonable } from './reasons.ts';
 import { unfounded } from './reads-and-results.ts';
 import { seededTape, type Tape } from '../tape.ts';
 import { unreadGaps } from './unread-gaps.ts';
@@ -44,7 +45,7 @@ export async function check(
 export function findingsOf(play: Play): string[] {
   const { world, played } = play;
   const found = [...judge(played).violations, ...unreadGaps(played), ...forgotten(world), ...overdue(play)];
-  found.push(...overBudget(world), ...overtaken(world), ...overlong(world), ...unfounded(world));
+  found.push(...overBudget(world), ...overtaken(world), ...overlong(world), ...unfounded(world), ...unreasonable(play));
   return [...new Set(world.findings), ...found, ...leaks(world)];
 }
 

@@ -10,6 +10,7 @@ import { msOf, normal, stateOf } from '../../model/facts.ts';
 import { resultOf } from '../plays/record.ts';
 import { isOperation, type Run } from '../temporal/types.ts';
 import type { World } from '../world.ts';
+import { resumedMs } from './phases.ts';
 import { recordedReads, type RecordedRead } from './recorded-reads.ts';
 
 interface Answered extends RecordedRead {
@@ -17,6 +18,8 @@ interface Answered extends RecordedRead {
 }
 
 const SETTLED_READS = 4;
+/** A history shows a moment only with the end of its task. */
+const RECORDED_WITHIN_MS = 5_000;
 
 export function unfounded({ server: { runs } }: Pick<World, 'server'>): string[] {
   const operations = runs.filter(isOperation).flatMap((run) => {
@@ -61,9 +64,11 @@ function evidenceProblems(run: Run, result: DeploymentResult, answered: Answered
     transition: () => moved,
     changed: () => baseline === undefined || normal(baseline.answer.status) !== words.at(-1),
     settled() {
-      const own = since.filter(({ isHinted }) => !isHinted).slice(-SETTLED_READS);
-      const isSame = own.every(({ answer }) => normal(answer.status) === words.at(-1));
-      return own.length === SETTLED_READS && isSame && msOf(endedAt) - msOf(acceptedAt) >= settleMs;
+      const resumed = resumedMs(run);
+      const fromMs = resumed === null ? msOf(acceptedAt) : Math.max(msOf(acceptedAt), resumed - RECORDED_WITHIN_MS);
+      const own = since.filter(({ isHinted, began }) => !isHinted && began.toMs >= fromMs);
+      const isSame = own.slice(-SETTLED_READS).every(({ answer }) => normal(answer.status) === words.at(-1));
+      return own.length >= SETTLED_READS && isSame && msOf(endedAt) - fromMs >= settleMs;
     },
   };
   if (evidence === null || !holds[evidence]())

@@ -6,6 +6,7 @@ import type { LockReleased } from '../../../src/contract/operation.ts';
 import { isPost } from '../../support/post-activities.ts';
 import type { HistoryEvent } from '../core/events.ts';
 import { isOperation, type Run } from '../temporal/types.ts';
+import { resumedMs, wasParked } from './phases.ts';
 import { recordedReads, type RecordedRead } from './recorded-reads.ts';
 import { oneForEach, type Situations } from './situation.ts';
 
@@ -57,6 +58,8 @@ export const SITUATIONS_OF_HISTORIES: Situations = {
   'a message about a lock finds no one': inHistory((it) => it.kind === 'signalSent' && it.problem === 'absent'),
   'a lock is held by another run': inHistory((it) => it.kind === 'childRefused'),
   'a hint leads to a read': inReads(({ isHinted }) => isHinted),
+  'an operation waits for a service that is down': inRun(wasParked),
+  'an operation goes on after the service was down': inRun((run) => isOperation(run) && resumedMs(run) !== null),
   'a deployment of another user is waited for': inRun(
     (run) => recordedReads(run).filter(({ stage, answer }) => stage === 'baseline' && answer?.ok).length > 1,
   ),

@@ -34,6 +34,7 @@ export const SITUATIONS_OF_RESULTS: Situations = {
     (evidence) => `the evidence of a deployment is ${evidence}`,
     (evidence) => inDeployment((it) => it.evidence === evidence),
   ),
+  'a deployment comes too late': inDeployment(({ error }) => error?.type === 'TooLate'),
   'a backup is shared': inResult(({ backup }) => backup?.source === 'shared'),
   'a shared backup does not complete': inResult(
     ({ backup }) => backup?.source === 'shared' && backup.outcome !== 'completed',

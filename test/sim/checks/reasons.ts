@@ -1,0 +1,156 @@
+/**
+ * S11: an operation has the reason that it reports for an end without a verdict, and counts its requests. Written from
+ * docs/explanation/verdicts.md, without the rules that the workflows use. Pure.
+ */
+import { defaultPayloadConverter as payloads } from '@temporalio/common';
+import type { TriggerFailureDetails } from '../../../src/contract/activities.ts';
+import type { DeploySiteInput } from '../../../src/contract/operation.ts';
+import type { BackupResult, DeploymentResult } from '../../../src/contract/run.ts';
+import type { HistoryEvent, Outcome } from '../core/events.ts';
+import { resultOf } from '../plays/record.ts';
+import { isOperation, type Run } from '../temporal/types.ts';
+import { msOf, planFor } from '../../model/facts.ts';
+import type { PlayedRun } from '../../model/record.ts';
+import type { Play } from '../plays/play.ts';
+import { wasParked } from './phases.ts';
+import { recordedReads } from './recorded-reads.ts';
+
+const POSTS = ['createBackup', 'triggerDeployment'];
+const MAX_NO_EFFECT = 5;
+const UNAUTHORIZED_PATIENCE_MS = 120_000;
+const NOT_TAKEN_PAUSE_MS = 1_000;
+const SCHEDULE_TO_START = 2;
+
+type Kind = 'no effect' | 'conflict' | 'not taken' | 'held back' | 'unauthorized' | 'other';
+
+interface Post {
+  kind: Kind;
+  closedMs: number;
+  retryAfterMs: number | null;
+}
+
+type Input = Pick<DeploySiteInput, 'intervalMs' | 'tries' | 'outageBudgetMs'> &
+  Partial<Pick<DeploySiteInput, 'deadline'>>;
+
+export function unreasonable({ world, played }: Play): string[] {
+  return [...world.server.runs.filter(isOperation).flatMap(ofOperation), ...played.runs.flatMap(tooEarly)];
+}
+
+/** @returns what is wrong with an operation */
+function ofOperation(run: Run): string[] {
+  const result = resultOf<BackupResult | DeploymentResult>(run.outcome);
+  if (result === null || run.closedMs === null) return [];
+  const posts = run.history.flatMap(postIn);
+  const problems = [...attemptProblems(result, posts), ...reasonProblems(run, run.closedMs, posts)];
+  return problems.map((problem) => `S11: ${run.workflowId} ${problem}`);
+}
+
+/** A run that triggers nothing more has passed one of its limits. */
+function tooEarly(run: PlayedRun): string[] {
+  const { result, closedMs, startedMs, workflowId } = run;
+  if (result === null || closedMs === null) return [];
+  const errors = [result.error, ...result.deployments.map(({ error }) => error)];
+  if (!errors.some((error) => error?.type === 'TooLate')) return [];
+  const { startWithinMs, startDeploysWithinMs, backup } = planFor(run);
+  const began = result.backup?.startedAt ?? result.startedAt;
+  const limits = [startWithinMs, startDeploysWithinMs ?? Infinity].map((ms) => startedMs + ms);
+  if (run.input.serverId !== undefined) limits.push(msOf(began) + backup.maxAgeAtDeployMs);
+  return limits.some((ms) => ms < closedMs) ? [] : [`S11: ${workflowId} ended TooLate before any of its limits`];
+}
+
+/** What no worker took, or a worker kept back, is no attempt. */
+function attemptProblems({ trigger: { attempts } }: BackupResult | DeploymentResult, posts: readonly Post[]): string[] {
+  const made = posts.filter(({ kind }) => kind !== 'not taken' && kind !== 'held back').length;
+  return attempts === made ? [] : [`reports ${attempts} attempts, and made ${made}`];
+}
+
+function reasonProblems(run: Run, closedMs: number, posts: readonly Post[]): string[] {
+  const input = inputOf(run);
+  switch (errorTypeOf(run.outcome)) {
+    case 'TooLate':
+      return isPast(input, closedMs) ? [] : ['ended TooLate before its deadline'];
+    case 'Busy':
+      return wasBusy(run, posts) ? [] : ['ended Busy, and nothing else was in progress'];
+    case 'OutcomeUnknown':
+      return wasToPark(run, input) ? ['gives up on a service that is down, although it had an outage budget'] : [];
+    case 'Refused':
+      return givesUpEarly(run, input, closedMs, posts) ? ['sends nothing more, although it had the time'] : [];
+    default:
+      return [];
+  }
+}
+
+const isPast = ({ deadline }: Input, ms: number): boolean => deadline != null && ms > Date.parse(deadline.at);
+
+function wasBusy(run: Run, posts: readonly Post[]): boolean {
+  const isInProgress = recordedReads(run).some(
+    ({ stage, answer }) =>
+      stage === 'baseline' && answer?.ok === true && !/^(completed|failed)$/i.test(answer.status.trim()),
+  );
+  return isInProgress || posts.some(({ kind }) => kind === 'conflict');
+}
+
+/** After requests that certainly had no effect. An outage that was waited for starts the budget again. */
+function givesUpEarly(run: Run, { intervalMs, tries }: Input, closedMs: number, posts: readonly Post[]): boolean {
+  const [first, last] = [posts[0], posts.at(-1)];
+  if (first === undefined || last === undefined || wasParked(run)) return false;
+  const count = (kind: Kind) => posts.filter((it) => it.kind === kind).length;
+  const isOver = (budgetMs: number, pauseMs: number) => closedMs + pauseMs > first.closedMs + budgetMs;
+  const resendMs = tries * intervalMs;
+  const patienceMs = count('unauthorized') > 0 ? Math.min(resendMs, UNAUTHORIZED_PATIENCE_MS) : resendMs;
+  switch (last.kind) {
+    case 'no effect':
+      return count('no effect') < MAX_NO_EFFECT && !isOver(resendMs, last.retryAfterMs ?? intervalMs);
+    case 'unauthorized':
+      return count('unauthorized') < 2 && !isOver(patienceMs, 0);
+    case 'not taken':
+    case 'held back':
+      return !isOver(patienceMs, last.retryAfterMs ?? NOT_TAKEN_PAUSE_MS);
+    default:
+      return false;
+  }
+}
+
+/** The last read shows a service that is down, and no pause that is longer than the budget. */
+function wasToPark(run: Run, { outageBudgetMs }: Input): boolean {
+  const last = recordedReads(run).at(-1)?.answer;
+  if (outageBudgetMs === null || wasParked(run) || last == null || last.ok) return false;
+  const isDown = ['network', 'timeout', 'held_back'].includes(last.kind) || (last.httpStatus ?? 0) >= 500;
+  return isDown && (last.retryAfterMs ?? 0) < outageBudgetMs;
+}
+
+function inputOf({ history: [started] }: Run): Input {
+  if (started?.kind !== 'started') throw new Error('a history begins with its start');
+  return payloads.fromPayload<Input>(started.input[0]!);
+}
+
+const errorTypeOf = (outcome: Run['outcome']): string | null =>
+  outcome !== null && outcome !== 'terminated' && 'failure' in outcome
+    ? (outcome.failure.applicationFailureInfo?.type ?? null)
+    : null;
+
+function postIn(event: HistoryEvent): Post[] {
+  if (event.kind !== 'activityClosed' || !POSTS.includes(event.type)) return [];
+  const { kind, retryAfterMs } = kindOf(event.outcome);
+  return [{ kind, retryAfterMs, closedMs: event.atMs }];
+}
+
+function kindOf(outcome: Outcome): Pick<Post, 'kind' | 'retryAfterMs'> {
+  if ('result' in outcome) return { kind: 'other', retryAfterMs: null };
+  const { applicationFailureInfo: info, timeoutFailureInfo: late } = outcome.failure;
+  if (Number(late?.timeoutType) === SCHEDULE_TO_START) return { kind: 'not taken', retryAfterMs: null };
+  const [detail] = info?.details?.payloads ?? [];
+  const { httpStatus = null, retryAfterMs = null } =
+    detail === undefined ? {} : payloads.fromPayload<Partial<TriggerFailureDetails>>(detail);
+  const isUnauthorized = info?.type === 'Refused' && (httpStatus === 401 || httpStatus === 403);
+  return { kind: isUnauthorized ? 'unauthorized' : (KINDS[info?.type ?? ''] ?? 'other'), retryAfterMs };
+}
+
+const KINDS: Record<string, Kind> = {
+  Resting: 'not taken',
+  HeldBack: 'held back',
+  NotSent: 'no effect',
+  NotReached: 'no effect',
+  Throttled: 'no effect',
+  Conflict: 'conflict',
+};
