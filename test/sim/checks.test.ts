@@ -10,8 +10,10 @@ import type { ScriptPart } from '../../src/sandbox/hosting/script.ts';
 import { FAILED, siteAfter } from '../support/sites.ts';
 import { overtaken } from './checks/lock-order.ts';
 import { overlong, overBudget } from './checks/read-budgets.ts';
+import { unreasonable } from './checks/reasons.ts';
 import { unfounded } from './checks/reads-and-results.ts';
 import { createClock } from './clock.ts';
+import { eventsOf } from './stack/inspect.ts';
 import { inVirtualTime, type VirtualStack } from './stack/stack.ts';
 import { recordedTape } from './tape.ts';
 import type { Run } from './temporal/types.ts';
@@ -139,6 +141,37 @@ test('S7: a result that its reads do not show is a finding', () =>
     for (const evidence of ['identity', 'settled', null] as const)
       assert.match(found({ evidence }), new RegExp(`reports evidence "${evidence}", which its reads do not show`));
     assert.match(found({ polls: 99 }), /^S7: deploy:\S+ reports deploy-site:\S+ otherwise$/m);
+  })());
+
+test('S11: a wrong count of requests, and a reason that the history does not show, are findings', () =>
+  inVirtualTime(async ({ world, sandbox, start, result }) => {
+    const siteId = siteAfter(sandbox, FAILED);
+    const input = { siteIds: [siteId], outageBudgetMs: 60_000, deploy: { intervalMs: 5_000, tries: 10 } };
+    const run = start(input);
+    const reported = await result(run);
+    const operation = world.server.find(deploySiteId(siteId))!;
+    const deployment = reported.deployments[0]!;
+    const endAs = (type: string, trigger = deployment.trigger) => {
+      const details = { payloads: [payloads.toPayload({ ...deployment, trigger })] };
+      operation.outcome = { failure: { applicationFailureInfo: { type, details } } };
+      return unreasonable({ world, played: { runs: [] } }).join('\n');
+    };
+    assert.deepEqual(unreasonable({ world, played: { runs: [] } }), []);
+    assert.match(
+      endAs('Cancelled', { ...deployment.trigger, attempts: 2 }),
+      /^S11: \S+ reports 2 attempts, and made 1$/,
+    );
+    assert.match(endAs('TooLate'), /^S11: \S+ ended TooLate before its deadline$/);
+    assert.match(endAs('Busy'), /^S11: \S+ ended Busy, and nothing else was in progress$/);
+    const post = eventsOf(operation, 'activityClosed').find(({ type }) => type === 'triggerDeployment')!;
+    post.outcome = { failure: { applicationFailureInfo: { type: 'NotSent' } } };
+    assert.match(endAs('Refused'), /^S11: \S+ sends nothing more, although it had the time$/);
+    operation.outcome = { result: payloads.toPayload(deployment) };
+    const late = { ...reported, error: { type: 'TooLate' as const, message: '' } };
+    const { workflowId, runId, startedMs, closedMs } = run;
+    const ofRun = { workflowId, runId, startedMs, closedMs, cancelledMs: null, waitsEnded: [], result: late };
+    const found = unreasonable({ world, played: { runs: [{ ...ofRun, type: 'deployOnly', input }] } });
+    assert.match(found.join('\n'), /^S11: deploy:\S+ ended TooLate before any of its limits$/);
   })());
 
 test('S10: a request during a pause, and more requests than the share of the worker, are findings', async () => {

@@ -7,7 +7,7 @@ export interface ShownPhase {
   atMs: number;
 }
 
-export function phasesOf({ history }: Pick<Run, 'history'>): ShownPhase[] {
+function phasesOf({ history }: Pick<Run, 'history'>): ShownPhase[] {
   return history.flatMap((event) => {
     const value = event.kind === 'attributes' ? event.fields.BelayPhase : undefined;
     return value === undefined ? [] : [{ phase: payloads.fromPayload<string>(value), atMs: event.atMs }];

@@ -10,8 +10,8 @@ import type { HistoryEvent, Outcome } from '../core/events.ts';
 import { resultOf } from '../plays/record.ts';
 import { isOperation, type Run } from '../temporal/types.ts';
 import { msOf, planFor } from '../../model/facts.ts';
-import type { PlayedRun } from '../../model/record.ts';
-import type { Play } from '../plays/play.ts';
+import type { Played, PlayedRun } from '../../model/record.ts';
+import type { World } from '../world.ts';
 import { wasParked } from './phases.ts';
 import { recordedReads } from './recorded-reads.ts';
 
@@ -32,7 +32,7 @@ interface Post {
 type Input = Pick<DeploySiteInput, 'intervalMs' | 'tries' | 'outageBudgetMs'> &
   Partial<Pick<DeploySiteInput, 'deadline'>>;
 
-export function unreasonable({ world, played }: Play): string[] {
+export function unreasonable({ world, played }: { world: World; played: Pick<Played, 'runs'> }): string[] {
   return [...world.server.runs.filter(isOperation).flatMap(ofOperation), ...played.runs.flatMap(tooEarly)];
 }
 
