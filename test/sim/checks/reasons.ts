@@ -24,6 +24,8 @@ const SCHEDULE_TO_START = 2;
 type Kind = 'no effect' | 'conflict' | 'not taken' | 'held back' | 'unauthorized' | 'other';
 
 interface Post {
+  /** The event of its answer. */
+  id: number;
   kind: Kind;
   closedMs: number;
   retryAfterMs: number | null;
@@ -94,6 +96,8 @@ function wasBusy(run: Run, posts: readonly Post[]): boolean {
 function givesUpEarly(run: Run, { intervalMs, tries }: Input, closedMs: number, posts: readonly Post[]): boolean {
   const [first, last] = [posts[0], posts.at(-1)];
   if (first === undefined || last === undefined || wasParked(run)) return false;
+  // What ended it may then be a read.
+  if (recordedReads(run).some(({ id, stage }) => stage === 'baseline' && id > last.id)) return false;
   const count = (kind: Kind) => posts.filter((it) => it.kind === kind).length;
   const isOver = (budgetMs: number, pauseMs: number) => closedMs + pauseMs > first.closedMs + budgetMs;
   const resendMs = tries * intervalMs;
@@ -132,7 +136,7 @@ const errorTypeOf = (outcome: Run['outcome']): string | null =>
 function postIn(event: HistoryEvent): Post[] {
   if (event.kind !== 'activityClosed' || !POSTS.includes(event.type)) return [];
   const { kind, retryAfterMs } = kindOf(event.outcome);
-  return [{ kind, retryAfterMs, closedMs: event.atMs }];
+  return [{ id: event.id, kind, retryAfterMs, closedMs: event.atMs }];
 }
 
 function kindOf(outcome: Outcome): Pick<Post, 'kind' | 'retryAfterMs'> {
