@@ -22,7 +22,6 @@ export async function backupServer(input: BackupServerInput): Promise<BackupResu
     const refusal = await create(operation, input);
     if (refusal !== null) return refusal;
     await recordBackupId(input.service, result);
-    operation.setPhase('wait');
     return awaitBackup(operation, { ...input, what: `backup of server ${input.serverId}`, result });
   });
 }
@@ -50,15 +49,16 @@ async function create(operation: Operation<BackupResult>, input: BackupServerInp
     const summary = postSummary(`back up server ${serverId}`, result.trigger);
     const call = triggerOnce.createBackup.executeWithOptions({ summary }, [{ ...triggerInput(input), serverId }]);
     const triggered = await awaitTrigger(call);
-    operation.recordTrigger(triggered.kind);
     if (isUnsent(triggered)) result.trigger.attempts -= 1;
     if (triggered.kind === 'accepted') {
+      operation.setPhase('wait', 'accepted');
       result.backupId = triggered.answer.backupId;
       result.source = 'created';
       result.acceptedAt = new Date().toISOString();
       if (counts.ambiguous > 0) result.trigger.reconciledBy = 'resent';
       return null;
     }
+    operation.recordTrigger(triggered.kind);
     counts = countTrigger(counts, triggered, Date.now());
     const busyEndsMs = busyUntilMs + operation.parking.spentMs;
     const step = afterTrigger(triggered, counts, { intervalMs, resendMs, busyEndsMs }, Date.now());

@@ -54,15 +54,15 @@ async function deploy(deployment: Deployment): Promise<Conclusion> {
     const context = verdictContextOf(input, baseline);
     const sent = await sendWatched(deployment, context);
     const { result } = sent;
-    operation.recordTrigger(result.kind);
     if (result.kind === 'accepted') {
       if (counts.ambiguous > 0) trigger.reconciledBy = 'resent';
       operation.result.acceptedAt = new Date().toISOString();
       const triggerIds = deploymentIds(result.answer.identityMarkers, idsOf(input));
       const accepted = { ...context, acceptedMs: Date.now(), triggerIds };
-      operation.setPhase('wait');
+      operation.setPhase('wait', 'accepted');
       return awaitVerdict(followed(deployment), accepted, { seen: sent.seen, reading: sent.trace });
     }
+    operation.recordTrigger(result.kind);
     counts = countTrigger(counts, result, Date.now());
     const busyEndsMs = busyUntilMs + parking.spentMs;
     const step = afterTrigger(result, counts, { intervalMs: input.intervalMs, resendMs, busyEndsMs }, Date.now());

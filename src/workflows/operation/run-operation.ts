@@ -21,6 +21,7 @@ import type {
   OperationProgress,
 } from '../../contract/operation.ts';
 import type { Claim } from '../../contract/event.ts';
+import { definedFields } from '../../contract/plain-object.ts';
 import { explainOperation } from '../../contract/wording/explain-wait.ts';
 import { setAttributes, type Attributes } from '../common/search-attributes.ts';
 import { observeCancellation } from '../common/cancellation.ts';
@@ -36,7 +37,8 @@ const progressQuery = defineQuery<OperationProgress>(QUERIES.progress);
 
 export interface Operation<R> extends Poller {
   readonly result: R;
-  setPhase(phase: OperationPhase): void;
+  /** @param trigger the result of the last POST, if it begins this phase */
+  setPhase(phase: OperationPhase, trigger?: string): void;
   recordTrigger(kind: string): void;
 }
 
@@ -79,9 +81,9 @@ function createOperation<R extends BackupResult | DeploymentResult>(
   const upsert = (attributes: Attributes) => setAttributes(input.searchAttributes, attributes);
   setHandler(progressQuery, () => progress, { description: 'What is known now, and what the operation waits for.' });
   answerWhyQuery(() => explainOperation(progress));
-  const setPhase = (phase: OperationPhase) => {
+  const setPhase = (phase: OperationPhase, trigger?: string) => {
     progress.phase = phase;
-    upsert({ phase, ...(result.outcome === null ? {} : { outcome: result.outcome }) });
+    upsert(definedFields({ phase, outcome: result.outcome ?? undefined, trigger }));
     setCurrentDetails(operationDetails(progress));
   };
   const poller = createPoller(result, {

@@ -14,6 +14,7 @@ import { concludeInternal, conclude, type Conclusion } from '../common/conclusio
 import { describeThisWorker } from '../common/activity-proxies.ts';
 import { restoredSince } from '../common/check-worker.ts';
 import { RESTORED } from '../rules/rollout-step.ts';
+import { attributesOfRun, startAttributes } from '../common/search-attributes.ts';
 import type { RolloutState } from './rollout-state.ts';
 
 /** Marks the server as started at once. Resolves when its run has ended and is recorded. */
@@ -50,6 +51,7 @@ async function runServer(rollout: RolloutState, target: TargetResult): Promise<C
   try {
     const child = await startChild<(input: RunInput) => Promise<RunResult>>(type, {
       ...runStartOptions(run),
+      ...startAttributes(rollout.searchAttributes, attributesOfRun(run)),
       workflowId,
       workflowIdReusePolicy: 'REJECT_DUPLICATE',
       parentClosePolicy: ParentClosePolicy.ABANDON,

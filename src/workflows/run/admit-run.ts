@@ -1,7 +1,6 @@
 /** Checks a run before it makes a backup: its start time, the service, the token and the targets. */
 import { lockIdOf } from '../../contract/ids/workflow-ids.ts';
-import { setAttributes } from '../common/search-attributes.ts';
-import { targetAttribute } from '../../contract/target.ts';
+import { attributesOfRun, setAttributes } from '../common/search-attributes.ts';
 import { targetText } from '../../contract/wording/target-text.ts';
 import { refusalOf } from '../operation/take-baseline.ts';
 import { resolveDeadline } from '../common/activity-proxies.ts';
@@ -27,8 +26,7 @@ export async function admit(run: RunState): Promise<Conclusion | null> {
   // Set these first, so that a run that is rejected below still sends notifications and appears in lists.
   run.notify = facts.notify ?? null;
   run.searchAttributes = facts.searchAttributes;
-  const servers = run.input.serverId === undefined ? [] : [run.input.serverId];
-  setAttributes(facts.searchAttributes, { sites: run.targets.map(targetAttribute), servers, phase: 'checking' });
+  setAttributes(facts.searchAttributes, attributesOfRun(run.input));
   const restored = run.type === 'watchDeployment' ? null : restoredSince(run.input, facts);
   if (restored !== null) {
     for (const deployment of run.result.deployments) deployment.outcome = restored.outcome;

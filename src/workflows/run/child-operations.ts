@@ -7,13 +7,14 @@ import {
   startChild,
 } from '@temporalio/workflow';
 import type { BackupResult, DeploymentResult } from '../../contract/run.ts';
-import type { BackupServerInput, DeploySiteInput, OperationMemo } from '../../contract/operation.ts';
+import type { BackupServerInput, DeploySiteInput, OperationMemo, OperationPhase } from '../../contract/operation.ts';
 import { targetLabel } from '../../contract/wording/target-text.ts';
 import { plainText } from '../../contract/wording/safe-text.ts';
 import type { backupServer } from '../operation/backup-server.ts';
 import type { deploySite } from '../operation/deploy-site.ts';
 import type { RunState } from './run-state.ts';
 import { TIMING } from '../../contract/timing.ts';
+import { startAttributes } from '../common/search-attributes.ts';
 import { type ChildConclusion, awaitChild } from '../common/child-result.ts';
 
 /** An operation in flight. */
@@ -31,7 +32,7 @@ export async function startBackup(
   input: BackupServerInput,
 ): Promise<Child<ChildConclusion<BackupResult> | null>> {
   const child = await startChild<typeof backupServer>('backupServer', {
-    ...childOptions(workflowId, `Back up ${input.serverId}`, input),
+    ...childOptions(workflowId, `Back up ${input.serverId}`, input, 'trigger'),
     cancellationType: ChildWorkflowCancellationType.ABANDON,
     args: [input],
   });
@@ -55,7 +56,7 @@ export async function startDeployment(
   const scope = new CancellationScope({ cancellable: true });
   const child = await scope.run(() =>
     startChild<typeof deploySite>('deploySite', {
-      ...childOptions(workflowId, `Deploy ${targetLabel(input.target)}`, input),
+      ...childOptions(workflowId, `Deploy ${targetLabel(input.target)}`, input, 'baseline'),
       cancellationType: ChildWorkflowCancellationType.WAIT_CANCELLATION_COMPLETED,
       args: [input],
     }),
@@ -72,9 +73,16 @@ export async function startDeployment(
   };
 }
 
-function childOptions(workflowId: string, what: string, { service }: OperationMemo) {
+/** @param phase the one it begins with */
+function childOptions(
+  workflowId: string,
+  what: string,
+  { service, searchAttributes }: BackupServerInput | DeploySiteInput,
+  phase: OperationPhase,
+) {
   const memo: OperationMemo = { service };
   return {
+    ...startAttributes(searchAttributes, { phase }),
     memo: { ...memo },
     workflowId,
     parentClosePolicy: ParentClosePolicy.ABANDON,

@@ -1,7 +1,7 @@
 /** What the commands of workflow code ask for. A command that Belay does not use is an error: model it first. */
 import type { Payload } from '@temporalio/common';
 import type { coresdk } from '@temporalio/proto';
-import type { ActivityOptions, Commanded, Failure, Memo } from './events.ts';
+import type { ActivityOptions, Attributes, Commanded, Failure } from './events.ts';
 import { durationMs, type Command } from './sdk.ts';
 
 /** What becomes of a child when its parent closes, as in the API. */
@@ -65,7 +65,8 @@ export function readCommand(command: Command): Asked {
     };
   }
   if (child) {
-    const { seq, workflowId, workflowType, input, memo, workflowTaskTimeout, workflowIdReusePolicy } = child;
+    const { seq, workflowId, workflowType, input, memo, searchAttributes, workflowTaskTimeout, workflowIdReusePolicy } =
+      child;
     if (Number(child.parentClosePolicy) !== ABANDON)
       throw new Error('the simulator knows only children that outlive their parent');
     return {
@@ -73,6 +74,7 @@ export function readCommand(command: Command): Asked {
       ...{
         input: input ?? [],
         memo: memo ?? {},
+        attributes: fieldsOf(searchAttributes),
         taskTimeoutMs: durationMs(workflowTaskTimeout) || 10_000,
         isOnceOnly: Number(workflowIdReusePolicy) === REJECT_DUPLICATE,
       },
@@ -87,13 +89,17 @@ export function readCommand(command: Command): Asked {
   if (attributes)
     return {
       kind: 'attributes',
-      fields: (attributes.searchAttributes?.indexedFields ?? attributes.searchAttributes ?? {}) as Memo,
+      fields: fieldsOf(attributes.searchAttributes),
     };
   if (complete) return { kind: 'completed', result: (complete.result as Payload | undefined) ?? null };
   if (fail) return { kind: 'failed', failure: fail.failure! };
   if (updateResponse) return ofUpdate(updateResponse);
   throw new Error(`the simulator does not know this command: ${JSON.stringify(command).slice(0, 300)}`);
 }
+
+/** The SDK's own types lack the list of fields. */
+const fieldsOf = (attributes: unknown): Attributes =>
+  ((attributes as { indexedFields?: Attributes } | null | undefined)?.indexedFields ?? attributes ?? {}) as Attributes;
 
 /** WORKFLOW_ID_REUSE_POLICY_REJECT_DUPLICATE */
 export const REJECT_DUPLICATE = 3;

@@ -4,6 +4,8 @@ import type { temporal } from '@temporalio/proto';
 
 export type Failure = temporal.api.failure.v1.IFailure;
 export type Memo = Record<string, Payload>;
+/** Search attributes. */
+export type Attributes = Record<string, Payload>;
 
 export interface Execution {
   workflowId: string;
@@ -48,6 +50,7 @@ export type Commanded =
       workflowId: string;
       input: Payload[];
       memo: Memo;
+      attributes: Attributes;
       taskTimeoutMs: number;
       /** Whether it is refused if an execution with this id has closed, too. */
       isOnceOnly: boolean;
@@ -61,7 +64,7 @@ export type Commanded =
       signal: string;
       input: Payload[];
     }
-  | { kind: 'attributes'; fields: Record<string, Payload> }
+  | { kind: 'attributes'; fields: Attributes }
   /** The server fills in the request, and the last event before the task that brought it. */
   | { kind: 'updateAccepted'; updateId: string; request: UpdateRequest | null; afterId: number }
   /** The server fills in the event of the acceptance. */
@@ -76,6 +79,7 @@ export type Incoming =
       type: string;
       input: Payload[];
       memo: Memo;
+      attributes: Attributes;
       parent: (Execution & { initiatedId: number }) | null;
       taskTimeoutMs: number;
     }

@@ -41,6 +41,7 @@ function exported(event: HistoryEvent, run: Run): [string, object] {
               identity: 'sim',
               header: {},
               memo: { fields: event.memo },
+              searchAttributes: { indexedFields: event.attributes },
             },
             workflowTaskTimeout: timestamp(event.taskTimeoutMs),
             ...(event.parent === null

@@ -84,6 +84,7 @@ export function exportedOperation(event: HistoryEvent, run: Run): [string, objec
             input: payloadList(event.input),
             header: {},
             memo: { fields: event.memo },
+            searchAttributes: { indexedFields: event.attributes },
             workflowTaskCompletedEventId: event.taskId,
             parentClosePolicy: ABANDON,
             workflowIdReusePolicy: event.isOnceOnly ? REJECT_DUPLICATE : 1,

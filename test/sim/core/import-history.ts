@@ -113,12 +113,13 @@ function ofOutside(event: Recorded): Body | null {
   const { workflowExecutionStartedEventAttributes: started, workflowExecutionSignaledEventAttributes: signaled } =
     event;
   if (started) {
-    const { workflowType, input, memo, parentWorkflowExecution: parent, workflowTaskTimeout } = started;
+    const { workflowType, input, memo, searchAttributes, parentWorkflowExecution: parent } = started;
     const initiatedId = numbered(started.parentInitiatedEventId);
     return {
       ...{ kind: 'started', type: workflowType?.name ?? '', input: inputOf(input), memo: memoOf(memo) },
+      attributes: searchAttributes?.indexedFields ?? {},
       parent: parent ? { workflowId: parent.workflowId ?? '', runId: parent.runId ?? '', initiatedId } : null,
-      taskTimeoutMs: durationMs(workflowTaskTimeout),
+      taskTimeoutMs: durationMs(started.workflowTaskTimeout),
     };
   }
   if (signaled) return { kind: 'signaled', signal: signaled.signalName ?? '', input: inputOf(signaled.input) };
@@ -168,6 +169,7 @@ function ofCommand(event: Recorded, numbers: Numbers): Body | null {
     const seq = numbers.child(id, workflowId, type);
     return {
       ...{ kind: 'childInitiated', seq, type, workflowId, input: inputOf(child.input) },
+      attributes: child.searchAttributes?.indexedFields ?? {},
       ...{ memo: memoOf(child.memo), taskTimeoutMs: durationMs(child.workflowTaskTimeout), summary, ...of(child) },
       isOnceOnly: Number(child.workflowIdReusePolicy) === REJECT_DUPLICATE,
     };
@@ -191,11 +193,7 @@ function ofCommand(event: Recorded, numbers: Numbers): Body | null {
     };
   }
   if (attributes)
-    return {
-      kind: 'attributes',
-      fields: attributes.searchAttributes?.indexedFields ?? {},
-      ...of(attributes),
-    };
+    return { kind: 'attributes', fields: attributes.searchAttributes?.indexedFields ?? {}, ...of(attributes) };
   if (completed) return { kind: 'completed', result: inputOf(completed.result)[0] ?? null, ...of(completed) };
   return failed ? { kind: 'failed', failure: failed.failure ?? {}, ...of(failed) } : null;
 }

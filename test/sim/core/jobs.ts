@@ -1,8 +1,7 @@
 /** The jobs of an activation, made from events as the SDK's core makes them. */
-import type { Payload } from '@temporalio/common';
 import type { ExecutionFacts, Job } from './sdk.ts';
 import { timestamp } from './sdk.ts';
-import type { Failure, HistoryEvent, Memo, Outcome, UpdateRequest } from './events.ts';
+import type { Failure, HistoryEvent, Incoming, Outcome, UpdateRequest } from './events.ts';
 
 /** Null for an event that workflow code does not hear of. */
 export function jobOf(event: HistoryEvent, facts: ExecutionFacts): Job | null {
@@ -54,7 +53,7 @@ export function localJob(seq: number, type: string, outcome: Outcome): Job {
 }
 
 function initialization(
-  { input, memo, parent }: { input: Payload[]; memo: Memo; parent: { workflowId: string; runId: string } | null },
+  { input, memo, attributes, parent }: Extract<Incoming, { kind: 'started' }>,
   { type, workflowId, firstRunId, startedMs, taskTimeoutMs }: ExecutionFacts,
 ) {
   return {
@@ -63,6 +62,7 @@ function initialization(
     firstExecutionRunId: firstRunId,
     workflowTaskTimeout: timestamp(taskTimeoutMs),
     memo: { fields: memo },
+    searchAttributes: { indexedFields: attributes },
     ...(parent === null
       ? {}
       : { parentWorkflowInfo: { namespace: 'default', workflowId: parent.workflowId, runId: parent.runId } }),

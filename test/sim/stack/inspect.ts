@@ -1,14 +1,17 @@
 /** What the histories of the simulator show. */
-import { defaultPayloadConverter as payloads, type Payload } from '@temporalio/common';
+import { defaultPayloadConverter as payloads } from '@temporalio/common';
 import { SIGNALS } from '../../../src/contract/names.ts';
 import type { HistoryEvent } from '../core/events.ts';
 import type { Run } from '../temporal/types.ts';
 
 /** The latest value of a search attribute, or null. */
 export function searchAttribute(run: Run | undefined, name: string): unknown {
-  const event = run?.history.findLast((it) => it.kind === 'attributes' && name in it.fields);
-  if (event?.kind !== 'attributes') return null;
-  return payloads.fromPayload(event.fields[name] as Payload);
+  const values = run?.history.flatMap((it) => {
+    const fields = it.kind === 'attributes' ? it.fields : it.kind === 'started' ? it.attributes : {};
+    return fields[name] ?? [];
+  });
+  const latest = values?.at(-1);
+  return latest === undefined ? null : payloads.fromPayload(latest);
 }
 
 export const eventsOf = <K extends HistoryEvent['kind']>(run: Run, kind: K) =>

@@ -205,7 +205,10 @@ export function createServer(clock: Clock, tape: Tape, matching: Matching): Serv
     }
   }
 
-  function start({ workflowId, type, input, memo, taskTimeoutMs }: StartRequest, parent: Run['parent']): Run {
+  function start(
+    { workflowId, type, input, memo, attributes = {}, taskTimeoutMs }: StartRequest,
+    parent: Run['parent'],
+  ): Run {
     ids += 1;
     // A waiter whose run id is not a UUID is dropped.
     const runId = `${String(ids).padStart(8, '0')}-0000-4000-8000-000000000000`;
@@ -225,7 +228,7 @@ export function createServer(clock: Clock, tape: Tape, matching: Matching): Serv
     };
     runs.push(run);
     latest.set(workflowId, run);
-    append(run, { kind: 'started', type, input, memo, parent, taskTimeoutMs });
+    append(run, { kind: 'started', type, input, memo, attributes, parent, taskTimeoutMs });
     schedule(run);
     return run;
   }
@@ -233,7 +236,7 @@ export function createServer(clock: Clock, tape: Tape, matching: Matching): Serv
   type Initiated = Extract<Commanded, { kind: 'childInitiated' }> & { initiatedId: number };
 
   function startChild(run: Run, initiated: Initiated): void {
-    const { seq, workflowId, type, input, memo, taskTimeoutMs, initiatedId, isOnceOnly } = initiated;
+    const { seq, workflowId, type, input, memo, attributes, taskTimeoutMs, initiatedId, isOnceOnly } = initiated;
     // It starts also if its parent has been terminated meanwhile: all children are abandoned.
     const before = latest.get(workflowId);
     if (before !== undefined && (before.closedMs === null || isOnceOnly)) {
@@ -242,7 +245,7 @@ export function createServer(clock: Clock, tape: Tape, matching: Matching): Serv
     }
     const { workflowId: parentId, runId } = run;
     const child = start(
-      { workflowId, type, input, memo, taskTimeoutMs },
+      { workflowId, type, input, memo, attributes, taskTimeoutMs },
       { workflowId: parentId, runId, initiatedId, seq },
     );
     add(run, { kind: 'childStarted', seq, initiatedId, child: executionOf(child), type });

@@ -1,7 +1,7 @@
 /** The parts of the model of Temporal. */
 import type { Payload } from '@temporalio/common';
 import type { Completion } from '../core/cached-execution.ts';
-import type { Execution, HistoryEvent, Incoming, Memo, Outcome, UpdateRequest } from '../core/events.ts';
+import type { Attributes, Execution, HistoryEvent, Incoming, Memo, Outcome, UpdateRequest } from '../core/events.ts';
 import type { ActivityTask, ServerActivities } from './activities.ts';
 
 export interface Run extends Execution {
@@ -70,6 +70,7 @@ export interface StartRequest {
   type: string;
   input: Payload[];
   memo: Memo;
+  attributes?: Attributes;
   taskTimeoutMs: number;
 }
 
