@@ -1,0 +1,99 @@
+/** What histories cost: events, workflow tasks, and Actions as Temporal Cloud bills them, each by its cause. */
+const BACKUP_RECORD_TYPE = 'recordBackup';
+import type { HistoryEvent } from '../core/events.ts';
+import { isOfTask } from '../core/events.ts';
+import type { Run } from '../temporal/types.ts';
+
+export const CAUSES = {
+  startAndEnd: 'start, first task and end of the run and its operations',
+  children: 'operations, as children of the run',
+  record: 'the record of the backup',
+  attributes: 'search attributes',
+  admission: 'admission: the worker, the sites, a backup in progress',
+  posts: 'POSTs',
+  reads: 'reads, with their timers',
+  signals: 'signals',
+} as const;
+
+export type Cause = keyof typeof CAUSES;
+
+export interface Cost {
+  events: number;
+  tasks: number;
+  actions: number;
+}
+
+export type Costs = Record<Cause, Cost>;
+
+export function costsOf(runs: readonly Run[]): Costs {
+  const costs = Object.fromEntries(
+    Object.keys(CAUSES).map((cause) => [cause, { events: 0, tasks: 0, actions: 0 }]),
+  ) as Costs;
+  for (const run of runs) addCosts(costs, run);
+  return costs;
+}
+
+function addCosts(costs: Costs, run: Run): void {
+  const ownCause = run.type === BACKUP_RECORD_TYPE ? 'record' : null;
+  let ofTask: Cause = 'startAndEnd';
+  let markersCounted = 0;
+  run.history.forEach((event, index) => {
+    if (event.kind === 'taskScheduled') ofTask = causeOf(run, run.history[index - 1]!);
+    const cost = costs[ownCause ?? (isOfTask(event) ? ofTask : causeOf(run, event))];
+    cost.events += 1;
+    if (event.kind === 'taskStarted') cost.tasks += 1;
+    // All markers of a task are one Action.
+    const isCounted = event.kind === 'localActivity' && event.taskId === markersCounted;
+    if (event.kind === 'localActivity') markersCounted = event.taskId;
+    if (!isCounted) cost.actions += actionsOf(event);
+  });
+}
+
+/** What an event is for, also as the one that brings a task. */
+function causeOf({ type }: Run, event: HistoryEvent): Cause {
+  switch (event.kind) {
+    case 'attributes':
+      return 'attributes';
+    case 'childInitiated':
+    case 'childStarted':
+    case 'childRefused':
+    case 'childClosed':
+      return event.type === BACKUP_RECORD_TYPE ? 'record' : 'children';
+    case 'activityScheduled':
+    case 'activityStarted':
+    case 'activityClosed':
+      return 'posts';
+    case 'localActivity':
+      return isRun(type) ? 'admission' : 'reads';
+    case 'timerStarted':
+    case 'timerFired':
+    case 'timerCanceled':
+      return 'reads';
+    case 'signaled':
+    case 'signalInitiated':
+    case 'signalSent':
+      return 'signals';
+    default:
+      return 'startAndEnd';
+  }
+}
+
+const isRun = (type: string): boolean => !['backupServer', 'deploySite', BACKUP_RECORD_TYPE].includes(type);
+
+/** https://docs.temporal.io/cloud/actions */
+function actionsOf(event: HistoryEvent): number {
+  switch (event.kind) {
+    case 'started':
+      return event.parent === null ? 1 : 0;
+    case 'childInitiated':
+      return 2;
+    case 'timerStarted':
+    case 'activityStarted':
+    case 'localActivity':
+    case 'attributes':
+    case 'signaled':
+      return 1;
+    default:
+      return 0;
+  }
+}
