@@ -19,7 +19,7 @@ export const LAYERS = {
   'contract/wording': { may: ['contract:type'], packages: [] },
 
   // What may be asked for. Pure. The calendar brings time zones along: too heavy for the workflow bundle.
-  request: { may: CONTRACT, packages: ['@noble/hashes'] },
+  request: { may: CONTRACT, packages: ['@noble/hashes', '@temporalio/common'] },
   'request/calendar': { may: ['contract:type'], packages: ['cron-parser', 'temporal-polyfill'] },
 
   process: { may: CONTRACT, packages: ['node', 'pino'] },

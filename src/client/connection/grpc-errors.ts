@@ -21,10 +21,17 @@ export function isUnreachable(error: unknown): boolean {
 
 /** The workflow has reached Temporal's signal limit and accepts no more signals. */
 export function isSignalLimitError(error: unknown): boolean {
+  return isInvalid(error, /limit for signal/i);
+}
+
+/** The namespace does not have a search attribute, or has it with another type. */
+export function isAttributeError(error: unknown): boolean {
+  return isInvalid(error, /search attribute/i);
+}
+
+function isInvalid(error: unknown, message: RegExp): boolean {
   const cause = grpcCause(error);
-  return (
-    codeOf(cause) === GRPC.invalidArgument && /limit for signal/i.test(cause instanceof Error ? cause.message : '')
-  );
+  return codeOf(cause) === GRPC.invalidArgument && cause instanceof Error && message.test(cause.message);
 }
 
 /** The SDK wraps some gRPC errors in an error of its own. */

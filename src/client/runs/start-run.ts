@@ -7,6 +7,7 @@ import { targetsOf } from '../../contract/target.ts';
 import type { RunType } from '../../contract/names.ts';
 import { runWorkflowId } from '../../contract/ids/workflow-ids.ts';
 import { runStartOptions } from '../../request/start-options.ts';
+import { attributesOfRun } from '../../request/search-attributes.ts';
 import { startProblem, typeOf } from '../../request/start-request.ts';
 import { planRun } from '../../request/run-plan.ts';
 import { BelayError } from '../../contract/results/belay-error.ts';
@@ -15,6 +16,7 @@ import { historyFacts } from './run-history.ts';
 import { createRun, type Run } from './run-handle.ts';
 import { emptyResult } from '../../contract/results/empty-results.ts';
 import type { Session } from '../connection/session.ts';
+import { startWithAttributes } from './start-attributes.ts';
 import { requireWorkers } from '../connection/require-worker.ts';
 import { findService } from '../connection/find-service.ts';
 import { isServed, type ServedService } from '../../contract/service-identity.ts';
@@ -65,14 +67,17 @@ async function start(
   { client, taskQueue }: Session,
   { type, input, workflowId, again }: { type: RunType; input: RunInput; workflowId: string; again: boolean },
 ): Promise<WorkflowHandle & { firstExecutionRunId: string }> {
-  return client.workflow.start(type, {
-    ...runStartOptions(input),
-    workflowId,
-    taskQueue,
-    args: [input],
-    workflowIdConflictPolicy: 'FAIL',
-    workflowIdReusePolicy: again ? 'ALLOW_DUPLICATE_FAILED_ONLY' : 'REJECT_DUPLICATE',
-  });
+  return startWithAttributes(client, attributesOfRun(input), (attributes) =>
+    client.workflow.start(type, {
+      ...runStartOptions(input),
+      ...attributes,
+      workflowId,
+      taskQueue,
+      args: [input],
+      workflowIdConflictPolicy: 'FAIL',
+      workflowIdReusePolicy: again ? 'ALLOW_DUPLICATE_FAILED_ONLY' : 'REJECT_DUPLICATE',
+    }),
+  );
 }
 
 async function attach(session: Session, workflowId: string, request: Request): Promise<Run> {

@@ -23,7 +23,7 @@ import type {
 import type { Claim } from '../../contract/event.ts';
 import { definedFields } from '../../contract/plain-object.ts';
 import { explainOperation } from '../../contract/wording/explain-wait.ts';
-import { setAttributes, type Attributes } from '../common/search-attributes.ts';
+import { setAttributes } from '../common/search-attributes.ts';
 import { observeCancellation } from '../common/cancellation.ts';
 import { operationDetails } from '../common/ui-details.ts';
 import { concludeInternal, conclude, resultOrFailure, type Conclusion } from '../common/conclusion.ts';
@@ -78,12 +78,11 @@ function createOperation<R extends BackupResult | DeploymentResult>(
   result: R,
 ): Operation<R> {
   const progress: OperationProgress<R> = { phase: 'trigger', result, waiting: null };
-  const upsert = (attributes: Attributes) => setAttributes(input.searchAttributes, attributes);
   setHandler(progressQuery, () => progress, { description: 'What is known now, and what the operation waits for.' });
   answerWhyQuery(() => explainOperation(progress));
   const setPhase = (phase: OperationPhase, trigger?: string) => {
     progress.phase = phase;
-    upsert(definedFields({ phase, outcome: result.outcome ?? undefined, trigger }));
+    setAttributes(input.searchAttributes, definedFields({ phase, outcome: result.outcome ?? undefined, trigger }));
     setCurrentDetails(operationDetails(progress));
   };
   const poller = createPoller(result, {
@@ -103,7 +102,7 @@ function createOperation<R extends BackupResult | DeploymentResult>(
   return Object.assign(poller, {
     result,
     setPhase,
-    recordTrigger: (trigger: string) => upsert({ trigger }),
+    recordTrigger: (trigger: string) => setAttributes(input.searchAttributes, { trigger }),
   });
 }
 

@@ -14,7 +14,8 @@ import { concludeInternal, conclude, type Conclusion } from '../common/conclusio
 import { describeThisWorker } from '../common/activity-proxies.ts';
 import { restoredSince } from '../common/check-worker.ts';
 import { RESTORED } from '../rules/rollout-step.ts';
-import { attributesOfRun, startAttributes } from '../common/search-attributes.ts';
+import { attributesOfRun } from '../../request/search-attributes.ts';
+import { startAttributes } from '../common/search-attributes.ts';
 import type { RolloutState } from './rollout-state.ts';
 
 /** Marks the server as started at once. Resolves when its run has ended and is recorded. */

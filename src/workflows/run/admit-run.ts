@@ -1,6 +1,7 @@
 /** Checks a run before it makes a backup: its start time, the service, the token and the targets. */
 import { lockIdOf } from '../../contract/ids/workflow-ids.ts';
-import { attributesOfRun, setAttributes } from '../common/search-attributes.ts';
+import { attributesOfRun } from '../../request/search-attributes.ts';
+import { setAttributes } from '../common/search-attributes.ts';
 import { targetText } from '../../contract/wording/target-text.ts';
 import { refusalOf } from '../operation/take-baseline.ts';
 import { resolveDeadline } from '../common/activity-proxies.ts';

@@ -11,11 +11,14 @@ import { rolloutId, runWorkflowId } from '../../contract/ids/workflow-ids.ts';
 import { validateId } from '../../request/validate-id.ts';
 import { validateRunInput } from '../../request/validate-run-input.ts';
 import { runStartOptions, rolloutStartOptions } from '../../request/start-options.ts';
+import { attributesOfRun } from '../../request/search-attributes.ts';
 import { validateRolloutInput } from '../../request/validate-rollout-input.ts';
+import type { WorkerInfo } from '../../contract/activities.ts';
 import type { ScheduledInput, ScheduledResult, Slot } from '../../contract/schedule.ts';
 import { durationText } from '../../contract/wording/duration.ts';
 import { plainText } from '../../contract/wording/safe-text.ts';
 import { restoredSince } from '../common/check-worker.ts';
+import { startAttributes } from '../common/search-attributes.ts';
 import { awaitChild, type PendingChild } from '../common/child-result.ts';
 import { describeSomeWorker, resolveSlot } from '../common/activity-proxies.ts';
 
@@ -41,7 +44,7 @@ export async function runScheduled(input: ScheduledInput): Promise<ScheduledResu
   });
   // Another belay.yaml in this namespace may have a rollout or a schedule of the same name.
   const key = `${fleet}.${schedule}.${slotKey}`;
-  const child = await startOnce(input.start, { key, firedAt, epoch: facts.epoch }).catch((error: unknown) => {
+  const child = await startOnce(input.start, { key, firedAt, facts }).catch((error: unknown) => {
     if (error instanceof WorkflowExecutionAlreadyStartedError) return error.workflowId;
     throw error;
   });
@@ -55,8 +58,9 @@ export async function runScheduled(input: ScheduledInput): Promise<ScheduledResu
 /** @throws WorkflowExecutionAlreadyStartedError if the slot was started before */
 async function startOnce(
   start: ScheduledInput['start'],
-  { key, firedAt, epoch }: { key: string; firedAt: string; epoch: string },
+  { key, firedAt, facts }: { key: string; firedAt: string; facts: WorkerInfo },
 ): Promise<PendingChild<RunResult | RolloutResult>> {
+  const { epoch, searchAttributes } = facts;
   const once = { workflowIdReusePolicy: 'REJECT_DUPLICATE', parentClosePolicy: ParentClosePolicy.ABANDON } as const;
   if (start.type === ROLLOUT_TYPE) {
     const input: RolloutInput = { ...start.input, ...deadlineAfter(start.input, firedAt), epoch, key };
@@ -73,6 +77,7 @@ async function startOnce(
   const workflowId = runWorkflowId(type, input, key);
   return startChild<(input: RunInput) => Promise<RunResult>>(type, {
     ...runStartOptions(input),
+    ...startAttributes(searchAttributes, attributesOfRun(input)),
     ...once,
     workflowId,
     args: [input],

@@ -7,6 +7,8 @@ import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { pathToFileURL } from 'node:url';
 import type { coresdk } from '@temporalio/proto';
+import type { SearchAttributePair } from '@temporalio/common';
+import type { Attributes } from './events.ts';
 import { ACTIVITIES } from './activity-names.ts';
 import { randomnessSeed } from './randomness.ts';
 
@@ -133,6 +135,15 @@ function seedBytes(runId: string): number[] {
   bytes.writeBigUInt64BE(randomnessSeed(runId));
   return [...bytes];
 }
+
+/** Search attributes as a start has them. */
+export const attributePayloads = (pairs: SearchAttributePair[]): Attributes => {
+  const { encodeUnifiedSearchAttributes: encode } =
+    require('@temporalio/common/lib/converter/payload-search-attributes') as {
+      encodeUnifiedSearchAttributes: (attributes: undefined, pairs: SearchAttributePair[]) => Attributes;
+    };
+  return encode(undefined, pairs);
+};
 
 /** Also a duration. */
 export const timestamp = (require('@temporalio/common/lib/time') as { msToTs: (ms: number) => object }).msToTs;

@@ -27,10 +27,11 @@ export async function playDefaultRun(): Promise<DefaultRun> {
     defaults: { backup: { durationMs: BACKUP_MS }, deployment: { durationMs: DEPLOYMENT_MS } },
   });
   const { clock, server, service } = world;
+  // The site was deployed before.
+  service.state.script({ type: 'site', id: 'a1' }, [{ durationMs: 0 }, { durationMs: DEPLOYMENT_MS }]);
   actFromOutside(service.state, { type: 'site', id: 'a1' });
-  await clock.run(START_MS + HOUR_MS, () => false);
   startRun(server, { serverId: 's1', siteIds: ['a1'] }, 'k1');
-  await clock.run(clock.nowMs + HOUR_MS, () => server.runs.every(({ closedMs }) => closedMs !== null));
+  await clock.run(START_MS + HOUR_MS, () => server.runs.every(({ closedMs }) => closedMs !== null));
   world.endWorkers();
   await sandboxes.close();
   return {

@@ -4,8 +4,10 @@ import { BelayError } from '../../../src/contract/results/belay-error.ts';
 import type { RunType } from '../../../src/contract/names.ts';
 import type { RunInput } from '../../../src/contract/run.ts';
 import { runWorkflowId } from '../../../src/contract/ids/workflow-ids.ts';
+import { attributePairs, attributesOfRun } from '../../../src/request/search-attributes.ts';
 import { runStartOptions } from '../../../src/request/start-options.ts';
 import { startProblem, typeOf } from '../../../src/request/start-request.ts';
+import { attributePayloads } from '../core/sdk.ts';
 import type { Run, Server, StartRequest } from '../temporal/types.ts';
 import { SERVICE_URL } from '../world.ts';
 
@@ -24,6 +26,7 @@ export function startRequest(type: RunType, input: RunInput, key: string): Start
   return {
     ...{ workflowId: runWorkflowId(type, input, key), type, input: [payloads.toPayload(input)] },
     memo: mapToPayloads<string>(payloads, { ...memo }),
+    attributes: attributePayloads(attributePairs(attributesOfRun(input))),
     taskTimeoutMs: workflowTaskTimeout,
   };
 }
