@@ -1,5 +1,5 @@
 /** Everything that activities need from outside. The worker passes it in. */
-import type { BackupRecord, ServersQuery, SharedBackupQuery, WakeInput } from '../contract/event.ts';
+import type { BackupRecord, RecordInput, ServersQuery, SharedBackupQuery, WakeInput } from '../contract/event.ts';
 import type { NotifyInput } from '../contract/notification.ts';
 import type { HoldInput } from '../contract/rollout.ts';
 import type { BackupConclusion, LockHolder } from '../contract/operation.ts';
@@ -19,6 +19,7 @@ export interface EventDeps {
   findServersOfBackup: (query: ServersQuery) => Promise<string[]>;
   /** The newest backup of a server that an event reported and Belay did not make, or null. */
   findSharedBackup: (query: SharedBackupQuery) => Promise<BackupRecord | null>;
+  writeBackupRecord: (input: RecordInput) => Promise<void>;
   /** @returns false if this worker does not have the channel. @throws Error whose message contains no address */
   sendNotification: (input: NotifyInput) => Promise<boolean>;
   /** @returns false if this worker does not have the heartbeat. @throws Error whose message contains no address */

@@ -1,7 +1,7 @@
 /** The activities of events and notifications. */
 import { activityInfo } from '@temporalio/activity';
 import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
-import type { BackupRecord, ServersQuery, SharedBackupQuery, WakeInput } from '../contract/event.ts';
+import type { BackupRecord, RecordInput, ServersQuery, SharedBackupQuery, WakeInput } from '../contract/event.ts';
 import type { NotifyInput } from '../contract/notification.ts';
 import type { HoldInput } from '../contract/rollout.ts';
 import { plainText } from '../contract/wording/safe-text.ts';
@@ -28,6 +28,8 @@ export function createEventActivities(deps: EventDeps) {
     },
 
     findSharedBackup: (query: SharedBackupQuery): Promise<BackupRecord | null> => deps.findSharedBackup(query),
+
+    writeBackupRecord: (input: RecordInput): Promise<void> => deps.writeBackupRecord(input),
 
     async sendNotification(input: NotifyInput): Promise<void> {
       if (!(await deps.sendNotification(input))) throw unknownHere(`channel ${input.channel}`);

@@ -93,6 +93,14 @@ export interface SharedBackupQuery extends OfService {
   serverId: string;
 }
 
+/** What a record says: an operation of Belay made the backup, a run uses one from elsewhere, or an event reported it. */
+export type BackupRecordKind = 'made' | 'adopted' | 'shared' | 'failed';
+
+export interface RecordInput {
+  kind: BackupRecordKind;
+  record: BackupRecord;
+}
+
 /** Memo of a `recordBackup` workflow. It is found by its id at once, whereas search attributes lag. */
 export interface BackupRecord {
   /** Absent in records of older versions. */

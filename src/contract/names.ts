@@ -59,6 +59,7 @@ export const SEARCH_ATTRIBUTES = {
 } as const;
 
 export const ROLLOUT_TYPE = 'rollOut';
+export const BACKUP_RECORD_TYPE = 'recordBackup';
 export const SCHEDULED_TYPE = 'runScheduled';
 
 /** The updates carry a user's decision about a rollout. The signal `hold` carries an event about a server. */

@@ -30,7 +30,7 @@ const MAX_POLLS = 5;
 
 /** No other ones: a workflow on this queue, whatever its type, must not reach the service. */
 const EVENT_ACTIVITIES = new Set<string>([
-  ...(['wakeWaiters', 'holdServer', 'findServersOfBackup', 'findSharedBackup'] as const),
+  ...(['wakeWaiters', 'holdServer', 'findServersOfBackup', 'findSharedBackup', 'writeBackupRecord'] as const),
   ...(['describeWorker', 'sendNotification'] as const),
 ] satisfies (keyof Activities)[]);
 

@@ -13,6 +13,7 @@ export const SERVICE_ONLY: Omit<ActivityDeps, 'service' | 'workerInfo'> = {
   holdServer: () => Promise.resolve([]),
   findServersOfBackup: () => Promise.resolve([]),
   findSharedBackup: nothing,
+  writeBackupRecord: () => Promise.resolve(),
   wakeWaiters: () => Promise.resolve([]),
   sendNotification: () => Promise.resolve(true),
   callHeartbeat: () => Promise.resolve(true),

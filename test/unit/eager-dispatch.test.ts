@@ -62,6 +62,7 @@ test('an activity that may be meant for another worker never goes back to the on
     findCompletedBackup: 'eager',
     findSharedBackup: 'eager',
     findServersOfBackup: 'eager',
+    writeBackupRecord: 'eager',
     signalWaiters: 'eager',
     signalRollouts: 'eager',
   } satisfies Record<keyof typeof proxies, Dispatch>);

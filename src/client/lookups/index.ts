@@ -1,4 +1,4 @@
-/** What activities look up and signal at Temporal. */
+/** What activities look up, record and signal at Temporal. */
 import { Client, type ConnectionLike } from '@temporalio/client';
 import type { ActivityDeps } from '../../activities/deps.ts';
 import { awaitedForMs } from './awaited-for.ts';
@@ -7,17 +7,19 @@ import { findCompletedBackup } from './find-completed-backup.ts';
 import { hasColleagues } from './has-colleagues.ts';
 import { createHoldServer } from '../signals/hold-server.ts';
 import { findLockHolder } from './find-lock-holder.ts';
+import { writeBackupRecord } from './write-backup-record.ts';
 import type { SignalClock } from '../signals/throttled-signal.ts';
 import { createWakeWaiters } from '../signals/wake-waiters.ts';
 
 /** @param clock that limits the rate of signals. Default: that of this machine */
-export const lookupsAndSignals = (client: Client, clock?: SignalClock) =>
+export const lookupsAndSignals = (client: Client, taskQueue: string, clock?: SignalClock) =>
   ({
     findCompletedBackup: (query) => findCompletedBackup(client, query),
     findBackupRecord: (backupId) => findBackupRecord(client, backupId),
     findLockHolder: (lockId) => findLockHolder(client, lockId),
     findServersOfBackup: (query) => findServersOfBackup(client, query),
     findSharedBackup: (query) => findSharedBackup(client, query),
+    writeBackupRecord: (input) => writeBackupRecord(client, taskQueue, input),
     wakeWaiters: createWakeWaiters(client, clock),
     holdServer: createHoldServer(client, clock),
   }) satisfies Partial<ActivityDeps>;
@@ -32,7 +34,7 @@ export function temporalDeps(temporal: {
   const { connection, namespace, taskQueue, identity } = temporal;
   const client = new Client({ connection, namespace });
   return {
-    ...lookupsAndSignals(client),
+    ...lookupsAndSignals(client, taskQueue),
     hasColleagues: () => hasColleagues(client, { taskQueue, identity }),
     awaitedForMs: (activity) => awaitedForMs(client, activity),
   } satisfies Partial<ActivityDeps>;

@@ -79,6 +79,11 @@ export const { resolveDeadline, resolveSlot } = proxyActivities<Activities>({
   retry: { nonRetryableErrorTypes: ['RangeError'] },
 });
 
+export const { writeBackupRecord } = proxyActivities<Activities>({
+  startToCloseTimeout: lookup.regularMs,
+  scheduleToCloseTimeout: event.deliverWithinMs,
+});
+
 export const { findSharedBackup } = proxyActivities<Activities>({
   startToCloseTimeout: lookup.regularMs,
   scheduleToCloseTimeout: event.findSharedBackupWithinMs,

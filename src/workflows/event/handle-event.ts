@@ -9,7 +9,7 @@ import type { Claim, EventInput, EventResult, Reaction } from '../../contract/ev
 import { definedFields } from '../../contract/plain-object.ts';
 import { identitiesOf, isServed, type ServedService } from '../../contract/service-identity.ts';
 import { deliverAll } from '../notify/deliver.ts';
-import { recordFailedBackup, shareBackup } from '../operation/backup-records.ts';
+import { recordReported } from '../operation/backup-records.ts';
 import { eventDetails } from '../common/ui-details.ts';
 import { holdServer } from './hold-server.ts';
 import { wakeWaitersOf } from './wake-waiters.ts';
@@ -90,7 +90,7 @@ async function share(
   const known = await findSharedBackup({ serverId, services: identitiesOf(served) }).catch(() => null);
   // Deliveries may arrive in any order.
   if (known !== null && known.startedAt > startedAt) return false;
-  return shareBackup({ service: served.service, backupId, serverId, startedAt });
+  return recordReported('shared', { service: served.service, backupId, serverId, startedAt });
 }
 
 /** A backup cannot have started after its event was received, whatever the sender's clock shows. */
@@ -103,7 +103,7 @@ async function withdraw(
   backupId: string,
   { service }: ServedService,
 ): Promise<void> {
-  await recordFailedBackup({ service, backupId, serverId: serverId ?? '', startedAt: notAfter(receivedAt, at) });
+  await recordReported('failed', { service, backupId, serverId: serverId ?? '', startedAt: notAfter(receivedAt, at) });
 }
 
 /** @returns the channels that could not be notified */

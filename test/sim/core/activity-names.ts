@@ -9,6 +9,7 @@ export const ACTIVITIES: ReadonlySet<string> = new Set([
   'holdServer',
   'findServersOfBackup',
   'findSharedBackup',
+  'writeBackupRecord',
   'sendNotification',
   'callHeartbeat',
   'findCompletedBackup',

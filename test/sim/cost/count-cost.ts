@@ -1,5 +1,5 @@
 /** What histories cost: events, workflow tasks, and Actions as Temporal Cloud bills them, each by its cause. */
-const BACKUP_RECORD_TYPE = 'recordBackup';
+import { BACKUP_RECORD_TYPE } from '../../../src/contract/names.ts';
 import type { HistoryEvent } from '../core/events.ts';
 import { isOfTask } from '../core/events.ts';
 import type { Run } from '../temporal/types.ts';

@@ -1,6 +1,6 @@
 /** The client of the SDK, as far as activities use it, over the model of Temporal. Searches do not lag. */
 import { WorkflowNotFoundError, type Client } from '@temporalio/client';
-import { defaultPayloadConverter as payloads, mapFromPayloads } from '@temporalio/common';
+import { defaultPayloadConverter as payloads, mapFromPayloads, mapToPayloads } from '@temporalio/common';
 import type { Ask } from '../worker/parts.ts';
 import { matches, statusOf } from './list-query.ts';
 import type { Run, Server } from './types.ts';
@@ -32,7 +32,25 @@ export function createModelClient(server: Server, ask: Ask): Client {
         .map(descriptionOf),
     );
   }
-  return { workflow: { getHandle: handle, list } } as unknown as Client;
+  const start = (type: string, { workflowId, args, memo, workflowTaskTimeout }: Started) =>
+    ask(() => {
+      const before = server.find(workflowId);
+      if (before !== undefined) server.terminate(before);
+      server.start({
+        ...{ workflowId, type, input: args.map((it) => payloads.toPayload(it)), taskTimeoutMs: workflowTaskTimeout },
+        memo: mapToPayloads<string>(payloads, memo),
+      });
+    });
+  return { workflow: { getHandle: handle, list, start } } as unknown as Client;
+}
+
+/** Whatever runs under this id is terminated. */
+interface Started {
+  workflowId: string;
+  workflowIdConflictPolicy: 'TERMINATE_EXISTING';
+  args: unknown[];
+  memo: Record<string, unknown>;
+  workflowTaskTimeout: number;
 }
 
 const descriptionOf = (run: Run) => ({

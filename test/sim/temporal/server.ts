@@ -1,6 +1,7 @@
 /** The model of Temporal: executions with their histories, tasks, timers, activities, children and signals. */
 import type { Payload } from '@temporalio/common';
 import { createActivities } from './activities.ts';
+import { newRun } from './new-run.ts';
 import type { Matching, Run, Server, StartRequest, TaskEnd, Update, WorkflowTask } from './types.ts';
 import { createUpTimer } from './up-timer.ts';
 import { abortUpdates, acceptUpdate, endUpdate, filledIn, newUpdates } from './updates.ts';
@@ -28,6 +29,7 @@ export function createServer(clock: Clock, tape: Tape, matching: Matching): Serv
       offer: (task) => matching.offerActivity(task),
     }),
     find: (workflowId) => latest.get(workflowId),
+    start: (request) => start(request, null),
     startOnce: (request) => (latest.has(request.workflowId) ? null : start(request, null)),
     requestCancel: (run) => add(run, { kind: 'cancelRequested' }),
     terminate(run) {
@@ -205,27 +207,10 @@ export function createServer(clock: Clock, tape: Tape, matching: Matching): Serv
     }
   }
 
-  function start(
-    { workflowId, type, input, memo, attributes = {}, taskTimeoutMs }: StartRequest,
-    parent: Run['parent'],
-  ): Run {
+  function start(request: StartRequest, parent: Run['parent']): Run {
     ids += 1;
-    // A waiter whose run id is not a UUID is dropped.
-    const runId = `${String(ids).padStart(8, '0')}-0000-4000-8000-000000000000`;
-    const run: Run = {
-      ...{ workflowId, runId, type, firstRunId: runId, startedMs: clock.nowMs, taskTimeoutMs, memo, parent },
-      ...{
-        history: [],
-        buffered: [],
-        task: null,
-        timers: new Map(),
-        stickyTo: null,
-        closedMs: null,
-        outcome: null,
-        signals: 0,
-        updates: [],
-      },
-    };
+    const run = newRun(ids, request, parent, clock.nowMs);
+    const { workflowId, type, input, memo, attributes = {}, taskTimeoutMs } = request;
     runs.push(run);
     latest.set(workflowId, run);
     append(run, { kind: 'started', type, input, memo, attributes, parent, taskTimeoutMs });

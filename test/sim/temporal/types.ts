@@ -81,6 +81,8 @@ export interface Server {
   readonly activities: ServerActivities;
   /** The latest run of this id. */
   find(workflowId: string): Run | undefined;
+  /** A run with this id must not be in progress. */
+  start(request: StartRequest): Run;
   /** @returns null if a run with this id exists */
   startOnce(request: StartRequest): Run | null;
   requestCancel(run: Run): void;

@@ -1,6 +1,7 @@
 /** What the activities of a worker reach: the service and the server, both over networks of the simulator. */
 import { activityInfo } from '@temporalio/activity';
 import type { ActivityDeps } from '../../../src/activities/deps.ts';
+import { DEFAULT_TASK_QUEUE } from '../../../src/contract/names.ts';
 import { TIMING } from '../../../src/contract/timing.ts';
 import { lookupsAndSignals } from '../../../src/client/lookups/index.ts';
 import { createHostingApiClient } from '../../../src/hosting-api/index.ts';
@@ -62,7 +63,7 @@ export function createDeps(
     clocks: { wallMs: () => process.wallMs(), monotonicMs: () => clock.nowMs },
     hasColleagues: () => ask(() => parts.hasColleagues()),
     awaitedForMs,
-    ...lookupsAndSignals(createModelClient(server, ask), clockOfProcess),
+    ...lookupsAndSignals(createModelClient(server, ask), DEFAULT_TASK_QUEUE, clockOfProcess),
     ...createNotifier(notices, info.notify, process),
   };
 }

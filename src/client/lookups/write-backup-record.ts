@@ -1,0 +1,42 @@
+/** Writes a backup record: a workflow that ends at once, with an id made from the backup's and the data in its memo. */
+import type { Client } from '@temporalio/client';
+import type { BackupRecord, BackupRecordKind, RecordInput } from '../../contract/event.ts';
+import { adoptedBackupId, backupRecordId, failedBackupId, sharedBackupId } from '../../contract/ids/workflow-ids.ts';
+import { BACKUP_RECORD_TYPE, eventTaskQueue } from '../../contract/names.ts';
+import { TIMING } from '../../contract/timing.ts';
+import { plainText } from '../../contract/wording/safe-text.ts';
+
+interface Row {
+  id: (record: BackupRecord) => string;
+  /** For the UI. */
+  what: string;
+  /** An event reported it: no flood of events may delay a run. */
+  isReported: boolean;
+}
+
+const ROWS: Record<BackupRecordKind, Row> = {
+  made: { id: ({ backupId }) => backupRecordId(backupId), what: 'made by Belay', isReported: false },
+  adopted: { id: ({ backupId }) => adoptedBackupId(backupId), what: 'used by a run', isReported: false },
+  shared: { id: ({ serverId }) => sharedBackupId(serverId), what: 'started outside Belay', isReported: true },
+  failed: { id: ({ backupId }) => failedBackupId(backupId), what: 'failed', isReported: true },
+};
+
+/** The latest record counts. */
+export async function writeBackupRecord(
+  client: Client,
+  taskQueue: string,
+  { kind, record }: RecordInput,
+): Promise<void> {
+  const { id, what, isReported } = ROWS[kind];
+  const name = `Backup ${plainText(record.backupId, 40)} of ${plainText(record.serverId, 40)}`;
+  await client.workflow.start(BACKUP_RECORD_TYPE, {
+    workflowId: id(record),
+    workflowIdReusePolicy: 'ALLOW_DUPLICATE',
+    workflowIdConflictPolicy: 'TERMINATE_EXISTING',
+    taskQueue: isReported ? eventTaskQueue(taskQueue) : taskQueue,
+    workflowTaskTimeout: TIMING.worker.workflowTaskMs,
+    staticSummary: plainText(`${name}, ${what}`, 120),
+    memo: { record },
+    args: [record],
+  });
+}
