@@ -37,6 +37,8 @@ export interface Followed {
 export interface Start {
   seen: Observations;
   reading: StatusReading | null;
+  /** When the request was sent; absent if early reads follow now. */
+  sentMs?: number;
 }
 
 /** An event reports that the site was deleted, and the service no longer finds it. */
@@ -57,12 +59,15 @@ export async function awaitVerdict(followed: Followed, known: VerdictContext, st
   const evidence = () => (reading === null ? null : evidenceFor(context, seen, reading, Date.now()));
   const early = decide();
   if (early !== null) return concludeFromVerdict(followed, early);
+  const nowMs = Date.now();
+  const { sentMs = nowMs } = start;
+  const earlyMs = TIMING.poll.earlyReadsMs.map((ms) => sentMs + ms - nowMs).filter((ms) => ms > 0);
   const polled = await pollUntil<NonNullable<Verdict> | Deleted>(
     poller,
     {
       what: 'deployment',
       read,
-      schedule: createPollSchedule(Date.now(), intervalMs, TIMING.poll.earlyReadsMs, followed.jitterMs),
+      schedule: createPollSchedule(nowMs, intervalMs, earlyMs, followed.jitterMs),
       tries,
       notFoundAnswers,
       afterOutage() {

@@ -60,7 +60,11 @@ async function deploy(deployment: Deployment): Promise<Conclusion> {
       const triggerIds = deploymentIds(result.answer.identityMarkers, idsOf(input));
       const accepted = { ...context, acceptedMs: Date.now(), triggerIds };
       operation.setPhase('wait', 'accepted');
-      return awaitVerdict(followed(deployment), accepted, { seen: sent.seen, reading: sent.trace });
+      return awaitVerdict(followed(deployment), accepted, {
+        seen: sent.seen,
+        reading: sent.trace,
+        sentMs: sent.sentMs,
+      });
     }
     operation.recordTrigger(result.kind);
     counts = countTrigger(counts, result, Date.now());

@@ -61,6 +61,13 @@ export async function pollUntil<V>(
   options: PollOptions,
   onReading: OnReading<V>,
 ): Promise<PollResult<V>> {
+  const result = await poll(poller, options, onReading);
+  // What stopped this loop goes on to another one, which may use the timer.
+  if (result.kind !== 'stopped') poller.alarm.cancel();
+  return result;
+}
+
+async function poll<V>(poller: Poller, options: PollOptions, onReading: OnReading<V>): Promise<PollResult<V>> {
   const { parking } = poller;
   let wholeEndsMs = wholeTimeEndsMs(options.schedule.originMs, options.schedule.intervalMs, options.tries);
   let schedule = options.schedule;
@@ -154,7 +161,7 @@ async function sleepUntilDue(
   dueMs: number,
   summary: string,
 ): Promise<'due' | 'hint' | 'stopped' | 'cancelled'> {
-  const { cancellation, hints } = poller;
+  const { alarm, cancellation, hints } = poller;
   for (;;) {
     if (cancellation.requested) return 'cancelled';
     if (until?.() === true) return 'stopped';
@@ -166,8 +173,10 @@ async function sleepUntilDue(
     }
     if (dueMs <= nowMs) return 'due';
     const wakeMs = Math.min(dueMs, hintMs ?? dueMs);
-    const woken = () => cancellation.requested || until?.() === true || (hintMs === null && hints.pending);
-    await condition(woken, wakeMs - nowMs, { summary });
+    alarm.set(wakeMs, summary);
+    await condition(
+      () => alarm.rang || cancellation.requested || until?.() === true || (hintMs === null && hints.pending),
+    );
   }
 }
 

@@ -1,6 +1,7 @@
 /** The operation or run that polls, with its progress, hints and cancellation. */
 import type { Cancellation } from '../common/cancellation.ts';
 import type { Hints } from './hints.ts';
+import { createAlarm, type Alarm } from './alarm.ts';
 import { createParking, type Parking } from './parking.ts';
 import type { StatusReading } from '../rules/verdict.ts';
 import type { Waiting } from '../../contract/waiting.ts';
@@ -9,6 +10,7 @@ export interface Poller {
   readonly cancellation: Cancellation;
   readonly hints: Hints;
   readonly parking: Parking;
+  readonly alarm: Alarm;
   readonly lastStatus: string | null;
   readonly lastReadAt: string | null;
   /** Call it for every status that was answered. */
@@ -32,6 +34,7 @@ export function createPoller(
     cancellation,
     hints,
     parking: createParking(outageBudgetMs, setParked),
+    alarm: createAlarm(),
     setWaiting,
     get lastStatus() {
       return part.lastStatus;
