@@ -15,9 +15,10 @@ const HOUR_MS = 3_600_000;
 
 export interface DefaultRun {
   costs: Costs;
-  journal: readonly JournalEntry[];
-  /** Of the run and its operations, with their types. */
-  events: { type: string; events: number }[];
+  /** The run, its operations and the record of its backup. */
+  executions: { type: string; events: number }[];
+  /** To the service: `GET /v1/backups/{id}`. */
+  requests: { request: string; count: number }[];
 }
 
 export async function playDefaultRun(): Promise<DefaultRun> {
@@ -36,7 +37,17 @@ export async function playDefaultRun(): Promise<DefaultRun> {
   await sandboxes.close();
   return {
     costs: costsOf(server.runs),
-    journal: service.state.journal,
-    events: server.runs.map(({ type, history }) => ({ type, events: history.length })),
+    executions: server.runs.map(({ type, history }) => ({ type, events: history.length })),
+    requests: countRequests(service.state.journal),
   };
+}
+
+function countRequests(journal: readonly JournalEntry[]): DefaultRun['requests'] {
+  const counts = new Map<string, number>();
+  for (const { by, request } of journal) {
+    if (by !== 'api') continue;
+    const route = request.replace(/(?<=\/(?:sites|servers|backups)\/)[^/]+/, '{id}');
+    counts.set(route, (counts.get(route) ?? 0) + 1);
+  }
+  return [...counts].map(([request, count]) => ({ request, count }));
 }

@@ -1,0 +1,42 @@
+/** docs/reference/cost.md, from the default run that the simulator plays. */
+import { BACKUP_MS, DEPLOYMENT_MS, playDefaultRun } from '../../test/sim/cost/default-run.ts';
+import { CAUSES, type Cause, type Cost } from '../../test/sim/cost/count-cost.ts';
+import { code, page, table } from './markdown.ts';
+
+export async function costPage(): Promise<string> {
+  const { costs, requests, executions } = await playDefaultRun();
+  const causes = (Object.keys(CAUSES) as Cause[]).filter((cause) => costs[cause].events > 0);
+  return page(
+    '# Cost of a run',
+    `A run with the default options: a backup that takes ${BACKUP_MS / 60_000} minutes, then a deployment that takes` +
+      ` ${DEPLOYMENT_MS / 60_000} minute. The namespace has the search attributes, nothing fails, no notification is` +
+      ' configured, and no one asks for its status. A test compares this page with what the workflows do.',
+    '[Actions](https://docs.temporal.io/cloud/actions) are what Temporal Cloud bills.',
+    table(
+      ['cause', 'events', 'workflow tasks', 'Actions'],
+      [
+        ...causes.map((cause) => [CAUSES[cause], ...numbersOf(costs[cause])]),
+        ['**sum**', ...numbersOf(sumOf(causes.map((cause) => costs[cause]))).map((it) => `**${it}**`)],
+      ],
+    ),
+    table(
+      ['workflow', 'events'],
+      executions.map(({ type, events }) => [code(type), String(events)]),
+    ),
+    table(
+      ['request to the service', 'count'],
+      requests.map(({ request, count }) => [code(request), String(count)]),
+    ),
+    'Each further read costs 6 events, 1 workflow task, 2 Actions and 1 request. A status that is asked for costs one' +
+      ' Action for the run and one for its operation: these are queries, which leave no event.',
+  );
+}
+
+const numbersOf = ({ events, tasks, actions }: Cost): string[] => [events, tasks, actions].map(String);
+
+const sumOf = (costs: Cost[]): Cost =>
+  costs.reduce((sum, it) => ({
+    events: sum.events + it.events,
+    tasks: sum.tasks + it.tasks,
+    actions: sum.actions + it.actions,
+  }));
