@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import type { Connection } from '@temporalio/client';
+import { decodeSearchAttributes } from '@temporalio/common/lib/converter/payload-search-attributes.js';
 import { backupServerId, deploySiteId } from '../../../src/contract/ids/workflow-ids.ts';
 import { connect } from '../../../src/starter.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -28,6 +29,30 @@ test('a run can start as soon as its worker reports that it polls', async () => 
     await worker.stop();
   }
 });
+
+test('a run and its operation have their search attributes from the start, and set only what changes', async () => {
+  const siteId = fresh('a');
+  const run = await world.belay.start({ siteIds: [siteId], deploy: PACE });
+  await run.result();
+  assert.deepEqual(await attributesOf(run.workflowId), {
+    start: { BelaySite: [siteId], BelayPhase: ['checking'] },
+    later: [['BelayPhase'], ['BelayOutcome', 'BelayPhase']],
+  });
+  const { start, later } = await attributesOf(deploySiteId(siteId));
+  assert.deepEqual(start, { BelayPhase: ['baseline'] });
+  assert.deepEqual(later, [['BelayPhase'], ['BelayPhase', 'BelayTrigger'], ['BelayOutcome', 'BelayPhase']]);
+});
+
+/** What an execution starts with, and the names of what it sets each time. */
+async function attributesOf(workflowId: string) {
+  const { events } = await world.client.workflow.getHandle(workflowId).fetchHistory();
+  const start = events?.[0]?.workflowExecutionStartedEventAttributes?.searchAttributes;
+  const upserts = (events ?? []).flatMap((it) => it.upsertWorkflowSearchAttributesEventAttributes ?? []);
+  return {
+    start: decodeSearchAttributes(start?.indexedFields),
+    later: upserts.map(({ searchAttributes }) => Object.keys(searchAttributes?.indexedFields ?? {}).sort()),
+  };
+}
 
 // Each test has sites and servers of its own, and most of them wait, so they run at once.
 describe('runs', { concurrency: 8 }, () => {
