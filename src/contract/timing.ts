@@ -86,7 +86,6 @@ export const TIMING = {
     describeWorkerLocalMs: 4 * SECOND,
     regularMs: 10 * SECOND,
     otherWorkersPauseMs: SECOND,
-    recordBusyPauseMs: 200,
   },
   event: {
     /** Searches show a workflow a moment after it started, so they are made twice. */

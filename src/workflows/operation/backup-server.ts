@@ -51,11 +51,11 @@ async function create(operation: Operation<BackupResult>, input: BackupServerInp
     const triggered = await awaitTrigger(call);
     if (isUnsent(triggered)) result.trigger.attempts -= 1;
     if (triggered.kind === 'accepted') {
-      operation.setPhase('wait', 'accepted');
       result.backupId = triggered.answer.backupId;
       result.source = 'created';
       result.acceptedAt = new Date().toISOString();
       if (counts.ambiguous > 0) result.trigger.reconciledBy = 'resent';
+      operation.setPhase('wait', 'accepted');
       return null;
     }
     operation.recordTrigger(triggered.kind);
