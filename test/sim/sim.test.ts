@@ -15,9 +15,13 @@ import { notMet, situationsIn } from './checks/situations.ts';
 import { playRollout, type RolloutPlay } from './plays/rollout-play.ts';
 import { recordedTape, seededTape } from './tape.ts';
 
-/** `npm run test:sim` plays others. Those after the first twelve together meet every situation. */
-const COVERING = [79, 115, 130, 155, 220, 229, 304, 310, 340, 380, 410, 440, 656];
-const SEEDS = [...Array.from({ length: 12 }, (_, index) => index + 1), ...COVERING];
+/** Together, they meet every situation twice. They are among those that cost the least. */
+const COVERING = [
+  ...[47, 115, 228, 271, 327, 365, 380, 426, 454, 510, 551, 593, 596],
+  ...[1501, 1656, 1879, 1998, 2416, 2443, 2688, 2730],
+];
+/** `npm run test:sim` plays others. */
+const SEEDS = [1, 2, 3, 4, 5, 6, 7, 8, ...COVERING];
 const MONTH_MS = 30 * 24 * 3_600_000;
 /** Of these, the histories are replayed. */
 const REPLAYED = 8;
