@@ -35,11 +35,10 @@ export function attributePairs({ sites, servers, phase, outcome, trigger }: Attr
   return pairs;
 }
 
-/** Of a run that begins. */
+/** Of a run that begins. It has no phase: a worker that sets no attributes would leave it as it is. */
 export const attributesOfRun = (input: RunInput): Attributes => ({
   sites: targetsOf(input).map(targetAttribute),
   servers: input.serverId === undefined ? [] : [input.serverId],
-  phase: 'checking',
 });
 
 /** The first ids, up to the limit. */

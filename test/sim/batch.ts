@@ -25,7 +25,7 @@ const SILENT_MS = 120_000;
 /** A batch of this size meets every situation, or the draws have become too tame. */
 const MEETS_EVERYTHING = 5_000;
 
-const say = (text: string) => void process.stdout.write(`${text}\n`);
+export const print = (text: string) => void process.stdout.write(`${text}\n`);
 
 /** @returns how much is wrong */
 export async function playBatch({ from, seeds, codePath, flags }: Batch): Promise<number> {
@@ -34,16 +34,19 @@ export async function playBatch({ from, seeds, codePath, flags }: Batch): Promis
   const met = new Set<string>();
   let [played, found] = [0, 0];
 
-  function playPart(index: number): Promise<number> {
-    const part = ['--from', String(from + index), '--step', String(cores), '--bundle', codePath];
-    if (seeds !== Infinity) part.push('--seeds', String(Math.max(0, seeds - index)));
+  /** @returns the exit code of the last process for this part */
+  function playPart(first: number): Promise<number> {
+    const part = ['--from', String(first), '--step', String(cores), '--bundle', codePath];
+    if (seeds !== Infinity) part.push('--seeds', String(Math.max(0, from + seeds - first)));
     const child = fork(fileURLToPath(new URL('run.ts', import.meta.url)), [...part, ...flags]);
-    let seed = from + index;
+    let seed = first;
+    let isSilent = false;
     const report = (finding: string) => {
       found += 1;
-      say(`seed ${seed}: ${finding}`);
+      print(`seed ${seed}: ${finding}`);
     };
     const watchdog = setTimeout(() => {
+      isSilent = true;
       report(`no sign of life for ${SILENT_MS / 1_000} s: workflow code loops without waiting`);
       child.kill('SIGKILL');
     }, SILENT_MS);
@@ -58,16 +61,18 @@ export async function playBatch({ from, seeds, codePath, flags }: Batch): Promis
     return new Promise((resolve) =>
       child.once('exit', (code) => {
         clearTimeout(watchdog);
-        resolve(code ?? 1);
+        const next = seed + cores;
+        if (isSilent && next < from + seeds) void playPart(next).then(resolve);
+        else resolve(isSilent ? 0 : (code ?? 1));
       }),
     );
   }
 
-  const codes = await Promise.all(Array.from({ length: cores }, (_, index) => playPart(index)));
+  const codes = await Promise.all(Array.from({ length: cores }, (_, index) => playPart(from + index)));
   const broken = codes.filter((code) => code !== 0).length;
-  if (broken > 0) say(`${broken} processes ended with an error`);
+  if (broken > 0) print(`${broken} processes ended with an error`);
   const missed = notMet(met);
-  if (missed.length > 0) say(`${missed.length} situations not met: ${missed.join('; ')}`);
-  say(`${played} seeds, ${found} findings, ${Math.round((performance.now() - begunMs) / 1_000)} s`);
+  if (missed.length > 0) print(`${missed.length} situations not met: ${missed.join('; ')}`);
+  print(`${played} seeds, ${found} findings, ${Math.round((performance.now() - begunMs) / 1_000)} s`);
   return found + broken + (played < MEETS_EVERYTHING ? 0 : missed.length);
 }

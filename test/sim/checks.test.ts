@@ -167,7 +167,7 @@ test('S11: a wrong count of requests, and a reason that the history does not sho
     post.outcome = { failure: { applicationFailureInfo: { type: 'NotSent' } } };
     assert.match(endAs('Refused'), /^S11: \S+ sends nothing more, although it had the time$/);
     operation.outcome = { result: payloads.toPayload(deployment) };
-    const late = { ...reported, error: { type: 'TooLate' as const, message: '' } };
+    const late = { ...reported, deployments: [{ ...deployment, error: { type: 'TooLate' as const, message: '' } }] };
     const { workflowId, runId, startedMs, closedMs } = run;
     const ofRun = { workflowId, runId, startedMs, closedMs, cancelledMs: null, waitsEnded: [], result: late };
     const found = unreasonable({ world, played: { runs: [{ ...ofRun, type: 'deployOnly', input }] } });

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { bundleFromSource } from '../../src/worker/bundle/bundle-from-source.ts';
-import { ALIVE_MS, playBatch, type Message } from './batch.ts';
+import { ALIVE_MS, playBatch, print, type Message } from './batch.ts';
 import { check, checkSeed, type Checked } from './checks/check-seed.ts';
 import { checkOtherPlays } from './checks/check-other-plays.ts';
 import { openSandboxes, type Sandboxes } from './core/sdk.ts';
@@ -36,7 +36,6 @@ const { values } = parseArgs({
 const [from, step] = [Number(values.from), Number(values.step ?? 1)];
 const seeds = values.seeds === undefined ? Infinity : Number(values.seeds);
 
-const say = (text: string) => void process.stdout.write(`${text}\n`);
 const send = (message: Message) => process.send?.(message);
 
 async function playOwn(codePath: string): Promise<void> {
@@ -47,7 +46,7 @@ async function playOwn(codePath: string): Promise<void> {
     send({ kind: 'begins', seed });
     const checked = await checkSeed(sandboxes, seed);
     const findings = [...checked.findings, ...(await checkOtherPlays(sandboxes, seed))];
-    if (values.story) say(storyOf(checked.play));
+    if (values.story) print(storyOf(checked.play));
     send({ kind: 'played', findings, situations: situationsIn(checked.play) });
     if (hasShrunk || checked.findings.length === 0) continue;
     hasShrunk = true;
@@ -63,7 +62,7 @@ async function keep(sandboxes: Sandboxes, seed: number, checked: Checked): Promi
   const file = join(tmpdir(), `belay-sim-${seed}.json`);
   writeFileSync(file, keptText(`seed ${seed}: ${checked.findings[0]}`, small));
   const played = await play(sandboxes, small.scenario, recordedTape(small.choices));
-  say(`seed ${seed}, shrunk to ${file}, which belongs in test/sim/kept:\n${storyOf(played)}`);
+  print(`seed ${seed}, shrunk to ${file}, which belongs in test/sim/kept:\n${storyOf(played)}`);
 }
 
 async function playTape(file: string): Promise<number> {
@@ -71,7 +70,7 @@ async function playTape(file: string): Promise<number> {
   const { scenario, choices } = readKept(file);
   const { findings, play: played } = await check(sandboxes, scenario, () => recordedTape(choices));
   await sandboxes.close();
-  say([storyOf(played), ...findings].join('\n'));
+  print([storyOf(played), ...findings].join('\n'));
   return findings.length;
 }
 

@@ -45,7 +45,7 @@ test('a story shows polls that repeat once, whatever their jitter', () => {
   ];
   const post = { atMs: 0, who: 'service', what: 'POST → 200' };
   const shown = folded([post, ...[1, 2, 3, 4].flatMap(poll), post, post]);
-  const repeated = { atMs: 6, who: '…', what: 'the same 3 times more, until now' };
+  const repeated = { atMs: 6, who: '…', what: 'repeated 3 more times, until now' };
   assert.deepEqual(shown, [post, ...poll(1), repeated, post, post]);
 });
 

@@ -1,22 +1,27 @@
 /** docs/reference/cost.md, from the default run that the simulator plays. */
 import { BACKUP_MS, DEPLOYMENT_MS, playDefaultRun } from '../../test/sim/cost/default-run.ts';
 import { CAUSES, type Cause, type Cost } from '../../test/sim/cost/count-cost.ts';
+import { RUN_OPTIONS } from '../../src/request/run-options.ts';
 import { code, page, table } from './markdown.ts';
+
+const BACKUP_INTERVAL_MS = Number(RUN_OPTIONS.find(({ path }) => path === 'backup.intervalMs')!.default);
 
 export async function costPage(): Promise<string> {
   const { costs, requests, executions } = await playDefaultRun();
+  const longer = await playDefaultRun(BACKUP_MS + BACKUP_INTERVAL_MS);
+  const [whole, withRead] = [costs, longer.costs].map((it) => sumOf(Object.values(it)));
   const causes = (Object.keys(CAUSES) as Cause[]).filter((cause) => costs[cause].events > 0);
   return page(
     '# Cost of a run',
     `A run with the default options: a backup that takes ${BACKUP_MS / 60_000} minutes, then a deployment that takes` +
       ` ${DEPLOYMENT_MS / 60_000} minute. The namespace has the search attributes, nothing fails, no notification is` +
-      ' configured, and no one asks for its status. A test compares this page with what the workflows do.',
+      ' configured, and its status is not queried. A test compares this page with what the workflows do.',
     '[Actions](https://docs.temporal.io/cloud/actions) are what Temporal Cloud bills.',
     table(
       ['cause', 'events', 'workflow tasks', 'Actions'],
       [
         ...causes.map((cause) => [CAUSES[cause], ...numbersOf(costs[cause])]),
-        ['**sum**', ...numbersOf(sumOf(causes.map((cause) => costs[cause]))).map((it) => `**${it}**`)],
+        ['**sum**', ...numbersOf(whole!).map((it) => `**${it}**`)],
       ],
     ),
     table(
@@ -27,8 +32,9 @@ export async function costPage(): Promise<string> {
       ['request to the service', 'count'],
       requests.map(({ request, count }) => [code(request), String(count)]),
     ),
-    'Each further read costs 6 events, 1 workflow task, 2 Actions and 1 request. A status that is asked for costs one' +
-      ' Action for the run and one for its operation: these are queries, which leave no event.',
+    `Each further read costs ${withRead!.events - whole!.events} events, ${withRead!.tasks - whole!.tasks} workflow task,` +
+      ` ${withRead!.actions - whole!.actions} Actions and a request. A status that is queried costs one Action for the run` +
+      ' and one for its operation. Queries leave no event.',
   );
 }
 

@@ -8,17 +8,17 @@ import { plainText } from '../../contract/wording/safe-text.ts';
 
 interface Row {
   id: (record: BackupRecord) => string;
-  /** For the UI. */
-  what: string;
+  /** What the UI shows of it. */
+  summary: string;
   /** An event reported it: no flood of events may delay a run. */
   isReported: boolean;
 }
 
 const ROWS: Record<BackupRecordKind, Row> = {
-  made: { id: ({ backupId }) => backupRecordId(backupId), what: 'made by Belay', isReported: false },
-  adopted: { id: ({ backupId }) => adoptedBackupId(backupId), what: 'used by a run', isReported: false },
-  shared: { id: ({ serverId }) => sharedBackupId(serverId), what: 'started outside Belay', isReported: true },
-  failed: { id: ({ backupId }) => failedBackupId(backupId), what: 'failed', isReported: true },
+  made: { id: ({ backupId }) => backupRecordId(backupId), summary: 'made by Belay', isReported: false },
+  adopted: { id: ({ backupId }) => adoptedBackupId(backupId), summary: 'used by a run', isReported: false },
+  shared: { id: ({ serverId }) => sharedBackupId(serverId), summary: 'started outside Belay', isReported: true },
+  failed: { id: ({ backupId }) => failedBackupId(backupId), summary: 'failed', isReported: true },
 };
 
 /** The latest record counts. */
@@ -27,7 +27,7 @@ export async function writeBackupRecord(
   taskQueue: string,
   { kind, record }: RecordInput,
 ): Promise<void> {
-  const { id, what, isReported } = ROWS[kind];
+  const { id, summary, isReported } = ROWS[kind];
   const name = `Backup ${plainText(record.backupId, 40)} of ${plainText(record.serverId, 40)}`;
   await client.workflow.start(BACKUP_RECORD_TYPE, {
     workflowId: id(record),
@@ -35,7 +35,7 @@ export async function writeBackupRecord(
     workflowIdConflictPolicy: 'TERMINATE_EXISTING',
     taskQueue: isReported ? eventTaskQueue(taskQueue) : taskQueue,
     workflowTaskTimeout: TIMING.worker.workflowTaskMs,
-    staticSummary: plainText(`${name}, ${what}`, 120),
+    staticSummary: plainText(`${name}, ${summary}`, 120),
     memo: { record },
     args: [record],
   });

@@ -67,7 +67,7 @@ async function start(
   { client, taskQueue }: Session,
   { type, input, workflowId, again }: { type: RunType; input: RunInput; workflowId: string; again: boolean },
 ): Promise<WorkflowHandle & { firstExecutionRunId: string }> {
-  return startWithAttributes(client, attributesOfRun(input), (attributes) =>
+  return startWithAttributes(attributesOfRun(input), (attributes) =>
     client.workflow.start(type, {
       ...runStartOptions(input),
       ...attributes,

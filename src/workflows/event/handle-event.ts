@@ -43,10 +43,12 @@ export async function handleEvent(input: EventInput): Promise<EventResult> {
         })
       : null;
   const holding = isFresh && trusts('hold') ? holdServer(input.event, services) : null;
-  if (isFresh && trusts('share')) result.shared = await share(input, served);
-  if (claim?.kind === 'backup.failed') await withdraw(input, claim.backupId, served);
+  const sharing = isFresh && trusts('share') ? share(input, served) : null;
+  const withdrawing = claim?.kind === 'backup.failed' ? withdraw(input, claim.backupId, served) : null;
   const undelivered = reacts('notify') ? await notify(input, result) : [];
   await waking;
+  await withdrawing;
+  if (sharing !== null) result.shared = await sharing;
   const held = (await holding) ?? [];
   if (held.length > 0) result.held = held;
   show();

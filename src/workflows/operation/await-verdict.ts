@@ -37,7 +37,7 @@ export interface Followed {
 export interface Start {
   seen: Observations;
   reading: StatusReading | null;
-  /** When the request was sent; absent if early reads follow now. */
+  /** When the request was scheduled; absent if there was none, or long ago. */
   sentMs?: number;
 }
 
@@ -60,8 +60,7 @@ export async function awaitVerdict(followed: Followed, known: VerdictContext, st
   const early = decide();
   if (early !== null) return concludeFromVerdict(followed, early);
   const nowMs = Date.now();
-  const { sentMs = nowMs } = start;
-  const earlyMs = TIMING.poll.earlyReadsMs.map((ms) => sentMs + ms - nowMs).filter((ms) => ms > 0);
+  const earlyMs = earlyReadsMs(intervalMs, nowMs, start.sentMs ?? nowMs);
   const polled = await pollUntil<NonNullable<Verdict> | Deleted>(
     poller,
     {
@@ -95,6 +94,16 @@ export async function awaitVerdict(followed: Followed, known: VerdictContext, st
     default:
       return concludeExhausted(followed, reading, evidence());
   }
+}
+
+/**
+ * Delays of the early reads. If the request was answered quickly, they are counted from the time it was scheduled, so
+ * that the timer of the reads beside it serves the first of them, too.
+ */
+function earlyReadsMs(intervalMs: number, nowMs: number, sentMs: number): number[] {
+  const delays = TIMING.poll.earlyReadsMs.filter((ms) => ms < intervalMs);
+  const passedMs = nowMs - sentMs;
+  return passedMs < TIMING.poll.earlyReadsMs[0] ? delays.map((ms) => ms - passedMs) : delays;
 }
 
 function deletion({ hints }: Poller, { siteId }: DeploymentResult, { httpStatus }: ReadFailure): Deleted | undefined {

@@ -1,6 +1,6 @@
 /**
  * Records which server a backup belongs to, so that the server is found by the backup's id. Search attributes would lag,
- * and a namespace may not have them. Giving up is safe: records only make runs faster.
+ * and a namespace may not have them.
  */
 import type { BackupRecord, BackupRecordKind } from '../../contract/event.ts';
 import { localLookup, writeBackupRecord } from '../common/activity-proxies.ts';
@@ -10,12 +10,20 @@ export async function recordBackup(record: BackupRecord): Promise<BackupRecord> 
   return record;
 }
 
-/** For a backup that the caller waits for. */
-export async function recordOwn(
-  kind: Extract<BackupRecordKind, 'made' | 'adopted'>,
-  record: BackupRecord,
-): Promise<void> {
-  await localLookup.writeBackupRecord({ kind, record }).catch(() => undefined);
+/**
+ * For a backup that an operation made. A run that is given this backup has its server checked by it, so the record is
+ * written later if it cannot be written now.
+ */
+export async function recordMade(record: BackupRecord): Promise<void> {
+  const input = { kind: 'made', record } as const;
+  await localLookup.writeBackupRecord(input).catch(() => {
+    void writeBackupRecord(input).catch(() => undefined);
+  });
+}
+
+/** For a backup that a run waits for but did not make. It only makes the run faster. */
+export async function recordAdopted(record: BackupRecord): Promise<void> {
+  await localLookup.writeBackupRecord({ kind: 'adopted', record }).catch(() => undefined);
 }
 
 /** For what an event reports. @returns whether it was recorded */

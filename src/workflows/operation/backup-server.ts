@@ -2,7 +2,7 @@
 import type { BackupResult } from '../../contract/run.ts';
 import { PROBE_BACKUP_ID } from '../../contract/names.ts';
 import { backupServerId } from '../../contract/ids/workflow-ids.ts';
-import { recordOwn } from './backup-records.ts';
+import { recordMade } from './backup-records.ts';
 import { awaitService } from './await-service.ts';
 import { awaitBackup } from './await-backup.ts';
 import { concludeCancelledBeforeStart, conclude, type Conclusion } from '../common/conclusion.ts';
@@ -29,7 +29,7 @@ export async function backupServer(input: BackupServerInput): Promise<BackupResu
 /** Lets an event that names only the backup find this operation. */
 async function recordBackupId(service: string, { backupId, serverId, startedAt }: BackupResult): Promise<void> {
   if (backupId === null) return;
-  await recordOwn('made', { service, backupId, serverId, startedAt: startedAt ?? new Date().toISOString() });
+  await recordMade({ service, backupId, serverId, startedAt: startedAt ?? new Date().toISOString() });
 }
 
 /** @returns null once the service has given the backup an id */

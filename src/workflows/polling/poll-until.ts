@@ -62,8 +62,8 @@ export async function pollUntil<V>(
   onReading: OnReading<V>,
 ): Promise<PollResult<V>> {
   const result = await poll(poller, options, onReading);
-  // What stopped this loop goes on to another one, which may use the timer.
-  if (result.kind !== 'stopped') poller.alarm.cancel();
+  // After what stopped this loop, another one may wait for the same moment.
+  if (result.kind !== 'stopped') poller.timer.cancel();
   return result;
 }
 
@@ -146,6 +146,7 @@ export function concludeInterrupted(
 
 export async function sleepUntil(poller: Poller, atMs: number, summary: string): Promise<'slept' | 'cancelled'> {
   const ms = atMs - Date.now();
+  poller.timer.cancel();
   if (ms > 0) await condition(() => poller.cancellation.requested, ms, { summary });
   return poller.cancellation.requested ? 'cancelled' : 'slept';
 }
@@ -161,7 +162,7 @@ async function sleepUntilDue(
   dueMs: number,
   summary: string,
 ): Promise<'due' | 'hint' | 'stopped' | 'cancelled'> {
-  const { alarm, cancellation, hints } = poller;
+  const { timer, cancellation, hints } = poller;
   for (;;) {
     if (cancellation.requested) return 'cancelled';
     if (until?.() === true) return 'stopped';
@@ -173,9 +174,9 @@ async function sleepUntilDue(
     }
     if (dueMs <= nowMs) return 'due';
     const wakeMs = Math.min(dueMs, hintMs ?? dueMs);
-    alarm.set(wakeMs, summary);
+    timer.set(wakeMs, summary);
     await condition(
-      () => alarm.rang || cancellation.requested || until?.() === true || (hintMs === null && hints.pending),
+      () => timer.hasFired || cancellation.requested || until?.() === true || (hintMs === null && hints.pending),
     );
   }
 }

@@ -1,7 +1,7 @@
 /** The operation or run that polls, with its progress, hints and cancellation. */
 import type { Cancellation } from '../common/cancellation.ts';
 import type { Hints } from './hints.ts';
-import { createAlarm, type Alarm } from './alarm.ts';
+import { createPollTimer, type PollTimer } from './poll-timer.ts';
 import { createParking, type Parking } from './parking.ts';
 import type { StatusReading } from '../rules/verdict.ts';
 import type { Waiting } from '../../contract/waiting.ts';
@@ -10,7 +10,7 @@ export interface Poller {
   readonly cancellation: Cancellation;
   readonly hints: Hints;
   readonly parking: Parking;
-  readonly alarm: Alarm;
+  readonly timer: PollTimer;
   readonly lastStatus: string | null;
   readonly lastReadAt: string | null;
   /** Call it for every status that was answered. */
@@ -34,7 +34,7 @@ export function createPoller(
     cancellation,
     hints,
     parking: createParking(outageBudgetMs, setParked),
-    alarm: createAlarm(),
+    timer: createPollTimer(),
     setWaiting,
     get lastStatus() {
       return part.lastStatus;

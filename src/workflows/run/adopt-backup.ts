@@ -1,7 +1,7 @@
 /** Backups that this run did not make: a recent one, one in progress, or one given by its id. */
 import type { BackupRecord } from '../../contract/event.ts';
 import type { BackupResult } from '../../contract/run.ts';
-import { recordOwn } from '../operation/backup-records.ts';
+import { recordAdopted } from '../operation/backup-records.ts';
 import { awaitBackup } from '../operation/await-backup.ts';
 import { conclude, type Conclusion } from '../common/conclusion.ts';
 import { NO_TRIGGER, emptyBackup } from '../../contract/results/empty-results.ts';
@@ -38,7 +38,7 @@ export async function adoptBackup(run: RunState, result: BackupResult): Promise<
   const { serverId, backupId, startedAt } = result;
   if (backupId !== null) {
     const { service } = serviceOf(run);
-    await recordOwn('adopted', { service, backupId, serverId, startedAt: startedAt ?? new Date().toISOString() });
+    await recordAdopted({ service, backupId, serverId, startedAt: startedAt ?? new Date().toISOString() });
   }
   const { intervalMs, tries } = run.plan.backup;
   const what = `backup of server ${result.serverId}`;

@@ -68,6 +68,15 @@ test('an unexpected value fails the run as Internal with exit code 70 and releas
   assert.equal(posts, sent + 1);
 });
 
+test('a run starts without search attributes if the namespace has none', async () => {
+  reads = [status('failed', 'failed'), status('failed', 'failed'), status('completed', 'completed')];
+  const run = await belay.start({ siteIds: [fresh('a')], deploy: PACE });
+  await run.result();
+  const { events } = await client.workflow.getHandle(run.workflowId).fetchHistory();
+  const start = events?.[0]?.workflowExecutionStartedEventAttributes;
+  assert.deepEqual(Object.keys(start?.searchAttributes?.indexedFields ?? {}), []);
+});
+
 test('a failure in a history has its message, and no frame of a stack', async () => {
   const siteId = fresh('a');
   reads = [status('failed', 'failed'), status('failed', 'failed'), null];

@@ -7,6 +7,7 @@ import type { TriggerFailureDetails } from '../../../src/contract/activities.ts'
 import type { DeploySiteInput } from '../../../src/contract/operation.ts';
 import type { BackupResult, DeploymentResult } from '../../../src/contract/run.ts';
 import type { HistoryEvent, Outcome } from '../core/events.ts';
+import { isPost } from '../../support/post-activities.ts';
 import { resultOf } from '../plays/record.ts';
 import { isOperation, type Run } from '../temporal/types.ts';
 import { msOf, planFor } from '../../model/facts.ts';
@@ -15,13 +16,12 @@ import type { World } from '../world.ts';
 import { wasParked } from './phases.ts';
 import { recordedReads } from './recorded-reads.ts';
 
-const POSTS = ['createBackup', 'triggerDeployment'];
 const MAX_NO_EFFECT = 5;
 const UNAUTHORIZED_PATIENCE_MS = 120_000;
 const NOT_TAKEN_PAUSE_MS = 1_000;
 const SCHEDULE_TO_START = 2;
 
-type Kind = 'no effect' | 'conflict' | 'not taken' | 'held back' | 'unauthorized' | 'other';
+type Kind = 'in doubt' | 'no effect' | 'conflict' | 'not taken' | 'held back' | 'unauthorized' | 'other';
 
 interface Post {
   /** The event of its answer. */
@@ -49,15 +49,23 @@ function ofOperation(run: Run): string[] {
 
 /** A run that triggers nothing more has passed one of its limits. */
 function tooEarly(run: PlayedRun): string[] {
-  const { result, closedMs, startedMs, workflowId } = run;
+  const { result, closedMs, startedMs, workflowId, input } = run;
   if (result === null || closedMs === null) return [];
-  const errors = [result.error, ...result.deployments.map(({ error }) => error)];
-  if (!errors.some((error) => error?.type === 'TooLate')) return [];
   const { startWithinMs, startDeploysWithinMs, backup } = planFor(run);
-  const began = result.backup?.startedAt ?? result.startedAt;
-  const limits = [startWithinMs, startDeploysWithinMs ?? Infinity].map((ms) => startedMs + ms);
-  if (run.input.serverId !== undefined) limits.push(msOf(began) + backup.maxAgeAtDeployMs);
-  return limits.some((ms) => ms < closedMs) ? [] : [`S11: ${workflowId} ended TooLate before any of its limits`];
+  const limits = [startedMs + (startDeploysWithinMs ?? Infinity)];
+  if (input.serverId !== undefined)
+    limits.push(msOf(result.backup?.startedAt ?? result.startedAt) + backup.maxAgeAtDeployMs);
+  const ends = result.deployments.flatMap(({ error, endedAt }) =>
+    error?.type === 'TooLate' ? [endedAt === null ? closedMs : msOf(endedAt)] : [],
+  );
+  const hasBegun = result.backup !== null || result.deployments.some(({ polls }) => polls > 0);
+  if (result.error?.type === 'TooLate' && !hasBegun) {
+    limits.push(startedMs + startWithinMs);
+    ends.push(closedMs);
+  }
+  return ends.every((ms) => limits.some((limitMs) => limitMs < ms))
+    ? []
+    : [`S11: ${workflowId} ended TooLate before any of its limits`];
 }
 
 /** What no worker took, or a worker kept back, is no attempt. */
@@ -74,7 +82,9 @@ function reasonProblems(run: Run, closedMs: number, posts: readonly Post[]): str
     case 'Busy':
       return wasBusy(run, posts) ? [] : ['ended Busy, and nothing else was in progress'];
     case 'OutcomeUnknown':
-      return wasToPark(run, input) ? ['gives up on a service that is down, although it had an outage budget'] : [];
+      return wasToPark(run, input, posts)
+        ? ['gives up on a service that is down, although it had an outage budget']
+        : [];
     case 'Refused':
       return givesUpEarly(run, input, closedMs, posts) ? ['sends nothing more, although it had the time'] : [];
     default:
@@ -116,7 +126,9 @@ function givesUpEarly(run: Run, { intervalMs, tries }: Input, closedMs: number, 
 }
 
 /** The last read shows a service that is down, and no pause that is longer than the budget. */
-function wasToPark(run: Run, { outageBudgetMs }: Input): boolean {
+function wasToPark(run: Run, { outageBudgetMs }: Input, posts: readonly Post[]): boolean {
+  // No operation waits for a service that may have its request.
+  if (posts.some(({ kind }) => kind === 'in doubt')) return false;
   const last = recordedReads(run).at(-1)?.answer;
   if (outageBudgetMs === null || wasParked(run) || last == null || last.ok) return false;
   const isDown = ['network', 'timeout', 'held_back'].includes(last.kind) || (last.httpStatus ?? 0) >= 500;
@@ -134,7 +146,7 @@ const errorTypeOf = (outcome: Run['outcome']): string | null =>
     : null;
 
 function postIn(event: HistoryEvent): Post[] {
-  if (event.kind !== 'activityClosed' || !POSTS.includes(event.type)) return [];
+  if (event.kind !== 'activityClosed' || !isPost({ name: event.type })) return [];
   const { kind, retryAfterMs } = kindOf(event.outcome);
   return [{ id: event.id, kind, retryAfterMs, closedMs: event.atMs }];
 }
@@ -143,6 +155,7 @@ function kindOf(outcome: Outcome): Pick<Post, 'kind' | 'retryAfterMs'> {
   if ('result' in outcome) return { kind: 'other', retryAfterMs: null };
   const { applicationFailureInfo: info, timeoutFailureInfo: late } = outcome.failure;
   if (Number(late?.timeoutType) === SCHEDULE_TO_START) return { kind: 'not taken', retryAfterMs: null };
+  if (late != null) return { kind: 'in doubt', retryAfterMs: null };
   const [detail] = info?.details?.payloads ?? [];
   const { httpStatus = null, retryAfterMs = null } =
     detail === undefined ? {} : payloads.fromPayload<Partial<TriggerFailureDetails>>(detail);
@@ -151,6 +164,7 @@ function kindOf(outcome: Outcome): Pick<Post, 'kind' | 'retryAfterMs'> {
 }
 
 const KINDS: Record<string, Kind> = {
+  Ambiguous: 'in doubt',
   Resting: 'not taken',
   HeldBack: 'held back',
   NotSent: 'no effect',

@@ -2,7 +2,7 @@
 import { BACKUP_RECORD_TYPE } from '../../../src/contract/names.ts';
 import type { HistoryEvent } from '../core/events.ts';
 import { isOfTask } from '../core/events.ts';
-import type { Run } from '../temporal/types.ts';
+import { isOperation, type Run } from '../temporal/types.ts';
 
 export const CAUSES = {
   startAndEnd: 'start, first task and end of the run and its operations',
@@ -50,7 +50,7 @@ function addCosts(costs: Costs, run: Run): void {
 }
 
 /** What an event is for, also as the one that brings a task. */
-function causeOf({ type }: Run, event: HistoryEvent): Cause {
+function causeOf(run: Run, event: HistoryEvent): Cause {
   switch (event.kind) {
     case 'attributes':
       return 'attributes';
@@ -64,7 +64,8 @@ function causeOf({ type }: Run, event: HistoryEvent): Cause {
     case 'activityClosed':
       return 'posts';
     case 'localActivity':
-      return isRun(type) ? 'admission' : 'reads';
+      if (event.type === 'writeBackupRecord') return 'record';
+      return isOperation(run) ? 'reads' : 'admission';
     case 'timerStarted':
     case 'timerFired':
     case 'timerCanceled':
@@ -77,8 +78,6 @@ function causeOf({ type }: Run, event: HistoryEvent): Cause {
       return 'startAndEnd';
   }
 }
-
-const isRun = (type: string): boolean => !['backupServer', 'deploySite', BACKUP_RECORD_TYPE].includes(type);
 
 /** https://docs.temporal.io/cloud/actions */
 function actionsOf(event: HistoryEvent): number {

@@ -21,11 +21,12 @@ export interface DefaultRun {
   requests: { request: string; count: number }[];
 }
 
-export async function playDefaultRun(): Promise<DefaultRun> {
+/** @param backupMs how long the backup takes */
+export async function playDefaultRun(backupMs = BACKUP_MS): Promise<DefaultRun> {
   const sandboxes = await openSandboxes(await bundleFromSource());
   const world = createWorld(sandboxes, recordedTape([]), {
     ...{ workers: 1, cacheSize: 1_000, crashes: 0, stalls: 0, clockSpreadMs: 0 },
-    defaults: { backup: { durationMs: BACKUP_MS }, deployment: { durationMs: DEPLOYMENT_MS } },
+    defaults: { backup: { durationMs: backupMs }, deployment: { durationMs: DEPLOYMENT_MS } },
   });
   const { clock, server, service } = world;
   // The site was deployed before.

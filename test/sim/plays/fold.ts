@@ -17,7 +17,7 @@ export function folded(lines: readonly Line[]): Line[] {
     shown.push(...lines.slice(at, at + size));
     at += size * (1 + repeats);
     if (repeats > 0)
-      shown.push({ atMs: lines[at - 1]!.atMs, who: '…', what: `the same ${repeats} times more, until now` });
+      shown.push({ atMs: lines[at - 1]!.atMs, who: '…', what: `repeated ${repeats} more times, until now` });
   }
   return shown;
 }

@@ -3,7 +3,7 @@ import { WorkflowNotFoundError, type Client } from '@temporalio/client';
 import { defaultPayloadConverter as payloads, mapFromPayloads, mapToPayloads } from '@temporalio/common';
 import type { Ask } from '../worker/parts.ts';
 import { matches, statusOf } from './list-query.ts';
-import type { Run, Server } from './types.ts';
+import type { Run, Server, StartRequest } from './types.ts';
 
 /** @param ask sends a request to the server, which answers */
 export function createModelClient(server: Server, ask: Ask): Client {
@@ -32,16 +32,29 @@ export function createModelClient(server: Server, ask: Ask): Client {
         .map(descriptionOf),
     );
   }
-  const start = (type: string, { workflowId, args, memo, workflowTaskTimeout }: Started) =>
-    ask(() => {
-      const before = server.find(workflowId);
-      if (before !== undefined) server.terminate(before);
-      server.start({
-        ...{ workflowId, type, input: args.map((it) => payloads.toPayload(it)), taskTimeoutMs: workflowTaskTimeout },
-        memo: mapToPayloads<string>(payloads, memo),
-      });
-    });
+  async function start(type: string, { workflowId, args, memo, workflowTaskTimeout }: Started): Promise<void> {
+    const request = {
+      ...{ workflowId, type, input: args.map((it) => payloads.toPayload(it)), taskTimeoutMs: workflowTaskTimeout },
+      memo: mapToPayloads<string>(payloads, memo),
+    };
+    // The SDK's core asks again for what Temporal refuses for a while.
+    while (!(await ask(() => startInstead(server, request))));
+  }
   return { workflow: { getHandle: handle, list, start } } as unknown as Client;
+}
+
+/** Temporal terminates no execution that is younger, to start another one in its place. */
+const MIN_REUSE_MS = 1_000;
+
+/** @returns whether Temporal took the request */
+function startInstead(server: Server, request: StartRequest): boolean {
+  const before = server.find(request.workflowId);
+  if (before?.closedMs === null) {
+    if (server.nowMs() - before.startedMs < MIN_REUSE_MS) return false;
+    server.terminate(before);
+  }
+  server.start(request);
+  return true;
 }
 
 /** Whatever runs under this id is terminated. */

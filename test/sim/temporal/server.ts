@@ -28,6 +28,7 @@ export function createServer(clock: Clock, tape: Tape, matching: Matching): Serv
       isUp: () => server.isUp,
       offer: (task) => matching.offerActivity(task),
     }),
+    nowMs: () => clock.nowMs,
     find: (workflowId) => latest.get(workflowId),
     start: (request) => start(request, null),
     startOnce: (request) => (latest.has(request.workflowId) ? null : start(request, null)),

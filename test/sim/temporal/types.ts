@@ -79,6 +79,7 @@ export interface Server {
   isUp: boolean;
   readonly runs: readonly Run[];
   readonly activities: ServerActivities;
+  nowMs(): number;
   /** The latest run of this id. */
   find(workflowId: string): Run | undefined;
   /** A run with this id must not be in progress. */

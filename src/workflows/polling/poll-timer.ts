@@ -4,35 +4,34 @@
  */
 import { CancellationScope, sleep } from '@temporalio/workflow';
 
-export interface Alarm {
-  /** Whether the moment has come. */
-  readonly rang: boolean;
+export interface PollTimer {
+  readonly hasFired: boolean;
   /** @param atMs not in the past */
   set(atMs: number, summary: string): void;
   cancel(): void;
 }
 
-export function createAlarm(): Alarm {
-  let timer: { atMs: number; rang: boolean; scope: CancellationScope } | null = null;
+export function createPollTimer(): PollTimer {
+  let timer: { atMs: number; hasFired: boolean; scope: CancellationScope } | null = null;
 
   function cancel(): void {
-    if (timer?.rang === false) timer.scope.cancel();
+    if (timer?.hasFired === false) timer.scope.cancel();
     timer = null;
   }
 
   return {
-    get rang() {
-      return timer?.rang === true;
+    get hasFired() {
+      return timer?.hasFired === true;
     },
     set(atMs, summary) {
-      if (timer?.rang === false && timer.atMs === atMs) return;
+      if (timer?.hasFired === false && timer.atMs === atMs) return;
       cancel();
-      const started = { atMs, rang: false, scope: new CancellationScope({ cancellable: true }) };
+      const started = { atMs, hasFired: false, scope: new CancellationScope({ cancellable: true }) };
       timer = started;
       void started.scope
         .run(() => sleep(atMs - Date.now(), { summary }))
         .then(
-          () => (started.rang = true),
+          () => (started.hasFired = true),
           () => undefined,
         );
     },
