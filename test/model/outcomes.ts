@@ -104,7 +104,9 @@ function deploymentProblem(facts: Facts, run: PlayedRun, deployment: DeploymentR
   if (outcome === 'timed_out') return notTimedOut(facts, run, deployment, reads, ours.at(-1));
   const clear = sent.every(({ fault }) => fault === null) && deedsIn(facts, fromMs - 1_000, toMs) === 0;
   const failedReads = reads.some(({ sure }) => !sure) || wasAway(facts, fromMs, toMs);
-  const weak = planFor(run).deploy.minEvidence !== 'settled' || !moved.some(({ sure }) => sure);
+  // Another run may have made as many of these reads.
+  const ownMoved = moved.filter(({ sure }) => sure).length - allowance(facts, run, target, fromMs, toMs);
+  const weak = planFor(run).deploy.minEvidence !== 'settled' || ownMoved <= 0;
   const open = deployment.trigger.ambiguous || failedReads || weak || !clear;
   return open ? null : `${name} unknown, though every request was answered and it was seen in progress`;
 }

@@ -169,6 +169,11 @@ describe('the judge', () => {
     const outages = (fromMs: number) => [{ fromMs: ZERO_MS + fromMs, toMs: ZERO_MS + 9_000 }];
     broken({ runs: [run('unknown')], outages: outages(5_000) }, /^I4: .*unknown, though every request was answered/m);
     assert.deepEqual(verdict({ runs: [run('unknown')], outages: outages(700) }).violations, []);
+    const others = [run('unknown'), run('cancelled', { runId: 'other' })].map((it) => ({
+      ...it,
+      cancelledMs: ZERO_MS,
+    }));
+    assert.deepEqual(verdict({ runs: others }).violations, [], 'the other run may have made the read');
     const pause = (askedMs: number) => [...JOURNAL, entry(-20_000, 'GET /v1/backups/9', { asksToWaitMs: askedMs })];
     broken({ runs: [run('unknown')], journal: pause(10_000) }, /^I4: .*unknown, though every request was answered/m);
     assert.deepEqual(verdict({ runs: [run('unknown')], journal: pause(25_000) }).violations, []);
