@@ -3,14 +3,16 @@ import { defaultPayloadConverter as payloads } from '@temporalio/common';
 import type { Run } from '../temporal/types.ts';
 
 export interface ShownPhase {
+  /** Of the event. */
+  id: number;
   phase: string;
   atMs: number;
 }
 
-function phasesOf({ history }: Pick<Run, 'history'>): ShownPhase[] {
+export function phasesOf({ history }: Pick<Run, 'history'>): ShownPhase[] {
   return history.flatMap((event) => {
     const value = event.kind === 'attributes' ? event.fields.BelayPhase : undefined;
-    return value === undefined ? [] : [{ phase: payloads.fromPayload<string>(value), atMs: event.atMs }];
+    return value === undefined ? [] : [{ id: event.id, phase: payloads.fromPayload<string>(value), atMs: event.atMs }];
   });
 }
 

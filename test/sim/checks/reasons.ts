@@ -13,7 +13,7 @@ import { isOperation, type Run } from '../temporal/types.ts';
 import { msOf, planFor } from '../../model/facts.ts';
 import type { Played, PlayedRun } from '../../model/record.ts';
 import type { World } from '../world.ts';
-import { wasParked } from './phases.ts';
+import { phasesOf, wasParked } from './phases.ts';
 import { recordedReads } from './recorded-reads.ts';
 
 const MAX_NO_EFFECT = 5;
@@ -44,6 +44,7 @@ function ofOperation(run: Run): string[] {
   if (result === null || run.closedMs === null) return [];
   const posts = run.history.flatMap(postIn);
   const problems = [...attemptProblems(result, posts), ...reasonProblems(run, run.closedMs, posts)];
+  if (parksWhileAnswered(run, posts)) problems.push('waits for a service that answers');
   return problems.map((problem) => `S11: ${run.workflowId} ${problem}`);
 }
 
@@ -133,6 +134,22 @@ function wasToPark(run: Run, { outageBudgetMs }: Input, posts: readonly Post[]):
   if (outageBudgetMs === null || wasParked(run) || last == null || last.ok) return false;
   const isDown = ['network', 'timeout', 'held_back'].includes(last.kind) || (last.httpStatus ?? 0) >= 500;
   return isDown && (last.retryAfterMs ?? 0) < outageBudgetMs;
+}
+
+/** The status with which a service refuses for now, besides 5xx. */
+const LATER = [408, 425, 429];
+
+/** A read that the service answered in JSON, with an error that is about the read, is no outage. */
+function parksWhileAnswered(run: Run, posts: readonly Post[]): boolean {
+  const reads = recordedReads(run);
+  return phasesOf(run).some(({ phase, id }) => {
+    const read = reads.findLast((it) => it.id < id);
+    // After a request, the request is what parks it.
+    if (phase !== 'parked' || read?.answer == null || posts.some((it) => it.id > read.id && it.id < id)) return false;
+    const { answer } = read;
+    if (answer.ok) return true;
+    return answer.isJson && answer.httpStatus !== null && answer.httpStatus < 500 && !LATER.includes(answer.httpStatus);
+  });
 }
 
 function inputOf({ history: [started] }: Run): Input {
