@@ -7,7 +7,7 @@ import { SIGNALS } from '../../src/contract/names.ts';
 import type { LockReleased } from '../../src/contract/operation.ts';
 import type { DeploymentResult } from '../../src/contract/run.ts';
 import type { ScriptPart } from '../../src/sandbox/hosting/script.ts';
-import { FAILED, siteAfter } from '../support/sites.ts';
+import { COMPLETED, FAILED, siteAfter } from '../support/sites.ts';
 import { overtaken } from './checks/lock-order.ts';
 import { overlong, overBudget } from './checks/read-budgets.ts';
 import { unreasonable } from './checks/reasons.ts';
@@ -141,6 +141,16 @@ test('S7: a result that its reads do not show is a finding', () =>
     for (const evidence of ['identity', 'settled', null] as const)
       assert.match(found({ evidence }), new RegExp(`reports evidence "${evidence}", which its reads do not show`));
     assert.match(found({ polls: 99 }), /^S7: deploy:\S+ reports deploy-site:\S+ otherwise$/m);
+  })());
+
+test('S7: an unknown outcome of a status that had settled is a finding', () =>
+  inVirtualTime(async ({ world, sandbox, start, result }) => {
+    const siteId = siteAfter(sandbox, COMPLETED, COMPLETED);
+    const { deployments } = await result(start({ siteIds: [siteId], deploy: { intervalMs: 5_000, tries: 20 } }));
+    assert.equal(deployments[0]?.evidence, 'settled');
+    const operation = world.server.find(deploySiteId(siteId))!;
+    operation.outcome = { result: payloads.toPayload({ ...deployments[0], outcome: 'unknown', evidence: null }) };
+    assert.match(unfounded(world).join('\n'), /^S7: deploy-site:\S+ ends unknown, and its status had settled$/m);
   })());
 
 test('S11: a wrong count of requests, and a reason that the history does not show, are findings', () =>

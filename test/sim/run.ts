@@ -40,6 +40,8 @@ const send = (message: Message) => process.send?.(message);
 
 async function playOwn(codePath: string): Promise<void> {
   const sandboxes = await openSandboxes(codePath);
+  // Without the process that started it, it has no one to report to.
+  process.once('disconnect', () => process.exit());
   const alive = setInterval(() => send({ kind: 'alive' }), ALIVE_MS);
   let hasShrunk = !values.shrink;
   for (let seed = from; seed < from + seeds; seed += step) {

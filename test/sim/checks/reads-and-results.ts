@@ -10,7 +10,7 @@ import { msOf, normal, stateOf } from '../../model/facts.ts';
 import { resultOf } from '../plays/record.ts';
 import { isOperation, type Run } from '../temporal/types.ts';
 import type { World } from '../world.ts';
-import { resumedMs } from './phases.ts';
+import { resumedMs, wasParked } from './phases.ts';
 import { recordedReads, type RecordedRead } from './recorded-reads.ts';
 
 interface Answered extends RecordedRead {
@@ -51,6 +51,8 @@ function statusProblems(result: BackupResult | DeploymentResult, answered: Answe
 
 function evidenceProblems(run: Run, result: DeploymentResult, answered: Answered[]): string[] {
   const { outcome, evidence, acceptedAt, endedAt, inProgressAt } = result;
+  if (outcome === 'unknown')
+    return hadSettled(run, result, answered) ? ['ends unknown, and its status had settled'] : [];
   if (outcome !== 'completed' && outcome !== 'failed') return [];
   const { settleMs } = inputOf(run);
   const fromIndex = answered.findLastIndex(({ stage }) => stage === 'baseline') + 1;
@@ -76,8 +78,22 @@ function evidenceProblems(run: Run, result: DeploymentResult, answered: Answered
   return found;
 }
 
-const inputOf = ({ history: [started] }: Run): Pick<DeploySiteInput, 'settleMs'> =>
-  started?.kind === 'started' ? payloads.fromPayload(started.input[0]!) : { settleMs: Infinity };
+/** Its own last reads since the acceptance show one final status, for the settle time. */
+function hadSettled(run: Run, { acceptedAt }: DeploymentResult, answered: Answered[]): boolean {
+  const { settleMs, minEvidence } = inputOf(run);
+  if (acceptedAt === null || minEvidence !== 'settled' || wasParked(run)) return false;
+  const since = answered.filter(({ began }) => began.fromMs >= msOf(acceptedAt));
+  const [last] = since.slice(-1);
+  if (last === undefined || stateOf(last.answer.status) === 'in_progress') return false;
+  const other = since.findLastIndex(({ answer }) => normal(answer.status) !== normal(last.answer.status));
+  const same = since.slice(other + 1).filter(({ isHinted }) => !isHinted);
+  return same.length >= SETTLED_READS && same.at(-1)!.began.fromMs - msOf(acceptedAt) >= settleMs;
+}
+
+const inputOf = ({ history: [started] }: Run): Pick<DeploySiteInput, 'settleMs' | 'minEvidence'> =>
+  started?.kind === 'started'
+    ? payloads.fromPayload(started.input[0]!)
+    : { settleMs: Infinity, minEvidence: 'settled' };
 
 /** What identifies our deployment in the answers to its requests. */
 function requestMarkers({ history }: Run): string[] {
