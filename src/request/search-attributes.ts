@@ -1,25 +1,26 @@
 /** The values of Belay's search attributes. Pure. */
 import { utf8ToBytes } from '@noble/hashes/utils.js';
 import { defineSearchAttributeKey, type SearchAttributePair } from '@temporalio/common';
-import type { Outcome } from '../contract/names.ts';
+import { SEARCH_ATTRIBUTES, type Outcome } from '../contract/names.ts';
 import type { RunInput } from '../contract/run.ts';
 import { targetAttribute, targetsOf } from '../contract/target.ts';
 
-const KEYS = {
-  site: defineSearchAttributeKey('BelaySite', 'KEYWORD_LIST'),
-  server: defineSearchAttributeKey('BelayServer', 'KEYWORD_LIST'),
-  phase: defineSearchAttributeKey('BelayPhase', 'KEYWORD'),
-  outcome: defineSearchAttributeKey('BelayOutcome', 'KEYWORD'),
-  trigger: defineSearchAttributeKey('BelayTrigger', 'KEYWORD'),
+export const ATTRIBUTE_KEYS = {
+  site: defineSearchAttributeKey('BelaySite', SEARCH_ATTRIBUTES.BelaySite),
+  server: defineSearchAttributeKey('BelayServer', SEARCH_ATTRIBUTES.BelayServer),
+  phase: defineSearchAttributeKey('BelayPhase', SEARCH_ATTRIBUTES.BelayPhase),
+  outcome: defineSearchAttributeKey('BelayOutcome', SEARCH_ATTRIBUTES.BelayOutcome),
+  trigger: defineSearchAttributeKey('BelayTrigger', SEARCH_ATTRIBUTES.BelayTrigger),
 };
 
 export interface Attributes {
   sites?: string[];
   servers?: string[];
   phase?: string;
-  outcome?: Outcome;
+  /** Null as long as there is none. */
+  outcome?: Outcome | null;
   /** Result of the last POST: accepted, no_effect, held_back, conflict, refused, reset or ambiguous. */
-  trigger?: string;
+  trigger?: string | undefined;
 }
 
 /** Temporal's limit for one attribute, minus the encoding overhead. Temporal terminates a workflow that exceeds it. */
@@ -27,11 +28,11 @@ const MAX_VALUE_BYTES = 2_000;
 
 export function attributePairs({ sites, servers, phase, outcome, trigger }: Attributes): SearchAttributePair[] {
   const pairs: SearchAttributePair[] = [];
-  if (sites !== undefined && sites.length > 0) pairs.push({ key: KEYS.site, value: fitting(sites) });
-  if (servers !== undefined && servers.length > 0) pairs.push({ key: KEYS.server, value: fitting(servers) });
-  if (phase !== undefined) pairs.push({ key: KEYS.phase, value: phase });
-  if (outcome !== undefined) pairs.push({ key: KEYS.outcome, value: outcome });
-  if (trigger !== undefined) pairs.push({ key: KEYS.trigger, value: trigger });
+  if (sites !== undefined && sites.length > 0) pairs.push({ key: ATTRIBUTE_KEYS.site, value: fitting(sites) });
+  if (servers !== undefined && servers.length > 0) pairs.push({ key: ATTRIBUTE_KEYS.server, value: fitting(servers) });
+  if (phase !== undefined) pairs.push({ key: ATTRIBUTE_KEYS.phase, value: phase });
+  if (outcome !== undefined && outcome !== null) pairs.push({ key: ATTRIBUTE_KEYS.outcome, value: outcome });
+  if (trigger !== undefined) pairs.push({ key: ATTRIBUTE_KEYS.trigger, value: trigger });
   return pairs;
 }
 

@@ -5,7 +5,7 @@ import { TIMING } from '../../src/contract/timing.ts';
 import { planRun } from '../../src/request/run-plan.ts';
 import { completeScript, type Kind } from '../../src/sandbox/hosting/script.ts';
 import type { Actor, JournalEntry } from '../../src/sandbox/hosting/state.ts';
-import type { Played, PlayedRun } from './record.ts';
+import type { Done, Played, PlayedRun } from './record.ts';
 import { targetNamed } from './targets.ts';
 
 export type State = 'completed' | 'failed' | 'in_progress';
@@ -46,6 +46,8 @@ export interface Facts {
   effects: Effect[];
   reads: Read[];
   triggers: JournalEntry[];
+  /** When the service could not be reached, or had asked a worker to wait. The worker then sends nothing to anyone. */
+  away: Pick<Done, 'fromMs' | 'toMs'>[];
 }
 
 export const msOf = (at: string | null | undefined): number => (at == null ? NaN : Date.parse(at));
@@ -60,7 +62,8 @@ export function factsOf(played: Played): Facts {
   const counts = new Map<string, number>();
   const effects = played.journal.flatMap((entry) => (entry.began === null ? [] : [effectOf(played, counts, entry)]));
   const triggers = played.journal.filter(({ request }) => request.startsWith('POST '));
-  return { played, effects, reads: played.journal.flatMap(readOf), triggers };
+  const away = [...(played.outages ?? []), ...played.journal.flatMap(pauseOf)];
+  return { played, effects, reads: played.journal.flatMap(readOf), triggers, away };
 }
 
 /** Operations use the scripts of their target in order of their start, and the last script repeats. */
@@ -123,16 +126,11 @@ export function deedsIn({ played }: Facts, fromMs: number, toMs: number): number
   return played.deeds.filter((deed) => deed.fromMs <= toMs && deed.toMs >= fromMs).length;
 }
 
-/**
- * Whether, for a part of this time, the service could not be reached or had asked a worker to wait. A worker then sends
- * nothing, whatever the request was for.
- */
-export function wasAway({ played: { outages = [], journal } }: Facts, fromMs: number, toMs: number): boolean {
-  const pauses = journal.flatMap(({ at, asksToWaitMs }) =>
-    asksToWaitMs === null ? [] : [{ fromMs: msOf(at), toMs: msOf(at) + pauseMs(asksToWaitMs) }],
-  );
-  return [...outages, ...pauses].some((it) => it.fromMs <= toMs && it.toMs >= fromMs);
-}
+export const wasAway = ({ away }: Facts, fromMs: number, toMs: number): boolean =>
+  away.some((it) => it.fromMs <= toMs && it.toMs >= fromMs);
+
+const pauseOf = ({ at, asksToWaitMs }: JournalEntry) =>
+  asksToWaitMs === null ? [] : [{ fromMs: msOf(at), toMs: msOf(at) + pauseMs(asksToWaitMs) }];
 
 function pauseMs(askedMs: number): number {
   const { defaultHoldMs, maxHoldMs, spreadMs } = TIMING.pace;

@@ -19,7 +19,7 @@ export type Message =
 
 /** How often a process shows that it still plays. */
 export const ALIVE_MS = 5_000;
-/** Without a sign of life for so long, its workflow code loops without waiting. */
+/** The workflow code of a process that is silent for longer loops without waiting. */
 const SILENT_MS = 120_000;
 
 /** A batch of this size meets every situation, or the draws have become too tame. */

@@ -1,15 +1,14 @@
 /** docs/reference/cost.md, from the default run that the simulator plays. */
-import { BACKUP_MS, DEPLOYMENT_MS, playDefaultRun } from '../../test/sim/cost/default-run.ts';
+import { BACKUP_MS, DEPLOYMENT_MS, playDefaultRuns } from '../../test/sim/cost/default-run.ts';
 import { CAUSES, type Cause, type Cost } from '../../test/sim/cost/count-cost.ts';
-import { RUN_OPTIONS } from '../../src/request/run-options.ts';
+import { planRun } from '../../src/request/run-plan.ts';
 import { code, page, table } from './markdown.ts';
 
-const BACKUP_INTERVAL_MS = Number(RUN_OPTIONS.find(({ path }) => path === 'backup.intervalMs')!.default);
-
 export async function costPage(): Promise<string> {
-  const { costs, requests, executions } = await playDefaultRun();
-  const longer = await playDefaultRun(BACKUP_MS + BACKUP_INTERVAL_MS);
-  const [whole, withRead] = [costs, longer.costs].map((it) => sumOf(Object.values(it)));
+  const { intervalMs } = planRun({}).backup;
+  const [run, longer] = await playDefaultRuns([BACKUP_MS, BACKUP_MS + intervalMs]);
+  const { costs, requests, executions } = run!;
+  const [whole, withRead] = [sumOf(Object.values(costs)), sumOf(Object.values(longer!.costs))];
   const causes = (Object.keys(CAUSES) as Cause[]).filter((cause) => costs[cause].events > 0);
   return page(
     '# Cost of a run',
@@ -21,7 +20,7 @@ export async function costPage(): Promise<string> {
       ['cause', 'events', 'workflow tasks', 'Actions'],
       [
         ...causes.map((cause) => [CAUSES[cause], ...numbersOf(costs[cause])]),
-        ['**sum**', ...numbersOf(whole!).map((it) => `**${it}**`)],
+        ['**sum**', ...numbersOf(whole).map((it) => `**${it}**`)],
       ],
     ),
     table(
@@ -32,8 +31,8 @@ export async function costPage(): Promise<string> {
       ['request to the service', 'count'],
       requests.map(({ request, count }) => [code(request), String(count)]),
     ),
-    `Each further read costs ${withRead!.events - whole!.events} events, ${withRead!.tasks - whole!.tasks} workflow task,` +
-      ` ${withRead!.actions - whole!.actions} Actions and a request. A status that is queried costs one Action for the run` +
+    `Each further read costs ${withRead.events - whole.events} events, ${withRead.tasks - whole.tasks} workflow task,` +
+      ` ${withRead.actions - whole.actions} Actions and a request. A status that is queried costs one Action for the run` +
       ' and one for its operation. Queries leave no event.',
   );
 }

@@ -5,7 +5,6 @@ import {
   type WorkflowExecutionInfo,
   type WorkflowHandle,
 } from '@temporalio/client';
-import { defineSearchAttributeKey } from '@temporalio/common';
 import { QUERIES, RUN_TYPES, type Phase } from '../../contract/names.ts';
 import type { BackupResult, DeploymentResult, RunMemo, RunProgress, RunResult } from '../../contract/run.ts';
 import type { OperationProgress } from '../../contract/operation.ts';
@@ -18,9 +17,8 @@ import { emptyResult } from '../../contract/results/empty-results.ts';
 import { failedResult, resultOfInput } from './closed-run.ts';
 import type { Session } from '../connection/session.ts';
 import { workerSeen } from '../connection/workers-seen.ts';
+import { ATTRIBUTE_KEYS } from '../../request/search-attributes.ts';
 import { TIMING } from '../../contract/timing.ts';
-
-const PHASE = defineSearchAttributeKey('BelayPhase', 'KEYWORD');
 
 /** Attempts of one workflow task after which the run counts as stuck. */
 const STUCK_ATTEMPTS = 3;
@@ -147,7 +145,7 @@ export function knownOf(described: Omit<WorkflowExecutionInfo, 'raw'>): RunResul
     ...resultOfInput((memo as Partial<RunMemo> | undefined)?.input ?? null),
     workflowId,
     runId,
-    phase: (typedSearchAttributes.get(PHASE) ?? null) as Phase | null,
+    phase: (typedSearchAttributes.get(ATTRIBUTE_KEYS.phase) ?? null) as Phase | null,
     startedAt: startTime.toISOString(),
     endedAt: closeTime?.toISOString() ?? null,
   });

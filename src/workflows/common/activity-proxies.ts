@@ -60,7 +60,7 @@ export const triggerOnce = proxyActivities<Activities>({
   retry: ONCE,
 });
 
-/** Local: what may fail, because it only makes a run faster or its progress clearer, or is made again otherwise. */
+/** Local: optional lookups and records. They make a run faster or its progress clearer, or the caller has a fallback. */
 export const localLookup = proxyLocalActivities<Activities>({ startToCloseTimeout: lookup.localMs, retry: ONCE });
 
 /** Regular: to deploy after a backup of another server would be worse than to wait for the answer. */

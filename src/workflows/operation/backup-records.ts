@@ -11,8 +11,8 @@ export async function recordBackup(record: BackupRecord): Promise<BackupRecord> 
 }
 
 /**
- * For a backup that an operation made. A run that is given this backup has its server checked by it, so the record is
- * written later if it cannot be written now.
+ * For a backup that an operation made. A run with `--backup-id` checks the server of its backup against this record, so a
+ * write that fails is repeated while the operation goes on.
  */
 export async function recordMade(record: BackupRecord): Promise<void> {
   const input = { kind: 'made', record } as const;
@@ -21,7 +21,7 @@ export async function recordMade(record: BackupRecord): Promise<void> {
   });
 }
 
-/** For a backup that a run waits for but did not make. It only makes the run faster. */
+/** For a backup that a run waits for but did not make. Without the record, the run is only slower. */
 export async function recordAdopted(record: BackupRecord): Promise<void> {
   await localLookup.writeBackupRecord({ kind: 'adopted', record }).catch(() => undefined);
 }

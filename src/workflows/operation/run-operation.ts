@@ -21,7 +21,6 @@ import type {
   OperationProgress,
 } from '../../contract/operation.ts';
 import type { Claim } from '../../contract/event.ts';
-import { definedFields } from '../../contract/plain-object.ts';
 import { explainOperation } from '../../contract/wording/explain-wait.ts';
 import { setAttributes } from '../common/search-attributes.ts';
 import { observeCancellation } from '../common/cancellation.ts';
@@ -82,7 +81,7 @@ function createOperation<R extends BackupResult | DeploymentResult>(
   answerWhyQuery(() => explainOperation(progress));
   const setPhase = (phase: OperationPhase, trigger?: string) => {
     progress.phase = phase;
-    setAttributes(input.searchAttributes, definedFields({ phase, outcome: result.outcome ?? undefined, trigger }));
+    setAttributes(input.searchAttributes, { phase, outcome: result.outcome, trigger });
     setCurrentDetails(operationDetails(progress));
   };
   const poller = createPoller(result, {

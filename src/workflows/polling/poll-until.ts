@@ -62,7 +62,7 @@ export async function pollUntil<V>(
   onReading: OnReading<V>,
 ): Promise<PollResult<V>> {
   const result = await poll(poller, options, onReading);
-  // After what stopped this loop, another one may wait for the same moment.
+  // A loop that was stopped is often followed by one that waits for the same moment.
   if (result.kind !== 'stopped') poller.timer.cancel();
   return result;
 }

@@ -65,10 +65,7 @@ export function createRolloutState(input: RolloutInput): RolloutState {
     },
     setPhase(phase) {
       result.phase = phase;
-      setAttributes(rollout.searchAttributes, {
-        phase,
-        ...(result.outcome === null ? {} : { outcome: result.outcome }),
-      });
+      setAttributes(rollout.searchAttributes, { phase, outcome: result.outcome });
       rollout.refresh();
     },
     decide(action, by, reason) {

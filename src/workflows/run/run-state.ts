@@ -99,8 +99,7 @@ export function createRunState(type: RunType, input: RunInput): RunState {
     acquireLock: (wanted) => acquireLock(locks, cancellation, wanted),
     setPhase(phase) {
       result.phase = phase;
-      const outcome = result.outcome === null ? {} : { outcome: result.outcome };
-      setAttributes(run.searchAttributes, { phase, ...outcome });
+      setAttributes(run.searchAttributes, { phase, outcome: result.outcome });
       refresh();
     },
     setWaiting(waiting) {

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import type { Connection } from '@temporalio/client';
-import { decodeSearchAttributes } from '@temporalio/common/lib/converter/payload-search-attributes.js';
+import { defaultPayloadConverter as payloads } from '@temporalio/common';
 import { backupServerId, deploySiteId } from '../../../src/contract/ids/workflow-ids.ts';
 import { connect } from '../../../src/starter.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -47,9 +47,10 @@ test('a run and its operation have their search attributes from the start, and s
 async function attributesOf(workflowId: string) {
   const { events } = await world.client.workflow.getHandle(workflowId).fetchHistory();
   const start = events?.[0]?.workflowExecutionStartedEventAttributes?.searchAttributes;
+  const fields = Object.entries(start?.indexedFields ?? {});
   const upserts = (events ?? []).flatMap((it) => it.upsertWorkflowSearchAttributesEventAttributes ?? []);
   return {
-    start: decodeSearchAttributes(start?.indexedFields),
+    start: Object.fromEntries(fields.map(([name, value]) => [name, [payloads.fromPayload(value)].flat()])),
     later: upserts.map(({ searchAttributes }) => Object.keys(searchAttributes?.indexedFields ?? {}).sort()),
   };
 }

@@ -1,20 +1,6 @@
-/** The phases that a history shows, in order. */
-import { defaultPayloadConverter as payloads } from '@temporalio/common';
+/** What a history shows of the waits for a service that is down. */
+import { phasesOf } from '../stack/inspect.ts';
 import type { Run } from '../temporal/types.ts';
-
-export interface ShownPhase {
-  /** Of the event. */
-  id: number;
-  phase: string;
-  atMs: number;
-}
-
-export function phasesOf({ history }: Pick<Run, 'history'>): ShownPhase[] {
-  return history.flatMap((event) => {
-    const value = event.kind === 'attributes' ? event.fields.BelayPhase : undefined;
-    return value === undefined ? [] : [{ id: event.id, phase: payloads.fromPayload<string>(value), atMs: event.atMs }];
-  });
-}
 
 export const wasParked = (run: Pick<Run, 'history'>): boolean => phasesOf(run).some(({ phase }) => phase === 'parked');
 

@@ -2,8 +2,8 @@
  * S4: an operation counts its tries, reads nothing after the last one, and makes at most one hinted read per second.
  * S6: its history stays in its budget. Pure.
  */
-import { defaultPayloadConverter as payloads } from '@temporalio/common';
 import { HISTORY_BUDGET } from '../../../src/contract/history-budget.ts';
+import { startInput } from '../stack/inspect.ts';
 import { isOperation, type Run } from '../temporal/types.ts';
 import type { World } from '../world.ts';
 import { recordedReads, type RecordedRead } from './recorded-reads.ts';
@@ -23,11 +23,8 @@ export function overBudget({ server: { runs } }: Pick<World, 'server'>): string[
   });
 }
 
-const triesOf = ({ history: [started] }: Run): number =>
-  started?.kind === 'started' ? payloads.fromPayload<{ tries: number }>(started.input[0]!).tries : 0;
-
 function tryProblems(run: Run, reads: RecordedRead[]): string[] {
-  const tries = Math.max(1, triesOf(run));
+  const tries = Math.max(1, startInput<{ tries: number }>(run).tries);
   const waited = reads.filter(({ stage }) => stage === 'wait');
   const answered = waited.flatMap(({ attempt, answer, id }) =>
     attempt !== null && answer?.ok ? [{ ...attempt, id }] : [],
@@ -47,7 +44,7 @@ function tryProblems(run: Run, reads: RecordedRead[]): string[] {
 
 function hintProblems(run: Run, reads: RecordedRead[]): string[] {
   const hinted = reads.filter(({ isHinted, isSecond }) => isHinted && !isSecond);
-  const most = Math.min(2 * triesOf(run), HISTORY_BUDGET.maxHintedReads);
+  const most = Math.min(2 * startInput<{ tries: number }>(run).tries, HISTORY_BUDGET.maxHintedReads);
   const dense = hinted.some((first, index) =>
     hinted.slice(index + 1).some(({ began }, more) => began.toMs - first.began.fromMs < (more + 1) * HINT_GAP_MS),
   );

@@ -8,6 +8,7 @@ import type { DeploySiteInput } from '../../../src/contract/operation.ts';
 import type { BackupResult, DeploymentResult } from '../../../src/contract/run.ts';
 import { msOf, normal, stateOf } from '../../model/facts.ts';
 import { resultOf } from '../plays/record.ts';
+import { startInput } from '../stack/inspect.ts';
 import { isOperation, type Run } from '../temporal/types.ts';
 import type { World } from '../world.ts';
 import { resumedMs, wasParked } from './phases.ts';
@@ -54,7 +55,7 @@ function evidenceProblems(run: Run, result: DeploymentResult, answered: Answered
   if (outcome === 'unknown')
     return hadSettled(run, result, answered) ? ['ends unknown, and its status had settled'] : [];
   if (outcome !== 'completed' && outcome !== 'failed') return [];
-  const { settleMs } = inputOf(run);
+  const { settleMs } = startInput<DeploySiteInput>(run);
   const fromIndex = answered.findLastIndex(({ stage }) => stage === 'baseline') + 1;
   const since = answered.slice(fromIndex);
   const words = since.map(({ answer }) => normal(answer.status));
@@ -80,7 +81,7 @@ function evidenceProblems(run: Run, result: DeploymentResult, answered: Answered
 
 /** Its own last reads since the acceptance show one final status, for the settle time. */
 function hadSettled(run: Run, { acceptedAt }: DeploymentResult, answered: Answered[]): boolean {
-  const { settleMs, minEvidence } = inputOf(run);
+  const { settleMs, minEvidence } = startInput<DeploySiteInput>(run);
   if (acceptedAt === null || minEvidence !== 'settled' || wasParked(run)) return false;
   const since = answered.filter(({ began }) => began.fromMs >= msOf(acceptedAt));
   const [last] = since.slice(-1);
@@ -89,11 +90,6 @@ function hadSettled(run: Run, { acceptedAt }: DeploymentResult, answered: Answer
   const same = since.slice(other + 1).filter(({ isHinted }) => !isHinted);
   return same.length >= SETTLED_READS && same.at(-1)!.began.fromMs - msOf(acceptedAt) >= settleMs;
 }
-
-const inputOf = ({ history: [started] }: Run): Pick<DeploySiteInput, 'settleMs' | 'minEvidence'> =>
-  started?.kind === 'started'
-    ? payloads.fromPayload(started.input[0]!)
-    : { settleMs: Infinity, minEvidence: 'settled' };
 
 /** What identifies our deployment in the answers to its requests. */
 function requestMarkers({ history }: Run): string[] {

@@ -10,10 +10,11 @@ import type { HistoryEvent, Outcome } from '../core/events.ts';
 import { isPost } from '../../support/post-activities.ts';
 import { resultOf } from '../plays/record.ts';
 import { isOperation, type Run } from '../temporal/types.ts';
-import { msOf, planFor } from '../../model/facts.ts';
+import { msOf, planFor, stateOf } from '../../model/facts.ts';
 import type { Played, PlayedRun } from '../../model/record.ts';
 import type { World } from '../world.ts';
-import { phasesOf, wasParked } from './phases.ts';
+import { phasesOf, startInput } from '../stack/inspect.ts';
+import { wasParked } from './phases.ts';
 import { recordedReads } from './recorded-reads.ts';
 
 const MAX_NO_EFFECT = 5;
@@ -69,14 +70,14 @@ function tooEarly(run: PlayedRun): string[] {
     : [`S11: ${workflowId} ended TooLate before any of its limits`];
 }
 
-/** What no worker took, or a worker kept back, is no attempt. */
+/** A request that no worker took, or that its worker held back, does not count as an attempt. */
 function attemptProblems({ trigger: { attempts } }: BackupResult | DeploymentResult, posts: readonly Post[]): string[] {
   const made = posts.filter(({ kind }) => kind !== 'not taken' && kind !== 'held back').length;
   return attempts === made ? [] : [`reports ${attempts} attempts, and made ${made}`];
 }
 
 function reasonProblems(run: Run, closedMs: number, posts: readonly Post[]): string[] {
-  const input = inputOf(run);
+  const input = startInput<Input>(run);
   switch (errorTypeOf(run.outcome)) {
     case 'TooLate':
       return isPast(input, closedMs) ? [] : ['ended TooLate before its deadline'];
@@ -93,12 +94,11 @@ function reasonProblems(run: Run, closedMs: number, posts: readonly Post[]): str
   }
 }
 
-const isPast = ({ deadline }: Input, ms: number): boolean => deadline != null && ms > Date.parse(deadline.at);
+const isPast = ({ deadline }: Input, ms: number): boolean => deadline != null && ms > msOf(deadline.at);
 
 function wasBusy(run: Run, posts: readonly Post[]): boolean {
   const isInProgress = recordedReads(run).some(
-    ({ stage, answer }) =>
-      stage === 'baseline' && answer?.ok === true && !/^(completed|failed)$/i.test(answer.status.trim()),
+    ({ stage, answer }) => stage === 'baseline' && answer?.ok === true && stateOf(answer.status) === 'in_progress',
   );
   return isInProgress || posts.some(({ kind }) => kind === 'conflict');
 }
@@ -136,25 +136,20 @@ function wasToPark(run: Run, { outageBudgetMs }: Input, posts: readonly Post[]):
   return isDown && (last.retryAfterMs ?? 0) < outageBudgetMs;
 }
 
-/** The status with which a service refuses for now, besides 5xx. */
+/** Besides 5xx, the statuses that ask to come back later. */
 const LATER = [408, 425, 429];
 
-/** A read that the service answered in JSON, with an error that is about the read, is no outage. */
+/** A service that answers a read in JSON, even with an error about that read, is not down. */
 function parksWhileAnswered(run: Run, posts: readonly Post[]): boolean {
   const reads = recordedReads(run);
   return phasesOf(run).some(({ phase, id }) => {
     const read = reads.findLast((it) => it.id < id);
-    // After a request, the request is what parks it.
+    // A request that came after the read is what parks it.
     if (phase !== 'parked' || read?.answer == null || posts.some((it) => it.id > read.id && it.id < id)) return false;
     const { answer } = read;
     if (answer.ok) return true;
     return answer.isJson && answer.httpStatus !== null && answer.httpStatus < 500 && !LATER.includes(answer.httpStatus);
   });
-}
-
-function inputOf({ history: [started] }: Run): Input {
-  if (started?.kind !== 'started') throw new Error('a history begins with its start');
-  return payloads.fromPayload<Input>(started.input[0]!);
 }
 
 const errorTypeOf = (outcome: Run['outcome']): string | null =>

@@ -1,7 +1,6 @@
 /** What histories cost: events, workflow tasks, and Actions as Temporal Cloud bills them, each by its cause. */
 import { BACKUP_RECORD_TYPE } from '../../../src/contract/names.ts';
-import type { HistoryEvent } from '../core/events.ts';
-import { isOfTask } from '../core/events.ts';
+import { isOfTask, type HistoryEvent } from '../core/events.ts';
 import { isOperation, type Run } from '../temporal/types.ts';
 
 export const CAUSES = {
@@ -36,16 +35,18 @@ export function costsOf(runs: readonly Run[]): Costs {
 function addCosts(costs: Costs, run: Run): void {
   const ownCause = run.type === BACKUP_RECORD_TYPE ? 'record' : null;
   let ofTask: Cause = 'startAndEnd';
-  let markersCounted = 0;
+  let taskOfMarker = 0;
   run.history.forEach((event, index) => {
     if (event.kind === 'taskScheduled') ofTask = causeOf(run, run.history[index - 1]!);
     const cost = costs[ownCause ?? (isOfTask(event) ? ofTask : causeOf(run, event))];
     cost.events += 1;
     if (event.kind === 'taskStarted') cost.tasks += 1;
     // All markers of a task are one Action.
-    const isCounted = event.kind === 'localActivity' && event.taskId === markersCounted;
-    if (event.kind === 'localActivity') markersCounted = event.taskId;
-    if (!isCounted) cost.actions += actionsOf(event);
+    if (event.kind === 'localActivity') {
+      if (event.taskId === taskOfMarker) return;
+      taskOfMarker = event.taskId;
+    }
+    cost.actions += actionsOf(event);
   });
 }
 

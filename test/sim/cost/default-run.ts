@@ -1,8 +1,8 @@
-/** The cost of the run that docs/reference/cost.md shows: nothing fails, and no one watches. */
+/** The run whose cost docs/reference/cost.md shows: nothing fails, and its status is not queried. */
 import { actFromOutside } from '../../../src/sandbox/hosting/outside.ts';
 import type { JournalEntry } from '../../../src/sandbox/hosting/state.ts';
 import { bundleFromSource } from '../../../src/worker/bundle/bundle-from-source.ts';
-import { openSandboxes } from '../core/sdk.ts';
+import { openSandboxes, type Sandboxes } from '../core/sdk.ts';
 import { startRun } from '../plays/start-run.ts';
 import { recordedTape } from '../tape.ts';
 import { createWorld, START_MS } from '../world.ts';
@@ -21,9 +21,16 @@ export interface DefaultRun {
   requests: { request: string; count: number }[];
 }
 
-/** @param backupMs how long the backup takes */
-export async function playDefaultRun(backupMs = BACKUP_MS): Promise<DefaultRun> {
+/** @param backupsMs how long the backup of each run takes */
+export async function playDefaultRuns(backupsMs: readonly number[]): Promise<DefaultRun[]> {
   const sandboxes = await openSandboxes(await bundleFromSource());
+  const runs: DefaultRun[] = [];
+  for (const backupMs of backupsMs) runs.push(await playDefaultRun(sandboxes, backupMs));
+  await sandboxes.close();
+  return runs;
+}
+
+async function playDefaultRun(sandboxes: Sandboxes, backupMs: number): Promise<DefaultRun> {
   const world = createWorld(sandboxes, recordedTape([]), {
     ...{ workers: 1, cacheSize: 1_000, crashes: 0, stalls: 0, clockSpreadMs: 0 },
     defaults: { backup: { durationMs: backupMs }, deployment: { durationMs: DEPLOYMENT_MS } },
@@ -35,7 +42,6 @@ export async function playDefaultRun(backupMs = BACKUP_MS): Promise<DefaultRun> 
   startRun(server, { serverId: 's1', siteIds: ['a1'] }, 'k1');
   await clock.run(START_MS + HOUR_MS, () => server.runs.every(({ closedMs }) => closedMs !== null));
   world.endWorkers();
-  await sandboxes.close();
   return {
     costs: costsOf(server.runs),
     executions: server.runs.map(({ type, history }) => ({ type, events: history.length })),

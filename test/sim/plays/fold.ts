@@ -1,4 +1,4 @@
-/** Shortens a table of what happened: a block of lines that repeats, such as a poll, stands there once. */
+/** Shortens a story: a block of lines that repeats, such as a poll, is shown once. */
 
 export interface Line {
   atMs: number;
@@ -6,7 +6,7 @@ export interface Line {
   what: string;
 }
 
-/** Of lines. A poll has three. */
+/** In lines. A poll has three. */
 const LONGEST_BLOCK = 9;
 const LEAST_REPEATS = 2;
 

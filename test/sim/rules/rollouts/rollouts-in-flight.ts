@@ -7,7 +7,7 @@ import { eventId } from '../../../../src/contract/ids/workflow-ids.ts';
 import { began } from '../../../support/journal.ts';
 import { fresh } from '../../../support/fresh.ts';
 import { rolloutOf } from '../../../support/rollouts.ts';
-import { searchAttribute } from '../../stack/inspect.ts';
+import { phasesOf, searchAttribute } from '../../stack/inspect.ts';
 import { inVirtualTime, MOMENT_MS, type StackOptions, type VirtualStack } from '../../stack/stack.ts';
 import { startRollout } from '../../plays/start-rollout.ts';
 import type { Run } from '../../temporal/types.ts';
@@ -30,12 +30,9 @@ export const backups = ({ sandbox }: VirtualStack, serverId = ''): number => beg
 /** Lets time pass until the rollout has shown the phase that many times. */
 export const reaches = ({ until }: VirtualStack, run: Run, phase: RolloutPhase, times = 1): Promise<unknown> =>
   until(`the phase ${phase}`, () => {
-    const shown = run.history.filter((it) => it.kind === 'attributes' && phaseIn(it.fields) === phase);
+    const shown = phasesOf(run).filter((it) => it.phase === phase);
     return shown.length >= times && searchAttribute(run, 'BelayPhase') === phase;
   });
-
-const phaseIn = ({ BelayPhase: phase }: Record<string, Parameters<typeof payloads.fromPayload>[0]>): unknown =>
-  phase === undefined ? null : payloads.fromPayload(phase);
 
 /** Lets time pass until the server has its backup in progress. */
 export const backsUp = (stack: VirtualStack, serverId: string): Promise<unknown> =>
