@@ -35,6 +35,7 @@ export async function playTests(folder: string, file: string, names: readonly st
 /** Suites of one kind are imported together. Here each runs alone, with the time budgets of its kind. */
 async function entryOf(folder: string, file: string): Promise<string> {
   if (file.endsWith('.test.ts')) return `test/${file}`;
+  if (file.startsWith('sim/rules/')) return 'test/sim/rules.test.ts';
   const suite = `test/${dirname(file)}.test.ts`;
   const timing = /useTiming\('(\w+)'\)/.exec(await readFile(join(folder, suite), 'utf8'))?.[1];
   const useTiming = `import { useTiming } from '../support/timing/substitute.ts';\nuseTiming('${timing}');\n`;
