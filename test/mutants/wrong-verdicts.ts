@@ -134,8 +134,8 @@ export const WRONG_VERDICTS: TestedMutant[] = [
       ),
       change(
         'workflows/polling/status-reader.ts',
-        'withMeaning(statuses.deployment, await ask(summary))',
-        'withMeaning((await describeThisWorker()).statuses.deployment, await ask(summary))',
+        'if (read.ok || read.ofThisWorker === undefined) return withMeaning(read);',
+        'if (!read.ok) return read; ({ deployment: words } = (await describeThisWorker()).statuses); return withMeaning(read);',
       ),
     ],
     test: sim('rules/verdicts/doubtful-answers', 'a run keeps the meaning of a status word from when it began'),

@@ -30,7 +30,7 @@ export async function awaitBackup(poller: Poller, options: BackupWait): Promise<
     poller,
     {
       what: 'backup',
-      read: backupReader({ ...options, backupId }),
+      reader: backupReader({ ...options, backupId }),
       schedule: createPollSchedule(Date.now(), intervalMs, given ? [0] : [], jitterMs(intervalMs, jitter)),
       tries,
     },

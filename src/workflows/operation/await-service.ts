@@ -18,7 +18,7 @@ export interface TriggerEnd {
   prefix: string;
 }
 
-export interface ServiceWait extends Pick<PollOptions, 'what' | 'read' | 'tries'> {
+export interface ServiceWait extends Pick<PollOptions, 'what' | 'reader' | 'tries'> {
   intervalMs: number;
   /** Why it is too late for the request; null if it is not. */
   late: () => string | null;
@@ -27,7 +27,7 @@ export interface ServiceWait extends Pick<PollOptions, 'what' | 'read' | 'tries'
 /** @returns null once the service answers: the operation then starts again. Else why it ends */
 export async function awaitService(
   poller: Poller,
-  { what, read, tries, intervalMs, late }: ServiceWait,
+  { what, reader, tries, intervalMs, late }: ServiceWait,
   { step, result, counts, prefix }: TriggerEnd,
 ): Promise<Conclusion | null> {
   const end = (message: string) => conclude(step.outcome, step.type, `${prefix}${message}`);
@@ -42,7 +42,7 @@ export async function awaitService(
   if (used !== null) return end(used.message);
   const polled = await pollUntil<'answers'>(
     poller,
-    { what, read, schedule: createPollSchedule(nowMs, intervalMs), tries, until: () => late() !== null },
+    { what, reader, schedule: createPollSchedule(nowMs, intervalMs), tries, until: () => late() !== null },
     (answer) => (serviceState(answer) === 'answers' ? 'answers' : undefined),
   );
   if (polled.kind === 'given_up') return end(polled.reason.message);

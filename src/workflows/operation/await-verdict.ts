@@ -24,7 +24,7 @@ import type { ReadFailure } from '../../contract/activities.ts';
 export interface Followed {
   poller: Poller;
   result: DeploymentResult;
-  read: Reader;
+  reader: Reader;
   intervalMs: number;
   tries: number;
   /** Delays every try. */
@@ -48,7 +48,7 @@ interface Deleted {
 }
 
 export async function awaitVerdict(followed: Followed, known: VerdictContext, start: Start): Promise<Conclusion> {
-  const { poller, result, read, intervalMs, tries, notFoundAnswers = false } = followed;
+  const { poller, result, reader, intervalMs, tries, notFoundAnswers = false } = followed;
   let context = known;
   let seen = sinceAcceptance(start.seen);
   let { reading } = start;
@@ -65,7 +65,7 @@ export async function awaitVerdict(followed: Followed, known: VerdictContext, st
     poller,
     {
       what: 'deployment',
-      read,
+      reader,
       schedule: createPollSchedule(nowMs, intervalMs, earlyMs, followed.jitterMs),
       tries,
       notFoundAnswers,

@@ -39,8 +39,8 @@ async function create(operation: Operation<BackupResult>, input: BackupServerInp
   const resendMs = input.tries * intervalMs;
   const busyUntilMs = Date.now() + (input.ifBusy === 'fail' ? 0 : resendMs);
   // A backup has no id yet, so its own status cannot show whether the service answers.
-  const read = backupReader({ ...input, backupId: PROBE_BACKUP_ID });
-  const probe = { what: 'backup', read, tries: input.tries, intervalMs, late: () => null } as const;
+  const reader = backupReader({ ...input, backupId: PROBE_BACKUP_ID });
+  const probe = { what: 'backup', reader, tries: input.tries, intervalMs, late: () => null } as const;
   let counts = NO_TRIGGERS;
   operation.setPhase('trigger');
   for (;;) {

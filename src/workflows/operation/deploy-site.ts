@@ -23,7 +23,7 @@ export async function deploySite(input: DeploySiteInput): Promise<DeploymentResu
   const target = { ...input.target };
   const result = { ...emptyDeployment(target), startedAt: new Date().toISOString() };
   return runOperation(lockIdOf(target), input, result, (operation) =>
-    deploy({ operation, input, read: deploymentReader(input) }),
+    deploy({ operation, input, reader: deploymentReader(input) }),
   );
 }
 
@@ -91,10 +91,10 @@ async function deploy(deployment: Deployment): Promise<Conclusion> {
   }
 }
 
-function awaitServiceFor({ operation, input, read }: Deployment, end: Omit<TriggerEnd, 'prefix'>) {
+function awaitServiceFor({ operation, input, reader }: Deployment, end: Omit<TriggerEnd, 'prefix'>) {
   const late = () => lateness(input.deadline, Date.now());
   const { intervalMs, tries } = input;
-  const wait = { what: 'baseline', read, tries, intervalMs, late } as const;
+  const wait = { what: 'baseline', reader, tries, intervalMs, late } as const;
   return awaitService(operation, wait, { ...end, prefix: `${targetText(input.target)}: ` });
 }
 

@@ -9,15 +9,15 @@ import type { DeploySiteInput } from '../../contract/operation.ts';
 export interface Deployment {
   operation: Operation<DeploymentResult>;
   input: DeploySiteInput;
-  read: Reader;
+  reader: Reader;
 }
 
-export function followed({ operation, input, read }: Deployment): Followed {
+export function followed({ operation, input, reader }: Deployment): Followed {
   const { intervalMs, tries, jitter } = input;
   return {
     poller: operation,
     result: operation.result,
-    read,
+    reader,
     intervalMs,
     tries,
     jitterMs: jitterMs(intervalMs, jitter),

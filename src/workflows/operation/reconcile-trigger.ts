@@ -25,7 +25,7 @@ export async function reconcile(
   sent: Sent & { ambiguities: number },
   notBeforeMs: number,
 ): Promise<Conclusion | 'send again'> {
-  const { operation, input, read } = deployment;
+  const { operation, input, reader } = deployment;
   const { intervalMs, settleMs } = input;
   let { seen, coverage, trace } = sent;
   operation.setPhase('reconcile');
@@ -36,7 +36,7 @@ export async function reconcile(
     const tries = Math.ceil((endsMs - schedule.originMs) / intervalMs) - schedule.lastTick;
     const notFoundAnswers = context.baseline === null;
     const afterOutage = () => void (coverage = recordOutage(coverage));
-    const plan = { what: 'trace', read, schedule, tries, notFoundAnswers, afterOutage } as const;
+    const plan = { what: 'trace', reader, schedule, tries, notFoundAnswers, afterOutage } as const;
     const polled = await pollUntil<StatusReading>(operation, plan, (answer, own) => {
       const answered = answer.ok || (notFoundAnswers && isNotDeployed(answer));
       if (answered) coverage = recordRead(coverage, Date.now());

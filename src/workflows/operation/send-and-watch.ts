@@ -30,7 +30,7 @@ export interface Sent {
   trace: StatusReading | null;
 }
 
-export async function sendWatched({ operation, input, read }: Deployment, context: VerdictContext): Promise<Sent> {
+export async function sendWatched({ operation, input, reader }: Deployment, context: VerdictContext): Promise<Sent> {
   const { target, intervalMs } = input;
   const { trigger } = operation.result;
   const sentMs = Date.now();
@@ -51,7 +51,7 @@ export async function sendWatched({ operation, input, read }: Deployment, contex
     operation,
     {
       what: 'trace',
-      read,
+      reader,
       schedule: createPollSchedule(sentMs, intervalMs, TIMING.poll.earlyReadsMs),
       tries: Math.ceil(TIMING.post.underWayMs / intervalMs),
       until: () => result !== undefined,

@@ -16,7 +16,7 @@ import type { ReadResult } from '../../contract/activities.ts';
 export type Baseline = { baseline: StatusReading | null } | { conclusion: Conclusion };
 
 /** @param busyEndsMs until when to wait for another deployment to end */
-export async function takeBaseline({ operation, input, read }: Deployment, busyEndsMs: number): Promise<Baseline> {
+export async function takeBaseline({ operation, input, reader }: Deployment, busyEndsMs: number): Promise<Baseline> {
   operation.setPhase('baseline');
   const nowMs = Date.now();
   const { intervalMs, jitter } = input;
@@ -32,7 +32,7 @@ export async function takeBaseline({ operation, input, read }: Deployment, busyE
     operation,
     {
       what: 'baseline',
-      read,
+      reader,
       schedule: createPollSchedule(nowMs, intervalMs, FIRST_READS_MS, delayMs),
       tries,
       until: () => operation.parking.current !== null && late() !== null,

@@ -7,7 +7,7 @@ import type { ReadFailure, ReadResult } from '../../contract/activities.ts';
 import type { Waiting } from '../../contract/waiting.ts';
 import { plainText } from '../../contract/wording/safe-text.ts';
 import { conclude, type Conclusion } from '../common/conclusion.ts';
-import type { Reader } from './status-reader.ts';
+import { readStatus, type Reader } from './status-reader.ts';
 import {
   afterHeldPoll,
   afterPoll,
@@ -32,7 +32,7 @@ import { TIMING } from '../../contract/timing.ts';
 
 export interface PollOptions {
   what: Extract<Waiting, { try: number }>['kind'];
-  read: Reader;
+  reader: Reader;
   schedule: PollSchedule;
   tries: number;
   /** `no deployment yet` is an answer. */
@@ -86,7 +86,8 @@ async function poll<V>(poller: Poller, options: PollOptions, onReading: OnReadin
     if (woken === 'cancelled' || woken === 'stopped') return { kind: woken };
     const isTry = woken === 'due' && due.isTry;
 
-    const read = await unlessCancelled(poller, options.read(summary(woken === 'hint' ? 'hinted read' : name)));
+    const reading = readStatus(options.reader, summary(woken === 'hint' ? 'hinted read' : name));
+    const read = await unlessCancelled(poller, reading);
     if (read === null) return { kind: 'cancelled' };
     const nowMs = Date.now();
     if (parked !== null && serviceState(read) === 'answers') {

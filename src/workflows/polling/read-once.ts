@@ -1,4 +1,4 @@
-/** One read outside a poll loop. A rate limit must not pass for an answer, so the read is made again after it. */
+/** Reads outside a poll loop. A rate limit must not pass for an answer, so a read that it delays is made again. */
 import { condition } from '@temporalio/workflow';
 import type { ReadResult } from '../../contract/activities.ts';
 import { TIMING } from '../../contract/timing.ts';
@@ -6,18 +6,36 @@ import type { Cancellation } from '../common/cancellation.ts';
 import { heldBackUntilMs } from '../rules/read-failures.ts';
 import type { Reader } from './status-reader.ts';
 
-/** @returns the answer, or the last failure once no time is left or the run is cancelled */
-export async function readOnce(
-  { cancellation }: { cancellation: Cancellation },
-  read: Reader,
-  summary: string,
-): Promise<ReadResult> {
+interface Asked {
+  reader: Reader;
+  /** Shown in the UI. */
+  summary: string;
+}
+
+interface Reading {
+  cancellation: Cancellation;
+}
+
+export async function readOnce(reading: Reading, reader: Reader, summary: string): Promise<ReadResult> {
+  const [answer] = await readEach(reading, [{ reader, summary }]);
+  return answer!;
+}
+
+/** @returns the answers in this order, or the last failures once no time is left or the run is cancelled */
+export async function readEach({ cancellation }: Reading, asked: readonly Asked[]): Promise<ReadResult[]> {
   const endsMs = Date.now() + TIMING.poll.minWholeMs;
+  const answers: ReadResult[] = [];
+  let left = asked.map((it, index) => ({ ...it, index }));
   for (;;) {
-    const answer = await read(summary);
+    // Local activities of one task end one by one, and together in a replay. So nothing follows one before all ended.
+    const begun = await Promise.all(left.map(({ reader, summary }) => reader.begin(summary)));
+    const finished = left.map(({ reader, summary }, at) => reader.finish(summary, begun[at] ?? null));
+    for (const [at, answer] of (await Promise.all(finished)).entries()) answers[left[at]!.index] = answer;
     const nowMs = Date.now();
-    const againMs = heldBackUntilMs(answer, nowMs);
-    if (againMs === null || againMs > endsMs || cancellation.requested) return answer;
+    const heldBackMs = (index: number) => heldBackUntilMs(answers[index]!, nowMs);
+    left = left.filter(({ index }) => (heldBackMs(index) ?? Infinity) <= endsMs);
+    if (left.length === 0 || cancellation.requested) return answers;
+    const againMs = Math.max(...left.map(({ index }) => heldBackMs(index) ?? nowMs));
     await condition(() => cancellation.requested, Math.max(1, againMs - nowMs), {
       summary: 'held back by a rate limit',
     });

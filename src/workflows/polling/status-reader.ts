@@ -13,57 +13,63 @@ const MAX_SLOW_IN_A_ROW = 2;
 /** After another worker could read, this many reads go to any worker: this one may take a while to recover. */
 const READS_ELSEWHERE = 10;
 
-/** @param summary shown in the UI for this read */
-export type Reader = (summary: string) => Promise<ReadResult>;
+/** A read has two steps, so that several readers can take the first one at once. The summary is shown in the UI. */
+export interface Reader {
+  /** Asks with a local activity. @returns null if that gave no answer that counts */
+  begin(summary: string): Promise<ReadAnswer | null>;
+  /** Asks with regular activities, if that is needed. */
+  finish(summary: string, begun: ReadAnswer | null): Promise<ReadResult>;
+}
 
-type Ask = (summary: string) => Promise<ReadAnswer>;
+export async function readStatus(reader: Reader, summary: string): Promise<ReadResult> {
+  return reader.finish(summary, await reader.begin(summary));
+}
 
 export function deploymentReader({ service, statuses, target }: RecordedService & { target: Target }): Reader {
   const input = { service, target };
-  const ask = createAsker({
+  return createReader(statuses.deployment, {
     quickly: (summary) => quickRead.readLatestDeployment.executeWithOptions({ summary }, [input]),
     patiently: (summary) => patientRead.readLatestDeployment.executeWithOptions({ summary }, [input]),
     elsewhere: (summary) => readElsewhere.readLatestDeployment.executeWithOptions({ summary }, [input]),
   });
-  return async (summary) => withMeaning(statuses.deployment, await ask(summary));
 }
 
 export function backupReader({ service, statuses, backupId }: RecordedService & { backupId: string }): Reader {
   const input = { service, backupId };
-  const ask = createAsker({
+  return createReader(statuses.backup, {
     quickly: (summary) => quickRead.readBackup.executeWithOptions({ summary }, [input]),
     patiently: (summary) => patientRead.readBackup.executeWithOptions({ summary }, [input]),
     elsewhere: (summary) => readElsewhere.readBackup.executeWithOptions({ summary }, [input]),
   });
-  return async (summary) => withMeaning(statuses.backup, await ask(summary));
 }
 
-function withMeaning(words: FinalWords, answer: ReadAnswer): ReadResult {
-  return answer.ok ? { ...answer, state: stateOfStatus(words, answer.status) } : answer;
-}
+type Ask = (summary: string) => Promise<ReadAnswer>;
 
-function createAsker({ quickly, patiently, elsewhere }: Record<'quickly' | 'patiently' | 'elsewhere', Ask>): Ask {
+function createReader(words: FinalWords, ask: Record<'quickly' | 'patiently' | 'elsewhere', Ask>): Reader {
   let slowInARow = 0;
   let notHere = 0;
-
-  async function readFirst(summary: string): Promise<ReadAnswer> {
-    if (notHere > 0) notHere -= 1;
-    else if (slowInARow < MAX_SLOW_IN_A_ROW) {
-      const read = await quickly(summary).catch(lostRead);
+  const withMeaning = (answer: ReadAnswer): ReadResult =>
+    answer.ok ? { ...answer, state: stateOfStatus(words, answer.status) } : answer;
+  return {
+    async begin(summary) {
+      if (notHere > 0) {
+        notHere -= 1;
+        return null;
+      }
+      if (slowInARow >= MAX_SLOW_IN_A_ROW) return null;
+      const read = await ask.quickly(summary).catch(lostRead);
       const isSlow = !read.ok && read.kind === 'timeout' && read.ofThisWorker === undefined;
       slowInARow = isSlow ? slowInARow + 1 : 0;
-      if (!isSlow) return read;
-    }
-    return patiently(summary).catch(lostRead);
-  }
-
-  return async (summary) => {
-    const read = await readFirst(summary);
-    if (read.ok || read.ofThisWorker === undefined) return read;
-    // If no other worker takes it, the first failure counts.
-    const second = await elsewhere(summary).catch(() => read);
-    if (second.ok) notHere = READS_ELSEWHERE;
-    return second;
+      return isSlow ? null : read;
+    },
+    async finish(summary, begun) {
+      const read = begun ?? (await ask.patiently(summary).catch(lostRead));
+      if (read.ok || read.ofThisWorker === undefined) return withMeaning(read);
+      // If no other worker takes it, the first failure counts.
+      const second = await ask.elsewhere(summary).catch(() => read);
+      if (second.ok) notHere = READS_ELSEWHERE;
+      return withMeaning(second);
+    },
   };
 }
 

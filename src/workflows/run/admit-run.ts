@@ -7,7 +7,7 @@ import { refusalOf } from '../operation/take-baseline.ts';
 import { resolveDeadline } from '../common/activity-proxies.ts';
 import { plainText } from '../../contract/wording/safe-text.ts';
 import { conclude, type Conclusion } from '../common/conclusion.ts';
-import { readOnce } from '../polling/read-once.ts';
+import { readEach } from '../polling/read-once.ts';
 import { deploymentReader } from '../polling/status-reader.ts';
 import { admissionRead } from '../rules/never-deployed.ts';
 import { serviceOf } from './operation-input.ts';
@@ -57,15 +57,17 @@ async function resolveUntil({ input: { deploysUntil }, limits }: RunState): Prom
 async function refusedTarget(run: RunState): Promise<Conclusion | null> {
   const { targets } = run;
   for (let first = 0; first < targets.length; first += TARGETS_AT_ONCE) {
-    const checked = targets.slice(first, first + TARGETS_AT_ONCE).map(async (target) => {
-      const reader = deploymentReader({ ...serviceOf(run), target });
-      const read = await readOnce(run, reader, `check of ${targetText(target)}`.slice(0, 100));
+    const checked = targets.slice(first, first + TARGETS_AT_ONCE);
+    const asked = checked.map((target) => ({
+      reader: deploymentReader({ ...serviceOf(run), target }),
+      summary: `check of ${targetText(target)}`.slice(0, 100),
+    }));
+    for (const [index, read] of (await readEach(run, asked)).entries()) {
+      const target = checked[index]!;
       run.admissionReads.set(lockIdOf(target), admissionRead(read));
       const refusal = refusalOf(read);
-      return refusal === null ? null : conclude('not_started', 'Refused', `${targetText(target)}: ${refusal}`);
-    });
-    const refusal = (await Promise.all(checked)).find((it) => it !== null);
-    if (refusal !== undefined) return refusal;
+      if (refusal !== null) return conclude('not_started', 'Refused', `${targetText(target)}: ${refusal}`);
+    }
   }
   return null;
 }

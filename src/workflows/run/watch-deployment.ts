@@ -22,9 +22,9 @@ async function watch(run: RunState): Promise<Conclusion> {
   const result = run.result.deployments[0];
   if (result === undefined) throw new Error('the input was not validated');
   const { intervalMs, tries, settleMs, minEvidence } = run.plan.deploy;
-  const read = deploymentReader({ ...serviceOf(run), target: result.target });
+  const reader = deploymentReader({ ...serviceOf(run), target: result.target });
   const poller = createPoller(result, run);
-  const followed: Followed = { poller, result, read, intervalMs, tries, notFoundAnswers: true };
+  const followed: Followed = { poller, result, reader, intervalMs, tries, notFoundAnswers: true };
   run.setPhase('deploy');
   result.startedAt = new Date().toISOString();
   const first = await firstReading(followed);
@@ -50,14 +50,14 @@ async function watch(run: RunState): Promise<Conclusion> {
 type FirstReading = { reading: StatusReading | null } | { conclusion: Conclusion };
 
 async function firstReading(followed: Followed): Promise<FirstReading> {
-  const { poller, read, intervalMs, tries, result } = followed;
+  const { poller, reader, intervalMs, tries, result } = followed;
   const neverDeployed = watchForNeverDeployed('failed');
   const notWatched = (reason: string) => ({
     conclusion: conclude('not_started', 'Refused', `${targetText(result.target)}: ${reason}`),
   });
   const polled = await pollUntil<FirstReading>(
     poller,
-    { what: 'deployment', read, schedule: createPollSchedule(Date.now(), intervalMs, FIRST_READS_MS), tries },
+    { what: 'deployment', reader, schedule: createPollSchedule(Date.now(), intervalMs, FIRST_READS_MS), tries },
     (answer) => {
       if (answer.ok) return { reading: answer };
       if (neverDeployed.isProvenBy(answer)) return { reading: null };

@@ -112,7 +112,7 @@ export async function openCached(sandboxes: Sandboxes, facts: ExecutionFacts): P
     do {
       if (jobs.length > 0) take(made, [], await activate(step, jobs, atMs));
       jobs = [];
-      for (const marker of nextMarkers(recorded, running)) {
+      for (const marker of endedIn(recorded, running)) {
         const { seq, outcome, completedMs } = marker;
         const { type, summary } = running.get(seq)!;
         running.delete(seq);
@@ -193,16 +193,9 @@ export async function openCached(sandboxes: Sandboxes, facts: ExecutionFacts): P
   };
 }
 
-/** The local activities in progress that history ended next. Those without a command in between ended together. */
-function nextMarkers(recorded: readonly CommandedEvent[], running: ReadonlyMap<number, unknown>) {
-  const from = recorded.findIndex((it) => it.kind === 'localActivity' && running.has(it.seq));
-  const markers: Extract<CommandedEvent, { kind: 'localActivity' }>[] = [];
-  for (const it of from === -1 ? [] : recorded.slice(from)) {
-    if (it.kind !== 'localActivity' || !running.has(it.seq)) break;
-    markers.push(it);
-  }
-  return markers;
-}
+/** The local activities in progress that the task ended. Core looks ahead, so those that began together end together. */
+const endedIn = (recorded: readonly CommandedEvent[], running: ReadonlyMap<number, unknown>) =>
+  recorded.filter((it) => it.kind === 'localActivity').filter(({ seq }) => running.has(seq));
 
 const jobsOf = (incoming: readonly HistoryEvent[], facts: ExecutionFacts): Job[] =>
   incoming.flatMap((event) => jobOf(event, facts) ?? []);

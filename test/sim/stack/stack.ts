@@ -39,7 +39,9 @@ export interface VirtualStack {
   readonly terminate: (workflowId: string) => void;
 }
 
-export interface StackOptions extends Partial<Pick<WorldOptions, 'defaults' | 'statuses' | 'notify' | 'stalls'>> {
+export interface StackOptions extends Partial<
+  Pick<WorldOptions, 'defaults' | 'statuses' | 'notify' | 'stalls' | 'cacheSize'>
+> {
   /** Default: nothing goes wrong. */
   tape?: Tape;
 }

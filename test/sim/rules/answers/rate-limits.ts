@@ -54,4 +54,18 @@ describe('rate limits', () => {
       assert.equal(began(sandbox, 'deployment', siteId).length, 1);
     }),
   );
+
+  test(
+    'the checks of several targets are replayed as they were made, although one is held back and another is slow',
+    inVirtualTime(
+      async ({ sandbox, start, result }) => {
+        const [heldBack, slow] = [siteAfter(sandbox, FAILED, COMPLETED), siteAfter(sandbox, FAILED, COMPLETED)];
+        sandbox.fault({ ...status(429, '2'), route: 'latest', target: heldBack });
+        sandbox.fault({ answer: { kind: 'true' }, delayMs: 2_000, route: 'latest', target: slow });
+        const { outcome, error } = await result(start({ siteIds: [slow, heldBack] }));
+        assert.equal(outcome, 'completed', error?.message);
+      },
+      { cacheSize: 0 },
+    ),
+  );
 });
