@@ -11,6 +11,10 @@ export const HISTORY_BUDGET = {
   maxHintedReads: 600,
   /** Of an operation that waits for a service that is down. A longer outage is read more seldom. */
   maxParkedReads: 400,
+  /** A request that is not sent, with the reads beside it, its timer and its tasks. */
+  eventsPerRequest: 14,
+  /** Of an operation whose request no worker sends. It is tried more seldom in a longer budget. */
+  maxUnsentRequests: 150,
   /** Senders of hints and requests for a lock stop once a history has this many events. */
-  signalsUntilEvents: 12_000,
+  signalsUntilEvents: 9_800,
 } as const;

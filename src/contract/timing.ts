@@ -27,8 +27,8 @@ export const TIMING = {
   post: {
     ...POST,
     activityMs: POST.permitMs + POST.answerMs + POST.spareMs,
-    /** The pause before the next attempt if no worker took this one. */
-    notTakenPauseMs: SECOND,
+    /** The pause before the next attempt if this one was not sent. It doubles each time, up to the interval. */
+    firstPauseMs: SECOND,
     /** From scheduling to the last moment a POST can still be under way: no second one follows before. */
     underWayMs: POST.takenWithinMs + POST.permitMs + POST.answerMs + POST.spareMs,
   },

@@ -5,13 +5,17 @@ import { defaultPayloadConverter as payloads, type Payload } from '@temporalio/c
 import { deploySiteId } from '../../src/contract/ids/workflow-ids.ts';
 import { SIGNALS } from '../../src/contract/names.ts';
 import type { LockReleased } from '../../src/contract/operation.ts';
+import type { RolloutResult } from '../../src/contract/rollout.ts';
 import type { DeploymentResult } from '../../src/contract/run.ts';
 import type { ScriptPart } from '../../src/sandbox/hosting/script.ts';
 import { COMPLETED, FAILED, siteAfter } from '../support/sites.ts';
+import { servers } from '../support/rollouts.ts';
 import { overtaken } from './checks/lock-order.ts';
 import { overlong, overBudget } from './checks/read-budgets.ts';
 import { unreasonable } from './checks/reasons.ts';
+import { unruly } from './checks/rollouts.ts';
 import { unfounded } from './checks/reads-and-results.ts';
+import { endOfRollout, startRollout } from './plays/start-rollout.ts';
 import { createClock } from './clock.ts';
 import { eventsOf } from './stack/inspect.ts';
 import { inVirtualTime, type VirtualStack } from './stack/stack.ts';
@@ -111,7 +115,7 @@ test('S6: a history with more events, and more signals than its reads explain, i
     operation.history = [...history, ...Array.from({ length: 1_000 }, () => history.at(-1)!)];
     assert.match(
       overlong(stack.world).join('\n'),
-      /^S6: deploy-site:\S+ has \d+ events for \d+ reads and \d+ signals$/m,
+      /^S6: deploy-site:\S+ has \d+ events for \d+ reads, 1 requests and \d+ signals$/m,
     );
     operation.history = Array.from({ length: 60_000 }, () => history[1]!);
     operation.signals = 10_001;
@@ -161,9 +165,9 @@ test('S11: a wrong count of requests, and a reason that the history does not sho
     const reported = await result(run);
     const operation = world.server.find(deploySiteId(siteId))!;
     const deployment = reported.deployments[0]!;
-    const endAs = (type: string, trigger = deployment.trigger) => {
+    const endAs = (type: string, trigger = deployment.trigger, message = '') => {
       const details = { payloads: [payloads.toPayload({ ...deployment, trigger })] };
-      operation.outcome = { failure: { applicationFailureInfo: { type, details } } };
+      operation.outcome = { failure: { message, applicationFailureInfo: { type, details } } };
       return unreasonable({ world, played: { runs: [] } }).join('\n');
     };
     assert.deepEqual(unreasonable({ world, played: { runs: [] } }), []);
@@ -176,6 +180,8 @@ test('S11: a wrong count of requests, and a reason that the history does not sho
     const post = eventsOf(operation, 'activityClosed').find(({ type }) => type === 'triggerDeployment')!;
     post.outcome = { failure: { applicationFailureInfo: { type: 'NotSent' } } };
     assert.match(endAs('Refused'), /^S11: \S+ sends nothing more, although it had the time$/);
+    const counted = endAs('OutcomeUnknown', deployment.trigger, 'the deployment: 10 reads in a row failed');
+    assert.match(counted, /^S11: \S+ counts reads as failed that had not failed$/);
     operation.outcome = { result: payloads.toPayload(deployment) };
     const late = { ...reported, deployments: [{ ...deployment, error: { type: 'TooLate' as const, message: '' } }] };
     const { workflowId, runId, startedMs, closedMs } = run;
@@ -204,6 +210,43 @@ test('S10: a request during a pause, and more requests than the share of the wor
   await clock.run(90_000, () => false);
   assert.deepEqual(found.slice(1), ['S10: 7 requests left, and 6 were allowed']);
 });
+
+test('S12: a server that is started too soon, or left out, and a result that the runs do not show, are findings', () =>
+  inVirtualTime(async (stack) => {
+    const { world, sandbox } = stack;
+    const [first, ...rest] = servers(3);
+    sandbox.script({ site: first.siteIds[0]! }, { durationMs: 30_000, ends: 'failed' });
+    const rollout = startRollout(world.server, {
+      ...{ name: 'steady', fleet: 'shop', key: 'k1', maxAtOnce: 1, maxFailures: 1, onFailures: 'stop' },
+      waves: [
+        { name: 'canary', targets: [first] },
+        { name: 'rest', targets: rest },
+      ],
+    });
+    const result = await endOfRollout(stack, rollout);
+    assert.deepEqual(unruly(world), []);
+    const found = (more: Partial<RolloutResult>) => {
+      const details = { payloads: [payloads.toPayload({ ...result, ...more })] };
+      rollout.outcome = { failure: { applicationFailureInfo: { type: 'DeploymentFailed', details } } };
+      return unruly(world).join('\n');
+    };
+    const [canary, second, third] = result.targets;
+    const halt = { action: 'stop' as const, by: 'maxFailures', reason: '', at: canary!.endedAt! };
+    assert.match(found({ outcome: 'completed' }), /^S12: ended completed, and completed all servers: false$/m);
+    assert.match(found({ targets: [canary!, { ...second!, startedAt: null }] }), /^S12: \S+ was left out$/m);
+    assert.match(
+      found({ targets: [canary!, { ...second!, outcome: 'failed' }] }),
+      /is not reported as its run ended$/m,
+    );
+    assert.match(found({ decisions: [halt] }), /^S12: halted at \S+ after too few failures$/m);
+    const failed = { ...second!, outcome: 'failed' as const };
+    assert.match(found({ targets: [canary!, failed, third!] }), /^S12: \S+ was started after too many failures$/m);
+    const runs = world.server.runs.filter(({ parent }) => parent?.runId === rollout.runId);
+    for (const run of runs) run.startedMs = runs[0]!.startedMs;
+    const early = found({});
+    assert.match(early, /^S12: backup-then-deploy:\S+ was started as number 3 at once$/m);
+    assert.match(early, /^S12: backup-then-deploy:\S+ was started before its wave$/m);
+  })());
 
 test('code that asks for more and more without waiting ends the play', async () => {
   let standsStill = false;

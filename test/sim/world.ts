@@ -196,7 +196,7 @@ export function createWorld(sandboxes: Sandboxes, tape: Tape, options: WorldOpti
   function downService(forMs: number): void {
     service.isUp = false;
     outages.push({ fromMs: clock.nowMs, toMs: clock.nowMs + forMs });
-    clock.after(forMs, () => (service.isUp = true));
+    clock.after(forMs, () => (service.isUp = outages.every(({ toMs }) => toMs <= clock.nowMs)));
   }
 
   function offerWorkflow(run: Run, only: string | null): void {

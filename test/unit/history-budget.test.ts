@@ -4,10 +4,12 @@ import { HISTORY_BUDGET } from '../../src/contract/history-budget.ts';
 import { MAX_WAITERS } from '../../src/workflows/rules/wait-queue.ts';
 
 const { maxEvents, eventsPerRead, maxTries, maxHintedReads, maxParkedReads, signalsUntilEvents } = HISTORY_BUDGET;
+const { eventsPerRequest, maxUnsentRequests } = HISTORY_BUDGET;
 
-test('reads and signals together stay within the history that Temporal allows', () => {
+test('reads, unsent requests and signals together stay within the history that Temporal allows', () => {
   const spare = 3_000;
-  assert.ok((maxTries + maxHintedReads + maxParkedReads) * eventsPerRead + signalsUntilEvents + spare <= maxEvents);
+  const reads = (maxTries + maxHintedReads + maxParkedReads) * eventsPerRead;
+  assert.ok(reads + maxUnsentRequests * eventsPerRequest + signalsUntilEvents + spare <= maxEvents);
 });
 
 test('a full lock queue fits into the signals that a holder accepts', () => {

@@ -61,13 +61,30 @@ test('a trigger answered 401 or 403 is sent once more at once, and a second refu
 
 test('only time ends triggers that no worker takes, and the message names the last failure before', () => {
   let counts = countTrigger(NO_TRIGGERS, withoutEffect(), 0);
-  for (let nowMs = 1_000; nowMs < BUDGET.resendMs; nowMs += 4_000) {
+  for (let nowMs = 1_000; nowMs < BUDGET.resendMs - BUDGET.intervalMs; nowMs += 4_000) {
     counts = countTrigger(counts, notTaken, nowMs);
-    assert.deepEqual(afterTrigger(notTaken, counts, BUDGET, nowMs), { kind: 'send', atMs: nowMs + 1_000 });
+    assert.equal(afterTrigger(notTaken, counts, BUDGET, nowMs).kind, 'send');
   }
   const step = afterTrigger(notTaken, counts, BUDGET, BUDGET.resendMs);
   assert.ok(step.kind === 'end' && step.outcome === 'not_started');
   assert.equal(step.message, 'no worker took it; before: turned away');
+});
+
+test('the pause before a request that stays unsent doubles up to the interval, and lasts as long as the service asks', () => {
+  const pausesMs = (unsent: TriggerResult<never> & { kind: 'not_taken' | 'held_back' }, resendMs: number) => {
+    let counts = NO_TRIGGERS;
+    return Array.from({ length: 6 }, () => {
+      counts = countTrigger(counts, unsent, 0);
+      const step = afterTrigger(unsent, counts, { ...BUDGET, resendMs }, 0);
+      return step.kind === 'send' ? step.atMs / 1_000 : step;
+    });
+  };
+  assert.deepEqual(pausesMs(notTaken, 300_000), [1, 2, 4, 8, 10, 10]);
+  assert.deepEqual(pausesMs(notTaken, 3_600_000), [1, 2, 4, 8, 16, 24]);
+  assert.deepEqual(
+    pausesMs({ kind: 'held_back', message: 'paused', retryAfterMs: 7_000 }, 300_000),
+    [7, 7, 7, 8, 10, 10],
+  );
 });
 
 test('after a refusal, a worker that would be accepted is awaited for two minutes', () => {
@@ -138,13 +155,13 @@ test('after an ambiguous trigger, the next one waits for its Retry-After and is 
 });
 
 test('a trigger that its worker held back is sent when it may be, however often, within the budget', () => {
-  const held = { kind: 'held_back', message: 'not sent', retryAfterMs: 7_000 } as const;
+  const held = { kind: 'held_back', message: 'not sent', retryAfterMs: 17_000 } as const;
   let counts = NO_TRIGGERS;
   for (let n = 0; n <= 2 * MAX_NO_EFFECT; n += 1) counts = countTrigger(counts, held, 0);
   assert.equal(counts.noEffect, 0);
-  assert.deepEqual(afterTrigger(held, counts, BUDGET, 0), { kind: 'send', atMs: 7_000 });
+  assert.deepEqual(afterTrigger(held, counts, BUDGET, 0), { kind: 'send', atMs: 17_000 });
   const late = afterTrigger(held, counts, BUDGET, BUDGET.resendMs);
   assert.deepEqual(late, { kind: 'end', outcome: 'not_started', type: 'Refused', message: 'not sent' });
   const doubt = countTrigger(counts, ambiguous, 0);
-  assert.deepEqual(afterTrigger(held, doubt, BUDGET, 0), { kind: 'reconcile', notBeforeMs: 7_000 });
+  assert.deepEqual(afterTrigger(held, doubt, BUDGET, 0), { kind: 'reconcile', notBeforeMs: 17_000 });
 });

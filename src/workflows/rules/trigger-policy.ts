@@ -3,6 +3,7 @@
  * an ambiguous one, no result may claim that nothing was started. Pure: times are milliseconds since 1970.
  */
 import { MAYBE_RESTORED } from '../../contract/wording/restored.ts';
+import { HISTORY_BUDGET } from '../../contract/history-budget.ts';
 import { durationText } from '../../contract/wording/duration.ts';
 import type { ErrorType, Outcome } from '../../contract/names.ts';
 import { TIMING } from '../../contract/timing.ts';
@@ -31,6 +32,7 @@ export interface TriggerCounts {
   conflicts: number;
   ambiguous: number;
   unauthorized: number;
+  unsent: number;
   /** Why the last one that a worker took was not accepted. */
   reason: string | null;
   /** When the first POST ended. The budget for sending again starts there. */
@@ -42,6 +44,7 @@ export const NO_TRIGGERS: TriggerCounts = {
   conflicts: 0,
   ambiguous: 0,
   unauthorized: 0,
+  unsent: 0,
   reason: null,
   firstMs: null,
 };
@@ -79,6 +82,7 @@ export function countTrigger(counts: TriggerCounts, result: TriggerResult<unknow
     conflicts: counts.conflicts + (result.kind === 'conflict' ? 1 : 0),
     ambiguous: counts.ambiguous + (result.kind === 'ambiguous' ? 1 : 0),
     unauthorized: counts.unauthorized + (result.kind === 'unauthorized' ? 1 : 0),
+    unsent: counts.unsent + (isUnsent(result) ? 1 : 0),
     reason: 'message' in result && !isUnsent(result) ? result.message : counts.reason,
     firstMs: counts.firstMs ?? nowMs,
   };
@@ -116,22 +120,27 @@ export function afterTrigger(
   return spent ? nothingStarted(counts, 'Refused', result.message) : { kind: 'send', atMs };
 }
 
+type Unfit = TriggerResult<never> & { kind: 'not_taken' | 'held_back' | 'unauthorized' };
+
 /** The request was never judged: only time ends this, or a second worker that is refused. */
-function afterUnfitWorker(
-  result: TriggerResult<never> & { kind: 'not_taken' | 'held_back' | 'unauthorized' },
-  counts: TriggerCounts,
-  { resendMs }: TriggerBudget,
-  nowMs: number,
-): TriggerStep {
+function afterUnfitWorker(result: Unfit, counts: TriggerCounts, budget: TriggerBudget, nowMs: number): TriggerStep {
+  const { resendMs } = budget;
   const { kind, message } = result;
   if (kind === 'unauthorized' && counts.unauthorized > 1) return nothingStarted(counts, 'Refused', message);
-  const pauseMs = kind === 'held_back' ? result.retryAfterMs : null;
-  const atMs = nowMs + (pauseMs ?? (kind === 'unauthorized' ? 0 : TIMING.post.notTakenPauseMs));
+  const atMs = nowMs + pauseMs(result, counts, budget);
   const patienceMs = counts.unauthorized > 0 ? Math.min(resendMs, TIMING.poll.unauthorizedPatienceMs) : resendMs;
   if (atMs > (counts.firstMs ?? nowMs) + patienceMs) {
     return nothingStarted(counts, 'Refused', counts.reason === null ? message : `${message}; before: ${counts.reason}`);
   }
   return counts.ambiguous > 0 ? { kind: 'reconcile', notBeforeMs: atMs } : { kind: 'send', atMs };
+}
+
+/** Doubles while the request stays unsent: each attempt costs events, and a service may be down for hours. */
+function pauseMs(result: Unfit, { unsent }: TriggerCounts, { intervalMs, resendMs }: TriggerBudget): number {
+  if (result.kind === 'unauthorized') return 0;
+  const longestMs = Math.max(intervalMs, resendMs / HISTORY_BUDGET.maxUnsentRequests);
+  const ownMs = Math.min(longestMs, TIMING.post.firstPauseMs * 2 ** (unsent - 1));
+  return result.kind === 'held_back' ? Math.max(result.retryAfterMs ?? 0, ownMs) : ownMs;
 }
 
 function nothingStarted(counts: TriggerCounts, type: ErrorType, message: string): TriggerStep {

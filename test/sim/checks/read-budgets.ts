@@ -3,6 +3,7 @@
  * S6: its history stays in its budget. Pure.
  */
 import { HISTORY_BUDGET } from '../../../src/contract/history-budget.ts';
+import { isPost } from '../../support/post-activities.ts';
 import { startInput } from '../stack/inspect.ts';
 import { isOperation, type Run } from '../temporal/types.ts';
 import type { World } from '../world.ts';
@@ -12,7 +13,7 @@ const HINT_GAP_MS = 1_000;
 /** By Temporal, of one execution. */
 const SIGNAL_LIMIT = 10_000;
 const EVENTS_PER_SIGNAL = 4;
-/** Events of an operation besides its reads and signals: its requests, its release, and tasks that were lost. */
+/** Events of an operation besides its reads and signals: its release, and tasks that were lost. */
 const OTHER_EVENTS = 200;
 
 export function overBudget({ server: { runs } }: Pick<World, 'server'>): string[] {
@@ -61,9 +62,13 @@ export function overlong({ server: { runs } }: Pick<World, 'server'>): string[] 
     if (signals > SIGNAL_LIMIT) found.push(`S6: ${workflowId} was sent ${signals} signals`);
     if (!isOperation(run)) return found;
     const reads = recordedReads(run).filter(({ isSecond }) => !isSecond).length;
-    const budget = HISTORY_BUDGET.eventsPerRead * reads + EVENTS_PER_SIGNAL * signals + OTHER_EVENTS;
-    if (history.length > budget)
-      found.push(`S6: ${workflowId} has ${history.length} events for ${reads} reads and ${signals} signals`);
+    const requests = history.filter((it) => it.kind === 'activityClosed' && isPost({ name: it.type })).length;
+    const { eventsPerRead, eventsPerRequest } = HISTORY_BUDGET;
+    const budget = eventsPerRead * reads + eventsPerRequest * requests + EVENTS_PER_SIGNAL * signals + OTHER_EVENTS;
+    if (history.length > budget) {
+      const counts = `${reads} reads, ${requests} requests and ${signals} signals`;
+      found.push(`S6: ${workflowId} has ${history.length} events for ${counts}`);
+    }
     return found;
   });
 }

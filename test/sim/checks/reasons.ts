@@ -3,7 +3,7 @@
  * docs/explanation/verdicts.md, without the rules that the workflows use. Pure.
  */
 import { defaultPayloadConverter as payloads } from '@temporalio/common';
-import type { TriggerFailureDetails } from '../../../src/contract/activities.ts';
+import type { ReadFailure, TriggerFailureDetails } from '../../../src/contract/activities.ts';
 import type { DeploySiteInput } from '../../../src/contract/operation.ts';
 import type { BackupResult, DeploymentResult } from '../../../src/contract/run.ts';
 import type { HistoryEvent, Outcome } from '../core/events.ts';
@@ -19,7 +19,8 @@ import { recordedReads } from './recorded-reads.ts';
 
 const MAX_NO_EFFECT = 5;
 const UNAUTHORIZED_PATIENCE_MS = 120_000;
-const NOT_TAKEN_PAUSE_MS = 1_000;
+const FIRST_PAUSE_MS = 1_000;
+const MOST_UNSENT = 150;
 const SCHEDULE_TO_START = 2;
 
 type Kind = 'in doubt' | 'no effect' | 'conflict' | 'not taken' | 'held back' | 'unauthorized' | 'other';
@@ -78,15 +79,18 @@ function attemptProblems({ trigger: { attempts } }: BackupResult | DeploymentRes
 
 function reasonProblems(run: Run, closedMs: number, posts: readonly Post[]): string[] {
   const input = startInput<Input>(run);
-  switch (errorTypeOf(run.outcome)) {
+  switch (failureOf(run.outcome)?.applicationFailureInfo?.type) {
     case 'TooLate':
       return isPast(input, closedMs) ? [] : ['ended TooLate before its deadline'];
     case 'Busy':
       return wasBusy(run, posts) ? [] : ['ended Busy, and nothing else was in progress'];
     case 'OutcomeUnknown':
-      return wasToPark(run, input, posts)
-        ? ['gives up on a service that is down, although it had an outage budget']
-        : [];
+      return [
+        ...(wasToPark(run, input, posts)
+          ? ['gives up on a service that is down, although it had an outage budget']
+          : []),
+        ...(countsOtherReads(run) ? ['counts reads as failed that had not failed'] : []),
+      ];
     case 'Refused':
       return givesUpEarly(run, input, closedMs, posts) ? ['sends nothing more, although it had the time'] : [];
     default:
@@ -113,6 +117,8 @@ function givesUpEarly(run: Run, { intervalMs, tries }: Input, closedMs: number, 
   const isOver = (budgetMs: number, pauseMs: number) => closedMs + pauseMs > first.closedMs + budgetMs;
   const resendMs = tries * intervalMs;
   const patienceMs = count('unauthorized') > 0 ? Math.min(resendMs, UNAUTHORIZED_PATIENCE_MS) : resendMs;
+  const longestMs = Math.max(intervalMs, resendMs / MOST_UNSENT);
+  const ownMs = FIRST_PAUSE_MS * 2 ** (count('not taken') + count('held back') - 1);
   switch (last.kind) {
     case 'no effect':
       return count('no effect') < MAX_NO_EFFECT && !isOver(resendMs, last.retryAfterMs ?? intervalMs);
@@ -120,7 +126,7 @@ function givesUpEarly(run: Run, { intervalMs, tries }: Input, closedMs: number, 
       return count('unauthorized') < 2 && !isOver(patienceMs, 0);
     case 'not taken':
     case 'held back':
-      return !isOver(patienceMs, last.retryAfterMs ?? NOT_TAKEN_PAUSE_MS);
+      return !isOver(patienceMs, Math.max(last.retryAfterMs ?? 0, Math.min(longestMs, ownMs)));
     default:
       return false;
   }
@@ -135,6 +141,18 @@ function wasToPark(run: Run, { outageBudgetMs }: Input, posts: readonly Post[]):
   const isDown = ['network', 'timeout', 'held_back'].includes(last.kind) || (last.httpStatus ?? 0) >= 500;
   return isDown && (last.retryAfterMs ?? 0) < outageBudgetMs;
 }
+
+/** A read that a rate limit delays has not failed. Neither has one that another worker makes again. */
+function countsOtherReads(run: Run): boolean {
+  const [, counted] = /: (\d+) reads in a row failed/.exec(failureOf(run.outcome)?.message ?? '') ?? [];
+  const answers = recordedReads(run).map(({ answer }) => answer);
+  const since = answers.slice(answers.findLastIndex((answer) => answer?.ok === true) + 1);
+  const failed = since.filter((answer) => answer === null || (!answer.ok && !isHeldBack(answer)));
+  return counted !== undefined && failed.length < Number(counted);
+}
+
+const isHeldBack = ({ kind, httpStatus, retryAfterMs }: ReadFailure): boolean =>
+  kind === 'held_back' || httpStatus === 429 || (httpStatus === 503 && retryAfterMs !== null);
 
 /** Besides 5xx, the statuses that ask to come back later. */
 const LATER = [408, 425, 429];
@@ -152,10 +170,8 @@ function parksWhileAnswered(run: Run, posts: readonly Post[]): boolean {
   });
 }
 
-const errorTypeOf = (outcome: Run['outcome']): string | null =>
-  outcome !== null && outcome !== 'terminated' && 'failure' in outcome
-    ? (outcome.failure.applicationFailureInfo?.type ?? null)
-    : null;
+const failureOf = (outcome: Run['outcome']) =>
+  outcome !== null && outcome !== 'terminated' && 'failure' in outcome ? outcome.failure : null;
 
 function postIn(event: HistoryEvent): Post[] {
   if (event.kind !== 'activityClosed' || !isPost({ name: event.type })) return [];

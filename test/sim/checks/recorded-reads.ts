@@ -27,15 +27,15 @@ export function recordedReads({ history }: Pick<Run, 'history'>): RecordedRead[]
   const reads: RecordedRead[] = [];
   for (const event of history) {
     if (!isRead(event)) continue;
-    const before = reads.at(-1);
-    const isSecond = before !== undefined && mayNeedSecond(before);
     if (event.kind === 'localActivity') {
       const began = { fromMs: taskStartedMs(history, event.taskId), toMs: event.completedMs };
-      reads.push({ ...read(event, event.summary, event.outcome), began, isSecond });
+      reads.push({ ...read(event, event.summary, event.outcome), began, isSecond: false });
     } else if (event.kind === 'activityClosed') {
       const scheduled = history[event.scheduledId - 1]!;
       if (scheduled.kind !== 'activityScheduled') continue;
       const began = { fromMs: taskStartedMs(history, scheduled.taskId), toMs: scheduled.atMs };
+      const before = reads.at(-1);
+      const isSecond = before !== undefined && !before.isSecond && mayNeedSecond(before);
       reads.push({ ...read(event, scheduled.summary, event.outcome), began, isSecond });
     }
   }
@@ -56,8 +56,12 @@ function read({ id }: HistoryEvent, summary: Payload | null, outcome: Outcome) {
   return { id, stage, attempt, isHinted: text.includes('hinted read'), answer };
 }
 
+/** Of a task that was kept alive, when the first one began: it has no commands until the last one. */
 function taskStartedMs(history: HistoryEvent[], taskId: number): number {
   const completed = history[taskId - 1];
   if (completed?.kind !== 'taskCompleted') throw new Error('a command has a task');
+  const before = history.findLast(({ kind, id }) => kind === 'taskCompleted' && id < taskId);
+  const hasCommands = history.some((it) => 'taskId' in it && it.taskId === before?.id);
+  if (before !== undefined && !hasCommands) return taskStartedMs(history, before.id);
   return history[completed.startedId - 1]!.atMs;
 }

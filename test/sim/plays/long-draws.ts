@@ -1,4 +1,4 @@
-/** Limits of runs that the chaos model does not draw, because they are minutes long. */
+/** What the chaos model does not draw, because it takes minutes: limits of runs, and faults that last. */
 import { definedFields } from '../../../src/contract/plain-object.ts';
 import type { RunInput } from '../../../src/contract/run.ts';
 import type { Scenario } from '../../model/scenario.ts';
@@ -8,8 +8,10 @@ const MINUTE = 60_000;
 /** Zero on the tape is no limit. Half of the runs get an outage budget, and three in eight a limit for deployments. */
 const OUTAGE_BUDGETS_MS = [undefined, undefined, MINUTE, 10 * MINUTE];
 const START_DEPLOYS_WITHIN_MS = [...Array<undefined>(5), MINUTE / 12, MINUTE, 10 * MINUTE];
+/** How many times as often a read fails. */
+const READ_FAULTS = [1, 1, 1, 8];
 
-export function limited(scenario: Scenario, tape: Tape): Scenario {
+export function withLongDraws(scenario: Scenario, tape: Tape): Scenario {
   const oneOf = <T>(what: string, values: readonly T[]): T => values[tape.choose(what, values.length)] as T;
   const limitsOf = ({ deploy }: RunInput) =>
     definedFields({
@@ -19,5 +21,9 @@ export function limited(scenario: Scenario, tape: Tape): Scenario {
   return {
     ...scenario,
     runs: scenario.runs.map((run) => ({ ...run, input: { ...run.input, ...limitsOf(run.input) } })),
+    faults: scenario.faults.map((fault) => {
+      const isOfRead = fault.route === 'latest' || fault.route === 'backup';
+      return isOfRead ? { ...fault, times: (fault.times ?? 1) * oneOf('read faults', READ_FAULTS) } : fault;
+    }),
   };
 }

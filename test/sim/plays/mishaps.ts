@@ -17,7 +17,10 @@ export function drawMishaps(world: World, tape: Tape, scale: number, started: Re
   };
   const unlessCalm = (what: string, act: () => void) => sometimes(what, () => world.faults && act());
   unlessCalm('server down', () => world.downServer(1_000 + tape.choose('server', 30) * 1_000));
-  unlessCalm('service down', () => world.downService(1_000 + tape.choose('service', 30) * 1_000));
+  const downService = () => world.faults && world.downService((1_000 + tape.choose('service', 30) * 1_000) * scale);
+  sometimes('service down', downService);
+  if (tape.choose('service down after a request', 3) === 2)
+    onRequest(world, tape.choose('request', 3), () => clock.after(tape.choose('soon', 10) * 100, downService));
   unlessCalm('workers restart', () => world.restartWorkers(500 + tape.choose('down', 8) * 1_000));
 
   /** One of those that are open then. Temporal has to be there for it. */
@@ -56,4 +59,16 @@ export function drawMishaps(world: World, tape: Tape, scale: number, started: Re
         if (closedMs === null) server.signal({ workflowId }, SIGNALS.hint, [HINT]);
     clock.after(HINT_PAUSE_MS, () => hintAll(times - 1));
   }
+}
+
+/** Acts when the service has begun what was requested of it, after so many requests that it has begun before. */
+function onRequest({ service: { state } }: World, skip: number, act: () => void): void {
+  const note = state.note.bind(state);
+  let left = skip;
+  state.note = (entry) => {
+    note(entry);
+    if (entry.began === null || entry.by === 'outside') return;
+    if (left === 0) act();
+    left -= 1;
+  };
 }

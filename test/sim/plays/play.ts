@@ -10,7 +10,7 @@ import type { Played } from '../../model/record.ts';
 import { scenario, type Act, type Scenario } from '../../model/scenario.ts';
 import { targetNamed } from '../../model/targets.ts';
 import type { Sandboxes } from '../core/sdk.ts';
-import { limited } from './limits.ts';
+import { withLongDraws } from './long-draws.ts';
 import { drawMishaps } from './mishaps.ts';
 import { record, type Started } from './record.ts';
 import { lengthened, SCALES } from './scales.ts';
@@ -36,7 +36,7 @@ export const scenarioOf = (seed: number): Scenario => fc.sample(scenario(EVERYTH
 
 export async function play(sandboxes: Sandboxes, drawn: Scenario, tape: Tape, caches: Caches = 'drawn'): Promise<Play> {
   const scale = SCALES[tape.choose('scale', SCALES.length)]!;
-  const scaled = limited(lengthened(drawn, scale), tape);
+  const scaled = withLongDraws(lengthened(drawn, scale), tape);
   const isFaulty = (what: string) => tape.choose(what, 2) === 1;
   const [workers, cacheSize] = [1 + tape.choose('workers', 3), [1_000, 3][tape.choose('cache', 2)]!];
   const world = createWorld(sandboxes, tape, {

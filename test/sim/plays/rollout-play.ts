@@ -2,6 +2,7 @@
 import { defaultPayloadConverter as payloads } from '@temporalio/common';
 import { HOLD_SIGNAL } from '../../../src/contract/names.ts';
 import type { RolloutInput } from '../../../src/contract/rollout.ts';
+import { unruly } from '../checks/rollouts.ts';
 import type { Sandboxes } from '../core/sdk.ts';
 import { searchAttribute } from '../stack/inspect.ts';
 import type { Caches } from './play.ts';
@@ -16,20 +17,18 @@ export interface RolloutPlay {
   findings: string[];
 }
 
-const AT_ONCE = 2;
 const LIMIT_MS = 24 * 3_600_000;
 const USER_LOOKS_MS = 60_000;
 const OPERATOR = { by: 'operator', reason: 'looked at it' };
 
 const target = (index: number) => ({ serverId: `s${index}`, siteIds: [`a${index}`] });
-const INPUT: RolloutInput = {
-  ...{ name: 'steady', fleet: 'shop', key: 'k1', maxAtOnce: AT_ONCE, maxFailures: 0, onFailures: 'pause' },
-  waves: [
-    { name: 'canary', targets: [1, 2].map(target) },
-    { name: 'rest', targets: [3, 4, 5].map(target) },
-  ],
-};
-const SERVERS = INPUT.waves.flatMap(({ targets }) => targets.map(({ serverId }) => serverId));
+const WAVES: RolloutInput['waves'] = [
+  { name: 'canary', targets: [1, 2].map(target) },
+  { name: 'rest', targets: [3, 4, 5].map(target) },
+];
+const SERVERS = WAVES.flatMap(({ targets }) => targets.map(({ serverId }) => serverId));
+const AT_ONCE = [2, 1, 3];
+const ON_FAILURES = ['pause', 'stop'] as const;
 
 export async function playRollout(sandboxes: Sandboxes, tape: Tape, caches: Caches): Promise<RolloutPlay> {
   const world = createWorld(sandboxes, tape, {
@@ -42,11 +41,17 @@ export async function playRollout(sandboxes: Sandboxes, tape: Tape, caches: Cach
   for (const siteId of SERVERS.map((_, index) => `a${index + 1}`))
     if (tape.choose('fails', 3) === 2)
       service.state.script({ type: 'site', id: siteId }, [{ durationMs: 30_000, ends: 'failed' }]);
-  const rollout = startRollout(server, INPUT);
+  const rollout = startRollout(server, {
+    ...{ name: 'steady', fleet: 'shop', key: 'k1', waves: WAVES },
+    maxAtOnce: AT_ONCE[tape.choose('at once', AT_ONCE.length)]!,
+    maxFailures: tape.choose('failures', 3),
+    onFailures: ON_FAILURES[tape.choose('on failures', ON_FAILURES.length)]!,
+  });
   drawActs(world, tape, rollout);
   clock.after(600_000, () => world.calm());
   await clock.run(START_MS + LIMIT_MS, () => world.findings.length > 0);
-  return { world, rollout, findings: [...new Set(world.findings), ...broken(world, rollout)] };
+  const open = rollout.closedMs === null ? ['the rollout was open after a day'] : [];
+  return { world, rollout, findings: [...new Set(world.findings), ...open, ...unruly(world)] };
 }
 
 function drawActs(world: World, tape: Tape, rollout: Run): void {
@@ -84,29 +89,4 @@ function drawActs(world: World, tape: Tape, rollout: Run): void {
     if (world.calmMs !== null && searchAttribute(rollout, 'BelayPhase') === 'paused') decide('resume');
     clock.after(USER_LOOKS_MS, look);
   });
-}
-
-/** What no rollout may do. */
-function broken({ server }: World, rollout: Run): string[] {
-  const runs = server.runs.filter(
-    ({ parent, type }) => parent?.runId === rollout.runId && type !== 'sendNotifications',
-  );
-  const isOpenAt = (ms: number) => (it: Run) => it.startedMs <= ms && (it.closedMs ?? Infinity) > ms;
-  const [canary] = INPUT.waves;
-  const isCanary = ({ workflowId }: Run) =>
-    canary!.targets.some(({ serverId }) => workflowId.startsWith(`backup-then-deploy:${serverId}:`));
-  return [
-    ...(rollout.closedMs === null ? ['the rollout was open after a day'] : []),
-    ...(rollout.updates.length > 0 ? ['an update was not answered'] : []),
-    ...runs.flatMap((run) => {
-      const { workflowId, startedMs } = run;
-      const atOnce = runs.filter(isOpenAt(startedMs)).length;
-      const early = !isCanary(run) && runs.some((it) => isCanary(it) && isOpenAt(startedMs)(it));
-      return [
-        ...(atOnce > AT_ONCE ? [`${workflowId} was started as number ${atOnce} at once`] : []),
-        ...(early ? [`${workflowId} was started before the wave before it had ended`] : []),
-        ...(runs.some((it) => it !== run && it.workflowId === workflowId) ? [`${workflowId} was started twice`] : []),
-      ];
-    }),
-  ];
 }

@@ -97,7 +97,9 @@ function isLate(firing: Run): boolean {
 function firingProblems(firing: Run, runs: readonly Run[]): string[] {
   const { workflowId, outcome, closedMs } = firing;
   if (closedMs === null || outcome === null || outcome === 'terminated') return [`${workflowId} did not end`];
-  const isSkipped = 'failure' in outcome && outcome.failure.applicationFailureInfo?.type === 'NoWorker';
+  const startedNone = [...eventsOf(firing, 'childStarted'), ...eventsOf(firing, 'childRefused')].length === 0;
+  // A run that no worker begins in time ends as NoWorker, too, and its firing ends as it does.
+  const isSkipped = startedNone && 'failure' in outcome && outcome.failure.applicationFailureInfo?.type === 'NoWorker';
   if (isSkipped !== isLate(firing)) return [`${workflowId} was ${isSkipped ? '' : 'not '}skipped`];
   if (isSkipped) return [];
   const result = resultOf<ScheduledResult>(outcome);
