@@ -1,13 +1,11 @@
 /** The rules of Belay, each broken on purpose in one place, and the draws that show the consequences. */
 import { change, type Mutant } from '../mutants/mutant.ts';
-import type { Mix } from './mix.ts';
+import { DOUBTFUL, type Mix } from './mix.ts';
 
 /** A mutant that the judge of random scenarios notices. */
 export interface ModelMutant extends Mutant {
   mix: Partial<Mix>;
 }
-
-const AMBIGUOUS: Partial<Mix> = { triggerFault: 95, readFault: 5, cancel: 0, never: 0, push: 0, earlyPush: 0 };
 
 export const MUTANTS: ModelMutant[] = [
   {
@@ -24,7 +22,7 @@ export const MUTANTS: ModelMutant[] = [
         "const found = 'send again' as Awaited<ReturnType<typeof reconcile>>;",
       ),
     ],
-    mix: AMBIGUOUS,
+    mix: DOUBTFUL,
   },
   {
     rule: 'every run has its own lock',
@@ -58,7 +56,7 @@ export const MUTANTS: ModelMutant[] = [
   {
     rule: 'a 5xx counts as without effect',
     changes: [change('activities/http/failures.ts', 'if (status === 429 ||', 'if (status >= 500 || status === 429 ||')],
-    mix: AMBIGUOUS,
+    mix: DOUBTFUL,
   },
   {
     rule: 'a failed read counts as a failed status',
@@ -99,7 +97,7 @@ export const MUTANTS: ModelMutant[] = [
         'const tries = 1; void endsMs;',
       ),
     ],
-    mix: AMBIGUOUS,
+    mix: DOUBTFUL,
   },
   {
     rule: "another user's deployment in progress is not waited for",
