@@ -151,6 +151,12 @@ export const TIMING = {
     storeReadyMs: 2 * SECOND,
     storeEventMs: 5 * SECOND,
   },
+  progress: {
+    /** From the time a read is due until its answer is in the history. */
+    readMs: 500,
+    /** A workflow task that waits for longer has no worker. */
+    silentMs: 8 * SECOND,
+  },
   cli: {
     /** A run that no worker has begun after this time is worth a message. */
     beginsWithinMs: 15 * SECOND,

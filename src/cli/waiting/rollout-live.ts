@@ -1,6 +1,6 @@
 /** Shows a rollout while a command waits for it: a line per finished server, and live lines for the running ones. */
 import type { RolloutResult, TargetResult } from '../../contract/rollout.ts';
-import type { Belay, Rollout, RolloutStatus } from '../../starter.ts';
+import type { Belay, Rollout, RolloutStatus, Run } from '../../starter.ts';
 import { isRunning } from '../../contract/results/tally.ts';
 import { countsText } from '../../contract/wording/tally-text.ts';
 import { createLiveLines } from '../../process/live-lines.ts';
@@ -10,7 +10,7 @@ import { targetLine } from '../output/rollout-text.ts';
 import { TIMING } from '../../contract/timing.ts';
 import { printTo } from '../../process/print.ts';
 
-/** How many running servers are queried for their progress. */
+/** How many running servers have a line. */
 const MAX_ASKED = 20;
 
 /** Shows it on stderr until stopped. */
@@ -21,6 +21,13 @@ export function followRollout(
 ): { stop(result: RolloutResult): void } {
   const terminal = stream.isTTY ? createLiveLines(stream) : null;
   const printed = new Set<string>();
+  const runs = new Map<string, Run>();
+  /** Each keeps what it knows until it can change. */
+  const runOf = (workflowId: string): Run => {
+    const run = runs.get(workflowId) ?? belay.get(workflowId);
+    runs.set(workflowId, run);
+    return run;
+  };
   let phase: string | null = null;
   let stopped = false;
   let timer: NodeJS.Timeout | undefined;
@@ -28,7 +35,7 @@ export function followRollout(
   async function update(): Promise<void> {
     // A failed status request does not end the wait.
     const status = await rollout.status().catch(() => null);
-    const lines = status === null || terminal === null ? [] : await runningLines(belay, status.result);
+    const lines = status === null || terminal === null ? [] : await runningLines(runOf, status.result);
     if (stopped) return;
     if (status !== null) show(status, lines);
     timer = setTimeout(() => void update(), terminal === null ? TIMING.cli.logPeriodMs : TIMING.cli.terminalPeriodMs);
@@ -70,22 +77,19 @@ export function headLine({ result, waiting, contact }: RolloutStatus): string {
   return `${result.phase}: ${countsText(result.servers, result.phase)}${why}`;
 }
 
-async function runningLines(belay: Belay, { targets }: RolloutResult): Promise<string[]> {
+type RunOf = (workflowId: string) => Run;
+
+async function runningLines(runOf: RunOf, { targets }: RolloutResult): Promise<string[]> {
   return Promise.all(
     targets
       .filter(isRunning)
       .slice(0, MAX_ASKED)
-      .map((target) => runningLine(belay, target)),
+      .map((target) => runningLine(runOf, target)),
   );
 }
 
-async function runningLine(belay: Belay, target: TargetResult): Promise<string> {
-  const status =
-    target.workflowId === null
-      ? null
-      : await belay
-          .get(target.workflowId)
-          .status()
-          .catch(() => null);
-  return `  ${target.serverId}  ${status === null ? 'starting' : liveLine(status, true)}`;
+async function runningLine(runOf: RunOf, { serverId, workflowId }: TargetResult): Promise<string> {
+  const progress = workflowId === null ? null : runOf(workflowId).progress();
+  const status = await progress?.catch(() => null);
+  return `  ${serverId}  ${status == null ? 'starting' : liveLine(status, true)}`;
 }

@@ -14,7 +14,7 @@ export function followLive(run: Run, stream: NodeJS.WriteStream = process.stderr
 
   async function update(): Promise<void> {
     // A failed status request does not end the wait.
-    const status = await run.status().catch(() => null);
+    const status = await run.progress().catch(() => null);
     if (stopped) return;
     if (status !== null) show(liveLine(status, terminal !== null));
     timer = setTimeout(() => void update(), terminal === null ? TIMING.cli.logPeriodMs : TIMING.cli.terminalPeriodMs);

@@ -7,6 +7,7 @@ import type { Session } from '../connection/session.ts';
 import { awaitResult, soon } from '../connection/await-result.ts';
 import { BelayError } from '../../contract/results/belay-error.ts';
 import { emptyResult } from '../../contract/results/empty-results.ts';
+import { followProgress } from './follow-progress.ts';
 import { failedResult } from './closed-run.ts';
 import { describeRun, knownOf, statusOf, whole, type RunStatus } from './run-status.ts';
 import { TIMING } from '../../contract/timing.ts';
@@ -27,6 +28,11 @@ export interface Run {
   result(options?: WaitOptions): Promise<RunResult>;
   /** The current status. */
   status(): Promise<RunStatus>;
+  /**
+   * The status for a display that follows the run. It comes from Temporal's records, so it asks no worker, except while
+   * the run is queued or parked. Until the next read is due, it is the same.
+   */
+  progress(): Promise<RunStatus>;
   /** Cancels the run. An operation that has begun continues at the service. */
   cancel(): Promise<void>;
 }
@@ -34,10 +40,12 @@ export interface Run {
 export function createRun(session: Session, ids: Pick<Run, 'workflowId' | 'runId' | 'attached'>): Run {
   const { workflowId, runId } = ids;
   const handle = session.client.workflow.getHandle(workflowId, runId ?? undefined);
+  const progress = followProgress(session, handle);
   return {
     ...ids,
     result: (options = {}) => waitForRun(session, { handle, runId }, options.signal),
     status: () => soon(session, `read ${workflowId}`, () => statusOf(session, handle)),
+    progress: () => soon(session, `read ${workflowId}`, () => progress()),
     cancel: () =>
       soon(session, `cancel ${workflowId}`, async () => {
         await describeRun(handle);

@@ -8,10 +8,10 @@ export interface HistoryFacts {
   /** The operations that have closed. */
   parts: (BackupResult | DeploymentResult)[];
   /** The operation that was started last, if it has not closed. */
-  open: { workflowId: string; runId: string } | null;
+  open: { type: string; workflowId: string; runId: string } | null;
 }
 
-type Events = NonNullable<Awaited<ReturnType<WorkflowHandle['fetchHistory']>>['events']>;
+export type Events = NonNullable<Awaited<ReturnType<WorkflowHandle['fetchHistory']>>['events']>;
 
 export async function historyFacts(handle: WorkflowHandle): Promise<HistoryFacts> {
   const { events } = await handle.fetchHistory();
@@ -23,8 +23,11 @@ export async function historyFacts(handle: WorkflowHandle): Promise<HistoryFacts
 function recordEvent(facts: HistoryFacts, event: Events[number]): void {
   const started = event.workflowExecutionStartedEventAttributes;
   if (started) facts.input = decoded<RunInput>(started.input?.payloads);
-  const begun = event.childWorkflowExecutionStartedEventAttributes?.workflowExecution;
-  if (begun) facts.open = { workflowId: begun.workflowId ?? '', runId: begun.runId ?? '' };
+  const begun = event.childWorkflowExecutionStartedEventAttributes;
+  if (begun) {
+    const { workflowId, runId } = begun.workflowExecution ?? {};
+    facts.open = { type: begun.workflowType?.name ?? '', workflowId: workflowId ?? '', runId: runId ?? '' };
+  }
   const closed =
     event.childWorkflowExecutionCompletedEventAttributes ??
     event.childWorkflowExecutionFailedEventAttributes ??

@@ -130,7 +130,7 @@ function withOperation(result: RunResult, { phase, result: part }: OperationProg
   return { ...withPart(result, part), ...(phase === 'parked' ? { phase } : {}) };
 }
 
-function withPart(result: RunResult, part: BackupResult | DeploymentResult): RunResult {
+export function withPart(result: RunResult, part: BackupResult | DeploymentResult): RunResult {
   if ('serverId' in part) return { ...result, backup: part };
   return {
     ...result,

@@ -5,7 +5,7 @@
 import { condition } from '@temporalio/workflow';
 import type { ReadFailure, ReadResult } from '../../contract/activities.ts';
 import type { Waiting } from '../../contract/waiting.ts';
-import { plainText } from '../../contract/wording/safe-text.ts';
+import { readSummary, type ReadName } from '../../contract/wording/read-summary.ts';
 import { conclude, type Conclusion } from '../common/conclusion.ts';
 import { readStatus, type Reader } from './status-reader.ts';
 import {
@@ -79,14 +79,15 @@ async function poll<V>(poller: Poller, options: PollOptions, onReading: OnReadin
     const due = parked === null ? nextPoll(schedule, notBeforeMs) : { atMs: parked.readAtMs, isTry: false };
     const tries = Math.max(options.tries, 1);
     const attempt = Math.min(made + 1, tries);
-    const summary = (name: string) => summaryOf(PREFIX[options.what] + name, poller.lastStatus);
-    const name = due.isTry ? `read ${attempt} of ${tries}` : parked === null ? 'early read' : 'read while parked';
+    const { lastStatus } = poller;
+    const summary = (of: ReadName) => readSummary({ kind: options.what, try: attempt, tries, lastStatus }, of);
+    const name = due.isTry ? 'try' : parked === null ? 'early' : 'parked';
     showWaiting(poller, options.what, { attempt, tries, dueMs: due.atMs });
     const woken = await sleepUntilDue(poller, options, due.atMs, summary(name));
     if (woken === 'cancelled' || woken === 'stopped') return { kind: woken };
     const isTry = woken === 'due' && due.isTry;
 
-    const reading = readStatus(options.reader, summary(woken === 'hint' ? 'hinted read' : name));
+    const reading = readStatus(options.reader, summary(woken === 'hint' ? 'hinted' : name));
     const read = await unlessCancelled(poller, reading);
     if (read === null) return { kind: 'cancelled' };
     const nowMs = Date.now();
@@ -180,18 +181,6 @@ async function sleepUntilDue(
       () => timer.hasFired || cancellation.requested || until?.() === true || (hintMs === null && hints.pending),
     );
   }
-}
-
-const PREFIX: Record<PollOptions['what'], string> = {
-  backup: '',
-  deployment: '',
-  baseline: 'baseline: ',
-  trace: 'trace: ',
-};
-
-/** Temporal rejects a summary over 400 bytes, and the service may send a status of any length. */
-function summaryOf(name: string, lastStatus: string | null): string {
-  return lastStatus === null ? name : `${name}, last: ${plainText(lastStatus, 40)}`;
 }
 
 function showWaiting(

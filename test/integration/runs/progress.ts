@@ -1,0 +1,57 @@
+/** What those who follow a run see of it. */
+import assert from 'node:assert/strict';
+import { before, test } from 'node:test';
+import type { Connection } from '@temporalio/client';
+import { connect } from '../../../src/starter.ts';
+import { eventually } from '../../support/eventually.ts';
+import { sharedStack } from '../../support/shared-stack.ts';
+import { addWorker, fresh, type TestStack } from '../../support/world.ts';
+
+/** So long that after the early reads nothing changes. */
+const RARE = { intervalMs: 600_000, tries: 20 };
+
+let world: TestStack;
+before(async () => {
+  world = await sharedStack({ backup: { durationMs: 500 }, deployment: { durationMs: 500 } });
+});
+
+test('the progress of a run is what the run itself says, and needs no worker', async () => {
+  const [taskQueue, siteId] = [fresh('queue'), fresh('a')];
+  world.sandbox.script({ site: siteId }, { ends: 'never', words: ['building'] });
+  const worker = await addWorker(world, taskQueue, world.sandbox.url);
+  const belay = await connect({ ...world, connection: world.client.connection as Connection, taskQueue });
+  const { workflowId } = await belay.start({ siteIds: [siteId], deploy: RARE });
+  const own = await eventually('the wait for the first try', async () => {
+    const { waiting } = await belay.get(workflowId).status();
+    return waiting?.kind === 'deployment' && Date.parse(waiting.nextReadAt) > Date.now() + 60_000 ? waiting : null;
+  });
+  await worker.stop();
+  const { result, waiting, contact } = await belay.get(workflowId).progress();
+  assert.ok(waiting?.kind === 'deployment');
+  assert.deepEqual([waiting.try, waiting.tries, waiting.lastStatus], [1, 20, 'building']);
+  assert.deepEqual([own.try, own.tries, own.lastStatus], [1, 20, 'building']);
+  assert.ok(waiting.nextReadAt >= own.nextReadAt, `${waiting.nextReadAt}, ${own.nextReadAt}`);
+  assert.deepEqual([result.phase, result.deployments[0]?.siteId, contact], ['deploy', siteId, 'answers']);
+});
+
+test('the progress of a run that waits for a lock names its holder, and that of a run that has ended is its result', async () => {
+  const siteId = fresh('a');
+  world.sandbox.script({ site: siteId }, { ends: 'never' });
+  const pace = { intervalMs: 300, tries: 200 };
+  const [first, second] = [
+    await world.belay.start({ siteIds: [siteId], deploy: pace }),
+    await world.belay.start({ siteIds: [siteId], deploy: pace }),
+  ];
+  const lock = await eventually('a wait for the lock', async () => {
+    const both = await Promise.all([first.progress(), second.progress()]);
+    return both.find(({ waiting }) => waiting?.kind === 'lock')?.waiting;
+  });
+  assert.ok(lock.kind === 'lock' && [first.workflowId, second.workflowId].includes(lock.lockedBy ?? ''));
+  await eventually('a deployment', () => world.sandbox.journal.some(({ began }) => began?.target === siteId));
+  world.sandbox.script({ site: siteId }, { durationMs: 0, ends: 'completed' });
+  world.sandbox.finish({ site: siteId }, 'completed');
+  for (const run of [first, second]) {
+    const result = await run.result();
+    assert.deepEqual(await run.progress(), { result, waiting: null, contact: 'closed' });
+  }
+});
