@@ -34,19 +34,23 @@ export function drawMishaps(world: World, tape: Tape, scale: number, started: Re
     const it = started.get(workflowId);
     return it?.run.runId === runId ? it : undefined;
   };
-  onOne(
-    'cancel',
-    (run) => startedAs(run) !== undefined,
-    (run) => {
-      startedAs(run)!.cancelledMs ??= clock.nowMs;
-      server.requestCancel(run);
-    },
-  );
+  function cancel(run: Run): void {
+    startedAs(run)!.cancelledMs ??= clock.nowMs;
+    server.requestCancel(run);
+  }
+  onOne('cancel', (run) => startedAs(run) !== undefined, cancel);
   onOne(
     'terminate a run',
     (run) => startedAs(run) !== undefined,
     (run) => server.terminate(run),
   );
+  if (tape.choose('cancel at a hand-over', 2) === 1) {
+    server.onSignal = (run, signal) => {
+      const isOne = signal === SIGNALS.lockReleased && startedAs(run) !== undefined;
+      // Its next task then brings both.
+      if (isOne && world.faults && tape.choose('this one', 3) === 2) cancel(run);
+    };
+  }
   onOne('terminate an operation', isOperation, (run) => server.terminate(run));
   clock.after(tape.choose('calm', 120) * 1_000 * scale, () => world.calm());
   sometimes('hints', () => hintAll(1 + tape.choose('flood', 40)));

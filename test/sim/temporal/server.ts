@@ -40,6 +40,7 @@ export function createServer(clock: Clock, tape: Tape, matching: Matching): Serv
       close(run, 'terminated');
     },
     signal,
+    onSignal: () => {},
     update,
     startTask,
     completeTask,
@@ -269,6 +270,7 @@ export function createServer(clock: Clock, tape: Tape, matching: Matching): Serv
     if (run === undefined || run.closedMs !== null || (runId !== undefined && runId !== run.runId)) return 'absent';
     if ((run.signals += 1) > SIGNAL_LIMIT) return 'limit';
     add(run, { kind: 'signaled', signal: name, input });
+    server.onSignal(run, name);
     return 'delivered';
   }
 

@@ -94,6 +94,8 @@ export interface Server {
     signal: string,
     input: Payload[],
   ): 'delivered' | 'absent' | 'limit';
+  /** Called for each signal that reaches a run. */
+  onSignal: (run: Run, signal: string) => void;
   /** @returns the update, whose outcome follows */
   update(run: Run, name: string, input: Payload[]): Update;
   /** A worker takes a task. @returns null if the task is gone or another worker's */
