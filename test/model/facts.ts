@@ -38,6 +38,8 @@ export interface Read {
   /** Whether the answer may have arrived, and whether it certainly did. */
   maybe: boolean;
   sure: boolean;
+  /** Whether it may have been answered at all, also with a 404. */
+  answers: boolean;
   entry: JournalEntry;
 }
 
@@ -99,6 +101,7 @@ function readOf(entry: JournalEntry): Read[] {
       word,
       sure,
       maybe: sure || (late && word !== null),
+      answers: sure || late || entry.answered === 404,
       entry,
     },
   ];

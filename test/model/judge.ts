@@ -137,7 +137,7 @@ function notExcused(facts: Facts, run: PlayedRun, first: Effect, second: Effect)
   );
   const lost = allowance(facts, run, site, first.startedMs, second.startedMs);
   if (traces.length > lost) return `and ${traces.length} reads showed a trace of the first, ${cite(traces[0]!.entry)}`;
-  const answered = between.filter(({ maybe, entry }) => maybe || entry.answered === 404);
+  const answered = between.filter(({ answers }) => answers);
   const times = [first.startedMs, ...answered.map(({ atMs }) => atMs), second.startedMs];
   const gapMs = Math.max(...times.slice(1).map((ms, index) => ms - times[index]!));
   return gapMs <= intervalMs + 5_000 + SLOW_READ_MS + SENT_WITHIN_MS ? null : `and no read for ${gapMs} ms`;

@@ -98,8 +98,10 @@ function deploymentProblem(facts: Facts, run: PlayedRun, deployment: DeploymentR
     return problem === null ? weakness(run, deployment) : `${name} ${problem}`;
   }
   if (outcome === 'cancelled') return run.cancelledMs === null ? `${name} cancelled without a request` : null;
-  // A request lost with its worker cannot be distinguished from one that was sent.
-  if (sent.length === 0 && deedsIn(facts, msOf(deployment.startedAt) - 1_000, toMs) > 0) return null;
+  // A request lost with its worker, or with the connection, cannot be distinguished from one that was sent.
+  const beganMs = msOf(deployment.startedAt) - 1_000;
+  const wasLost = deedsIn(facts, beganMs, toMs) > 0 || wasAway(facts, beganMs, toMs);
+  if (sent.length === 0 && wasLost) return null;
   if (sent.length === 0) return `${name} ${outcome}, though nothing was sent`;
   if (outcome === 'timed_out') return notTimedOut(facts, run, deployment, reads, ours.at(-1));
   const clear = sent.every(({ fault }) => fault === null) && deedsIn(facts, fromMs - 1_000, toMs) === 0;

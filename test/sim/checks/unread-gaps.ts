@@ -16,9 +16,7 @@ export function unreadGaps(played: Played): string[] {
       const longestMs = planFor(run).deploy.intervalMs + SLACK_MS;
       return sent.slice(inDoubt + 1).flatMap((next, index) => {
         const [fromMs, toMs] = [msOf(sent[inDoubt + index]!.at), msOf(next.at)];
-        const answered = readsOf(facts, target, fromMs, toMs).filter(
-          ({ maybe, entry }) => maybe || entry.answered === 404,
-        );
+        const answered = readsOf(facts, target, fromMs, toMs).filter(({ answers }) => answers);
         const times = [fromMs, ...answered.map(({ atMs }) => atMs), toMs];
         const gapMs = Math.max(...times.slice(1).map((ms, at) => ms - times[at]!));
         return gapMs <= longestMs ? [] : [`S3: ${target} was not read for ${gapMs} ms before ${cite(next)}`];
