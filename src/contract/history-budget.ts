@@ -11,10 +11,12 @@ export const HISTORY_BUDGET = {
   maxHintedReads: 600,
   /** Of an operation that waits for a service that is down. A longer outage is read more seldom. */
   maxParkedReads: 400,
-  /** A request that is not sent, with the reads beside it, its timer and its tasks. */
+  /** A request that is not sent, with its timer and its tasks. */
   eventsPerRequest: 14,
+  /** The baseline before it, and those beside it that look for a trace. */
+  readsPerRequest: 3,
   /** Of an operation whose request no worker sends. It is tried more seldom in a longer budget. */
-  maxUnsentRequests: 150,
+  maxUnsentRequests: 60,
   /** Senders of hints and requests for a lock stop once a history has this many events. */
-  signalsUntilEvents: 9_800,
+  signalsUntilEvents: 9_000,
 } as const;

@@ -4,12 +4,13 @@ import { HISTORY_BUDGET } from '../../src/contract/history-budget.ts';
 import { MAX_WAITERS } from '../../src/workflows/rules/wait-queue.ts';
 
 const { maxEvents, eventsPerRead, maxTries, maxHintedReads, maxParkedReads, signalsUntilEvents } = HISTORY_BUDGET;
-const { eventsPerRequest, maxUnsentRequests } = HISTORY_BUDGET;
+const { eventsPerRequest, readsPerRequest, maxUnsentRequests } = HISTORY_BUDGET;
 
 test('reads, unsent requests and signals together stay within the history that Temporal allows', () => {
   const spare = 3_000;
   const reads = (maxTries + maxHintedReads + maxParkedReads) * eventsPerRead;
-  assert.ok(reads + maxUnsentRequests * eventsPerRequest + signalsUntilEvents + spare <= maxEvents);
+  const perRequest = eventsPerRequest + readsPerRequest * eventsPerRead;
+  assert.ok(reads + maxUnsentRequests * perRequest + signalsUntilEvents + spare <= maxEvents);
 });
 
 test('a full lock queue fits into the signals that a holder accepts', () => {

@@ -29,13 +29,16 @@ export async function readEach({ cancellation }: Reading, asked: readonly Asked[
   for (;;) {
     // Local activities of one task end one by one, and together in a replay. So nothing follows one before all ended.
     const begun = await Promise.all(left.map(({ reader, summary }) => reader.begin(summary)));
-    const finished = left.map(({ reader, summary }, at) => reader.finish(summary, begun[at] ?? null));
-    for (const [at, answer] of (await Promise.all(finished)).entries()) answers[left[at]!.index] = answer;
+    const finished = left.map(async (it, at) => {
+      const answer = await it.reader.finish(it.summary, begun[at] ?? null);
+      answers[it.index] = answer;
+      return { ...it, againMs: heldBackUntilMs(answer, Date.now()) ?? Infinity };
+    });
+    const heldBack = (await Promise.all(finished)).filter(({ againMs }) => againMs <= endsMs);
+    if (heldBack.length === 0 || cancellation.requested) return answers;
+    left = heldBack;
     const nowMs = Date.now();
-    const heldBackMs = (index: number) => heldBackUntilMs(answers[index]!, nowMs);
-    left = left.filter(({ index }) => (heldBackMs(index) ?? Infinity) <= endsMs);
-    if (left.length === 0 || cancellation.requested) return answers;
-    const againMs = Math.max(...left.map(({ index }) => heldBackMs(index) ?? nowMs));
+    const againMs = Math.max(...heldBack.map((it) => it.againMs));
     await condition(() => cancellation.requested, Math.max(1, againMs - nowMs), {
       summary: 'held back by a rate limit',
     });

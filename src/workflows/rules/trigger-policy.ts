@@ -127,20 +127,31 @@ function afterUnfitWorker(result: Unfit, counts: TriggerCounts, budget: TriggerB
   const { resendMs } = budget;
   const { kind, message } = result;
   if (kind === 'unauthorized' && counts.unauthorized > 1) return nothingStarted(counts, 'Refused', message);
-  const atMs = nowMs + pauseMs(result, counts, budget);
   const patienceMs = counts.unauthorized > 0 ? Math.min(resendMs, TIMING.poll.unauthorizedPatienceMs) : resendMs;
-  if (atMs > (counts.firstMs ?? nowMs) + patienceMs) {
+  const endsMs = (counts.firstMs ?? nowMs) + patienceMs;
+  const atMs = sendAgainMs(result, counts, budget, { nowMs, endsMs });
+  if (atMs > endsMs) {
     return nothingStarted(counts, 'Refused', counts.reason === null ? message : `${message}; before: ${counts.reason}`);
   }
   return counts.ambiguous > 0 ? { kind: 'reconcile', notBeforeMs: atMs } : { kind: 'send', atMs };
 }
 
-/** Doubles while the request stays unsent: each attempt costs events, and a service may be down for hours. */
-function pauseMs(result: Unfit, { unsent }: TriggerCounts, { intervalMs, resendMs }: TriggerBudget): number {
-  if (result.kind === 'unauthorized') return 0;
+/**
+ * The pause doubles while the request stays unsent: each attempt costs events, and a service may be down for hours. It
+ * ends with the time that is left, if that allows another attempt.
+ */
+function sendAgainMs(
+  result: Unfit,
+  { unsent }: TriggerCounts,
+  { intervalMs, resendMs }: TriggerBudget,
+  { nowMs, endsMs }: { nowMs: number; endsMs: number },
+): number {
+  if (result.kind === 'unauthorized') return nowMs;
+  const { firstPauseMs } = TIMING.post;
+  const askedMs = nowMs + (result.kind === 'held_back' ? (result.retryAfterMs ?? 0) : 0);
   const longestMs = Math.max(intervalMs, resendMs / HISTORY_BUDGET.maxUnsentRequests);
-  const ownMs = Math.min(longestMs, TIMING.post.firstPauseMs * 2 ** (unsent - 1));
-  return result.kind === 'held_back' ? Math.max(result.retryAfterMs ?? 0, ownMs) : ownMs;
+  const ownMs = nowMs + Math.max(firstPauseMs, Math.min(longestMs, firstPauseMs * 2 ** (unsent - 1), endsMs - nowMs));
+  return Math.max(askedMs, ownMs);
 }
 
 function nothingStarted(counts: TriggerCounts, type: ErrorType, message: string): TriggerStep {

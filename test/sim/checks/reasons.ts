@@ -20,7 +20,6 @@ import { recordedReads } from './recorded-reads.ts';
 const MAX_NO_EFFECT = 5;
 const UNAUTHORIZED_PATIENCE_MS = 120_000;
 const FIRST_PAUSE_MS = 1_000;
-const MOST_UNSENT = 150;
 const SCHEDULE_TO_START = 2;
 
 type Kind = 'in doubt' | 'no effect' | 'conflict' | 'not taken' | 'held back' | 'unauthorized' | 'other';
@@ -117,8 +116,6 @@ function givesUpEarly(run: Run, { intervalMs, tries }: Input, closedMs: number, 
   const isOver = (budgetMs: number, pauseMs: number) => closedMs + pauseMs > first.closedMs + budgetMs;
   const resendMs = tries * intervalMs;
   const patienceMs = count('unauthorized') > 0 ? Math.min(resendMs, UNAUTHORIZED_PATIENCE_MS) : resendMs;
-  const longestMs = Math.max(intervalMs, resendMs / MOST_UNSENT);
-  const ownMs = FIRST_PAUSE_MS * 2 ** (count('not taken') + count('held back') - 1);
   switch (last.kind) {
     case 'no effect':
       return count('no effect') < MAX_NO_EFFECT && !isOver(resendMs, last.retryAfterMs ?? intervalMs);
@@ -126,7 +123,7 @@ function givesUpEarly(run: Run, { intervalMs, tries }: Input, closedMs: number, 
       return count('unauthorized') < 2 && !isOver(patienceMs, 0);
     case 'not taken':
     case 'held back':
-      return !isOver(patienceMs, Math.max(last.retryAfterMs ?? 0, Math.min(longestMs, ownMs)));
+      return !isOver(patienceMs, Math.max(last.retryAfterMs ?? 0, FIRST_PAUSE_MS));
     default:
       return false;
   }
