@@ -156,6 +156,8 @@ export const TIMING = {
     readMs: 500,
     /** A workflow task that waits for longer has no worker. */
     silentMs: 8 * SECOND,
+    /** A hint or a cancellation changes the status earlier. */
+    maxAgeMs: 10 * SECOND,
   },
   cli: {
     /** A run that no worker has begun after this time is worth a message. */

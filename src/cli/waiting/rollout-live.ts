@@ -11,7 +11,7 @@ import { TIMING } from '../../contract/timing.ts';
 import { printTo } from '../../process/print.ts';
 
 /** How many running servers have a line. */
-const MAX_ASKED = 20;
+const MAX_LINES = 20;
 
 /** Shows it on stderr until stopped. */
 export function followRollout(
@@ -83,7 +83,7 @@ async function runningLines(runOf: RunOf, { targets }: RolloutResult): Promise<s
   return Promise.all(
     targets
       .filter(isRunning)
-      .slice(0, MAX_ASKED)
+      .slice(0, MAX_LINES)
       .map((target) => runningLine(runOf, target)),
   );
 }

@@ -1,6 +1,8 @@
 /** The status of a run in flight from Temporal's records, for those who follow it. */
-import type { WorkflowExecutionDescription, WorkflowHandle } from '@temporalio/client';
+import type { WorkflowHandle } from '@temporalio/client';
+import { tsToMs } from '@temporalio/common/lib/time.js';
 import { readOfSummary } from '../../contract/wording/read-summary.ts';
+import { lockIdOf } from '../../contract/ids/workflow-ids.ts';
 import type { RunResult } from '../../contract/run.ts';
 import type { Waiting } from '../../contract/waiting.ts';
 import { TIMING } from '../../contract/timing.ts';
@@ -8,12 +10,14 @@ import { decoded } from '../connection/workflow-input.ts';
 import { withLink } from '../connection/ui-link.ts';
 import type { Session } from '../connection/session.ts';
 import { historyFacts, type Events, type HistoryFacts } from './run-history.ts';
-import { describeRun, knownOf, silence, statusOf, withPart, type Contact, type RunStatus } from './run-status.ts';
+import { describeRun, knownOf, silence, statusOf, withInput, withPart, type RunStatus } from './run-status.ts';
 
-/** Enough for what follows the start of a timer: its end, hints, and the tasks of both. */
+/** Enough for what follows the start of a timer: its end, a few hints, and the tasks of both. */
 const LATEST_EVENTS = 30;
+/** A run with fewer has not got to its first operation yet. */
+const FIRST_EVENTS = 12;
 
-/** Each call returns the status of now. Between two reads nothing changes, so Temporal is asked once for each read. */
+/** While an operation waits, Temporal is asked once for each of its reads. */
 export function followProgress(session: Session, handle: WorkflowHandle): () => Promise<RunStatus> {
   const isIdle = idleness();
   let last: { status: RunStatus; untilMs: number } | null = null;
@@ -28,36 +32,43 @@ export function followProgress(session: Session, handle: WorkflowHandle): () => 
 
 function changesAtMs({ waiting }: RunStatus): number {
   if (waiting === null || waiting.kind === 'lock') return 0;
-  return Date.parse(waiting.nextReadAt) + TIMING.progress.readMs;
+  const { readMs, maxAgeMs } = TIMING.progress;
+  return Math.min(Date.parse(waiting.nextReadAt) + readMs, Date.now() + maxAgeMs);
 }
 
 async function progressOf(session: Session, handle: WorkflowHandle, isIdle: Idleness): Promise<RunStatus> {
   const described = await describeRun(handle);
+  if (described.status.name !== 'RUNNING') return statusOf(session, handle);
   const known = knownOf(described);
-  // Only the run itself knows who holds the lock.
-  if (described.status.name !== 'RUNNING' || known.phase === 'queued') return statusOf(session, handle);
-  const facts = await historyFacts(session.client.workflow.getHandle(described.workflowId, described.runId));
-  const events = facts.open === null ? null : await latestEvents(session, facts.open);
-  const waiting = facts.open === null || events === null ? null : waitOf(facts.open, events);
+  const why = await silence(session, described);
+  if (why !== 'silent') return { result: withLink(session, known), waiting: null, contact: why };
+  const isBeginning = described.historyLength < FIRST_EVENTS && described.type !== 'watchDeployment';
+  if (isBeginning) return { result: withLink(session, known), waiting: null, contact: 'answers' };
+  const { workflowId, runId } = described;
+  const facts = await historyFacts(session.client.workflow.getHandle(workflowId, runId));
+  const result = resultOf(known, facts);
+  // Without an operation, only the run itself knows what it waits for.
+  if (facts.open === null || !isNextOf(result, facts.open)) return statusOf(session, handle);
+  const events = await latestEvents(session, facts.open);
+  const waiting = waitOf(facts.open, events);
   // Only the operation itself knows since when it is parked.
   if (waiting === 'other') return statusOf(session, handle);
-  const contact = await contactOf(session, described, isIdle(described, events));
-  return { result: withLink(session, resultOf(known, facts)), waiting, contact };
+  return { result: withLink(session, result), waiting, contact: isIdle(events) ? 'silent' : 'answers' };
 }
 
-function resultOf(known: RunResult, { open, parts }: HistoryFacts): RunResult {
-  const result = parts.reduce(withPart, known);
-  if (open === null) return result;
-  return { ...result, phase: open.type === 'backupServer' ? 'backup' : 'deploy' };
+type Open = NonNullable<HistoryFacts['open']>;
+
+const isBackup = ({ type }: Open): boolean => type === 'backupServer';
+
+function resultOf(known: RunResult, { open, input, parts }: HistoryFacts): RunResult {
+  const result = parts.reduce(withPart, withInput(known, { input }));
+  return open === null ? result : { ...result, phase: isBackup(open) ? 'backup' : 'deploy' };
 }
 
-async function contactOf(
-  session: Session,
-  described: WorkflowExecutionDescription,
-  isIdleFor: boolean,
-): Promise<Contact> {
-  const why = await silence(session, described);
-  return why === 'silent' && !isIdleFor ? 'answers' : why;
+/** A deployment before it that never had an operation has no outcome in the history. */
+function isNextOf({ deployments }: RunResult, open: Open): boolean {
+  const next = deployments.find(({ outcome }) => outcome === null);
+  return isBackup(open) || (next !== undefined && lockIdOf(next.target) === open.workflowId);
 }
 
 /** The newest first. */
@@ -70,42 +81,33 @@ async function latestEvents({ client, namespace }: Session, { workflowId, runId 
   return history?.events ?? [];
 }
 
-type Open = NonNullable<HistoryFacts['open']>;
-
-/** @returns null if it does not wait for a read, and `other` if its timer does not say for which */
-function waitOf({ type }: Open, events: Events): Waiting | 'other' | null {
+/** @returns null if it does not wait for a read, and `other` if the events do not say for which */
+function waitOf(open: Open, events: Events): Waiting | 'other' | null {
   const begun = events.find((it) => it.timerStartedEventAttributes);
-  const summary = decoded<string>(begun?.userMetadata?.summary ? [begun.userMetadata.summary] : []);
-  if (begun === undefined || summary === null) return null;
-  const read = readOfSummary(summary, type === 'backupServer' ? 'backup' : 'deployment');
+  if (begun === undefined) return events.length < LATEST_EVENTS ? null : 'other';
+  const { summary } = begun.userMetadata ?? {};
+  const read = readOfSummary(decoded<string>(summary ? [summary] : []) ?? '', isBackup(open) ? 'backup' : 'deployment');
   if (read === null) return 'other';
-  const { seconds, nanos } = begun.timerStartedEventAttributes?.startToFireTimeout ?? {};
-  const dueMs = msOf(begun.eventTime) + msOf({ seconds, nanos });
+  const dueMs = tsToMs(begun.eventTime) + tsToMs(begun.timerStartedEventAttributes?.startToFireTimeout);
   return { ...read, nextReadAt: new Date(dueMs).toISOString() };
 }
 
-interface Stamp {
-  seconds?: unknown;
-  nanos?: number | null | undefined;
-}
+type Idleness = (events: Events) => boolean;
 
-const msOf = (stamp: Stamp | null | undefined): number =>
-  Number(stamp?.seconds ?? 0) * 1_000 + Math.round((stamp?.nanos ?? 0) / 1e6);
-
-type Idleness = (described: WorkflowExecutionDescription, events: Events | null) => boolean;
-
-/** Whether the same workflow task has waited for a worker for a while, as far as these calls have seen. */
+/** Whether the same workflow task is not done for a while, as far as these calls have seen. */
 function idleness(): Idleness {
   let seen: { task: string; sinceMs: number } | null = null;
-  return ({ historyLength, raw }, events) => {
-    const newest = events?.[0];
-    const waits =
-      events === null ? raw.pendingWorkflowTask != null : newest?.workflowTaskScheduledEventAttributes != null;
-    if (!waits) seen = null;
-    else {
-      const task = String(newest?.eventId ?? historyLength);
-      if (seen?.task !== task) seen = { task, sinceMs: Date.now() };
-    }
+  return (events) => {
+    const newest = events.find(
+      (it) =>
+        it.workflowTaskScheduledEventAttributes ??
+        it.workflowTaskStartedEventAttributes ??
+        it.workflowTaskCompletedEventAttributes ??
+        it.workflowTaskTimedOutEventAttributes ??
+        it.workflowTaskFailedEventAttributes,
+    );
+    if (newest === undefined || newest.workflowTaskCompletedEventAttributes) seen = null;
+    else if (seen?.task !== String(newest.eventId)) seen = { task: String(newest.eventId), sinceMs: Date.now() };
     return seen !== null && Date.now() - seen.sinceMs >= TIMING.progress.silentMs;
   };
 }

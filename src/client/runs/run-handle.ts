@@ -29,8 +29,8 @@ export interface Run {
   /** The current status. */
   status(): Promise<RunStatus>;
   /**
-   * The status for a display that follows the run. It comes from Temporal's records, so it asks no worker, except while
-   * the run is queued or parked. Until the next read is due, it is the same.
+   * The status for a display that follows the run, at most ten seconds old. It comes from Temporal's records, so it asks
+   * no worker while an operation of the run waits for its next read. What that operation reports of itself is missing.
    */
   progress(): Promise<RunStatus>;
   /** Cancels the run. An operation that has begun continues at the service. */

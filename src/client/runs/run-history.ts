@@ -13,6 +13,8 @@ export interface HistoryFacts {
 
 export type Events = NonNullable<Awaited<ReturnType<WorkflowHandle['fetchHistory']>>['events']>;
 
+const OPERATIONS = ['backupServer', 'deploySite'];
+
 export async function historyFacts(handle: WorkflowHandle): Promise<HistoryFacts> {
   const { events } = await handle.fetchHistory();
   const facts: HistoryFacts = { input: null, parts: [], open: null };
@@ -24,15 +26,18 @@ function recordEvent(facts: HistoryFacts, event: Events[number]): void {
   const started = event.workflowExecutionStartedEventAttributes;
   if (started) facts.input = decoded<RunInput>(started.input?.payloads);
   const begun = event.childWorkflowExecutionStartedEventAttributes;
-  if (begun) {
-    const { workflowId, runId } = begun.workflowExecution ?? {};
-    facts.open = { type: begun.workflowType?.name ?? '', workflowId: workflowId ?? '', runId: runId ?? '' };
+  const type = begun?.workflowType?.name ?? '';
+  if (OPERATIONS.includes(type)) {
+    const { workflowId, runId } = begun?.workflowExecution ?? {};
+    facts.open = { type, workflowId: workflowId ?? '', runId: runId ?? '' };
   }
   const closed =
     event.childWorkflowExecutionCompletedEventAttributes ??
     event.childWorkflowExecutionFailedEventAttributes ??
-    event.childWorkflowExecutionTerminatedEventAttributes;
-  if (!closed) return;
+    event.childWorkflowExecutionTerminatedEventAttributes ??
+    event.childWorkflowExecutionTimedOutEventAttributes ??
+    event.childWorkflowExecutionCanceledEventAttributes;
+  if (!closed || !OPERATIONS.includes(closed.workflowType?.name ?? '')) return;
   facts.open = null;
   const completed = event.childWorkflowExecutionCompletedEventAttributes?.result;
   const failed = event.childWorkflowExecutionFailedEventAttributes?.failure?.applicationFailureInfo?.details;

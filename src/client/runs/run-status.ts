@@ -11,7 +11,7 @@ import type { OperationProgress } from '../../contract/operation.ts';
 import { isSameTarget } from '../../contract/target.ts';
 import type { Waiting } from '../../contract/waiting.ts';
 import { BelayError } from '../../contract/results/belay-error.ts';
-import { historyFacts } from './run-history.ts';
+import { historyFacts, type HistoryFacts } from './run-history.ts';
 import { withLink } from '../connection/ui-link.ts';
 import { emptyResult } from '../../contract/results/empty-results.ts';
 import { failedResult, resultOfInput } from './closed-run.ts';
@@ -25,7 +25,7 @@ const STUCK_ATTEMPTS = 3;
 
 export type Contact =
   | 'closed'
-  /** The run answered. */
+  /** The run answered, or Temporal's records show that it goes on. */
   | 'answers'
   /** No worker has picked it up yet. */
   | 'not_begun'
@@ -89,11 +89,16 @@ async function enriched(
 ): Promise<RunResult> {
   const facts = await historyFacts(handleOf(session, described)).catch(() => null);
   if (facts === null) return known;
-  const asked = known.backup === null && known.deployments.length === 0 ? resultOfInput(facts.input) : {};
   const inFlight =
     facts.open === null ? null : await askProgress<OperationProgress>(session, facts.open.workflowId, facts.open.runId);
   const parts = inFlight === null ? facts.parts : [...facts.parts, inFlight.result];
-  return parts.reduce<RunResult>(withPart, { ...known, ...asked });
+  return parts.reduce<RunResult>(withPart, withInput(known, facts));
+}
+
+/** A run that another client started may have no memo of its input. */
+export function withInput(known: RunResult, { input }: Pick<HistoryFacts, 'input'>): RunResult {
+  const isKnown = known.backup !== null || known.deployments.length > 0;
+  return isKnown ? known : { ...known, ...resultOfInput(input) };
 }
 
 /** Why a run in flight does not answer. */

@@ -55,3 +55,18 @@ test('the progress of a run that waits for a lock names its holder, and that of 
     assert.deepEqual(await run.progress(), { result, waiting: null, contact: 'closed' });
   }
 });
+
+test('a run without an operation of its own, which waits for the backup of another run, is asked what it waits for', async () => {
+  const serverId = fresh('s');
+  world.sandbox.script({ server: serverId }, { ends: 'never' });
+  const backup = { intervalMs: 300, tries: 200 };
+  const runs = [await world.belay.start({ serverId, backup }), await world.belay.start({ serverId, backup })];
+  const lock = await eventually('a wait for the lock', async () => {
+    const both = await Promise.all(runs.map((run) => run.progress()));
+    return both.find(({ waiting }) => waiting?.kind === 'lock')?.waiting;
+  });
+  assert.ok(lock.kind === 'lock' && runs.some(({ workflowId }) => workflowId === lock.lockedBy));
+  await eventually('a backup', () => world.sandbox.journal.some(({ began }) => began?.target === serverId));
+  world.sandbox.finish({ server: serverId }, 'completed');
+  for (const run of runs) assert.equal((await run.result()).outcome, 'completed');
+});
