@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { waitingSentence } from '../../src/contract/wording/explain-wait.ts';
+import { inFlight, waitingSentence } from '../../src/contract/wording/explain-wait.ts';
+import { emptyDeployment, emptyResult } from '../../src/contract/results/empty-results.ts';
 import type { Waiting } from '../../src/contract/waiting.ts';
 
 const baseline = (lastStatus: string | null): Waiting => ({
@@ -18,4 +19,10 @@ test('before the request, a deployment waits for another one only if the service
     'deployment of a1, waiting for another deployment to finish: try 1 of 30, last status "building", ' +
       'next read at 2026-03-02T08:00:10Z',
   );
+});
+
+test('a run that is still being checked works on none of its deployments', () => {
+  const result = emptyResult({ deployments: [emptyDeployment({ kind: 'site', id: 'a1' })] });
+  const during = (phase: typeof result.phase) => inFlight({ ...result, phase });
+  assert.deepEqual([null, 'checking' as const, 'deploy' as const].map(during), [null, null, 'deployment of a1']);
 });

@@ -84,11 +84,12 @@ export function rolloutSentence(waiting: RolloutWaiting, quote: Style['quote'] =
   return `${running.length} of at most ${maxAtOnce} servers running (${some}${more}), ${pending} pending`;
 }
 
-/** The operation a run is working on. */
+/** The operation a run is working on; null before its first one. */
 export function inFlight(
   { phase, backup, deployments }: RunResult,
   quote: Style['quote'] = (id) => plainText(id),
 ): string | null {
+  if (phase === null || phase === 'checking') return null;
   const isBackup = phase === 'backup' || (phase === 'parked' && backup?.outcome === null);
   if (isBackup) return backup === null ? null : `backup of ${quote(backup.serverId)}`;
   const deployment = deployments.find(({ outcome }) => outcome === null);
