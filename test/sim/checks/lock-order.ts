@@ -21,15 +21,21 @@ export function overtaken({ server: { runs } }: Pick<World, 'server'>): string[]
       // What comes in while it is served follows it.
       const isServed = tried.has(runId);
       tried.add(runId);
+      const passedOn = isDelivered(run, event) ? waiters.map((it) => it.runId) : [];
       const heirSince = since.get(`${lockId}/${runId}`);
-      if (isServed || heirSince === undefined) return [];
       const known = [...waiters, ...(isOperation(run) ? knownTo(run, event) : [])];
-      const earlier = known.find((it) => !tried.has(it.runId) && it.since < heirSince);
+      const earlier = known.find((it) => !tried.has(it.runId) && it.since < (heirSince ?? ''));
+      // From now on they are the heir's.
+      for (const waiter of passedOn) tried.add(waiter);
+      if (isServed || heirSince === undefined) return [];
       if (earlier === undefined) return [];
       return [`S5: ${run.workflowId} passed ${lockId} to ${event.target.workflowId} before ${earlier.workflowId}`];
     });
   });
 }
+
+const isDelivered = ({ history }: Run, { id }: HistoryEvent): boolean =>
+  history.some((it) => it.kind === 'signalSent' && it.initiatedId === id && it.problem === null);
 
 const releasesOf = ({ history }: Run): Sent[] =>
   history.filter(
