@@ -15,6 +15,7 @@ import { eventually } from '../test/support/eventually.ts';
 import { startWorkerProcess, type Started } from '../test/support/processes.ts';
 import { startTemporal } from '../test/support/temporal.ts';
 import { TOKEN } from '../test/support/world.ts';
+import { shareOf } from './share-of.ts';
 
 const [count = 300, events = 500, intervalS = 5] = process.argv.slice(2).map(Number);
 const LIMIT_MS = 30 * 60_000;
@@ -43,8 +44,7 @@ function firstReads(sinceMs: number): Map<string, number> {
 }
 
 function part(sorted: readonly number[], share: number): string {
-  const ms = sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? NaN;
-  return `${(ms / 1_000).toFixed(1)} s`;
+  return `${(shareOf(sorted, share) / 1_000).toFixed(1)} s`;
 }
 
 /** The most memory that the process has used. */

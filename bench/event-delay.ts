@@ -9,6 +9,7 @@ import { began } from '../test/support/journal.ts';
 import { SECRET, startReceiver } from '../test/support/receiver.ts';
 import { startTestStack, type TestStack } from '../test/support/world.ts';
 import { endAll } from '../test/support/at-end.ts';
+import { shareOf } from './share-of.ts';
 
 const RUNS = 30;
 const { intervalMs } = planRun({ siteIds: [] }).backup;
@@ -34,8 +35,7 @@ async function measure(world: TestStack, prefix: string): Promise<number[]> {
 
 function line(name: string, delays: number[]): string {
   const sorted = [...delays].sort((a, b) => a - b);
-  const at = (part: number) => sorted[Math.min(sorted.length - 1, Math.floor(part * sorted.length))] ?? NaN;
-  return `${name.padEnd(24)} median ${at(0.5)} ms, p99 ${at(0.99)} ms, ${sorted.length} backups`;
+  return `${name.padEnd(24)} median ${shareOf(sorted, 0.5)} ms, p99 ${shareOf(sorted, 0.99)} ms, ${sorted.length} backups`;
 }
 
 const world = await startTestStack();

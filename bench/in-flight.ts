@@ -6,13 +6,15 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pMap from 'p-map';
 import { startSandbox } from '../src/sandbox/server.ts';
-import { BelayError, connect, type Run } from '../src/starter.ts';
+import { connect, type Run } from '../src/starter.ts';
 import type { RunResult } from '../src/contract/run.ts';
 import { atEnd, endAll } from '../test/support/at-end.ts';
 import { eventually } from '../test/support/eventually.ts';
+import { resultOf } from '../test/support/outcome.ts';
 import { startWorkerProcess } from '../test/support/processes.ts';
 import { startTemporal } from '../test/support/temporal.ts';
 import { TOKEN } from '../test/support/world.ts';
+import { shareOf } from './share-of.ts';
 
 const counts = process.argv.length > 2 ? process.argv.slice(2).map(Number) : [100, 400, 800];
 const INTERVAL_MS = 10_000;
@@ -82,13 +84,6 @@ async function startAll(sites: readonly string[]): Promise<{ runs: Run[]; failed
   return { runs, failed };
 }
 
-async function resultOf(run: Run): Promise<RunResult> {
-  return run.result().catch((error: unknown) => {
-    if (error instanceof BelayError && error.result !== undefined) return error.result as RunResult;
-    throw error;
-  });
-}
-
 function problemsIn(results: readonly RunResult[]): string {
   const deployments = results.flatMap((result) => result.deployments);
   const again = deployments.filter(({ trigger }) => trigger.attempts > 1).length;
@@ -102,7 +97,7 @@ function posted(sites: readonly string[]): number {
   return sandbox.journal.filter(({ request }) => paths.delete(request)).length;
 }
 
-/** How late each read is, compared with the one of its run that is the earliest in its interval. Sorted. */
+/** How late each read of this time is, compared with the one of its run that is the earliest in its interval. Sorted. */
 function lateness(sites: readonly string[], fromMs: number, toMs: number): number[] {
   const begun = new Map<string, number>();
   const times = new Map(sites.map((siteId): [string, number[]] => [siteId, []]));
@@ -113,9 +108,10 @@ function lateness(sites: readonly string[], fromMs: number, toMs: number): numbe
     else if (atMs > (begun.get(siteId) ?? Infinity) + EARLY_READS_MS) times.get(siteId)?.push(atMs);
   }
   const late = [...times.values()].flatMap((reads) => {
-    const phases = reads.map((ms, index) => ({ ms, phaseMs: ms - index * INTERVAL_MS }));
-    const earliestMs = Math.min(...phases.map(({ phaseMs }) => phaseMs));
-    return phases.filter(({ ms }) => ms >= fromMs && ms < toMs).map(({ phaseMs }) => phaseMs - earliestMs);
+    const held = reads.filter((ms) => ms >= fromMs && ms < toMs);
+    const phases = held.map((ms, index) => ms - index * INTERVAL_MS);
+    const earliestMs = Math.min(...phases);
+    return phases.map((ms) => ms - earliestMs);
   });
   return late.sort((a, b) => a - b);
 }
@@ -147,8 +143,15 @@ function cpuOf(folder: string): number {
 function workflowThreadMs(): number {
   const folder = `/proc/${workerPid}/task`;
   const threads = readdirSync(folder).filter((tid) => tid !== String(workerPid));
-  const isNode = (tid: string) => readFileSync(`${folder}/${tid}/comm`, 'utf8').trim() === 'node';
-  return threads.filter(isNode).reduce((sum, tid) => sum + cpuOf(`${folder}/${tid}`), 0);
+  const msOf = (tid: string) => {
+    try {
+      return readFileSync(`${folder}/${tid}/comm`, 'utf8').trim() === 'node' ? cpuOf(`${folder}/${tid}`) : 0;
+    } catch {
+      // A thread may have ended since.
+      return 0;
+    }
+  };
+  return threads.reduce((sum, tid) => sum + msOf(tid), 0);
 }
 
 function memoryMb(): number {
@@ -156,7 +159,7 @@ function memoryMb(): number {
 }
 
 function part(sorted: readonly number[], share: number): string {
-  return `${sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))]} ms`;
+  return `${shareOf(sorted, share)} ms`;
 }
 
 function seconds(ms: number): string {
