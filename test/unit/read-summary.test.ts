@@ -7,17 +7,10 @@ test('what a wait shows is read again from the summary of its timer', () => {
   for (const kind of ['backup', 'deployment', 'baseline', 'trace'] as const)
     for (const lastStatus of [null, 'building', 'read 1 of 2, last: x', '', 'zwei\nZeilen'])
       for (const name of ['try', 'early'] as const) {
-        const shown = readOfSummary(
-          readSummary({ kind, ...tries, lastStatus }, name),
-          kind === 'backup' ? kind : 'deployment',
-        );
-        const text = lastStatus?.replace('\n', ' ') ?? null;
-        assert.deepEqual(
-          { ...shown, lastStatus: shown?.lastStatus?.replace('\n', ' ') ?? null },
-          {
-            ...{ kind, ...tries, lastStatus: text, lastReadAt: null },
-          },
-        );
+        const operation = kind === 'backup' ? 'backup' : 'deployment';
+        const shown = readOfSummary(readSummary({ kind, ...tries, lastStatus }, name), operation);
+        const inOneLine = lastStatus?.replace('\n', ' ') ?? null;
+        assert.deepEqual(shown, { kind, ...tries, lastStatus: inOneLine, lastReadAt: null });
       }
 });
 

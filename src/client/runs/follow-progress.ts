@@ -1,5 +1,5 @@
 /** The status of a run in flight from Temporal's records, for those who follow it. */
-import type { WorkflowHandle } from '@temporalio/client';
+import type { WorkflowExecutionDescription, WorkflowHandle } from '@temporalio/client';
 import { tsToMs } from '@temporalio/common/lib/time.js';
 import { readOfSummary } from '../../contract/wording/read-summary.ts';
 import { lockIdOf } from '../../contract/ids/workflow-ids.ts';
@@ -9,8 +9,17 @@ import { TIMING } from '../../contract/timing.ts';
 import { decoded } from '../connection/workflow-input.ts';
 import { withLink } from '../connection/ui-link.ts';
 import type { Session } from '../connection/session.ts';
-import { historyFacts, type Events, type HistoryFacts } from './run-history.ts';
-import { describeRun, knownOf, silence, statusOf, withInput, withPart, type RunStatus } from './run-status.ts';
+import { historyFacts, isOperation, type Events, type HistoryFacts } from './run-history.ts';
+import {
+  describeRun,
+  handleOf,
+  knownOf,
+  silence,
+  statusOf,
+  withInput,
+  withPart,
+  type RunStatus,
+} from './run-status.ts';
 
 /** Enough for what follows the start of a timer: its end, a few hints, and the tasks of both. */
 const LATEST_EVENTS = 30;
@@ -38,31 +47,41 @@ function changesAtMs({ waiting }: RunStatus): number {
 
 async function progressOf(session: Session, handle: WorkflowHandle, isIdle: Idleness): Promise<RunStatus> {
   const described = await describeRun(handle);
-  if (described.status.name !== 'RUNNING') return statusOf(session, handle);
+  if (described.status.name !== 'RUNNING') return statusOf(session, described);
   const known = knownOf(described);
   const why = await silence(session, described);
   if (why !== 'silent') return { result: withLink(session, known), waiting: null, contact: why };
   const isBeginning = described.historyLength < FIRST_EVENTS && described.type !== 'watchDeployment';
   if (isBeginning) return { result: withLink(session, known), waiting: null, contact: 'answers' };
-  const { workflowId, runId } = described;
-  const facts = await historyFacts(session.client.workflow.getHandle(workflowId, runId));
-  const result = resultOf(known, facts);
+  const open = openOperation(described);
   // Without an operation, only the run itself knows what it waits for.
-  if (facts.open === null || !isNextOf(result, facts.open)) return statusOf(session, handle);
-  const events = await latestEvents(session, facts.open);
-  const waiting = waitOf(facts.open, events);
+  if (open === null) return statusOf(session, described);
+  const result = resultOf(known, await historyFacts(handleOf(session, described)), open);
+  if (!isNextOf(result, open)) return statusOf(session, described);
+  const events = await latestEvents(session, open);
+  const waiting = waitOf(open, events);
   // Only the operation itself knows since when it is parked.
-  if (waiting === 'other') return statusOf(session, handle);
+  if (waiting === 'other') return statusOf(session, described);
   return { result: withLink(session, result), waiting, contact: isIdle(events) ? 'silent' : 'answers' };
 }
 
-type Open = NonNullable<HistoryFacts['open']>;
+interface Open {
+  type: string;
+  workflowId: string;
+  runId: string;
+}
+
+function openOperation({ raw }: WorkflowExecutionDescription): Open | null {
+  const child = raw.pendingChildren?.find(({ workflowTypeName }) => isOperation(workflowTypeName));
+  const { workflowTypeName: type, workflowId, runId } = child ?? {};
+  return type && workflowId && runId ? { type, workflowId, runId } : null;
+}
 
 const isBackup = ({ type }: Open): boolean => type === 'backupServer';
 
-function resultOf(known: RunResult, { open, input, parts }: HistoryFacts): RunResult {
-  const result = parts.reduce(withPart, withInput(known, { input }));
-  return open === null ? result : { ...result, phase: isBackup(open) ? 'backup' : 'deploy' };
+function resultOf(known: RunResult, facts: HistoryFacts, open: Open): RunResult {
+  const result = facts.parts.reduce(withPart, withInput(known, facts));
+  return { ...result, phase: isBackup(open) ? 'backup' : 'deploy' };
 }
 
 /** A deployment before it that never had an operation has no outcome in the history. */

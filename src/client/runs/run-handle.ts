@@ -44,14 +44,18 @@ export function createRun(session: Session, ids: Pick<Run, 'workflowId' | 'runId
   return {
     ...ids,
     result: (options = {}) => waitForRun(session, { handle, runId }, options.signal),
-    status: () => soon(session, `read ${workflowId}`, () => statusOf(session, handle)),
-    progress: () => soon(session, `read ${workflowId}`, () => progress()),
+    status: () => soon(session, `read ${workflowId}`, () => currentStatus(session, handle)),
+    progress: () => soon(session, `read ${workflowId}`, progress),
     cancel: () =>
       soon(session, `cancel ${workflowId}`, async () => {
         await describeRun(handle);
         await handle.cancel();
       }),
   };
+}
+
+async function currentStatus(session: Session, handle: WorkflowHandle): Promise<RunStatus> {
+  return statusOf(session, await describeRun(handle));
 }
 
 function waitForRun(session: Session, { handle, runId }: Named, signal?: AbortSignal): Promise<RunResult> {
@@ -87,7 +91,7 @@ async function runError(session: Session, named: Named, error: WorkflowFailedErr
 async function stoppedWaiting(session: Session, named: Named): Promise<BelayError> {
   const { handle } = named;
   const late = new Promise<null>((resolve) => setTimeout(resolve, TIMING.client.lastQueryMs, null).unref());
-  const status = await Promise.race([statusOf(session, handle).catch(() => null), late]);
+  const status = await Promise.race([currentStatus(session, handle).catch(() => null), late]);
   const known = status === null || status.contact === 'closed' ? withLink(session, idsOf(named)) : status.result;
   return new BelayError(
     'StoppedWaiting',

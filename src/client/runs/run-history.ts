@@ -8,12 +8,14 @@ export interface HistoryFacts {
   /** The operations that have closed. */
   parts: (BackupResult | DeploymentResult)[];
   /** The operation that was started last, if it has not closed. */
-  open: { type: string; workflowId: string; runId: string } | null;
+  open: { workflowId: string; runId: string } | null;
 }
 
 export type Events = NonNullable<Awaited<ReturnType<WorkflowHandle['fetchHistory']>>['events']>;
 
-const OPERATIONS = ['backupServer', 'deploySite'];
+/** Notifications are children, too. @param type of a child */
+export const isOperation = (type: string | null | undefined): boolean =>
+  type === 'backupServer' || type === 'deploySite';
 
 export async function historyFacts(handle: WorkflowHandle): Promise<HistoryFacts> {
   const { events } = await handle.fetchHistory();
@@ -26,10 +28,9 @@ function recordEvent(facts: HistoryFacts, event: Events[number]): void {
   const started = event.workflowExecutionStartedEventAttributes;
   if (started) facts.input = decoded<RunInput>(started.input?.payloads);
   const begun = event.childWorkflowExecutionStartedEventAttributes;
-  const type = begun?.workflowType?.name ?? '';
-  if (OPERATIONS.includes(type)) {
+  if (isOperation(begun?.workflowType?.name)) {
     const { workflowId, runId } = begun?.workflowExecution ?? {};
-    facts.open = { type, workflowId: workflowId ?? '', runId: runId ?? '' };
+    facts.open = { workflowId: workflowId ?? '', runId: runId ?? '' };
   }
   const closed =
     event.childWorkflowExecutionCompletedEventAttributes ??
@@ -37,7 +38,7 @@ function recordEvent(facts: HistoryFacts, event: Events[number]): void {
     event.childWorkflowExecutionTerminatedEventAttributes ??
     event.childWorkflowExecutionTimedOutEventAttributes ??
     event.childWorkflowExecutionCanceledEventAttributes;
-  if (!closed || !OPERATIONS.includes(closed.workflowType?.name ?? '')) return;
+  if (!closed || !isOperation(closed.workflowType?.name)) return;
   facts.open = null;
   const completed = event.childWorkflowExecutionCompletedEventAttributes?.result;
   const failed = event.childWorkflowExecutionFailedEventAttributes?.failure?.applicationFailureInfo?.details;

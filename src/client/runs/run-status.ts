@@ -41,13 +41,12 @@ export interface RunStatus {
   contact: Contact;
 }
 
-export async function statusOf(session: Session, handle: WorkflowHandle): Promise<RunStatus> {
-  const described = await describeRun(handle);
+export async function statusOf(session: Session, described: WorkflowExecutionDescription): Promise<RunStatus> {
   if (described.status.name !== 'RUNNING') {
     const result = await closedResult(handleOf(session, described), knownOf(described));
     return { result: withLink(session, await whole(session, described, result)), waiting: null, contact: 'closed' };
   }
-  const progress = await askProgress<RunProgress>(session, handle.workflowId, described.runId);
+  const progress = await askProgress<RunProgress>(session, described.workflowId, described.runId);
   if (progress === null) {
     const contact = await silence(session, described);
     const known = knownOf(described);
@@ -69,7 +68,7 @@ export async function describeRun(handle: WorkflowHandle): Promise<WorkflowExecu
   throw new BelayError('NotFound', `${handle.workflowId} is not a run but a ${described.type}: ${remedy}`);
 }
 
-const handleOf = (session: Session, { workflowId, runId }: WorkflowExecutionDescription): WorkflowHandle =>
+export const handleOf = (session: Session, { workflowId, runId }: WorkflowExecutionDescription): WorkflowHandle =>
   session.client.workflow.getHandle(workflowId, runId);
 
 /** Completes the result of a closed run: a terminated one left none itself. */

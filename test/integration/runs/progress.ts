@@ -7,7 +7,7 @@ import { eventually } from '../../support/eventually.ts';
 import { sharedStack } from '../../support/shared-stack.ts';
 import { addWorker, fresh, type TestStack } from '../../support/world.ts';
 
-/** So long that after the early reads nothing changes. */
+/** After the early reads, nothing changes for ten minutes. */
 const RARE = { intervalMs: 600_000, tries: 20 };
 
 let world: TestStack;
