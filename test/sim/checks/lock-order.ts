@@ -21,13 +21,12 @@ export function overtaken({ server: { runs } }: Pick<World, 'server'>): string[]
       // What comes in while it is served follows it.
       const isServed = tried.has(runId);
       tried.add(runId);
-      const passedOn = isDelivered(run, event) ? waiters.map((it) => it.runId) : [];
       const heirSince = since.get(`${lockId}/${runId}`);
       const known = [...waiters, ...(isOperation(run) ? knownTo(run, event) : [])];
-      const earlier = known.find((it) => !tried.has(it.runId) && it.since < (heirSince ?? ''));
-      // From now on they are the heir's.
-      for (const waiter of passedOn) tried.add(waiter);
-      if (isServed || heirSince === undefined) return [];
+      const isEarlier = (it: Waiter) => heirSince !== undefined && !tried.has(it.runId) && it.since < heirSince;
+      const earlier = isServed ? undefined : known.find(isEarlier);
+      // From now on, those that came with it are the heir's.
+      if (isDelivered(run, event)) for (const waiter of waiters) tried.add(waiter.runId);
       if (earlier === undefined) return [];
       return [`S5: ${run.workflowId} passed ${lockId} to ${event.target.workflowId} before ${earlier.workflowId}`];
     });

@@ -1,6 +1,6 @@
 /**
  * S12: a rollout keeps its limits, starts its waves in order, and leaves no server out without a reason. Written from
- * docs/how-to/fleets.md, without the rules that the workflow uses. Pure.
+ * docs/how-to/nightly-fleet.md, without the rules that the workflow uses. Pure.
  */
 import { ROLLOUT_TYPE } from '../../../src/contract/names.ts';
 import type { Decision, RolloutInput, RolloutResult, TargetResult } from '../../../src/contract/rollout.ts';

@@ -5,7 +5,7 @@ import type { Scenario } from '../../model/scenario.ts';
 import type { Tape } from '../tape.ts';
 
 const MINUTE = 60_000;
-/** Zero on the tape is no limit. Half of the runs get an outage budget, and three in eight a limit for deployments. */
+/** A zero on the tape sets no limit. Half of the runs get an outage budget, and three in eight a limit for deployments. */
 const OUTAGE_BUDGETS_MS = [undefined, undefined, MINUTE, 10 * MINUTE];
 const START_DEPLOYS_WITHIN_MS = [...Array<undefined>(5), MINUTE / 12, MINUTE, 10 * MINUTE];
 /** How many times as often a read fails. */

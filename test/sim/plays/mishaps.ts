@@ -2,6 +2,7 @@
 import { defaultPayloadConverter as payloads } from '@temporalio/common';
 import { SIGNALS } from '../../../src/contract/names.ts';
 import { isOperation, type Run } from '../temporal/types.ts';
+import { onBegun } from './on-begun.ts';
 import type { Started } from './record.ts';
 import type { Tape } from '../tape.ts';
 import type { World } from '../world.ts';
@@ -65,14 +66,12 @@ export function drawMishaps(world: World, tape: Tape, scale: number, started: Re
   }
 }
 
-/** Acts when the service has begun what was requested of it, after so many requests that it has begun before. */
-function onRequest({ service: { state } }: World, skip: number, act: () => void): void {
-  const note = state.note.bind(state);
+/** Acts once the service begins an operation that Belay requested. @param skip how many it lets pass before */
+function onRequest(world: World, skip: number, act: () => void): void {
   let left = skip;
-  state.note = (entry) => {
-    note(entry);
-    if (entry.began === null || entry.by === 'outside') return;
+  onBegun(world, (_began, by) => {
+    if (by === 'outside') return;
     if (left === 0) act();
     left -= 1;
-  };
+  });
 }

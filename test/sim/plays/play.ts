@@ -12,6 +12,7 @@ import { targetNamed } from '../../model/targets.ts';
 import type { Sandboxes } from '../core/sdk.ts';
 import { withLongDraws } from './long-draws.ts';
 import { drawMishaps } from './mishaps.ts';
+import { onBegun } from './on-begun.ts';
 import { record, type Started } from './record.ts';
 import { lengthened, SCALES } from './scales.ts';
 import { startRequest } from './start-run.ts';
@@ -114,14 +115,11 @@ function inputOf({ service: { state } }: World, input: RunInput, given: boolean)
 }
 
 /** A backup has no id before it is made, so its faults wait for it. */
-function aimAtBackups({ service: { state } }: World, faults: Fault[]): void {
-  const note = state.note.bind(state);
-  state.note = (entry) => {
-    note(entry);
-    const { began } = entry;
-    if (began?.kind !== 'backup') return;
-    for (const fault of faults) if (fault.target === began.target) state.faults.add({ ...fault, target: began.id });
-  };
+function aimAtBackups(world: World, faults: Fault[]): void {
+  onBegun(world, ({ kind, id, target }) => {
+    const aimed = kind === 'backup' ? faults.filter((fault) => fault.target === target) : [];
+    world.service.state.faults.add(...aimed.map((fault) => ({ ...fault, target: id })));
+  });
 }
 
 function resourceOf(name: string): Resource {
