@@ -1,10 +1,17 @@
-/** Requests that are sent too late, or once more. */
+/** Requests that are sent too late or once more, and locks that are passed on too late. */
 import { change, integration, sim, type TestedMutant, unit } from './mutant.ts';
 
 const CHECKS = 'activities/http/post-checks.ts';
 const DEADLINE = 'workflows/rules/deadline.ts';
 
 export const RIGHT_TIME: TestedMutant[] = [
+  {
+    rule: 'a release that comes too late is not forwarded',
+    changes: [
+      change('workflows/lock/acquire.ts', 'if (late !== null) await forwardLate(mailbox, late);', 'void late;'),
+    ],
+    test: sim('rules/locks/lock-faults', 'waiters that a run learns of as it acquires a lock join the queue'),
+  },
   {
     rule: 'a run that is too late waits for the lock',
     changes: [change('workflows/run/deploy-step.ts', 'lateness(deadline, Date.now())', 'lateness(null, Date.now())')],

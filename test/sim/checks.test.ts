@@ -6,11 +6,13 @@ import { deploySiteId } from '../../src/contract/ids/workflow-ids.ts';
 import { SIGNALS } from '../../src/contract/names.ts';
 import type { LockReleased } from '../../src/contract/operation.ts';
 import type { RolloutResult } from '../../src/contract/rollout.ts';
-import type { DeploymentResult } from '../../src/contract/run.ts';
+import type { DeploymentResult, RunInput } from '../../src/contract/run.ts';
 import type { ScriptPart } from '../../src/sandbox/hosting/script.ts';
+import type { PlayedRun } from '../model/record.ts';
 import { COMPLETED, FAILED, siteAfter } from '../support/sites.ts';
 import { servers } from '../support/rollouts.ts';
 import { overtaken } from './checks/lock-order.ts';
+import { impatient } from './checks/lock-waits.ts';
 import { overlong, overBudget } from './checks/read-budgets.ts';
 import { unreasonable } from './checks/reasons.ts';
 import { unruly } from './checks/rollouts.ts';
@@ -43,6 +45,11 @@ async function deploy(
   await result(run);
   return operation;
 }
+
+const asPlayed = ({ workflowId, runId, startedMs, closedMs }: Run, input: RunInput): PlayedRun => {
+  const ofRun = { workflowId, runId, startedMs, closedMs, cancelledMs: null, waitsEnded: [], result: null };
+  return { ...ofRun, type: 'deployOnly', input };
+};
 
 /** @returns whether it holds this text, which is another one now */
 function change(payload: Payload | null, from: RegExp, to: string): boolean {
@@ -105,6 +112,21 @@ test('S5: a lock that does not go to the run that has waited longest is a findin
     assert.deepEqual(overtaken(world), [
       `S5: ${deploySiteId(siteId)} passed ${deploySiteId(siteId)} to ${last.workflowId} before ${second!.workflowId}`,
     ]);
+  })());
+
+test('S13: a run that waits for a lock for longer than its busy timeout is a finding', () =>
+  inVirtualTime(async (stack) => {
+    const { world, sandbox, start, result, forward } = stack;
+    const siteId = siteAfter(sandbox, FAILED, { durationMs: 600_000, ends: 'completed' });
+    start({ siteIds: [siteId], deploy: { tries: 60 } });
+    await forward(5_000);
+    const input = { siteIds: [siteId], busyTimeoutMs: 180_000 };
+    const run = start(input);
+    await result(run);
+    const played = { runs: [asPlayed(run, input)] };
+    assert.deepEqual(impatient({ world, played }), []);
+    eventsOf(run, 'timerStarted').at(-1)!.ms += 300_000;
+    assert.match(impatient({ world, played }).join('\n'), /^S13: .* waits 4\d{5} ms for deploy-site:\S+, and its/);
   })());
 
 test('S6: a history with more events, and more signals than its reads explain, is a finding', () =>
@@ -184,9 +206,7 @@ test('S11: a wrong count of requests, and a reason that the history does not sho
     assert.match(counted, /^S11: \S+ counts reads as failed that had not failed$/);
     operation.outcome = { result: payloads.toPayload(deployment) };
     const late = { ...reported, deployments: [{ ...deployment, error: { type: 'TooLate' as const, message: '' } }] };
-    const { workflowId, runId, startedMs, closedMs } = run;
-    const ofRun = { workflowId, runId, startedMs, closedMs, cancelledMs: null, waitsEnded: [], result: late };
-    const found = unreasonable({ world, played: { runs: [{ ...ofRun, type: 'deployOnly', input }] } });
+    const found = unreasonable({ world, played: { runs: [{ ...asPlayed(run, input), result: late }] } });
     assert.match(found.join('\n'), /^S11: deploy:\S+ ended TooLate before any of its limits$/);
   })());
 

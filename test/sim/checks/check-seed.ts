@@ -7,6 +7,7 @@ import type { Sandboxes } from '../core/sdk.ts';
 import { forgotten } from './forgotten.ts';
 import { overdue } from './liveness.ts';
 import { overtaken } from './lock-order.ts';
+import { impatient } from './lock-waits.ts';
 import { overlong, overBudget } from './read-budgets.ts';
 import { unreasonable } from './reasons.ts';
 import { unfounded } from './reads-and-results.ts';
@@ -46,6 +47,7 @@ export function findingsOf(play: Play): string[] {
   const { world, played } = play;
   const found = [...judge(played).violations, ...unreadGaps(played), ...forgotten(world), ...overdue(play)];
   found.push(...overBudget(world), ...overtaken(world), ...overlong(world), ...unfounded(world), ...unreasonable(play));
+  found.push(...impatient(play));
   return [...new Set(world.findings), ...found, ...leaks(world)];
 }
 

@@ -28,12 +28,6 @@ const SIM_MUTANTS: Mutant[] = [
     ],
   },
   {
-    rule: 'a release that comes too late is not forwarded',
-    changes: [
-      change('workflows/lock/acquire.ts', 'if (late !== null) await forwardLate(mailbox, late);', 'void late;'),
-    ],
-  },
-  {
     rule: 'a run waits for a lock fifty times as long',
     changes: [
       change(

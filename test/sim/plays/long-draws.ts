@@ -1,6 +1,7 @@
-/** What the chaos model does not draw, because it takes minutes: limits of runs, and faults that last. */
+/** What the chaos model does not draw, because it takes minutes: limits of runs, faults that last, and long pauses. */
 import { definedFields } from '../../../src/contract/plain-object.ts';
 import type { RunInput } from '../../../src/contract/run.ts';
+import type { Fault } from '../../../src/sandbox/hosting/faults.ts';
 import type { Scenario } from '../../model/scenario.ts';
 import type { Tape } from '../tape.ts';
 
@@ -10,6 +11,11 @@ const OUTAGE_BUDGETS_MS = [undefined, undefined, MINUTE, 10 * MINUTE];
 const START_DEPLOYS_WITHIN_MS = [...Array<undefined>(5), MINUTE / 12, MINUTE, 10 * MINUTE];
 /** How many times as often a read fails. */
 const READ_FAULTS = [1, 1, 1, 8];
+/** A request in doubt without an effect, and a pause that the service asks for before the next one. */
+const PAUSE_IN_DOUBT: Fault[] = [
+  { route: 'deploy', answer: { kind: 'none' }, effect: false },
+  { route: 'deploy', answer: { kind: 'status', code: 429, retryAfter: '60' }, effect: false },
+];
 
 export function withLongDraws(scenario: Scenario, tape: Tape): Scenario {
   const oneOf = <T>(what: string, values: readonly T[]): T => values[tape.choose(what, values.length)] as T;
@@ -21,9 +27,12 @@ export function withLongDraws(scenario: Scenario, tape: Tape): Scenario {
   return {
     ...scenario,
     runs: scenario.runs.map((run) => ({ ...run, input: { ...run.input, ...limitsOf(run.input) } })),
-    faults: scenario.faults.map((fault) => {
-      const isOfRead = fault.route === 'latest' || fault.route === 'backup';
-      return isOfRead ? { ...fault, times: (fault.times ?? 1) * oneOf('read faults', READ_FAULTS) } : fault;
-    }),
+    faults: [
+      ...oneOf('pause in doubt', [[], [], [], PAUSE_IN_DOUBT]),
+      ...scenario.faults.map((fault) => {
+        const isOfRead = fault.route === 'latest' || fault.route === 'backup';
+        return isOfRead ? { ...fault, times: (fault.times ?? 1) * oneOf('read faults', READ_FAULTS) } : fault;
+      }),
+    ],
   };
 }

@@ -15,6 +15,7 @@ import { drawMishaps } from './mishaps.ts';
 import { onBegun } from './on-begun.ts';
 import { record, type Started } from './record.ts';
 import { lengthened, SCALES } from './scales.ts';
+import { drawSlowHandOvers } from './slow-hand-over.ts';
 import { startRequest } from './start-run.ts';
 import type { Tape } from '../tape.ts';
 import { createWorld, SERVICE_URL, START_MS, type World } from '../world.ts';
@@ -44,7 +45,9 @@ export async function play(sandboxes: Sandboxes, drawn: Scenario, tape: Tape, ca
   const scaled = withLongDraws(lengthened(drawn, scale), tape);
   const isFaulty = (what: string) => tape.choose(what, 2) === 1;
   const [workers, cacheSize] = [1 + tape.choose('workers', 3), [1_000, 3][tape.choose('cache', 2)]!];
-  const world = createWorld(sandboxes, tape, {
+  const gate = drawSlowHandOvers(tape, () => world);
+  const world: World = createWorld(sandboxes, tape, {
+    gate,
     workers,
     cacheSize: caches === 'off' ? 0 : cacheSize,
     crashes: isFaulty('crashes') ? 4 : 0,
