@@ -143,6 +143,7 @@ export const LAYERS = {
     ],
     packages: ['dot-prop', 'fastify', 'lossless-json', 'node', 'prom-client', 'secure-json-parse'],
   },
+  'worker/admission': { may: ['contract'], packages: [] },
   'worker/bundle': { may: [], packages: ['@temporalio/worker', 'node'] },
   'worker/slots': { may: [], packages: ['@temporalio/worker', 'node'] },
   worker: {
@@ -158,6 +159,7 @@ export const LAYERS = {
       'activities/notifications',
       'client/connection',
       'client/lookups',
+      'worker/admission',
       'worker/bundle',
       'worker/slots',
     ],

@@ -26,10 +26,18 @@ export interface EventDeps {
   callHeartbeat: (name: string) => Promise<boolean>;
 }
 
+interface Admission {
+  /** @returns false if a run that begins has to wait for admission */
+  takePlace: () => boolean;
+  /** @param dueMs when a read that is made now was due, by Temporal's clock */
+  noteRead: (dueMs: number) => void;
+}
+
 export interface ActivityDeps extends EventDeps {
   service: HostingApiClient;
   rest: Rest;
   workerInfo: WorkerInfo;
+  admission: Admission;
   findCompletedBackup: (query: BackupQuery) => Promise<BackupConclusion | null>;
   /** The record of a backup that Belay made; null if Belay did not make it. */
   findBackupRecord: (backupId: string) => Promise<BackupRecord | null>;

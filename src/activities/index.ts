@@ -2,7 +2,7 @@
 import type { DailyDeadline } from '../contract/run.ts';
 import type { BackupConclusion, LockHolder } from '../contract/operation.ts';
 import type { BackupRecord } from '../contract/event.ts';
-import type { WorkerInfo, BackupQuery, SlotQuery } from '../contract/activities.ts';
+import type { WorkerInfo, WorkerQuestion, BackupQuery, SlotQuery } from '../contract/activities.ts';
 import { createEventActivities } from './events.ts';
 import { firstAfter, slotOf } from '../request/calendar/local-time.ts';
 import { createReads } from './http/read-status.ts';
@@ -13,6 +13,7 @@ export function createActivities({
   service,
   rest,
   workerInfo,
+  admission,
   findBackupRecord,
   findCompletedBackup,
   findLockHolder,
@@ -22,12 +23,18 @@ export function createActivities({
   ...events
 }: ActivityDeps) {
   return {
-    ...createReads({ service, served: workerInfo, rest }),
+    ...createReads({ service, served: workerInfo, rest, noteRead: admission.noteRead }),
     ...createTriggers({ service, served: workerInfo, rest, awaitedForMs, hasColleagues, clocks }),
     ...createEventActivities(events),
 
     /** Settings of the worker that executes this. */
-    describeWorker: (): Promise<WorkerInfo> => Promise.resolve(workerInfo),
+    describeWorker: ({ begins }: WorkerQuestion = {}): Promise<WorkerInfo> => {
+      const isFull = begins === true && !admission.takePlace();
+      return Promise.resolve(isFull ? { ...workerInfo, admitted: false } : workerInfo);
+    },
+
+    /** A worker takes it when the next run may begin. */
+    admitRun: (): Promise<void> => Promise.resolve(),
 
     /** The newest completed backup that Belay made and that started at `startedSince` or later; or null. */
     findCompletedBackup: (query: BackupQuery): Promise<BackupConclusion | null> => findCompletedBackup(query),

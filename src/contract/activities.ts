@@ -64,6 +64,11 @@ export interface TriggerActivityInput {
   firstRunId: string;
 }
 
+export interface WorkerQuestion {
+  /** The run that asks begins, and takes a place. */
+  begins?: true;
+}
+
 export interface WorkerInfo extends ServedService {
   epoch: string;
   statuses: StatusWords;
@@ -73,6 +78,8 @@ export interface WorkerInfo extends ServedService {
   deploysApps?: boolean;
   /** Absent if no notifications are configured. */
   notify?: NotifySettings;
+  /** False: the run that asks has to wait for admission. */
+  admitted?: false;
 }
 
 /** The notifications in a worker's configuration. Names only, because the addresses are secrets. */
@@ -81,6 +88,13 @@ export interface NotifySettings {
   on: 'failed' | 'all';
   channels: string[];
   heartbeats: string[];
+}
+
+/** What a read of a poll loop is asked besides. It is not stored in histories. */
+export interface ReadInput {
+  service: string;
+  /** When it is due, by Temporal's clock. */
+  dueMs?: number;
 }
 
 export interface BackupQuery {

@@ -10,6 +10,10 @@ export const DEFAULT_EPOCH = '1';
 /** The queue of events beside a queue of runs. */
 export const eventTaskQueue = (taskQueue: string): string => `${taskQueue}-events`;
 
+/** Where runs wait for admission, and the activity that waits there. */
+export const admissionTaskQueue = (taskQueue: string): string => `${taskQueue}-admission`;
+export const ADMISSION_ACTIVITY = 'admitRun';
+
 export const RUN_TYPES = ['backupThenDeploy', 'backupOnly', 'deployOnly', 'watchDeployment'] as const;
 export type RunType = (typeof RUN_TYPES)[number];
 
@@ -21,8 +25,11 @@ export type Outcome = (typeof OUTCOMES)[number];
 export const EVIDENCE = ['identity', 'transition', 'changed', 'settled'] as const;
 export type Evidence = (typeof EVIDENCE)[number];
 
-/** The phase of a run. In `queued`, it waits for another run's lock, and in `parked` for a service that is down. */
-export type Phase = 'checking' | 'queued' | 'backup' | 'deploy' | 'parked' | 'done';
+/**
+ * The phase of a run. In `admission`, it waits because many runs begin at once, in `queued` for another run's lock, and in
+ * `parked` for a service that is down.
+ */
+export type Phase = 'admission' | 'checking' | 'queued' | 'backup' | 'deploy' | 'parked' | 'done';
 
 export type ErrorType =
   | 'BackupFailed'

@@ -81,6 +81,14 @@ export const TIMING = {
     /** A holder closes milliseconds after its signal. */
     startAgainMs: 100,
   },
+  /** Of runs that begin: fewer while a tenth of the reads are this late. */
+  admission: {
+    lateReadMs: 500,
+    punctualReadMs: 200,
+    /** After this, a run begins however late reads are. */
+    waitAtMostMs: 30 * MINUTE,
+    answerMs: 10 * SECOND,
+  },
   lookup: {
     localMs: 2 * SECOND,
     describeWorkerLocalMs: 4 * SECOND,

@@ -2,6 +2,8 @@
 
 /** What a workflow waits for right now. */
 export type Waiting =
+  /** More runs begin than the workers can carry at once. */
+  | { kind: 'admission'; since: string }
   | {
       kind: 'lock';
       lockId: string;
@@ -9,16 +11,18 @@ export type Waiting =
       /** The run that holds the lock, as far as known. */
       lockedBy?: string | null;
     }
-  | {
-      kind: 'backup' | 'deployment' | 'baseline' | 'trace';
-      try: number;
-      tries: number;
-      lastStatus: string | null;
-      lastReadAt: string | null;
-      nextReadAt: string;
-      /** Only while the operation is parked, because the service does not answer. */
-      parked?: Parked;
-    };
+  | WaitingForRead;
+
+export interface WaitingForRead {
+  kind: 'backup' | 'deployment' | 'baseline' | 'trace';
+  try: number;
+  tries: number;
+  lastStatus: string | null;
+  lastReadAt: string | null;
+  nextReadAt: string;
+  /** Only while the operation is parked, because the service does not answer. */
+  parked?: Parked;
+}
 
 export interface Parked {
   since: string;

@@ -93,6 +93,14 @@ async function errorsInLog(logFile: string): Promise<string> {
   return `${(errors.length > 0 ? errors : lines).slice(-5).join('\n')}\n(${logFile})`;
 }
 
+const DYNAMIC_CONFIG = [
+  // Without this, every timer shorter than a second takes a second.
+  'history.timerProcessorMaxTimeShift="20ms"',
+  // Each shard looks for due timers and new tasks at most this often a second; by default 20, and there is one shard.
+  'history.timerProcessorMaxPollRPS=200',
+  'history.transferProcessorMaxPollRPS=200',
+];
+
 function argsFor(options: ServerOptions, port: number, uiPort: number): string[] {
   return [
     options.executable,
@@ -101,8 +109,7 @@ function argsFor(options: ServerOptions, port: number, uiPort: number): string[]
     ...(options.dbFile === undefined ? [] : ['--db-filename', options.dbFile]),
     // Doubles the throughput. Data survives a kill of the process, but not a power failure.
     ...['--sqlite-pragma', 'journal_mode=WAL', '--sqlite-pragma', 'synchronous=NORMAL'],
-    // Without this, every timer shorter than a second takes a second.
-    ...['--dynamic-config-value', 'history.timerProcessorMaxTimeShift="20ms"'],
+    ...DYNAMIC_CONFIG.flatMap((value) => ['--dynamic-config-value', value]),
   ];
 }
 

@@ -1,7 +1,9 @@
 /** The measured settings of a worker. */
 import type { TunerHolder } from '@temporalio/worker';
 import { TIMING } from '../contract/timing.ts';
+import type { Admission } from './admission/admission.ts';
 import { activitySlots } from './slots/activity-slots.ts';
+import { admissionSlots } from './slots/admission-slots.ts';
 import { workflowSlots } from './slots/workflow-slots.ts';
 import type { WorkerRest } from './rest-until-answered.ts';
 
@@ -29,12 +31,23 @@ const SLOTS = {
   activity: 1_000,
 } as const;
 
+const fixed = (numSlots: number) => ({ type: 'fixed-size', numSlots }) as const;
+
 export function slots(rest: WorkerRest): TunerHolder {
-  const fixed = (numSlots: number) => ({ type: 'fixed-size', numSlots }) as const;
   return {
     workflowTaskSlotSupplier: workflowSlots(SLOTS.workflowTask, SLOTS.uncachedWorkflowTask),
     localActivityTaskSlotSupplier: fixed(SLOTS.localActivity),
     activityTaskSlotSupplier: activitySlots(SLOTS.activity, rest),
+    nexusTaskSlotSupplier: fixed(1),
+  };
+}
+
+/** It has no workflows. */
+export function slotsOfAdmission(admission: Admission, rest: WorkerRest): TunerHolder {
+  return {
+    workflowTaskSlotSupplier: fixed(1),
+    localActivityTaskSlotSupplier: fixed(1),
+    activityTaskSlotSupplier: admissionSlots(admission, rest),
     nexusTaskSlotSupplier: fixed(1),
   };
 }

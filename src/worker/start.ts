@@ -10,6 +10,8 @@ import { temporalDeps } from '../client/lookups/index.ts';
 import type { TemporalEndpoint } from '../config/temporal/find-temporal.ts';
 import { definedFields } from '../contract/plain-object.ts';
 import { tryConnect } from './connect.ts';
+import { createAdmission, type Admission } from './admission/admission.ts';
+import { createAdmissionWorker } from './admission-worker.ts';
 import { createEventWorker } from './event-worker.ts';
 import type { Logger } from '../process/log.ts';
 import { clockDifference } from '../contract/wording/clock-difference.ts';
@@ -39,6 +41,8 @@ export interface WorkerOptions {
   workflowBundle?: { codePath: string };
   /** Default: those in settings.ts. */
   eventSlots?: typeof EVENT_SLOTS;
+  /** Default: as many runs as its reads allow. */
+  admission?: Admission;
 }
 
 export interface RunningWorker {
@@ -84,9 +88,11 @@ export async function startWorker(
   const rest = createRest(() => isAnswered(probe), log, closing.signal);
   const unusable = await registerSearchAttributes(connection, namespace);
   if (unusable !== null) log.warn(`search attributes are not used: ${unusable}`);
+  const { admission = createAdmission() } = options;
   const activities = createActivities({
     service,
     rest,
+    admission,
     workerInfo: {
       ...served,
       epoch,
@@ -100,10 +106,12 @@ export async function startWorker(
     ...temporalDeps({ connection, namespace, taskQueue, identity }),
   });
   const bundle = options.workflowBundle ?? (await workflowBundle());
-  const shared = { connection, namespace, taskQueue, identity, workflowBundle: bundle, activities };
+  const parts = { connection, namespace, taskQueue, identity, activities };
+  const shared = { ...parts, workflowBundle: bundle };
   const workers = [
     await Worker.create({ ...SETTINGS, tuner: slots(rest), ...shared }),
     await createEventWorker({ ...shared, ...definedFields({ slots: options.eventSlots }) }),
+    await createAdmissionWorker({ ...parts, admission, rest }),
   ];
   return supervise(workers, { connection, queue, closing, log });
 }

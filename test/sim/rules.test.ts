@@ -16,6 +16,7 @@ import './rules/runs/deadlines.ts';
 import './rules/runs/backup-age.ts';
 import './rules/runs/waiting.ts';
 import './rules/runs/why.ts';
+import './rules/runs/admission.ts';
 import './rules/answers/rate-limits.ts';
 import './rules/rollouts/rollouts.ts';
 import './rules/rollouts/rollout-decisions.ts';

@@ -17,8 +17,8 @@ import { recordedTape, seededTape } from './tape.ts';
 
 /** Together, they meet every situation twice. They are among those that cost the least. */
 const COVERING = [
-  ...[119, 186, 378, 757, 1200, 1408, 1867, 1875],
-  ...[1879, 2251, 2256, 2331, 2354, 2434, 2482, 2555, 2927],
+  ...[301, 329, 378, 656, 707, 840, 958, 1089, 1330, 1582],
+  ...[1840, 1879, 2025, 2256, 2260, 2433, 2466, 2482, 2505],
 ];
 /** `npm run test:sim` plays others. */
 const SEEDS = [1, 2, 3, 4, 5, 6, 7, 8, ...COVERING];

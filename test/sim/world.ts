@@ -215,7 +215,7 @@ export function createWorld(sandboxes: Sandboxes, tape: Tape, options: WorldOpti
 
     function offer(): void {
       if (!server.activities.isAwaited(task)) return;
-      const able = workers.filter((worker) => worker.takesActivities());
+      const able = workers.filter((worker) => worker.takesActivity(task));
       if (server.isUp && able.length > 0) able[tape.choose('worker', able.length)]!.takeActivity(task);
       else clock.after(POLL_MS, offer);
     }

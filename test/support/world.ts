@@ -90,7 +90,7 @@ export async function addWorker(
     maxRequestsPerSecond,
     token = () => Promise.resolve(TOKEN),
     ...options
-  }: Pick<WorkerOptions, 'eventSlots'> &
+  }: Pick<WorkerOptions, 'eventSlots' | 'admission'> &
     Pick<ServiceConfig, 'epoch' | 'maxRequestsPerSecond'> &
     Partial<Pick<ServiceConfig, 'token'>> = {},
 ): Promise<RunningWorker> {

@@ -51,6 +51,7 @@ test('an activity that may be meant for another worker never goes back to the on
     quickRead: 'local',
     localLookup: 'local',
     describeWorker: 'any worker',
+    waitForAdmission: 'any worker',
     patientRead: 'any worker',
     readElsewhere: 'any worker',
     triggerOnce: 'any worker',

@@ -108,9 +108,9 @@ export const runResult = z
     runId: text("Temporal's id of this execution of the workflow."),
     service: text('Identity of the service: URL and `#account`.'),
     outcome,
-    phase: z.enum(['checking', 'queued', 'backup', 'deploy', 'parked', 'done']).nullable().meta({
+    phase: z.enum(['admission', 'checking', 'queued', 'backup', 'deploy', 'parked', 'done']).nullable().meta({
       description:
-        "Where the run is; queued: it waits for another run's lock; parked: it waits for a service that does not answer.",
+        "Where the run is. admission: it waits because many runs begin at once; queued: for another run's lock; parked: for a service that does not answer.",
     }),
     backup,
     deployments: z.array(deployment).meta({ description: 'One for each target, in the order they were asked for.' }),

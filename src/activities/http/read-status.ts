@@ -4,24 +4,26 @@
  */
 import { activityInfo, cancellationSignal } from '@temporalio/activity';
 import type { OperationStatus, ReadOptions, HostingApiClient } from '../../hosting-api/index.ts';
-import type { ReadAnswer } from '../../contract/activities.ts';
+import type { ReadAnswer, ReadInput } from '../../contract/activities.ts';
 import type { Target } from '../../contract/target.ts';
 import { plainText } from '../../contract/wording/safe-text.ts';
 import { isOfThisWorker, notServed, toReadFailure, type Served } from './failures.ts';
 import { leftToOthers, type Rest } from './worker-rest.ts';
 import { TIMING } from '../../contract/timing.ts';
 
-export interface ServiceDeps {
+interface ReadDeps {
   service: HostingApiClient;
   served: Served;
   rest: Rest;
+  noteRead: (dueMs: number) => void;
 }
 
-export function createReads({ service, served, rest }: ServiceDeps) {
+export function createReads({ service, served, rest, noteRead }: ReadDeps) {
   async function read(
-    input: { service: string; target?: Target },
+    input: ReadInput & { target?: Target },
     ask: (options: ReadOptions) => Promise<OperationStatus>,
   ): Promise<ReadAnswer> {
+    if (input.dueMs !== undefined) noteRead(input.dueMs);
     const message = notServed(input, served);
     if (message !== null) {
       return {
@@ -47,10 +49,10 @@ export function createReads({ service, served, rest }: ServiceDeps) {
   }
 
   return {
-    readLatestDeployment: (input: { service: string; target: Target }): Promise<ReadAnswer> =>
+    readLatestDeployment: (input: ReadInput & { target: Target }): Promise<ReadAnswer> =>
       read(input, (options) => service.readLatestDeployment(input.target, options)),
 
-    readBackup: (input: { service: string; backupId: string }): Promise<ReadAnswer> =>
+    readBackup: (input: ReadInput & { backupId: string }): Promise<ReadAnswer> =>
       read(input, (options) => service.readBackup(input.backupId, options)),
   };
 }

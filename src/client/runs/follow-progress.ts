@@ -2,6 +2,7 @@
 import type { WorkflowExecutionDescription, WorkflowHandle } from '@temporalio/client';
 import { tsToMs } from '@temporalio/common/lib/time.js';
 import { readOfSummary } from '../../contract/wording/read-summary.ts';
+import { ADMISSION_ACTIVITY } from '../../contract/names.ts';
 import { lockIdOf } from '../../contract/ids/workflow-ids.ts';
 import type { RunResult } from '../../contract/run.ts';
 import type { Waiting } from '../../contract/waiting.ts';
@@ -40,7 +41,7 @@ export function followProgress(session: Session, handle: WorkflowHandle): () => 
 }
 
 function changesAtMs({ waiting }: RunStatus): number {
-  if (waiting === null || waiting.kind === 'lock') return 0;
+  if (waiting === null || !('nextReadAt' in waiting)) return 0;
   const { readMs, maxAgeMs } = TIMING.progress;
   return Math.min(Date.parse(waiting.nextReadAt) + readMs, Date.now() + maxAgeMs);
 }
@@ -51,6 +52,11 @@ async function progressOf(session: Session, handle: WorkflowHandle, isIdle: Idle
   const known = knownOf(described);
   const why = await silence(session, described);
   if (why !== 'silent') return { result: withLink(session, known), waiting: null, contact: why };
+  const since = awaitsAdmissionSince(described);
+  if (since !== null) {
+    const result: RunResult = { ...known, phase: 'admission' };
+    return { result: withLink(session, result), waiting: { kind: 'admission', since }, contact: 'answers' };
+  }
   const isBeginning = described.historyLength < FIRST_EVENTS && described.type !== 'watchDeployment';
   if (isBeginning) return { result: withLink(session, known), waiting: null, contact: 'answers' };
   const open = openOperation(described);
@@ -63,6 +69,12 @@ async function progressOf(session: Session, handle: WorkflowHandle, isIdle: Idle
   // Only the operation itself knows since when it is parked.
   if (waiting === 'other') return statusOf(session, described);
   return { result: withLink(session, result), waiting, contact: isIdle(events) ? 'silent' : 'answers' };
+}
+
+/** From its activity that waits in Temporal's queue. */
+function awaitsAdmissionSince({ raw }: WorkflowExecutionDescription): string | null {
+  const queued = raw.pendingActivities?.find((it) => it.activityType?.name === ADMISSION_ACTIVITY);
+  return queued === undefined ? null : new Date(tsToMs(queued.scheduledTime)).toISOString();
 }
 
 interface Open {

@@ -1,7 +1,7 @@
 /** One sentence that explains what a run, operation or rollout is waiting for. Pure. */
 import type { OperationProgress } from '../operation.ts';
 import type { RunProgress, RunResult } from '../run.ts';
-import type { Waiting, RolloutWaiting, Explanation } from '../waiting.ts';
+import type { Waiting, WaitingForRead, RolloutWaiting, Explanation } from '../waiting.ts';
 import { targetLabel } from './target-text.ts';
 import { plainText } from './safe-text.ts';
 
@@ -45,6 +45,7 @@ export function explainRollout(waiting: RolloutWaiting | null, state: string | n
 /** `deployment of a1: try 7 of 30, last status "building", next read at …` @param what the waiting operation; null leaves it out */
 export function waitingSentence(waiting: Waiting, what: string | null, style: Style = PLAIN): string {
   const { quote, when } = style;
+  if (waiting.kind === 'admission') return 'waiting for admission: more runs begin than the workers can carry at once';
   if (waiting.kind === 'lock') {
     const holder =
       waiting.lockedBy === undefined || waiting.lockedBy === null ? 'another run' : quote(waiting.lockedBy);
@@ -63,7 +64,7 @@ export function waitingSentence(waiting: Waiting, what: string | null, style: St
   return `${head === '' ? '' : `${head}: `}${outage}${tries}, ${last}${next}`;
 }
 
-function doingOf({ kind, parked, lastStatus }: Exclude<Waiting, { kind: 'lock' }>): string | null {
+function doingOf({ kind, parked, lastStatus }: WaitingForRead): string | null {
   if (kind === 'trace') return 'request sent, checking whether it took effect';
   if (kind !== 'baseline' || parked !== undefined) return null;
   return lastStatus === null ? 'reading the status before the request' : 'waiting for another deployment to finish';
@@ -89,7 +90,7 @@ export function inFlight(
   { phase, backup, deployments }: RunResult,
   quote: Style['quote'] = (id) => plainText(id),
 ): string | null {
-  if (phase === null || phase === 'checking') return null;
+  if (phase === null || phase === 'admission' || phase === 'checking') return null;
   const isBackup = phase === 'backup' || (phase === 'parked' && backup?.outcome === null);
   if (isBackup) return backup === null ? null : `backup of ${quote(backup.serverId)}`;
   const deployment = deployments.find(({ outcome }) => outcome === null);

@@ -1,8 +1,6 @@
 /** What the timer and the reads of a poll loop show in the UI. Who follows a run reads it again. Pure. */
-import type { Waiting } from '../waiting.ts';
+import type { WaitingForRead as Read } from '../waiting.ts';
 import { plainText } from './safe-text.ts';
-
-type Read = Exclude<Waiting, { kind: 'lock' }>;
 
 export type ReadName = 'try' | 'early' | 'parked' | 'hinted';
 

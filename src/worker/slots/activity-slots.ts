@@ -2,7 +2,7 @@
 import type { ActivitySlotInfo, CustomSlotSupplier } from '@temporalio/worker';
 import { createSlots } from './slots.ts';
 
-interface Rest {
+export interface Rest {
   /** Null while the worker does not rest. */
   readonly reason: string | null;
   whenOver(): Promise<void>;

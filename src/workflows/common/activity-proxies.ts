@@ -4,10 +4,11 @@
  */
 import { proxyActivities, proxyLocalActivities } from '@temporalio/workflow';
 import type { Activities } from '../../activities/index.ts';
-import type { WorkerInfo } from '../../contract/activities.ts';
+import type { WorkerInfo, WorkerQuestion } from '../../contract/activities.ts';
+import { admissionTaskQueue } from '../../contract/names.ts';
 import { TIMING } from '../../contract/timing.ts';
 
-const { event, lookup, notify, post, read } = TIMING;
+const { admission, event, lookup, notify, post, read } = TIMING;
 const ONCE = { maximumAttempts: 1 };
 /** Eager dispatch would give an activity back to the worker that scheduled it. */
 const ANY_WORKER = { allowEagerDispatch: false };
@@ -30,7 +31,17 @@ export const { describeWorker } = proxyActivities<Activities>({
 });
 
 /** What a worker says of itself: this one from memory, or another one if this one does not answer. */
-export const describeSomeWorker = (): Promise<WorkerInfo> => describeThisWorker().catch(() => describeWorker());
+export const describeSomeWorker = (question: WorkerQuestion = {}): Promise<WorkerInfo> =>
+  describeThisWorker(question).catch(() => describeWorker());
+
+/** Regular, on a queue of its own: it waits there until a worker lets the next run begin. */
+export const waitForAdmission = (taskQueue: string, summary: string): Promise<void> =>
+  proxyActivities<Activities>({
+    ...ANY_WORKER,
+    taskQueue: admissionTaskQueue(taskQueue),
+    startToCloseTimeout: admission.answerMs,
+    scheduleToCloseTimeout: admission.waitAtMostMs,
+  }).admitRun.executeWithOptions({ summary }, []);
 
 /** Local: a poll loop makes one read per interval. */
 export const quickRead = proxyLocalActivities<Activities>({ startToCloseTimeout: read.quickActivityMs, retry: ONCE });

@@ -87,7 +87,8 @@ async function poll<V>(poller: Poller, options: PollOptions, onReading: OnReadin
     if (woken === 'cancelled' || woken === 'stopped') return { kind: woken };
     const isTry = woken === 'due' && due.isTry;
 
-    const reading = readStatus(options.reader, summary(woken === 'hint' ? 'hinted' : name));
+    const isHinted = woken === 'hint';
+    const reading = readStatus(options.reader, summary(isHinted ? 'hinted' : name), isHinted ? undefined : due.atMs);
     const read = await unlessCancelled(poller, reading);
     if (read === null) return { kind: 'cancelled' };
     const nowMs = Date.now();

@@ -3,7 +3,8 @@
  * read that may have failed because of its worker is made once more by another worker before it counts.
  */
 import { patientRead, quickRead, readElsewhere } from '../common/activity-proxies.ts';
-import type { FinalWords, ReadAnswer, ReadFailure, ReadResult } from '../../contract/activities.ts';
+import type { FinalWords, ReadAnswer, ReadFailure, ReadInput, ReadResult } from '../../contract/activities.ts';
+import { definedFields } from '../../contract/plain-object.ts';
 import type { RecordedService } from '../../contract/operation.ts';
 import type { Target } from '../../contract/target.ts';
 import { stateOfStatus } from '../rules/status-words.ts';
@@ -15,20 +16,24 @@ const READS_ELSEWHERE = 10;
 
 /** A read has two steps, so that several readers can take the first one at once. The summary is shown in the UI. */
 export interface Reader {
-  /** Asks with a local activity. @returns null if that gave no answer that counts */
-  begin(summary: string): Promise<ReadAnswer | null>;
+  /**
+   * Asks with a local activity.
+   * @param dueMs when it is due, if that is its reason
+   * @returns null if that gave no answer that counts
+   */
+  begin(summary: string, dueMs?: number): Promise<ReadAnswer | null>;
   /** Asks with regular activities, if that is needed. */
   finish(summary: string, begun: ReadAnswer | null): Promise<ReadResult>;
 }
 
-export async function readStatus(reader: Reader, summary: string): Promise<ReadResult> {
-  return reader.finish(summary, await reader.begin(summary));
+export async function readStatus(reader: Reader, summary: string, dueMs?: number): Promise<ReadResult> {
+  return reader.finish(summary, await reader.begin(summary, dueMs));
 }
 
 export function deploymentReader({ service, statuses, target }: RecordedService & { target: Target }): Reader {
   const input = { service, target };
   return createReader(statuses.deployment, {
-    quickly: (summary) => quickRead.readLatestDeployment.executeWithOptions({ summary }, [input]),
+    quickly: (summary, due) => quickRead.readLatestDeployment.executeWithOptions({ summary }, [{ ...input, ...due }]),
     patiently: (summary) => patientRead.readLatestDeployment.executeWithOptions({ summary }, [input]),
     elsewhere: (summary) => readElsewhere.readLatestDeployment.executeWithOptions({ summary }, [input]),
   });
@@ -37,13 +42,13 @@ export function deploymentReader({ service, statuses, target }: RecordedService 
 export function backupReader({ service, statuses, backupId }: RecordedService & { backupId: string }): Reader {
   const input = { service, backupId };
   return createReader(statuses.backup, {
-    quickly: (summary) => quickRead.readBackup.executeWithOptions({ summary }, [input]),
+    quickly: (summary, due) => quickRead.readBackup.executeWithOptions({ summary }, [{ ...input, ...due }]),
     patiently: (summary) => patientRead.readBackup.executeWithOptions({ summary }, [input]),
     elsewhere: (summary) => readElsewhere.readBackup.executeWithOptions({ summary }, [input]),
   });
 }
 
-type Ask = (summary: string) => Promise<ReadAnswer>;
+type Ask = (summary: string, due?: Pick<ReadInput, 'dueMs'>) => Promise<ReadAnswer>;
 
 function createReader(words: FinalWords, ask: Record<'quickly' | 'patiently' | 'elsewhere', Ask>): Reader {
   let slowInARow = 0;
@@ -51,13 +56,13 @@ function createReader(words: FinalWords, ask: Record<'quickly' | 'patiently' | '
   const withMeaning = (answer: ReadAnswer): ReadResult =>
     answer.ok ? { ...answer, state: stateOfStatus(words, answer.status) } : answer;
   return {
-    async begin(summary) {
+    async begin(summary, dueMs) {
       if (notHere > 0) {
         notHere -= 1;
         return null;
       }
       if (slowInARow >= MAX_SLOW_IN_A_ROW) return null;
-      const read = await ask.quickly(summary).catch(lostRead);
+      const read = await ask.quickly(summary, definedFields({ dueMs })).catch(lostRead);
       const isSlow = !read.ok && read.kind === 'timeout' && read.ofThisWorker === undefined;
       slowInARow = isSlow ? slowInARow + 1 : 0;
       return isSlow ? null : read;

@@ -5,6 +5,7 @@ import { setAttributes } from '../common/search-attributes.ts';
 import { targetText } from '../../contract/wording/target-text.ts';
 import { refusalOf } from '../operation/take-baseline.ts';
 import { resolveDeadline } from '../common/activity-proxies.ts';
+import { awaitAdmission } from './await-admission.ts';
 import { plainText } from '../../contract/wording/safe-text.ts';
 import { conclude, type Conclusion } from '../common/conclusion.ts';
 import { readEach } from '../polling/read-once.ts';
@@ -20,7 +21,7 @@ const TARGETS_AT_ONCE = 10;
 export async function admit(run: RunState): Promise<Conclusion | null> {
   const begunMs = Date.now();
   const needs = { ...run.input, targets: run.targets };
-  const facts = await askWorker(needs);
+  const facts = await askWorker(needs, { begins: true });
   const { service, formerly, statuses, epoch } = facts;
   run.service = { service, formerly, statuses, epoch };
   run.result.service = service;
@@ -35,6 +36,7 @@ export async function admit(run: RunState): Promise<Conclusion | null> {
   }
   const refusal = tooLate(begunMs, run.plan.startWithinMs) ?? refusalOfWorker(needs, facts);
   if (refusal !== null) return refusal;
+  if (facts.admitted === false) await awaitAdmission(run);
   const problem = await resolveUntil(run);
   if (problem !== null) return problem;
   return run.type === 'watchDeployment' ? null : refusedTarget(run);

@@ -56,6 +56,25 @@ test('the progress of a run that waits for a lock names its holder, and that of 
   }
 });
 
+test('the progress of a run that waits for admission says so, and the run begins once a worker admits it', async () => {
+  const [taskQueue, siteId] = [fresh('queue'), fresh('a')];
+  let isOpen = false;
+  const admission = { hasPlace: () => isOpen, takePlace: () => isOpen, waitMs: () => 100, noteRead: () => undefined };
+  const worker = await addWorker(world, taskQueue, world.sandbox.url, {}, { admission });
+  const belay = await connect({ ...world, connection: world.client.connection as Connection, taskQueue });
+  const run = await belay.start({ siteIds: [siteId] });
+  const { result } = await eventually('a wait for admission', async () => {
+    const progress = await run.progress();
+    return progress.waiting?.kind === 'admission' ? progress : null;
+  });
+  assert.equal(result.phase, 'admission');
+  assert.equal((await run.status()).waiting?.kind, 'admission');
+  assert.ok(!world.sandbox.journal.some(({ request }) => request.includes(siteId)), 'it has reached the service');
+  isOpen = true;
+  assert.equal((await run.result()).outcome, 'completed');
+  await worker.stop();
+});
+
 test('a run without an operation of its own, which waits for the backup of another run, is asked what it waits for', async () => {
   const serverId = fresh('s');
   world.sandbox.script({ server: serverId }, { ends: 'never' });

@@ -1,7 +1,7 @@
 /** Situations that a history shows. */
 import { defaultPayloadConverter as payloads } from '@temporalio/common';
 import type { ReadFailure, TriggerFailureType } from '../../../src/contract/activities.ts';
-import { SIGNALS } from '../../../src/contract/names.ts';
+import { ADMISSION_ACTIVITY, SIGNALS } from '../../../src/contract/names.ts';
 import type { LockReleased } from '../../../src/contract/operation.ts';
 import { isPost } from '../../support/post-activities.ts';
 import type { HistoryEvent } from '../core/events.ts';
@@ -46,6 +46,7 @@ const cancelledDuring = (shows: (earlier: readonly HistoryEvent[]) => boolean) =
   before('cancelRequested', (earlier, run) => !isOperation(run) && shows(earlier));
 
 export const SITUATIONS_OF_HISTORIES: Situations = {
+  'a run waits for admission': inHistory((it) => it.kind === 'activityScheduled' && it.type === ADMISSION_ACTIVITY),
   'a lock is handed over': inHistory(isRelease),
   'a lock is handed over with a queue': inHistory(
     (it) => isRelease(it) && payloads.fromPayload<LockReleased>(it.input[0]!).waiters.length > 0,

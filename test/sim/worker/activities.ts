@@ -20,12 +20,12 @@ const TIMED_OUT: Outcome = { failure: { message: 'activity timeout', timeoutFail
 
 const failures = new DefaultFailureConverter();
 
-export function createMaker(parts: WorkerParts, rest: ActivityDeps['rest'], ask: Ask): Maker {
+export function createMaker(parts: WorkerParts, own: Pick<ActivityDeps, 'rest' | 'admission'>, ask: Ask): Maker {
   const { clock, process, server, hazard, onFinding } = parts;
   /** A token is the index of its task. */
   const tasks: ActivityTask[] = [];
   const taskOf = (token: Uint8Array) => tasks[new Uint32Array(token.buffer)[0]!]!;
-  const deps = createDeps(parts, rest, ask, taskOf, checkLate);
+  const deps = createDeps(parts, own, ask, taskOf, checkLate);
   const activities = createActivities(deps) as unknown as Record<string, (input: unknown) => Promise<unknown>>;
 
   async function call(type: string, input: LocalActivity['input'], info: object): Promise<Outcome> {

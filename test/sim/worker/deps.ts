@@ -15,7 +15,7 @@ import { createSend } from './wire.ts';
 /** @param onPost called when the POST of an activity leaves */
 export function createDeps(
   parts: WorkerParts,
-  rest: ActivityDeps['rest'],
+  own: Pick<ActivityDeps, 'rest' | 'admission'>,
   ask: Ask,
   taskOf: (token: Uint8Array) => ActivityTask,
   onPost: (task: ActivityTask) => void,
@@ -58,7 +58,7 @@ export function createDeps(
         createSend(clock, tape, process, service, hazard, () => onPost(taskOf(activityInfo().taskToken))),
       ),
     }),
-    rest,
+    ...own,
     workerInfo: info,
     clocks: { wallMs: () => process.wallMs(), monotonicMs: () => clock.nowMs },
     hasColleagues: () => ask(() => parts.hasColleagues()),

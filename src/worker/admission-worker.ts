@@ -1,0 +1,27 @@
+/** The part of a worker that lets the runs begin that wait for admission. Their queue is theirs alone. */
+import { Worker, type WorkerOptions } from '@temporalio/worker';
+import type { Activities } from '../activities/index.ts';
+import { admissionTaskQueue } from '../contract/names.ts';
+import { SETTINGS, slotsOfAdmission } from './settings.ts';
+import type { WorkerRest } from './rest-until-answered.ts';
+import type { Admission } from './admission/admission.ts';
+
+interface AdmissionWorkerOptions extends Pick<WorkerOptions, 'connection' | 'namespace' | 'identity'> {
+  /** Of the runs. */
+  taskQueue: string;
+  activities: Activities;
+  admission: Admission;
+  rest: WorkerRest;
+}
+
+export function createAdmissionWorker(options: AdmissionWorkerOptions): Promise<Worker> {
+  const { taskQueue, activities, admission, rest, ...shared } = options;
+  return Worker.create({
+    ...SETTINGS,
+    ...shared,
+    taskQueue: admissionTaskQueue(taskQueue),
+    activities: { admitRun: activities.admitRun },
+    tuner: slotsOfAdmission(admission, rest),
+    maxConcurrentActivityTaskPolls: 1,
+  });
+}
