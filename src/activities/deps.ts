@@ -28,7 +28,7 @@ export interface EventDeps {
 
 interface Admission {
   /** @returns false if a run that begins has to wait for admission */
-  takePlace: () => boolean;
+  admitsNewcomer: () => boolean;
   /** @param dueMs when a read that is made now was due, by Temporal's clock */
   noteRead: (dueMs: number) => void;
 }

@@ -29,7 +29,7 @@ export function createActivities({
 
     /** Settings of the worker that executes this. */
     describeWorker: ({ begins }: WorkerQuestion = {}): Promise<WorkerInfo> => {
-      const isFull = begins === true && !admission.takePlace();
+      const isFull = begins === true && !admission.admitsNewcomer();
       return Promise.resolve(isFull ? { ...workerInfo, admitted: false } : workerInfo);
     },
 

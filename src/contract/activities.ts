@@ -90,10 +90,9 @@ export interface NotifySettings {
   heartbeats: string[];
 }
 
-/** What a read of a poll loop is asked besides. It is not stored in histories. */
 export interface ReadInput {
   service: string;
-  /** When it is due, by Temporal's clock. */
+  /** When it was due, by Temporal's clock. Only local activities have it, whose input is not stored. */
   dueMs?: number;
 }
 

@@ -35,6 +35,8 @@ export const TIMING = {
   /** Of all requests of a worker, after an answer that asks to wait. */
   pace: {
     defaultHoldMs: 5 * SECOND,
+    /** The least pause before the same read, also if the service names none or a time that is over. */
+    leastPauseMs: SECOND,
     /** A service that names a longer time is asked once in between. */
     maxHoldMs: 5 * MINUTE,
     spreadMs: 2 * SECOND,
@@ -81,12 +83,11 @@ export const TIMING = {
     /** A holder closes milliseconds after its signal. */
     startAgainMs: 100,
   },
-  /** Of runs that begin: fewer while a tenth of the reads are this late. */
   admission: {
+    /** While a tenth of the reads are this late, fewer runs are admitted. */
     lateReadMs: 500,
+    /** While nine tenths are no later than this, more are. */
     punctualReadMs: 200,
-    /** After this, a run begins however late reads are. */
-    waitAtMostMs: 30 * MINUTE,
     answerMs: 10 * SECOND,
   },
   lookup: {

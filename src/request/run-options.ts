@@ -212,7 +212,7 @@ const ROWS: { readonly [P in RunOptionPath]: RowOf<P> } = {
     type: { kind: 'duration', limits: LIMITS.startWithinMs },
     yaml: null,
     default: HOUR_MS / 6,
-    help: 'start nothing if no worker begins the run in this time',
+    help: 'start nothing if no worker admits the run in this time',
   },
 };
 

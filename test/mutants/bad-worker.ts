@@ -47,7 +47,11 @@ export const BAD_WORKER: TestedMutant[] = [
   {
     rule: 'a resting worker takes activities',
     changes: [
-      change('worker/slots/slots.ts', 'await Promise.race([gate.whenOpen(), aborted])', 'signal.throwIfAborted()'),
+      change(
+        'worker/slots/slots.ts',
+        'await Promise.race([gate.whenOpen(signal), aborted])',
+        'signal.throwIfAborted()',
+      ),
       change('worker/slots/slots.ts', 'if (!gate.isOpen()) continue;', ''),
       change('worker/slots/slots.ts', 'gate.isOpen() ? rule.take(context) : null', 'rule.take(context)'),
     ],

@@ -7,7 +7,7 @@ export const SERVICE_ONLY: Omit<ActivityDeps, 'service' | 'workerInfo'> = {
   findBackupRecord: nothing,
   findCompletedBackup: nothing,
   findLockHolder: nothing,
-  admission: { takePlace: () => true, noteRead: () => undefined },
+  admission: { admitsNewcomer: () => true, noteRead: () => undefined },
   rest: { reason: null, begin: () => undefined, isOver: () => Promise.resolve(true) },
   hasColleagues: () => Promise.resolve(false),
   awaitedForMs: () => Promise.resolve(0),

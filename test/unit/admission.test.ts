@@ -25,20 +25,30 @@ function busyWorker() {
 }
 
 describe('admission', () => {
-  test('a few runs begin at once, then ten a second', () => {
+  test('ten runs begin at once, then ten a second', () => {
     let nowMs = 0;
     const admission = createAdmission(() => nowMs);
-    const takeAll = () => {
+    const newcomers = () => {
       let count = 0;
-      while (admission.takePlace()) count += 1;
+      while (admission.admitsNewcomer()) count += 1;
       return count;
     };
-    assert.equal(takeAll(), 10);
-    assert.equal(admission.waitMs(), 100);
+    assert.equal(newcomers(), 10);
     nowMs += 500;
-    assert.equal(takeAll(), 5);
+    assert.equal(newcomers(), 5);
     nowMs += 3_600_000;
-    assert.equal(takeAll(), 10);
+    assert.equal(newcomers(), 10);
+  });
+
+  test('runs that wait go before those that begin now', () => {
+    let nowMs = 0;
+    const admission = createAdmission(() => nowMs);
+    while (admission.admitsNewcomer());
+    assert.ok(admission.takePlace());
+    assert.deepEqual([admission.hasPlace(), admission.waitMs()], [false, 100]);
+    nowMs += 100;
+    assert.ok(!admission.admitsNewcomer());
+    assert.ok(admission.takePlace());
   });
 
   test('punctual reads let more and more runs begin, up to a limit', () => {
@@ -58,15 +68,28 @@ describe('admission', () => {
     assert.ok(later < first / 2 && last >= 9 && last <= 11, `${first}, ${later}, ${last}`);
   });
 
-  test('while nobody waits, punctual reads change nothing', () => {
-    let nowMs = 0;
-    const admission = createAdmission(() => nowMs);
-    for (; nowMs < 60_000; nowMs += 100) {
-      admission.hasPlace();
-      admission.noteRead(nowMs);
+  test('while no run waits, reads change nothing, and a minute later the last burst is forgotten', () => {
+    for (const lateMs of [0, 2 * lateReadMs]) {
+      let nowMs = 0;
+      const admission = createAdmission(() => nowMs);
+      admission.noteRead(0);
+      for (; nowMs < 60_000; nowMs += 100) {
+        admission.hasPlace();
+        admission.noteRead(nowMs - lateMs);
+      }
+      while (admission.takePlace());
+      assert.equal(admission.waitMs(), 100);
+      for (const endMs = nowMs + 20_000; nowMs < endMs; nowMs += 100) {
+        admission.takePlace();
+        admission.takePlace();
+        admission.noteRead(nowMs - lateMs);
+      }
+      while (admission.takePlace());
+      assert.notEqual(admission.waitMs(), 100);
+      nowMs += 70_000;
+      while (admission.takePlace());
+      assert.equal(admission.waitMs(), 100);
     }
-    while (admission.takePlace());
-    assert.equal(admission.waitMs(), 100);
   });
 });
 
@@ -93,14 +116,34 @@ describe('the lateness of reads', () => {
     assert.deepEqual(late(-AHEAD_MS), late(0));
   });
 
-  test('counts from now on after a clock was set', () => {
+  test('shows once that a clock was set', () => {
     let nowMs = 0;
     const lateness = createLateness(() => nowMs);
     lateness.note(0);
-    for (nowMs = 1_000; nowMs < 5_000; nowMs += 1_000) lateness.note(nowMs + AHEAD_MS);
-    assert.deepEqual(lateness.take(), [0, 0, 0, 0, 0]);
+    for (nowMs = 1_000; nowMs < 4_000; nowMs += 1_000) lateness.note(nowMs + AHEAD_MS);
+    assert.deepEqual(lateness.take(), [0, 0, 0, -AHEAD_MS]);
     lateness.note(nowMs + AHEAD_MS - 300);
     assert.deepEqual(lateness.take(), [300]);
+  });
+
+  test('of more than a minute counts, too', () => {
+    let nowMs = 0;
+    const lateness = createLateness(() => nowMs);
+    for (; nowMs < 100_000; nowMs += 10_000) {
+      lateness.note(nowMs);
+      lateness.note(nowMs - 70_000);
+    }
+    assert.equal(lateness.take().filter((ms) => ms === 70_000).length, 10);
+  });
+
+  test('is measured anew after a pause, in which the clocks drifted apart', () => {
+    let nowMs = 0;
+    const lateness = createLateness(() => nowMs);
+    lateness.note(0);
+    nowMs = 8 * 3_600_000;
+    lateness.note(nowMs - 900);
+    lateness.note(nowMs - 950);
+    assert.deepEqual(lateness.take(), [0, 0, 50]);
   });
 
   test('follows clocks that drift apart', () => {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { admissionSlots } from '../../src/worker/slots/admission-slots.ts';
 import { workflowSlots } from '../../src/worker/slots/workflow-slots.ts';
 
 const poll = (isSticky: boolean) =>
@@ -26,4 +27,48 @@ test('tasks of cached runs do not exceed the slots of the worker either', () => 
   assert.deepEqual([slots.tryReserveSlot(STICKY), slots.tryReserveSlot(COMMON)], [null, null]);
   slots.releaseSlot({ permit: permits[0]! });
   assert.ok(slots.tryReserveSlot(COMMON));
+});
+
+const ADMISSION_POLL = {
+  slotType: 'activity',
+  taskQueue: 'q',
+  workerIdentity: 'w',
+  workerBuildId: '',
+  isSticky: false,
+} as const;
+
+/** @param left how many places there are */
+function admission(left: number, rest: { reason: string | null } = { reason: null }) {
+  const places = {
+    hasPlace: () => left > 0,
+    takePlace: () => (left -= 1) >= 0,
+    waitMs: () => (left > 0 ? 0 : 5),
+  };
+  const slots = admissionSlots(places, {
+    whenOver: () => Promise.resolve(),
+    get reason() {
+      return rest.reason;
+    },
+  });
+  return { slots, add: () => void (left += 1) };
+}
+
+test('a worker asks for one run that waits at a time, and only while there is a place', async () => {
+  const { slots, add } = admission(1);
+  const { signal } = new AbortController();
+  const first = await slots.reserveSlot(ADMISSION_POLL, signal);
+  assert.equal(slots.tryReserveSlot(ADMISSION_POLL), null);
+  slots.releaseSlot({ permit: first });
+  assert.equal(slots.tryReserveSlot(ADMISSION_POLL), null);
+  const next = slots.reserveSlot(ADMISSION_POLL, signal);
+  add();
+  await next;
+});
+
+test('a worker that stops or rests asks for no run that waits', async () => {
+  const stopping = new AbortController();
+  const waiting = admission(0).slots.reserveSlot(ADMISSION_POLL, stopping.signal);
+  stopping.abort(new Error('stopped'));
+  await assert.rejects(waiting);
+  assert.equal(admission(1, { reason: 'no connection' }).slots.tryReserveSlot(ADMISSION_POLL), null);
 });

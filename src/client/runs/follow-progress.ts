@@ -41,9 +41,11 @@ export function followProgress(session: Session, handle: WorkflowHandle): () => 
 }
 
 function changesAtMs({ waiting }: RunStatus): number {
-  if (waiting === null || !('nextReadAt' in waiting)) return 0;
   const { readMs, maxAgeMs } = TIMING.progress;
-  return Math.min(Date.parse(waiting.nextReadAt) + readMs, Date.now() + maxAgeMs);
+  if (waiting === null || waiting.kind === 'lock') return 0;
+  // Many wait for admission, and each question is a query.
+  const changesMs = waiting.kind === 'admission' ? Infinity : Date.parse(waiting.nextReadAt) + readMs;
+  return Math.min(changesMs, Date.now() + maxAgeMs);
 }
 
 async function progressOf(session: Session, handle: WorkflowHandle, isIdle: Idleness): Promise<RunStatus> {
@@ -52,13 +54,9 @@ async function progressOf(session: Session, handle: WorkflowHandle, isIdle: Idle
   const known = knownOf(described);
   const why = await silence(session, described);
   if (why !== 'silent') return { result: withLink(session, known), waiting: null, contact: why };
-  const since = awaitsAdmissionSince(described);
-  if (since !== null) {
-    const result: RunResult = { ...known, phase: 'admission' };
-    return { result: withLink(session, result), waiting: { kind: 'admission', since }, contact: 'answers' };
-  }
   const isBeginning = described.historyLength < FIRST_EVENTS && described.type !== 'watchDeployment';
-  if (isBeginning) return { result: withLink(session, known), waiting: null, contact: 'answers' };
+  if (isBeginning && !awaitsAdmission(described))
+    return { result: withLink(session, known), waiting: null, contact: 'answers' };
   const open = openOperation(described);
   // Without an operation, only the run itself knows what it waits for.
   if (open === null) return statusOf(session, described);
@@ -71,11 +69,8 @@ async function progressOf(session: Session, handle: WorkflowHandle, isIdle: Idle
   return { result: withLink(session, result), waiting, contact: isIdle(events) ? 'silent' : 'answers' };
 }
 
-/** From its activity that waits in Temporal's queue. */
-function awaitsAdmissionSince({ raw }: WorkflowExecutionDescription): string | null {
-  const queued = raw.pendingActivities?.find((it) => it.activityType?.name === ADMISSION_ACTIVITY);
-  return queued === undefined ? null : new Date(tsToMs(queued.scheduledTime)).toISOString();
-}
+const awaitsAdmission = ({ raw }: WorkflowExecutionDescription): boolean =>
+  raw.pendingActivities?.some((it) => it.activityType?.name === ADMISSION_ACTIVITY) === true;
 
 interface Open {
   type: string;

@@ -5,6 +5,8 @@ import type { Waiting, WaitingForRead, RolloutWaiting, Explanation } from '../wa
 import { targetLabel } from './target-text.ts';
 import { plainText } from './safe-text.ts';
 
+export const MORE_THAN_WORKERS_CARRY = 'more runs begin than the workers can carry at once';
+
 /** How to show text from outside, and times. */
 export interface Style {
   quote: (text: string) => string;
@@ -45,7 +47,7 @@ export function explainRollout(waiting: RolloutWaiting | null, state: string | n
 /** `deployment of a1: try 7 of 30, last status "building", next read at …` @param what the waiting operation; null leaves it out */
 export function waitingSentence(waiting: Waiting, what: string | null, style: Style = PLAIN): string {
   const { quote, when } = style;
-  if (waiting.kind === 'admission') return 'waiting for admission: more runs begin than the workers can carry at once';
+  if (waiting.kind === 'admission') return `waiting for admission: ${MORE_THAN_WORKERS_CARRY}`;
   if (waiting.kind === 'lock') {
     const holder =
       waiting.lockedBy === undefined || waiting.lockedBy === null ? 'another run' : quote(waiting.lockedBy);

@@ -10,9 +10,9 @@ export interface Lateness {
   take(): number[];
 }
 
-/** Clocks drift apart by less than a read is late in this time. */
+/** In this time, clocks drift apart by less than what counts as late. */
 const MEMORY_MS = 5 * 60_000;
-/** A clock was set, or Temporal was away. Load alone makes no read this late. */
+/** A clock may have been set, so the next read is compared with this one. */
 const IMPLAUSIBLE_MS = 60_000;
 
 export function createLateness(clockMs: () => number): Lateness {
@@ -25,12 +25,13 @@ export function createLateness(clockMs: () => number): Lateness {
       const nowMs = clockMs();
       const apartMs = nowMs - dueMs;
       if (nowMs - sinceMs > MEMORY_MS) {
-        least = { before: least.now, now: Infinity };
+        least = { before: nowMs - sinceMs > 2 * MEMORY_MS ? Infinity : least.now, now: Infinity };
         sinceMs = nowMs;
       }
-      if (apartMs - Math.min(least.before, least.now) > IMPLAUSIBLE_MS) least = { before: Infinity, now: Infinity };
+      const lateMs = Math.max(0, apartMs - Math.min(least.before, least.now));
+      if (lateMs > IMPLAUSIBLE_MS) least = { before: Infinity, now: Infinity };
       least.now = Math.min(least.now, apartMs);
-      noted.push(apartMs - Math.min(least.before, least.now));
+      noted.push(lateMs);
     },
     take() {
       const taken = noted.sort((a, b) => a - b);

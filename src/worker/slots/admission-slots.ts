@@ -14,6 +14,7 @@ export function admissionSlots(admission: Places, rest: Rest): CustomSlotSupplie
   let isFree = true;
   const rule = {
     take() {
+      // If it is free, there is a place: the gate has just looked, and the next look comes with the next release.
       if (!isFree || !admission.takePlace()) return null;
       isFree = false;
       return {};
@@ -22,9 +23,9 @@ export function admissionSlots(admission: Places, rest: Rest): CustomSlotSupplie
   };
   return createSlots(rule, {
     isOpen: () => rest.reason === null && admission.hasPlace(),
-    async whenOpen() {
+    async whenOpen(signal) {
       await rest.whenOver();
-      await sleep(admission.waitMs(), undefined, { ref: false });
+      await sleep(admission.waitMs(), undefined, { signal });
     },
   });
 }

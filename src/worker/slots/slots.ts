@@ -11,7 +11,7 @@ interface SlotRule<Permit extends SlotPermit> {
 /** While it is closed, no slot is free. */
 interface Gate {
   isOpen(): boolean;
-  whenOpen(): Promise<void>;
+  whenOpen(ended: AbortSignal): Promise<void>;
 }
 
 const OPEN: Gate = { isOpen: () => true, whenOpen: () => Promise.resolve() };
@@ -28,7 +28,7 @@ export function createSlots<Info extends SlotInfo, Permit extends SlotPermit>(
       const aborted = once(signal, 'abort').then(() => Promise.reject(signal.reason as Error));
       aborted.catch(() => undefined);
       for (;;) {
-        await Promise.race([gate.whenOpen(), aborted]);
+        await Promise.race([gate.whenOpen(signal), aborted]);
         if (!gate.isOpen()) continue;
         const permit = rule.take(context);
         if (permit !== null) return permit;

@@ -32,15 +32,15 @@ export const { describeWorker } = proxyActivities<Activities>({
 
 /** What a worker says of itself: this one from memory, or another one if this one does not answer. */
 export const describeSomeWorker = (question: WorkerQuestion = {}): Promise<WorkerInfo> =>
-  describeThisWorker(question).catch(() => describeWorker());
+  describeThisWorker(question).catch(() => describeWorker(question));
 
 /** Regular, on a queue of its own: it waits there until a worker lets the next run begin. */
-export const waitForAdmission = (taskQueue: string, summary: string): Promise<void> =>
+export const waitForAdmission = (taskQueue: string, withinMs: number, summary: string): Promise<void> =>
   proxyActivities<Activities>({
     ...ANY_WORKER,
     taskQueue: admissionTaskQueue(taskQueue),
     startToCloseTimeout: admission.answerMs,
-    scheduleToCloseTimeout: admission.waitAtMostMs,
+    scheduleToCloseTimeout: withinMs,
   }).admitRun.executeWithOptions({ summary }, []);
 
 /** Local: a poll loop makes one read per interval. */

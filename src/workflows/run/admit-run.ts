@@ -36,8 +36,7 @@ export async function admit(run: RunState): Promise<Conclusion | null> {
   }
   const refusal = tooLate(begunMs, run.plan.startWithinMs) ?? refusalOfWorker(needs, facts);
   if (refusal !== null) return refusal;
-  if (facts.admitted === false) await awaitAdmission(run);
-  const problem = await resolveUntil(run);
+  const problem = (facts.admitted === false ? await awaitAdmission(run) : null) ?? (await resolveUntil(run));
   if (problem !== null) return problem;
   return run.type === 'watchDeployment' ? null : refusedTarget(run);
 }

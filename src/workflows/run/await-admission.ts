@@ -1,15 +1,32 @@
-/** Waits until a worker lets the run begin, or until it is cancelled. */
+/** Waits until a worker admits the run, for as long as it may take to begin. */
 import { workflowInfo } from '@temporalio/workflow';
+import { MORE_THAN_WORKERS_CARRY } from '../../contract/wording/explain-wait.ts';
 import { waitForAdmission } from '../common/activity-proxies.ts';
+import { conclude, type Conclusion } from '../common/conclusion.ts';
 import type { RunState } from './run-state.ts';
 
-export async function awaitAdmission(run: RunState): Promise<void> {
+const LEAST_MS = 1_000;
+
+/** @returns null once it is admitted */
+export async function awaitAdmission(run: RunState): Promise<Conclusion | null> {
+  const { cancellation, limits, plan } = run;
   run.setPhase('admission');
   run.setWaiting({ kind: 'admission', since: new Date().toISOString() });
-  // It protects the runs that have begun. No failure of it is a reason to give this one up.
-  const turn = waitForAdmission(workflowInfo().taskQueue, 'more runs begin than the workers can carry at once');
-  const admitted = turn.catch(() => undefined);
-  await Promise.race([admitted, run.cancellation.whenRequested]);
+  const leftMs = Math.max(LEAST_MS, limits.startedMs + plan.startWithinMs - Date.now());
+  const turn = waitForAdmission(workflowInfo().taskQueue, leftMs, MORE_THAN_WORKERS_CARRY);
+  const isAdmitted = await Promise.race([
+    turn.then(
+      () => true,
+      () => false,
+    ),
+    cancellation.whenRequested.then(() => false),
+  ]);
   run.setWaiting(null);
+  if (cancellation.requested) return conclude('not_started', 'Cancelled', 'cancelled before it was admitted');
+  if (!isAdmitted) {
+    const message = `no worker admitted this run within ${plan.startWithinMs} ms, so it was not started`;
+    return conclude('not_started', 'NoWorker', message);
+  }
   run.setPhase('checking');
+  return null;
 }

@@ -59,7 +59,9 @@ test('the progress of a run that waits for a lock names its holder, and that of 
 test('the progress of a run that waits for admission says so, and the run begins once a worker admits it', async () => {
   const [taskQueue, siteId] = [fresh('queue'), fresh('a')];
   let isOpen = false;
-  const admission = { hasPlace: () => isOpen, takePlace: () => isOpen, waitMs: () => 100, noteRead: () => undefined };
+  const isPlace = () => isOpen;
+  const places = { admitsNewcomer: isPlace, hasPlace: isPlace, takePlace: isPlace };
+  const admission = { ...places, waitMs: () => 100, noteRead: () => undefined };
   const worker = await addWorker(world, taskQueue, world.sandbox.url, {}, { admission });
   const belay = await connect({ ...world, connection: world.client.connection as Connection, taskQueue });
   const run = await belay.start({ siteIds: [siteId] });

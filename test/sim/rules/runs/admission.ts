@@ -2,7 +2,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { ADMISSION_ACTIVITY, QUERIES } from '../../../../src/contract/names.ts';
-import { TIMING } from '../../../../src/contract/timing.ts';
 import type { Explanation } from '../../../../src/contract/waiting.ts';
 import { fresh } from '../../../support/fresh.ts';
 import { began } from '../../../support/journal.ts';
@@ -67,17 +66,21 @@ describe('admission', () => {
       const { outcome, error } = await stack.result(run);
       assert.deepEqual([outcome, error?.type], ['cancelled', 'Cancelled']);
       assert.ok(run.closedMs! - run.startedMs < 1_000);
+      assert.equal(error?.message, 'cancelled before it was admitted');
       assert.deepEqual(began(stack.sandbox, 'deployment', siteId), []);
     }),
   );
 
   test(
-    'a run that no worker admits begins after half an hour',
+    'a run that no worker admits in the time in which it may begin is not started',
     inVirtualTime(
       async (stack) => {
-        const { run } = startMany(stack).at(-1)!;
-        assert.equal((await stack.result(run)).outcome, 'completed');
-        assert.ok(run.closedMs! - run.startedMs > TIMING.admission.waitAtMostMs);
+        const { run, siteId } = startMany(stack).at(-1)!;
+        const { outcome, error } = await stack.result(run);
+        assert.deepEqual([outcome, error?.type], ['not_started', 'NoWorker']);
+        assert.match(error?.message ?? '', /^no worker admitted this run within 600000 ms, so it was not started$/);
+        assert.ok(Math.abs(run.closedMs! - run.startedMs - 600_000) < 1_000);
+        assert.deepEqual(began(stack.sandbox, 'deployment', siteId), []);
       },
       { gate: { pass: (it, goOn) => void (it.kind === 'activity' && it.type === ADMISSION_ACTIVITY ? null : goOn()) } },
     ),
