@@ -9,7 +9,11 @@ export const RATE_LIMITS: TestedMutant[] = [
   {
     rule: 'a read that met a rate limit is a failed read',
     changes: [
-      change('workflows/rules/read-failures.ts', 'return isHeldBack ? nowMs', 'return isHeldBack && nowMs < 0 ? nowMs'),
+      change(
+        'workflows/rules/read-failures.ts',
+        'if (!isHeldBack) return null;',
+        'if (!isHeldBack || nowMs > 0) return null;',
+      ),
     ],
     test: unit('read-failures', 'a read that ends with'),
   },
@@ -17,7 +21,7 @@ export const RATE_LIMITS: TestedMutant[] = [
     rule: 'ten reads that met a rate limit end an operation',
     changes: [
       change(
-        'workflows/polling/poll-until.ts',
+        'workflows/rules/poll-state.ts',
         'const againMs = heldBackUntilMs(read, nowMs);',
         'const againMs = heldBackUntilMs({ ...read, ok: true } as typeof read, nowMs);',
       ),

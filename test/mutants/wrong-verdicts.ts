@@ -121,7 +121,7 @@ export const WRONG_VERDICTS: TestedMutant[] = [
   },
   {
     rule: 'a hinted read passes for one of the beat',
-    changes: [change('workflows/polling/poll-until.ts', "onReading(read, woken === 'due')", 'onReading(read, true)')],
+    changes: [change('workflows/polling/poll-until.ts', 'onReading(read, !isHinted)', 'onReading(read, true)')],
     test: sim('rules/verdicts/acceptance', 'hinted reads do not settle'),
   },
   {

@@ -1,42 +1,21 @@
 /**
  * The poll loop of every operation: a durable timer that a hint can cut short, then one read. A read costs six history
- * events. This module keeps the schedule and counts tries and failures; the caller decides what a reading means.
+ * events. `rules/poll-state.ts` keeps the schedule and counts tries and failures; the caller decides what a reading means.
  */
 import { condition } from '@temporalio/workflow';
 import type { ReadFailure, ReadResult } from '../../contract/activities.ts';
-import type { Waiting } from '../../contract/waiting.ts';
+import type { WaitingForRead } from '../../contract/waiting.ts';
 import { readSummary, type ReadName } from '../../contract/wording/read-summary.ts';
 import { conclude, type Conclusion } from '../common/conclusion.ts';
 import { readStatus, type Reader } from './status-reader.ts';
-import {
-  afterHeldPoll,
-  afterPoll,
-  withExtraPoll,
-  nextPoll,
-  skipTo,
-  type PollSchedule,
-} from '../rules/poll-schedule.ts';
-import {
-  afterFailedRead,
-  givenUp,
-  heldBackUntilMs,
-  isUnauthorized,
-  NO_FAILED_READS,
-  wholeTimeEndsMs,
-  type GivenUp,
-} from '../rules/read-failures.ts';
+import { afterOutage, afterRead, beginPolling, nextRead, type PollPlan, type PollState } from '../rules/poll-state.ts';
+import type { GivenUp } from '../rules/read-failures.ts';
 import { describeLastStatus, type Poller } from './poller.ts';
-import { isNotDeployed } from '../rules/never-deployed.ts';
 import { serviceState } from '../rules/outage.ts';
-import { TIMING } from '../../contract/timing.ts';
 
-export interface PollOptions {
-  what: Extract<Waiting, { try: number }>['kind'];
+export interface PollOptions extends PollPlan {
+  what: WaitingForRead['kind'];
   reader: Reader;
-  schedule: PollSchedule;
-  tries: number;
-  /** `no deployment yet` is an answer. */
-  notFoundAnswers?: boolean;
   /** Stops the loop once it returns true. */
   until?: () => boolean;
   /** False: failed reads end the loop, whatever the outage budget. */
@@ -69,71 +48,53 @@ export async function pollUntil<V>(
 
 async function poll<V>(poller: Poller, options: PollOptions, onReading: OnReading<V>): Promise<PollResult<V>> {
   const { parking } = poller;
-  let wholeEndsMs = wholeTimeEndsMs(options.schedule.originMs, options.schedule.intervalMs, options.tries);
-  let schedule = options.schedule;
-  let made = 0;
-  let failed = NO_FAILED_READS;
-  let notBeforeMs = 0;
+  let state = beginPolling(options);
   for (;;) {
+    const readyMs = Date.now();
     const parked = parking.current;
-    const due = parked === null ? nextPoll(schedule, notBeforeMs) : { atMs: parked.readAtMs, isTry: false };
-    const tries = Math.max(options.tries, 1);
-    const attempt = Math.min(made + 1, tries);
-    const { lastStatus } = poller;
-    const summary = (of: ReadName) => readSummary({ kind: options.what, try: attempt, tries, lastStatus }, of);
+    const due = parked === null ? nextRead(state) : { atMs: parked.readAtMs, isTry: false };
     const name = due.isTry ? 'try' : parked === null ? 'early' : 'parked';
-    showWaiting(poller, options.what, { attempt, tries, dueMs: due.atMs });
+    const summary = showWaiting(poller, options, state, due.atMs);
     const woken = await sleepUntilDue(poller, options, due.atMs, summary(name));
     if (woken === 'cancelled' || woken === 'stopped') return { kind: woken };
-    const isTry = woken === 'due' && due.isTry;
-
     const isHinted = woken === 'hint';
-    const reading = readStatus(options.reader, summary(isHinted ? 'hinted' : name), isHinted ? undefined : due.atMs);
+    // A read that became due during a slower one is not late.
+    const dueMs = isHinted ? undefined : Math.max(due.atMs, readyMs);
+    const reading = readStatus(options.reader, summary(isHinted ? 'hinted' : name), dueMs);
     const read = await unlessCancelled(poller, reading);
     if (read === null) return { kind: 'cancelled' };
+
     const nowMs = Date.now();
     if (parked !== null && serviceState(read) === 'answers') {
-      // The wait goes on with the time and the tries that it had left.
-      wholeEndsMs += parking.leave(nowMs);
-      schedule = skipTo(schedule, nowMs);
-      failed = NO_FAILED_READS;
+      state = afterOutage(state, nowMs, parking.leave(nowMs));
       options.afterOutage?.();
     }
     if (read.ok) poller.recordStatus(read);
-    const value = onReading(read, woken === 'due');
+    const value = onReading(read, !isHinted);
     if (value !== undefined) return { kind: 'decided', value };
-
-    const againMs = heldBackUntilMs(read, nowMs);
-    schedule = againMs === null ? afterPoll(schedule, nowMs, isTry) : afterHeldPoll(schedule, nowMs, isTry, againMs);
-    if (read.ok || (options.notFoundAnswers === true && isNotDeployed(read))) {
-      made += isTry ? 1 : 0;
-      failed = NO_FAILED_READS;
-      notBeforeMs = 0;
-      if (made >= options.tries) return { kind: 'exhausted' };
-    } else {
-      notBeforeMs = againMs ?? nowMs + (read.retryAfterMs ?? 0);
-      if (againMs === null && (isTry || isUnauthorized(read))) failed = afterFailedRead(failed, read, nowMs);
-      if (isUnauthorized(read) && schedule.intervalMs > TIMING.poll.unauthorizedPauseMs) {
-        schedule = withExtraPoll(schedule, nowMs + TIMING.poll.unauthorizedPauseMs);
-      }
-      const nextAtMs = nextPoll(schedule, notBeforeMs).atMs;
-      const reason = givenUp(failed, read, { nowMs, nextAtMs, wholeEndsMs }) ?? parking.current?.reason ?? null;
-      const end = reason === null ? null : parkOrEnd(poller, options, read, reason, notBeforeMs);
-      if (end !== null) return { kind: 'given_up', reason: end };
-    }
+    const after = afterRead(options, state, read, { nowMs, isTry: due.isTry && !isHinted });
+    state = after.state;
+    if (after.end === 'exhausted') return { kind: 'exhausted' };
+    const reason = read.ok ? null : parkOrEnd(poller, options, read, after.end, state.notBeforeMs);
+    if (reason !== null) return { kind: 'given_up', reason };
   }
 }
 
-/** @returns null if the operation is parked now, else why it ends */
+/**
+ * @param end why failed reads end the loop, if they do
+ * @returns null if it goes on, parked or not, else why it ends
+ */
 function parkOrEnd(
   { parking }: Poller,
   { parks }: PollOptions,
   read: ReadFailure,
-  reason: GivenUp,
+  end: GivenUp | null,
   notBeforeMs: number,
 ): GivenUp | null {
+  const reason = end ?? parking.current?.reason ?? null;
+  if (reason === null || parks === false) return reason;
   const isDown = parking.current !== null || serviceState(read) === 'down';
-  return isDown && parks !== false ? parking.park(reason, Date.now(), notBeforeMs) : reason;
+  return isDown ? parking.park(reason, Date.now(), notBeforeMs) : reason;
 }
 
 /** Concludes for an operation that has begun at the service and whose end was not seen. */
@@ -184,19 +145,17 @@ async function sleepUntilDue(
   }
 }
 
+/** @returns how the timer and the read of this wait are shown in the UI */
 function showWaiting(
   poller: Poller,
-  what: PollOptions['what'],
-  { attempt, tries, dueMs }: { attempt: number; tries: number; dueMs: number },
-): void {
+  { what, tries: planned }: PollOptions,
+  { made }: PollState,
+  dueMs: number,
+): (of: ReadName) => string {
   const { lastStatus, lastReadAt, parking } = poller;
-  poller.setWaiting({
-    kind: what,
-    try: attempt,
-    tries,
-    lastStatus,
-    lastReadAt,
-    nextReadAt: new Date(dueMs).toISOString(),
-    ...(parking.current === null ? {} : { parked: parking.current.shown }),
-  });
+  const tries = Math.max(planned, 1);
+  const shown = { kind: what, try: Math.min(made + 1, tries), tries, lastStatus };
+  const parked = parking.current === null ? {} : { parked: parking.current.shown };
+  poller.setWaiting({ ...shown, lastReadAt, nextReadAt: new Date(dueMs).toISOString(), ...parked });
+  return (of) => readSummary(shown, of);
 }

@@ -33,7 +33,7 @@ export function createPollSchedule(
 
 /** @param notBeforeMs the earliest time a Retry-After allows */
 export function nextPoll(schedule: PollSchedule, notBeforeMs = 0): DuePoll {
-  if (schedule.heldTryAtMs !== null) return { atMs: schedule.heldTryAtMs, isTry: true };
+  if (schedule.heldTryAtMs !== null) return { atMs: Math.max(schedule.heldTryAtMs, notBeforeMs), isTry: true };
   const tick = Math.max(schedule.lastTick + 1, Math.ceil((notBeforeMs - schedule.originMs) / schedule.intervalMs));
   const tryAtMs = schedule.originMs + tick * schedule.intervalMs;
   const earlyAtMs = schedule.earlyAtMs.find((ms) => ms >= notBeforeMs && ms < tryAtMs);
@@ -69,5 +69,6 @@ export function skipTo(schedule: PollSchedule, nowMs: number): PollSchedule {
     ...schedule,
     earlyAtMs: schedule.earlyAtMs.filter((ms) => ms > nowMs),
     lastTick: Math.max(schedule.lastTick, passed),
+    heldTryAtMs: null,
   };
 }

@@ -33,7 +33,10 @@ export function heldBackUntilMs(read: ReadResult, nowMs: number): number | null 
   if (read.ok) return null;
   const { kind, httpStatus, retryAfterMs } = read;
   const isHeldBack = kind === 'held_back' || httpStatus === 429 || (httpStatus === 503 && retryAfterMs !== null);
-  return isHeldBack ? nowMs + (retryAfterMs ?? TIMING.pace.defaultHoldMs) : null;
+  if (!isHeldBack) return null;
+  const { defaultHoldMs, leastPauseMs } = TIMING.pace;
+  // The worker itself knows the turn of a read that it keeps.
+  return nowMs + Math.max(retryAfterMs ?? defaultHoldMs, kind === 'held_back' ? 0 : leastPauseMs);
 }
 
 export function afterFailedRead(before: FailedReads, read: ReadFailure, nowMs: number): FailedReads {

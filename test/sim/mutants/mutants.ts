@@ -39,11 +39,11 @@ const SIM_MUTANTS: Mutant[] = [
   },
   {
     rule: 'tries are not counted',
-    changes: [change('workflows/polling/poll-until.ts', 'made += isTry ? 1 : 0;', 'made += 0;')],
+    changes: [change('workflows/rules/poll-state.ts', 'before.made + (isTry ? 1 : 0)', 'before.made')],
   },
   {
     rule: 'a read is made after the last try',
-    changes: [change('workflows/polling/poll-until.ts', 'if (made >= options.tries)', 'if (made > options.tries)')],
+    changes: [change('workflows/rules/poll-state.ts', 'made >= plan.tries', 'made > plan.tries')],
   },
   {
     rule: 'hints lead to reads without a pause',
@@ -73,8 +73,8 @@ const SIM_MUTANTS: Mutant[] = [
       ),
       change(
         'workflows/polling/poll-until.ts',
-        'const tries = Math.max(options.tries, 1);',
-        'const tries = Math.max(options.tries, 1) + (workflowInfo().unsafe.isReplaying ? 1 : 0);',
+        'const tries = Math.max(planned, 1);',
+        'const tries = Math.max(planned, 1) + (workflowInfo().unsafe.isReplaying ? 1 : 0);',
       ),
     ],
   },

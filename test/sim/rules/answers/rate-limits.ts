@@ -22,6 +22,23 @@ describe('rate limits', () => {
     }),
   );
 
+  for (const code of [429, 503]) {
+    test(
+      `reads answered ${code} with a Retry-After that is over are made once a second`,
+      inVirtualTime(async (stack) => {
+        const { sandbox, until, result } = stack;
+        const { siteId, run } = await building(stack);
+        sandbox.fault({ ...status(code, '0'), route: 'latest', target: siteId, times: 20 });
+        const limited = () => reads(sandbox, latest(siteId)).filter(({ fault }) => fault !== null);
+        await until('the last one', () => limited().length === 20);
+        const atMs = limited().map(({ at }) => Date.parse(at));
+        for (const [index, ms] of atMs.slice(1).entries()) assert.ok(ms - atMs[index]! >= 1_000, atMs.join());
+        sandbox.finish({ site: siteId }, 'completed');
+        assert.equal((await result(run)).outcome, 'completed');
+      }),
+    );
+  }
+
   test(
     'an answer that asks to wait holds all requests of its worker back, also those of other runs',
     inVirtualTime(async (stack) => {
