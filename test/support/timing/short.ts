@@ -17,7 +17,7 @@ export const TIMING: typeof REAL = {
     patientActivityMs: 6 * SECOND,
   },
   // Tests of one file share a worker, and so its pauses. A quick read waits for a second.
-  pace: { defaultHoldMs: 300, maxHoldMs: 2 * SECOND, spreadMs: 200, countWorkersMs: SECOND },
+  pace: { defaultHoldMs: 300, leastPauseMs: 100, maxHoldMs: 2 * SECOND, spreadMs: 200, countWorkersMs: SECOND },
   poll: { ...REAL.poll, unauthorizedPauseMs: 3 * SECOND, parkedPauseMs: SECOND },
   // A busy machine reads late, and then the outcome of a POST stays unknown.
   verdict: { ...REAL.verdict, minSettleMs: 3 * SECOND, coverageSlackMs: 30 * SECOND },
