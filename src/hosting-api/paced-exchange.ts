@@ -44,9 +44,11 @@ async function takeTurn(pacer: Pacer, passage: Passage, call: Exchange): Promise
   const request = `${call.method} ${call.path}`;
   const endsMs = passage.nowMs() + longestWaitMs(call);
   const heldBack = (retryAfterMs: number) => {
-    const reason = pacer.isHeld
-      ? 'not sent: the service asked this worker to wait'
-      : 'not sent: it waits for its turn, because of the ceiling of requests per second';
+    const ofWorker =
+      retryAfterMs > 0
+        ? 'it waits for its turn, because of the ceiling of requests per second'
+        : 'this worker was too busy to send it in time';
+    const reason = `not sent: ${pacer.isHeld ? 'the service asked this worker to wait' : ofWorker}`;
     return new HostingApiError({ kind: 'held_back', request, reason, sent: false, retryAfterMs });
   };
   do {

@@ -4,6 +4,9 @@ import type { Logger } from '../process/log.ts';
 
 const PINO_LEVELS = { TRACE: 'trace', DEBUG: 'debug', INFO: 'info', WARN: 'warn', ERROR: 'error' } as const;
 
+/** The worker for admission has none on purpose. */
+const EXPECTED = 'No workflows registered, not polling for workflow tasks';
+
 let isInstalled = false;
 
 /**
@@ -13,8 +16,9 @@ let isInstalled = false;
 export function installRuntime(logger: Logger): void {
   if (isInstalled) return;
   isInstalled = true;
-  const write = (level: LogLevel, message: string, meta?: object) =>
-    logger[PINO_LEVELS[level]](meta === undefined ? {} : { ...meta }, message);
+  const write = (level: LogLevel, message: string, meta?: object) => {
+    if (message !== EXPECTED) logger[PINO_LEVELS[level]](meta === undefined ? {} : { ...meta }, message);
+  };
   Runtime.install({
     logger: {
       log: write,

@@ -28,7 +28,7 @@ async function notReady(env: Record<string, string>, words: RegExp): Promise<Sta
 }
 
 describe('a worker that is not ready', { concurrency: 4 }, () => {
-  test('waits for a token that the service accepts, and then polls', async () => {
+  test('waits for a token that the service accepts, and then polls without another warning', async () => {
     const sandbox = await startSandbox({ token: TOKEN });
     atEnd(() => sandbox.close());
     const file = join(await tempFolder(), 'token');
@@ -37,6 +37,13 @@ describe('a worker that is not ready', { concurrency: 4 }, () => {
     const worker = await notReady(env, /not ready: the service rejects the API token.*trying again in/);
     await writeFile(file, TOKEN);
     await logged(worker, /"polling"/);
+    worker.process.kill('SIGTERM');
+    const { stderr } = await worker.finished;
+    const warnings = stderr.split('\n').filter((line) => /"level":[4-6]0/.test(line));
+    assert.deepEqual(
+      warnings.filter((line) => !line.includes('not ready')),
+      [],
+    );
   });
 
   test('waits for the service, and then polls', async () => {
