@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { ACTIVITY_POLL } from '../support/activity-poll.ts';
 import { admissionSlots } from '../../src/worker/slots/admission-slots.ts';
 import { workflowSlots } from '../../src/worker/slots/workflow-slots.ts';
 
@@ -29,46 +30,33 @@ test('tasks of cached runs do not exceed the slots of the worker either', () => 
   assert.ok(slots.tryReserveSlot(COMMON));
 });
 
-const ADMISSION_POLL = {
-  slotType: 'activity',
-  taskQueue: 'q',
-  workerIdentity: 'w',
-  workerBuildId: '',
-  isSticky: false,
-} as const;
-
 /** @param left how many places there are */
-function admission(left: number, rest: { reason: string | null } = { reason: null }) {
+function admission(left: number, reason: string | null = null) {
   const places = {
     hasPlace: () => left > 0,
     takePlace: () => (left -= 1) >= 0,
     waitMs: () => (left > 0 ? 0 : 5),
   };
-  const slots = admissionSlots(places, {
-    whenOver: () => Promise.resolve(),
-    get reason() {
-      return rest.reason;
-    },
-  });
+  const slots = admissionSlots(places, { reason, whenOver: () => Promise.resolve() });
   return { slots, add: () => void (left += 1) };
 }
 
 test('a worker asks for one run that waits at a time, and only while there is a place', async () => {
   const { slots, add } = admission(1);
   const { signal } = new AbortController();
-  const first = await slots.reserveSlot(ADMISSION_POLL, signal);
-  assert.equal(slots.tryReserveSlot(ADMISSION_POLL), null);
+  const first = await slots.reserveSlot(ACTIVITY_POLL, signal);
+  assert.equal(slots.tryReserveSlot(ACTIVITY_POLL), null);
   slots.releaseSlot({ permit: first });
-  assert.equal(slots.tryReserveSlot(ADMISSION_POLL), null);
-  const next = slots.reserveSlot(ADMISSION_POLL, signal);
+  assert.equal(slots.tryReserveSlot(ACTIVITY_POLL), null);
+  const next = slots.reserveSlot(ACTIVITY_POLL, signal);
   add();
   await next;
 });
 
 test('a worker that stops or rests asks for no run that waits', async () => {
   const stopping = new AbortController();
-  const waiting = admission(0).slots.reserveSlot(ADMISSION_POLL, stopping.signal);
+  const waiting = admission(0).slots.reserveSlot(ACTIVITY_POLL, stopping.signal);
   stopping.abort(new Error('stopped'));
   await assert.rejects(waiting);
-  assert.equal(admission(1, { reason: 'no connection' }).slots.tryReserveSlot(ADMISSION_POLL), null);
+  assert.equal(admission(1, 'no connection').slots.tryReserveSlot(ACTIVITY_POLL), null);
 });

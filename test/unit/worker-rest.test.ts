@@ -3,14 +3,7 @@ import { test } from 'node:test';
 import { activitySlots } from '../../src/worker/slots/activity-slots.ts';
 import { createRest } from '../../src/worker/rest-until-answered.ts';
 import { createLogger } from '../../src/process/log.ts';
-
-const CONTEXT = {
-  slotType: 'activity',
-  taskQueue: 'q',
-  workerIdentity: 'w',
-  workerBuildId: '',
-  isSticky: false,
-} as const;
+import { ACTIVITY_POLL } from '../support/activity-poll.ts';
 
 /** A rest whose probes get these answers, the last one for good. */
 function restWith(...answers: boolean[]) {
@@ -42,17 +35,17 @@ test('a resting worker has no slot for an activity until its rest is over', asyn
   const { rest } = restWith(false, true);
   const slots = activitySlots(2, rest);
   rest.begin('401');
-  const reserved = slots.reserveSlot(CONTEXT, new AbortController().signal);
+  const reserved = slots.reserveSlot(ACTIVITY_POLL, new AbortController().signal);
   assert.ok(await isPending(reserved));
-  assert.equal(slots.tryReserveSlot(CONTEXT), null);
+  assert.equal(slots.tryReserveSlot(ACTIVITY_POLL), null);
   await reserved;
 });
 
 test('no more slots are reserved than there are, and a released one is reserved again', async () => {
   const slots = activitySlots(1, restWith(true).rest);
   const { signal } = new AbortController();
-  const permit = await slots.reserveSlot(CONTEXT, signal);
-  const [second, third] = [slots.reserveSlot(CONTEXT, signal), slots.reserveSlot(CONTEXT, signal)];
+  const permit = await slots.reserveSlot(ACTIVITY_POLL, signal);
+  const [second, third] = [slots.reserveSlot(ACTIVITY_POLL, signal), slots.reserveSlot(ACTIVITY_POLL, signal)];
   assert.ok(await isPending(Promise.race([second, third])));
   slots.releaseSlot({ permit });
   await Promise.race([second, third]);
@@ -63,7 +56,7 @@ test('a reservation that is no longer wanted ends, at rest as well', async () =>
   const { rest, ended } = restWith(false);
   rest.begin('no connection');
   const abort = new AbortController();
-  const reserved = activitySlots(1, rest).reserveSlot(CONTEXT, abort.signal);
+  const reserved = activitySlots(1, rest).reserveSlot(ACTIVITY_POLL, abort.signal);
   abort.abort();
   await assert.rejects(async () => reserved, { name: 'AbortError' });
   ended.abort();

@@ -18,7 +18,7 @@ export interface Admission {
 }
 
 const SECOND = 1_000;
-/** The figures behind these settings are in docs/explanation/measurements.md. */
+/** The figures behind these settings are in docs/explanation/performance.md. */
 const AT_ONCE = 10;
 const PER_SECOND = { first: 10, least: 0.5, most: 30 };
 const CHANGE = { slower: 0.7, faster: 1.15 };

@@ -15,7 +15,11 @@ const ASKED_AT_ONCE = 12;
 /** The conclusion of a run or rollout that a worker took up too late, or null. */
 export function tooLate(begunMs: number, startWithinMs: number): Conclusion | null {
   if (begunMs - workflowInfo().startTime.getTime() <= startWithinMs) return null;
-  const message = `no worker took up this run within ${startWithinMs} ms, so it was not started`;
+  return noWorkerWithin(startWithinMs, 'took up');
+}
+
+export function noWorkerWithin(startWithinMs: number, did: 'took up' | 'admitted'): Conclusion {
+  const message = `no worker ${did} this run within ${startWithinMs} ms, so it was not started`;
   return conclude('not_started', 'NoWorker', message);
 }
 

@@ -2,6 +2,7 @@
 import { workflowInfo } from '@temporalio/workflow';
 import { MORE_THAN_WORKERS_CARRY } from '../../contract/wording/explain-wait.ts';
 import { waitForAdmission } from '../common/activity-proxies.ts';
+import { noWorkerWithin } from '../common/check-worker.ts';
 import { conclude, type Conclusion } from '../common/conclusion.ts';
 import type { RunState } from './run-state.ts';
 
@@ -23,10 +24,7 @@ export async function awaitAdmission(run: RunState): Promise<Conclusion | null> 
   ]);
   run.setWaiting(null);
   if (cancellation.requested) return conclude('not_started', 'Cancelled', 'cancelled before it was admitted');
-  if (!isAdmitted) {
-    const message = `no worker admitted this run within ${plan.startWithinMs} ms, so it was not started`;
-    return conclude('not_started', 'NoWorker', message);
-  }
+  if (!isAdmitted) return noWorkerWithin(plan.startWithinMs, 'admitted');
   run.setPhase('checking');
   return null;
 }
