@@ -15,7 +15,7 @@ import type { Played, PlayedRun } from '../../model/record.ts';
 import type { World } from '../world.ts';
 import { phasesOf, startInput } from '../stack/inspect.ts';
 import { wasParked } from './phases.ts';
-import { recordedReads } from './recorded-reads.ts';
+import { recordedReads, type RecordedRead } from './recorded-reads.ts';
 
 const MAX_NO_EFFECT = 5;
 const UNAUTHORIZED_PATIENCE_MS = 120_000;
@@ -110,8 +110,8 @@ function wasBusy(run: Run, posts: readonly Post[]): boolean {
 function givesUpEarly(run: Run, { intervalMs, tries }: Input, closedMs: number, posts: readonly Post[]): boolean {
   const [first, last] = [posts[0], posts.at(-1)];
   if (first === undefined || last === undefined || wasParked(run)) return false;
-  // What ended it may then be a read.
-  if (recordedReads(run).some(({ id, stage }) => stage === 'baseline' && id > last.id)) return false;
+  const mayEnd = ({ stage, answer }: RecordedRead) => stage === 'baseline' || answer?.ok !== true;
+  if (recordedReads(run).some((read) => read.id > last.id && mayEnd(read))) return false;
   const count = (kind: Kind) => posts.filter((it) => it.kind === kind).length;
   const isOver = (budgetMs: number, pauseMs: number) => closedMs + pauseMs > first.closedMs + budgetMs;
   const resendMs = tries * intervalMs;
