@@ -47,8 +47,9 @@ export const LAYERS = {
     packages: ['@temporalio/activity', '@temporalio/common'],
   },
   'activities/notifications': { may: [...CONTRACT, 'config:type', 'config/environment'], packages: [] },
+  'activities/learned-polling': { may: [], packages: [] },
   activities: {
-    may: [...CONTRACT, 'request/calendar', 'hosting-api:type', 'activities/http'],
+    may: [...CONTRACT, 'request/calendar', 'hosting-api:type', 'activities/http', 'activities/learned-polling'],
     packages: ['@temporalio/activity', '@temporalio/common'],
   },
 
@@ -107,7 +108,7 @@ export const LAYERS = {
   'client/signals': { may: [...CONTRACT, 'client/connection'], packages: ['@temporalio/client'] },
   'client/lookups': {
     may: [...CONTRACT, 'activities:type', 'client/connection', 'client/signals'],
-    packages: ['@temporalio/client', '@temporalio/common'],
+    packages: ['@temporalio/client', '@temporalio/common', 'lru-cache'],
   },
   'client/events': { may: [...CONTRACT, 'client/connection'], packages: ['@temporalio/client', '@temporalio/common'] },
   'client/runs': {

@@ -3,7 +3,7 @@ import type { BackupRecord, RecordInput, ServersQuery, SharedBackupQuery, WakeIn
 import type { NotifyInput } from '../contract/notification.ts';
 import type { HoldInput } from '../contract/rollout.ts';
 import type { BackupConclusion, LockHolder } from '../contract/operation.ts';
-import type { WorkerInfo, BackupQuery } from '../contract/activities.ts';
+import type { WorkerInfo, BackupQuery, PastQuery } from '../contract/activities.ts';
 import type { HostingApiClient } from '../hosting-api/index.ts';
 import type { TriggerDeps } from './http/post-trigger.ts';
 import type { Rest } from './http/worker-rest.ts';
@@ -41,6 +41,8 @@ export interface ActivityDeps extends EventDeps {
   findCompletedBackup: (query: BackupQuery) => Promise<BackupConclusion | null>;
   /** The record of a backup that Belay made; null if Belay did not make it. */
   findBackupRecord: (backupId: string) => Promise<BackupRecord | null>;
+  /** How long operations under this lock took, in milliseconds, the newest first; null for one not ended in time. */
+  findPastDurations: (query: PastQuery) => Promise<(number | null)[]>;
   /** The operation that has this id now, or null. */
   findLockHolder: (lockId: string) => Promise<LockHolder | null>;
   awaitedForMs: TriggerDeps['awaitedForMs'];

@@ -2,9 +2,10 @@
 import type { DailyDeadline } from '../contract/run.ts';
 import type { BackupConclusion, LockHolder } from '../contract/operation.ts';
 import type { BackupRecord } from '../contract/event.ts';
-import type { WorkerInfo, WorkerQuestion, BackupQuery, SlotQuery } from '../contract/activities.ts';
+import type { WorkerInfo, WorkerQuestion, BackupQuery, LearnQuery, SlotQuery } from '../contract/activities.ts';
 import { createEventActivities } from './events.ts';
 import { firstAfter, slotOf } from '../request/calendar/local-time.ts';
+import { learnReads, MAX_PAST } from './learned-polling/learn-reads.ts';
 import { createReads } from './http/read-status.ts';
 import { createTriggers } from './http/post-trigger.ts';
 import type { ActivityDeps } from './deps.ts';
@@ -17,6 +18,7 @@ export function createActivities({
   findBackupRecord,
   findCompletedBackup,
   findLockHolder,
+  findPastDurations,
   awaitedForMs,
   hasColleagues,
   clocks,
@@ -42,6 +44,10 @@ export function createActivities({
     findBackupRecord: ({ backupId }: { backupId: string }): Promise<BackupRecord | null> => findBackupRecord(backupId),
 
     findLockHolder: ({ lockId }: { lockId: string }): Promise<LockHolder | null> => findLockHolder(lockId),
+
+    /** When to make the tries of an operation, in milliseconds after its acceptance; null for one at each interval. */
+    learnReads: async ({ lockId, services, ...beat }: LearnQuery): Promise<number[] | null> =>
+      learnReads(await findPastDurations({ lockId, services, limit: MAX_PAST }), beat),
 
     /** The instant of a daily deadline, ISO 8601. */
     resolveDeadline: ({ time, timeZone, after }: Required<DailyDeadline>): Promise<string> =>

@@ -41,6 +41,9 @@ export interface DailyDeadline {
   after?: string;
 }
 
+/** `learned`: at the times that past durations suggest, with the same number of tries and the same last one. */
+export type Polling = 'fixed' | 'learned';
+
 export interface RunInput extends TargetsInput {
   /** Identity of the service: URL and `#account`. Default: the service of the worker that executes the run. */
   service?: string;
@@ -51,6 +54,8 @@ export interface RunInput extends TargetsInput {
   deploy?: DeployOptions;
   ifBusy?: 'wait' | 'fail';
   busyTimeoutMs?: number;
+  /** When to read a status. Default: `fixed`, at each interval. */
+  polling?: Polling;
   /** How long an operation waits in all for a service that does not answer, before failed reads end it. Default: not. */
   outageBudgetMs?: number;
   /** A run that no worker starts within this time ends `not_started`. */
@@ -86,7 +91,7 @@ interface OperationResult {
   startedAt: string | null;
   /** When its trigger was known to be accepted. Null for an operation that something else started. */
   acceptedAt: string | null;
-  /** When a status in progress was first read. */
+  /** When a status in progress was last read: the operation ended between then and `endedAt`. */
   inProgressAt: string | null;
   endedAt: string | null;
 }

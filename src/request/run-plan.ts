@@ -1,5 +1,5 @@
 /** A run's input with every default filled in. Pure. */
-import type { DeployOptions, RunInput } from '../contract/run.ts';
+import type { DeployOptions, Polling, RunInput } from '../contract/run.ts';
 import { setValueAt, valueAt } from './option-path.ts';
 import { RUN_OPTIONS } from './run-options.ts';
 
@@ -12,6 +12,7 @@ export interface RunPlan {
     backupId: string | null;
   };
   deploy: Required<DeployOptions>;
+  polling: Polling;
   ifBusy: 'wait' | 'fail';
   busyTimeoutMs: number;
   outageBudgetMs: number | null;

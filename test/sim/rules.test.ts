@@ -17,6 +17,7 @@ import './rules/runs/backup-age.ts';
 import './rules/runs/waiting.ts';
 import './rules/runs/why.ts';
 import './rules/runs/admission.ts';
+import './rules/runs/learned-polling.ts';
 import './rules/answers/rate-limits.ts';
 import './rules/rollouts/rollouts.ts';
 import './rules/rollouts/rollout-decisions.ts';

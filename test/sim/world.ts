@@ -64,6 +64,8 @@ export interface WorldOptions {
   clockSpreadMs: number;
   /** Of the requests per second of all workers. Default: none. */
   ceiling?: number | null;
+  /** What operations took before, besides those of this world. Default: none is known. */
+  pastMs?: readonly number[];
   /** Of operations that have no script. */
   defaults?: Partial<Record<Kind, ScriptPart>>;
   /** What the configuration of the workers makes of status words. */
@@ -130,6 +132,7 @@ export function createWorld(sandboxes: Sandboxes, tape: Tape, options: WorldOpti
       ...{ clock, tape, process, server, service, notices, sandboxes, hazard },
       info: { ...INFO, ...definedFields({ statuses, notify }), ...settings },
       cacheSize: options.cacheSize,
+      pastMs: options.pastMs ?? [],
       token: () => TOKEN,
       onFinding,
       pace: createPace({ clock, tape, process, onFinding }),

@@ -7,6 +7,7 @@ export const SERVICE_ONLY: Omit<ActivityDeps, 'service' | 'workerInfo'> = {
   findBackupRecord: nothing,
   findCompletedBackup: nothing,
   findLockHolder: nothing,
+  findPastDurations: () => Promise.resolve([]),
   admission: { admitsNewcomer: () => true, noteRead: () => undefined },
   rest: { reason: null, begin: () => undefined, isOver: () => Promise.resolve(true) },
   hasColleagues: () => Promise.resolve(false),

@@ -25,7 +25,7 @@ test('property: every try is delayed by the same time, at most a fifth of the in
       );
       assert.ok(delayMs >= 0 && delayMs <= intervalMs / 5);
       const earlyMs = Math.floor(intervalMs / 2);
-      let schedule = createPollSchedule(0, intervalMs, [earlyMs], delayMs);
+      let schedule = createPollSchedule(0, intervalMs, { earlyMs: [earlyMs], jitterMs: delayMs });
       assert.deepEqual(nextPoll(schedule), { atMs: earlyMs, isTry: false });
       schedule = afterPoll(schedule, earlyMs, false);
       for (let k = 1; k <= 4; k += 1) {

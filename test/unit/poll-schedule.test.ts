@@ -21,7 +21,7 @@ test('try k is due at k intervals after the origin', () => {
 });
 
 test('early reads come first and do not count as tries if the interval is longer', () => {
-  const beat = createPollSchedule(T0, 2_000, [1_000, 3_000]);
+  const beat = createPollSchedule(T0, 2_000, { earlyMs: [1_000, 3_000] });
   assert.deepEqual(nextPoll(beat), { atMs: T0 + 1_000, isTry: false });
   assert.deepEqual(nextPoll(afterPoll(beat, T0 + 1_050, false)), { atMs: T0 + 2_000, isTry: true });
 });
@@ -37,12 +37,12 @@ test('a late or slow try skips the missed ticks and stays on the grid', () => {
 });
 
 test('a Retry-After moves the next read to the first tick after it', () => {
-  const beat = createPollSchedule(T0, 10_000, [1_000]);
+  const beat = createPollSchedule(T0, 10_000, { earlyMs: [1_000] });
   assert.deepEqual(nextPoll(beat, T0 + 25_000), { atMs: T0 + 30_000, isTry: true });
 });
 
 test('a schedule can resume later', () => {
-  const beat = skipTo(createPollSchedule(T0, 10_000, [1_000, 3_000]), T0 + 2_000);
+  const beat = skipTo(createPollSchedule(T0, 10_000, { earlyMs: [1_000, 3_000] }), T0 + 2_000);
   assert.deepEqual(nextPoll(beat), { atMs: T0 + 3_000, isTry: false });
   assert.equal(nextPoll(skipTo(beat, T0 + 20_000)).atMs, T0 + 30_000);
 });
@@ -55,7 +55,7 @@ test('property: tries are on the grid, each later than the read before it, and n
   });
   fc.assert(
     fc.property(fc.integer({ min: 10, max: 20_000 }), fc.array(step, { maxLength: 40 }), (intervalMs, steps) => {
-      let beat = createPollSchedule(T0, intervalMs, [1_000, 3_000]);
+      let beat = createPollSchedule(T0, intervalMs, { earlyMs: [1_000, 3_000] });
       let nowMs = T0;
       let lastTryMs = T0;
       for (const { lateMs, hinted, retryAfterMs } of steps) {
@@ -101,7 +101,7 @@ test('a held try stays due while a hinted read is answered', () => {
 });
 
 test('an early read that a rate limit held back is made when it may be, and uses no try', () => {
-  const schedule = createPollSchedule(T0, 60_000, [1_000]);
+  const schedule = createPollSchedule(T0, 60_000, { earlyMs: [1_000] });
   const held = afterHeldPoll(schedule, T0 + 1_000, false, T0 + 9_000);
   assert.deepEqual(nextPoll(held, T0 + 9_000), { atMs: T0 + 9_000, isTry: false });
   assert.deepEqual(nextPoll(afterPoll(held, T0 + 9_000, false)), { atMs: T0 + 60_000, isTry: true });

@@ -48,7 +48,10 @@ const answers = fc.array(
 
 const plan = fc
   .record({ intervalMs: fc.constantFrom(300, 1_000, 10_000, 60_000), tries: fc.integer({ min: 1, max: 30 }) })
-  .map(({ intervalMs, tries }): PollPlan => ({ schedule: createPollSchedule(T0, intervalMs, earlyReadsMs), tries }));
+  .map(({ intervalMs, tries }): PollPlan => ({
+    schedule: createPollSchedule(T0, intervalMs, { earlyMs: earlyReadsMs }),
+    tries,
+  }));
 
 /** A refused token is tried again soon, because it may be replaced. */
 const isTokenRetry = ({ httpStatus }: ReadFailure): boolean => httpStatus === 401;

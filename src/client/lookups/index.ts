@@ -6,6 +6,7 @@ import { findBackupRecord, findServersOfBackup, findSharedBackup } from './backu
 import { findCompletedBackup } from './find-completed-backup.ts';
 import { hasColleagues } from './has-colleagues.ts';
 import { createHoldServer } from '../signals/hold-server.ts';
+import { createFindPastDurations } from './find-past-durations.ts';
 import { findLockHolder } from './find-lock-holder.ts';
 import { writeBackupRecord } from './write-backup-record.ts';
 import type { SignalClock } from '../signals/throttled-signal.ts';
@@ -17,6 +18,7 @@ export const lookupsAndSignals = (client: Client, taskQueue: string, clock?: Sig
     findCompletedBackup: (query) => findCompletedBackup(client, query),
     findBackupRecord: (backupId) => findBackupRecord(client, backupId),
     findLockHolder: (lockId) => findLockHolder(client, lockId),
+    findPastDurations: createFindPastDurations(client),
     findServersOfBackup: (query) => findServersOfBackup(client, query),
     findSharedBackup: (query) => findSharedBackup(client, query),
     writeBackupRecord: (input) => writeBackupRecord(client, taskQueue, input),

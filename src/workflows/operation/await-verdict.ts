@@ -28,7 +28,9 @@ export interface Followed {
   intervalMs: number;
   tries: number;
   /** Delays every try. */
-  jitterMs?: number;
+  jitterMs: number;
+  /** When to make the tries after the acceptance; empty for one at each interval. */
+  learnedMs: readonly number[];
   /** Nothing was triggered, so `no deployment yet` is an answer. */
   notFoundAnswers?: boolean;
 }
@@ -48,7 +50,7 @@ interface Deleted {
 }
 
 export async function awaitVerdict(followed: Followed, known: VerdictContext, start: Start): Promise<Conclusion> {
-  const { poller, result, reader, intervalMs, tries, notFoundAnswers = false } = followed;
+  const { poller, result, reader, intervalMs, tries, jitterMs, learnedMs, notFoundAnswers = false } = followed;
   let context = known;
   let seen = sinceAcceptance(start.seen);
   let { reading } = start;
@@ -66,7 +68,7 @@ export async function awaitVerdict(followed: Followed, known: VerdictContext, st
     {
       what: 'deployment',
       reader,
-      schedule: createPollSchedule(nowMs, intervalMs, earlyMs, followed.jitterMs),
+      schedule: createPollSchedule(nowMs, intervalMs, { earlyMs, jitterMs, learnedMs }),
       tries,
       notFoundAnswers,
       afterOutage() {

@@ -2,6 +2,7 @@
 import type { BackupResult } from '../../contract/run.ts';
 import { PROBE_BACKUP_ID } from '../../contract/names.ts';
 import { backupServerId } from '../../contract/ids/workflow-ids.ts';
+import { learnTries } from './learn-tries.ts';
 import { recordMade } from './backup-records.ts';
 import { awaitService } from './await-service.ts';
 import { awaitBackup } from './await-backup.ts';
@@ -18,11 +19,13 @@ import type { BackupServerInput } from '../../contract/operation.ts';
 
 export async function backupServer(input: BackupServerInput): Promise<BackupResult> {
   const result: BackupResult = { ...emptyBackup(input.serverId), startedAt: new Date().toISOString() };
-  return runOperation(backupServerId(input.serverId), input, result, async (operation) => {
+  const lockId = backupServerId(input.serverId);
+  return runOperation(lockId, input, result, async (operation) => {
+    const learnedMs = await learnTries(lockId, input);
     const refusal = await create(operation, input);
     if (refusal !== null) return refusal;
     await recordBackupId(input.service, result);
-    return awaitBackup(operation, { ...input, what: `backup of server ${input.serverId}`, result });
+    return awaitBackup(operation, { ...input, learnedMs, what: `backup of server ${input.serverId}`, result });
   });
 }
 

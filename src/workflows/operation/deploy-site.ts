@@ -3,6 +3,7 @@ import type { DeploymentResult } from '../../contract/run.ts';
 import { targetText } from '../../contract/wording/target-text.ts';
 import { lockIdOf } from '../../contract/ids/workflow-ids.ts';
 import { awaitService, type TriggerEnd } from './await-service.ts';
+import { learnTries } from './learn-tries.ts';
 import { takeBaseline } from './take-baseline.ts';
 import { concludeCancelledBeforeStart, conclude, type Conclusion } from '../common/conclusion.ts';
 import { followed, type Deployment } from './deployment-context.ts';
@@ -22,9 +23,11 @@ export async function deploySite(input: DeploySiteInput): Promise<DeploymentResu
   // Started by hand, it may lack a target. Its id is then wrong.
   const target = { ...input.target };
   const result = { ...emptyDeployment(target), startedAt: new Date().toISOString() };
-  return runOperation(lockIdOf(target), input, result, (operation) =>
-    deploy({ operation, input, reader: deploymentReader(input) }),
-  );
+  const lockId = lockIdOf(target);
+  return runOperation(lockId, input, result, async (operation) => {
+    const learnedMs = await learnTries(lockId, input);
+    return deploy({ operation, input, reader: deploymentReader(input), learnedMs });
+  });
 }
 
 async function deploy(deployment: Deployment): Promise<Conclusion> {

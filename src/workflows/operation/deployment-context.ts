@@ -10,9 +10,11 @@ export interface Deployment {
   operation: Operation<DeploymentResult>;
   input: DeploySiteInput;
   reader: Reader;
+  /** When to make the tries after the acceptance; empty for one at each interval. */
+  learnedMs: readonly number[];
 }
 
-export function followed({ operation, input, reader }: Deployment): Followed {
+export function followed({ operation, input, reader, learnedMs }: Deployment): Followed {
   const { intervalMs, tries, jitter } = input;
   return {
     poller: operation,
@@ -21,5 +23,6 @@ export function followed({ operation, input, reader }: Deployment): Followed {
     intervalMs,
     tries,
     jitterMs: jitterMs(intervalMs, jitter),
+    learnedMs,
   };
 }

@@ -32,7 +32,7 @@ export async function reconcile(
   if (trace === null) {
     const nowMs = Date.now();
     const endsMs = Math.max(Math.max(nowMs, sent.sentMs + TIMING.post.underWayMs) + settleMs, notBeforeMs);
-    const schedule = skipTo(createPollSchedule(sent.sentMs, intervalMs, TIMING.poll.earlyReadsMs), nowMs);
+    const schedule = skipTo(createPollSchedule(sent.sentMs, intervalMs, { earlyMs: TIMING.poll.earlyReadsMs }), nowMs);
     const tries = Math.ceil((endsMs - schedule.originMs) / intervalMs) - schedule.lastTick;
     const notFoundAnswers = context.baseline === null;
     const afterOutage = () => void (coverage = recordOutage(coverage));

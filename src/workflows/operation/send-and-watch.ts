@@ -52,7 +52,7 @@ export async function sendWatched({ operation, input, reader }: Deployment, cont
     {
       what: 'trace',
       reader,
-      schedule: createPollSchedule(sentMs, intervalMs, TIMING.poll.earlyReadsMs),
+      schedule: createPollSchedule(sentMs, intervalMs, { earlyMs: TIMING.poll.earlyReadsMs }),
       tries: Math.ceil(TIMING.post.underWayMs / intervalMs),
       until: () => result !== undefined,
       parks: false,

@@ -33,7 +33,7 @@ export async function takeBaseline({ operation, input, reader }: Deployment, bus
     {
       what: 'baseline',
       reader,
-      schedule: createPollSchedule(nowMs, intervalMs, FIRST_READS_MS, delayMs),
+      schedule: createPollSchedule(nowMs, intervalMs, { earlyMs: FIRST_READS_MS, jitterMs: delayMs }),
       tries,
       until: () => operation.parking.current !== null && late() !== null,
     },

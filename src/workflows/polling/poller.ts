@@ -50,9 +50,9 @@ export function createPoller(
   };
 }
 
-/** Notes when the operation of this result was first seen in progress. */
+/** Notes when the operation of this result was last seen in progress. */
 export function noteProgress(result: { inProgressAt: string | null }, { state }: StatusReading): void {
-  if (state === 'in_progress') result.inProgressAt ??= new Date().toISOString();
+  if (state === 'in_progress') result.inProgressAt = new Date().toISOString();
 }
 
 /** For messages. */

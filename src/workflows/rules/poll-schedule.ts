@@ -1,12 +1,14 @@
 /** When the reads of a poll loop are due. Pure: times are milliseconds since 1970. */
 
-/** Try k is due at k × interval after the origin. Early reads use up no try. */
+/** Try k is due at k × interval after the origin, unless its time was learned. Early reads use up no try. */
 export interface PollSchedule {
   originMs: number;
   intervalMs: number;
+  /** Due times of the first tries after the origin, ascending. The last one is due when it would be without them. */
+  learnedMs: readonly number[];
   /** Due times of the remaining early reads, earliest first. */
   earlyAtMs: readonly number[];
-  /** The last multiple of the interval that was read or skipped. */
+  /** The last try that was made or skipped. */
   lastTick: number;
   /** When to make the try that a rate limit held back; null if there is none. */
   heldTryAtMs: number | null;
@@ -17,25 +19,29 @@ export interface DuePoll {
   isTry: boolean;
 }
 
-/**
- * @param earlyMs delays of early reads after the origin; those after the first try are dropped
- * @param jitterMs delays every try
- */
+export interface ScheduleOptions {
+  /** Delays of early reads after the origin. Those after the first try are dropped. */
+  earlyMs?: readonly number[];
+  /** Delays every try. */
+  jitterMs?: number;
+  /** When to make the first tries, after the origin. */
+  learnedMs?: readonly number[];
+}
+
 export function createPollSchedule(
   originMs: number,
   intervalMs: number,
-  earlyMs: readonly number[] = [],
-  jitterMs = 0,
+  { earlyMs = [], jitterMs = 0, learnedMs = [] }: ScheduleOptions = {},
 ): PollSchedule {
-  const earlyAtMs = earlyMs.filter((ms) => ms < intervalMs).map((ms) => originMs + ms);
-  return { originMs: originMs + jitterMs, intervalMs, earlyAtMs, lastTick: 0, heldTryAtMs: null };
+  const firstTryMs = learnedMs[0] ?? intervalMs;
+  const earlyAtMs = earlyMs.filter((ms) => ms < firstTryMs).map((ms) => originMs + ms);
+  return { originMs: originMs + jitterMs, intervalMs, learnedMs, earlyAtMs, lastTick: 0, heldTryAtMs: null };
 }
 
 /** @param notBeforeMs the earliest time a Retry-After allows */
 export function nextPoll(schedule: PollSchedule, notBeforeMs = 0): DuePoll {
   if (schedule.heldTryAtMs !== null) return { atMs: Math.max(schedule.heldTryAtMs, notBeforeMs), isTry: true };
-  const tick = Math.max(schedule.lastTick + 1, Math.ceil((notBeforeMs - schedule.originMs) / schedule.intervalMs));
-  const tryAtMs = schedule.originMs + tick * schedule.intervalMs;
+  const tryAtMs = tickAtMs(schedule, Math.max(schedule.lastTick + 1, firstTickFrom(schedule, notBeforeMs)));
   const earlyAtMs = schedule.earlyAtMs.find((ms) => ms >= notBeforeMs && ms < tryAtMs);
   return earlyAtMs === undefined ? { atMs: tryAtMs, isTry: true } : { atMs: earlyAtMs, isTry: false };
 }
@@ -47,8 +53,8 @@ export function nextPoll(schedule: PollSchedule, notBeforeMs = 0): DuePoll {
 export function afterPoll(schedule: PollSchedule, endedMs: number, wasTry: boolean): PollSchedule {
   const earlyAtMs = schedule.earlyAtMs.filter((ms) => ms > endedMs);
   if (!wasTry) return { ...schedule, earlyAtMs };
-  const passed = Math.floor((endedMs - schedule.originMs) / schedule.intervalMs);
-  return { ...schedule, earlyAtMs, lastTick: Math.max(schedule.lastTick + 1, passed), heldTryAtMs: null };
+  const lastTick = Math.max(schedule.lastTick + 1, ticksUntil(schedule, endedMs));
+  return { ...schedule, earlyAtMs, lastTick, heldTryAtMs: null };
 }
 
 /** The schedule after a read that a rate limit held back: it is made again at `againMs`, and stays what it was. */
@@ -64,11 +70,25 @@ export function withExtraPoll(schedule: PollSchedule, atMs: number): PollSchedul
 
 /** The schedule as if every read up to now had been made. */
 export function skipTo(schedule: PollSchedule, nowMs: number): PollSchedule {
-  const passed = Math.floor((nowMs - schedule.originMs) / schedule.intervalMs);
   return {
     ...schedule,
     earlyAtMs: schedule.earlyAtMs.filter((ms) => ms > nowMs),
-    lastTick: Math.max(schedule.lastTick, passed),
+    lastTick: Math.max(schedule.lastTick, ticksUntil(schedule, nowMs)),
     heldTryAtMs: null,
   };
+}
+
+const tickAtMs = ({ originMs, intervalMs, learnedMs }: PollSchedule, tick: number): number =>
+  originMs + (learnedMs[tick - 1] ?? tick * intervalMs);
+
+/** How many tries were due up to this time. */
+function ticksUntil(schedule: PollSchedule, ms: number): number {
+  const later = schedule.learnedMs.findIndex((atMs) => schedule.originMs + atMs > ms);
+  return later === -1 ? Math.floor((ms - schedule.originMs) / schedule.intervalMs) : later;
+}
+
+/** The first try that is due at this time or later. */
+function firstTickFrom(schedule: PollSchedule, ms: number): number {
+  const index = schedule.learnedMs.findIndex((atMs) => schedule.originMs + atMs >= ms);
+  return index === -1 ? Math.ceil((ms - schedule.originMs) / schedule.intervalMs) : index + 1;
 }

@@ -18,6 +18,7 @@ export function sharedInput(run: RunState, step: string) {
     // The first execution's id survives a reset, so a repeated request carries the same key.
     idempotencyKey: `${firstExecutionRunId}:${step}`,
     reset: runId !== firstExecutionRunId,
+    polling: run.plan.polling,
     ifBusy: run.plan.ifBusy,
     outageBudgetMs: run.plan.outageBudgetMs,
     jitter: run.jitter,

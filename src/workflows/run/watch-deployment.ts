@@ -24,7 +24,12 @@ async function watch(run: RunState): Promise<Conclusion> {
   const { intervalMs, tries, settleMs, minEvidence } = run.plan.deploy;
   const reader = deploymentReader({ ...serviceOf(run), target: result.target });
   const poller = createPoller(result, run);
-  const followed: Followed = { poller, result, reader, intervalMs, tries, notFoundAnswers: true };
+  const followed: Followed = {
+    ...{ poller, result, reader, intervalMs, tries },
+    jitterMs: 0,
+    learnedMs: [],
+    notFoundAnswers: true,
+  };
   run.setPhase('deploy');
   result.startedAt = new Date().toISOString();
   const first = await firstReading(followed);
@@ -57,7 +62,12 @@ async function firstReading(followed: Followed): Promise<FirstReading> {
   });
   const polled = await pollUntil<FirstReading>(
     poller,
-    { what: 'deployment', reader, schedule: createPollSchedule(Date.now(), intervalMs, FIRST_READS_MS), tries },
+    {
+      what: 'deployment',
+      reader,
+      schedule: createPollSchedule(Date.now(), intervalMs, { earlyMs: FIRST_READS_MS }),
+      tries,
+    },
     (answer) => {
       if (answer.ok) return { reading: answer };
       if (neverDeployed.isProvenBy(answer)) return { reading: null };

@@ -2,4 +2,5 @@ import './post-ends.ts';
 import './never-connected.ts';
 import './locks.ts';
 import './apps.ts';
+import './past-durations.ts';
 import '../../support/replay-tests.ts';

@@ -4,7 +4,7 @@ import type { ReadFailure, TriggerFailureType } from '../../../src/contract/acti
 import { ADMISSION_ACTIVITY, SIGNALS } from '../../../src/contract/names.ts';
 import type { LockReleased } from '../../../src/contract/operation.ts';
 import { isPost } from '../../support/post-activities.ts';
-import type { HistoryEvent } from '../core/events.ts';
+import type { HistoryEvent, Outcome } from '../core/events.ts';
 import { isOperation, type Run } from '../temporal/types.ts';
 import { resumedMs, wasParked } from './phases.ts';
 import { recordedReads, type RecordedRead } from './recorded-reads.ts';
@@ -33,6 +33,9 @@ const READS: ReadFailure['kind'][] = ['http', 'network', 'timeout', 'protocol', 
 const failureOf = (event: HistoryEvent) =>
   event.kind === 'activityClosed' && 'failure' in event.outcome ? event.outcome.failure : null;
 
+const learned = (outcome: Outcome): boolean =>
+  'result' in outcome && outcome.result !== null && payloads.fromPayload(outcome.result) !== null;
+
 const isRelease = (it: HistoryEvent): it is EventOf<'signaled'> =>
   it.kind === 'signaled' && it.signal === SIGNALS.lockReleased;
 
@@ -47,6 +50,12 @@ const cancelledDuring = (shows: (earlier: readonly HistoryEvent[]) => boolean) =
 
 export const SITUATIONS_OF_HISTORIES: Situations = {
   'a run waits for admission': inHistory((it) => it.kind === 'activityScheduled' && it.type === ADMISSION_ACTIVITY),
+  'a run reads when past durations suggest': inHistory(
+    (it) => it.kind === 'localActivity' && it.type === 'learnReads' && learned(it.outcome),
+  ),
+  'a run learns nothing': inHistory(
+    (it) => it.kind === 'localActivity' && it.type === 'learnReads' && !learned(it.outcome),
+  ),
   'a lock is handed over': inHistory(isRelease),
   'a lock is handed over with a queue': inHistory(
     (it) => isRelease(it) && payloads.fromPayload<LockReleased>(it.input[0]!).waiters.length > 0,

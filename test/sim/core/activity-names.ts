@@ -15,6 +15,7 @@ export const ACTIVITIES: ReadonlySet<string> = new Set([
   'findCompletedBackup',
   'findBackupRecord',
   'findLockHolder',
+  'learnReads',
   'resolveDeadline',
   'resolveSlot',
 ]);

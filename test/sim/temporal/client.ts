@@ -1,6 +1,11 @@
 /** The client of the SDK, as far as activities use it, over the model of Temporal. Searches do not lag. */
-import { WorkflowNotFoundError, type Client } from '@temporalio/client';
-import { defaultPayloadConverter as payloads, mapFromPayloads, mapToPayloads } from '@temporalio/common';
+import { WorkflowFailedError, WorkflowNotFoundError, type Client } from '@temporalio/client';
+import {
+  defaultFailureConverter as failures,
+  defaultPayloadConverter as payloads,
+  mapFromPayloads,
+  mapToPayloads,
+} from '@temporalio/common';
 import type { Ask } from '../worker/parts.ts';
 import { matches, statusOf } from './list-query.ts';
 import type { Run, Server, StartRequest } from './types.ts';
@@ -77,8 +82,11 @@ const descriptionOf = (run: Run) => ({
 });
 
 function resultOf({ workflowId, outcome }: Run): unknown {
-  if (outcome === null || outcome === 'terminated' || !('result' in outcome))
-    throw new Error(`${workflowId} has no result`);
+  if (outcome === null || outcome === 'terminated') throw new Error(`${workflowId} has no result`);
+  if ('failure' in outcome) {
+    const cause = failures.failureToError(outcome.failure, payloads);
+    throw new WorkflowFailedError('Workflow execution failed', cause, 'NON_RETRYABLE_FAILURE');
+  }
   return outcome.result === null ? undefined : payloads.fromPayload(outcome.result);
 }
 

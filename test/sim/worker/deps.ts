@@ -46,6 +46,7 @@ export function createDeps(
     });
   }
 
+  const found = lookupsAndSignals(createModelClient(server, ask), DEFAULT_TASK_QUEUE, clockOfProcess);
   return {
     service: createHostingApiClient({
       ...HTTP_TIMEOUTS,
@@ -63,7 +64,8 @@ export function createDeps(
     clocks: { wallMs: () => process.wallMs(), monotonicMs: () => clock.nowMs },
     hasColleagues: () => ask(() => parts.hasColleagues()),
     awaitedForMs,
-    ...lookupsAndSignals(createModelClient(server, ask), DEFAULT_TASK_QUEUE, clockOfProcess),
+    ...found,
+    findPastDurations: async (query) => [...(await found.findPastDurations(query)), ...parts.pastMs],
     ...createNotifier(notices, info.notify, process),
   };
 }

@@ -21,6 +21,8 @@ export interface WorkerParts {
   pace: Pace;
   /** How many executions its cache holds. */
   cacheSize: number;
+  /** What operations took before. */
+  pastMs: readonly number[];
   token: () => string;
   /** Called where the worker may crash or stall. */
   hazard: (at: string) => void;
