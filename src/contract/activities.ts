@@ -42,6 +42,7 @@ export interface ReadFailure {
 export type TriggerFailureType =
   | 'Resting'
   | 'HeldBack'
+  | 'Stale'
   | 'NotSent'
   | 'NotReached'
   | 'Throttled'
@@ -60,6 +61,8 @@ export interface TriggerActivityInput {
   service: string;
   epoch: string;
   idempotencyKey: string;
+  /** When the last read before it was answered, by Temporal's clock, which may learn of the request much later. */
+  readAt?: string;
   /** The run id of the operation's first execution. It shows that an execution was reset, which sends nothing. */
   firstRunId: string;
 }

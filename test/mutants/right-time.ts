@@ -13,6 +13,11 @@ export const RIGHT_TIME: TestedMutant[] = [
     test: sim('rules/locks/lock-faults', 'waiters that a run learns of as it acquires a lock join the queue'),
   },
   {
+    rule: 'a request is sent however old the reads are that it rests on',
+    changes: [change('activities/http/post-checks.ts', 'checkReset, checkReads, checkRest', 'checkReset, checkRest')],
+    test: sim('rules/answers/stale-reads', 'waits for a new baseline, so that no push in between counts'),
+  },
+  {
     rule: 'a run that is too late waits for the lock',
     changes: [change('workflows/run/deploy-step.ts', 'lateness(deadline, Date.now())', 'lateness(null, Date.now())')],
     test: sim('rules/runs/deadlines', 'a run that is too late does not wait for the lock'),

@@ -7,6 +7,7 @@ import './rules/answers/reads.ts';
 import './rules/answers/outages.ts';
 import './rules/answers/post-ends.ts';
 import './rules/answers/late-posts.ts';
+import './rules/answers/stale-reads.ts';
 import './rules/locks/locks.ts';
 import './rules/locks/shared-backups.ts';
 import './rules/locks/lock-faults.ts';

@@ -77,6 +77,7 @@ test('an outage of any length fits into the history', () => {
 const RESULTS: [kind: TriggerResult<unknown>['kind'], may: boolean][] = [
   ['no_effect', true],
   ['not_taken', true],
+  ['stale', true],
   ['held_back', true],
   ['conflict', false],
   ['unauthorized', false],

@@ -52,6 +52,19 @@ test('a refused trigger ends not started', () => {
 const unauthorized = { kind: 'unauthorized', message: '401' } as const;
 const notTaken = { kind: 'not_taken', message: 'no worker took it' } as const;
 
+test('a trigger that rests on old reads follows a new baseline, and after one in doubt ends unknown', () => {
+  const stale = { kind: 'stale', message: 'read 30s before' } as const;
+  const step = afterTrigger(stale, countTrigger(NO_TRIGGERS, stale, 0), BUDGET, 0);
+  assert.deepEqual(step, { kind: 'send', atMs: 1_000 });
+  const counts = countTrigger(countTrigger(NO_TRIGGERS, ambiguous, 0), stale, 1);
+  assert.deepEqual(afterTrigger(stale, counts, BUDGET, 1), {
+    kind: 'end',
+    outcome: 'unknown',
+    type: 'OutcomeUnknown',
+    message: 'an earlier request may have had an effect; read 30s before',
+  });
+});
+
 test('a trigger answered 401 or 403 is sent once more at once, and a second refusal ends not started', () => {
   const once = countTrigger(NO_TRIGGERS, unauthorized, 0);
   assert.deepEqual(afterTrigger(unauthorized, once, BUDGET, 0), { kind: 'send', atMs: 0 });

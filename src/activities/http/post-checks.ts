@@ -37,7 +37,7 @@ export interface PostCheckDeps {
 type PostInput = TriggerActivityInput & { target?: Target };
 type PostCheck = (input: PostInput, deps: PostCheckDeps) => void | Promise<void>;
 
-const CHECKS: PostCheck[] = [checkService, checkEpoch, checkReset, checkRest, checkRefused];
+const CHECKS: PostCheck[] = [checkService, checkEpoch, checkReset, checkReads, checkRest, checkRefused];
 
 /** @throws ApplicationFailure that says why the POST must not be sent */
 export async function permitPost(input: PostInput, deps: PostCheckDeps): Promise<SendPermit> {
@@ -60,6 +60,15 @@ function checkEpoch({ epoch }: PostInput, { served }: PostCheckDeps): void {
 function checkReset(input: TriggerActivityInput): void {
   if (input.firstRunId === activityInfo().workflowExecution?.runId) return;
   throw triggerFailure('Reset', 'the operation was reset and may have sent its request before, so nothing was sent');
+}
+
+/** Temporal was away, or the worker stalled, between the reads and the request: what they showed may be over. */
+function checkReads({ readAt }: TriggerActivityInput): void {
+  if (readAt === undefined) return;
+  const passedMs = activityInfo().currentAttemptScheduledTimestampMs - Date.parse(readAt);
+  if (passedMs <= TIMING.verdict.coverageSlackMs) return;
+  const longAgo = `${Math.round(passedMs / 1_000)}s`;
+  throw triggerFailure('Stale', `not sent: the status was last read ${longAgo} before the request was scheduled`);
 }
 
 async function checkRest(_input: TriggerActivityInput, { rest }: PostCheckDeps): Promise<void> {

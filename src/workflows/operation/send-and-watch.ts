@@ -45,7 +45,9 @@ export async function sendWatched({ operation, input, reader }: Deployment, cont
   const summary = postSummary(`deploy ${targetText(target)}`, trigger);
   let result: Sent['result'] | undefined;
   const answered = awaitTrigger(
-    triggerOnce.triggerDeployment.executeWithOptions({ summary }, [{ ...triggerInput(input), target }]),
+    triggerOnce.triggerDeployment.executeWithOptions({ summary }, [
+      { ...triggerInput(input), target, readAt: new Date(sentMs).toISOString() },
+    ]),
   ).then((it) => (result = it));
   await pollUntil(
     operation,

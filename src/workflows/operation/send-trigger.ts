@@ -3,7 +3,7 @@ import { ActivityFailure, ApplicationFailure, TimeoutFailure, TimeoutType } from
 import { workflowInfo } from '@temporalio/workflow';
 import type { TriggerActivityInput, TriggerFailureDetails } from '../../contract/activities.ts';
 import type { TriggerReport } from '../../contract/run.ts';
-import { whileCertain, type TriggerResult } from '../rules/trigger-policy.ts';
+import { isWithoutEffect, whileCertain, type TriggerResult } from '../rules/trigger-policy.ts';
 
 /** Input of every POST of an operation. */
 export function triggerInput({
@@ -23,9 +23,7 @@ export async function awaitTrigger<A>(call: Promise<A>): Promise<TriggerResult<A
     return { kind: 'accepted', answer: await call };
   } catch (error) {
     const result = classifyTriggerError(error);
-    const { kind } = result;
-    const isWithoutEffect = kind === 'no_effect' || kind === 'not_taken' || kind === 'held_back';
-    return isWithoutEffect ? whileCertain(result, Date.now() - scheduledMs) : result;
+    return isWithoutEffect(result) ? whileCertain(result, Date.now() - scheduledMs) : result;
   }
 }
 
@@ -46,6 +44,8 @@ function classifyTriggerError(error: unknown): Exclude<TriggerResult<never>, { k
   switch (cause.type) {
     case 'Resting':
       return { kind: 'not_taken', message };
+    case 'Stale':
+      return { kind: 'stale', message };
     case 'HeldBack':
       return { kind: 'held_back', message, retryAfterMs };
     case 'NotSent':

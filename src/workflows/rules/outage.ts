@@ -7,7 +7,7 @@ import { HISTORY_BUDGET } from '../../contract/history-budget.ts';
 import { TIMING } from '../../contract/timing.ts';
 import { durationText } from '../../contract/wording/duration.ts';
 import { isUnauthorized, type GivenUp } from './read-failures.ts';
-import type { TriggerCounts, TriggerResult } from './trigger-policy.ts';
+import { isWithoutEffect, type TriggerCounts, type TriggerResult } from './trigger-policy.ts';
 
 export interface Outage {
   /** How long the operation may be parked in all; null for not at all. */
@@ -58,7 +58,5 @@ export function afterOutage({ budgetMs }: Outage, reason: GivenUp): GivenUp {
  * Whether a request that is not sent again may have met an outage. It certainly had no effect, and neither had those
  * before it. A refused token is not an outage.
  */
-export function mayBeOutage({ kind }: TriggerResult<unknown>, counts: TriggerCounts): boolean {
-  const isWithoutEffect = kind === 'no_effect' || kind === 'not_taken' || kind === 'held_back';
-  return isWithoutEffect && counts.ambiguous === 0 && counts.unauthorized === 0;
-}
+export const mayBeOutage = (result: TriggerResult<unknown>, counts: TriggerCounts): boolean =>
+  isWithoutEffect(result) && counts.ambiguous === 0 && counts.unauthorized === 0;

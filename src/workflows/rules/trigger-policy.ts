@@ -18,6 +18,8 @@ export type TriggerResult<A> =
   | { kind: 'conflict'; message: string; retryAfterMs: number | null }
   /** Certainly without effect: no worker took it that can reach the service. */
   | { kind: 'not_taken'; message: string }
+  /** Certainly without effect: the reads that it rests on were too long ago. */
+  | { kind: 'stale'; message: string }
   /** Certainly without effect: the worker keeps a pause of the service, or the ceiling. */
   | { kind: 'held_back'; message: string; retryAfterMs: number | null }
   /** 401 or 403, certainly without effect: another worker may have a valid token. */
@@ -67,7 +69,7 @@ export interface TriggerBudget {
  * A request that was not sent is certainly without effect only if no long time has passed. After hours, Temporal's
  * database may have been restored to a moment before a request that was sent: history looks the same after an outage.
  */
-export function whileCertain<R extends TriggerResult<never> & { kind: 'no_effect' | 'not_taken' | 'held_back' }>(
+export function whileCertain<R extends WithoutEffect>(
   result: R,
   passedMs: number,
 ): R | Extract<TriggerResult<never>, { kind: 'reset' }> {
@@ -88,8 +90,16 @@ export function countTrigger(counts: TriggerCounts, result: TriggerResult<unknow
   };
 }
 
+type Unsent = TriggerResult<never> & { kind: 'not_taken' | 'stale' | 'held_back' };
+
 /** No worker took it, or the worker kept it back, so it counts as no attempt. */
-export const isUnsent = ({ kind }: TriggerResult<unknown>): boolean => kind === 'not_taken' || kind === 'held_back';
+export const isUnsent = (result: TriggerResult<unknown>): result is Unsent =>
+  result.kind === 'not_taken' || result.kind === 'stale' || result.kind === 'held_back';
+
+type WithoutEffect = Unsent | (TriggerResult<never> & { kind: 'no_effect' });
+
+export const isWithoutEffect = (result: TriggerResult<unknown>): result is WithoutEffect =>
+  isUnsent(result) || result.kind === 'no_effect';
 
 /** @param counts counts that include this result */
 export function afterTrigger(
@@ -102,9 +112,9 @@ export function afterTrigger(
   if (result.kind === 'reset')
     return { kind: 'end', outcome: 'unknown', type: 'OutcomeUnknown', message: result.message };
   if (result.kind === 'refused') return nothingStarted(counts, 'Refused', result.message);
-  if (result.kind === 'not_taken' || result.kind === 'held_back' || result.kind === 'unauthorized') {
-    return afterUnfitWorker(result, counts, budget, nowMs);
-  }
+  // A trace may have come and gone since the last read.
+  if (result.kind === 'stale' && counts.ambiguous > 0) return nothingStarted(counts, 'OutcomeUnknown', result.message);
+  if (isUnsent(result) || result.kind === 'unauthorized') return afterUnfitWorker(result, counts, budget, nowMs);
   if (counts.ambiguous > 0) {
     // The operation in progress may be ours, and another request could start a second one: look for a trace first.
     const notBeforeMs = nowMs + (result.retryAfterMs ?? 0);
@@ -120,7 +130,7 @@ export function afterTrigger(
   return spent ? nothingStarted(counts, 'Refused', result.message) : { kind: 'send', atMs };
 }
 
-type Unfit = TriggerResult<never> & { kind: 'not_taken' | 'held_back' | 'unauthorized' };
+type Unfit = Unsent | (TriggerResult<never> & { kind: 'unauthorized' });
 
 /** The request was never judged: only time ends this, or a second worker that is refused. */
 function afterUnfitWorker(result: Unfit, counts: TriggerCounts, budget: TriggerBudget, nowMs: number): TriggerStep {

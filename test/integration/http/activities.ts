@@ -55,8 +55,9 @@ async function triggerFailureOf(
   activities: ReturnType<typeof createActivities>,
   aheadMs = 0,
   firstRunId = RUN_ID,
+  more: { readAt?: string } = {},
 ): Promise<ApplicationFailure> {
-  const input = { service: SERVICE, epoch: '1', idempotencyKey: 'k', firstRunId, target: siteTarget('a1') };
+  const input = { service: SERVICE, epoch: '1', idempotencyKey: 'k', firstRunId, target: siteTarget('a1'), ...more };
   return environment(aheadMs)
     .run(activities.triggerDeployment, input)
     .then(
@@ -104,6 +105,14 @@ test('an unexpected error is ambiguous', async () => {
 });
 
 const HOUR_MS = 3_600_000;
+test('a trigger is not sent if the last read was long before Temporal learned of it, whatever the clocks say', async () => {
+  for (const aheadMs of [0, -HOUR_MS, HOUR_MS]) {
+    const readAt = new Date(Date.now() - aheadMs - 30_000).toISOString();
+    const { type, message } = await triggerFailureOf(failing({}), aheadMs, RUN_ID, { readAt });
+    assert.deepEqual([type, /was last read 30s before/.test(message)], ['Stale', true]);
+  }
+});
+
 for (const aheadMs of [-HOUR_MS, -10_000, 10_000, HOUR_MS]) {
   test(`a trigger is sent by a worker whose clock is ${aheadMs} ms ahead of Temporal's`, async () => {
     assert.equal((await triggerFailureOf(failing({ httpStatus: 500 }), aheadMs)).type, 'Ambiguous');

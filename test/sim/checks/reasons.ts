@@ -191,6 +191,7 @@ function kindOf(outcome: Outcome): Pick<Post, 'kind' | 'retryAfterMs'> {
 const KINDS: Record<string, Kind> = {
   Ambiguous: 'in doubt',
   Resting: 'not taken',
+  Stale: 'not taken',
   HeldBack: 'held back',
   NotSent: 'no effect',
   NotReached: 'no effect',

@@ -35,7 +35,8 @@ export function recordedReads({ history }: Pick<Run, 'history'>): RecordedRead[]
       if (scheduled.kind !== 'activityScheduled') continue;
       const began = { fromMs: taskStartedMs(history, scheduled.taskId), toMs: scheduled.atMs };
       const before = reads.at(-1);
-      const isSecond = before !== undefined && !before.isSecond && mayNeedSecond(before);
+      const isSecond =
+        before !== undefined && (before.isSecond ? mayBeElsewhere(before, reads) : mayNeedSecond(before));
       reads.push({ ...read(event, scheduled.summary, event.outcome), began, isSecond });
     }
   }
@@ -45,6 +46,10 @@ export function recordedReads({ history }: Pick<Run, 'history'>): RecordedRead[]
 /** A failure that may be due to its worker or to its short time-out. */
 const mayNeedSecond = ({ answer }: RecordedRead): boolean =>
   answer === null || (!answer.ok && (answer.kind === 'timeout' || answer.ofThisWorker === true));
+
+/** A second read that failed because of its worker is made once more, by another one. */
+const mayBeElsewhere = (second: RecordedRead, reads: readonly RecordedRead[]): boolean =>
+  reads.at(-2)?.isSecond === false && second.answer?.ok === false && second.answer.ofThisWorker === true;
 
 function read({ id }: HistoryEvent, summary: Payload | null, outcome: Outcome) {
   const text = summary === null ? '' : payloads.fromPayload<string>(summary);

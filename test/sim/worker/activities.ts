@@ -62,10 +62,10 @@ export function createMaker(parts: WorkerParts, own: Pick<ActivityDeps, 'rest' |
       hazard('activity taken');
       // If it stops here, its code has not begun.
       await process.sleep(0);
-      const { run, type, input, seq, attempt } = task;
+      const { run, type, input, seq, attempt, scheduledMs } = task;
       const taskToken = new Uint8Array(new Uint32Array([tasks.push(task) - 1]).buffer);
       const info = { isLocal: false, attempt, activityId: String(seq), workflowExecution: run, taskToken };
-      const outcome = await call(type, input, info);
+      const outcome = await call(type, input, { ...info, currentAttemptScheduledTimestampMs: scheduledMs });
       hazard('activity done');
       await ask(() => server.activities.close(task, outcome));
     },
