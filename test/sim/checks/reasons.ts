@@ -158,9 +158,12 @@ const LATER = [408, 425, 429];
 function parksWhileAnswered(run: Run, posts: readonly Post[]): boolean {
   const reads = recordedReads(run);
   return phasesOf(run).some(({ phase, id }) => {
-    const read = reads.findLast((it) => it.id < id);
-    // A request that came after the read is what parks it.
-    if (phase !== 'parked' || read?.answer == null || posts.some((it) => it.id > read.id && it.id < id)) return false;
+    const index = reads.findLastIndex((it) => it.id < id);
+    const read = reads[index];
+    if (phase !== 'parked' || read?.answer == null) return false;
+    // A request that came after the read is what parks it. A hint may be read between its answer and the parking.
+    const since = read.isHinted ? (reads[index - 1]?.id ?? 0) : read.id;
+    if (posts.some((it) => it.id > since && it.id < id)) return false;
     const { answer } = read;
     if (answer.ok) return true;
     return answer.isJson && answer.httpStatus !== null && answer.httpStatus < 500 && !LATER.includes(answer.httpStatus);
