@@ -1,4 +1,5 @@
 /** The measured settings of a worker. */
+import { getHeapStatistics } from 'node:v8';
 import type { TunerHolder } from '@temporalio/worker';
 import { TIMING } from '../contract/timing.ts';
 import type { Admission } from './admission/admission.ts';
@@ -9,8 +10,19 @@ import type { WorkerRest } from './rest-until-answered.ts';
 
 export const HTTP_TIMEOUTS = { readTimeoutMs: TIMING.read.probeMs, triggerTimeoutMs: TIMING.post.answerMs };
 
+/** A cached workflow takes 0.35 to 0.45 MB. Twice as much leaves half of the heap for everything else. */
+const MB_PER_CACHED_WORKFLOW = 0.85;
+const MB_OF_WORKER = 200;
+const LEAST_CACHED_WORKFLOWS = 50;
+
+function cachedWorkflows(heapMb: number): number {
+  return Math.max(LEAST_CACHED_WORKFLOWS, Math.floor((heapMb - MB_OF_WORKER) / MB_PER_CACHED_WORKFLOW));
+}
+
 /** The figures behind these settings are in docs/explanation/measurements.md. */
 export const SETTINGS = {
+  // Beyond the cache, every read replays the history of its run. The SDK would cache half as many.
+  maxCachedWorkflows: cachedWorkflows(getHeapStatistics().heap_size_limit / 2 ** 20),
   // Tasks on the sticky queue of a killed worker are stuck for this long.
   stickyQueueScheduleToStartTimeout: TIMING.worker.stickyQueueMs,
   // A task with thousands of signals takes seconds. Past this limit the SDK ends the whole process.
