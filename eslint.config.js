@@ -79,4 +79,8 @@ export default tseslint.config(
     extends: [tseslint.configs.disableTypeChecked],
     languageOptions: { globals: { URL: 'readonly' } },
   },
+  {
+    files: ['bench/peers/*.js'],
+    languageOptions: { globals: { fetch: 'readonly', process: 'readonly' } },
+  },
 );

@@ -2,7 +2,6 @@
  * Starts many deployments at once, keeps them in progress, and measures the burst of starts, how late their reads are,
  * and what they cost. Part of `npm run bench`; takes numbers of runs as arguments, such as `100 400 800`.
  */
-import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pMap from 'p-map';
 import { startSandbox } from '../src/sandbox/server.ts';
@@ -14,6 +13,7 @@ import { resultOf } from '../test/support/outcome.ts';
 import { startWorkerProcess } from '../test/support/processes.ts';
 import { startTemporal } from '../test/support/temporal.ts';
 import { TOKEN } from '../test/support/world.ts';
+import { cpuOf, memoryMb, workerThreadsMs } from './processes.ts';
 import { shareOf } from './share-of.ts';
 
 const counts = process.argv.length > 2 ? process.argv.slice(2).map(Number) : [100, 400, 800];
@@ -23,7 +23,6 @@ const HELD_MS = 60_000;
 const STARTS_AT_ONCE = 50;
 const EARLY_READS_MS = 5_000;
 const LIMIT_MS = 5 * 60_000;
-const TICK_MS = 10;
 
 const sandbox = await startSandbox({ token: TOKEN });
 atEnd(() => sandbox.close());
@@ -44,7 +43,7 @@ async function measure(round: number, count: number): Promise<string> {
   const sites = Array.from({ length: count }, (_, index) => `r${round}a${index}`);
   for (const siteId of sites) sandbox.script({ site: siteId }, { ends: 'never' });
   const beganMs = Date.now();
-  const [beforeBurst, memoryBefore] = [cpu(), memoryMb()];
+  const [beforeBurst, memoryBefore] = [cpu(), memoryMb(workerPid)];
   const { runs, failed } = await startAll(sites);
   const startedMs = Date.now();
   await eventually('a request of every run', () => posted(sites) === count - failed, LIMIT_MS);
@@ -53,7 +52,7 @@ async function measure(round: number, count: number): Promise<string> {
   const [before, fromMs] = [cpu(), Date.now()];
   await sleep(HELD_MS);
   const [after, toMs] = [cpu(), Date.now()];
-  const memory = memoryMb() - memoryBefore;
+  const memory = memoryMb(workerPid) - memoryBefore;
   for (const siteId of sites) sandbox.finish({ site: siteId }, 'completed');
   const results = await Promise.all(runs.map(resultOf));
   const late = lateness(sites, fromMs, toMs);
@@ -129,33 +128,11 @@ interface Cpu {
 
 /** Milliseconds of CPU time so far. */
 function cpu(): Cpu {
-  return { worker: cpuOf(`/proc/${workerPid}`), workflows: workflowThreadMs(), server: cpuOf(`/proc/${serverPid}`) };
-}
-
-function cpuOf(folder: string): number {
-  const fields = readFileSync(`${folder}/stat`, 'utf8')
-    .replace(/^.*\) /, '')
-    .split(' ');
-  return (Number(fields[11]) + Number(fields[12])) * TICK_MS;
-}
-
-/** The threads of the worker that run JavaScript, without the main one. */
-function workflowThreadMs(): number {
-  const folder = `/proc/${workerPid}/task`;
-  const threads = readdirSync(folder).filter((tid) => tid !== String(workerPid));
-  const msOf = (tid: string) => {
-    try {
-      return readFileSync(`${folder}/${tid}/comm`, 'utf8').trim() === 'node' ? cpuOf(`${folder}/${tid}`) : 0;
-    } catch {
-      // A thread may have ended since.
-      return 0;
-    }
+  return {
+    worker: cpuOf(`/proc/${workerPid}`),
+    workflows: workerThreadsMs(workerPid),
+    server: cpuOf(`/proc/${serverPid}`),
   };
-  return threads.reduce((sum, tid) => sum + msOf(tid), 0);
-}
-
-function memoryMb(): number {
-  return Number(/^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${workerPid}/status`, 'utf8'))?.[1]) / 1_024;
 }
 
 function part(sorted: readonly number[], share: number): string {
