@@ -15,13 +15,13 @@ const LEAST = 1;
 export function cumulativePlot(title: string, curves: readonly Curve[]): string {
   const most = Math.max(10, ...curves.map(({ values }) => values.at(-1) ?? 0));
   const decades = Math.ceil(Math.log10(most));
-  const x = (ms: number) => LEFT + ((WIDTH - LEFT - 20) * Math.log10(Math.max(ms, LEAST))) / decades;
-  const y = (share: number) => HEIGHT - BOTTOM - (HEIGHT - BOTTOM - TOP) * share;
+  const x = (ms: number) => rounded(LEFT + ((WIDTH - LEFT - 20) * Math.log10(Math.max(ms, LEAST))) / decades);
+  const y = (share: number) => rounded(HEIGHT - BOTTOM - (HEIGHT - BOTTOM - TOP) * share);
   const line = ({ values }: Curve) =>
     Array.from({ length: POINTS + 1 }, (_, index) => {
       const share = index / POINTS;
       const value = values[Math.min(values.length - 1, Math.floor(share * values.length))] ?? LEAST;
-      return `${x(value).toFixed(1)},${y(share).toFixed(1)}`;
+      return `${x(value)},${y(share)}`;
     }).join(' ');
   const ticks = Array.from({ length: decades + 1 }, (_, power) => 10 ** power);
   return svg(title, [
@@ -51,11 +51,11 @@ export function barPlot(title: string, bars: readonly Bar[]): string {
   return svg(
     title,
     bars.flatMap(({ name, value, text }, index) => {
-      const [top, width] = [TOP + index * step, ((WIDTH - 300) * value) / most];
+      const [top, width] = [rounded(TOP + index * step), rounded(((WIDTH - 300) * value) / most)];
       return [
-        `<text x="160" y="${top + step / 2 + 4}" text-anchor="end">${escaped(name)}</text>`,
-        `<rect x="170" y="${top + step * 0.2}" width="${width.toFixed(1)}" height="${step * 0.6}" fill="${colour(index)}"/>`,
-        `<text x="${(178 + width).toFixed(1)}" y="${top + step / 2 + 4}">${escaped(text)}</text>`,
+        `<text x="160" y="${rounded(top + step / 2 + 4)}" text-anchor="end">${escaped(name)}</text>`,
+        `<rect x="170" y="${rounded(top + step * 0.2)}" width="${width}" height="${rounded(step * 0.6)}" fill="${colour(index)}"/>`,
+        `<text x="${rounded(178 + width)}" y="${rounded(top + step / 2 + 4)}">${escaped(text)}</text>`,
       ];
     }),
   );
@@ -78,6 +78,7 @@ const legend = (names: readonly string[]): string[] =>
       `<text x="${WIDTH - 30}" y="${HEIGHT - BOTTOM - 14 * (names.length - index)}" text-anchor="end" fill="${colour(index)}">${escaped(name)}</text>`,
   );
 
+const rounded = (length: number): number => Math.round(10 * length) / 10;
 const colour = (index: number): string => COLOURS[index % COLOURS.length]!;
 const timeText = (ms: number): string => (ms < 1_000 ? `${ms} ms` : `${ms / 1_000} s`);
 const escaped = (text: string): string => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;');

@@ -10,7 +10,7 @@ import type { WorkerRest } from './rest-until-answered.ts';
 
 export const HTTP_TIMEOUTS = { readTimeoutMs: TIMING.read.probeMs, triggerTimeoutMs: TIMING.post.answerMs };
 
-/** A cached workflow takes 0.35 to 0.45 MB. Twice as much leaves half of the heap for everything else. */
+/** A cached workflow takes 0.35 to 0.55 MB. What is left of the heap is for long histories and everything else. */
 const MB_PER_CACHED_WORKFLOW = 0.85;
 const MB_OF_WORKER = 200;
 const LEAST_CACHED_WORKFLOWS = 50;
