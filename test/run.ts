@@ -112,7 +112,7 @@ const files: string[] = kinds.flatMap(filesOf).sort((a, b) => rank(a) - rank(b))
 const stream = run({
   files: files.map(path),
   // Most tests wait most of the time.
-  concurrency: availableParallelism() + 5,
+  concurrency: availableParallelism() + 3,
   timeout: FILE_LIMIT_MS,
   signal: aborted.signal,
 });
