@@ -1,4 +1,5 @@
 /** Plots as SVG, written directly. */
+import { shareOf } from './share-of.ts';
 
 export interface Curve {
   name: string;
@@ -10,6 +11,8 @@ const [WIDTH, HEIGHT, LEFT, BOTTOM, TOP] = [640, 360, 60, 50, 30];
 const COLOURS = ['#1b6ca8', '#7a3e9d', '#c1440e', '#2e7d32', '#b8860b', '#455a64'];
 const POINTS = 200;
 const LEAST = 1;
+/** The shares that get a line. */
+const MARKED = [0, 0.5, 0.9, 0.99];
 
 /** The share of values up to each one, on a logarithmic axis of milliseconds. */
 export function cumulativePlot(title: string, curves: readonly Curve[]): string {
@@ -20,18 +23,13 @@ export function cumulativePlot(title: string, curves: readonly Curve[]): string 
   const line = ({ values }: Curve) =>
     Array.from({ length: POINTS + 1 }, (_, index) => {
       const share = index / POINTS;
-      const value = values[Math.min(values.length - 1, Math.floor(share * values.length))] ?? LEAST;
-      return `${x(value)},${y(share)}`;
+      return `${x(shareOf(values, share))},${y(share)}`;
     }).join(' ');
   const ticks = Array.from({ length: decades + 1 }, (_, power) => 10 ** power);
   return svg(title, [
     ...ticks.map((ms) => `<text x="${x(ms)}" y="${HEIGHT - BOTTOM + 18}" text-anchor="middle">${timeText(ms)}</text>`),
-    ...[0, 0.5, 0.9, 0.99].map(
-      (share) => `<text x="${LEFT - 8}" y="${y(share) + 4}" text-anchor="end">${share * 100} %</text>`,
-    ),
-    ...[0, 0.5, 0.9, 0.99].map(
-      (share) => `<line x1="${LEFT}" x2="${WIDTH - 20}" y1="${y(share)}" y2="${y(share)}" stroke="#ddd"/>`,
-    ),
+    ...MARKED.map((share) => `<text x="${LEFT - 8}" y="${y(share) + 4}" text-anchor="end">${share * 100} %</text>`),
+    ...MARKED.map((share) => `<line x1="${LEFT}" x2="${WIDTH - 20}" y1="${y(share)}" y2="${y(share)}" stroke="#ddd"/>`),
     ...curves.map(
       (curve, index) => `<polyline points="${line(curve)}" fill="none" stroke="${colour(index)}" stroke-width="2"/>`,
     ),

@@ -1,6 +1,6 @@
 /** What processes used so far, from Linux's /proc. */
 import { readdirSync, readFileSync } from 'node:fs';
-import { descendants } from '../test/support/process-tree.ts';
+import { descendants, statOf } from '../test/support/process-tree.ts';
 
 /** The kernel counts CPU time in these. */
 const TICK_MS = 10;
@@ -56,10 +56,4 @@ export function machineBusyMs(): number {
     .split('\n')[0]!
     .split(/\s+/);
   return [user, nice, system, irq, softirq, steal].reduce((sum, it) => sum + Number(it), 0) * TICK_MS;
-}
-
-function statOf(folder: string): string[] {
-  return readFileSync(`${folder}/stat`, 'utf8')
-    .replace(/^.*\) /, '')
-    .split(' ');
 }

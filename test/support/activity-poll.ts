@@ -1,4 +1,4 @@
-/** What the SDK tells a slot supplier of a poll for an activity. */
+/** What the SDK passes to a slot supplier when it polls for an activity. */
 export const ACTIVITY_POLL = {
   slotType: 'activity',
   taskQueue: 'q',

@@ -23,15 +23,16 @@ function isAlive(pid: number): boolean {
 export const gone = (pids: number[]): Promise<boolean> =>
   eventually('the end of all processes', () => pids.every((pid) => !isAlive(pid)));
 
-const statOf = (pid: number) =>
-  readFileSync(`/proc/${pid}/stat`, 'utf8')
+/** The fields of a process or thread after its name. @param folder such as `/proc/17` */
+export const statOf = (folder: string) =>
+  readFileSync(`${folder}/stat`, 'utf8')
     .replace(/^.*\) /, '')
     .split(' ');
-const stateOf = (pid: number) => statOf(pid)[0];
+const stateOf = (pid: number) => statOf(`/proc/${pid}`)[0];
 
 function parentOf(pid: number): number {
   try {
-    return Number(statOf(pid)[1]);
+    return Number(statOf(`/proc/${pid}`)[1]);
   } catch {
     return 0;
   }

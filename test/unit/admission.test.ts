@@ -136,7 +136,7 @@ describe('the lateness of reads', () => {
     assert.equal(lateness.take().filter((ms) => ms === 70_000).length, 10);
   });
 
-  test('is measured anew after a pause in which the clocks drifted apart', () => {
+  test('starts over after a pause in which the clocks drifted apart', () => {
     let nowMs = 0;
     const lateness = createLateness(() => nowMs);
     lateness.note(0);

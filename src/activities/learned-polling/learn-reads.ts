@@ -20,8 +20,8 @@ const LEAST_GAIN = 0.25;
  */
 export function learnReads(pastMs: readonly (number | null)[], beat: Beat): number[] | null {
   const ways = MEMORIES.map((memory) => (known: readonly (number | null)[]) => planFrom(known.slice(0, memory), beat));
-  const planOf = ways.map((way) => ({ way, delayMs: delayInHindsight(pastMs, beat, way) }));
-  const best = planOf.reduce((least, it) => (it.delayMs < least.delayMs ? it : least));
+  const compared = ways.map((way) => ({ way, delayMs: delayInHindsight(pastMs, beat, way) }));
+  const best = compared.reduce((least, it) => (it.delayMs < least.delayMs ? it : least));
   return best.delayMs > delayInHindsight(pastMs, beat, () => null) ? null : best.way(pastMs);
 }
 
@@ -39,9 +39,10 @@ function planFrom(pastMs: readonly (number | null)[], beat: Beat): number[] | nu
 
 /** What the last operations would have been delayed in all, each planned from those before it. */
 function delayInHindsight(pastMs: readonly (number | null)[], beat: Beat, way: Way): number {
+  const even = evenReads(beat);
   return pastMs.slice(0, MAX_COMPARED).reduce<number>((sum, tookMs, index) => {
     if (tookMs === null) return sum;
-    const reads = way(pastMs.slice(index + 1)) ?? evenReads(beat);
+    const reads = way(pastMs.slice(index + 1)) ?? even;
     return sum + ((reads.find((ms) => ms >= tookMs) ?? tookMs) - tookMs);
   }, 0);
 }

@@ -25,7 +25,7 @@ async function deployTimes(stack: VirtualStack, siteId: string, times: number, i
 
 describe('learned polling', () => {
   test(
-    'tells the verdict of a steady deployment in a quarter of the time, with no more reads',
+    'reports a steady deployment with at most a quarter of the delay, and with no more reads',
     inVirtualTime(async (stack) => {
       const siteId = fresh('a');
       stack.sandbox.script({ site: siteId }, BUILDS);
