@@ -1,21 +1,25 @@
 /** Program `belay worker`: executes runs from Temporal and calls the hosting service. Only workers have the API token. */
 import { requireService, serviceConfig, taskQueue } from './config/environment/environment.ts';
+import { metricsAddress } from './config/environment/metrics-address.ts';
 import { readConfiguration } from './config/load.ts';
 import { runUntilSignal } from './process/run-until-signal.ts';
 import { findTemporal } from './config/temporal/find-temporal.ts';
 import { startWorker } from './worker/start.ts';
-import { createLogger } from './process/log.ts';
-import { installRuntime } from './worker/sdk-logging.ts';
+import { createLogger, type Logger } from './process/log.ts';
+import { installRuntime } from './worker/install-runtime.ts';
+import { createMonitoring, type Monitoring } from './worker/monitoring/monitoring.ts';
+import type { MonitoringServer } from './worker/monitoring/monitoring-server.ts';
 
 export async function main(): Promise<void> {
   const service = requireService(await serviceConfig());
   const configuration = await readConfiguration();
   const temporal = findTemporal();
   const log = createLogger('info');
-  installRuntime(log);
+  const monitoring = createMonitoring();
+  const server = await prepare(monitoring, log);
   const stopping = new AbortController();
   const starting = startWorker(
-    { temporal, taskQueue: taskQueue(), service, configuration, log },
+    { temporal, taskQueue: taskQueue(), service, configuration, log, monitoring },
     'wait',
     stopping.signal,
   );
@@ -29,4 +33,21 @@ export async function main(): Promise<void> {
   log.info('stopping: waiting for requests in progress');
   const worker = await starting.catch(() => null);
   await worker?.stop();
+  await server?.close();
+}
+
+/** Installs the runtime, and serves health and metrics if an address is set. */
+async function prepare(monitoring: Monitoring, log: Logger): Promise<MonitoringServer | null> {
+  const address = metricsAddress();
+  if (address === null) {
+    installRuntime(log);
+    return null;
+  }
+  const { createSdkMetrics } = await import('./worker/monitoring/sdk-metrics.ts');
+  const { serveMonitoring } = await import('./worker/monitoring/monitoring-server.ts');
+  const sdkMetrics = await createSdkMetrics();
+  const server = await serveMonitoring(address, monitoring, sdkMetrics);
+  installRuntime(log, sdkMetrics.exporter);
+  log.info({ url: server.url }, 'serving /healthz, /readyz and /metrics');
+  return server;
 }

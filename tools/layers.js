@@ -134,7 +134,7 @@ export const LAYERS = {
     may: [
       ...CONTRACT,
       'request',
-      'process:type',
+      'process',
       'config:type',
       'config/environment',
       'config/file',
@@ -147,6 +147,10 @@ export const LAYERS = {
   'worker/admission': { may: ['contract'], packages: [] },
   'worker/bundle': { may: [], packages: ['@temporalio/worker', 'node'] },
   'worker/slots': { may: [], packages: ['@temporalio/worker', 'node'] },
+  'worker/monitoring': {
+    may: [...CONTRACT, 'hosting-api:type', 'process', 'config/environment'],
+    packages: ['@temporalio/worker:type', 'fastify', 'node', 'prom-client'],
+  },
   worker: {
     may: [
       ...CONTRACT,
@@ -162,6 +166,7 @@ export const LAYERS = {
       'client/lookups',
       'worker/admission',
       'worker/bundle',
+      'worker/monitoring',
       'worker/slots',
     ],
     packages: ['@temporalio/proto', '@temporalio/worker', 'node'],

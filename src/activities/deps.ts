@@ -6,6 +6,7 @@ import type { BackupConclusion, LockHolder } from '../contract/operation.ts';
 import type { WorkerInfo, BackupQuery, PastQuery } from '../contract/activities.ts';
 import type { HostingApiClient } from '../hosting-api/index.ts';
 import type { TriggerDeps } from './http/post-trigger.ts';
+import type { OnRead } from './http/read-status.ts';
 import type { Rest } from './http/worker-rest.ts';
 
 export type { ActivityInProgress } from './http/post-checks.ts';
@@ -29,8 +30,8 @@ export interface EventDeps {
 interface Admission {
   /** @returns false if a run that begins has to wait for admission */
   admitsNewcomer: () => boolean;
-  /** @param dueMs when a read that is made now was due, by Temporal's clock */
-  noteRead: (dueMs: number) => void;
+  /** @param dueMs when a read that is made now was due, by Temporal's clock. @returns how late it is */
+  noteRead: (dueMs: number) => number;
 }
 
 export interface ActivityDeps extends EventDeps {
@@ -48,4 +49,6 @@ export interface ActivityDeps extends EventDeps {
   awaitedForMs: TriggerDeps['awaitedForMs'];
   hasColleagues: TriggerDeps['hasColleagues'];
   clocks?: TriggerDeps['clocks'];
+  /** Call it after every read. */
+  onRead?: OnRead;
 }

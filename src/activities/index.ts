@@ -22,10 +22,11 @@ export function createActivities({
   awaitedForMs,
   hasColleagues,
   clocks,
+  onRead,
   ...events
 }: ActivityDeps) {
   return {
-    ...createReads({ service, served: workerInfo, rest, noteRead: admission.noteRead }),
+    ...createReads({ service, served: workerInfo, rest, noteRead: admission.noteRead, onRead }),
     ...createTriggers({ service, served: workerInfo, rest, awaitedForMs, hasColleagues, clocks }),
     ...createEventActivities(events),
 

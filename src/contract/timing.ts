@@ -138,6 +138,10 @@ export const TIMING = {
     maxRetryMs: 30 * SECOND,
     visibleWithinMs: 5 * SECOND,
     visiblePauseMs: 20,
+    /** How often a worker compares its clock with Temporal's. */
+    clockMs: MINUTE,
+    /** How long an answer about its readiness holds. */
+    readyForMs: 5 * SECOND,
   },
   client: {
     connectMs: 4 * SECOND,

@@ -17,7 +17,7 @@ import type { TemporalEndpoint } from '../config/temporal/find-temporal.ts';
 import { startWorker, type RunningWorker } from '../worker/start.ts';
 import { createLogger, type Logger } from '../process/log.ts';
 import { printNote } from '../process/print.ts';
-import { installRuntime } from '../worker/sdk-logging.ts';
+import { installRuntime } from '../worker/install-runtime.ts';
 import { downloadBySdk } from './download-server.ts';
 import { findExecutable } from './find-server.ts';
 import { showBuild } from './build-progress.ts';

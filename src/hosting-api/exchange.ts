@@ -19,6 +19,15 @@ export interface HttpOptions {
   proxy?: string;
   /** Sends the requests. Default: over HTTP. */
   send?: Send;
+  /** Called after every request that was sent or tried. */
+  onRequest?: (it: RequestReport) => void;
+}
+
+export interface RequestReport {
+  method: 'GET' | 'POST';
+  /** Null if no answer came. */
+  status: number | null;
+  tookMs: number;
 }
 
 /** What came back, whatever its status. */
@@ -65,11 +74,24 @@ export async function exchange(options: HttpOptions, call: Exchange): Promise<An
   if (isLate(call)) {
     throw new HostingApiError({ kind: 'network', request, reason: 'not sent: it is too late', sent: false });
   }
-  const { status, headers, body } = await (options.send ?? sendOverHttp)(options, call, token);
+  const { status, headers, body } = await reportedSend(options, call, token);
   const dateMs = Date.parse(String(headers.date));
   const answer = { body, token, dateMs: Number.isNaN(dateMs) ? null : dateMs };
   if (status >= 200 && status < 300) return answer;
   throw answerError(request, { status, headers }, answer);
+}
+
+async function reportedSend(options: HttpOptions, call: Exchange, token: string): Promise<RawAnswer> {
+  const { send = sendOverHttp, onRequest } = options;
+  const begunMs = performance.now();
+  let status: number | null = null;
+  try {
+    const answer = await send(options, call, token);
+    ({ status } = answer);
+    return answer;
+  } finally {
+    onRequest?.({ method: call.method, status, tookMs: performance.now() - begunMs });
+  }
 }
 
 async function sendOverHttp(options: HttpOptions, call: Exchange, token: string): Promise<RawAnswer> {

@@ -6,6 +6,6 @@ export {
   type HostingApiClient,
   type TriggerOptions,
 } from './client.ts';
-export { type SendPermit } from './exchange.ts';
+export { type RequestReport, type SendPermit } from './exchange.ts';
 export { HostingApiError } from './errors.ts';
 export { createPacer, type Pacer } from './pacer.ts';

@@ -4,6 +4,7 @@ import { createMetrics } from './metrics.ts';
 import { createRefusals, refuseBroken, refuseErrors, refuseExpectations } from './rejections.ts';
 import { labelOf, webhookRoute, type WebhookOptions } from './delivery-route.ts';
 import { TIMING } from '../contract/timing.ts';
+import { askAtMost } from '../process/ask-at-most.ts';
 import { boundReceiver, BOUNDS, MAX_BODY_BYTES, type ReceiverBounds } from './limits/bounds.ts';
 
 /** Only UTF-8, the encoding of JSON; other parameters are ignored. */
@@ -39,21 +40,12 @@ export function createReceiver(options: ReceiverOptions): FastifyInstance {
   refuseExpectations(app.server, metrics);
   webhookRoute(app, options, { metrics, refusals, admit: boundReceiver(app.server, bounds) });
   app.get('/healthz', async () => ({ status: 'ok' }));
-  const isReady = askedOnce(() => store.isReady());
+  // Anyone may ask.
+  const isReady = askAtMost(TIMING.webhooks.readyForMs, () => store.isReady());
   app.get('/readyz', async (_request, reply) => {
     const ready = await isReady();
     return reply.code(ready ? 200 : 503).send({ status: ready ? 'ok' : 'Temporal does not answer' });
   });
   app.get('/metrics', async (_request, reply) => reply.type(metrics.contentType).send(await metrics.text()));
   return app;
-}
-
-/** Anyone may ask, so Temporal is asked at most once a second. */
-function askedOnce(ask: () => Promise<boolean>): () => Promise<boolean> {
-  let last = { atMs: -Infinity, answer: Promise.resolve(false) };
-  return () => {
-    const nowMs = performance.now();
-    if (nowMs - last.atMs >= TIMING.webhooks.readyForMs) last = { atMs: nowMs, answer: ask() };
-    return last.answer;
-  };
 }

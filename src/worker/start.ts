@@ -5,6 +5,7 @@ import type { ServiceConfig } from '../config/environment/environment.ts';
 import type { Configuration } from '../config/load.ts';
 import { createHostingApiClient, createPacer } from '../hosting-api/index.ts';
 import { createNotifier } from '../activities/notifications/notifier.ts';
+import { serverTimeMs } from '../client/connection/server-time.ts';
 import { withLink } from '../client/connection/ui-link.ts';
 import { temporalDeps } from '../client/lookups/index.ts';
 import type { TemporalEndpoint } from '../config/temporal/find-temporal.ts';
@@ -14,14 +15,17 @@ import { createAdmission, type Admission } from './admission/admission.ts';
 import { createAdmissionWorker } from './admission-worker.ts';
 import { createEventWorker } from './event-worker.ts';
 import type { Logger } from '../process/log.ts';
+import { VERSION } from '../process/version.ts';
 import { clockDifference } from '../contract/wording/clock-difference.ts';
 import { TIMING } from '../contract/timing.ts';
-import { waitUntilPolling } from './wait-until-polling.ts';
+import { lastPollMs, waitUntilPolling } from './own-polls.ts';
 import { DEFAULT_EPOCH } from '../contract/names.ts';
 import { serviceIdentity, withAccount, type ServedService } from '../contract/service-identity.ts';
 import { refuseOtherService, type PolledQueue } from './check-queue.ts';
 import { newIdentity } from './identity.ts';
 import { probeService, type Probe } from './probe-service.ts';
+import { createMonitoring, type Monitoring } from './monitoring/monitoring.ts';
+import { reportSinks } from './monitoring/workflow-reports.ts';
 import { registerSearchAttributes } from './search-attributes.ts';
 import { workflowBundle } from './bundle/workflow-source.ts';
 import { createRest } from './rest-until-answered.ts';
@@ -43,6 +47,8 @@ export interface WorkerOptions {
   eventSlots?: typeof EVENT_SLOTS;
   /** Default: as many runs as its reads allow. */
   admission?: Admission;
+  /** Default: measured, but not served. */
+  monitoring?: Monitoring;
 }
 
 export interface RunningWorker {
@@ -65,7 +71,8 @@ export async function startWorker(
   withoutService: 'wait' | 'poll',
   stopped?: AbortSignal,
 ): Promise<RunningWorker> {
-  const { temporal, taskQueue, configuration = {}, log } = options;
+  const { temporal, taskQueue, configuration = {}, log, monitoring = createMonitoring() } = options;
+  const { metrics } = monitoring;
   const { namespace, uiUrl = null } = temporal;
   const { statuses = {} } = configuration;
   const notifier = await createNotifier(configuration.notify, (result) => withLink({ namespace, uiUrl }, result));
@@ -75,6 +82,7 @@ export async function startWorker(
     ...options.service,
     ...HTTP_TIMEOUTS,
     pacer,
+    onRequest: metrics.requested,
     appPaths: configuration.api?.app,
   });
   const served = servedBy(options.service, configuration);
@@ -103,17 +111,18 @@ export async function startWorker(
     },
     sendNotification: (input) => notifier.send(input),
     callHeartbeat: (name) => notifier.callHeartbeat(name),
+    onRead: metrics.polled,
     ...temporalDeps({ connection, namespace, taskQueue, identity }),
   });
   const bundle = options.workflowBundle ?? (await workflowBundle());
   const parts = { connection, namespace, taskQueue, identity, activities };
-  const shared = { ...parts, workflowBundle: bundle };
+  const shared = { ...parts, workflowBundle: bundle, sinks: reportSinks(metrics, log, VERSION) };
   const workers = [
     await Worker.create({ ...SETTINGS, tuner: slots(rest), ...shared }),
     await createEventWorker({ ...shared, ...definedFields({ slots: options.eventSlots }) }),
     await createAdmissionWorker({ ...parts, admission, rest }),
   ];
-  return supervise(workers, { connection, queue, closing, log });
+  return supervise(workers, { connection, queue, closing, log, monitoring });
 }
 
 interface Supervised {
@@ -122,18 +131,24 @@ interface Supervised {
   /** Aborted when the workers have ended. */
   closing: AbortController;
   log: Logger;
+  monitoring: Monitoring;
 }
 
 /** Runs the workers. @returns once Temporal lists them */
 async function supervise(
   workers: readonly Worker[],
-  { connection, queue, closing, log }: Supervised,
+  { connection, queue, closing, log, monitoring }: Supervised,
 ): Promise<RunningWorker> {
   const ended = runTogether(workers).finally(() => {
     closing.abort();
     return connection.close();
   });
   const polling = waitUntilPolling(connection, queue);
+  monitoring.polling = {
+    workers,
+    polledMs: () => lastPollMs(connection, queue),
+    nowMs: () => serverTimeMs(connection, queue.namespace),
+  };
   const clockAheadMs = (await Promise.race([polling, ended])) ?? null;
   // Of two workers that start at the same time, each sees the other only now.
   await refuseOtherService(connection, queue).catch(async (error: unknown) => {
@@ -141,7 +156,10 @@ async function supervise(
     await ended;
     throw error;
   });
-  if (clockAheadMs !== null) reportClock(clockAheadMs, log);
+  if (clockAheadMs !== null) {
+    monitoring.metrics.clockIs(clockAheadMs);
+    reportClock(clockAheadMs, log);
+  }
   return {
     ended,
     clockAheadMs,

@@ -1,4 +1,5 @@
 /** Commands and workers while Temporal, the service or the workers are away. */
 import './outages/kills.ts';
 import './outages/worker-start.ts';
+import './outages/worker-monitoring.ts';
 import './outages/absent-temporal.ts';

@@ -14,6 +14,7 @@ import { durationMs, openSandboxes, type Sandboxes } from './core/sdk.ts';
 import { notMet, situationsIn } from './checks/situations.ts';
 import { playRollout, type RolloutPlay } from './plays/rollout-play.ts';
 import { recordedTape, seededTape } from './tape.ts';
+import { NO_REPORTS } from '../support/no-reports.ts';
 
 /** Together, they meet every situation twice. They are among those that cost the least. */
 const COVERING = [
@@ -111,7 +112,10 @@ describe('the workflows in virtual time, with the budgets of production', () => 
       world.server.runs.map((run) => ({ workflowId: run.workflowId, history: exportHistory(run) })),
     );
     const refused: string[] = [];
-    for await (const { workflowId, error } of Worker.runReplayHistories({ workflowBundle: { codePath } }, histories)) {
+    for await (const { workflowId, error } of Worker.runReplayHistories(
+      { ...NO_REPORTS, workflowBundle: { codePath } },
+      histories,
+    )) {
       if (error !== undefined) refused.push(`${workflowId}: ${error.message}`);
     }
     assert.deepEqual(refused, []);

@@ -8,7 +8,7 @@ export const SERVICE_ONLY: Omit<ActivityDeps, 'service' | 'workerInfo'> = {
   findCompletedBackup: nothing,
   findLockHolder: nothing,
   findPastDurations: () => Promise.resolve([]),
-  admission: { admitsNewcomer: () => true, noteRead: () => undefined },
+  admission: { admitsNewcomer: () => true, noteRead: () => 0 },
   rest: { reason: null, begin: () => undefined, isOver: () => Promise.resolve(true) },
   hasColleagues: () => Promise.resolve(false),
   awaitedForMs: () => Promise.resolve(0),

@@ -8,6 +8,7 @@ import { isCommanded, type HistoryEvent } from '../sim/core/events.ts';
 import { importHistory } from '../sim/core/import-history.ts';
 import { openSandboxes } from '../sim/core/sdk.ts';
 import { testBundle } from './workflow-bundle.ts';
+import { NO_REPORTS } from './no-reports.ts';
 
 interface Replay {
   suite: string;
@@ -38,7 +39,7 @@ export async function replayAll({ client, least }: Replay): Promise<Recorded[]> 
     }
   }
   for await (const { workflowId, error } of Worker.runReplayHistories(
-    { workflowBundle: await testBundle() },
+    { ...NO_REPORTS, workflowBundle: await testBundle() },
     recorded(),
   )) {
     assert.equal(error, undefined, `${workflowId}: ${error?.message}`);

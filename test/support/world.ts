@@ -16,13 +16,14 @@ import { createHostingApiClient } from '../../src/hosting-api/index.ts';
 import { connect, type Belay } from '../../src/starter.ts';
 import { workerSeen } from '../../src/client/connection/workers-seen.ts';
 import { testBundle } from './workflow-bundle.ts';
-import { installRuntime } from '../../src/worker/sdk-logging.ts';
+import { installRuntime } from '../../src/worker/install-runtime.ts';
 import { shutDown } from '../../src/worker/run-together.ts';
 import { SERVICE_ONLY } from './activity-deps.ts';
 import { atEnd } from './at-end.ts';
 import { eventually } from './eventually.ts';
 import { newPlace, type Place } from './shared-temporal.ts';
 import { startTemporal } from './temporal.ts';
+import { NO_REPORTS } from './no-reports.ts';
 import './workflow-threads.ts';
 
 export { fresh } from './fresh.ts';
@@ -139,6 +140,7 @@ export async function addWorkerWithoutPosts(
     connection,
     namespace,
     taskQueue,
+    ...NO_REPORTS,
     workflowBundle: await testBundle(),
     activities: createActivities({
       service,

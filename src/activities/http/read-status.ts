@@ -4,7 +4,8 @@
  */
 import { activityInfo, cancellationSignal } from '@temporalio/activity';
 import type { OperationStatus, ReadOptions, HostingApiClient } from '../../hosting-api/index.ts';
-import type { ReadAnswer, ReadInput } from '../../contract/activities.ts';
+import type { ReadAnswer, ReadFailure, ReadInput } from '../../contract/activities.ts';
+import type { OperationKind } from '../../contract/reports.ts';
 import type { Target } from '../../contract/target.ts';
 import { plainText } from '../../contract/wording/safe-text.ts';
 import { isOfThisWorker, notServed, toReadFailure, type Served } from './failures.ts';
@@ -15,15 +16,34 @@ interface ReadDeps {
   service: HostingApiClient;
   served: Served;
   rest: Rest;
-  noteRead: (dueMs: number) => void;
+  /** @param dueMs when the read was due, by Temporal's clock. @returns how late it is */
+  noteRead: (dueMs: number) => number;
+  onRead?: OnRead | undefined;
 }
 
-export function createReads({ service, served, rest, noteRead }: ReadDeps) {
+/** @param result `answered`, or the kind of the failure. @param lateMs null if the read was not due at a time */
+export type OnRead = (
+  operation: OperationKind,
+  result: 'answered' | ReadFailure['kind'],
+  lateMs: number | null,
+) => void;
+
+export function createReads({ service, served, rest, noteRead, onRead }: ReadDeps) {
+  async function reportedRead(
+    operation: OperationKind,
+    input: ReadInput & { target?: Target },
+    ask: (options: ReadOptions) => Promise<OperationStatus>,
+  ): Promise<ReadAnswer> {
+    const lateMs = input.dueMs === undefined ? null : noteRead(input.dueMs);
+    const answer = await read(input, ask);
+    onRead?.(operation, answer.ok ? 'answered' : answer.kind, lateMs);
+    return answer;
+  }
+
   async function read(
     input: ReadInput & { target?: Target },
     ask: (options: ReadOptions) => Promise<OperationStatus>,
   ): Promise<ReadAnswer> {
-    if (input.dueMs !== undefined) noteRead(input.dueMs);
     const message = notServed(input, served);
     if (message !== null) {
       return {
@@ -50,9 +70,9 @@ export function createReads({ service, served, rest, noteRead }: ReadDeps) {
 
   return {
     readLatestDeployment: (input: ReadInput & { target: Target }): Promise<ReadAnswer> =>
-      read(input, (options) => service.readLatestDeployment(input.target, options)),
+      reportedRead('deployment', input, (options) => service.readLatestDeployment(input.target, options)),
 
     readBackup: (input: ReadInput & { backupId: string }): Promise<ReadAnswer> =>
-      read(input, (options) => service.readBackup(input.backupId, options)),
+      reportedRead('backup', input, (options) => service.readBackup(input.backupId, options)),
   };
 }

@@ -38,7 +38,7 @@ async function doctor(options: DoctorOptions): Promise<void> {
       import('../doctor/service.ts'),
       import('../doctor/temporal.ts'),
       import('../doctor/worker.ts'),
-      import('../../worker/sdk-logging.ts'),
+      import('../../worker/install-runtime.ts'),
       import('@temporalio/worker'),
     ]);
   installRuntime(createLogger('silent'));

@@ -66,6 +66,13 @@ export const VARIABLES = [
     section: 'service',
   },
   {
+    name: 'BELAY_METRICS_ADDRESS',
+    meaning:
+      '`host:port` where a worker serves `/healthz`, `/readyz` and `/metrics`, like `127.0.0.1:9464`, or `:9464` for every address of the machine. They need no password.',
+    fallback: 'not served',
+    section: 'service',
+  },
+  {
     name: 'BELAY_SERVICE',
     meaning: 'The service that starters mean, and whose events a receiver gets. `--service` overrides it.',
     fallback: '`service:` in belay.yaml, else the one that the workers serve',

@@ -13,8 +13,8 @@ export interface Admission {
   readonly takePlace: () => boolean;
   /** Until there is a place, if no other run takes it before. */
   readonly waitMs: () => number;
-  /** @param dueMs when a read that is made now was due, by Temporal's clock */
-  readonly noteRead: (dueMs: number) => void;
+  /** @param dueMs when a read that is made now was due, by Temporal's clock. @returns how late it is */
+  readonly noteRead: (dueMs: number) => number;
 }
 
 const SECOND = 1_000;

@@ -4,8 +4,8 @@
  */
 
 export interface Lateness {
-  /** Call it when a read is made. @param dueMs when it was due, by Temporal's clock */
-  note(dueMs: number): void;
+  /** Call it when a read is made. @param dueMs when it was due, by Temporal's clock. @returns how late it is */
+  note(dueMs: number): number;
   /** What has been noted since the last call, in ms, sorted. */
   take(): number[];
 }
@@ -32,6 +32,7 @@ export function createLateness(clockMs: () => number): Lateness {
       if (lateMs > IMPLAUSIBLE_MS) least = { before: Infinity, now: Infinity };
       least.now = Math.min(least.now, apartMs);
       noted.push(lateMs);
+      return lateMs;
     },
     take() {
       const taken = noted.sort((a, b) => a - b);

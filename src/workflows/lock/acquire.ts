@@ -2,9 +2,11 @@
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
 import { condition, workflowInfo } from '@temporalio/workflow';
 import type { BackupConclusion, Waiter } from '../../contract/operation.ts';
+import type { OperationKind } from '../../contract/reports.ts';
 import { TIMING } from '../../contract/timing.ts';
 import type { Waiting } from '../../contract/waiting.ts';
 import type { Cancellation } from '../common/cancellation.ts';
+import { report } from '../common/report.ts';
 import { awaitRelease, type Place } from './await-release.ts';
 import { forwardLate, takeReleased, type LockMailbox } from './mailbox.ts';
 import { forwardRelease } from './release.ts';
@@ -13,6 +15,7 @@ const MAX_STARTS = 10;
 
 export interface WantedLock<T> {
   lockId: string;
+  operation: OperationKind;
   /** Starts the operation. @throws WorkflowExecutionAlreadyStartedError if another operation holds the lock */
   start: (waiters: Waiter[]) => Promise<T>;
   ifBusy: 'wait' | 'fail';
@@ -39,10 +42,14 @@ export async function acquireLock<T>(
   cancellation: Cancellation,
   wanted: WantedLock<T>,
 ): Promise<LockAttempt<T>> {
+  const begunMs = Date.now();
   mailbox.lockId = wanted.lockId;
   try {
     const attempt = await queueUp(mailbox, cancellation, wanted);
-    if (attempt.kind === 'lock') mailbox.taken.add(wanted.lockId);
+    if (attempt.kind === 'lock') {
+      mailbox.taken.add(wanted.lockId);
+      report.lockAcquired({ operation: wanted.operation, waitedMs: Date.now() - begunMs });
+    }
     return attempt;
   } finally {
     mailbox.lockId = null;

@@ -7,6 +7,7 @@ import { recordMade } from './backup-records.ts';
 import { awaitService } from './await-service.ts';
 import { awaitBackup } from './await-backup.ts';
 import { concludeCancelledBeforeStart, conclude, type Conclusion } from '../common/conclusion.ts';
+import { subjectOfServer } from '../common/report.ts';
 import { emptyBackup } from '../../contract/results/empty-results.ts';
 import { runOperation, type Operation } from './run-operation.ts';
 import { afterTrigger, countTrigger, isUnsent, NO_TRIGGERS, type TriggerStep } from '../rules/trigger-policy.ts';
@@ -51,7 +52,7 @@ async function create(operation: Operation<BackupResult>, input: BackupServerInp
     const sentMs = Date.now();
     const summary = postSummary(`back up server ${serverId}`, result.trigger);
     const call = triggerOnce.createBackup.executeWithOptions({ summary }, [{ ...triggerInput(input), serverId }]);
-    const triggered = await awaitTrigger(call);
+    const triggered = await awaitTrigger(subjectOfServer(serverId), call);
     if (isUnsent(triggered)) result.trigger.attempts -= 1;
     if (triggered.kind === 'accepted') {
       result.backupId = triggered.answer.backupId;

@@ -1,5 +1,6 @@
 /** Sends the POST of a deployment and keeps reading until it is answered, so that no trace is missed. */
 import { targetText } from '../../contract/wording/target-text.ts';
+import { subjectOfTarget } from '../common/report.ts';
 import { postSummary, awaitTrigger, triggerInput } from './send-trigger.ts';
 import type { DeploymentResult } from '../../contract/run.ts';
 import type { Deployment } from './deployment-context.ts';
@@ -45,6 +46,7 @@ export async function sendWatched({ operation, input, reader }: Deployment, cont
   const summary = postSummary(`deploy ${targetText(target)}`, trigger);
   let result: Sent['result'] | undefined;
   const answered = awaitTrigger(
+    subjectOfTarget(target),
     triggerOnce.triggerDeployment.executeWithOptions({ summary }, [
       { ...triggerInput(input), target, readAt: new Date(sentMs).toISOString() },
     ]),

@@ -2,8 +2,10 @@
 import { ActivityFailure, ApplicationFailure, TimeoutFailure, TimeoutType } from '@temporalio/common';
 import { workflowInfo } from '@temporalio/workflow';
 import type { TriggerActivityInput, TriggerFailureDetails } from '../../contract/activities.ts';
+import type { Subject } from '../../contract/reports.ts';
 import type { TriggerReport } from '../../contract/run.ts';
-import { isWithoutEffect, whileCertain, type TriggerResult } from '../rules/trigger-policy.ts';
+import { report } from '../common/report.ts';
+import { effectOf, isWithoutEffect, whileCertain, type TriggerResult } from '../rules/trigger-policy.ts';
 
 /** Input of every POST of an operation. */
 export function triggerInput({
@@ -17,14 +19,17 @@ export function triggerInput({
 export const postSummary = (what: string, report: TriggerReport): string => `${what}, request ${report.attempts}`;
 
 /** Call it when the request is scheduled. */
-export async function awaitTrigger<A>(call: Promise<A>): Promise<TriggerResult<A>> {
+export async function awaitTrigger<A>(subject: Subject, call: Promise<A>): Promise<TriggerResult<A>> {
   const scheduledMs = Date.now();
-  try {
-    return { kind: 'accepted', answer: await call };
-  } catch (error) {
-    const result = classifyTriggerError(error);
-    return isWithoutEffect(result) ? whileCertain(result, Date.now() - scheduledMs) : result;
-  }
+  const result = await call.then(
+    (answer): TriggerResult<A> => ({ kind: 'accepted', answer }),
+    (error: unknown) => {
+      const failed = classifyTriggerError(error);
+      return isWithoutEffect(failed) ? whileCertain(failed, Date.now() - scheduledMs) : failed;
+    },
+  );
+  report.triggered({ ...subject, effect: effectOf(result), message: 'message' in result ? result.message : null });
+  return result;
 }
 
 function classifyTriggerError(error: unknown): Exclude<TriggerResult<never>, { kind: 'accepted' }> {

@@ -19,8 +19,8 @@ export interface Hints {
   readonly pending: boolean;
   /** The earliest time to read for a pending hint; null if there is none, or if no hinted reads are left. */
   readableAtMs(nowMs: number): number | null;
-  /** Call it before the read, so that a hint during the read asks for another one. */
-  take(nowMs: number): void;
+  /** Call it before the read, so that a hint during the read asks for another one. @returns when the hint arrived */
+  take(nowMs: number): number;
   /** The event that reports this backup as failed, if a read has begun since; or null. */
   failedBackup(backupId: string): string | null;
   /** The event that reports this site as deleted, if a read has begun since; or null. */
@@ -41,6 +41,7 @@ export function keepHints({ tries, served, concerns }: HintOptions): Hints {
   const maxReads = Math.min(2 * tries, HISTORY_BUDGET.maxHintedReads);
   const kept: (Pick<Hint, 'services'> & { claim: Claim })[] = [];
   let pending = false;
+  let arrivedMs = 0;
   let reads = 0;
   let lastMs = -Infinity;
   const description = 'Read the status now. Only the status decides, never the hint.';
@@ -55,7 +56,9 @@ export function keepHints({ tries, served, concerns }: HintOptions): Hints {
     const isKept = isNew && kept.length < MAX_CLAIMS;
     if (isKept) kept.push({ claim, ...definedFields({ services: hint?.services }) });
     // A new claim always gets a read.
-    pending ||= reads < maxReads || isKept;
+    if (pending || (reads >= maxReads && !isKept)) return;
+    pending = true;
+    arrivedMs = Date.now();
   };
   setHandler(hintSignal, receive, { description });
   const claimed = (matches: (claim: Claim) => boolean) => {
@@ -71,6 +74,7 @@ export function keepHints({ tries, served, concerns }: HintOptions): Hints {
       pending = false;
       reads += 1;
       lastMs = nowMs;
+      return arrivedMs;
     },
     failedBackup: (backupId) => claimed((claim) => claim.kind === 'backup.failed' && claim.backupId === backupId),
     deletedSite: (siteId) => claimed((claim) => claim.kind === 'resource.deleted' && claim.siteId === siteId),

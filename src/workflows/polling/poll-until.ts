@@ -7,6 +7,7 @@ import type { ReadFailure, ReadResult } from '../../contract/activities.ts';
 import type { WaitingForRead } from '../../contract/waiting.ts';
 import { readSummary, type ReadName } from '../../contract/wording/read-summary.ts';
 import { conclude, type Conclusion } from '../common/conclusion.ts';
+import { report } from '../common/report.ts';
 import { readStatus, type Reader } from './status-reader.ts';
 import { afterOutage, afterRead, beginPolling, nextRead, type PollPlan, type PollState } from '../rules/poll-state.ts';
 import type { GivenUp } from '../rules/read-failures.ts';
@@ -57,7 +58,8 @@ async function poll<V>(poller: Poller, options: PollOptions, onReading: OnReadin
     const summary = showWaiting(poller, options, state, due.atMs);
     const woken = await sleepUntilDue(poller, options, due.atMs, summary(name));
     if (woken === 'cancelled' || woken === 'stopped') return { kind: woken };
-    const isHinted = woken === 'hint';
+    const hintedMs = typeof woken === 'object' ? woken.hintedMs : null;
+    const isHinted = hintedMs !== null;
     // A read that became due during a slower one is not late.
     const dueMs = isHinted ? undefined : Math.max(due.atMs, readyMs);
     const reading = readStatus(options.reader, summary(isHinted ? 'hinted' : name), dueMs);
@@ -71,13 +73,21 @@ async function poll<V>(poller: Poller, options: PollOptions, onReading: OnReadin
     }
     if (read.ok) poller.recordStatus(read);
     const value = onReading(read, !isHinted);
-    if (value !== undefined) return { kind: 'decided', value };
+    if (value !== undefined) {
+      if (hintedMs !== null) reportHint(options, nowMs - hintedMs);
+      return { kind: 'decided', value };
+    }
     const after = afterRead(options, state, read, { nowMs, isTry: due.isTry && !isHinted });
     state = after.state;
     if (after.end === 'exhausted') return { kind: 'exhausted' };
     const reason = read.ok ? null : parkOrEnd(poller, options, read, after.end, state.notBeforeMs);
     if (reason !== null) return { kind: 'given_up', reason };
   }
+}
+
+/** What another deployment did is not a verdict. */
+function reportHint({ what }: PollOptions, afterMs: number): void {
+  if (what === 'backup' || what === 'deployment') report.hintDecided({ operation: what, afterMs });
 }
 
 /**
@@ -120,22 +130,17 @@ async function unlessCancelled(poller: Poller, reading: Promise<ReadResult>): Pr
   return Promise.race([reading, poller.cancellation.whenRequested.then(() => null)]);
 }
 
-async function sleepUntilDue(
-  poller: Poller,
-  { until }: PollOptions,
-  dueMs: number,
-  summary: string,
-): Promise<'due' | 'hint' | 'stopped' | 'cancelled'> {
+/** A hint comes with the time when it arrived. */
+type Woken = 'due' | 'stopped' | 'cancelled' | { hintedMs: number };
+
+async function sleepUntilDue(poller: Poller, { until }: PollOptions, dueMs: number, summary: string): Promise<Woken> {
   const { timer, cancellation, hints } = poller;
   for (;;) {
     if (cancellation.requested) return 'cancelled';
     if (until?.() === true) return 'stopped';
     const nowMs = Date.now();
     const hintMs = hints.readableAtMs(nowMs);
-    if (hintMs !== null && hintMs <= nowMs) {
-      hints.take(nowMs);
-      return 'hint';
-    }
+    if (hintMs !== null && hintMs <= nowMs) return { hintedMs: hints.take(nowMs) };
     if (dueMs <= nowMs) return 'due';
     const wakeMs = Math.min(dueMs, hintMs ?? dueMs);
     timer.set(wakeMs, summary);

@@ -12,6 +12,7 @@ import { admitRollout } from './admit-rollout.ts';
 import { observeCancellation, type Cancellation } from '../common/cancellation.ts';
 import { concludeInternal, conclude, resultOrFailure, worst, type Conclusion } from '../common/conclusion.ts';
 import { newRolloutResult, createRolloutState, type RolloutState } from './rollout-state.ts';
+import { reportEnd } from '../common/report.ts';
 import { handleDecisions } from './decisions.ts';
 import { deployTarget } from './server-run.ts';
 import { failuresIn, openOfWave, RESTORED, stopIn } from '../rules/rollout-step.ts';
@@ -28,6 +29,7 @@ export async function rollOut(input: RolloutInput): Promise<RolloutResult> {
     result.error = error;
     result.endedAt = new Date().toISOString();
     rollout.setPhase('done');
+    reportEnd(result);
     await announceRollout(rollout, null);
     await condition(allHandlersFinished);
     return resultOrFailure(result, error);

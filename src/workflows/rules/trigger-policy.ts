@@ -6,6 +6,7 @@ import { MAYBE_RESTORED } from '../../contract/wording/restored.ts';
 import { HISTORY_BUDGET } from '../../contract/history-budget.ts';
 import { durationText } from '../../contract/wording/duration.ts';
 import type { ErrorType, Outcome } from '../../contract/names.ts';
+import type { TriggerEffect } from '../../contract/reports.ts';
 import { TIMING } from '../../contract/timing.ts';
 
 export const MAX_NO_EFFECT = 5;
@@ -100,6 +101,23 @@ type WithoutEffect = Unsent | (TriggerResult<never> & { kind: 'no_effect' });
 
 export const isWithoutEffect = (result: TriggerResult<unknown>): result is WithoutEffect =>
   isUnsent(result) || result.kind === 'no_effect';
+
+/** What the request did at the service. */
+export function effectOf({ kind }: TriggerResult<unknown>): TriggerEffect {
+  switch (kind) {
+    case 'accepted':
+    case 'refused':
+    case 'reset':
+      return kind;
+    case 'ambiguous':
+      return 'unknown';
+    case 'unauthorized':
+    case 'conflict':
+      return 'refused';
+    default:
+      return 'not_sent';
+  }
+}
 
 /** @param counts counts that include this result */
 export function afterTrigger(

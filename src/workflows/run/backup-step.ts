@@ -36,6 +36,7 @@ async function createOrShare(run: RunState, serverId: string): Promise<Conclusio
   run.result.backup = result;
   const attempt = await run.acquireLock({
     lockId,
+    operation: 'backup',
     start: (waiters) => startBackup(run, lockId, { ...operationInput(run, serverId), waiters }),
     // A backup in progress is shared, so a busy server is never a reason to fail.
     ifBusy: 'wait',

@@ -35,6 +35,7 @@ async function deploy(run: RunState, target: Target, index: number): Promise<Con
   run.setPhase('deploy');
   const attempt = await run.acquireLock({
     lockId,
+    operation: 'deployment',
     start: (waiters) => startDeployment(run, lockId, { ...input, waiters }),
     ifBusy: run.plan.ifBusy,
     busyTimeoutMs: run.plan.busyTimeoutMs,

@@ -7,6 +7,7 @@ import type { RunInput, RunResult } from '../../contract/run.ts';
 import { validateRunInput } from '../../request/validate-run-input.ts';
 import { admit } from './admit-run.ts';
 import { concludeInternal, conclude, resultOrFailure, worst, type Conclusion } from '../common/conclusion.ts';
+import { reportEnd } from '../common/report.ts';
 import type { RunType } from '../../contract/names.ts';
 import { newRunResult, createRunState, type RunState } from './run-state.ts';
 import { announceRun } from './announce-run.ts';
@@ -27,6 +28,7 @@ export async function execute(type: RunType, input: RunInput, steps: RunSteps): 
     run.setOperation(null);
     run.setWaiting(null);
     run.setPhase('done');
+    reportEnd(run.result);
     await announceRun(run);
     await condition(allHandlersFinished);
     return resultOrFailure(run.result, error);

@@ -61,7 +61,7 @@ test('the progress of a run that waits for admission says so, and the run begins
   let isOpen = false;
   const isPlace = () => isOpen;
   const places = { admitsNewcomer: isPlace, hasPlace: isPlace, takePlace: isPlace };
-  const admission = { ...places, waitMs: () => 100, noteRead: () => undefined };
+  const admission = { ...places, waitMs: () => 100, noteRead: () => 0 };
   const worker = await addWorker(world, taskQueue, world.sandbox.url, {}, { admission });
   const belay = await connect({ ...world, connection: world.client.connection as Connection, taskQueue });
   const run = await belay.start({ siteIds: [siteId] });

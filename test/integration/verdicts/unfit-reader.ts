@@ -12,6 +12,7 @@ import { COMPLETED, FAILED, siteAfter } from '../../support/sites.ts';
 import { sharedStack } from '../../support/shared-stack.ts';
 import { belayOn, fresh, TOKEN, type TestStack } from '../../support/world.ts';
 import { testBundle } from '../../support/workflow-bundle.ts';
+import { NO_REPORTS } from '../../support/no-reports.ts';
 
 let world: TestStack;
 before(async () => {
@@ -30,7 +31,9 @@ async function addHalf(taskQueue: string, baseUrl: string, only: 'decisions' | '
     namespace,
     taskQueue,
     activities: createActivities({ service, workerInfo, ...SERVICE_ONLY }),
-    ...(only === 'decisions' ? { workflowBundle: await testBundle(), enableNonLocalActivities: false } : {}),
+    ...(only === 'decisions'
+      ? { ...NO_REPORTS, workflowBundle: await testBundle(), enableNonLocalActivities: false }
+      : {}),
   });
   const ended = worker.run().finally(() => connection.close());
   atEnd(async () => {

@@ -1,5 +1,6 @@
-/** Sends the log of Temporal's SDK to our log. */
-import { Runtime, type LogLevel } from '@temporalio/worker';
+/** Installs the SDK's runtime: its log goes to ours, its metrics to their exporter. */
+import { Runtime, type LogLevel, type MetricsExporterConfig } from '@temporalio/worker';
+import { definedFields } from '../contract/plain-object.ts';
 import type { Logger } from '../process/log.ts';
 
 const PINO_LEVELS = { TRACE: 'trace', DEBUG: 'debug', INFO: 'info', WARN: 'warn', ERROR: 'error' } as const;
@@ -7,17 +8,20 @@ const PINO_LEVELS = { TRACE: 'trace', DEBUG: 'debug', INFO: 'info', WARN: 'warn'
 /** The worker for admission has none on purpose. */
 const EXPECTED = 'No workflows registered, not polling for workflow tasks';
 
+/** Who has the token of a task can complete it. */
+const withoutToken = (meta: object = {}): object => ({ ...meta, taskToken: undefined });
+
 let isInstalled = false;
 
 /**
  * Call it before any other worker API of the SDK. The first logger stays. The SDK gets no shutdown signals: Belay
  * stops the worker itself, because it has to end before the Temporal server and the sandbox do.
  */
-export function installRuntime(logger: Logger): void {
+export function installRuntime(logger: Logger, metrics?: MetricsExporterConfig): void {
   if (isInstalled) return;
   isInstalled = true;
   const write = (level: LogLevel, message: string, meta?: object) => {
-    if (message !== EXPECTED) logger[PINO_LEVELS[level]](meta === undefined ? {} : { ...meta }, message);
+    if (message !== EXPECTED) logger[PINO_LEVELS[level]](withoutToken(meta), message);
   };
   Runtime.install({
     logger: {
@@ -28,7 +32,10 @@ export function installRuntime(logger: Logger): void {
       warn: (message, meta) => write('WARN', message, meta),
       error: (message, meta) => write('ERROR', message, meta),
     },
-    telemetryOptions: { logging: { filter: { core: 'WARN', other: 'ERROR' }, forward: {} } },
+    telemetryOptions: {
+      logging: { filter: { core: 'WARN', other: 'ERROR' }, forward: {} },
+      ...definedFields({ metrics }),
+    },
     shutdownSignals: [],
   });
 }

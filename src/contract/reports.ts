@@ -1,0 +1,51 @@
+/** What a workflow reports to the worker that executes it, for logs and metrics. It decides nothing and is not stored. */
+import type { Evidence, ErrorType, Outcome } from './names.ts';
+
+export type OperationKind = 'backup' | 'deployment';
+
+/** The subject of a report. Absent: the operation is that of the other kind. */
+export interface Subject {
+  operation: OperationKind;
+  server?: string;
+  site?: string;
+  app?: string;
+}
+
+/**
+ * What a request did at the service. `refused`: the service rejected it. `not_sent`: certainly nothing. `reset`: it was
+ * kept back, because an earlier execution may have sent it.
+ */
+export type TriggerEffect = 'accepted' | 'refused' | 'not_sent' | 'unknown' | 'reset';
+
+/** As sinks of the SDK: they run on the worker's main thread, and not in a replay. */
+export type ReportSinks = {
+  belay: {
+    triggered: (it: Triggered) => void;
+    operationEnded: (it: OperationEnded) => void;
+    runEnded: (it: RunEnded) => void;
+    lockAcquired: (it: { operation: OperationKind; waitedMs: number }) => void;
+    /** A read that followed a hint ended the wait. */
+    hintDecided: (it: { operation: OperationKind; afterMs: number }) => void;
+  };
+};
+
+interface Triggered extends Subject {
+  effect: TriggerEffect;
+  message: string | null;
+}
+
+interface OperationEnded extends Subject {
+  outcome: Outcome | null;
+  errorType: ErrorType | null;
+  lastStatus: string | null;
+  polls: number;
+  /** Of a deployment only. */
+  evidence?: Evidence | null;
+}
+
+/** A run or a rollout ended. */
+export interface RunEnded {
+  type: string;
+  outcome: Outcome | null;
+  errorType: ErrorType | null;
+}

@@ -1,0 +1,23 @@
+/** Whether a worker takes work: it runs, and Temporal keeps seeing its polls. */
+import { TIMING } from '../../contract/timing.ts';
+import type { Polling } from './monitoring.ts';
+
+/** @returns what answers why the worker is not ready, or null */
+export function createReadiness(
+  polling: () => Polling | null,
+  clockMs: () => number = () => performance.now(),
+): () => Promise<string | null> {
+  let seen: { polledMs: number | null; changedMs: number } = { polledMs: null, changedMs: -Infinity };
+  return async () => {
+    const current = polling();
+    if (current === null) return 'the worker waits for Temporal and for the hosting service';
+    const state = current.workers.map((worker) => worker.getState()).find((it) => it !== 'RUNNING');
+    if (state !== undefined) return `the worker is ${state.toLowerCase()}`;
+    const polledMs = await current.polledMs().catch(() => seen.polledMs);
+    const nowMs = clockMs();
+    // The clocks may differ, so only a change counts.
+    if (polledMs !== seen.polledMs) seen = { polledMs, changedMs: nowMs };
+    const isPolling = polledMs !== null && nowMs - seen.changedMs < TIMING.worker.seenWithinMs;
+    return isPolling ? null : 'Temporal sees no polls of this worker';
+  };
+}

@@ -1,0 +1,101 @@
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { before, describe, test } from 'node:test';
+import { connect, type Belay } from '../../../src/starter.ts';
+import { startSandbox, type Sandbox } from '../../../src/sandbox/server.ts';
+import { atEnd } from '../../support/at-end.ts';
+import { connectTo } from '../../support/connect.ts';
+import { eventually } from '../../support/eventually.ts';
+import { lastingPort } from '../../support/lasting-port.ts';
+import { resultOf } from '../../support/outcome.ts';
+import { start, type Started } from '../../support/processes.ts';
+import { newPlace } from '../../support/shared-temporal.ts';
+import { temporalEnv, TOKEN } from '../../support/world.ts';
+
+const DOCUMENT = new URL('../../../docs/reference/metrics.md', import.meta.url);
+const QUICK = { intervalMs: 1_000, tries: 30 };
+
+let worker: Started;
+let url: string;
+let sandbox: Sandbox;
+let belay: Belay;
+
+const statusOf = async (path: string) => (await fetch(url + path).catch(() => null))?.status ?? null;
+const scrape = async () => (await fetch(`${url}/metrics`)).text();
+const namesIn = (text: string) => new Set([...text.matchAll(/^# TYPE (\S+)/gm)].map(([, name]) => name!));
+
+before(async () => {
+  const place = await newPlace();
+  const port = await lastingPort();
+  url = `http://127.0.0.1:${await lastingPort()}`;
+  worker = start(['worker'], {
+    ...temporalEnv(place),
+    BELAY_API_URL: `http://127.0.0.1:${port}`,
+    BELAY_API_TOKEN: TOKEN,
+    BELAY_METRICS_ADDRESS: url.slice('http://'.length),
+  });
+  await eventually('it waits for the service', () => worker.output.stderr.includes('not ready'));
+  assert.deepEqual([await statusOf('/healthz'), await statusOf('/readyz')], [200, 503]);
+  sandbox = await startSandbox({ token: TOKEN, port });
+  atEnd(() => sandbox.close());
+  const connection = await connectTo(place.address);
+  atEnd(() => connection.close());
+  belay = await connect({ connection, namespace: place.namespace });
+});
+
+describe('a worker with an address for metrics', () => {
+  test('is alive and not ready while it waits for the service, and ready once it polls', async () => {
+    await eventually('ready', async () => (await statusOf('/readyz')) === 200);
+    assert.equal(await statusOf('/healthz'), 200);
+  });
+
+  test('counts runs, requests and polls, and its metrics are those of the documentation', async () => {
+    sandbox.script({ site: 'd1' }, { ends: 'failed' });
+    const runs = [
+      await belay.start({ serverId: 's1', siteIds: ['d1'], backup: QUICK, deploy: QUICK }),
+      await belay.start({ siteIds: ['d2'], deploy: QUICK }),
+    ];
+    const outcomes = await Promise.all(runs.map((run) => resultOf(run).then(({ outcome }) => outcome)));
+    const text = await scrape();
+    for (const line of [
+      `belay_runs_total{type="backupThenDeploy",outcome="${outcomes[0]}"`,
+      'belay_runs_total{type="deployOnly",outcome="completed",error_type=""} 1',
+      'belay_triggers_total{operation="deployment",effect="accepted"} 2',
+      'belay_polls_total{operation="backup",result="answered"}',
+      'belay_service_request_seconds_bucket{le="60",method="GET",status_class="2xx"}',
+      'belay_token_accepted 1',
+    ])
+      assert.ok(text.includes(line), `${line}\n${text}`);
+
+    const scraped = [...namesIn(text)].filter((name) => name.startsWith('belay_'));
+    const documented = [...(await readFile(DOCUMENT, 'utf8')).matchAll(/^\| `(belay_(?!webhooks)\w+)`/gm)];
+    assert.deepEqual(scraped.sort(), documented.map(([, name]) => name).sort());
+    assert.ok(namesIn(text).has('temporal_workflow_task_schedule_to_start_latency_seconds'));
+  });
+
+  test('logs each request, operation and run once, with their ids and without the token of a task', async () => {
+    const lines = worker.output.stderr
+      .split('\n')
+      .filter((line) => line.includes('"workflowId"'))
+      .map((line) => JSON.parse(line) as Record<string, unknown>);
+    const of = (site: string, msg: string) => lines.filter((it) => it.site === site && it.msg === msg);
+    assert.equal(of('d2', 'the service accepted the request').length, 1);
+    const [ended, ...more] = of('d2', 'operation ended');
+    assert.deepEqual(more, []);
+    assert.ok(ended !== undefined);
+    const { workflowId, operation, outcome } = ended;
+    assert.deepEqual(
+      { workflowId, operation, outcome },
+      { workflowId: 'deploy-site:d2', operation: 'deployment', outcome: 'completed' },
+    );
+    assert.equal(lines.filter((it) => it.msg === 'run ended').length, 2);
+    assert.ok(!worker.output.stderr.includes('taskToken'));
+    assert.ok(!worker.output.stderr.includes(TOKEN));
+  });
+
+  test('sees its token rejected', async () => {
+    sandbox.setToken('another');
+    await belay.start({ siteIds: ['d3'], deploy: QUICK });
+    await eventually('rejected', async () => (await scrape()).includes('belay_token_accepted 0'));
+  });
+});

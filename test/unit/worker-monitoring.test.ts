@@ -1,0 +1,74 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { metricsAddress } from '../../src/config/environment/metrics-address.ts';
+import type { Polling } from '../../src/worker/monitoring/monitoring.ts';
+import { createReadiness } from '../../src/worker/monitoring/readiness.ts';
+
+const SECOND = 1_000;
+
+/** A worker whose state and polls a test sets. */
+function workerWith(initial: { state: string; polledMs: number | null }) {
+  const worker = { ...initial, isAway: false };
+  const polling = {
+    workers: [{ getState: () => worker.state }],
+    polledMs: () => (worker.isAway ? Promise.reject(new Error('away')) : Promise.resolve(worker.polledMs)),
+    nowMs: () => Promise.resolve(0),
+  } as Polling;
+  const clock = { nowMs: 0 };
+  return {
+    worker,
+    clock,
+    problem: createReadiness(
+      () => polling,
+      () => clock.nowMs,
+    ),
+  };
+}
+
+describe('the readiness of a worker', () => {
+  test('waits for the worker', async () => {
+    assert.match(String(await createReadiness(() => null)()), /waits for Temporal and for the hosting service/);
+  });
+
+  test('follows its polls, whatever the clocks say', async () => {
+    const { worker, clock, problem } = workerWith({ state: 'RUNNING', polledMs: 5 });
+    assert.equal(await problem(), null);
+    clock.nowMs += 69 * SECOND;
+    assert.equal(await problem(), null);
+    clock.nowMs += SECOND;
+    assert.match(String(await problem()), /sees no polls/);
+    worker.polledMs = 6;
+    assert.equal(await problem(), null);
+  });
+
+  test('ends 70 s after Temporal was last seen to list it', async () => {
+    const { worker, clock, problem } = workerWith({ state: 'RUNNING', polledMs: 5 });
+    assert.equal(await problem(), null);
+    worker.isAway = true;
+    assert.equal(await problem(), null);
+    clock.nowMs += 70 * SECOND;
+    assert.match(String(await problem()), /sees no polls/);
+  });
+
+  test('ends when the worker stops', async () => {
+    const { worker, problem } = workerWith({ state: 'RUNNING', polledMs: 5 });
+    worker.state = 'DRAINING';
+    assert.equal(await problem(), 'the worker is draining');
+  });
+});
+
+describe('BELAY_METRICS_ADDRESS', () => {
+  const parse = (text: string) => metricsAddress({ BELAY_METRICS_ADDRESS: text });
+
+  test('is a host and a port, or a port on every address', () => {
+    assert.deepEqual(parse('127.0.0.1:9464'), { host: '127.0.0.1', port: 9464 });
+    assert.deepEqual(parse('[::1]:0'), { host: '::1', port: 0 });
+    assert.deepEqual(parse(':9464'), { host: '0.0.0.0', port: 9464 });
+    assert.equal(parse(' '), null);
+  });
+
+  test('is refused with its remedy if it is something else', () => {
+    for (const text of ['9464', 'localhost', 'localhost:65536', 'http://localhost:9464', 'a b:1'])
+      assert.throws(() => parse(text), /BELAY_METRICS_ADDRESS is not an address: give host:port/);
+  });
+});
