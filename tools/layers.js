@@ -49,7 +49,14 @@ export const LAYERS = {
   'activities/notifications': { may: [...CONTRACT, 'config:type', 'config/environment'], packages: [] },
   'activities/learned-polling': { may: [], packages: [] },
   activities: {
-    may: [...CONTRACT, 'request/calendar', 'hosting-api:type', 'activities/http', 'activities/learned-polling'],
+    may: [
+      ...CONTRACT,
+      'request',
+      'request/calendar',
+      'hosting-api:type',
+      'activities/http',
+      'activities/learned-polling',
+    ],
     packages: ['@temporalio/activity', '@temporalio/common'],
   },
 

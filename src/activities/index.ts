@@ -3,6 +3,7 @@ import type { DailyDeadline } from '../contract/run.ts';
 import type { BackupConclusion, LockHolder } from '../contract/operation.ts';
 import type { BackupRecord } from '../contract/event.ts';
 import type { WorkerInfo, WorkerQuestion, BackupQuery, LearnQuery, SlotQuery } from '../contract/activities.ts';
+import { checkRequest } from './check-request.ts';
 import { createEventActivities } from './events.ts';
 import { firstAfter, slotOf } from '../request/calendar/local-time.ts';
 import { learnReads, MAX_PAST } from './learned-polling/learn-reads.ts';
@@ -31,9 +32,10 @@ export function createActivities({
     ...createEventActivities(events),
 
     /** Settings of the worker that executes this. */
-    describeWorker: ({ begins }: WorkerQuestion = {}): Promise<WorkerInfo> => {
+    describeWorker: ({ begins, request }: WorkerQuestion = {}): Promise<WorkerInfo> => {
+      const checked = request === undefined ? {} : { checked: checkRequest(request) };
       const isFull = begins === true && !admission.admitsNewcomer();
-      return Promise.resolve(isFull ? { ...workerInfo, admitted: false } : workerInfo);
+      return Promise.resolve({ ...workerInfo, ...checked, ...(isFull ? { admitted: false as const } : {}) });
     },
 
     /** A worker takes it when the next run may begin. */

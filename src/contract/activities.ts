@@ -1,4 +1,6 @@
 /** What activities take and return. Stored in running histories: add, never rename or remove. */
+import type { ROLLOUT_TYPE, RunType } from './names.ts';
+import type { RunPlan } from './run.ts';
 import type { ServedService } from './service-identity.ts';
 import type { Slot } from './schedule.ts';
 
@@ -67,9 +69,20 @@ export interface TriggerActivityInput {
   firstRunId: string;
 }
 
+/** What a workflow was asked to do. The UI can start one with any input. */
+export interface WorkflowRequest {
+  type: RunType | typeof ROLLOUT_TYPE;
+  input: unknown;
+}
+
+/** Either what is wrong with the input, or the plan. That of a rollout has the defaults. */
+export type CheckedRequest = { problem: string } | { plan: RunPlan };
+
 export interface WorkerQuestion {
   /** The run that asks begins, and takes a place. */
   begins?: true;
+  /** Asks to check this. */
+  request?: WorkflowRequest;
 }
 
 export interface WorkerInfo extends ServedService {
@@ -83,6 +96,8 @@ export interface WorkerInfo extends ServedService {
   notify?: NotifySettings;
   /** False: the run that asks has to wait for admission. */
   admitted?: false;
+  /** Only if asked. */
+  checked?: CheckedRequest;
 }
 
 /** The notifications in a worker's configuration. Names only, because the addresses are secrets. */

@@ -111,6 +111,25 @@ export interface DeploymentResult extends OperationResult {
   error: RunError | null;
 }
 
+/** A run's input with every default filled in. Recorded when the run begins. */
+export interface RunPlan {
+  backup: {
+    intervalMs: number;
+    tries: number;
+    maxAgeMs: number | null;
+    maxAgeAtDeployMs: number;
+    backupId: string | null;
+  };
+  deploy: Required<DeployOptions>;
+  polling: Polling;
+  ifBusy: 'wait' | 'fail';
+  busyTimeoutMs: number;
+  outageBudgetMs: number | null;
+  startWithinMs: number;
+  startDeploysWithinMs: number | null;
+  keepGoing: boolean;
+}
+
 /** The result of a run. While it is in progress, `outcome` is null and the other fields hold what is known. */
 export interface RunResult {
   schemaVersion: number;

@@ -6,7 +6,7 @@ import { TIMING } from '../contract/timing.ts';
 import { HOUR_MS } from '../contract/wording/duration.ts';
 import { LIMITS, type Limits } from './limits.ts';
 import type { RunOptionPath, ValueAt } from './option-path.ts';
-import type { RunPlan } from './run-plan.ts';
+import type { RunPlan } from '../contract/run.ts';
 import { EVIDENCE } from '../contract/names.ts';
 
 export type RunCommand = 'run' | 'backup' | 'deploy' | 'watch';

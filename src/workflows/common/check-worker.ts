@@ -6,8 +6,8 @@ import { isServed } from '../../contract/service-identity.ts';
 import type { RunInput } from '../../contract/run.ts';
 import { isApp, NO_APP_PATHS, type Target } from '../../contract/target.ts';
 import { conclude, type Conclusion } from './conclusion.ts';
-import type { WorkerInfo, WorkerQuestion } from '../../contract/activities.ts';
-import { describeSomeWorker, describeWorker } from './activity-proxies.ts';
+import type { WorkerInfo } from '../../contract/activities.ts';
+import { describeWorker } from './activity-proxies.ts';
 
 const ASKING_ROUNDS = 3;
 const ASKED_AT_ONCE = 12;
@@ -53,15 +53,11 @@ const knowsPaths = ({ deploysApps = false }: WorkerInfo, targets: readonly Targe
  * Asks other workers if the first one does not fit, so that one worker with another configuration cannot fail a run.
  * Which worker takes an activity is random: a worker with five pollers may take five in a row.
  */
-export async function askWorker(
-  { service, heartbeat, targets }: Needs,
-  question: WorkerQuestion = {},
-): Promise<WorkerInfo> {
+export async function askOthers({ service, heartbeat, targets }: Needs, first: WorkerInfo): Promise<WorkerInfo> {
   const fits = (facts: WorkerInfo) =>
     (service === undefined || isServed(service, facts)) &&
     knowsPaths(facts, targets) &&
     (heartbeat === undefined || facts.notify?.heartbeats.includes(heartbeat) === true);
-  const first = await describeSomeWorker(question);
   let facts = first;
   for (let round = 0; round < ASKING_ROUNDS && !fits(facts); round += 1) {
     if (round > 0) await sleep(TIMING.lookup.otherWorkersPauseMs, { summary: 'before asking other workers' });

@@ -5,10 +5,11 @@
 import { allHandlersFinished, CancellationScope, condition } from '@temporalio/workflow';
 import type { RunError } from '../../contract/run.ts';
 import type { RolloutInput, RolloutResult, TargetResult } from '../../contract/rollout.ts';
-import { validateRolloutInput } from '../../request/validate-rollout-input.ts';
 import { isPending } from '../../contract/results/tally.ts';
 import { announceRollout } from './announce-rollout.ts';
-import { admitRollout } from './admit-rollout.ts';
+import { admitRollout, type AskedRollout } from './admit-rollout.ts';
+import { checkRequest } from '../common/check-request.ts';
+import { ROLLOUT_TYPE } from '../../contract/names.ts';
 import { observeCancellation, type Cancellation } from '../common/cancellation.ts';
 import { concludeInternal, conclude, resultOrFailure, worst, type Conclusion } from '../common/conclusion.ts';
 import { newRolloutResult, createRolloutState, type RolloutState } from './rollout-state.ts';
@@ -18,13 +19,17 @@ import { deployTarget } from './server-run.ts';
 import { failuresIn, openOfWave, RESTORED, stopIn } from '../rules/rollout-step.ts';
 
 export async function rollOut(input: RolloutInput): Promise<RolloutResult> {
-  const problem = validateRolloutInput(input);
-  if (problem !== null) return resultOrFailure(newRolloutResult(null), { type: 'Usage', message: problem });
-  const rollout = createRolloutState(input);
-  const { result } = rollout;
   const cancellation = observeCancellation();
+  const begunMs = Date.now();
   return CancellationScope.nonCancellable(async () => {
-    const { outcome, error } = await proceed(rollout, cancellation).catch(concludeInternal);
+    const checked = await checkRequest({ request: { type: ROLLOUT_TYPE, input } });
+    if ('problem' in checked) {
+      return resultOrFailure(newRolloutResult(null), { type: 'Usage', message: checked.problem });
+    }
+    const rollout = createRolloutState(input);
+    const { result } = rollout;
+    const asked = { ...checked, begunMs };
+    const { outcome, error } = await proceed(rollout, asked, cancellation).catch(concludeInternal);
     result.outcome = outcome;
     result.error = error;
     result.endedAt = new Date().toISOString();
@@ -36,14 +41,14 @@ export async function rollOut(input: RolloutInput): Promise<RolloutResult> {
   });
 }
 
-async function proceed(rollout: RolloutState, cancellation: Cancellation): Promise<Conclusion> {
+async function proceed(rollout: RolloutState, asked: AskedRollout, cancellation: Cancellation): Promise<Conclusion> {
   const { result } = rollout;
   const failures = watchFailures(rollout);
   handleDecisions(rollout, () => {
     failures.forgive();
     skipHeldServers(rollout);
   });
-  const refusal = await admitRollout(rollout);
+  const refusal = await admitRollout(rollout, asked);
   if (refusal !== null) return concludeRollout(rollout, refusal);
   if (result.phase === 'checking') rollout.setPhase('running');
 

@@ -1,4 +1,5 @@
 /** Checks a run before it makes a backup: its start time, the service, the token and the targets. */
+import type { WorkerInfo } from '../../contract/activities.ts';
 import { lockIdOf } from '../../contract/ids/workflow-ids.ts';
 import { attributesOfRun } from '../../request/search-attributes.ts';
 import { setAttributes } from '../common/search-attributes.ts';
@@ -13,15 +14,20 @@ import { deploymentReader } from '../polling/status-reader.ts';
 import { admissionRead } from '../rules/never-deployed.ts';
 import { serviceOf } from './operation-input.ts';
 import type { RunState } from './run-state.ts';
-import { tooLate, refusalOfWorker, askWorker, restoredSince } from '../common/check-worker.ts';
+import { tooLate, refusalOfWorker, askOthers, restoredSince } from '../common/check-worker.ts';
 
 const TARGETS_AT_ONCE = 10;
 
+/** What the first worker answered, and when the run began to execute. */
+export interface Asked {
+  begunMs: number;
+  facts: WorkerInfo;
+}
+
 /** @returns null if the run may start */
-export async function admit(run: RunState): Promise<Conclusion | null> {
-  const begunMs = Date.now();
+export async function admit(run: RunState, asked: Asked): Promise<Conclusion | null> {
   const needs = { ...run.input, targets: run.targets };
-  const facts = await askWorker(needs, { begins: true });
+  const facts = await askOthers(needs, asked.facts);
   const { service, formerly, statuses, epoch } = facts;
   run.service = { service, formerly, statuses, epoch };
   run.result.service = service;
@@ -34,7 +40,7 @@ export async function admit(run: RunState): Promise<Conclusion | null> {
     for (const deployment of run.result.deployments) deployment.outcome = restored.outcome;
     return restored;
   }
-  const refusal = tooLate(begunMs, run.plan.startWithinMs) ?? refusalOfWorker(needs, facts);
+  const refusal = tooLate(asked.begunMs, run.plan.startWithinMs) ?? refusalOfWorker(needs, facts);
   if (refusal !== null) return refusal;
   const problem = (facts.admitted === false ? await awaitAdmission(run) : null) ?? (await resolveUntil(run));
   if (problem !== null) return problem;

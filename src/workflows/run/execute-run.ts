@@ -4,8 +4,9 @@
  */
 import { allHandlersFinished, CancellationScope, condition } from '@temporalio/workflow';
 import type { RunInput, RunResult } from '../../contract/run.ts';
-import { validateRunInput } from '../../request/validate-run-input.ts';
-import { admit } from './admit-run.ts';
+import { observeCancellation } from '../common/cancellation.ts';
+import { checkRequest } from '../common/check-request.ts';
+import { admit, type Asked } from './admit-run.ts';
 import { concludeInternal, conclude, resultOrFailure, worst, type Conclusion } from '../common/conclusion.ts';
 import { reportEnd } from '../common/report.ts';
 import type { RunType } from '../../contract/names.ts';
@@ -16,11 +17,14 @@ import { announceRun } from './announce-run.ts';
 export type RunSteps = (run: RunState) => Promise<Conclusion[]>;
 
 export async function execute(type: RunType, input: RunInput, steps: RunSteps): Promise<RunResult> {
-  const problem = validateRunInput(type, input);
-  if (problem !== null) return resultOrFailure(newRunResult(null), { type: 'Usage', message: problem });
-  const run = createRunState(type, input);
+  const cancellation = observeCancellation();
+  const begunMs = Date.now();
   return CancellationScope.nonCancellable(async () => {
-    const { outcome, error } = await runSteps(run, steps).catch(concludeInternal);
+    const checked = await checkRequest({ begins: true, request: { type, input } });
+    if ('problem' in checked) return resultOrFailure(newRunResult(null), { type: 'Usage', message: checked.problem });
+    const { plan, facts } = checked;
+    const run = createRunState(type, input, { plan, cancellation });
+    const { outcome, error } = await runSteps(run, { begunMs, facts }, steps).catch(concludeInternal);
     run.result.outcome = outcome;
     run.result.error = error;
     run.result.endedAt = new Date().toISOString();
@@ -35,9 +39,9 @@ export async function execute(type: RunType, input: RunInput, steps: RunSteps): 
   });
 }
 
-async function runSteps(run: RunState, steps: RunSteps): Promise<Conclusion> {
+async function runSteps(run: RunState, asked: Asked, steps: RunSteps): Promise<Conclusion> {
   run.setPhase('checking');
-  const refusal = await admit(run);
+  const refusal = await admit(run, asked);
   const conclusion = worst(refusal === null ? await steps(run) : [refusal]);
   const isWhole = [conclusion, ...run.result.deployments].every(({ outcome }) => outcome === 'completed');
   if (!run.cancellation.requested || isWhole) return conclusion;

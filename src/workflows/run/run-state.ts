@@ -1,11 +1,10 @@
 /** A run's state: its growing result, what it waits for, and the queries for both. */
 import { defineQuery, setCurrentDetails, setHandler, workflowInfo } from '@temporalio/workflow';
-import { type RunInput, type RunProgress, type RunResult } from '../../contract/run.ts';
-import { planRun, type RunPlan } from '../../request/run-plan.ts';
+import type { RunInput, RunPlan, RunProgress, RunResult } from '../../contract/run.ts';
 import { emptyDeployment, emptyResult } from '../../contract/results/empty-results.ts';
 import { explainRun } from '../../contract/wording/explain-wait.ts';
 import { setAttributes } from '../common/search-attributes.ts';
-import { observeCancellation, type Cancellation } from '../common/cancellation.ts';
+import type { Cancellation } from '../common/cancellation.ts';
 import { runDetails } from '../common/ui-details.ts';
 import { keepHints, type Hints } from '../polling/hints.ts';
 import { parkedPhase } from '../polling/parking.ts';
@@ -52,13 +51,15 @@ export interface RunState {
   setOperation(operation: RunProgress['operation']): void;
 }
 
-export function createRunState(type: RunType, input: RunInput): RunState {
+export function createRunState(
+  type: RunType,
+  input: RunInput,
+  { plan, cancellation }: Pick<RunState, 'plan' | 'cancellation'>,
+): RunState {
   const result = newRunResult(input);
   const targets = targetsOf(input);
-  const plan = planRun(input);
   // Single runs have no parent.
   const jitter = drawJitter(workflowInfo().parent !== undefined, Math.random);
-  const cancellation = observeCancellation();
   const locks = listenForLocks();
   const progress: RunProgress = { result, waiting: null, operation: null };
   const refresh = () => setCurrentDetails(runDetails(progress));

@@ -4,23 +4,22 @@
  */
 import { ApplicationFailure, defineSearchAttributeKey, WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
 import { ParentClosePolicy, startChild, workflowInfo } from '@temporalio/workflow';
-import { RUN_TYPES, ROLLOUT_TYPE } from '../../contract/names.ts';
+import { ROLLOUT_TYPE } from '../../contract/names.ts';
 import type { RunInput, RunResult } from '../../contract/run.ts';
 import type { RolloutInput, RolloutResult } from '../../contract/rollout.ts';
 import { rolloutId, runWorkflowId } from '../../contract/ids/workflow-ids.ts';
 import { validateId } from '../../request/validate-id.ts';
-import { validateRunInput } from '../../request/validate-run-input.ts';
 import { runStartOptions, rolloutStartOptions } from '../../request/start-options.ts';
 import { attributesOfRun } from '../../request/search-attributes.ts';
-import { validateRolloutInput } from '../../request/validate-rollout-input.ts';
 import type { WorkerInfo } from '../../contract/activities.ts';
 import type { ScheduledInput, ScheduledResult, Slot } from '../../contract/schedule.ts';
 import { durationText } from '../../contract/wording/duration.ts';
 import { plainText } from '../../contract/wording/safe-text.ts';
+import { checkRequest } from '../common/check-request.ts';
 import { restoredSince } from '../common/check-worker.ts';
 import { startAttributes } from '../common/search-attributes.ts';
 import { awaitChild, type PendingChild } from '../common/child-result.ts';
-import { describeSomeWorker, resolveSlot } from '../common/activity-proxies.ts';
+import { resolveSlot } from '../common/activity-proxies.ts';
 
 const FIRED_AT = defineSearchAttributeKey('TemporalScheduledStartTime', 'DATETIME');
 
@@ -35,7 +34,7 @@ export async function runScheduled(input: ScheduledInput): Promise<ScheduledResu
     throw ApplicationFailure.create({ type: 'NoWorker', message, nonRetryable: true });
   }
   const firedAt = nominalAt.toISOString();
-  const facts = await describeSomeWorker();
+  const facts = await checkStart(input.start);
   // A slot from before a restore may have been done, and Temporal has forgotten it.
   const restored = restoredSince({}, facts, nominalAt.getTime())?.error;
   if (restored !== undefined && restored !== null) throw ApplicationFailure.create({ ...restored, nonRetryable: true });
@@ -93,16 +92,19 @@ function refuseOtherInput(input: Partial<ScheduledInput> | null | undefined): vo
   const isSlot = SLOTS.includes(String(slot?.granularity)) && Array.isArray(slot?.times);
   const isNamed = [fleet, schedule].every((name) => validateId(name) === null);
   const isTimed = typeof timeZone === 'string' && typeof catchUpMs === 'number';
-  const problem = isSlot && isNamed && isTimed ? problemOfStart(start ?? null) : 'it has no slot, name or time zone';
-  if (problem !== null) throw inputError(problem);
+  const isStart = typeof start === 'object' && start !== null;
+  if (!isSlot || !isNamed || !isTimed || !isStart) throw inputError('it has no slot, name, time zone or start');
 }
 
 const SLOTS: readonly string[] = ['day', 'time', 'instant'] satisfies Slot['granularity'][];
 
-function problemOfStart(start: ScheduledInput['start'] | null): string | null {
-  if (start?.type === ROLLOUT_TYPE) return validateRolloutInput({ ...start.input, key: 'any' });
-  const isRun = start !== null && RUN_TYPES.includes(start.type);
-  return isRun ? validateRunInput(start.type, start.input) : 'start: is neither a run nor a rollout';
+/** @returns what the worker that checked it is like */
+async function checkStart({ type, input }: ScheduledInput['start']): Promise<WorkerInfo> {
+  // The key of a rollout comes from the slot.
+  const request = { type, input: type === ROLLOUT_TYPE ? { ...input, key: 'any' } : input };
+  const checked = await checkRequest({ request });
+  if ('problem' in checked) throw inputError(`start: ${checked.problem}`);
+  return checked.facts;
 }
 
 function inputError(problem: string): ApplicationFailure {
