@@ -1,5 +1,4 @@
 /** `belay rollout`: starts rollouts of a fleet in belay.yaml, shows them and controls them. */
-import { randomUUID } from 'node:crypto';
 import { hostname, userInfo } from 'node:os';
 import { Command, Option } from 'commander';
 import { readConfiguration } from '../../config/load.ts';
@@ -74,9 +73,9 @@ function startCommand(): Command {
     .addOption(json())
     .action(async (name: string, _options: object, self: Command) => {
       const options = self.optsWithGlobals<StartOptions>();
-      const { key = randomUUID(), heartbeat, meta } = options;
+      const { key, heartbeat, meta } = options;
       const plan = planRollout(await readConfiguration(), name);
-      await follow(options, (belay) => belay.rollouts.start({ ...plan, key, ...definedFields({ heartbeat, meta }) }));
+      await follow(options, (belay) => belay.rollouts.start({ ...plan, ...definedFields({ key, heartbeat, meta }) }));
     });
 }
 

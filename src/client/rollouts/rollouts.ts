@@ -15,6 +15,7 @@ import { createRollout, type Rollout } from './rollout-handle.ts';
 import { IN_PARALLEL, type Session } from '../connection/session.ts';
 import { lookUpServerRun } from './look-up-server-run.ts';
 import { describeRollout, rolloutStatus } from './rollout-status.ts';
+import { underNewKey } from '../connection/new-key.ts';
 import { requireWorkers } from '../connection/require-worker.ts';
 import { findService } from '../connection/find-service.ts';
 import { TIMING } from '../../contract/timing.ts';
@@ -29,10 +30,13 @@ export interface RolloutFilter {
   limit?: number;
 }
 
+/** Without a key, it gets a new one. */
+type NewRollout = Omit<RolloutInput, 'key'> & Partial<Pick<RolloutInput, 'key'>>;
+
 /** @throws BelayError, from every call */
 export interface Rollouts {
   /** Starts a rollout, or attaches to the one with the same name and key. */
-  start(input: RolloutInput): Promise<Rollout>;
+  start(input: NewRollout): Promise<Rollout>;
   /** A rollout that was started before. Sends no request until you call a method of it. */
   get(workflowId: string, runId?: string): Rollout;
   /** Starts a closed rollout again, with the servers and sites that are not `completed`. */
@@ -55,7 +59,12 @@ export function createRollouts(session: Session): Rollouts {
   };
 }
 
-async function startRollout(session: Session, asked: RolloutInput): Promise<Rollout> {
+async function startRollout(session: Session, { key, ...asked }: NewRollout): Promise<Rollout> {
+  if (key === undefined) return underNewKey((unused) => startOnce(session, { ...asked, key: unused }, 'fail'));
+  return startOnce(session, { ...asked, key }, 'attach');
+}
+
+async function startOnce(session: Session, asked: RolloutInput, ifTaken: 'attach' | 'fail'): Promise<Rollout> {
   const problem = validateRolloutInput(asked);
   if (problem !== null) throw new BelayError('Usage', problem);
   const workers = await requireWorkers(session);
@@ -67,7 +76,7 @@ async function startRollout(session: Session, asked: RolloutInput): Promise<Roll
     const runId = await begin(session, workflowId, input, 'REJECT_DUPLICATE', requestHash(input));
     return createRollout(session, { workflowId, runId, attached: false });
   } catch (error) {
-    if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
+    if (!(error instanceof WorkflowExecutionAlreadyStartedError) || ifTaken === 'fail') throw error;
   }
   const { memo, runId } = await describeRollout(session.client.workflow.getHandle(workflowId));
   if (!isSameRequest((memo as Partial<RolloutMemo> | undefined)?.request, input, served)) {

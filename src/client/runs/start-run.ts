@@ -1,5 +1,4 @@
 /** Starts a run, once per key. */
-import { randomUUID } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { WorkflowExecutionAlreadyStartedError, WorkflowNotFoundError, type WorkflowHandle } from '@temporalio/client';
 import type { RunInput, RunMemo } from '../../contract/run.ts';
@@ -17,6 +16,7 @@ import { createRun, type Run } from './run-handle.ts';
 import { emptyResult } from '../../contract/results/empty-results.ts';
 import type { Session } from '../connection/session.ts';
 import { startWithAttributes } from './start-attributes.ts';
+import { underNewKey } from '../connection/new-key.ts';
 import { requireWorkers } from '../connection/require-worker.ts';
 import { findService } from '../connection/find-service.ts';
 import { isServed, type ServedService } from '../../contract/service-identity.ts';
@@ -26,7 +26,7 @@ import { TIMING } from '../../contract/timing.ts';
 export interface StartOptions {
   /** Default: derived from the input, which may name a backup, deployments, or both. */
   type?: RunType;
-  /** Idempotency key: attach to its run if that is in progress, return the stored result if it has closed. */
+  /** Idempotency key: attach to its run if that is in progress, return the stored result if it has closed. Default: new. */
   key?: string;
   /** Start again if the run of the key has closed and is not `completed`. */
   again?: boolean;
@@ -34,10 +34,27 @@ export interface StartOptions {
 
 export async function startRun(session: Session, asked: RunInput, options: StartOptions): Promise<Run> {
   const type = options.type ?? typeOf(asked);
-  const key = options.key ?? randomUUID();
-  const problem = startProblem(type, asked, options.key);
+  const { key } = options;
+  const problem = startProblem(type, asked, key);
   if (problem !== null) throw new BelayError('Usage', problem);
-  const workflowId = runWorkflowId(type, asked, key);
+  const startUnder = (used: string, ifTaken: 'attach' | 'fail') =>
+    startOnce(session, asked, { ...options, type, workflowId: runWorkflowId(type, asked, used), ifTaken });
+  return key === undefined ? underNewKey((unused) => startUnder(unused, 'fail')) : startUnder(key, 'attach');
+}
+
+interface Started {
+  type: RunType;
+  workflowId: string;
+  /** What to do if there is a run with this id. */
+  ifTaken: 'attach' | 'fail';
+}
+
+/** @throws BelayError, and WorkflowExecutionAlreadyStartedError if the id is taken and that has to `fail` */
+async function startOnce(
+  session: Session,
+  asked: RunInput,
+  { type, workflowId, ifTaken, ...options }: StartOptions & Started,
+): Promise<Run> {
   let request: Request = { input: asked, served: null };
   try {
     const again = options.again === true;
@@ -53,6 +70,7 @@ export async function startRun(session: Session, asked: RunInput, options: Start
   } catch (error) {
     if (!(error instanceof WorkflowExecutionAlreadyStartedError))
       throw toBelayError(error, `start ${workflowId}`, emptyResult({ workflowId }));
+    if (ifTaken === 'fail') throw error;
     return attach(session, workflowId, request);
   }
 }

@@ -1,0 +1,29 @@
+/** Keys of runs that were started without one: readable, and sorted by time, such as `20261122-0106-k7f3q9xw`. */
+import { randomBytes } from 'node:crypto';
+import { WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
+
+/** Without letters that look like digits. */
+const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz'; // cspell:disable-line
+const RANDOM_CHARACTERS = 8;
+const MAX_STARTS = 5;
+
+/** @param nowMs the key shows its minute, in UTC */
+export function newKey(nowMs = Date.now()): string {
+  const [date, time] = new Date(nowMs).toISOString().split('T') as [string, string];
+  const random = [...randomBytes(RANDOM_CHARACTERS)].map((byte) => ALPHABET[byte % ALPHABET.length]).join('');
+  return `${date.replaceAll('-', '')}-${time.slice(0, 5).replace(':', '')}-${random}`;
+}
+
+/**
+ * Starts a workflow under a key that no other one has.
+ * @param start throws WorkflowExecutionAlreadyStartedError if the key is taken
+ */
+export async function underNewKey<T>(start: (key: string) => Promise<T>, nextKey: () => string = newKey): Promise<T> {
+  for (let left = MAX_STARTS; ; left -= 1) {
+    try {
+      return await start(nextKey());
+    } catch (error) {
+      if (!(error instanceof WorkflowExecutionAlreadyStartedError) || left <= 1) throw error;
+    }
+  }
+}
