@@ -1,6 +1,7 @@
 /** Program `belay worker`: executes runs from Temporal and calls the hosting service. Only workers have the API token. */
 import { requireService, serviceConfig, taskQueue } from './config/environment/environment.ts';
 import { metricsAddress } from './config/environment/metrics-address.ts';
+import { workerVersion } from './config/environment/worker-version.ts';
 import { readConfiguration } from './config/load.ts';
 import { runUntilSignal } from './process/run-until-signal.ts';
 import { findTemporal } from './config/temporal/find-temporal.ts';
@@ -15,11 +16,12 @@ export async function main(): Promise<void> {
   const configuration = await readConfiguration();
   const temporal = findTemporal();
   const log = createLogger('info');
-  const monitoring = createMonitoring();
+  const version = workerVersion();
+  const monitoring = createMonitoring(version?.buildId ?? null);
   const server = await prepare(monitoring, log);
   const stopping = new AbortController();
   const starting = startWorker(
-    { temporal, taskQueue: taskQueue(), service, configuration, log, monitoring },
+    { temporal, taskQueue: taskQueue(), service, configuration, log, monitoring, version },
     'wait',
     stopping.signal,
   );

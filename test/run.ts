@@ -33,6 +33,7 @@ const LONGEST = [
   'integration/starvation',
   'integration/events',
   'integration/services',
+  'integration/versions',
   'sim/sim',
   'integration/schedules',
   'repository/package',

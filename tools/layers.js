@@ -104,7 +104,7 @@ export const LAYERS = {
       'workflows/schedule',
       'workflows/event',
     ],
-    packages: [],
+    packages: ['@temporalio/workflow'],
   },
 
   // The only user of @temporalio/client.
@@ -120,7 +120,7 @@ export const LAYERS = {
   'client/events': { may: [...CONTRACT, 'client/connection'], packages: ['@temporalio/client', '@temporalio/common'] },
   'client/runs': {
     may: [...CONTRACT, 'request', 'client/connection'],
-    packages: ['@temporalio/client', '@temporalio/common', 'node', 'p-map'],
+    packages: ['@temporalio/client', '@temporalio/common', '@temporalio/proto', 'node', 'p-map'],
   },
   'client/rollouts': {
     may: [...CONTRACT, 'request', 'client/connection', 'client/runs'],

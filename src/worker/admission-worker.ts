@@ -6,7 +6,10 @@ import { SETTINGS, slotsOfAdmission } from './settings.ts';
 import type { WorkerRest } from './rest-until-answered.ts';
 import type { Admission } from './admission/admission.ts';
 
-interface AdmissionWorkerOptions extends Pick<WorkerOptions, 'connection' | 'namespace' | 'identity'> {
+interface AdmissionWorkerOptions extends Pick<
+  WorkerOptions,
+  'connection' | 'namespace' | 'identity' | 'workerDeploymentOptions'
+> {
   /** Of the runs. */
   taskQueue: string;
   activities: Activities;

@@ -4,7 +4,10 @@ import type { Activities } from '../activities/index.ts';
 import { eventTaskQueue } from '../contract/names.ts';
 import { EVENT_SLOTS, SETTINGS } from './settings.ts';
 
-interface EventWorkerOptions extends Pick<WorkerOptions, 'connection' | 'namespace' | 'identity' | 'workflowBundle'> {
+interface EventWorkerOptions extends Pick<
+  WorkerOptions,
+  'connection' | 'namespace' | 'identity' | 'workflowBundle' | 'sinks' | 'workerDeploymentOptions'
+> {
   /** Of the runs. */
   taskQueue: string;
   activities: Activities;

@@ -35,7 +35,10 @@ export async function countWorkers(connection: NativeConnection, queue: PolledQu
   const pollers = await connection.withDeadline(Date.now() + TIMING.lookup.localMs, () =>
     pollersOf(connection.workflowService, queue),
   );
-  return sharers(latelyPolling(pollers), queue);
+  return sharers(
+    latelyPolling(pollers).map(({ identity }) => identity),
+    queue,
+  );
 }
 
 /** This worker counts even while it is not listed. */

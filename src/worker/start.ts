@@ -20,6 +20,7 @@ import { clockDifference } from '../contract/wording/clock-difference.ts';
 import { TIMING } from '../contract/timing.ts';
 import { lastPollMs, waitUntilPolling } from './own-polls.ts';
 import { DEFAULT_EPOCH } from '../contract/names.ts';
+import type { WorkerVersion } from '../contract/worker-version.ts';
 import { serviceIdentity, withAccount, type ServedService } from '../contract/service-identity.ts';
 import { refuseOtherService, type PolledQueue } from './check-queue.ts';
 import { newIdentity } from './identity.ts';
@@ -32,6 +33,7 @@ import { createRest } from './rest-until-answered.ts';
 import { runTogether, shutDown } from './run-together.ts';
 import { HTTP_TIMEOUTS, SETTINGS, slots, type EVENT_SLOTS } from './settings.ts';
 import { countWorkers, shareCeiling } from './share-ceiling.ts';
+import { versioning } from './versioning.ts';
 import { untilReady } from './until-ready.ts';
 
 export interface WorkerOptions {
@@ -49,6 +51,8 @@ export interface WorkerOptions {
   admission?: Admission;
   /** Default: measured, but not served. */
   monitoring?: Monitoring;
+  /** Default: not versioned. */
+  version?: WorkerVersion | null;
 }
 
 export interface RunningWorker {
@@ -115,7 +119,7 @@ export async function startWorker(
     ...temporalDeps({ connection, namespace, taskQueue, identity }),
   });
   const bundle = options.workflowBundle ?? (await workflowBundle());
-  const parts = { connection, namespace, taskQueue, identity, activities };
+  const parts = { connection, namespace, taskQueue, identity, activities, ...versioning(options.version ?? null) };
   const shared = { ...parts, workflowBundle: bundle, sinks: reportSinks(metrics, log, VERSION) };
   const workers = [
     await Worker.create({ ...SETTINGS, tuner: slots(rest), ...shared }),

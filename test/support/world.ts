@@ -91,7 +91,7 @@ export async function addWorker(
     maxRequestsPerSecond,
     token = () => Promise.resolve(TOKEN),
     ...options
-  }: Pick<WorkerOptions, 'eventSlots' | 'admission'> &
+  }: Pick<WorkerOptions, 'eventSlots' | 'admission' | 'version'> &
     Pick<ServiceConfig, 'epoch' | 'maxRequestsPerSecond'> &
     Partial<Pick<ServiceConfig, 'token'>> = {},
 ): Promise<RunningWorker> {

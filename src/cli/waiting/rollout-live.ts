@@ -5,7 +5,7 @@ import { isRunning } from '../../contract/results/tally.ts';
 import { countsText } from '../../contract/wording/tally-text.ts';
 import { createLiveLines } from '../../process/live-lines.ts';
 import { rolloutSentence } from '../../contract/wording/explain-wait.ts';
-import { CONTACT, liveLine } from './run-live.ts';
+import { contactText, liveLine } from './run-live.ts';
 import { targetLine } from '../output/rollout-text.ts';
 import { TIMING } from '../../contract/timing.ts';
 import { printTo } from '../../process/print.ts';
@@ -71,8 +71,10 @@ export function followRollout(
 }
 
 /** `running: 12 completed, 10 running, 78 pending` */
-export function headLine({ result, waiting, contact }: RolloutStatus): string {
-  if (contact !== 'answers' && contact !== 'closed') return CONTACT[contact];
+export function headLine(status: RolloutStatus): string {
+  const { result, waiting } = status;
+  const silence = contactText(status);
+  if (silence !== null) return silence;
   const why = waiting?.kind === 'decision' ? `; ${rolloutSentence(waiting)}` : '';
   return `${result.phase}: ${countsText(result.servers, result.phase)}${why}`;
 }

@@ -3,6 +3,7 @@ import type { Contact, Run, RunStatus } from '../../starter.ts';
 import { createLiveLines } from '../../process/live-lines.ts';
 import { COUNTDOWN, inFlight, waitingSentence, type Style } from '../../contract/wording/explain-wait.ts';
 import { TIMING } from '../../contract/timing.ts';
+import { moveRuns, versionText } from '../../contract/worker-version.ts';
 import { printTo } from '../../process/print.ts';
 
 /** Shows the run on stderr until stopped. */
@@ -37,10 +38,11 @@ export function followLive(run: Run, stream: NodeJS.WriteStream = process.stderr
 }
 
 /** `deployment of a1: try 7 of 30, last status "building", next read in 4 s`. @param countdown show the next read */
-export function liveLine({ result, waiting, contact }: RunStatus, countdown: boolean): string {
+export function liveLine(status: RunStatus, countdown: boolean): string {
+  const { result, waiting, contact } = status;
   if (contact === 'not_begun' && Date.now() - Date.parse(result.startedAt ?? '') < TIMING.cli.beginsWithinMs)
     return 'starting';
-  if (contact !== 'answers' && contact !== 'closed') return CONTACT[contact];
+  if (contact !== 'answers' && contact !== 'closed') return contactText(status) ?? '';
   const what = inFlight(result);
   if (waiting === null) return what === null ? (result.phase ?? 'starting') : `${what}: in progress`;
   return waitingSentence(waiting, what, countdown ? COUNTDOWN : STILL);
@@ -49,8 +51,16 @@ export function liveLine({ result, waiting, contact }: RunStatus, countdown: boo
 /** Without the countdown, which would make each second a new line. */
 const STILL: Style = { ...COUNTDOWN, when: null };
 
-export const CONTACT: Record<Exclude<Contact, 'answers' | 'closed'>, string> = {
+const CONTACT: Record<Exclude<Contact, 'answers' | 'closed' | 'unserved'>, string> = {
   not_begun: 'no worker has started the run yet',
   silent: 'no worker answers for the run: it continues when a worker is available again',
   stuck: "a worker keeps failing at the run, which is a defect: see the worker's log",
 };
+
+/** Why the run itself does not answer; null if it does. */
+export function contactText({ contact, version }: Pick<RunStatus, 'contact' | 'version'>): string | null {
+  if (contact === 'answers' || contact === 'closed') return null;
+  if (contact !== 'unserved' || version === undefined) return CONTACT[contact === 'unserved' ? 'silent' : contact];
+  const remedy = `start one, or move its runs to the current build: \`${moveRuns(version)}\``;
+  return `only workers of build ${versionText(version)} may continue the run, and none of them is running: ${remedy}`;
+}

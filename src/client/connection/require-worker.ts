@@ -1,11 +1,28 @@
 /** Checks for a worker before a start, so that no run waits unnoticed for hours. */
 import { BelayError } from '../../contract/results/belay-error.ts';
+import { makeCurrent, versionText } from '../../contract/worker-version.ts';
+import type { QueueState } from './pollers.ts';
 import type { Session } from './session.ts';
-import { NO_WORKER_REMEDY, workersSeen } from './workers-seen.ts';
+import { NO_WORKER_REMEDY, seenOn, takeNewRuns } from './workers-seen.ts';
 
 /** @returns the identities of the queue's workers. @throws BelayError `NoWorker` */
 export async function requireWorkers({ client, namespace, taskQueue }: Session): Promise<string[]> {
-  const workers = await workersSeen(client.connection, namespace, taskQueue);
-  if (workers.length > 0) return workers;
-  throw new BelayError('NoWorker', `no worker polls the task queue "${taskQueue}": ${NO_WORKER_REMEDY}`);
+  const seen = await seenOn(client.connection, namespace, taskQueue);
+  const problem = problemOfWorkers(seen, taskQueue);
+  if (problem !== null) throw new BelayError('NoWorker', `${problem.message}: ${problem.remedy}`);
+  return seen.pollers.map(({ identity }) => identity);
+}
+
+/** Why no worker takes runs that begin now, or null. */
+export function problemOfWorkers(seen: QueueState, taskQueue: string): { message: string; remedy: string } | null {
+  if (takeNewRuns(seen).length > 0) return null;
+  if (seen.pollers.length === 0) {
+    return { message: `no worker polls the task queue "${taskQueue}"`, remedy: NO_WORKER_REMEDY };
+  }
+  const current = seen.current.map((it) => (it === null ? 'workers without a version' : versionText(it)));
+  const message = `no worker of the current version polls the task queue "${taskQueue}": that is ${current.join(' and ')}`;
+  const [newest] = seen.pollers.map(({ version }) => version).filter((it) => it !== null);
+  const start = 'start such a worker';
+  if (newest === undefined) return { message, remedy: start };
+  return { message, remedy: `${start}, or make the build that polls current: \`${makeCurrent(newest)}\`` };
 }

@@ -8,5 +8,5 @@ export async function hasColleagues(client: Client, own: { taskQueue: string; id
   const pollers = await client.withDeadline(Date.now() + TIMING.lookup.localMs, () =>
     pollersOf(client.workflowService, { namespace, taskQueue: own.taskQueue }),
   );
-  return latelyPolling(pollers).some((identity) => identity !== own.identity);
+  return latelyPolling(pollers).some(({ identity }) => identity !== own.identity);
 }

@@ -15,6 +15,7 @@ import {
   describeRun,
   handleOf,
   knownOf,
+  missing,
   silence,
   statusOf,
   withInput,
@@ -53,7 +54,8 @@ async function progressOf(session: Session, handle: WorkflowHandle, isIdle: Idle
   if (described.status.name !== 'RUNNING') return statusOf(session, described);
   const known = knownOf(described);
   const why = await silence(session, described);
-  if (why !== 'silent') return { result: withLink(session, known), waiting: null, contact: why };
+  if (why !== 'silent')
+    return { result: withLink(session, known), waiting: null, ...(await missing(session, described, why)) };
   const isBeginning = described.historyLength < FIRST_EVENTS && described.type !== 'watchDeployment';
   if (isBeginning && !awaitsAdmission(described))
     return { result: withLink(session, known), waiting: null, contact: 'answers' };
@@ -66,7 +68,8 @@ async function progressOf(session: Session, handle: WorkflowHandle, isIdle: Idle
   const waiting = waitOf(open, events);
   // Only the operation itself knows since when it is parked.
   if (waiting === 'other') return statusOf(session, described);
-  return { result: withLink(session, result), waiting, contact: isIdle(events) ? 'silent' : 'answers' };
+  const contact = isIdle(events) ? 'silent' : 'answers';
+  return { result: withLink(session, result), waiting, ...(await missing(session, described, contact)) };
 }
 
 const awaitsAdmission = ({ raw }: WorkflowExecutionDescription): boolean =>

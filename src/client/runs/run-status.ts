@@ -16,6 +16,8 @@ import { withLink } from '../connection/ui-link.ts';
 import { emptyResult } from '../../contract/results/empty-results.ts';
 import { failedResult, resultOfInput } from './closed-run.ts';
 import type { Session } from '../connection/session.ts';
+import { unservedVersion } from './unserved-version.ts';
+import type { WorkerVersion } from '../../contract/worker-version.ts';
 import { workerSeen } from '../connection/workers-seen.ts';
 import { ATTRIBUTE_KEYS } from '../../request/search-attributes.ts';
 import { TIMING } from '../../contract/timing.ts';
@@ -32,13 +34,17 @@ export type Contact =
   /** It has begun, but no worker answers for it now. */
   | 'silent'
   /** A worker is running, but fails at its workflow task again and again. */
-  | 'stuck';
+  | 'stuck'
+  /** Only workers of one version may continue it, and none of them is running. */
+  | 'unserved';
 
 export interface RunStatus {
   /** While it runs, `outcome` is null and `phase` shows how far it is. */
   result: RunResult;
   waiting: Waiting | null;
   contact: Contact;
+  /** The version whose workers are missing. Only if it is `unserved`. */
+  version?: WorkerVersion;
 }
 
 export async function statusOf(session: Session, described: WorkflowExecutionDescription): Promise<RunStatus> {
@@ -51,7 +57,7 @@ export async function statusOf(session: Session, described: WorkflowExecutionDes
     const contact = await silence(session, described);
     const known = knownOf(described);
     const result = contact === 'not_begun' ? known : await enriched(session, described, known);
-    return { result: withLink(session, result), waiting: null, contact };
+    return { result: withLink(session, result), waiting: null, ...(await missing(session, described, contact)) };
   }
   const { operation } = progress;
   const inFlight =
@@ -111,6 +117,17 @@ export async function silence(
   const failing =
     attempts >= STUCK_ATTEMPTS && (await workerSeen(session.client, session.namespace, session.taskQueue));
   return failing ? 'stuck' : 'silent';
+}
+
+/** Looks whether the workers of its version are what is missing. */
+export async function missing(
+  session: Session,
+  described: WorkflowExecutionDescription,
+  contact: Contact,
+): Promise<Pick<RunStatus, 'contact' | 'version'>> {
+  if (contact === 'answers' || contact === 'closed') return { contact };
+  const version = await unservedVersion(session, described).catch(() => null);
+  return version === null ? { contact } : { contact: 'unserved', version };
 }
 
 /** The result of a closed run, no matter how it closed. */

@@ -73,6 +73,19 @@ export const VARIABLES = [
     section: 'service',
   },
   {
+    name: 'TEMPORAL_DEPLOYMENT_NAME',
+    meaning:
+      'Name of the worker deployment, like `belay`. With `TEMPORAL_WORKER_BUILD_ID`, the worker is versioned: it gets new runs only once its build is the current version. Set both or neither.',
+    fallback: 'not versioned',
+    section: 'service',
+  },
+  {
+    name: 'TEMPORAL_WORKER_BUILD_ID',
+    meaning: 'Build of this worker, such as the tag of its image.',
+    fallback: 'not versioned',
+    section: 'service',
+  },
+  {
     name: 'BELAY_SERVICE',
     meaning: 'The service that starters mean, and whose events a receiver gets. `--service` overrides it.',
     fallback: '`service:` in belay.yaml, else the one that the workers serve',

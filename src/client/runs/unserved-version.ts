@@ -1,0 +1,53 @@
+/** Finds runs that only workers of one version may continue, while none of them polls. They hold their locks meanwhile. */
+import { Client, type ConnectionLike, type WorkflowExecutionDescription } from '@temporalio/client';
+import { defineSearchAttributeKey } from '@temporalio/common';
+import proto from '@temporalio/proto';
+import { isSameVersion, parseVersion, versionText, type WorkerVersion } from '../../contract/worker-version.ts';
+import { quoted } from '../connection/list-filter.ts';
+import { toVersion, type QueueState } from '../connection/pollers.ts';
+import type { Session } from '../connection/session.ts';
+import { seenOn } from '../connection/workers-seen.ts';
+
+const { VERSIONING_BEHAVIOR_PINNED: PINNED } = proto.temporal.api.enums.v1.VersioningBehavior;
+
+/** Temporal sets it. */
+const VERSION = defineSearchAttributeKey('TemporalWorkerDeploymentVersion', 'KEYWORD');
+
+/** @returns how many workflows of the queue wait for such workers, and the version of one of them; null if none does */
+export async function findUnserved(
+  connection: ConnectionLike,
+  { namespace, taskQueue }: Pick<Session, 'namespace' | 'taskQueue'>,
+  { pollers }: QueueState,
+): Promise<{ count: number; version: WorkerVersion } | null> {
+  const served = pollers.flatMap(({ version }) => (version === null ? [] : [versionText(version)]));
+  const query = [
+    `TaskQueue = ${quoted(taskQueue)}`,
+    `ExecutionStatus = 'Running'`,
+    `${VERSION.name} IS NOT NULL`,
+    ...served.map((it) => `${VERSION.name} != ${quoted(it)}`),
+  ].join(' AND ');
+  const { workflow } = new Client({ connection, namespace });
+  for await (const { typedSearchAttributes } of workflow.list({ query, pageSize: 1 })) {
+    const version = parseVersion(typedSearchAttributes.get(VERSION) ?? '');
+    return version === null ? null : { version, count: (await workflow.count(query)).count };
+  }
+  return null;
+}
+
+/** @returns the version that is missing, or null */
+export async function unservedVersion(
+  { client, namespace, taskQueue }: Session,
+  described: WorkflowExecutionDescription,
+): Promise<WorkerVersion | null> {
+  const version = pinnedTo(described);
+  if (version === null) return null;
+  const { pollers } = await seenOn(client.connection, namespace, taskQueue);
+  return pollers.some((it) => isSameVersion(it.version, version)) ? null : version;
+}
+
+function pinnedTo({ raw }: WorkflowExecutionDescription): WorkerVersion | null {
+  const { behavior, deploymentVersion, versioningOverride } = raw.workflowExecutionInfo?.versioningInfo ?? {};
+  const overriding = toVersion(versioningOverride?.pinned?.version);
+  if (overriding !== null) return overriding;
+  return behavior === PINNED && versioningOverride?.autoUpgrade !== true ? toVersion(deploymentVersion) : null;
+}
