@@ -10,7 +10,7 @@ import { EVENT_TYPE } from '../../contract/names.ts';
 import type { EventInput, EventMemo, EventResult } from '../../contract/event.ts';
 import { BelayError } from '../../contract/results/belay-error.ts';
 import { toBelayError } from '../connection/to-belay-error.ts';
-import { inputOf } from '../connection/workflow-input.ts';
+import { inputOf } from '../connection/decode-payloads.ts';
 import { newest, quoted } from '../connection/list-filter.ts';
 import type { Session } from '../connection/session.ts';
 import { TIMING } from '../../contract/timing.ts';
@@ -55,7 +55,7 @@ export async function getEvent({ client }: Session, workflowId: string): Promise
   try {
     return await client.withDeadline(deadlineMs, async () => {
       const { type, status } = await handle.describe();
-      const input = type === EVENT_TYPE ? await inputOf<EventInput>(handle) : null;
+      const input = type === EVENT_TYPE ? await inputOf<EventInput>(client, handle) : null;
       if (input !== null) return { ...input, result: status.name === 'RUNNING' ? null : await resultOf(handle) };
       throw new BelayError('NotFound', `${workflowId} is not an event; \`belay events\` lists them`);
     });

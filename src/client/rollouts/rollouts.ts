@@ -10,7 +10,7 @@ import { validateRolloutInput } from '../../request/validate-rollout-input.ts';
 import { BelayError } from '../../contract/results/belay-error.ts';
 import { toBelayError } from '../connection/to-belay-error.ts';
 import { newest, quoted } from '../connection/list-filter.ts';
-import { inputOf } from '../connection/workflow-input.ts';
+import { inputOf } from '../connection/decode-payloads.ts';
 import { createRollout, type Rollout } from './rollout-handle.ts';
 import { IN_PARALLEL, type Session } from '../connection/session.ts';
 import { lookUpServerRun } from './look-up-server-run.ts';
@@ -113,7 +113,7 @@ async function retryRollout(session: Session, workflowId: string): Promise<Rollo
     throw new BelayError('Usage', `${workflowId} is still running: wait for it to finish, or abort it first`);
   }
   const { memo, runId } = await describeRollout(handle);
-  const input = await inputOf<RolloutInput>(session.client.workflow.getHandle(workflowId, runId));
+  const input = await inputOf<RolloutInput>(session.client, session.client.workflow.getHandle(workflowId, runId));
   if (input === null || result.targets.length === 0) {
     throw new BelayError('Usage', `the progress of ${workflowId} is unknown: start a rollout with another key`);
   }

@@ -1,5 +1,5 @@
 /** The status of a run in flight from Temporal's records, for those who follow it. */
-import type { WorkflowExecutionDescription, WorkflowHandle } from '@temporalio/client';
+import type { Client, WorkflowExecutionDescription, WorkflowHandle } from '@temporalio/client';
 import { tsToMs } from '@temporalio/common/lib/time.js';
 import { readOfSummary } from '../../contract/wording/read-summary.ts';
 import { ADMISSION_ACTIVITY } from '../../contract/names.ts';
@@ -7,7 +7,7 @@ import { lockIdOf } from '../../contract/ids/workflow-ids.ts';
 import type { RunResult } from '../../contract/run.ts';
 import type { Waiting } from '../../contract/waiting.ts';
 import { TIMING } from '../../contract/timing.ts';
-import { decoded } from '../connection/workflow-input.ts';
+import { decoded } from '../connection/decode-payloads.ts';
 import { withLink } from '../connection/ui-link.ts';
 import type { Session } from '../connection/session.ts';
 import { historyFacts, isOperation, type Events, type HistoryFacts } from './run-history.ts';
@@ -62,10 +62,10 @@ async function progressOf(session: Session, handle: WorkflowHandle, isIdle: Idle
   const open = openOperation(described);
   // Without an operation, only the run itself knows what it waits for.
   if (open === null) return statusOf(session, described);
-  const result = resultOf(known, await historyFacts(handleOf(session, described)), open);
+  const result = resultOf(known, await historyFacts(session.client, handleOf(session, described)), open);
   if (!isNextOf(result, open)) return statusOf(session, described);
   const events = await latestEvents(session, open);
-  const waiting = waitOf(open, events);
+  const waiting = await waitOf(session.client, open, events);
   // Only the operation itself knows since when it is parked.
   if (waiting === 'other') return statusOf(session, described);
   const contact = isIdle(events) ? 'silent' : 'answers';
@@ -111,11 +111,12 @@ async function latestEvents({ client, namespace }: Session, { workflowId, runId 
 }
 
 /** @returns null if it does not wait for a read, and `other` if the events do not say for which */
-function waitOf(open: Open, events: Events): Waiting | 'other' | null {
+async function waitOf(client: Client, open: Open, events: Events): Promise<Waiting | 'other' | null> {
   const begun = events.find((it) => it.timerStartedEventAttributes);
   if (begun === undefined) return events.length < LATEST_EVENTS ? null : 'other';
   const { summary } = begun.userMetadata ?? {};
-  const read = readOfSummary(decoded<string>(summary ? [summary] : []) ?? '', isBackup(open) ? 'backup' : 'deployment');
+  const text = (await decoded<string>(client, summary ? [summary] : [])) ?? '';
+  const read = readOfSummary(text, isBackup(open) ? 'backup' : 'deployment');
   if (read === null) return 'other';
   const dueMs = tsToMs(begun.eventTime) + tsToMs(begun.timerStartedEventAttributes?.startToFireTimeout);
   return { ...read, nextReadAt: new Date(dueMs).toISOString() };

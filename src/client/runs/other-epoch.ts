@@ -2,14 +2,14 @@
  * The runs that a restore of Temporal's database left behind. Only Temporal is asked, because these questions come up
  * before any worker is started again.
  */
-import type { WorkflowExecutionInfo, WorkflowHandle } from '@temporalio/client';
+import type { Client, WorkflowExecutionInfo, WorkflowHandle } from '@temporalio/client';
 import pMap from 'p-map';
 import { RUN_TYPES } from '../../contract/names.ts';
 import type { RunResult } from '../../contract/run.ts';
 import { isFromRestore } from '../../contract/wording/restored.ts';
 import { newest, quoted } from '../connection/list-filter.ts';
 import { IN_PARALLEL, type Session } from '../connection/session.ts';
-import { decoded } from '../connection/workflow-input.ts';
+import { decoded } from '../connection/decode-payloads.ts';
 import { closedResult, knownOf } from './run-status.ts';
 
 /** How many runs are looked at: more than any fleet has. */
@@ -49,7 +49,7 @@ export async function listInFlight(session: Session): Promise<InFlight[]> {
       const lockedBy = isOperation ? (raw.parentExecution?.workflowId ?? null) : null;
       return {
         workflowId,
-        epoch: epochIn(events ?? []),
+        epoch: await epochIn(session.client, events ?? []),
         lockedBy,
         request: isOperation ? requestIn(events ?? []) : null,
       };
@@ -61,13 +61,13 @@ export async function listInFlight(session: Session): Promise<InFlight[]> {
 type Events = NonNullable<Awaited<ReturnType<WorkflowHandle['fetchHistory']>>['events']>;
 
 /** Operations have it in their input, runs in a worker's answer about itself. */
-function epochIn(events: Events): string | null {
+async function epochIn(client: Client, events: Events): Promise<string | null> {
   for (const event of events) {
     const payloads =
       event.workflowExecutionStartedEventAttributes?.input?.payloads ??
       event.markerRecordedEventAttributes?.details?.result?.payloads ??
       event.activityTaskCompletedEventAttributes?.result?.payloads;
-    const { epoch } = (payloads ? decoded<{ epoch?: unknown } | null>(payloads) : null) ?? {};
+    const { epoch } = (await decoded<{ epoch?: unknown }>(client, payloads)) ?? {};
     if (typeof epoch === 'string') return epoch;
   }
   return null;

@@ -1,7 +1,7 @@
 /** Reads from a run's history what the run itself does not answer: its input and the results of its operations. */
-import type { WorkflowHandle } from '@temporalio/client';
+import type { Client, WorkflowHandle } from '@temporalio/client';
 import type { BackupResult, DeploymentResult, RunInput } from '../../contract/run.ts';
-import { decoded } from '../connection/workflow-input.ts';
+import { decoded } from '../connection/decode-payloads.ts';
 
 export interface HistoryFacts {
   input: RunInput | null;
@@ -17,16 +17,16 @@ export type Events = NonNullable<Awaited<ReturnType<WorkflowHandle['fetchHistory
 export const isOperation = (type: string | null | undefined): boolean =>
   type === 'backupServer' || type === 'deploySite';
 
-export async function historyFacts(handle: WorkflowHandle): Promise<HistoryFacts> {
+export async function historyFacts(client: Client, handle: WorkflowHandle): Promise<HistoryFacts> {
   const { events } = await handle.fetchHistory();
   const facts: HistoryFacts = { input: null, parts: [], open: null };
-  for (const event of events ?? []) recordEvent(facts, event);
+  for (const event of events ?? []) await recordEvent(client, facts, event);
   return facts;
 }
 
-function recordEvent(facts: HistoryFacts, event: Events[number]): void {
+async function recordEvent(client: Client, facts: HistoryFacts, event: Events[number]): Promise<void> {
   const started = event.workflowExecutionStartedEventAttributes;
-  if (started) facts.input = decoded<RunInput>(started.input?.payloads);
+  if (started) facts.input = await decoded<RunInput>(client, started.input?.payloads);
   const begun = event.childWorkflowExecutionStartedEventAttributes;
   if (isOperation(begun?.workflowType?.name)) {
     const { workflowId, runId } = begun?.workflowExecution ?? {};
@@ -42,6 +42,6 @@ function recordEvent(facts: HistoryFacts, event: Events[number]): void {
   facts.open = null;
   const completed = event.childWorkflowExecutionCompletedEventAttributes?.result;
   const failed = event.childWorkflowExecutionFailedEventAttributes?.failure?.applicationFailureInfo?.details;
-  const part = decoded<BackupResult | DeploymentResult>((completed ?? failed)?.payloads);
+  const part = await decoded<BackupResult | DeploymentResult>(client, (completed ?? failed)?.payloads);
   if (part !== null) facts.parts.push(part);
 }

@@ -92,7 +92,7 @@ async function enriched(
   described: WorkflowExecutionDescription,
   known: RunResult,
 ): Promise<RunResult> {
-  const facts = await historyFacts(handleOf(session, described)).catch(() => null);
+  const facts = await historyFacts(session.client, handleOf(session, described)).catch(() => null);
   if (facts === null) return known;
   const inFlight =
     facts.open === null ? null : await askProgress<OperationProgress>(session, facts.open.workflowId, facts.open.runId);

@@ -114,7 +114,8 @@ async function refuseOtherRequest(session: Session, workflowId: string, request:
   });
   if (described === null) return null;
   // A run started from another language has no memo.
-  const before = (described.memo as Partial<RunMemo> | undefined)?.input ?? (await historyFacts(handle)).input;
+  const before =
+    (described.memo as Partial<RunMemo> | undefined)?.input ?? (await historyFacts(session.client, handle)).input;
   const isSame = before !== null && isDeepStrictEqual(requestOf(before), requestOf(request.input));
   if (isSame && isSameService(before, request)) return described.runId;
   const remedy = 'use another key, or repeat the same input';

@@ -4,7 +4,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { before, describe, test } from 'node:test';
-import { inputOf } from '../../../src/client/connection/workflow-input.ts';
+import { inputOf } from '../../../src/client/connection/decode-payloads.ts';
 import type { RunInput } from '../../../src/contract/run.ts';
 import { identityText } from '../../../src/contract/ids/worker-identity.ts';
 import { connect } from '../../../src/starter.ts';
@@ -101,7 +101,7 @@ describe('the service of a task queue', { concurrency: 4 }, () => {
     const { startedAt, targets } = await endOf(rollout);
     const inputs = await Promise.all(
       [rollout.workflowId, targets[0]?.workflowId ?? ''].map((id) =>
-        inputOf<RunInput>(world.client.workflow.getHandle(id)),
+        inputOf<RunInput>(world.client, world.client.workflow.getHandle(id)),
       ),
     );
     for (const input of inputs) assert.deepEqual([input?.service, input?.epoch], [service, '1']);
