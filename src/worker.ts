@@ -4,6 +4,7 @@ import { metricsAddress } from './config/environment/metrics-address.ts';
 import { workerVersion } from './config/environment/worker-version.ts';
 import { readConfiguration } from './config/load.ts';
 import { runUntilSignal } from './process/run-until-signal.ts';
+import { readEncryption } from './encryption/encryption.ts';
 import { findTemporal } from './config/temporal/find-temporal.ts';
 import { startWorker } from './worker/start.ts';
 import { createLogger, type Logger } from './process/log.ts';
@@ -16,12 +17,13 @@ export async function main(): Promise<void> {
   const configuration = await readConfiguration();
   const temporal = findTemporal();
   const log = createLogger('info');
+  const encryption = readEncryption((message) => log.warn(message));
   const version = workerVersion();
   const monitoring = createMonitoring(version?.buildId ?? null);
   const server = await prepare(monitoring, log);
   const stopping = new AbortController();
   const starting = startWorker(
-    { temporal, taskQueue: taskQueue(), service, configuration, log, monitoring, version },
+    { temporal, taskQueue: taskQueue(), service, configuration, encryption, log, monitoring, version },
     'wait',
     stopping.signal,
   );

@@ -42,6 +42,16 @@ export const LAYERS = {
   },
   config: { may: [...CONTRACT, 'config/environment', 'config/file', 'config/plan'], packages: ['node', 'yaml'] },
 
+  // Encrypts what is stored in Temporal.
+  encryption: {
+    may: ['contract/wording', 'config/environment'],
+    packages: ['@temporalio/common', '@temporalio/proto', 'node'],
+  },
+  'encryption/server': {
+    may: ['contract', 'process:type', 'config/environment', 'encryption'],
+    packages: ['@temporalio/common:type', 'fastify', 'node', 'zod'],
+  },
+
   'activities/http': {
     may: [...CONTRACT, 'hosting-api'],
     packages: ['@temporalio/activity', '@temporalio/common'],
@@ -109,12 +119,12 @@ export const LAYERS = {
 
   // The only user of @temporalio/client.
   'client/connection': {
-    may: [...CONTRACT, 'config', 'config/environment', 'config/temporal'],
+    may: [...CONTRACT, 'config', 'config/environment', 'config/temporal', 'encryption'],
     packages: ['@temporalio/client', '@temporalio/common', '@temporalio/proto', 'node'],
   },
   'client/signals': { may: [...CONTRACT, 'client/connection'], packages: ['@temporalio/client'] },
   'client/lookups': {
-    may: [...CONTRACT, 'activities:type', 'client/connection', 'client/signals'],
+    may: [...CONTRACT, 'activities:type', 'encryption:type', 'client/connection', 'client/signals'],
     packages: ['@temporalio/client', '@temporalio/common', 'lru-cache'],
   },
   'client/events': { may: [...CONTRACT, 'client/connection'], packages: ['@temporalio/client', '@temporalio/common'] },
@@ -152,7 +162,7 @@ export const LAYERS = {
     packages: ['dot-prop', 'fastify', 'lossless-json', 'node', 'prom-client', 'secure-json-parse'],
   },
   'worker/admission': { may: ['contract'], packages: [] },
-  'worker/bundle': { may: [], packages: ['@temporalio/worker', 'node'] },
+  'worker/bundle': { may: [], packages: ['@temporalio/common', '@temporalio/worker', 'node'] },
   'worker/slots': { may: [], packages: ['@temporalio/worker', 'node'] },
   'worker/monitoring': {
     may: [...CONTRACT, 'hosting-api:type', 'process', 'config/environment'],
@@ -169,6 +179,7 @@ export const LAYERS = {
       'activities',
       'activities/http',
       'activities/notifications',
+      'encryption',
       'client/connection',
       'client/lookups',
       'worker/admission',
@@ -187,6 +198,7 @@ export const LAYERS = {
       'config/environment',
       'config/file:type',
       'config/temporal',
+      'encryption',
       'client/connection:type',
       'webhooks',
       'worker',
@@ -257,6 +269,7 @@ export const LAYERS = {
       'cli/commands',
       'worker.ts:dynamic',
       'webhooks.ts:dynamic',
+      'codec-server.ts:dynamic',
       'sandbox.ts:dynamic',
     ],
     packages: ['commander'],

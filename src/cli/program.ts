@@ -50,6 +50,24 @@ export function program(): Command {
         ),
     )
     .addCommand(
+      new Command('codec-server')
+        .description('decrypt payloads for the Temporal UI and CLI, with the keys in BELAY_CODEC_KEYS_FILE')
+        .option('--host <address>', 'address to listen on; any but loopback requires --token-file', '127.0.0.1')
+        .option('--port <port>', 'port to listen on; 0 picks a free port', parsePort, 4182)
+        .option('--origin <origin>', 'the Temporal UI whose pages may call it, like https://temporal.example.com')
+        .option('--token-file <path>', 'file with the token that callers send as Authorization: Bearer …')
+        .option('--unauthenticated', 'ask for no token beyond loopback, behind a proxy that asks for credentials')
+        .action(
+          async (options: {
+            host: string;
+            port: number;
+            origin?: string;
+            tokenFile?: string;
+            unauthenticated?: boolean;
+          }) => (await import('../codec-server.ts')).main(options),
+        ),
+    )
+    .addCommand(
       new Command('sandbox')
         .description('run only the emulator of the hosting service')
         .option('--host <address>', 'address to listen on; use 0.0.0.0 in a container', '127.0.0.1')

@@ -189,5 +189,6 @@ export const TIMING = {
     /** By Standard Webhooks, in both directions. */
     signatureAgeMs: 5 * MINUTE,
   },
+  codecServer: { requestMs: 10 * SECOND },
   dev: { serverStartMs: 30 * SECOND, serverStopMs: 5 * SECOND, buildProgressMs: 20 * SECOND },
 } as const;

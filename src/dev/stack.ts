@@ -9,6 +9,7 @@ import {
   type ServiceConfig,
 } from '../config/environment/environment.ts';
 import type { Configuration } from '../config/load.ts';
+import { readEncryption } from '../encryption/encryption.ts';
 import type { Webhooks, WebhooksOptions } from '../webhooks/start-receiver.ts';
 import { startSandbox, type Sandbox, type SandboxOptions } from '../sandbox/server.ts';
 import { serviceIdentity } from '../contract/service-identity.ts';
@@ -53,6 +54,7 @@ export interface Stack {
 export async function startStack(options: StackOptions): Promise<Stack> {
   const log = createLogger('warn');
   installRuntime(log);
+  const encryption = readEncryption((message) => log.warn(message));
   const stops: (() => Promise<void>)[] = [];
   const stop = async () => {
     for (let last = stops.pop(); last !== undefined; last = stops.pop()) await last();
@@ -67,7 +69,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     if (service === undefined) throw new Error('there is neither a service nor a sandbox');
     const { taskQueue, configuration = {} } = options;
     const worker = await startWorker(
-      { temporal, taskQueue, service, configuration, log },
+      { temporal, taskQueue, service, configuration, encryption, log },
       server === null ? 'wait' : 'poll',
     );
     stops.push(() => worker.stop());

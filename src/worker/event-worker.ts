@@ -6,7 +6,7 @@ import { EVENT_SLOTS, SETTINGS } from './settings.ts';
 
 interface EventWorkerOptions extends Pick<
   WorkerOptions,
-  'connection' | 'namespace' | 'identity' | 'workflowBundle' | 'sinks' | 'workerDeploymentOptions'
+  'connection' | 'namespace' | 'identity' | 'dataConverter' | 'workflowBundle' | 'sinks' | 'workerDeploymentOptions'
 > {
   /** Of the runs. */
   taskQueue: string;

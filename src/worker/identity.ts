@@ -5,7 +5,7 @@ import { VERSION } from '../process/version.ts';
 let lastMs = 0;
 
 /** @returns an identity that no other worker has, not even one of this process */
-export function newIdentity(service: string, epoch: string): string {
+export function newIdentity(service: string, epoch: string, encrypts = false): string {
   // Workers of one process differ in their start alone.
   lastMs = Math.max(Date.now(), lastMs + 1);
   return identityText({
@@ -14,5 +14,6 @@ export function newIdentity(service: string, epoch: string): string {
     service,
     since: new Date(lastMs).toISOString(),
     epoch,
+    encrypts,
   });
 }

@@ -9,6 +9,7 @@ import { serverTimeMs } from '../client/connection/server-time.ts';
 import { withLink } from '../client/connection/ui-link.ts';
 import { temporalDeps } from '../client/lookups/index.ts';
 import type { TemporalEndpoint } from '../config/temporal/find-temporal.ts';
+import { NO_ENCRYPTION, type Encryption } from '../encryption/encryption.ts';
 import { definedFields } from '../contract/plain-object.ts';
 import { tryConnect } from './connect.ts';
 import { createAdmission, type Admission } from './admission/admission.ts';
@@ -28,7 +29,7 @@ import { probeService, type Probe } from './probe-service.ts';
 import { createMonitoring, type Monitoring } from './monitoring/monitoring.ts';
 import { reportSinks } from './monitoring/workflow-reports.ts';
 import { registerSearchAttributes } from './search-attributes.ts';
-import { workflowBundle } from './bundle/workflow-source.ts';
+import { encodingFailures, workflowBundle } from './bundle/workflow-source.ts';
 import { createRest } from './rest-until-answered.ts';
 import { runTogether, shutDown } from './run-together.ts';
 import { HTTP_TIMEOUTS, SETTINGS, slots, type EVENT_SLOTS } from './settings.ts';
@@ -43,6 +44,8 @@ export interface WorkerOptions {
   /** Default: no belay.yaml. */
   configuration?: Configuration;
   log: Logger;
+  /** Default: none. */
+  encryption?: Encryption;
   /** Default: that of the source or build this module is part of. */
   workflowBundle?: { codePath: string };
   /** Default: those in settings.ts. */
@@ -91,7 +94,9 @@ export async function startWorker(
   });
   const served = servedBy(options.service, configuration);
   const epoch = options.service.epoch ?? DEFAULT_EPOCH;
-  const identity = newIdentity(served.service, epoch);
+  const { encryption = NO_ENCRYPTION } = options;
+  const { dataConverter } = encryption;
+  const identity = newIdentity(served.service, epoch, encryption.isOn);
   const queue = { namespace, taskQueue, identity, served };
   const probe = () => probeService(service, options.service.baseUrl);
   const connection = await connectWhenReady(options, { probe, queue, withoutService, stopped });
@@ -116,11 +121,20 @@ export async function startWorker(
     sendNotification: (input) => notifier.send(input),
     callHeartbeat: (name) => notifier.callHeartbeat(name),
     onRead: metrics.polled,
-    ...temporalDeps({ connection, namespace, taskQueue, identity }),
+    ...temporalDeps({ connection, namespace, taskQueue, identity, dataConverter }),
   });
   const bundle = options.workflowBundle ?? (await workflowBundle());
-  const parts = { connection, namespace, taskQueue, identity, activities, ...versioning(options.version ?? null) };
-  const shared = { ...parts, workflowBundle: bundle, sinks: reportSinks(metrics, log, VERSION) };
+  const workflows = encryption.isOn ? await encodingFailures(bundle) : bundle;
+  const parts = {
+    connection,
+    namespace,
+    taskQueue,
+    identity,
+    activities,
+    dataConverter,
+    ...versioning(options.version ?? null),
+  };
+  const shared = { ...parts, workflowBundle: workflows, sinks: reportSinks(metrics, log, VERSION) };
   const workers = [
     await Worker.create({ ...SETTINGS, tuner: slots(rest), ...shared }),
     await createEventWorker({ ...shared, ...definedFields({ slots: options.eventSlots }) }),

@@ -91,7 +91,7 @@ export async function addWorker(
     maxRequestsPerSecond,
     token = () => Promise.resolve(TOKEN),
     ...options
-  }: Pick<WorkerOptions, 'eventSlots' | 'admission' | 'version'> &
+  }: Pick<WorkerOptions, 'eventSlots' | 'admission' | 'encryption' | 'version'> &
     Pick<ServiceConfig, 'epoch' | 'maxRequestsPerSecond'> &
     Partial<Pick<ServiceConfig, 'token'>> = {},
 ): Promise<RunningWorker> {

@@ -2,15 +2,19 @@
 import { BelayError } from '../../contract/results/belay-error.ts';
 import { makeCurrent, versionText } from '../../contract/worker-version.ts';
 import type { QueueState } from './pollers.ts';
+import { agreeOnEncryption } from './agree-on-encryption.ts';
 import type { Session } from './session.ts';
 import { NO_WORKER_REMEDY, seenOn, takeNewRuns } from './workers-seen.ts';
 
-/** @returns the identities of the queue's workers. @throws BelayError `NoWorker` */
-export async function requireWorkers({ client, namespace, taskQueue }: Session): Promise<string[]> {
+/** @returns the identities of the queue's workers. @throws BelayError `NoWorker` or `Usage` */
+export async function requireWorkers(session: Session): Promise<string[]> {
+  const { client, namespace, taskQueue } = session;
   const seen = await seenOn(client.connection, namespace, taskQueue);
+  const workers = seen.pollers.map(({ identity }) => identity);
+  agreeOnEncryption(session, workers);
   const problem = problemOfWorkers(seen, taskQueue);
   if (problem !== null) throw new BelayError('NoWorker', `${problem.message}: ${problem.remedy}`);
-  return seen.pollers.map(({ identity }) => identity);
+  return workers;
 }
 
 /** Why no worker takes runs that begin now, or null. */

@@ -2,6 +2,7 @@
 import { Client, Connection } from '@temporalio/client';
 import { ConfigError } from '../../config/environment/config-error.ts';
 import { identityFrom, taskQueue as configuredTaskQueue } from '../../config/environment/environment.ts';
+import { readEncryption } from '../../encryption/encryption.ts';
 import { findTemporal, type TemporalEndpoint } from '../../config/temporal/find-temporal.ts';
 import { BelayError } from '../../contract/results/belay-error.ts';
 import { createRetries } from './grpc-retries.ts';
@@ -11,6 +12,8 @@ export interface Session {
   client: Client;
   namespace: string;
   taskQueue: string;
+  /** Whether the client encrypts what it gives to Temporal. */
+  encrypts: boolean;
   /** Base URL of the Temporal UI; null if it is not configured. */
   uiUrl: string | null;
   /** The identity of the service that the caller named; null: find it. */
@@ -47,12 +50,14 @@ export interface OpenSession {
 /** @param lazy connect on the first call. @throws BelayError of type `TemporalUnreachable` or `Usage` */
 export async function openSession(options: ConnectOptions, lazy = false): Promise<OpenSession> {
   const endpoint = options.address === undefined ? orUsage(findTemporal) : plainEndpoint(options.address);
+  const encryption = orUsage(() => readEncryption((message) => process.emitWarning(message)));
   const { connection, close } =
     options.connection === undefined ? await open(endpoint, lazy) : shared(options.connection);
   const namespace = options.namespace ?? endpoint.namespace;
   const session: Session = {
-    client: new Client({ connection, namespace }),
+    client: new Client({ connection, namespace, dataConverter: encryption.dataConverter }),
     namespace,
+    encrypts: encryption.isOn,
     taskQueue: options.taskQueue ?? configuredTaskQueue(),
     uiUrl: options.uiUrl ?? endpoint.uiUrl,
     service: options.service === undefined ? null : orUsage(() => identityFrom('the service', options.service ?? '')),

@@ -1,6 +1,7 @@
 /** Turns the errors of Temporal's client into BelayErrors. */
 import { WorkflowNotFoundError } from '@temporalio/client';
 import type { RunResult } from '../../contract/run.ts';
+import { PayloadError } from '../../encryption/payload-error.ts';
 import { BelayError } from '../../contract/results/belay-error.ts';
 import { GRPC, codeOf, grpcCause, isUnreachable } from './grpc-errors.ts';
 
@@ -11,6 +12,7 @@ export function toBelayError(error: unknown, what: string, result: RunResult | n
     const remedy = 'check the id; Temporal also deletes runs some time after they close';
     return new BelayError('NotFound', `there is no ${error.workflowId}: ${remedy}`, result);
   }
+  if (error instanceof PayloadError) return new BelayError('Usage', `cannot ${what}: ${error.message}`, result);
   const cause = grpcCause(error);
   const message = cause instanceof Error ? cause.message : String(cause);
   if (isUnreachable(error)) {

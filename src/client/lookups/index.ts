@@ -1,5 +1,6 @@
 /** What activities look up, record and signal at Temporal. */
 import { Client, type ConnectionLike } from '@temporalio/client';
+import type { Encryption } from '../../encryption/encryption.ts';
 import type { ActivityDeps } from '../../activities/deps.ts';
 import { awaitedForMs } from './awaited-for.ts';
 import { findBackupRecord, findServersOfBackup, findSharedBackup } from './backup-records.ts';
@@ -32,9 +33,10 @@ export function temporalDeps(temporal: {
   taskQueue: string;
   /** Of the worker that executes the activities. */
   identity: string;
+  dataConverter: Encryption['dataConverter'];
 }) {
-  const { connection, namespace, taskQueue, identity } = temporal;
-  const client = new Client({ connection, namespace });
+  const { connection, namespace, taskQueue, identity, dataConverter } = temporal;
+  const client = new Client({ connection, namespace, dataConverter });
   return {
     ...lookupsAndSignals(client, taskQueue),
     hasColleagues: () => hasColleagues(client, { taskQueue, identity }),

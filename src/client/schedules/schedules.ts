@@ -2,6 +2,7 @@
 import { SCHEDULE_PREFIX } from '../../contract/ids/workflow-ids.ts';
 import type { ScheduledInput, ScheduleDefinition } from '../../contract/schedule.ts';
 import type { ServedService } from '../../contract/service-identity.ts';
+import { agreeOnEncryption } from '../connection/agree-on-encryption.ts';
 import { findService } from '../connection/find-service.ts';
 import { workersSeen } from '../connection/workers-seen.ts';
 import { BelayError } from '../../contract/results/belay-error.ts';
@@ -76,7 +77,9 @@ export function createSchedules(session: Session): Schedules {
 /** Each schedule carries the service, so that a worker for another one cannot take up what it starts. */
 async function plan(session: Session, definitions: ScheduleDefinition[], prune: string[]): Promise<ScheduleChange[]> {
   const { client, namespace, taskQueue } = session;
-  const served = await findService(session, await workersSeen(client.connection, namespace, taskQueue));
+  const workers = await workersSeen(client.connection, namespace, taskQueue);
+  agreeOnEncryption(session, workers);
+  const served = await findService(session, workers);
   return planChanges(session, { definitions: definitions.map((it) => withService(it, served)), prune, served });
 }
 

@@ -70,6 +70,12 @@ export const configFile = (env: Environment = process.env): { path: string; isNa
   isNamed: given('BELAY_CONFIG', env) !== null,
 });
 
+/** The file with the keys that encrypt payloads; null: they are plain text. */
+export const codecKeysFile = (env: Environment = process.env): string | null => given('BELAY_CODEC_KEYS_FILE', env);
+
+export const acceptsPlainPayloads = (env: Environment = process.env): boolean =>
+  given('BELAY_CODEC_ACCEPT_PLAIN', env) === '1';
+
 /** The address of the Temporal UI, without a slash at the end; null if it is not set. @throws ConfigError */
 export function uiUrl(env: Environment = process.env): string | null {
   const url = given('BELAY_UI_URL', env);

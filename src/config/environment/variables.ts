@@ -116,6 +116,18 @@ export const VARIABLES = [
     section: 'belay',
   },
   {
+    name: 'BELAY_CODEC_KEYS_FILE',
+    meaning:
+      'File with the keys that encrypt what Belay stores in Temporal: every worker, starter, receiver and codec server needs it. Belay reads it again when it changes.',
+    fallback: 'nothing is encrypted',
+    section: 'belay',
+  },
+  {
+    name: 'BELAY_CODEC_ACCEPT_PLAIN',
+    meaning: '`1` accepts payloads that are not encrypted, as long as Temporal keeps workflows from before encryption.',
+    section: 'belay',
+  },
+  {
     name: 'XDG_CACHE_HOME',
     meaning: 'Folder for caches: Belay keeps the Temporal server that it built in `belay` below it.',
     default: '~/.cache',

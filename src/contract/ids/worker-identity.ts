@@ -1,4 +1,4 @@
-/** A worker's name in Temporal's lists: its version, host, process, service, start time and epoch. Pure. */
+/** A worker's name in Temporal's lists: its version, host, process, service, start time, encryption and epoch. Pure. */
 import { definedFields } from '../plain-object.ts';
 
 export interface WorkerIdentity {
@@ -11,19 +11,22 @@ export interface WorkerIdentity {
   since: string;
   /** Absent in older versions. */
   epoch?: string;
+  /** Whether it encrypts what it gives to Temporal. */
+  encrypts?: boolean;
 }
 
-export function identityText({ version, where, service, since, epoch }: WorkerIdentity): string {
+export function identityText({ version, where, service, since, epoch, encrypts = false }: WorkerIdentity): string {
+  const encrypting = encrypts ? ' encrypting' : '';
   const inEpoch = epoch === undefined ? '' : ` in epoch ${epoch}`;
-  return `belay/${version} ${where} for ${service} since ${since}${inEpoch}`;
+  return `belay/${version} ${where} for ${service} since ${since}${encrypting}${inEpoch}`;
 }
 
 /** @returns null for the identity of a worker that is not one of ours */
 export function parseIdentity(identity: string): WorkerIdentity | null {
-  const match = /^belay\/(\S+) (\S+) for (.+) since (\S+)(?: in epoch (.+))?$/.exec(identity);
+  const match = /^belay\/(\S+) (\S+) for (.+) since (\S+)( encrypting)?(?: in epoch (.+))?$/.exec(identity);
   if (match === null) return null;
-  const [, version = '', where = '', service = '', since = '', epoch] = match;
-  return { version, where, service, since, ...definedFields({ epoch }) };
+  const [, version = '', where = '', service = '', since = '', encrypting, epoch] = match;
+  return { version, where, service, since, encrypts: encrypting !== undefined, ...definedFields({ epoch }) };
 }
 
 /** The epoch of these workers, if they agree. */

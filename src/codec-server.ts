@@ -1,0 +1,12 @@
+/** Program `belay codec-server`: decrypts payloads for the Temporal UI and CLI. It connects to nothing. */
+import { startCodecServer, type StartOptions } from './encryption/server/start-codec-server.ts';
+import { createLogger } from './process/log.ts';
+import { runUntilSignal } from './process/run-until-signal.ts';
+
+export async function main(options: Omit<StartOptions, 'log'>): Promise<void> {
+  const log = createLogger('info');
+  const { url, close } = await startCodecServer({ ...options, log });
+  log.info({ url, origin: options.origin ?? null }, 'listening');
+  await runUntilSignal(new Promise<never>(() => undefined));
+  await close();
+}

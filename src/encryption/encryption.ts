@@ -1,0 +1,31 @@
+/** Whether this process encrypts what it gives to Temporal: what workers and clients get for it. */
+import { extname } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { DataConverter } from '@temporalio/common';
+import { acceptsPlainPayloads, codecKeysFile } from '../config/environment/environment.ts';
+import { createEncryptingCodec, plainCodec } from './payload-codec.ts';
+import { createKeyRing, type KeyRing } from './key-ring.ts';
+
+export interface Encryption {
+  isOn: boolean;
+  dataConverter: DataConverter;
+}
+
+export const NO_ENCRYPTION: Encryption = { isOn: false, dataConverter: { payloadCodecs: [plainCodec] } };
+
+/** Compiled or not, as this module is. */
+const FAILURE_CONVERTER = fileURLToPath(new URL(`failure-converter${extname(import.meta.url)}`, import.meta.url));
+
+/** By the environment. @throws ConfigError */
+export function readEncryption(warn: (message: string) => void): Encryption {
+  const path = codecKeysFile();
+  return path === null ? NO_ENCRYPTION : encryptionWith(createKeyRing({ path, warn }), acceptsPlainPayloads());
+}
+
+export const encryptionWith = (keys: KeyRing, acceptsPlain: boolean): Encryption => ({
+  isOn: true,
+  dataConverter: {
+    payloadCodecs: [createEncryptingCodec(keys, acceptsPlain)],
+    failureConverterPath: FAILURE_CONVERTER,
+  },
+});

@@ -1,0 +1,5 @@
+/** What Temporal's database contains with encryption, and who can read it. */
+import { useTiming } from '../support/timing/substitute.ts';
+
+useTiming('short');
+await import('./encryption/encrypted-runs.ts');
