@@ -227,6 +227,7 @@ export const LAYERS = {
       'config',
       'config/environment',
       'config/temporal',
+      'encryption',
       'activities/notifications',
       'client/connection',
       'client/runs',

@@ -81,5 +81,5 @@ export function permissionProblem(path: string): string | null {
   if (process.platform === 'win32') return null;
   const { mode } = statSync(path);
   if ((mode & 0o007) === 0) return null;
-  return `every user of this machine can open ${path} (BELAY_CODEC_KEYS_FILE): run \`chmod 600\` on it`;
+  return `every user of this machine can read ${path} (BELAY_CODEC_KEYS_FILE): run \`chmod 600\` on it`;
 }

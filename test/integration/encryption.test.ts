@@ -2,4 +2,4 @@
 import { useTiming } from '../support/timing/substitute.ts';
 
 useTiming('short');
-await import('./encryption/encrypted-runs.ts');
+await import('./encryption/index.ts');

@@ -40,7 +40,11 @@ test('a service that moved is still the same one for what was recorded before', 
 
 test("a worker's identity names its service and can be read back", () => {
   const identity = { version: '0.1.0', where: 'host:7', service: 'https://panel.example/t1#shop', since: '2026-11-22' };
-  for (const it of [identity, { ...identity, epoch: 'after the fire' }]) {
+  const [inEpoch, encrypting] = [
+    { ...identity, epoch: 'after the fire' },
+    { ...identity, encrypts: true },
+  ];
+  for (const it of [identity, inEpoch, encrypting, { ...inEpoch, ...encrypting }]) {
     assert.deepEqual(parseIdentity(identityText(it)), it);
   }
   assert.equal(parseIdentity('7@host'), null);

@@ -5,9 +5,15 @@ import { findUnserved } from '../../client/runs/unserved-version.ts';
 import { seenOn } from '../../client/connection/workers-seen.ts';
 import { moveRuns, versionText } from '../../contract/worker-version.ts';
 import { parseIdentity } from '../../contract/ids/worker-identity.ts';
+import { encryptionCheck } from './encryption.ts';
 import type { NamespaceConnection, Check, Finding } from './check.ts';
 
-export function workerCheck(reach: () => Promise<NamespaceConnection>, taskQueue: string): Check {
+export const workerChecks = (reach: () => Promise<NamespaceConnection>, taskQueue: string): Check[] => [
+  workerCheck(reach, taskQueue),
+  encryptionCheck(reach, taskQueue),
+];
+
+function workerCheck(reach: () => Promise<NamespaceConnection>, taskQueue: string): Check {
   return {
     name: 'worker',
     run: async () => {

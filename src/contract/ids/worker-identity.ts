@@ -26,7 +26,8 @@ export function parseIdentity(identity: string): WorkerIdentity | null {
   const match = /^belay\/(\S+) (\S+) for (.+) since (\S+)( encrypting)?(?: in epoch (.+))?$/.exec(identity);
   if (match === null) return null;
   const [, version = '', where = '', service = '', since = '', encrypting, epoch] = match;
-  return { version, where, service, since, encrypts: encrypting !== undefined, ...definedFields({ epoch }) };
+  const encrypts = encrypting === undefined ? {} : { encrypts: true };
+  return { version, where, service, since, ...definedFields({ epoch }), ...encrypts };
 }
 
 /** The epoch of these workers, if they agree. */

@@ -49,6 +49,7 @@ describe('belay doctor', () => {
         ['search attributes', 'warning'],
         ["Temporal's clock", 'ok'],
         ['worker', 'failed'],
+        ['encryption', 'ok'],
       ],
     );
     assert.match(before.of('worker')?.remedy ?? '', /belay worker/);

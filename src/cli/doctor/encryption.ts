@@ -1,0 +1,34 @@
+/** Checks the key file, and that this program and the workers agree on encryption. */
+import { agreeOnEncryption } from '../../client/connection/agree-on-encryption.ts';
+import { workersSeen } from '../../client/connection/workers-seen.ts';
+import { acceptsPlainPayloads, codecKeysFile } from '../../config/environment/environment.ts';
+import { permissionProblem, readKeyFile } from '../../encryption/key-file.ts';
+import type { NamespaceConnection, Check, Finding } from './check.ts';
+
+export function encryptionCheck(reach: () => Promise<NamespaceConnection>, taskQueue: string): Check {
+  return {
+    name: 'encryption',
+    run: async () => {
+      const path = codecKeysFile();
+      const finding = path === null ? PLAIN : keysFinding(path);
+      const place = await reach().catch(() => null);
+      if (place === null) return finding;
+      const workers = await workersSeen(place.connection, place.namespace, taskQueue);
+      agreeOnEncryption({ encrypts: path !== null, taskQueue }, workers);
+      return finding;
+    },
+  };
+}
+
+const PLAIN: Finding = { state: 'ok', message: 'off; Temporal stores inputs, results and errors as plain text' };
+
+/** @throws ConfigError */
+function keysFinding(path: string): Finding {
+  const { current, keys } = readKeyFile(path);
+  const message = `encrypts with the key "${current.id}", and decrypts with ${keys.size === 1 ? 'it' : `${keys.size} keys`}`;
+  const open = permissionProblem(path);
+  if (open !== null) return { state: 'warning', message: `${message}, but ${open}` };
+  if (!acceptsPlainPayloads()) return { state: 'ok', message };
+  const remedy = 'unset BELAY_CODEC_ACCEPT_PLAIN once Temporal keeps no workflow from before encryption';
+  return { state: 'warning', message: `${message}; plain payloads are accepted`, remedy };
+}

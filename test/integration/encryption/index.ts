@@ -1,0 +1,2 @@
+import './encrypted-runs.ts';
+import './other-readers.ts';

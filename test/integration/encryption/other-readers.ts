@@ -1,0 +1,112 @@
+/** What else of Belay stores and reads in Temporal, with encryption: schedules, rollouts, events, doctor. */
+import assert from 'node:assert/strict';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { before, describe, test } from 'node:test';
+import type { ServiceEvent } from '../../../src/contract/event.ts';
+import { openEventStore } from '../../../src/client/events/event-store.ts';
+import type { EventDetails } from '../../../src/starter.ts';
+import type { RolloutResult } from '../../../src/contract/rollout.ts';
+import { eventually } from '../../support/eventually.ts';
+import { began } from '../../support/journal.ts';
+import { tempFolder } from '../../support/temporal.ts';
+import { startPlace, type Place } from './namespaces.ts';
+
+const FILE = `
+fleets:
+  shop:
+    servers: { shop-server: { sites: [shop-site] } }
+rollouts:
+  steady:
+    fleet: shop
+    backup: { interval: 500ms, tries: 1000 }
+    deploy: { interval: 500ms, tries: 1000 }
+schedules:
+  nightly:
+    start: { rollout: steady }
+    cron: '30 2 * * *'
+`;
+
+let place: Place;
+let env: Record<string, string>;
+before(async () => {
+  place = await startPlace();
+  const file = join(await tempFolder(), 'belay.yaml');
+  await writeFile(file, FILE);
+  env = { ...place.withKeys, BELAY_CONFIG: file };
+});
+
+const read = async (...args: string[]) => {
+  const { code, stdout, stderr } = await place.belay('encrypted', env, ...args, '--json');
+  return { code, stderr, document: JSON.parse(stdout) as unknown };
+};
+
+describe('with encryption', () => {
+  test('a schedule that was applied is unchanged, and is listed as it is written', async () => {
+    const apply = async () => {
+      const { document } = await read('schedule', 'apply');
+      return (document as { changes: { action: string }[] }).changes.map(({ action }) => action);
+    };
+    assert.deepEqual([await apply(), await apply()], [['create'], ['none']]);
+    const listed = await eventually('the schedule', async () => {
+      const { document } = await read('schedule', 'list');
+      return (document as { schedules: { when: string }[] }).schedules[0];
+    });
+    assert.equal(listed.when, '30 2 * * *');
+  });
+
+  test('a rollout and its run report their results', async () => {
+    const { code, document, stderr } = await read('rollout', 'start', 'steady', '--key', 'k');
+    assert.equal(code, 0, stderr);
+    const { outcome, targets } = document as RolloutResult;
+    assert.equal(outcome, 'completed');
+    assert.equal(targets[0]?.deployments[0]?.outcome, 'completed');
+  });
+
+  test('an event is stored, handled and shown', async () => {
+    Object.assign(process.env, place.withKeys);
+    const opening = openEventStore({ address: place.address, namespace: 'encrypted' });
+    delete process.env.BELAY_CODEC_KEYS_FILE;
+    const store = await opening;
+    const named = { serverId: 'shop-server', siteId: null, backupId: null, at: null };
+    const event: ServiceEvent = { kind: 'alert.fired', rawKind: 'event-canary', ...named };
+    const from = { source: 'panel', deliveryId: 'd1', verified: true, receivedAt: new Date().toISOString() };
+    assert.ok(await store.accept({ ...from, event, freshForMs: 60_000, reactions: [], body: 'body-canary' }));
+    await store.close();
+    const shown = await eventually('the event', async () => {
+      const { document } = await read('events', 'show', 'event:panel:d1');
+      const { event: found } = document as { event: EventDetails };
+      return found.result !== null && found;
+    });
+    assert.deepEqual([shown.event.rawKind, shown.body], ['event-canary', 'body-canary']);
+    const text = await place.databaseText();
+    assert.ok(!text.includes('event-canary') && !text.includes('body-canary'));
+  });
+
+  test('doctor reports the key, and whether it agrees with the workers', async () => {
+    const checkOf = async (more: Record<string, string>) => {
+      const { stdout } = await place.belay('encrypted', more, 'doctor', '--json');
+      const { checks } = JSON.parse(stdout) as { checks: { name: string; state: string; message: string }[] };
+      return checks.find(({ name }) => name === 'encryption');
+    };
+    assert.equal((await checkOf(env))?.message, 'encrypts with the key "2026-11", and decrypts with it');
+    assert.equal((await checkOf({ ...env, BELAY_CODEC_ACCEPT_PLAIN: '1' }))?.state, 'warning');
+    const without = await checkOf({});
+    assert.equal(without?.state, 'failed');
+    assert.match(without.message, /encrypt, and this program has no key/);
+  });
+
+  test('what a run in flight recorded is read after a restore', async () => {
+    place.sandbox.script({ site: 'open-site' }, { ends: 'never' });
+    const begin = ['deploy', '--site', 'open-site', '--deploy-interval', '500ms', '--deploy-tries', '1000', '--detach'];
+    const { code, stderr } = await read(...begin);
+    assert.equal(code, 0, stderr);
+    await eventually('its epoch', async () => {
+      const { document } = await read('doctor', '--after-restore');
+      const { checks } = document as { checks: { name: string; message: string }[] };
+      return checks.some(({ name, message }) => name === 'epoch' && /is 1; 2 of 2 runs and operations/.test(message));
+    });
+    await eventually('its request', () => began(place.sandbox, 'deployment', 'open-site').length > 0);
+    place.sandbox.finish({ site: 'open-site' }, 'completed');
+  });
+});
