@@ -38,6 +38,7 @@ const LONGEST = [
   'integration/schedules',
   'repository/package',
   'integration/rollouts',
+  'integration/encryption',
   'integration/verdicts',
   'integration/production-timings',
   'e2e/dev',
