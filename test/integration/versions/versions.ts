@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import type { Connection } from '@temporalio/client';
 import type { NativeConnection } from '@temporalio/worker';
-import { workerCheck } from '../../../src/cli/doctor/worker.ts';
+import { workerChecks } from '../../../src/cli/doctor/worker.ts';
 import { contactText } from '../../../src/cli/waiting/run-live.ts';
 import { connect, type Belay, type Run } from '../../../src/starter.ts';
 import type { RunningWorker } from '../../../src/worker/start.ts';
@@ -115,7 +115,7 @@ describe('versioned workers', () => {
     assert.match(String(contactText(status)), /only workers of build belay-test:a .* none of them is running/);
     const connection = world.client.connection as unknown as NativeConnection;
     const reach = () => Promise.resolve({ connection, namespace: world.namespace });
-    const { state, message, remedy } = await workerCheck(reach, taskQueue).run();
+    const { state, message, remedy } = await workerChecks(reach, taskQueue)[0]!.run();
     assert.equal(state, 'failed', message);
     assert.match(message, /wait for workers of another build, such as belay-test:a/);
     assert.match(String(remedy), /update-options --query 'TemporalWorkerDeploymentVersion="belay-test:a"/);
