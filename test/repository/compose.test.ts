@@ -1,42 +1,15 @@
+/** docker-compose.yml fits together, and with the code. */
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
-import { readdirSync, readFileSync, statSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
+import { statSync } from 'node:fs';
 import { test } from 'node:test';
-import { promisify } from 'node:util';
-import { parse } from 'yaml';
 import { WEBHOOK_PORT } from '../../src/cli/commands/dev.ts';
 import { VARIABLES } from '../../src/config/environment/variables.ts';
-import { TIMING } from '../../src/contract/timing.ts';
+import { readConfiguration } from '../../src/config/load.ts';
 import { SEARCH_ATTRIBUTES } from '../../src/contract/names.ts';
+import { TIMING } from '../../src/contract/timing.ts';
+import { compose, inRepository, read, service, services, versionOf } from '../support/compose.ts';
 
-interface Service {
-  image?: string;
-  build?: string;
-  command?: string[];
-  environment?: Record<string, string>;
-  volumes?: string[];
-  ports?: string[];
-  secrets?: string[];
-  healthcheck?: { test: string[] };
-  depends_on?: Record<string, { condition: string }>;
-  profiles?: string[];
-  restart?: string;
-  stop_grace_period?: string;
-}
-
-interface Compose {
-  services: Record<string, Service>;
-  secrets: Record<string, { file: string }>;
-  volumes: Record<string, unknown>;
-}
-
-const inRepository = (path: string) => fileURLToPath(new URL(`../../${path}`, import.meta.url));
-const read = (path: string) => readFileSync(inRepository(path), 'utf8');
-
-const compose = parse(read('docker-compose.yml'), { merge: true }) as Compose;
-const services = Object.entries(compose.services);
-const worker = compose.services.worker!;
+const DOCUMENT = 'docs/how-to/docker-compose.md';
 
 /** Every string of the parsed file, which compose interpolates. */
 function texts(node: unknown): string[] {
@@ -47,8 +20,7 @@ function texts(node: unknown): string[] {
 test('a service waits only for an existing service in a state it can reach', () => {
   for (const [name, { depends_on = {} }] of services) {
     for (const [other, { condition }] of Object.entries(depends_on)) {
-      const awaited = compose.services[other];
-      assert.ok(awaited, `${name} waits for ${other}`);
+      const awaited = service(other);
       assert.equal(awaited.profiles, undefined, `${name} waits for ${other}, which does not always run`);
       if (condition === 'service_healthy') assert.ok(awaited.healthcheck, `${other} has no health check`);
       else assert.equal(condition, 'service_completed_successfully', name);
@@ -63,7 +35,7 @@ test('images are pinned to a full version, and none is deprecated', () => {
   const bases = [...read('Dockerfile').matchAll(/^FROM (\S+)/gm)].map(([, image]) => image!);
   assert.ok(ours.length >= 5 && bases.length === 2);
   for (const image of [...ours, ...bases]) {
-    assert.match(image, /:\d+\.\d+(\.\d+)?(-[a-z-]+)?$/);
+    assert.match(image, /:\d+\.\d+(\.\d+)?(-[a-z-]+)?(@sha256:[\da-f]{64})?$/);
     assert.doesNotMatch(image, /auto-setup|temporalio\/base-|alpine/);
   }
   for (const [name, { image, build }] of services) assert.notEqual(image === undefined, build === undefined, name);
@@ -71,43 +43,41 @@ test('images are pinned to a full version, and none is deprecated', () => {
 });
 
 test('the server has the version of the tools that create its schema', () => {
-  const versions = ['temporal', 'temporal-schema', 'temporal-namespace'].map(
-    (name) => compose.services[name]?.image?.split(':')[1],
-  );
+  const versions = ['temporal', 'temporal-schema', 'temporal-namespace'].map(versionOf);
   assert.equal(new Set(versions).size, 1, versions.join());
 });
 
-test('only the worker gets the token, as a file', () => {
-  assert.deepEqual(Object.keys(compose.secrets), worker.secrets);
-  assert.equal(worker.environment?.BELAY_API_TOKEN_FILE, `/run/secrets/${worker.secrets?.[0]}`);
-  for (const [name, service] of services) {
-    if (service !== worker) assert.doesNotMatch(JSON.stringify(service), /secrets|BELAY_API_TOKEN/, name);
-  }
+test('there are two workers', () => {
+  assert.equal(service('worker').deploy?.replicas, 2);
 });
 
 test('published ports are reachable from this host only, and the database has none', () => {
-  const published = services.flatMap(([, { ports = [] }]) => ports);
-  assert.deepEqual(published.toSorted(), ['127.0.0.1:7233:7233', '127.0.0.1:8080:8080']);
+  const published = services.flatMap(([, { ports = [] }]) => ports).toSorted();
+  assert.deepEqual(published, ['127.0.0.1:4181:4181', '127.0.0.1:7233:7233', '127.0.0.1:8080:8080']);
 });
 
-test('a variable has a default or an explanation, and a password has no default', () => {
+test('the receiver listens on its usual port, which is published', () => {
+  const { command = [], ports } = service('webhooks');
+  assert.ok(command.join(' ').endsWith(`webhooks --host 0.0.0.0 --port ${WEBHOOK_PORT}`));
+  assert.deepEqual(ports, [`127.0.0.1:${WEBHOOK_PORT}:${WEBHOOK_PORT}`]);
+});
+
+test('a variable has a default or an explanation', () => {
   const used = texts(compose).flatMap((text) => [...text.matchAll(/\$(\{[^}]*\}|\w+)/g)].map(([match]) => match));
   assert.ok(used.length > 0);
-  for (const variable of used) {
-    assert.match(variable, /^\$\{\w+:(-[^}]*|\?[^}]{10,})\}$/);
-    if (/PASSWORD|TOKEN/.test(variable)) assert.match(variable, /:\?/);
-  }
+  for (const variable of used) assert.match(variable, /^\$\{\w+:(-[^}]*|\?[^}]{10,})\}$/);
 });
 
-test('the sandbox environment sets every required variable', () => {
+test('the sandbox environment sets every required variable, and its token is that of the sandbox', () => {
   const settings = new Map(
     [...read('deploy/sandbox.env').matchAll(/^(\w+)=(.+)$/gm)].map(([, name, value]) => [name, value!]),
   );
   for (const [, name] of JSON.stringify(compose).matchAll(/\$\{(\w+):\?/g)) assert.ok(settings.has(name), name);
   const { port, hostname } = new URL(settings.get('BELAY_API_URL')!);
-  assert.ok(compose.services[hostname]?.command?.join(' ').endsWith(`--host 0.0.0.0 --port ${port}`));
-  const token = read(settings.get('BELAY_API_TOKEN_FILE')!).trim();
+  assert.ok(service(hostname).command?.join(' ').endsWith(`--host 0.0.0.0 --port ${port}`));
+  const token = read(`${settings.get('SECRETS_FOLDER')}/api-token`).trim();
   assert.match(read('src/sandbox.ts'), new RegExp(`TOKEN = '${token}'`));
+  assert.match(read(`${settings.get('SECRETS_FOLDER')}/database-password`), /^[A-Za-z\d]+\n$/);
 });
 
 test('everything mounted or built is in the repository', () => {
@@ -124,42 +94,56 @@ test('everything mounted or built is in the repository', () => {
   assert.ok(services.every(([, { build }]) => build === undefined || build === '.'));
 });
 
+test('the database is on a named volume', () => {
+  assert.deepEqual(service('postgresql').volumes, ['postgresql:/var/lib/postgresql/data']);
+  assert.ok('postgresql' in compose.volumes);
+});
+
 test('the namespace gets exactly the search attributes of the contract', () => {
   const made = [...read('deploy/create-namespace.sh').matchAll(/^retry attribute (\w+) (\w+)$/gm)];
   const typed = made.map(([, name, type]) => [name, type!.replace(/(?<=[a-z])(?=[A-Z])/g, '_').toUpperCase()]);
   assert.deepEqual(Object.fromEntries(typed), SEARCH_ATTRIBUTES);
 });
 
-test("the worker's environment has only variables that Belay reads, and requires an address", () => {
-  const known: string[] = VARIABLES.map(({ name }) => name);
-  for (const name of Object.keys(worker.environment ?? {})) assert.ok(known.includes(name), name);
-  assert.match(worker.environment?.BELAY_API_URL ?? '', /^\$\{BELAY_API_URL:\?/);
+test("Belay's services have only variables that Belay or Node reads, and the worker requires an address", () => {
+  const known: string[] = ['NODE_OPTIONS', ...VARIABLES.map(({ name }) => name)];
+  for (const [name, { build, environment = {} }] of services) {
+    const unknown = Object.keys(environment).filter((variable) => !known.includes(variable));
+    if (build !== undefined) assert.deepEqual(unknown, [], name);
+  }
+  assert.match(service('worker').environment.BELAY_API_URL ?? '', /^\$\{BELAY_API_URL:\?/);
+});
+
+test('the worker and the receiver read the same configuration, which is valid', async () => {
+  const [worker, webhooks] = [service('worker'), service('webhooks')];
+  assert.deepEqual(worker.configs, webhooks.configs);
+  for (const { environment, configs } of [worker, webhooks]) {
+    assert.equal(environment.BELAY_CONFIG, configs?.[0]?.target);
+  }
+  const path = /:-(.+)\}$/.exec(compose.configs[worker.configs![0]!.source]!.file)?.[1];
+  const { events } = await readConfiguration({ path: inRepository(path!), isNamed: true });
+  // The receiver finds the secrets of the senders.
+  const files = Object.values(events?.sources ?? {}).flatMap((source) => ('secrets' in source ? source.secrets : []));
+  assert.deepEqual(
+    files,
+    webhooks.secrets?.map((secret) => ({ file: `/run/secrets/${secret}` })),
+  );
 });
 
 test('a worker gets more time to stop than it gives requests in progress', () => {
-  const grace = TIMING.worker.shutdownGraceMs / 1_000;
-  assert.ok(Number.parseInt(worker.stop_grace_period ?? '', 10) > grace, `${worker.stop_grace_period}, ${grace}`);
+  const graceMs = Number(/^(\d+)s$/.exec(service('worker').stop_grace_period ?? '')?.[1]) * 1_000;
+  assert.ok(graceMs > TIMING.worker.shutdownGraceMs, `${graceMs} ms, ${TIMING.worker.shutdownGraceMs} ms`);
 });
 
-test('the override in docs/how-to/docker-compose.md matches the services, secrets and ports', () => {
-  const shown = [...read('docs/how-to/docker-compose.md').matchAll(/```yaml\n(services:[^]*?)```/g)].map(
-    ([, text]) => text!,
-  );
-  assert.equal(shown.length, 1);
-  const override = parse(shown[0]!) as Compose;
-  for (const [name, { environment = {}, volumes = [], secrets = [], ports = [], depends_on = {} }] of Object.entries(
-    override.services,
-  )) {
-    assert.equal(volumes[0]?.split(':')[1], environment.BELAY_CONFIG, name);
-    for (const secret of secrets) assert.ok(secret in override.secrets, secret);
-    for (const port of ports) assert.match(port, new RegExp(`^127\\.0\\.0\\.1:${WEBHOOK_PORT}:${WEBHOOK_PORT}$`));
-    for (const other of Object.keys(depends_on)) assert.ok(other in compose.services, other);
+test('every service, profile and file that the commands of the document name exists', () => {
+  const profiles = new Set(services.flatMap(([, it]) => it.profiles ?? []));
+  for (const text of [read(DOCUMENT), read('docker-compose.yml')]) {
+    const found = [...text.matchAll(/docker compose .*$/gm)].map(([command]) => command);
+    assert.ok(found.length >= 4);
+    for (const command of found) {
+      for (const [, name] of command.matchAll(/(?:exec|--scale) ([\w-]+)/g)) assert.ok(name! in compose.services, name);
+      for (const [, name] of command.matchAll(/--profile (\w+)/g)) assert.ok(profiles.has(name!), name);
+      for (const [, name] of command.matchAll(/--env-file (\S+)/g)) assert.ok(statSync(inRepository(name!)), name);
+    }
   }
-  assert.deepEqual(Object.keys(override.services), ['worker', 'webhooks']);
 });
-
-for (const script of readdirSync(inRepository('deploy')).filter((name) => name.endsWith('.sh'))) {
-  test(`deploy/${script} is valid in a plain shell`, async () => {
-    await promisify(execFile)('sh', ['-n', inRepository(`deploy/${script}`)]);
-  });
-}
