@@ -87,7 +87,7 @@ async function inTurn(arena: Arena, deed: Deed): Promise<Done> {
 }
 
 /** Backups continue after their runs. A lock that is never released is found here. */
-async function closedOperations({ client }: Arena): Promise<PlayedOperation[]> {
+export async function closedOperations({ client }: Pick<Arena, 'client'>): Promise<PlayedOperation[]> {
   const deadlineMs = Date.now() + OPERATIONS_CLOSE_MS;
   for (;;) {
     const operations: PlayedOperation[] = [];

@@ -8,7 +8,7 @@ import type { Act, Scenario } from './scenario.ts';
 import { resourceNamed } from './targets.ts';
 
 export interface Stage {
-  arena: Arena;
+  arena: Pick<Arena, 'sandbox' | 'belay'>;
   /** Makes the names of a scenario unique. */
   prefix: string;
   /** Ends a play whose runs do not close. */
