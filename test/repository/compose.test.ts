@@ -7,6 +7,7 @@ import { VARIABLES } from '../../src/config/environment/variables.ts';
 import { readConfiguration } from '../../src/config/load.ts';
 import { SEARCH_ATTRIBUTES } from '../../src/contract/names.ts';
 import { TIMING } from '../../src/contract/timing.ts';
+import { pinnedServer } from '../production/temporal-programs.ts';
 import { compose, inRepository, read, service, services, versionOf } from '../support/compose.ts';
 
 const DOCUMENT = 'docs/how-to/docker-compose.md';
@@ -45,6 +46,10 @@ test('images are pinned to a full version, and none is deprecated', () => {
 test('the server has the version of the tools that create its schema', () => {
   const versions = ['temporal', 'temporal-schema', 'temporal-namespace'].map(versionOf);
   assert.equal(new Set(versions).size, 1, versions.join());
+});
+
+test('npm run test:production builds the version of the server', () => {
+  assert.equal(pinnedServer(), versionOf('temporal'));
 });
 
 test('there are two workers', () => {
