@@ -113,6 +113,7 @@ export const LAYERS = {
       'workflows/rollout',
       'workflows/schedule',
       'workflows/event',
+      'contract',
     ],
     packages: ['@temporalio/workflow'],
   },
@@ -162,7 +163,7 @@ export const LAYERS = {
     packages: ['dot-prop', 'fastify', 'lossless-json', 'node', 'prom-client', 'secure-json-parse'],
   },
   'worker/admission': { may: ['contract'], packages: [] },
-  'worker/bundle': { may: [], packages: ['@temporalio/common', '@temporalio/worker', 'node'] },
+  'worker/bundle': { may: ['contract'], packages: ['@temporalio/common', '@temporalio/worker', 'node'] },
   'worker/slots': { may: [], packages: ['@temporalio/worker', 'node'] },
   'worker/monitoring': {
     may: [...CONTRACT, 'hosting-api:type', 'process', 'config/environment'],

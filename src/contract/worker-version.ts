@@ -1,5 +1,8 @@
 /** One build of the workers, if they are versioned. Pure. */
 
+/** Global variable of workflow code on a versioned worker. Temporal accepts the behavior of a workflow only from those. */
+export const VERSIONED_WORKER = 'belayVersionedWorker';
+
 export interface WorkerVersion {
   deploymentName: string;
   buildId: string;

@@ -29,7 +29,7 @@ import { probeService, type Probe } from './probe-service.ts';
 import { createMonitoring, type Monitoring } from './monitoring/monitoring.ts';
 import { reportSinks } from './monitoring/workflow-reports.ts';
 import { registerSearchAttributes } from './search-attributes.ts';
-import { encodingFailures, workflowBundle } from './bundle/workflow-source.ts';
+import { bundleFor, workflowBundle } from './bundle/workflow-source.ts';
 import { createRest } from './rest-until-answered.ts';
 import { runTogether, shutDown } from './run-together.ts';
 import { HTTP_TIMEOUTS, SETTINGS, slots, type EVENT_SLOTS } from './settings.ts';
@@ -80,6 +80,7 @@ export async function startWorker(
 ): Promise<RunningWorker> {
   const { temporal, taskQueue, configuration = {}, log, monitoring = createMonitoring() } = options;
   const { metrics } = monitoring;
+  const { version = null } = options;
   const { namespace, uiUrl = null } = temporal;
   const { statuses = {} } = configuration;
   const notifier = await createNotifier(configuration.notify, (result) => withLink({ namespace, uiUrl }, result));
@@ -124,7 +125,7 @@ export async function startWorker(
     ...temporalDeps({ connection, namespace, taskQueue, identity, dataConverter }),
   });
   const bundle = options.workflowBundle ?? (await workflowBundle());
-  const workflows = encryption.isOn ? await encodingFailures(bundle) : bundle;
+  const workflows = await bundleFor(bundle, { encodesFailures: encryption.isOn, isVersioned: version !== null });
   const parts = {
     connection,
     namespace,
@@ -132,7 +133,7 @@ export async function startWorker(
     identity,
     activities,
     dataConverter,
-    ...versioning(options.version ?? null),
+    ...versioning(version),
   };
   const shared = { ...parts, workflowBundle: workflows, sinks: reportSinks(metrics, log, VERSION) };
   const workers = [

@@ -4,10 +4,7 @@ import { change, integration, unit, type TestedMutant } from './mutant.ts';
 export const READABLE_PAYLOADS: TestedMutant[] = [
   {
     rule: 'with encryption, workflow code leaves the messages of failures as plain text',
-    changes: [
-      change('worker/start.ts', 'encryption.isOn ? await encodingFailures(bundle) : bundle;', 'bundle;'),
-      change('worker/start.ts', 'encodingFailures, workflowBundle', 'workflowBundle'),
-    ],
+    changes: [change('worker/start.ts', 'encodesFailures: encryption.isOn', 'encodesFailures: false')],
     test: integration('encryption/encrypted-runs', 'leaves nothing of its content in the database of Temporal'),
   },
   {

@@ -1,6 +1,7 @@
 /** The workflow code a worker loads: the bundle of the build, or one of the current source if run from source. */
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
+import { VERSIONED_WORKER } from '../../contract/worker-version.ts';
 import { ENCODES_FAILURES } from './failure-converter.ts';
 
 const RUNS_FROM_SOURCE = import.meta.url.endsWith('.ts');
@@ -12,8 +13,21 @@ export async function workflowBundle(): Promise<{ codePath: string }> {
   return { codePath: await bundleFromSource() };
 }
 
-/** The same code for a worker that encrypts: messages and stacks of failures become payloads. */
-export const encodingFailures = async ({ codePath }: { codePath: string }): Promise<{ code: string }> => ({
+/** What the code that a worker loads has to know of it. */
+interface WorkerTraits {
+  /** Messages and stacks of failures become payloads, for a codec. */
+  encodesFailures: boolean;
+  isVersioned: boolean;
+}
+
+/** The same code for such a worker. The sandbox of workflow code has no environment, but it has global variables. */
+export async function bundleFor<B extends { codePath: string }>(
+  bundle: B,
+  { encodesFailures, isVersioned }: WorkerTraits,
+): Promise<B | { code: string }> {
+  const traits = [...(encodesFailures ? [ENCODES_FAILURES] : []), ...(isVersioned ? [VERSIONED_WORKER] : [])];
+  if (traits.length === 0) return bundle;
   // On the first line, so that the lines of stack traces stay right.
-  code: `globalThis.${ENCODES_FAILURES} = true; ${await readFile(codePath, 'utf8')}`,
-});
+  const globals = traits.map((name) => `globalThis.${name} = true; `).join('');
+  return { code: globals + (await readFile(bundle.codePath, 'utf8')) };
+}

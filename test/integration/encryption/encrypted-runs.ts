@@ -11,7 +11,7 @@ import { childEnvironment } from '../../../src/config/environment/environment.ts
 import type { RunInput, RunResult } from '../../../src/contract/run.ts';
 import { createCodecServer } from '../../../src/encryption/server/codec-server.ts';
 import { toJson } from '../../../src/encryption/server/payload-json.ts';
-import { encodingFailures } from '../../../src/worker/bundle/workflow-source.ts';
+import { bundleFor } from '../../../src/worker/bundle/workflow-source.ts';
 import { atEnd } from '../../support/at-end.ts';
 import { eventually } from '../../support/eventually.ts';
 import { posts } from '../../support/journal.ts';
@@ -179,7 +179,7 @@ describe('a run with encryption', () => {
   });
 
   test('replays with the keys and the bundle of encrypting workers, and so do those from before and between', async () => {
-    const workflowBundle = await encodingFailures(await testBundle());
+    const workflowBundle = await bundleFor(await testBundle(), { encodesFailures: true, isVersioned: false });
     for (const namespace of ['encrypted', 'plain', 'changing'] as const) {
       const { dataConverter } = encryptionOf(place.keysFile, namespace !== 'encrypted');
       const client = new Client({ connection: place.clients[namespace].connection, namespace, dataConverter });
