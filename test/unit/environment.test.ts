@@ -100,6 +100,8 @@ test('child processes get only the variables that they need', () => {
 });
 
 test('every Temporal variable that affects Belay has a row', () => {
+  // Belay reads these two itself.
+  const own = ['TEMPORAL_DEPLOYMENT_NAME', 'TEMPORAL_WORKER_BUILD_ID'];
   // @temporalio/envconfig reads these three, and its connection options hold nothing of them.
   const withoutEffect = ['TEMPORAL_TLS_DISABLE_HOST_VERIFICATION', 'TEMPORAL_CODEC_ENDPOINT', 'TEMPORAL_CODEC_AUTH'];
   const rows = VARIABLES.map(({ name }) => name.replace('*', '')).filter((name) => name.startsWith('TEMPORAL_'));
@@ -108,7 +110,7 @@ test('every Temporal variable that affects Belay has a row', () => {
     'utf8',
   );
   const read = new Set(source.match(/\bTEMPORAL_[A-Z_]+/g));
-  assert.deepEqual([...read].sort(), [...rows, ...withoutEffect].sort());
+  assert.deepEqual([...read, ...own].sort(), [...rows, ...withoutEffect].sort());
 });
 
 test('a variable that is unset or blank has the default of its row', () => {

@@ -23,9 +23,7 @@ export async function rollOut(input: RolloutInput): Promise<RolloutResult> {
   const begunMs = Date.now();
   return CancellationScope.nonCancellable(async () => {
     const checked = await checkRequest({ request: { type: ROLLOUT_TYPE, input } });
-    if ('problem' in checked) {
-      return resultOrFailure(newRolloutResult(null), { type: 'Usage', message: checked.problem });
-    }
+    if ('error' in checked) return resultOrFailure(newRolloutResult(null), checked.error);
     const rollout = createRolloutState(input);
     const { result } = rollout;
     const asked = { ...checked, begunMs };

@@ -21,7 +21,7 @@ export async function execute(type: RunType, input: RunInput, steps: RunSteps): 
   const begunMs = Date.now();
   return CancellationScope.nonCancellable(async () => {
     const checked = await checkRequest({ begins: true, request: { type, input } });
-    if ('problem' in checked) return resultOrFailure(newRunResult(null), { type: 'Usage', message: checked.problem });
+    if ('error' in checked) return resultOrFailure(newRunResult(null), checked.error);
     const { plan, facts } = checked;
     const run = createRunState(type, input, { plan, cancellation });
     const { outcome, error } = await runSteps(run, { begunMs, facts }, steps).catch(concludeInternal);

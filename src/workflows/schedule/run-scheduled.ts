@@ -103,7 +103,7 @@ async function checkStart({ type, input }: ScheduledInput['start']): Promise<Wor
   // The key of a rollout comes from the slot.
   const request = { type, input: type === ROLLOUT_TYPE ? { ...input, key: 'any' } : input };
   const checked = await checkRequest({ request });
-  if ('problem' in checked) throw inputError(`start: ${checked.problem}`);
+  if ('error' in checked) throw inputError(`start: ${checked.error.message}`);
   return checked.facts;
 }
 

@@ -6,10 +6,12 @@ import { connectTo } from '../../support/connect.ts';
 import { exitCodeOf } from '../../../src/cli/output/exit-codes.ts';
 import { testBundle } from '../../support/workflow-bundle.ts';
 import { atEnd } from '../../support/at-end.ts';
+import { NO_REPORTS } from '../../support/no-reports.ts';
 import { resultOf } from '../../support/outcome.ts';
 import { newPlace } from '../../support/shared-temporal.ts';
 import { fresh, TASK_QUEUE } from '../../support/world.ts';
-import type { ReadResult, WorkerInfo } from '../../../src/contract/activities.ts';
+import { checkRequest } from '../../../src/activities/check-request.ts';
+import type { ReadResult, WorkerInfo, WorkerQuestion } from '../../../src/contract/activities.ts';
 import { connect, type Belay } from '../../../src/starter.ts';
 
 const SERVICE = 'https://service.example';
@@ -28,6 +30,7 @@ const WORKER_INFO: WorkerInfo = {
 };
 
 let posts = 0;
+let checks = true;
 
 /** Runs the real workflows on activities that return values our code never returns. */
 before(async () => {
@@ -37,9 +40,11 @@ before(async () => {
     connection,
     namespace,
     taskQueue: TASK_QUEUE,
+    ...NO_REPORTS,
     workflowBundle: await testBundle(),
     activities: {
-      describeWorker: () => Promise.resolve(WORKER_INFO),
+      describeWorker: ({ request }: Required<WorkerQuestion>) =>
+        Promise.resolve({ ...WORKER_INFO, ...(checks ? { checked: checkRequest(request) } : {}) }),
       readLatestDeployment: () => Promise.resolve(reads.length > 1 ? reads.shift() : reads[0]),
       triggerDeployment: () => Promise.resolve({ identityMarkers: [], posts: (posts += 1) }),
     },
@@ -66,6 +71,15 @@ test('an unexpected value fails the run as Internal with exit code 70 and releas
   const sent = posts;
   assert.equal((await resultOf(await belay.start({ siteIds: [siteId], deploy: PACE }))).outcome, 'completed');
   assert.equal(posts, sent + 1);
+});
+
+test('a run whose input no worker has checked fails as Internal, and sends nothing', async () => {
+  const sent = posts;
+  checks = false;
+  const result = await resultOf(await belay.start({ siteIds: [fresh('a')], deploy: PACE }));
+  checks = true;
+  assert.deepEqual([result.outcome, result.error?.type, exitCodeOf(result)], [null, 'Internal', 70]);
+  assert.equal(posts, sent);
 });
 
 test('a run starts without search attributes if the namespace has none', async () => {
