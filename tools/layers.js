@@ -30,7 +30,7 @@ export const LAYERS = {
   'sandbox/delivery': { may: ['sandbox/hosting'], packages: ['node', 'standardwebhooks', 'zod'] },
   sandbox: { may: ['sandbox/hosting', 'sandbox/delivery'], packages: ['fastify', 'zod'] },
 
-  'config/environment': { may: ['contract'], packages: ['node'], env: true },
+  'config/environment': { may: ['contract', 'contract/ids:type'], packages: ['node'], env: true },
   'config/temporal': { may: ['config/environment'], packages: ['@temporalio/envconfig', 'node'] },
   'config/file': {
     may: [...CONTRACT, 'request', 'request/calendar', 'config/environment'],
@@ -44,7 +44,7 @@ export const LAYERS = {
 
   // Encrypts what is stored in Temporal.
   encryption: {
-    may: ['contract/wording', 'config/environment'],
+    may: ['contract', 'contract/wording', 'config/environment'],
     packages: ['@temporalio/common', '@temporalio/proto', 'node'],
   },
   'encryption/server': {
@@ -113,7 +113,7 @@ export const LAYERS = {
       'workflows/rollout',
       'workflows/schedule',
       'workflows/event',
-      'contract',
+      'contract/ids',
     ],
     packages: ['@temporalio/workflow'],
   },
@@ -163,7 +163,11 @@ export const LAYERS = {
     packages: ['dot-prop', 'fastify', 'lossless-json', 'node', 'prom-client', 'secure-json-parse'],
   },
   'worker/admission': { may: ['contract'], packages: [] },
-  'worker/bundle': { may: ['contract'], packages: ['@temporalio/common', '@temporalio/worker', 'node'] },
+  'worker/bundle': { may: ['contract/ids'], packages: ['@temporalio/common', '@temporalio/worker', 'node'] },
+  'worker/queue': {
+    may: [...CONTRACT, 'process:type', 'hosting-api:type', 'client/connection'],
+    packages: ['@temporalio/worker:type', 'node'],
+  },
   'worker/slots': { may: [], packages: ['@temporalio/worker', 'node'] },
   'worker/monitoring': {
     may: [...CONTRACT, 'hosting-api:type', 'process', 'config/environment'],
@@ -186,6 +190,7 @@ export const LAYERS = {
       'worker/admission',
       'worker/bundle',
       'worker/monitoring',
+      'worker/queue',
       'worker/slots',
     ],
     packages: ['@temporalio/proto', '@temporalio/worker', 'node'],

@@ -2,6 +2,7 @@
 import { createSecretKey, type KeyObject } from 'node:crypto';
 import { readFileSync, statSync } from 'node:fs';
 import { ConfigError } from '../config/environment/config-error.ts';
+import { isRecord } from '../contract/plain-object.ts';
 import { plainText } from '../contract/wording/safe-text.ts';
 
 export interface NamedKey {
@@ -72,9 +73,6 @@ function keyFrom(id: string, text: unknown, refuse: Refuse): KeyObject {
   }
   return createSecretKey(bytes);
 }
-
-const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** @returns what is wrong with the permissions of the file, or null */
 export function permissionProblem(path: string): string | null {

@@ -19,11 +19,11 @@ import type { Logger } from '../process/log.ts';
 import { VERSION } from '../process/version.ts';
 import { clockDifference } from '../contract/wording/clock-difference.ts';
 import { TIMING } from '../contract/timing.ts';
-import { lastPollMs, waitUntilPolling } from './own-polls.ts';
+import { lastPollMs, waitUntilPolling } from './queue/own-polls.ts';
 import { DEFAULT_EPOCH } from '../contract/names.ts';
-import type { WorkerVersion } from '../contract/worker-version.ts';
+import type { WorkerVersion } from '../contract/ids/worker-version.ts';
 import { serviceIdentity, withAccount, type ServedService } from '../contract/service-identity.ts';
-import { refuseOtherService, type PolledQueue } from './check-queue.ts';
+import { refuseOtherService, type PolledQueue } from './queue/check-queue.ts';
 import { newIdentity } from './identity.ts';
 import { probeService, type Probe } from './probe-service.ts';
 import { createMonitoring, type Monitoring } from './monitoring/monitoring.ts';
@@ -33,7 +33,7 @@ import { bundleFor, workflowBundle } from './bundle/workflow-source.ts';
 import { createRest } from './rest-until-answered.ts';
 import { runTogether, shutDown } from './run-together.ts';
 import { HTTP_TIMEOUTS, SETTINGS, slots, type EVENT_SLOTS } from './settings.ts';
-import { countWorkers, shareCeiling } from './share-ceiling.ts';
+import { countWorkers, shareCeiling } from './queue/share-ceiling.ts';
 import { versioning } from './versioning.ts';
 import { untilReady } from './until-ready.ts';
 
@@ -78,9 +78,9 @@ export async function startWorker(
   withoutService: 'wait' | 'poll',
   stopped?: AbortSignal,
 ): Promise<RunningWorker> {
-  const { temporal, taskQueue, configuration = {}, log, monitoring = createMonitoring() } = options;
+  const { temporal, taskQueue, configuration = {}, log } = options;
+  const { monitoring = createMonitoring(), version = null, encryption = NO_ENCRYPTION } = options;
   const { metrics } = monitoring;
-  const { version = null } = options;
   const { namespace, uiUrl = null } = temporal;
   const { statuses = {} } = configuration;
   const notifier = await createNotifier(configuration.notify, (result) => withLink({ namespace, uiUrl }, result));
@@ -95,7 +95,6 @@ export async function startWorker(
   });
   const served = servedBy(options.service, configuration);
   const epoch = options.service.epoch ?? DEFAULT_EPOCH;
-  const { encryption = NO_ENCRYPTION } = options;
   const { dataConverter } = encryption;
   const identity = newIdentity(served.service, epoch, encryption.isOn);
   const queue = { namespace, taskQueue, identity, served };

@@ -1,6 +1,6 @@
 /** The workflows, and nothing else: everything exported here can be started by its name. */
 import { setWorkflowOptions } from '@temporalio/workflow';
-import { VERSIONED_WORKER } from '../contract/worker-version.ts';
+import { VERSIONED_WORKER } from '../contract/ids/worker-version.ts';
 import { backupServer } from './operation/backup-server.ts';
 import { recordBackup } from './operation/backup-records.ts';
 import { deploySite } from './operation/deploy-site.ts';

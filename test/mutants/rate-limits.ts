@@ -2,7 +2,7 @@
 import { change, integration, sim, type TestedMutant, unit } from './mutant.ts';
 
 const PACER = 'hosting-api/pacer.ts';
-const SHARE = 'worker/share-ceiling.ts';
+const SHARE = 'worker/queue/share-ceiling.ts';
 const JITTER = 'workflows/rules/jitter.ts';
 
 export const RATE_LIMITS: TestedMutant[] = [

@@ -1,7 +1,6 @@
 /** A PostgreSQL of the system in a temporary folder, with the same user and settings as in docker-compose.yml. */
 import { execFile, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { once } from 'node:events';
 import { existsSync, readdirSync } from 'node:fs';
 import { chown, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -13,6 +12,7 @@ import { service } from '../support/compose.ts';
 import { eventually } from '../support/eventually.ts';
 import { lastingPort } from '../support/lasting-port.ts';
 import { MissingProgram } from './missing-program.ts';
+import { stopAtEnd } from './stop-at-end.ts';
 
 const run = promisify(execFile);
 const INSTALLED = '/usr/lib/postgresql';
@@ -63,14 +63,8 @@ export async function startPostgresql(): Promise<Postgresql> {
     ...options,
     stdio: 'ignore',
   });
-  const ended = once(server, 'close');
-  process.once('exit', () => server.kill('SIGQUIT'));
-  atEnd(async () => {
-    // Clients are disconnected.
-    server.kill('SIGINT');
-    const late = setTimeout(() => server.kill('SIGQUIT'), STOP_LIMIT_MS);
-    await ended.finally(() => clearTimeout(late));
-  });
+  // SIGINT disconnects the clients.
+  stopAtEnd(server, { signal: 'SIGINT', lastSignal: 'SIGQUIT', limitMs: STOP_LIMIT_MS });
   const where = ['--host=127.0.0.1', `--port=${port}`, `--username=${user}`];
   await eventually('PostgreSQL', () =>
     run(join(folder, 'pg_isready'), where, { env }).then(

@@ -1,6 +1,5 @@
 /** Temporal on PostgreSQL, started by the scripts and with the settings of docker-compose.yml. */
 import { execFile, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { open, symlink } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
@@ -11,6 +10,7 @@ import { eventually } from '../support/eventually.ts';
 import { lastingPort } from '../support/lasting-port.ts';
 import { temporalExecutable, tempFolder } from '../support/temporal.ts';
 import type { Postgresql } from './postgresql.ts';
+import { stopAtEnd } from './stop-at-end.ts';
 import type { TemporalPrograms } from './temporal-programs.ts';
 
 const run = promisify(execFile);
@@ -64,14 +64,8 @@ export async function startTemporal(
       stdio: ['ignore', log.fd, log.fd],
     },
   );
-  const ended = once(server, 'close');
-  process.once('exit', () => server.kill('SIGKILL'));
-  atEnd(async () => {
-    server.kill('SIGTERM');
-    const late = setTimeout(() => server.kill('SIGKILL'), STOP_LIMIT_MS);
-    await ended.finally(() => clearTimeout(late));
-    await log.close();
-  });
+  atEnd(() => log.close());
+  stopAtEnd(server, { signal: 'SIGTERM', lastSignal: 'SIGKILL', limitMs: STOP_LIMIT_MS });
   await healthy(ports.FRONTEND_HTTP_PORT!);
   const address = `127.0.0.1:${ports.FRONTEND_GRPC_PORT}`;
   const { TEMPORAL_NAMESPACE: namespace } = service('temporal-namespace').environment;

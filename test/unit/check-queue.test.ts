@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { NativeConnection } from '@temporalio/worker';
 import { msToTs } from '@temporalio/common/lib/time.js';
 import { identityText } from '../../src/contract/ids/worker-identity.ts';
-import { refuseOtherService } from '../../src/worker/check-queue.ts';
+import { refuseOtherService } from '../../src/worker/queue/check-queue.ts';
 
 const [MINE, OTHER] = ['https://panel.example', 'https://elsewhere.example'];
 

@@ -1,19 +1,19 @@
 /** Checks the key file, and that this program and the workers agree on encryption. */
 import { agreeOnEncryption } from '../../client/connection/agree-on-encryption.ts';
-import { workersSeen } from '../../client/connection/workers-seen.ts';
+import type { QueueState } from '../../client/connection/pollers.ts';
 import { acceptsPlainPayloads, codecKeysFile } from '../../config/environment/environment.ts';
 import { permissionProblem, readKeyFile } from '../../encryption/key-file.ts';
-import type { NamespaceConnection, Check, Finding } from './check.ts';
+import type { Check, Finding } from './check.ts';
 
-export function encryptionCheck(reach: () => Promise<NamespaceConnection>, taskQueue: string): Check {
+/** @param look finds the workers of the queue; null if Temporal does not answer */
+export function encryptionCheck(look: () => Promise<{ seen: QueueState } | null>, taskQueue: string): Check {
   return {
     name: 'encryption',
     run: async () => {
       const path = codecKeysFile();
       const finding = path === null ? PLAIN : keysFinding(path);
-      const place = await reach().catch(() => null);
-      if (place === null) return finding;
-      const workers = await workersSeen(place.connection, place.namespace, taskQueue);
+      const looked = await look();
+      const workers = looked?.seen.pollers.map(({ identity }) => identity) ?? [];
       agreeOnEncryption({ encrypts: path !== null, taskQueue }, workers);
       return finding;
     },

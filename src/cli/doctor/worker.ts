@@ -1,40 +1,43 @@
 /** Checks which workers poll the task queue: their versions, where they run, and since when. */
 import { problemOfWorkers } from '../../client/connection/require-worker.ts';
-import type { Poller } from '../../client/connection/pollers.ts';
+import type { Poller, QueueState } from '../../client/connection/pollers.ts';
 import { findUnserved } from '../../client/runs/unserved-version.ts';
 import { seenOn } from '../../client/connection/workers-seen.ts';
-import { moveRuns, versionText } from '../../contract/worker-version.ts';
+import { moveRuns, versionText } from '../../contract/ids/worker-version.ts';
 import { parseIdentity } from '../../contract/ids/worker-identity.ts';
 import { encryptionCheck } from './encryption.ts';
-import type { NamespaceConnection, Check, Finding } from './check.ts';
+import type { NamespaceConnection, Check } from './check.ts';
 
-export const workerChecks = (reach: () => Promise<NamespaceConnection>, taskQueue: string): Check[] => [
-  workerCheck(reach, taskQueue),
-  encryptionCheck(reach, taskQueue),
-];
+/** The workers of the queue; null if Temporal does not answer. */
+type Look = () => Promise<(NamespaceConnection & { seen: QueueState }) | null>;
 
-function workerCheck(reach: () => Promise<NamespaceConnection>, taskQueue: string): Check {
-  return {
-    name: 'worker',
-    run: async () => {
-      const place = await reach().catch(() => null);
-      return place === null
-        ? { state: 'skipped', message: 'Temporal does not answer' }
-        : checkWorkers(place, taskQueue);
-    },
-  };
+/** Temporal is asked once for all of them. */
+export function workerChecks(reach: () => Promise<NamespaceConnection>, taskQueue: string): Check[] {
+  let asked: ReturnType<Look> | undefined;
+  const look: Look = () => (asked ??= lookAt(reach, taskQueue));
+  return [workerCheck(look, taskQueue), encryptionCheck(look, taskQueue)];
 }
 
-async function checkWorkers({ connection, namespace }: NamespaceConnection, taskQueue: string): Promise<Finding> {
-  const seen = await seenOn(connection, namespace, taskQueue);
-  const problem = problemOfWorkers(seen, taskQueue);
-  if (problem !== null) return { state: 'failed', ...problem };
-  const waiting = await findUnserved(connection, { namespace, taskQueue }, seen).catch(() => null);
-  if (waiting === null) return { state: 'ok', message: seen.pollers.map(describe).join('; ') };
-  const { count, version } = waiting;
-  const message = `${count} workflows wait for workers of another build, such as ${versionText(version)}`;
-  return { state: 'failed', message, remedy: `start such a worker, or move them: \`${moveRuns(version)}\`` };
+async function lookAt(reach: () => Promise<NamespaceConnection>, taskQueue: string): ReturnType<Look> {
+  const place = await reach().catch(() => null);
+  return place === null ? null : { ...place, seen: await seenOn(place.connection, place.namespace, taskQueue) };
 }
+
+const workerCheck = (look: Look, taskQueue: string): Check => ({
+  name: 'worker',
+  run: async () => {
+    const looked = await look();
+    if (looked === null) return { state: 'skipped', message: 'Temporal does not answer' };
+    const { connection, namespace, seen } = looked;
+    const problem = problemOfWorkers(seen, taskQueue);
+    if (problem !== null) return { state: 'failed', ...problem };
+    const waiting = await findUnserved(connection, { namespace, taskQueue }, seen).catch(() => null);
+    if (waiting === null) return { state: 'ok', message: seen.pollers.map(describe).join('; ') };
+    const { count, version } = waiting;
+    const message = `${count} workflows wait for workers of another build, such as ${versionText(version)}`;
+    return { state: 'failed', message, remedy: `start such a worker, or move them: \`${moveRuns(version)}\`` };
+  },
+});
 
 function describe({ identity, version }: Poller): string {
   const worker = parseIdentity(identity);

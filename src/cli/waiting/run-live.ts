@@ -3,7 +3,7 @@ import type { Contact, Run, RunStatus } from '../../starter.ts';
 import { createLiveLines } from '../../process/live-lines.ts';
 import { COUNTDOWN, inFlight, waitingSentence, type Style } from '../../contract/wording/explain-wait.ts';
 import { TIMING } from '../../contract/timing.ts';
-import { moveRuns, versionText } from '../../contract/worker-version.ts';
+import { moveRuns, versionText } from '../../contract/ids/worker-version.ts';
 import { printTo } from '../../process/print.ts';
 
 /** Shows the run on stderr until stopped. */
@@ -42,7 +42,8 @@ export function liveLine(status: RunStatus, countdown: boolean): string {
   const { result, waiting, contact } = status;
   if (contact === 'not_begun' && Date.now() - Date.parse(result.startedAt ?? '') < TIMING.cli.beginsWithinMs)
     return 'starting';
-  if (contact !== 'answers' && contact !== 'closed') return contactText(status) ?? '';
+  const silence = contactText(status);
+  if (silence !== null) return silence;
   const what = inFlight(result);
   if (waiting === null) return what === null ? (result.phase ?? 'starting') : `${what}: in progress`;
   return waitingSentence(waiting, what, countdown ? COUNTDOWN : STILL);
@@ -51,16 +52,17 @@ export function liveLine(status: RunStatus, countdown: boolean): string {
 /** Without the countdown, which would make each second a new line. */
 const STILL: Style = { ...COUNTDOWN, when: null };
 
-const CONTACT: Record<Exclude<Contact, 'answers' | 'closed' | 'unserved'>, string> = {
+const SILENCE: Record<Exclude<Contact, 'answers' | 'closed'>, string> = {
   not_begun: 'no worker has started the run yet',
   silent: 'no worker answers for the run: it continues when a worker is available again',
+  unserved: 'only workers of another build may continue the run, and none of them is running',
   stuck: "a worker keeps failing at the run, which is a defect: see the worker's log",
 };
 
 /** Why the run itself does not answer; null if it does. */
 export function contactText({ contact, version }: Pick<RunStatus, 'contact' | 'version'>): string | null {
   if (contact === 'answers' || contact === 'closed') return null;
-  if (contact !== 'unserved' || version === undefined) return CONTACT[contact === 'unserved' ? 'silent' : contact];
+  if (version === undefined) return SILENCE[contact];
   const remedy = `start one, or move its runs to the current build: \`${moveRuns(version)}\``;
   return `only workers of build ${versionText(version)} may continue the run, and none of them is running: ${remedy}`;
 }

@@ -14,6 +14,14 @@ export function newKey(nowMs = Date.now()): string {
   return `${date.replaceAll('-', '')}-${time.slice(0, 5).replace(':', '')}-${random}`;
 }
 
+/** @param start what to do if the key is taken: attach to its workflow, or throw WorkflowExecutionAlreadyStartedError */
+export function underKey<T>(
+  key: string | undefined,
+  start: (key: string, ifTaken: 'attach' | 'fail') => Promise<T>,
+): Promise<T> {
+  return key === undefined ? underNewKey((unused) => start(unused, 'fail')) : start(key, 'attach');
+}
+
 /**
  * Starts a workflow under a key that no other one has.
  * @param start throws WorkflowExecutionAlreadyStartedError if the key is taken

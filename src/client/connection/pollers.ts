@@ -3,7 +3,7 @@ import { optionalTsToMs } from '@temporalio/common/lib/time.js';
 import proto from '@temporalio/proto';
 import type { WorkflowService } from '@temporalio/client';
 import { TIMING } from '../../contract/timing.ts';
-import type { WorkerVersion } from '../../contract/worker-version.ts';
+import type { WorkerVersion } from '../../contract/ids/worker-version.ts';
 
 const { TASK_QUEUE_TYPE_WORKFLOW } = proto.temporal.api.enums.v1.TaskQueueType;
 const { WORKER_VERSIONING_MODE_VERSIONED: VERSIONED } = proto.temporal.api.enums.v1.WorkerVersioningMode;

@@ -1,6 +1,6 @@
 /** Checks for a worker before a start, so that no run waits unnoticed for hours. */
 import { BelayError } from '../../contract/results/belay-error.ts';
-import { makeCurrent, versionText } from '../../contract/worker-version.ts';
+import { makeCurrent, versionText } from '../../contract/ids/worker-version.ts';
 import type { QueueState } from './pollers.ts';
 import { agreeOnEncryption } from './agree-on-encryption.ts';
 import type { Session } from './session.ts';
@@ -25,8 +25,8 @@ export function problemOfWorkers(seen: QueueState, taskQueue: string): { message
   }
   const current = seen.current.map((it) => (it === null ? 'workers without a version' : versionText(it)));
   const message = `no worker of the current version polls the task queue "${taskQueue}": that is ${current.join(' and ')}`;
-  const [newest] = seen.pollers.map(({ version }) => version).filter((it) => it !== null);
+  const [polling] = seen.pollers.map(({ version }) => version).filter((it) => it !== null);
   const start = 'start such a worker';
-  if (newest === undefined) return { message, remedy: start };
-  return { message, remedy: `${start}, or make the build that polls current: \`${makeCurrent(newest)}\`` };
+  if (polling === undefined) return { message, remedy: start };
+  return { message, remedy: `${start}, or make the build that polls current: \`${makeCurrent(polling)}\`` };
 }

@@ -1,6 +1,6 @@
 /** Lists the workers that polled a task queue recently, by Temporal's clock: that of this machine may differ. */
 import type { Client, ConnectionLike } from '@temporalio/client';
-import { isSameVersion } from '../../contract/worker-version.ts';
+import { isSameVersion } from '../../contract/ids/worker-version.ts';
 import { latelyPolling, queueState, type QueueState } from './pollers.ts';
 import { serverTimeMs } from './server-time.ts';
 

@@ -15,7 +15,7 @@ import { createRollout, type Rollout } from './rollout-handle.ts';
 import { IN_PARALLEL, type Session } from '../connection/session.ts';
 import { lookUpServerRun } from './look-up-server-run.ts';
 import { describeRollout, rolloutStatus } from './rollout-status.ts';
-import { underNewKey } from '../connection/new-key.ts';
+import { underKey } from '../connection/new-key.ts';
 import { requireWorkers } from '../connection/require-worker.ts';
 import { findService } from '../connection/find-service.ts';
 import { TIMING } from '../../contract/timing.ts';
@@ -60,8 +60,7 @@ export function createRollouts(session: Session): Rollouts {
 }
 
 async function startRollout(session: Session, { key, ...asked }: NewRollout): Promise<Rollout> {
-  if (key === undefined) return underNewKey((unused) => startOnce(session, { ...asked, key: unused }, 'fail'));
-  return startOnce(session, { ...asked, key }, 'attach');
+  return underKey(key, (used, ifTaken) => startOnce(session, { ...asked, key: used }, ifTaken));
 }
 
 async function startOnce(session: Session, asked: RolloutInput, ifTaken: 'attach' | 'fail'): Promise<Rollout> {

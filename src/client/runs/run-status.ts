@@ -17,7 +17,7 @@ import { emptyResult } from '../../contract/results/empty-results.ts';
 import { failedResult, resultOfInput } from './closed-run.ts';
 import type { Session } from '../connection/session.ts';
 import { unservedVersion } from './unserved-version.ts';
-import type { WorkerVersion } from '../../contract/worker-version.ts';
+import type { WorkerVersion } from '../../contract/ids/worker-version.ts';
 import { workerSeen } from '../connection/workers-seen.ts';
 import { ATTRIBUTE_KEYS } from '../../request/search-attributes.ts';
 import { TIMING } from '../../contract/timing.ts';

@@ -16,7 +16,7 @@ import { createRun, type Run } from './run-handle.ts';
 import { emptyResult } from '../../contract/results/empty-results.ts';
 import type { Session } from '../connection/session.ts';
 import { startWithAttributes } from './start-attributes.ts';
-import { underNewKey } from '../connection/new-key.ts';
+import { underKey } from '../connection/new-key.ts';
 import { requireWorkers } from '../connection/require-worker.ts';
 import { findService } from '../connection/find-service.ts';
 import { isServed, type ServedService } from '../../contract/service-identity.ts';
@@ -37,9 +37,9 @@ export async function startRun(session: Session, asked: RunInput, options: Start
   const { key } = options;
   const problem = startProblem(type, asked, key);
   if (problem !== null) throw new BelayError('Usage', problem);
-  const startUnder = (used: string, ifTaken: 'attach' | 'fail') =>
-    startOnce(session, asked, { ...options, type, workflowId: runWorkflowId(type, asked, used), ifTaken });
-  return key === undefined ? underNewKey((unused) => startUnder(unused, 'fail')) : startUnder(key, 'attach');
+  return underKey(key, (used, ifTaken) =>
+    startOnce(session, asked, { ...options, type, workflowId: runWorkflowId(type, asked, used), ifTaken }),
+  );
 }
 
 interface Started {

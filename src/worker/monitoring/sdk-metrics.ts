@@ -1,7 +1,6 @@
 /** The metrics of Temporal's SDK. It serves them itself, so it gets a port on loopback, and the worker passes them on. */
-import { createServer, type AddressInfo } from 'node:net';
-import { once } from 'node:events';
 import type { MetricsExporterConfig } from '@temporalio/worker';
+import { freePort } from '../../process/free-port.ts';
 
 const HOST = '127.0.0.1';
 const TIMEOUT_MS = 2_000;
@@ -14,6 +13,7 @@ export interface SdkMetrics {
 }
 
 export async function createSdkMetrics(): Promise<SdkMetrics> {
+  // The SDK cannot choose one itself and report it.
   const address = `${HOST}:${await freePort()}`;
   return {
     // The names that Temporal's documentation uses: with units and `_total`.
@@ -25,14 +25,4 @@ export async function createSdkMetrics(): Promise<SdkMetrics> {
       return answer.text();
     },
   };
-}
-
-/** The SDK cannot choose one itself and report it. */
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, HOST);
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
 }

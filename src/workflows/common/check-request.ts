@@ -5,7 +5,7 @@ import { describeSomeWorker } from './activity-proxies.ts';
 
 export type Checked = { error: RunError } | { plan: RunPlan; facts: WorkerInfo };
 
-export async function checkRequest(
+export async function letWorkerCheck(
   question: Required<Pick<WorkerQuestion, 'request'>> & WorkerQuestion,
 ): Promise<Checked> {
   const { checked, ...facts } = await describeSomeWorker(question);

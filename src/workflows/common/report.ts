@@ -1,9 +1,9 @@
 /** Reports to the worker, for its log and metrics. In a replay, nothing is reported again. */
 import { proxySinks, workflowInfo } from '@temporalio/workflow';
-import type { Outcome } from '../../contract/names.ts';
-import type { BackupResult, DeploymentResult, RunError } from '../../contract/run.ts';
+import type { BackupResult, DeploymentResult } from '../../contract/run.ts';
 import type { ReportSinks, Subject } from '../../contract/reports.ts';
 import { isApp, type Target } from '../../contract/target.ts';
+import type { Conclusion } from './conclusion.ts';
 
 export const report: ReportSinks['belay'] = proxySinks<ReportSinks>().belay;
 
@@ -14,10 +14,15 @@ export const subjectOfTarget = (target: Target): Subject => ({
 
 export const subjectOfServer = (server: string): Subject => ({ operation: 'backup', server });
 
-export const subjectOf = (result: BackupResult | DeploymentResult): Subject =>
-  'target' in result ? subjectOfTarget(result.target) : subjectOfServer(result.serverId);
+export function reportOperation(result: BackupResult | DeploymentResult, { outcome, error }: Conclusion): void {
+  const { lastStatus, polls } = result;
+  const ended = { outcome, errorType: error?.type ?? null, lastStatus, polls };
+  if ('target' in result)
+    report.operationEnded({ ...subjectOfTarget(result.target), ...ended, evidence: result.evidence });
+  else report.operationEnded({ ...subjectOfServer(result.serverId), ...ended });
+}
 
 /** Of a run or a rollout. */
-export function reportEnd({ outcome, error }: { outcome: Outcome | null; error: RunError | null }): void {
+export function reportRun({ outcome, error }: Conclusion): void {
   report.runEnded({ type: workflowInfo().workflowType, outcome, errorType: error?.type ?? null });
 }

@@ -26,7 +26,7 @@ import { setAttributes } from '../common/search-attributes.ts';
 import { observeCancellation } from '../common/cancellation.ts';
 import { operationDetails } from '../common/ui-details.ts';
 import { concludeInternal, conclude, resultOrFailure, type Conclusion } from '../common/conclusion.ts';
-import { report, subjectOf } from '../common/report.ts';
+import { reportOperation } from '../common/report.ts';
 import { keepHints } from '../polling/hints.ts';
 import { openLockQueue } from '../lock/release.ts';
 import { parkedPhase } from '../polling/parking.ts';
@@ -63,7 +63,7 @@ export async function runOperation<R extends BackupResult | DeploymentResult>(
     result.outcome = conclusion.outcome;
     result.endedAt = new Date().toISOString();
     if ('error' in result) result.error = conclusion.error;
-    reportEnd(result, conclusion);
+    reportOperation(result, conclusion);
     operation.setWaiting(null);
     operation.setPhase('done');
     // Without a backup there is nothing to share: a run that holds the lock by then puts these waiters in its queue.
@@ -104,19 +104,6 @@ function createOperation<R extends BackupResult | DeploymentResult>(
     result,
     setPhase,
     recordTrigger: (trigger: string) => setAttributes(input.searchAttributes, { trigger }),
-  });
-}
-
-function reportEnd(result: BackupResult | DeploymentResult, { outcome, error }: Conclusion): void {
-  const { lastStatus, polls } = result;
-  const evidence = 'target' in result ? { evidence: result.evidence } : {};
-  report.operationEnded({
-    ...subjectOf(result),
-    outcome,
-    errorType: error?.type ?? null,
-    lastStatus,
-    polls,
-    ...evidence,
   });
 }
 

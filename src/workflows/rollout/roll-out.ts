@@ -8,12 +8,12 @@ import type { RolloutInput, RolloutResult, TargetResult } from '../../contract/r
 import { isPending } from '../../contract/results/tally.ts';
 import { announceRollout } from './announce-rollout.ts';
 import { admitRollout, type AskedRollout } from './admit-rollout.ts';
-import { checkRequest } from '../common/check-request.ts';
+import { letWorkerCheck } from '../common/check-request.ts';
 import { ROLLOUT_TYPE } from '../../contract/names.ts';
 import { observeCancellation, type Cancellation } from '../common/cancellation.ts';
 import { concludeInternal, conclude, resultOrFailure, worst, type Conclusion } from '../common/conclusion.ts';
 import { newRolloutResult, createRolloutState, type RolloutState } from './rollout-state.ts';
-import { reportEnd } from '../common/report.ts';
+import { reportRun } from '../common/report.ts';
 import { handleDecisions } from './decisions.ts';
 import { deployTarget } from './server-run.ts';
 import { failuresIn, openOfWave, RESTORED, stopIn } from '../rules/rollout-step.ts';
@@ -22,7 +22,7 @@ export async function rollOut(input: RolloutInput): Promise<RolloutResult> {
   const cancellation = observeCancellation();
   const begunMs = Date.now();
   return CancellationScope.nonCancellable(async () => {
-    const checked = await checkRequest({ request: { type: ROLLOUT_TYPE, input } });
+    const checked = await letWorkerCheck({ request: { type: ROLLOUT_TYPE, input } });
     if ('error' in checked) return resultOrFailure(newRolloutResult(null), checked.error);
     const rollout = createRolloutState(input);
     const { result } = rollout;
@@ -32,7 +32,7 @@ export async function rollOut(input: RolloutInput): Promise<RolloutResult> {
     result.error = error;
     result.endedAt = new Date().toISOString();
     rollout.setPhase('done');
-    reportEnd(result);
+    reportRun(result);
     await announceRollout(rollout, null);
     await condition(allHandlersFinished);
     return resultOrFailure(result, error);

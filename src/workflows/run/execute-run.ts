@@ -5,10 +5,10 @@
 import { allHandlersFinished, CancellationScope, condition } from '@temporalio/workflow';
 import type { RunInput, RunResult } from '../../contract/run.ts';
 import { observeCancellation } from '../common/cancellation.ts';
-import { checkRequest } from '../common/check-request.ts';
+import { letWorkerCheck } from '../common/check-request.ts';
 import { admit, type Asked } from './admit-run.ts';
 import { concludeInternal, conclude, resultOrFailure, worst, type Conclusion } from '../common/conclusion.ts';
-import { reportEnd } from '../common/report.ts';
+import { reportRun } from '../common/report.ts';
 import type { RunType } from '../../contract/names.ts';
 import { newRunResult, createRunState, type RunState } from './run-state.ts';
 import { announceRun } from './announce-run.ts';
@@ -20,7 +20,7 @@ export async function execute(type: RunType, input: RunInput, steps: RunSteps): 
   const cancellation = observeCancellation();
   const begunMs = Date.now();
   return CancellationScope.nonCancellable(async () => {
-    const checked = await checkRequest({ begins: true, request: { type, input } });
+    const checked = await letWorkerCheck({ begins: true, request: { type, input } });
     if ('error' in checked) return resultOrFailure(newRunResult(null), checked.error);
     const { plan, facts } = checked;
     const run = createRunState(type, input, { plan, cancellation });
@@ -32,7 +32,7 @@ export async function execute(type: RunType, input: RunInput, steps: RunSteps): 
     run.setOperation(null);
     run.setWaiting(null);
     run.setPhase('done');
-    reportEnd(run.result);
+    reportRun(run.result);
     await announceRun(run);
     await condition(allHandlersFinished);
     return resultOrFailure(run.result, error);

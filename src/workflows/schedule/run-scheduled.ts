@@ -15,7 +15,7 @@ import type { WorkerInfo } from '../../contract/activities.ts';
 import type { ScheduledInput, ScheduledResult, Slot } from '../../contract/schedule.ts';
 import { durationText } from '../../contract/wording/duration.ts';
 import { plainText } from '../../contract/wording/safe-text.ts';
-import { checkRequest } from '../common/check-request.ts';
+import { letWorkerCheck } from '../common/check-request.ts';
 import { restoredSince } from '../common/check-worker.ts';
 import { startAttributes } from '../common/search-attributes.ts';
 import { awaitChild, type PendingChild } from '../common/child-result.ts';
@@ -102,7 +102,7 @@ const SLOTS: readonly string[] = ['day', 'time', 'instant'] satisfies Slot['gran
 async function checkStart({ type, input }: ScheduledInput['start']): Promise<WorkerInfo> {
   // The key of a rollout comes from the slot.
   const request = { type, input: type === ROLLOUT_TYPE ? { ...input, key: 'any' } : input };
-  const checked = await checkRequest({ request });
+  const checked = await letWorkerCheck({ request });
   if ('error' in checked) throw inputError(`start: ${checked.error.message}`);
   return checked.facts;
 }

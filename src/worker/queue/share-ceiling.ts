@@ -1,12 +1,12 @@
 /** Divides the ceiling of requests among the workers that Temporal lists for the same service. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { NativeConnection } from '@temporalio/worker';
-import { latelyPolling, pollersOf } from '../client/connection/pollers.ts';
-import { isServed } from '../contract/service-identity.ts';
-import { TIMING } from '../contract/timing.ts';
-import { parseIdentity } from '../contract/ids/worker-identity.ts';
-import type { Pacer } from '../hosting-api/index.ts';
-import type { Logger } from '../process/log.ts';
+import { latelyPolling, pollersOf } from '../../client/connection/pollers.ts';
+import { isServed } from '../../contract/service-identity.ts';
+import { TIMING } from '../../contract/timing.ts';
+import { parseIdentity } from '../../contract/ids/worker-identity.ts';
+import type { Pacer } from '../../hosting-api/index.ts';
+import type { Logger } from '../../process/log.ts';
 import type { PolledQueue } from './check-queue.ts';
 
 /** Sets the worker's share until `ended`; at first, all of the ceiling. If Temporal does not answer, it keeps the last one. */

@@ -1,10 +1,10 @@
 /** Keeps workers of two services off one task queue: runs of one would be executed, and refused, by the other's. */
 import type { NativeConnection } from '@temporalio/worker';
-import { workersSeen } from '../client/connection/workers-seen.ts';
-import { BelayError } from '../contract/results/belay-error.ts';
-import { isServed, type ServedService } from '../contract/service-identity.ts';
-import { parseIdentity } from '../contract/ids/worker-identity.ts';
-import { TIMING } from '../contract/timing.ts';
+import { workersSeen } from '../../client/connection/workers-seen.ts';
+import { BelayError } from '../../contract/results/belay-error.ts';
+import { isServed, type ServedService } from '../../contract/service-identity.ts';
+import { parseIdentity } from '../../contract/ids/worker-identity.ts';
+import { TIMING } from '../../contract/timing.ts';
 
 export interface PolledQueue {
   namespace: string;

@@ -1,8 +1,8 @@
 /** Asks Temporal whether it sees this worker poll. A run can start as soon as it does. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { NativeConnection } from '@temporalio/worker';
-import { pollersOf, type Poller } from '../client/connection/pollers.ts';
-import { TIMING } from '../contract/timing.ts';
+import { pollersOf, type Poller } from '../../client/connection/pollers.ts';
+import { TIMING } from '../../contract/timing.ts';
 import type { PolledQueue } from './check-queue.ts';
 
 /**

@@ -1,0 +1,17 @@
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { atEnd } from '../support/at-end.ts';
+
+/** Stops a server when everything ends, and does not leave it behind if this process exits before. */
+export function stopAtEnd(
+  server: ChildProcess,
+  { signal, lastSignal, limitMs }: { signal: NodeJS.Signals; lastSignal: NodeJS.Signals; limitMs: number },
+): void {
+  const ended = once(server, 'close');
+  process.once('exit', () => server.kill(lastSignal));
+  atEnd(async () => {
+    server.kill(signal);
+    const late = setTimeout(() => server.kill(lastSignal), limitMs);
+    await ended.finally(() => clearTimeout(late));
+  });
+}
