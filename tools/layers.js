@@ -242,10 +242,9 @@ export const LAYERS = {
     ],
     packages: ['@temporalio/common', '@temporalio/proto', '@temporalio/worker:type'],
   },
-  'cli/commands': {
+  'cli/actions': {
     may: [
       ...CONTRACT,
-      'request',
       'request/calendar',
       'process',
       'config',
@@ -264,21 +263,26 @@ export const LAYERS = {
       'cli/doctor:dynamic',
       'starter.ts:type',
     ],
-    packages: ['@temporalio/worker:dynamic', 'commander', 'node', 'picocolors'],
+    packages: ['@temporalio/worker:dynamic', 'node', 'picocolors'],
   },
-  cli: {
+  // Names, options and help. Each loads what it does when it is called, so that help and completion stay light.
+  'cli/commands': {
     may: [
-      ...CONTRACT,
-      'process',
-      'config/environment',
+      'contract',
+      'request',
       'cli/options',
-      'cli/output',
-      'cli/commands',
+      'cli/actions:type',
+      'cli/actions:dynamic',
       'worker.ts:dynamic',
       'webhooks.ts:dynamic',
       'codec-server.ts:dynamic',
       'sandbox.ts:dynamic',
     ],
+    packages: ['commander'],
+  },
+  'cli/completion': { may: ['contract/wording', 'config'], packages: ['@bomb.sh/tab', 'commander:type'] },
+  cli: {
+    may: [...CONTRACT, 'process', 'config/environment', 'cli/output', 'cli/commands', 'cli/completion'],
     packages: ['commander'],
   },
 };

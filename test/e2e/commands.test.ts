@@ -5,4 +5,5 @@ import './commands/command-line.ts';
 import './commands/rollout-commands.ts';
 import './commands/exit-codes.ts';
 import './commands/configuration.ts';
+import './commands/completion.ts';
 import './commands/doctor.ts';

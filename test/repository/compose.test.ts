@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { statSync } from 'node:fs';
 import { test } from 'node:test';
-import { WEBHOOK_PORT } from '../../src/cli/commands/dev.ts';
+import { WEBHOOK_PORT } from '../../src/cli/options/shared.ts';
 import { VARIABLES } from '../../src/config/environment/variables.ts';
 import { readConfiguration } from '../../src/config/load.ts';
 import { SEARCH_ATTRIBUTES } from '../../src/contract/names.ts';

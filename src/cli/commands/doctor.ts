@@ -1,21 +1,7 @@
-/** `belay doctor`: checks everything that a run needs. Prints one line per check, and how to fix a problem. */
+/** `belay doctor`. */
 import { Command } from 'commander';
-import colors from 'picocolors';
-import { printJson } from '../../process/json-document.ts';
-import { currentEpoch, taskQueue } from '../../config/environment/environment.ts';
-import { BelayError } from '../../contract/results/belay-error.ts';
-import { createLogger } from '../../process/log.ts';
-import type { Report } from '../doctor/check.ts';
-import { findTemporal } from '../../config/temporal/find-temporal.ts';
-import { EXIT } from '../output/exit-codes.ts';
+import type { DoctorOptions } from '../actions/doctor.ts';
 import { examples, json } from '../options/shared.ts';
-import { print } from '../../process/print.ts';
-
-interface DoctorOptions {
-  afterRestore?: boolean;
-  fix?: boolean;
-  json?: boolean;
-}
 
 export function doctorCommand(): Command {
   return new Command('doctor')
@@ -26,55 +12,5 @@ export function doctorCommand(): Command {
     .option('--after-restore', "list what needs a decision after a restore of Temporal's database; changes nothing")
     .addOption(json())
     .addHelpText('after', examples('belay doctor', 'belay doctor --fix', 'belay doctor --after-restore'))
-    .action(doctor);
-}
-
-async function doctor(options: DoctorOptions): Promise<void> {
-  if (options.afterRestore === true) return afterRestore(options);
-  // Imported only here, because they load the worker, which most commands do not need.
-  const [{ runChecks }, { serviceChecks }, { temporalChecks }, { workerChecks }, { installRuntime }, sdk] =
-    await Promise.all([
-      import('../doctor/check.ts'),
-      import('../doctor/service.ts'),
-      import('../doctor/temporal.ts'),
-      import('../doctor/worker.ts'),
-      import('../../worker/install-runtime.ts'),
-      import('@temporalio/worker'),
-    ]);
-  installRuntime(createLogger('silent'));
-  const endpoint = findTemporal();
-  const { connectionOptions, namespace } = endpoint;
-  const connecting = sdk.NativeConnection.connect(connectionOptions);
-  // It may fail before the first check awaits it; an unhandled rejection would end the process.
-  connecting.catch(() => undefined);
-  const reach = async () => ({ connection: await connecting, namespace });
-  const checks = [...serviceChecks(), ...temporalChecks(endpoint, reach), ...workerChecks(reach, taskQueue())];
-  const show = (report: Report) => options.json !== true && print(reportLine(report));
-  const reports = await runChecks(checks, options.fix === true, show);
-  if (options.json === true) printJson({ schemaVersion: 1, checks: reports, error: null });
-  await connecting.then((connection) => connection.close()).catch(() => undefined);
-  process.exitCode = reports.some(({ state }) => state === 'failed') ? EXIT.usage : EXIT.completed;
-}
-
-async function afterRestore({ fix, json: asJson }: DoctorOptions): Promise<void> {
-  if (fix === true) throw new BelayError('Usage', '--after-restore changes nothing: omit --fix');
-  const [{ findUndecided }, { openSession }] = await Promise.all([
-    import('../doctor/after-restore.ts'),
-    import('../../client/connection/session.ts'),
-  ]);
-  const { session, close } = await openSession({});
-  const reports = await findUndecided(session, currentEpoch()).finally(close);
-  if (asJson === true) printJson({ schemaVersion: 1, checks: reports, error: null });
-  else print(reports.map(reportLine));
-}
-
-const SIGNS = {
-  ok: colors.green('ok       '),
-  warning: colors.yellow('warning  '),
-  failed: colors.red('failed   '),
-  skipped: 'skipped  ',
-} as const;
-
-function reportLine({ name, state, message, remedy }: Report): string {
-  return `${SIGNS[state]}  ${name}: ${message}${remedy === undefined ? '' : `\n             ${remedy}`}`;
+    .action(async (options: DoctorOptions) => (await import('../actions/doctor.ts')).doctor(options));
 }

@@ -38,6 +38,12 @@ export function addWaitOptions(command: Command, what = 'run'): Command {
     .addOption(new Option('--cancel-on-interrupt', `cancel the ${what} on Ctrl-C or SIGTERM`).conflicts('detach'));
 }
 
+/** How many runs `belay list` shows without `--limit`. */
+export const LIST_LIMITS = { alone: 20, withSince: 1_000 } as const;
+
+/** The default of the receiver. */
+export const WEBHOOK_PORT = 4181;
+
 /** For the end of a command's help. */
 export function examples(...lines: string[]): string {
   return `\nExamples:\n${lines.map((line) => `  ${line}\n`).join('')}`;

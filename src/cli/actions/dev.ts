@@ -1,0 +1,86 @@
+/** What `belay dev` does: it runs everything on one machine, to try Belay out and to develop it. */
+import { printJson } from '../../process/json-document.ts';
+import { homeFolder, isTemporalConfigured, serviceConfig, taskQueue } from '../../config/environment/environment.ts';
+import { readConfiguration } from '../../config/load.ts';
+import { claimHome, removeDevServerRecord, writeDevServerRecord } from '../../dev/claim-home.ts';
+import { choosePort } from '../../dev/choose-port.ts';
+import type { Stack, StackOptions } from '../../dev/stack.ts';
+import { BelayError } from '../../contract/results/belay-error.ts';
+import { findTemporal, type TemporalEndpoint } from '../../config/temporal/find-temporal.ts';
+import { WEBHOOK_PORT } from '../options/shared.ts';
+import { runUntilSignal } from '../../process/run-until-signal.ts';
+import { print } from '../../process/print.ts';
+
+export interface DevOptions {
+  temporalPort: number;
+  uiPort: number;
+  webhookPort?: number;
+  json?: boolean;
+}
+
+const RETENTION_DAYS = 30;
+
+export async function dev(options: DevOptions): Promise<void> {
+  const home = homeFolder();
+  const service = await serviceConfig();
+  const configuration = await readConfiguration();
+  const temporal = isTemporalConfigured() ? findTemporal() : null;
+  if (service === null && temporal !== null) throw sandboxRefused(temporal);
+  const running = temporal === null ? await claimHome(home) : null;
+  if (running !== null) {
+    const remedy = 'stop it first, or set BELAY_HOME to another folder';
+    throw new BelayError('Usage', `belay dev is already running in ${home} (process ${running.pid}): ${remedy}`);
+  }
+  try {
+    await runStack(options, { home, service, temporal, configuration });
+  } finally {
+    if (temporal === null) await removeDevServerRecord(home);
+  }
+}
+
+async function runStack(
+  options: DevOptions,
+  { home, ...parts }: { home: string } & Pick<StackOptions, 'service' | 'temporal' | 'configuration'>,
+): Promise<void> {
+  // Imported only here, because it loads the worker, which most commands do not need.
+  const { startStack } = await import('../../dev/stack.ts');
+  const { webhookPort: asked } = options;
+  const webhookPort = asked === undefined ? { likely: WEBHOOK_PORT } : await choosePort('--webhook-port', asked);
+  const stack = await startStack({
+    folder: home,
+    ...parts,
+    server: { port: options.temporalPort, uiPort: options.uiPort, keepsData: true, retentionDays: RETENTION_DAYS },
+    taskQueue: taskQueue(),
+    webhookPort,
+  });
+  try {
+    const { address } = stack.temporal.connectionOptions;
+    if (parts.temporal === null)
+      await writeDevServerRecord(home, { pid: process.pid, temporal: address, ui: stack.temporal.uiUrl });
+    printReady(stack, options.json === true);
+    await runUntilSignal(stack.broken);
+  } finally {
+    await stack.stop();
+  }
+}
+
+/**
+ * On a Temporal server that others use, real runs would be executed against the emulator and reported `completed`. A
+ * loopback address proves nothing: it may be forwarded to production.
+ */
+function sandboxRefused({ connectionOptions: { address } }: TemporalEndpoint): BelayError {
+  const remedy = 'set BELAY_API_URL to the hosting service, or unset TEMPORAL_ADDRESS and TEMPORAL_PROFILE';
+  return new BelayError(
+    'Usage',
+    `the sandbox runs only with a Temporal server of its own, not with ${address}: ${remedy}`,
+  );
+}
+
+function printReady({ temporal, serviceUrl, sandbox, webhooks }: Stack, asJson: boolean): void {
+  const address = temporal.connectionOptions.address;
+  const webhooksUrl = webhooks?.url ?? null;
+  if (asJson) return printJson({ temporal: address, ui: temporal.uiUrl, webhooks: webhooksUrl, service: serviceUrl });
+  const ui = temporal.uiUrl === null ? '' : `, Temporal UI ${temporal.uiUrl}`;
+  const service = `service ${serviceUrl}${sandbox === null ? '' : ' (sandbox)'}`;
+  print(`ready: Temporal ${address}${ui}, webhooks ${webhooksUrl}, ${service}; not for production`);
+}

@@ -1,0 +1,36 @@
+/** What `belay list` does: it lists running and closed runs. */
+import { printJson } from '../../process/json-document.ts';
+import { definedFields } from '../../contract/plain-object.ts';
+import { LIST_LIMITS } from '../options/shared.ts';
+import { listLine } from '../output/run-text.ts';
+import { countRuns, listMarkdown, runsText, writeSummary } from '../output/markdown-summary.ts';
+import { sinceText } from '../options/parse-values.ts';
+import { withBelay } from '../connection/open-belay.ts';
+import { countsText } from '../../contract/wording/tally-text.ts';
+import { SCHEMA_VERSION, type Outcome } from '../../contract/names.ts';
+import { print } from '../../process/print.ts';
+
+export interface ListOptions {
+  site?: string;
+  app?: string;
+  server?: string;
+  outcome?: Outcome;
+  since?: number;
+  limit?: number;
+  json?: boolean;
+  summary?: string;
+}
+
+export async function list(options: ListOptions): Promise<void> {
+  const { site, app, server, outcome, since, limit, json: asJson, summary: file } = options;
+  // A caller who gives a time wants every run in it.
+  const most = limit ?? (since === undefined ? LIST_LIMITS.alone : LIST_LIMITS.withSince);
+  const filter = definedFields({ siteId: site, appId: app, serverId: server, outcome, since: sinceText(since) });
+  const runs = await withBelay((belay) => belay.list({ ...filter, limit: most }));
+  const counts = countRuns(runs);
+  await writeSummary(file, () => listMarkdown(runs));
+  if (asJson === true) return printJson({ schemaVersion: SCHEMA_VERSION, runs, counts, error: null });
+  if (runs.length === 0) return print('no runs');
+  const more = runs.length === most ? '; use a higher --limit to see more' : '';
+  print([...runs.map(listLine), `${runsText(runs)}: ${countsText(counts)}${more}`]);
+}

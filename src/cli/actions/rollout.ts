@@ -1,0 +1,105 @@
+/** What `belay rollout` does: it starts rollouts of a fleet in belay.yaml, shows them and controls them. */
+import { hostname, userInfo } from 'node:os';
+import { readConfiguration } from '../../config/load.ts';
+import { printJson } from '../../process/json-document.ts';
+import { SCHEMA_VERSION } from '../../contract/names.ts';
+import type { DecisionInput } from '../../contract/rollout.ts';
+import { planRollout } from '../../config/plan/plan-rollout.ts';
+import { definedFields } from '../../contract/plain-object.ts';
+import type { Belay, Rollout } from '../../starter.ts';
+import { EXIT } from '../output/exit-codes.ts';
+import { printRollout, rolloutListLine } from '../output/rollout-text.ts';
+import { showRollout, viewOfRollout, type ShowOptions } from '../waiting/rollout-view.ts';
+import { sinceText } from '../options/parse-values.ts';
+import { captureSignals, waitAndPrint, type Stopping, type WaitingOptions } from '../waiting/wait-for-verdict.ts';
+import { reportEndpoints } from '../connection/report-endpoints.ts';
+import { withBelay } from '../connection/open-belay.ts';
+import { print } from '../../process/print.ts';
+
+export type StartOptions = WaitingOptions & {
+  service?: string;
+  key?: string;
+  detach?: boolean;
+  heartbeat?: string;
+  meta?: Record<string, string>;
+};
+
+export async function startRollout(name: string, options: StartOptions): Promise<void> {
+  const { key, heartbeat, meta } = options;
+  const plan = planRollout(await readConfiguration(), name);
+  await follow(options, (belay) => belay.rollouts.start({ ...plan, ...definedFields({ key, heartbeat, meta }) }));
+}
+
+export function retryRollout(workflowId: string, options: StartOptions): Promise<void> {
+  return follow(options, (belay) => belay.rollouts.retry(workflowId));
+}
+
+async function follow(options: StartOptions, start: (belay: Belay) => Promise<Rollout>): Promise<void> {
+  await reportEndpoints(options.service);
+  process.exitCode = await withBelay(
+    async (belay) => {
+      const stopping: Stopping = captureSignals(options);
+      try {
+        const rollout = await start(belay);
+        if (options.detach !== true)
+          return await waitAndPrint(rollout, viewOfRollout(belay, rollout), options, stopping);
+        const { result } = await rollout.status();
+        printRollout(result, options.json === true);
+        return EXIT.completed;
+      } finally {
+        stopping.end();
+      }
+    },
+    definedFields({ service: options.service }),
+  );
+}
+
+export async function rolloutStatus(workflowId: string, options: ShowOptions & { runId?: string }): Promise<void> {
+  process.exitCode = await withBelay((belay) => showRollout(belay.rollouts.get(workflowId, options.runId), options));
+}
+
+export interface DecisionOptions {
+  reason: string;
+  by?: string;
+  server?: string;
+  json?: boolean;
+}
+
+export async function decide(
+  what: 'pause' | 'resume' | 'abort',
+  workflowId: string,
+  { reason, by = signature(), server, ...options }: DecisionOptions,
+): Promise<void> {
+  const decision: DecisionInput = { by, reason, ...definedFields({ serverId: server }) };
+  process.exitCode = await withBelay(async (belay) => {
+    const rollout = belay.rollouts.get(workflowId);
+    await rollout[what](decision);
+    return showRollout(rollout, options);
+  });
+}
+
+function signature(): string {
+  return `${userName()}@${hostname()}`;
+}
+
+/** In a container, the user may have no name. */
+function userName(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return `uid ${process.getuid?.() ?? 'unknown'}`;
+  }
+}
+
+export interface ListOptions {
+  since?: number;
+  limit?: number;
+  json?: boolean;
+}
+
+export async function listRollouts({ since, limit, json: asJson }: ListOptions): Promise<void> {
+  const filter = definedFields({ since: sinceText(since), limit });
+  const rollouts = await withBelay((belay) => belay.rollouts.list(filter));
+  if (asJson === true) return printJson({ schemaVersion: SCHEMA_VERSION, rollouts, error: null });
+  print(rollouts.length === 0 ? 'no rollouts' : rollouts.map(rolloutListLine));
+}
