@@ -1,3 +1,4 @@
-/** What a reader of the README gets: the commands, and the package when it is installed. They share one `belay dev`. */
+/** What users get: the commands of the README, the installed package, and jobs of CI. They share one `belay dev`. */
 import './package/readme.ts';
 import './package/installed.ts';
+import './package/ci.ts';

@@ -1,0 +1,127 @@
+/** The GitHub Action and the GitLab template: what a job passes to Belay, and what it gets back. */
+import assert from 'node:assert/strict';
+import { readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { before, describe, test } from 'node:test';
+import { ACTION, GITLAB_INPUTS, GITLAB_JOB, runGithubAction, runGitlabJob, type Inputs } from '../support/ci-jobs.ts';
+import { CLI } from '../support/processes.ts';
+import { tempFolder } from '../support/temporal.ts';
+
+/** Writes its arguments to a file, prints a result and exits with a verdict. */
+const RECORDER = `#!${process.execPath}
+require('fs').writeFileSync('arguments.json', JSON.stringify(process.argv.slice(2)));
+console.log(JSON.stringify({ outcome: 'timed_out', workflowId: 'w:1', runId: 'r-1', links: { ui: 'http://ui/w' } }));
+process.exit(3);
+`;
+
+const HOSTILE = [
+  '$(touch ran)',
+  '`touch ran`',
+  '"; touch ran; "',
+  "'; touch ran; '",
+  '${{ touch }}',
+  '--detach',
+  '\\',
+  '*',
+];
+
+const RUNNERS = [
+  { name: 'the GitHub Action', run: runGithubAction, key: '4711-release' },
+  { name: 'the GitLab template in sh', run: runGitlabJob, key: '4711-belay' },
+  {
+    name: 'the GitLab template in bash',
+    run: (program: string, inputs: Inputs, env: Inputs = {}) => runGitlabJob(program, inputs, env, 'bash'),
+    key: '4711-belay',
+  },
+];
+
+let recorder: string;
+before(async () => {
+  recorder = join(await tempFolder(), 'belay.cjs');
+  writeFileSync(recorder, RECORDER, { mode: 0o755 });
+});
+
+async function argumentsIn(folder: string): Promise<string[]> {
+  const { default: args } = (await import(join(folder, 'arguments.json'), { with: { type: 'json' } })) as {
+    default: string[];
+  };
+  return args.filter((it) => !it.startsWith('--summary='));
+}
+
+describe('a CI job', { concurrency: true }, () => {
+  for (const { name, run, key } of RUNNERS) {
+    describe(name, { concurrency: true }, () => {
+      test('passes ids, key and options to Belay, and returns its exit code, outcome, ids and link', async () => {
+        const inputs = { server: '12', sites: '34\n35\n', apps: '7', options: '--wait-timeout=20m\n--keep-going\n' };
+        const { code, outputs, folder } = await run(recorder, inputs);
+        assert.equal(code, 3);
+        const ids = ['--server=12', '--site=34', '--site=35', '--app=7'];
+        assert.deepEqual(await argumentsIn(folder), [
+          ...['run', '--json', `--key=${key}`, '--again', ...ids],
+          ...['--wait-timeout=20m', '--keep-going'],
+        ]);
+        assert.deepEqual(Object.values(outputs), ['timed_out', 'w:1', 'r-1', 'http://ui/w']);
+      });
+
+      test('executes nothing that an input contains', async () => {
+        const lines = HOSTILE.join('\n');
+        for (const text of ['$(touch ran) `touch ran`', `"; touch ran; " '; touch ran; '`]) {
+          const inputs = { command: text, server: text, key: text, sites: lines, apps: lines, options: lines };
+          const { folder } = await run(recorder, inputs);
+          assert.deepEqual(await argumentsIn(folder), [
+            ...[text, '--json', `--key=${text}`, '--again', `--server=${text}`],
+            ...HOSTILE.map((it) => `--site=${it}`),
+            ...HOSTILE.map((it) => `--app=${it}`),
+            ...HOSTILE,
+          ]);
+          assert.ok(!readdirSync(folder).includes('ran'), text);
+        }
+      });
+
+      test('passes on that Belay rejects a command or cannot reach Temporal, without an outcome', async () => {
+        const usage = await run(CLI, { server: '$(touch ran)' });
+        assert.deepEqual([usage.code, Object.values(usage.outputs)], [2, ['', '', '', '']]);
+        assert.match(usage.log, /"type":"Usage","message":"nothing to deploy is named/);
+        const unreachable = await run(CLI, { server: '12', sites: '34' }, { TEMPORAL_ADDRESS: '127.0.0.1:1' });
+        assert.deepEqual([unreachable.code, unreachable.outputs[Object.keys(unreachable.outputs)[0]!]], [7, '']);
+        assert.match(unreachable.log, /"type":"TemporalUnreachable"/);
+      });
+
+      test('reports no outputs if Belay is not installed', async () => {
+        const { code, outputs } = await run('/missing/belay', { server: '12', sites: '34' });
+        assert.deepEqual([code, outputs], [127, {}]);
+      });
+    });
+  }
+});
+
+test('the GitHub Action interpolates its inputs only as whole values of env', () => {
+  const { inputs, runs } = ACTION;
+  const given = runs.steps.flatMap(({ env = {} }) => Object.values(env));
+  for (const { run = '' } of runs.steps) assert.doesNotMatch(run, /\$\{\{/);
+  for (const value of given) assert.match(value, /^\$\{\{ inputs\.[\w-]+ \}\}$/);
+  const used = given.map((value) => value.slice('${{ inputs.'.length, -' }}'.length));
+  assert.deepEqual([...used, 'working-directory'].sort(), Object.keys(inputs).sort());
+});
+
+test('the GitLab template interpolates its inputs only as whole values that GitLab does not expand', () => {
+  const { variables, before_script, script, after_script } = GITLAB_JOB;
+  for (const line of [before_script, script, after_script].flat()) assert.doesNotMatch(line, /\$\[\[/);
+  for (const { value, expand } of Object.values(variables)) {
+    assert.match(value, /^\$\[\[ inputs\.[\w-]+ \]\]$/);
+    assert.equal(expand, false);
+  }
+  const used = Object.values(variables).map(({ value }) => value.slice('$[[ inputs.'.length, -' ]]'.length));
+  assert.deepEqual([...used, 'image', 'job', 'stage'].sort(), Object.keys(GITLAB_INPUTS).sort());
+});
+
+test('both take the same inputs, and report the same outputs', async () => {
+  const own = { action: ['working-directory'], template: ['image', 'job', 'stage'] };
+  const without = (names: string[], left: string[]) => names.filter((name) => !left.includes(name)).sort();
+  assert.deepEqual(without(Object.keys(ACTION.inputs), own.action), without(Object.keys(GITLAB_INPUTS), own.template));
+  const { outputs } = await runGitlabJob(recorder, { server: '12' });
+  const names = Object.keys(outputs).map((name) => name.replace('BELAY_', '').toLowerCase().replaceAll('_', '-'));
+  assert.deepEqual(names, Object.keys(ACTION.outputs));
+  for (const [name, { value }] of Object.entries(ACTION.outputs))
+    assert.equal(value, `\${{ steps.result.outputs.${name} }}`);
+});
