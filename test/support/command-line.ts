@@ -8,8 +8,8 @@ import { run, start, startDev, type Dev, type Finished, type Started } from './p
 import { tempFolder } from './temporal.ts';
 import { TOKEN } from './world.ts';
 
-export const BACKUP_PACE = ['--backup-interval', '200ms', '--backup-tries', '20'];
-export const DEPLOY_PACE = ['--deploy-interval', '200ms', '--deploy-tries', '100'];
+export const BACKUP_PACE = ['--backup-interval', '200ms', '--backup-tries', '2000'];
+export const DEPLOY_PACE = ['--deploy-interval', '200ms', '--deploy-tries', '2000'];
 export const PACE = [...BACKUP_PACE, ...DEPLOY_PACE];
 
 export interface CommandLine {

@@ -47,13 +47,13 @@ describe('the command line', { concurrency: 4 }, () => {
   test('status reports where a running run is, and its result once it has ended', async () => {
     const serverId = fresh('s');
     on.sandbox.script({ server: serverId }, { ends: 'never' });
-    const pace = ['--backup-interval', '500ms', '--backup-tries', '400'];
+    const pace = ['--backup-interval', '500ms', '--backup-tries', '2000'];
     const detached = await on.belay('backup', '--server', serverId, ...pace, '--detach', '--json');
     const workflowId = String(detached.json().workflowId);
     await eventually('the backup', () => began(on.sandbox, 'backup', serverId).length === 1);
     const inFlight = await on.belay('status', workflowId, '--json', '--exit-status');
     assert.deepEqual([inFlight.code, inFlight.json().outcome, inFlight.json().phase], [124, null, 'backup']);
-    const now = /in progress: backup\n[^]*now: backup of s\d+: try \d+ of 400, last status "/;
+    const now = /in progress: backup\n[^]*now: backup of s\d+: try \d+ of 2000, last status "/;
     await eventually('the first status', async () => now.test((await on.belay('status', workflowId)).stdout));
     on.sandbox.finish({ server: serverId }, 'failed');
     await on.belay('wait', workflowId);
@@ -65,7 +65,7 @@ describe('the command line', { concurrency: 4 }, () => {
   test('a deployment cancelled in progress exits 8 and reports that it continues at the service', async () => {
     const siteId = fresh('a');
     on.sandbox.script({ site: siteId }, { ends: 'never' });
-    const pace = ['--deploy-interval', '200ms', '--deploy-tries', '500'];
+    const pace = ['--deploy-interval', '200ms', '--deploy-tries', '2000'];
     const deploying = on.start('deploy', '--site', siteId, ...pace, '--key', 'k', '--json');
     await eventually('the deployment', () => began(on.sandbox, 'deployment', siteId).length === 1);
     assert.equal((await on.belay('cancel', `deploy:${siteId}:k`)).code, 0);
@@ -77,7 +77,7 @@ describe('the command line', { concurrency: 4 }, () => {
   test('watch follows a foreign deployment and triggers nothing', async () => {
     const siteId = fresh('a');
     on.sandbox.script({ site: siteId }, { durationMs: 1_500, ends: 'failed' });
-    const pace = ['--deploy-interval', '200ms', '--deploy-tries', '500'];
+    const pace = ['--deploy-interval', '200ms', '--deploy-tries', '2000'];
     const watching = on.belay('watch', '--site', siteId, ...pace, '--json');
     await eventually('a read', () => on.sandbox.journal.some(({ request }) => request.includes(`/${siteId}/`)));
     on.sandbox.act({ site: siteId });

@@ -155,7 +155,7 @@ describe('a run with encryption', () => {
     const changing = { address: place.address, namespace: 'changing' };
     const before = await addWorker(changing, 'belay', place.sandbox.url);
     place.sandbox.script({ site: 'changing-site' }, { words: [canariesOf('changing').word], ends: 'never' });
-    const begin = ['deploy', '--site', 'changing-site', '--deploy-interval', '500ms', '--deploy-tries', '1000'];
+    const begin = ['deploy', '--site', 'changing-site', '--deploy-interval', '500ms', '--deploy-tries', '2000'];
     const { json, stderr } = await place.belay('changing', {}, ...begin, '--detach', '--json');
     const { workflowId } = json();
     assert.ok(workflowId, stderr);

@@ -89,7 +89,7 @@ export async function runIn({ sandbox, belay }: Place, namespace: Namespace, env
     { route: 'deploy', target: bad, answer: json(422, { message: failure }) },
   );
   const sites = ['--site', good, '--site', bad, '--keep-going'];
-  const pace = ['--backup-interval', '500ms', '--deploy-interval', '500ms', '--deploy-tries', '1000'];
+  const pace = ['--backup-interval', '500ms', '--deploy-interval', '500ms', '--deploy-tries', '2000'];
   const options = ['--meta', `note=${note}`, '--key', 'k', '--json'];
   const running = belay(namespace, env, 'run', '--server', server, ...sites, ...pace, ...options);
   await eventually(`a read of ${good}`, () => sandbox.journal.some(({ said }) => said === word));

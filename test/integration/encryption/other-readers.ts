@@ -98,7 +98,7 @@ describe('with encryption', () => {
 
   test('what a run in flight recorded is read after a restore', async () => {
     place.sandbox.script({ site: 'open-site' }, { ends: 'never' });
-    const begin = ['deploy', '--site', 'open-site', '--deploy-interval', '500ms', '--deploy-tries', '1000', '--detach'];
+    const begin = ['deploy', '--site', 'open-site', '--deploy-interval', '500ms', '--deploy-tries', '2000', '--detach'];
     const { code, stderr } = await read(...begin);
     assert.equal(code, 0, stderr);
     await eventually('its epoch', async () => {

@@ -170,7 +170,7 @@ describe('options', { concurrency: 4 }, () => {
   test('--if-busy wait waits for the other run, up to --busy-timeout', async () => {
     const siteId = fresh('a');
     on.sandbox.script({ site: siteId }, { ends: 'never' }, {});
-    const pace = ['--deploy-interval', '200ms', '--deploy-tries', '500'];
+    const pace = ['--deploy-interval', '200ms', '--deploy-tries', '2000'];
     const deploy = (...more: string[]) => on.start('deploy', '--site', siteId, ...pace, ...more, '--json');
     const first = deploy();
     await eventually('the deployment', () => began(on.sandbox, 'deployment', siteId).length === 1);
