@@ -8,8 +8,11 @@ import { run, start, startDev, type Dev, type Finished, type Started } from './p
 import { tempFolder } from './temporal.ts';
 import { TOKEN } from './world.ts';
 
-export const BACKUP_PACE = ['--backup-interval', '200ms', '--backup-tries', '2000'];
-export const DEPLOY_PACE = ['--deploy-interval', '200ms', '--deploy-tries', '2000'];
+/** The pace as a workflow's input has it. The options below ask for the same. */
+export const PACE_INPUT = { intervalMs: 200, tries: 2_000 };
+const { intervalMs, tries } = PACE_INPUT;
+export const BACKUP_PACE = ['--backup-interval', `${intervalMs}ms`, '--backup-tries', `${tries}`];
+export const DEPLOY_PACE = ['--deploy-interval', `${intervalMs}ms`, '--deploy-tries', `${tries}`];
 export const PACE = [...BACKUP_PACE, ...DEPLOY_PACE];
 
 export interface CommandLine {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
-import { DEPLOY_PACE } from '../../support/command-line.ts';
+import { DEPLOY_PACE, PACE_INPUT } from '../../support/command-line.ts';
 import { commandsOn, type Commands } from '../../support/commands.ts';
 import { eventually } from '../../support/eventually.ts';
 import { began } from '../../support/journal.ts';
@@ -70,7 +70,7 @@ describe('keys', { concurrency: 4 }, () => {
 
   test('the key of a run started by another Temporal client returns its result', async () => {
     const siteId = fresh('a');
-    const input = { siteIds: [siteId], deploy: { intervalMs: 200, tries: 100 } };
+    const input = { siteIds: [siteId], deploy: PACE_INPUT };
     const started = { workflowId: `deploy:${siteId}:k`, taskQueue: 'belay', args: [input] };
     await (await on.client.workflow.start('deployOnly', started)).result();
     assert.equal((await deploy(siteId, '--key', 'k')).code, 0);
