@@ -115,11 +115,11 @@ export const RIGHT_TIME: TestedMutant[] = [
     changes: [
       change(
         CHECKS,
-        "throw triggerFailure('NotSent', `not sent: Temporal could not be asked first (${reason})`)",
+        "throw triggerFailure('Resting', `not sent: Temporal could not be asked first (${reason})`)",
         "return reason !== ''",
       ),
     ],
-    test: integration('http/activities', 'a trigger is not sent if Temporal cannot be asked about it'),
+    test: integration('http/activities', 'a trigger is left to the next attempt if Temporal cannot be asked'),
   },
   {
     rule: 'the clock of the worker decides whether a request is late',

@@ -84,15 +84,15 @@ async function checkRefused({ idempotencyKey }: TriggerActivityInput, { refused 
 async function askTemporal({ awaitedForMs, clocks }: PostCheckDeps): Promise<SendPermit> {
   // Counts from the question on: the answer says only that Temporal had not given up by then.
   const sinceAskedMs = startStopwatch(clocks);
+  // `Resting`, as if no worker had taken it in time: the next attempt does not count as a failed one.
   const askedAfterMs = await awaitedForMs(activityInProgress()).catch((error: unknown) => {
     const reason = plainText(error instanceof Error ? error.message : String(error));
-    throw triggerFailure('NotSent', `not sent: Temporal could not be asked first (${reason})`);
+    throw triggerFailure('Resting', `not sent: Temporal could not be asked first (${reason})`);
   });
   if (askedAfterMs === null)
     throw triggerFailure('NotSent', 'not sent: Temporal no longer waits for it, so this worker was stalled or cut off');
   const { permitMs, sentWithinMs } = TIMING.post;
   const forMs = Math.min(permitMs, sentWithinMs - askedAfterMs);
-  // As if no worker had taken it in time: the next attempt follows at once, and does not count as a failed one.
   if (forMs <= 0)
     throw triggerFailure('Resting', `not sent: it was ${askedAfterMs} ms old, so this worker was stalled`);
   return { leftMs: () => forMs - sinceAskedMs() };

@@ -128,10 +128,10 @@ test('a trigger that Temporal no longer waits for is not sent', async () => {
   assert.match(failure.message, /no longer waits/);
 });
 
-test('a trigger is not sent if Temporal cannot be asked about it', async () => {
+test('a trigger is left to the next attempt if Temporal cannot be asked about it', async () => {
   const awaitedForMs = () => Promise.reject(new Error('14 UNAVAILABLE'));
   const failure = await triggerFailureOf(activitiesOn(() => assert.fail('a request was sent'), { awaitedForMs }));
-  assert.equal(failure.type, 'NotSent');
+  assert.equal(failure.type, 'Resting');
   assert.match(failure.message, /UNAVAILABLE/);
 });
 
