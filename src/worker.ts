@@ -6,6 +6,7 @@ import { readConfiguration } from './config/load.ts';
 import { runUntilSignal } from './process/run-until-signal.ts';
 import { readEncryption } from './encryption/encryption.ts';
 import { findTemporal } from './config/temporal/find-temporal.ts';
+import { policyOfFile } from './policy/live-policy.ts';
 import { startWorker } from './worker/start.ts';
 import { createLogger, type Logger } from './process/log.ts';
 import { installRuntime } from './worker/install-runtime.ts';
@@ -20,10 +21,11 @@ export async function main(): Promise<void> {
   const encryption = readEncryption((message) => log.warn(message));
   const version = workerVersion();
   const monitoring = createMonitoring(version?.buildId ?? null);
+  const policy = await policyOfFile(configuration, { log, onRead: monitoring.metrics.policyRead });
   const server = await prepare(monitoring, log);
   const stopping = new AbortController();
   const starting = startWorker(
-    { temporal, taskQueue: taskQueue(), service, configuration, encryption, log, monitoring, version },
+    { temporal, taskQueue: taskQueue(), service, configuration, policy, encryption, log, monitoring, version },
     'wait',
     stopping.signal,
   );

@@ -9,6 +9,8 @@
  */
 
 const CONTRACT = ['contract', 'contract/ids', 'contract/results', 'contract/wording'];
+const CONFIG = ['config', 'config/environment', 'config/file', 'config/plan'];
+const WORKFLOW_BASE = [...CONTRACT, 'workflows/rules', 'workflows/common'];
 const WORKFLOW_SDK = ['@temporalio/common', '@temporalio/workflow'];
 
 export const LAYERS = {
@@ -42,6 +44,9 @@ export const LAYERS = {
   },
   config: { may: [...CONTRACT, 'config/environment', 'config/file', 'config/plan'], packages: ['node', 'yaml'] },
 
+  // What a worker's belay.yaml says about when to deploy.
+  policy: { may: [...CONTRACT, ...CONFIG, 'process:type', 'request/calendar'], packages: ['node'] },
+
   // Encrypts what is stored in Temporal.
   encryption: {
     may: ['contract', 'contract/wording', 'config/environment'],
@@ -53,7 +58,7 @@ export const LAYERS = {
   },
 
   'activities/http': {
-    may: [...CONTRACT, 'hosting-api'],
+    may: [...CONTRACT, 'hosting-api', 'policy:type'],
     packages: ['@temporalio/activity', '@temporalio/common'],
   },
   'activities/notifications': { may: [...CONTRACT, 'config:type', 'config/environment'], packages: [] },
@@ -64,6 +69,7 @@ export const LAYERS = {
       'request',
       'request/calendar',
       'hosting-api:type',
+      'policy:type',
       'activities/http',
       'activities/learned-polling',
     ],
@@ -76,19 +82,17 @@ export const LAYERS = {
     may: [...CONTRACT, 'request', 'activities:type', 'workflows/rules'],
     packages: [...WORKFLOW_SDK, '@noble/hashes'],
   },
-  'workflows/polling': { may: [...CONTRACT, 'workflows/rules', 'workflows/common'], packages: WORKFLOW_SDK },
-  'workflows/lock': { may: [...CONTRACT, 'workflows/rules', 'workflows/common'], packages: WORKFLOW_SDK },
+  'workflows/polling': { may: WORKFLOW_BASE, packages: WORKFLOW_SDK },
+  'workflows/lock': { may: WORKFLOW_BASE, packages: WORKFLOW_SDK },
   'workflows/notify': { may: [...CONTRACT, 'workflows/common'], packages: WORKFLOW_SDK },
   'workflows/operation': {
-    may: [...CONTRACT, 'workflows/rules', 'workflows/common', 'workflows/polling', 'workflows/lock'],
+    may: [...WORKFLOW_BASE, 'workflows/polling', 'workflows/lock'],
     packages: WORKFLOW_SDK,
   },
   'workflows/run': {
     may: [
-      ...CONTRACT,
+      ...WORKFLOW_BASE,
       'request',
-      'workflows/rules',
-      'workflows/common',
       'workflows/polling',
       'workflows/lock',
       'workflows/notify',
@@ -181,6 +185,7 @@ export const LAYERS = {
       'config:type',
       'config/environment:type',
       'config/temporal:type',
+      'policy',
       'activities',
       'activities/http',
       'activities/notifications',

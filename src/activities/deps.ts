@@ -8,6 +8,7 @@ import type { HostingApiClient } from '../hosting-api/index.ts';
 import type { TriggerDeps } from './http/post-trigger.ts';
 import type { OnRead } from './http/read-status.ts';
 import type { Rest } from './http/worker-rest.ts';
+import type { Policy } from '../policy/policy.ts';
 
 export type { ActivityInProgress } from './http/post-checks.ts';
 
@@ -46,6 +47,7 @@ export interface ActivityDeps extends EventDeps {
   findPastDurations: (query: PastQuery) => Promise<(number | null)[]>;
   /** The operation that has this id now, or null. */
   findLockHolder: (lockId: string) => Promise<LockHolder | null>;
+  policy: () => Promise<Policy>;
   awaitedForMs: TriggerDeps['awaitedForMs'];
   hasColleagues: TriggerDeps['hasColleagues'];
   clocks?: TriggerDeps['clocks'];

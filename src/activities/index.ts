@@ -1,10 +1,12 @@
 /** All activities. Their names and payloads are stored in the histories of running workflows. */
-import type { DailyDeadline } from '../contract/run.ts';
+import type { DailyDeadline, RunInput } from '../contract/run.ts';
+import { definedFields } from '../contract/plain-object.ts';
 import type { BackupConclusion, LockHolder } from '../contract/operation.ts';
 import type { BackupRecord } from '../contract/event.ts';
 import type { WorkerInfo, WorkerQuestion, BackupQuery, LearnQuery, SlotQuery } from '../contract/activities.ts';
 import { checkRequest } from './check-request.ts';
 import { createEventActivities } from './events.ts';
+import { frozenParts } from './frozen-parts.ts';
 import { firstAfter, slotOf } from '../request/calendar/local-time.ts';
 import { learnReads, MAX_PAST } from './learned-polling/learn-reads.ts';
 import { createReads } from './http/read-status.ts';
@@ -22,20 +24,30 @@ export function createActivities({
   findPastDurations,
   awaitedForMs,
   hasColleagues,
+  policy,
   clocks,
   onRead,
   ...events
 }: ActivityDeps) {
   return {
     ...createReads({ service, served: workerInfo, rest, noteRead: admission.noteRead, onRead }),
-    ...createTriggers({ service, served: workerInfo, rest, awaitedForMs, hasColleagues, clocks }),
+    ...createTriggers({ service, served: workerInfo, rest, awaitedForMs, hasColleagues, policy, clocks }),
     ...createEventActivities(events),
 
     /** Settings of the worker that executes this. */
-    describeWorker: ({ begins, request }: WorkerQuestion = {}): Promise<WorkerInfo> => {
-      const checked = request === undefined ? {} : { checked: checkRequest(request) };
+    describeWorker: async ({ begins, request }: WorkerQuestion = {}): Promise<WorkerInfo> => {
+      const { hash, frozenBy } = await policy();
+      const checked = request === undefined ? undefined : checkRequest(request);
+      const isPlanned = begins === true && checked !== undefined && 'plan' in checked;
+      const nowMs = clocks?.wallMs() ?? Date.now();
+      const frozen = isPlanned ? frozenParts(request!.input as RunInput, (it) => frozenBy(it, nowMs)) : null;
       const isFull = begins === true && !admission.admitsNewcomer();
-      return Promise.resolve({ ...workerInfo, ...checked, ...(isFull ? { admitted: false as const } : {}) });
+      return {
+        ...workerInfo,
+        policy: hash,
+        ...definedFields({ checked, frozen: frozen ?? undefined }),
+        ...(isFull ? { admitted: false as const } : {}),
+      };
     },
 
     /** A worker takes it when the next run may begin. */

@@ -4,7 +4,9 @@ import { LineCounter } from 'yaml';
 import { ConfigError } from './environment/config-error.ts';
 import { configFile } from './environment/environment.ts';
 import { plainText } from '../contract/wording/safe-text.ts';
-import { checkFleets, type ConfigIssue } from './plan/check-fleets.ts';
+import { checkFleets } from './plan/check-fleets.ts';
+import { checkFreezes } from './plan/check-freezes.ts';
+import type { ConfigIssue } from './plan/config-issue.ts';
 import { fixHint } from './file/fix-hints.ts';
 import { configurationSchema, type Configuration } from './file/file-schema.ts';
 import { inOrderOfFile, lineOf, parseFile } from './file/yaml-source.ts';
@@ -40,7 +42,14 @@ export async function readConfiguration({ path, isNamed } = configFile()): Promi
     throw errorAt(lineOf(file.document, lines, keys), keys, fixHint(issue));
   }
   const configuration = inOrderOfFile(file.document, parsed.data ?? {});
-  const [fleetIssue] = checkFleets(configuration);
-  if (fleetIssue === undefined) return configuration;
-  throw errorAt(lineOf(file.document, lines, fleetIssue.path.map(String)), fleetIssue.path, fleetIssue.message);
+  const [problem] = contradictionsIn(configuration);
+  if (problem === undefined) return configuration;
+  throw errorAt(lineOf(file.document, lines, problem.path.map(String)), problem.path, problem.message);
+}
+
+function contradictionsIn(configuration: Configuration): ConfigIssue[] {
+  const issues: ConfigIssue[] = [];
+  for (const check of [checkFleets, checkFreezes])
+    check(configuration, (path, message) => issues.push({ path, message }));
+  return issues;
 }

@@ -1,4 +1,5 @@
 /** What activities take and return. Stored in running histories: add, never rename or remove. */
+import type { FrozenParts } from './freeze.ts';
 import type { ROLLOUT_TYPE, RunType } from './names.ts';
 import type { RunPlan } from './run.ts';
 import type { ServedService } from './service-identity.ts';
@@ -52,7 +53,8 @@ export type TriggerFailureType =
   | 'Refused'
   | 'Ambiguous'
   | 'Reset'
-  | 'Restored';
+  | 'Restored'
+  | 'Frozen';
 
 export interface TriggerFailureDetails {
   httpStatus: number | null;
@@ -98,6 +100,10 @@ export interface WorkerInfo extends ServedService {
   admitted?: false;
   /** Only if asked. */
   checked?: CheckedRequest;
+  /** The hash of the freezes and windows that it applies. */
+  policy?: string;
+  /** Only if asked by a run that begins, and if something of it is frozen. */
+  frozen?: FrozenParts;
 }
 
 /** The notifications in a worker's configuration. Names only, because the addresses are secrets. */

@@ -41,6 +41,7 @@ export type ErrorType =
   | 'ResourceDeleted'
   | 'Busy'
   | 'TooLate'
+  | 'Frozen'
   | 'Refused'
   | 'Cancelled'
   | 'WrongWorkflowId'

@@ -40,6 +40,8 @@ export interface ScheduledResult {
   /** Whether an earlier firing of the same slot had already started it. */
   alreadyStarted: boolean;
   outcome: Outcome | null;
+  /** What froze it, if that is why nothing was started. */
+  frozen?: string;
 }
 
 /** Times of a schedule. Those with a year replace times that the clock skips in that year. */

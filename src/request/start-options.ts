@@ -1,6 +1,5 @@
 /** Start options of runs and rollouts: the same whether a starter, a rollout or a schedule starts them. Pure. */
-import { sha256 } from '@noble/hashes/sha2.js';
-import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
+import { hashOf } from '../contract/ids/hash-of.ts';
 import { type RunInput, type RunMemo } from '../contract/run.ts';
 import type { RolloutInput, RolloutMemo } from '../contract/rollout.ts';
 import { definedFields } from '../contract/plain-object.ts';
@@ -48,11 +47,7 @@ export function requestHash(input: RolloutInput): string {
     deploysUntil,
     heartbeat,
   };
-  const sorted = (_key: string, value: unknown) =>
-    typeof value === 'object' && value !== null && !Array.isArray(value)
-      ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
-      : value;
-  return bytesToHex(sha256(utf8ToBytes(JSON.stringify(request, sorted))));
+  return hashOf(request);
 }
 
 /** Whether a hash is that of the same request, also from before its service moved, or of one that named no service. */

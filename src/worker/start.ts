@@ -4,6 +4,7 @@ import { createActivities } from '../activities/index.ts';
 import type { ServiceConfig } from '../config/environment/environment.ts';
 import type { Configuration } from '../config/load.ts';
 import { createHostingApiClient, createPacer } from '../hosting-api/index.ts';
+import { fixedPolicy, type CurrentPolicy } from '../policy/live-policy.ts';
 import { createNotifier } from '../activities/notifications/notifier.ts';
 import { serverTimeMs } from '../client/connection/server-time.ts';
 import { withLink } from '../client/connection/ui-link.ts';
@@ -56,6 +57,8 @@ export interface WorkerOptions {
   monitoring?: Monitoring;
   /** Default: not versioned. */
   version?: WorkerVersion | null;
+  /** Default: that of the configuration. */
+  policy?: CurrentPolicy;
 }
 
 export interface RunningWorker {
@@ -110,6 +113,7 @@ export async function startWorker(
     service,
     rest,
     admission,
+    policy: options.policy ?? fixedPolicy(configuration),
     workerInfo: {
       ...served,
       epoch,

@@ -2,4 +2,5 @@
 import './outages/kills.ts';
 import './outages/worker-start.ts';
 import './outages/worker-monitoring.ts';
+import './outages/frozen-worker.ts';
 import './outages/absent-temporal.ts';

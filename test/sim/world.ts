@@ -1,4 +1,5 @@
 /** Everything of one play: the server, the workers, the service, and what may go wrong with them. */
+import type { Configuration } from '../../src/config/load.ts';
 import type { WorkerInfo } from '../../src/contract/activities.ts';
 import { definedFields } from '../../src/contract/plain-object.ts';
 import { TIMING } from '../../src/contract/timing.ts';
@@ -72,6 +73,8 @@ export interface WorldOptions {
   statuses?: WorkerInfo['statuses'];
   /** Where their configuration has notifications sent. */
   notify?: WorkerInfo['notify'];
+  /** The freezes and windows of their configuration. */
+  configuration?: Configuration;
   /** What a test holds back. */
   gate?: Gate;
 }
@@ -133,6 +136,7 @@ export function createWorld(sandboxes: Sandboxes, tape: Tape, options: WorldOpti
       info: { ...INFO, ...definedFields({ statuses, notify }), ...settings },
       cacheSize: options.cacheSize,
       pastMs: options.pastMs ?? [],
+      configuration: options.configuration ?? {},
       token: () => TOKEN,
       onFinding,
       pace: createPace({ clock, tape, process, onFinding }),

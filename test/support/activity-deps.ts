@@ -1,4 +1,5 @@
 /** For tests of activities that call only the service. */
+import { fixedPolicy } from '../../src/policy/live-policy.ts';
 import type { ActivityDeps } from '../../src/activities/deps.ts';
 
 const nothing = () => Promise.resolve(null);
@@ -8,6 +9,7 @@ export const SERVICE_ONLY: Omit<ActivityDeps, 'service' | 'workerInfo'> = {
   findCompletedBackup: nothing,
   findLockHolder: nothing,
   findPastDurations: () => Promise.resolve([]),
+  policy: fixedPolicy({}),
   admission: { admitsNewcomer: () => true, noteRead: () => 0 },
   rest: { reason: null, begin: () => undefined, isOver: () => Promise.resolve(true) },
   hasColleagues: () => Promise.resolve(false),

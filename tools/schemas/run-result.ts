@@ -32,6 +32,7 @@ export const error = z
       'ResourceDeleted',
       'Busy',
       'TooLate',
+      'Frozen',
       'Refused',
       'Cancelled',
       'WrongWorkflowId',

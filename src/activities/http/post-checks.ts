@@ -1,11 +1,12 @@
 /** May this POST be sent now? Whatever says no throws a typed failure, and then nothing is sent. */
 import { activityInfo } from '@temporalio/activity';
 import type { TriggerActivityInput } from '../../contract/activities.ts';
+import type { PlannedOperation, Policy } from '../../policy/policy.ts';
+import { frozenText } from '../../contract/wording/frozen-text.ts';
 import { otherEpoch } from '../../contract/wording/restored.ts';
 import { TIMING } from '../../contract/timing.ts';
 import { plainText } from '../../contract/wording/safe-text.ts';
 import type { SendPermit } from '../../hosting-api/index.ts';
-import type { Target } from '../../contract/target.ts';
 import { notServed, triggerFailure, type Served } from './failures.ts';
 import type { RefusedPosts } from './refused-posts.ts';
 import { restingMessage, type Rest } from './worker-rest.ts';
@@ -24,6 +25,7 @@ export interface PostCheckDeps {
   served: Served;
   rest: Rest;
   refused: RefusedPosts;
+  policy: () => Promise<Policy>;
   /**
    * Asks Temporal how long it has waited for an activity, by its own clock.
    *
@@ -34,7 +36,7 @@ export interface PostCheckDeps {
   clocks?: Clocks | undefined;
 }
 
-type PostInput = TriggerActivityInput & { target?: Target };
+export type PostInput = TriggerActivityInput & PlannedOperation;
 type PostCheck = (input: PostInput, deps: PostCheckDeps) => void | Promise<void>;
 
 const CHECKS: PostCheck[] = [checkService, checkEpoch, checkReset, checkReads, checkRest, checkRefused];
@@ -43,7 +45,16 @@ const CHECKS: PostCheck[] = [checkService, checkEpoch, checkReset, checkReads, c
 export async function permitPost(input: PostInput, deps: PostCheckDeps): Promise<SendPermit> {
   for (const check of CHECKS) await check(input, deps);
   // Last, because the answer holds only for a moment.
-  return askTemporal(deps);
+  const { permit, nowMs, untilMs } = await askTemporal(deps);
+  await checkFrozen(input, deps, [nowMs, untilMs]);
+  return permit;
+}
+
+/** @param instants the first and last at which the request may leave, by Temporal's clock */
+async function checkFrozen(input: PostInput, { policy }: PostCheckDeps, instants: number[]): Promise<void> {
+  const { frozenBy } = await policy();
+  const [by] = instants.map((atMs) => frozenBy(input, atMs)).filter(({ length }) => length > 0);
+  if (by !== undefined) throw triggerFailure('Frozen', `not sent: ${frozenText(by)}`);
 }
 
 function checkService(input: PostInput, { served }: PostCheckDeps): void {
@@ -81,7 +92,7 @@ async function checkRefused({ idempotencyKey }: TriggerActivityInput, { refused 
 }
 
 /** Keeps a worker that was stalled or suspended from sending late, or after everyone gave up on it. */
-async function askTemporal({ awaitedForMs, clocks }: PostCheckDeps): Promise<SendPermit> {
+async function askTemporal({ awaitedForMs, clocks }: PostCheckDeps) {
   // Counts from the question on: the answer says only that Temporal had not given up by then.
   const sinceAskedMs = startStopwatch(clocks);
   // `Resting`, as if no worker had taken it in time: the next attempt does not count as a failed one.
@@ -95,7 +106,8 @@ async function askTemporal({ awaitedForMs, clocks }: PostCheckDeps): Promise<Sen
   const forMs = Math.min(permitMs, sentWithinMs - askedAfterMs);
   if (forMs <= 0)
     throw triggerFailure('Resting', `not sent: it was ${askedAfterMs} ms old, so this worker was stalled`);
-  return { leftMs: () => forMs - sinceAskedMs() };
+  const nowMs = activityInfo().currentAttemptScheduledTimestampMs + askedAfterMs;
+  return { permit: { leftMs: () => forMs - sinceAskedMs() } satisfies SendPermit, nowMs, untilMs: nowMs + forMs };
 }
 
 function activityInProgress(): ActivityInProgress {

@@ -9,7 +9,7 @@ import { TIMING } from '../../contract/timing.ts';
 import { plainText } from '../../contract/wording/safe-text.ts';
 import type { HostingApiClient, TriggerOptions } from '../../hosting-api/index.ts';
 import { isOfThisWorker, isUnauthorized, toTriggerFailure } from './failures.ts';
-import { permitPost, type PostCheckDeps } from './post-checks.ts';
+import { permitPost, type PostCheckDeps, type PostInput } from './post-checks.ts';
 import { createRefusedPosts } from './refused-posts.ts';
 
 export interface TriggerDeps extends Omit<PostCheckDeps, 'refused'> {
@@ -22,10 +22,7 @@ export function createTriggers({ service, rest, hasColleagues, ...others }: Trig
   const refused = createRefusedPosts(hasColleagues);
   const checked: PostCheckDeps = { rest, refused, ...others };
 
-  async function trigger<T>(
-    input: TriggerActivityInput & { target?: Target },
-    post: (options: TriggerOptions) => Promise<T>,
-  ): Promise<T> {
+  async function trigger<T>(input: PostInput, post: (options: TriggerOptions) => Promise<T>): Promise<T> {
     const permit = await permitPost(input, checked);
     const beating = setInterval(() => heartbeat(), TIMING.post.heartbeatMs);
     try {
@@ -40,7 +37,9 @@ export function createTriggers({ service, rest, hasColleagues, ...others }: Trig
   }
 
   return {
-    triggerDeployment: (input: TriggerActivityInput & { target: Target }): Promise<{ identityMarkers: string[] }> =>
+    triggerDeployment: (
+      input: TriggerActivityInput & { target: Target; serverId?: string },
+    ): Promise<{ identityMarkers: string[] }> =>
       trigger(input, (options) => service.triggerDeployment(input.target, options)),
 
     createBackup: (input: TriggerActivityInput & { serverId: string }): Promise<{ backupId: string }> =>

@@ -97,9 +97,10 @@ function stateLines(state: ScheduleState): string[] {
   ];
 }
 
-function firingText({ outcome, already, forgotten, workflowId }: Firing): string {
+function firingText({ outcome, already, forgotten, workflowId, frozen }: Firing): string {
   if (forgotten) return 'no longer stored in Temporal';
   if (already) return `nothing to do: already started as ${workflowId}`;
+  if (frozen !== null) return `left out: ${frozen}`;
   const state = colorize({ outcome, error: null }, outcome ?? 'in progress');
   return workflowId === null ? state : `${state}  ${workflowId}`;
 }

@@ -30,6 +30,7 @@ const BY_OUTCOME: Record<Exclude<Outcome, 'not_started'>, number> = {
 const BY_TYPE: Partial<Record<ErrorType, number>> = {
   Busy: EXIT.busy,
   TooLate: EXIT.busy,
+  Frozen: EXIT.busy,
   Refused: EXIT.refused,
   Usage: EXIT.usage,
   NotFound: EXIT.usage,

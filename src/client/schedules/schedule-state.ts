@@ -40,6 +40,8 @@ export interface Firing {
   forgotten: boolean;
   /** Whether the run or rollout of its slot had been started before. */
   already: boolean;
+  /** What froze it, if that is why nothing was started. */
+  frozen: string | null;
 }
 
 export async function scheduleIds({ client }: Session): Promise<string[]> {
@@ -85,7 +87,7 @@ async function firingOf(
   { workflowId, firstExecutionRunId }: { workflowId: string; firstExecutionRunId: string },
 ): Promise<Firing> {
   const handle = client.workflow.getHandle(workflowId, firstExecutionRunId);
-  const unknown: Firing = { firedAt, workflowId: null, outcome: null, forgotten: false, already: false };
+  const unknown: Firing = { firedAt, workflowId: null, outcome: null, forgotten: false, already: false, frozen: null };
   try {
     const { status, raw } = await handle.describe();
     if (status.name === 'RUNNING') return { ...unknown, workflowId: raw.pendingChildren?.[0]?.workflowId ?? null };

@@ -65,7 +65,13 @@ export const homeFolder = (env: Environment = process.env): string => resolve(se
 export const taskQueue = (env: Environment = process.env): string => setting('BELAY_TASK_QUEUE', env);
 
 /** The configuration file, and whether BELAY_CONFIG names it. */
-export const configFile = (env: Environment = process.env): { path: string; isNamed: boolean } => ({
+export interface ConfigFile {
+  path: string;
+  /** False: it may be missing. */
+  isNamed: boolean;
+}
+
+export const configFile = (env: Environment = process.env): ConfigFile => ({
   path: setting('BELAY_CONFIG', env),
   isNamed: given('BELAY_CONFIG', env) !== null,
 });

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { checkServiceIdentity } from '../environment/service-url.ts';
 import { EVENT_KINDS, type EventKind } from '../../contract/event.ts';
 import { EVENT_KIND_TABLE } from './event-kinds.ts';
+import { freezes, windows } from './freeze-schema.ts';
 import { fleets, rollouts, schedules } from './fleet-schema.ts';
 import { normalizeStatus } from '../../contract/wording/status-word.ts';
 import { duration, firstRepeated, name, wholeNumber } from './schema-values.ts';
@@ -155,6 +156,8 @@ export const configurationSchema = z
       .optional(),
     fleets: fleets.describe('Which sites belong to which server.').optional(),
     rollouts: rollouts.describe('How a fleet is backed up and deployed.').optional(),
+    freezes: freezes.describe('When nothing is deployed.').optional(),
+    windows: windows.describe('When deployments may begin, and at no other time.').optional(),
     schedules: schedules.describe('What to start automatically, and when.').optional(),
   })
   .meta({ title: 'belay.yaml', description: 'Configuration of Belay; docs/reference/belay-yaml.md lists every key.' });

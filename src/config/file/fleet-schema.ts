@@ -16,7 +16,7 @@ const JITTER_LIMITS = [0, 24 * HOUR_MS] as const;
 /** Only `toRunOptions` reads these keys. */
 const runOptions = runOptionsShape as Record<'backup' | 'deploy' | 'keepGoing', z.ZodOptional<z.ZodUnknown>>;
 
-const label = z
+export const label = z
   .union([z.string(), z.number(), z.boolean()], { error: 'write a word or number for the label' })
   .transform(String);
 const labels = z.record(z.string().min(1), label);
@@ -69,7 +69,7 @@ const wave = z
     error: 'write labels: or servers: to say which servers go in this wave',
   });
 
-const timeZone = z.string().refine(isTimeZone, { error: 'write a time zone like Europe/Berlin or UTC' });
+export const timeZone = z.string().refine(isTimeZone, { error: 'write a time zone like Europe/Berlin or UTC' });
 
 const rollout = z.strictObject(
   {
@@ -117,7 +117,7 @@ const calendar = z.strictObject(
   { error: 'write hour: and the other fields of the calendar below it' },
 );
 
-const cron = z
+export const cron = z
   .string({ error: 'write minute, hour, day of month, month, day of week: 30 2 * * *' })
   .superRefine((text, context) => {
     try {

@@ -24,8 +24,9 @@ interface SyntaxIssue {
 const KEPT_AS_WRITTEN = [
   /^fleets\./,
   /^schedules\.[^.]*\.(start\.|heartbeat\.$)/,
+  /^(freezes|windows)\.[^.]*\.for\./,
   /^rollouts\.[^.]*\.(fleet\.$|waves\..*labels\.)/,
-  /^(rollouts|schedules|notify\.targets|notify\.heartbeats|events\.sources)\.[^.]*\.$/,
+  /^(freezes|windows|rollouts|schedules|notify\.targets|notify\.heartbeats|events\.sources)\.[^.]*\.$/,
 ];
 
 /** Assigning this key would set the prototype of the object. */

@@ -3,6 +3,7 @@ import { isSameTarget } from '../../contract/target.ts';
 import { targetText } from '../../contract/wording/target-text.ts';
 import { lockIdOf } from '../../contract/ids/workflow-ids.ts';
 import { keyOf, buildInventory, targetsOn, type InventoryEntry } from './inventory.ts';
+import { oneOf, type Path, type Report } from './config-issue.ts';
 import { REMAINING, wavesOf } from './waves.ts';
 import { MAX_TARGETS } from '../../request/limits.ts';
 import { ownEntry } from '../../contract/plain-object.ts';
@@ -11,19 +12,7 @@ import { RUN_OPTION_KEYS, type OptionsInFile } from '../file/run-options-schema.
 import type { RolloutConfig, ScheduleConfig } from '../file/fleet-schema.ts';
 import type { Configuration } from '../file/file-schema.ts';
 
-export interface ConfigIssue {
-  path: (string | number)[];
-  /** What is wrong, and how to fix it. */
-  message: string;
-}
-
-type Path = ConfigIssue['path'];
-type Report = (path: Path, message: string) => void;
-
-/** @returns all issues, in the order of the file */
-export function checkFleets(configuration: Configuration): ConfigIssue[] {
-  const issues: ConfigIssue[] = [];
-  const report: Report = (path, message) => void issues.push({ path, message });
+export function checkFleets(configuration: Configuration, report: Report): void {
   checkInventory(configuration, report);
   for (const [name, rollout] of Object.entries(configuration.rollouts ?? {})) {
     checkRollout(['rollouts', name], rollout, configuration, report);
@@ -31,7 +20,6 @@ export function checkFleets(configuration: Configuration): ConfigIssue[] {
   for (const [name, schedule] of Object.entries(configuration.schedules ?? {})) {
     checkSchedule(['schedules', name], schedule, configuration, report);
   }
-  return issues;
 }
 
 function checkInventory({ fleets = {} }: Configuration, report: Report): void {
@@ -142,9 +130,4 @@ function checkDeployed(path: Path, start: ScheduleConfig['start'], { fleets }: C
     if (targets.findIndex((it) => isSameTarget(it, target)) < index)
       report(at, `duplicate id ${target.id}: remove one`);
   }
-}
-
-function oneOf(record: Record<string, unknown>, key: string): string {
-  const known = Object.keys(record);
-  return known.length === 0 ? `add it under ${key}` : `write one of ${known.join(', ')}, or add it under ${key}`;
 }

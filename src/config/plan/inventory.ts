@@ -12,7 +12,7 @@ export interface InventoryEntry {
 }
 
 export interface Inventory {
-  servers: Map<string, InventoryEntry & { targets: Target[] }>;
+  servers: Map<string, InventoryEntry & { targets: Target[]; labels: Record<string, string> }>;
   placeOf: (target: Target) => InventoryEntry | undefined;
 }
 
@@ -29,7 +29,7 @@ export function buildInventory(fleets: Fleets = {}): Inventory {
   for (const [fleet, { servers }] of Object.entries(fleets)) {
     for (const [serverId, server] of servers) {
       const targets = targetsOn(server);
-      inventory.servers.set(serverId, { fleet, serverId, targets });
+      inventory.servers.set(serverId, { fleet, serverId, targets, labels: server.labels ?? {} });
       for (const target of targets) places.set(lockIdOf(target), { fleet, serverId });
     }
   }

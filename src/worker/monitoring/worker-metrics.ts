@@ -12,6 +12,7 @@ export interface WorkerMetrics {
   readonly hintDecided: (operation: OperationKind, afterMs: number) => void;
   readonly requested: (it: RequestReport) => void;
   readonly clockIs: (aheadMs: number) => void;
+  readonly policyRead: (isGood: boolean) => void;
   /** In the text format of Prometheus. */
   readonly text: () => Promise<string>;
   readonly contentType: string;
@@ -44,6 +45,8 @@ export function createWorkerMetrics({ version, buildId }: { version: string; bui
   );
   const tokenAccepted = gauge('token_accepted', 'Whether the service accepted the API token in its last answer');
   const clock = gauge('clock_offset_seconds', "How far this machine's clock is ahead of Temporal's");
+  const policy = gauge('policy_file_good', 'Whether the last change of belay.yaml was read without a mistake');
+  policy.set(1);
   new Gauge({
     name: 'belay_build_info',
     help: 'Always 1',
@@ -66,6 +69,7 @@ export function createWorkerMetrics({ version, buildId }: { version: string; bui
       if (status !== null) tokenAccepted.set(status === UNAUTHORIZED ? 0 : 1);
     },
     clockIs: (aheadMs) => clock.set(aheadMs / 1_000),
+    policyRead: (isGood) => policy.set(isGood ? 1 : 0),
     text: () => registry.metrics(),
     contentType: registry.contentType,
   };

@@ -2,6 +2,7 @@
 import { targetText } from '../../contract/wording/target-text.ts';
 import { subjectOfTarget } from '../common/report.ts';
 import { postSummary, awaitTrigger, triggerInput } from './send-trigger.ts';
+import type { DeploySiteInput } from '../../contract/operation.ts';
 import type { DeploymentResult } from '../../contract/run.ts';
 import type { Deployment } from './deployment-context.ts';
 import type { Operation } from './run-operation.ts';
@@ -48,7 +49,7 @@ export async function sendWatched({ operation, input, reader }: Deployment, cont
   const answered = awaitTrigger(
     subjectOfTarget(target),
     triggerOnce.triggerDeployment.executeWithOptions({ summary }, [
-      { ...triggerInput(input), target, readAt: new Date(sentMs).toISOString() },
+      { ...triggerInput(input), ...placeOf(input), readAt: new Date(sentMs).toISOString() },
     ]),
   ).then((it) => (result = it));
   await pollUntil(
@@ -85,3 +86,8 @@ function watch(
   if (traceOf(context.baseline, reading) !== null) sent.trace = reading;
   noteProgress(result, reading);
 }
+
+const placeOf = ({ target, serverId }: DeploySiteInput) => ({
+  target,
+  ...(serverId === undefined ? {} : { serverId }),
+});

@@ -49,6 +49,8 @@ function classifyTriggerError(error: unknown): Exclude<TriggerResult<never>, { k
   switch (cause.type) {
     case 'Resting':
       return { kind: 'not_taken', message };
+    case 'Frozen':
+      return { kind: 'frozen', message };
     case 'Stale':
       return { kind: 'stale', message };
     case 'HeldBack':

@@ -56,7 +56,7 @@ export function afterOutage({ budgetMs }: Outage, reason: GivenUp): GivenUp {
 
 /**
  * Whether a request that is not sent again may have met an outage. It certainly had no effect, and neither had those
- * before it. A refused token is not an outage.
+ * before it. A refused token is not an outage, and neither is a freeze.
  */
 export const mayBeOutage = (result: TriggerResult<unknown>, counts: TriggerCounts): boolean =>
-  isWithoutEffect(result) && counts.ambiguous === 0 && counts.unauthorized === 0;
+  isWithoutEffect(result) && result.kind !== 'frozen' && counts.ambiguous === 0 && counts.unauthorized === 0;

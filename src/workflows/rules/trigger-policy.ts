@@ -23,6 +23,8 @@ export type TriggerResult<A> =
   | { kind: 'stale'; message: string }
   /** Certainly without effect: the worker keeps a pause of the service, or the ceiling. */
   | { kind: 'held_back'; message: string; retryAfterMs: number | null }
+  /** Not sent, because a freeze or window of the worker's policy forbids it now. */
+  | { kind: 'frozen'; message: string }
   /** 401 or 403, certainly without effect: another worker may have a valid token. */
   | { kind: 'unauthorized'; message: string }
   | { kind: 'refused'; message: string }
@@ -91,11 +93,11 @@ export function countTrigger(counts: TriggerCounts, result: TriggerResult<unknow
   };
 }
 
-type Unsent = TriggerResult<never> & { kind: 'not_taken' | 'stale' | 'held_back' };
+type Unsent = TriggerResult<never> & { kind: 'not_taken' | 'stale' | 'held_back' | 'frozen' };
 
 /** No worker took it, or the worker kept it back, so it counts as no attempt. */
 export const isUnsent = (result: TriggerResult<unknown>): result is Unsent =>
-  result.kind === 'not_taken' || result.kind === 'stale' || result.kind === 'held_back';
+  ['not_taken', 'stale', 'held_back', 'frozen'].includes(result.kind);
 
 type WithoutEffect = Unsent | (TriggerResult<never> & { kind: 'no_effect' });
 
@@ -130,6 +132,7 @@ export function afterTrigger(
   if (result.kind === 'reset')
     return { kind: 'end', outcome: 'unknown', type: 'OutcomeUnknown', message: result.message };
   if (result.kind === 'refused') return nothingStarted(counts, 'Refused', result.message);
+  if (result.kind === 'frozen') return nothingStarted(counts, 'Frozen', result.message);
   // A trace may have come and gone since the last read.
   if (result.kind === 'stale' && counts.ambiguous > 0) return nothingStarted(counts, 'OutcomeUnknown', result.message);
   if (isUnsent(result) || result.kind === 'unauthorized') return afterUnfitWorker(result, counts, budget, nowMs);

@@ -13,6 +13,7 @@ import { readEach } from '../polling/read-once.ts';
 import { deploymentReader } from '../polling/status-reader.ts';
 import { admissionRead } from '../rules/never-deployed.ts';
 import { serviceOf } from './operation-input.ts';
+import { refuseFrozen } from './refuse-frozen.ts';
 import type { RunState } from './run-state.ts';
 import { tooLate, refusalOfWorker, askOthers, restoredSince } from '../common/check-worker.ts';
 
@@ -40,7 +41,10 @@ export async function admit(run: RunState, asked: Asked): Promise<Conclusion | n
     for (const deployment of run.result.deployments) deployment.outcome = restored.outcome;
     return restored;
   }
-  const refusal = tooLate(asked.begunMs, run.plan.startWithinMs) ?? refusalOfWorker(needs, facts);
+  const refusal =
+    tooLate(asked.begunMs, run.plan.startWithinMs) ??
+    refusalOfWorker(needs, facts) ??
+    refuseFrozen(run, asked.facts.frozen);
   if (refusal !== null) return refusal;
   const problem = (facts.admitted === false ? await awaitAdmission(run) : null) ?? (await resolveUntil(run));
   if (problem !== null) return problem;

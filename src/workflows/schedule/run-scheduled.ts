@@ -51,6 +51,8 @@ export async function runScheduled(input: ScheduledInput): Promise<ScheduledResu
   const { conclusion } = await awaitChild(child);
   const result: ScheduledResult = { workflowId: child.workflowId, alreadyStarted: false, outcome: conclusion.outcome };
   if (conclusion.error === null) return result;
+  // A freeze is planned: the schedule must not pause on it.
+  if (conclusion.error.type === 'Frozen') return { ...result, frozen: conclusion.error.message };
   throw ApplicationFailure.create({ ...conclusion.error, nonRetryable: true, details: [result] });
 }
 

@@ -40,7 +40,7 @@ export interface VirtualStack {
 }
 
 export interface StackOptions extends Partial<
-  Pick<WorldOptions, 'defaults' | 'statuses' | 'notify' | 'stalls' | 'cacheSize' | 'gate'>
+  Pick<WorldOptions, 'defaults' | 'statuses' | 'notify' | 'stalls' | 'cacheSize' | 'gate' | 'configuration'>
 > {
   /** Default: nothing goes wrong. */
   tape?: Tape;

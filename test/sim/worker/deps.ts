@@ -5,6 +5,7 @@ import { DEFAULT_TASK_QUEUE } from '../../../src/contract/names.ts';
 import { TIMING } from '../../../src/contract/timing.ts';
 import { lookupsAndSignals } from '../../../src/client/lookups/index.ts';
 import { createHostingApiClient } from '../../../src/hosting-api/index.ts';
+import { fixedPolicy } from '../../../src/policy/live-policy.ts';
 import { HTTP_TIMEOUTS } from '../../../src/worker/settings.ts';
 import { createModelClient } from '../temporal/client.ts';
 import { createNotifier } from './notices.ts';
@@ -61,6 +62,7 @@ export function createDeps(
     }),
     ...own,
     workerInfo: info,
+    policy: fixedPolicy(parts.configuration),
     clocks: { wallMs: () => process.wallMs(), monotonicMs: () => clock.nowMs },
     hasColleagues: () => ask(() => parts.hasColleagues()),
     awaitedForMs,

@@ -1,3 +1,4 @@
+import type { Configuration } from '../../../src/config/load.ts';
 import type { WorkerInfo } from '../../../src/contract/activities.ts';
 import type { Clock } from '../clock.ts';
 import type { Sandboxes } from '../core/sdk.ts';
@@ -23,6 +24,7 @@ export interface WorkerParts {
   cacheSize: number;
   /** What operations took before. */
   pastMs: readonly number[];
+  configuration: Configuration;
   token: () => string;
   /** Called where the worker may crash or stall. */
   hazard: (at: string) => void;

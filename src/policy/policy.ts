@@ -1,0 +1,76 @@
+/** The policy of a worker: what its belay.yaml says about when to deploy. */
+import type { Configuration } from '../config/load.ts';
+import type { FreezeConfig, WindowConfig } from '../config/file/freeze-schema.ts';
+import { buildInventory } from '../config/plan/inventory.ts';
+import type { FrozenBy } from '../contract/freeze.ts';
+import { hashOf } from '../contract/ids/hash-of.ts';
+import type { Target } from '../contract/target.ts';
+import { cronTimes } from '../request/calendar/cron-times.ts';
+import { frozenBy } from './freezes.ts';
+import { localMsOf } from '../request/calendar/local-spans.ts';
+import type { FreezeRule, FreezeRules, Place, WindowRule } from './rules.ts';
+
+/** A deployment, or the backup of a server. */
+export type PlannedOperation = { target: Target; serverId?: string | undefined } | { serverId: string };
+
+export interface Policy {
+  /** The same for workers that apply the same rules. */
+  hash: string;
+  frozenBy: (operation: PlannedOperation, atMs: number) => FrozenBy[];
+}
+
+export function policyOf(configuration: Configuration): Policy {
+  const rules = freezeRules(configuration);
+  const placeOf = placesIn(configuration);
+  return {
+    hash: shortHash(configuration),
+    frozenBy: (operation, atMs) =>
+      frozenBy(rules, 'target' in operation ? 'deploy' : 'backup', placeOf(operation), atMs),
+  };
+}
+
+function freezeRules({ freezes = {}, windows = {} }: Configuration): FreezeRules {
+  return {
+    freezes: Object.entries(freezes).map(([name, config]) => freezeRule(name, config)),
+    windows: Object.entries(windows).map(([name, config]) => windowRule(name, config)),
+  };
+}
+
+function freezeRule(name: string, config: FreezeConfig): FreezeRule {
+  const { timeZone = 'UTC', reason, blocks = ['deploy'] } = config;
+  return { name, when: { ...timesOf(config), timeZone }, scope: config.for ?? {}, reason, blocks };
+}
+
+function timesOf({ from = '', to = '', cron, lasts = 0 }: FreezeConfig) {
+  if (cron !== undefined) return { times: cronTimes(cron), lastsMs: lasts };
+  return { fromMs: localMsOf(from), toMs: localMsOf(to) };
+}
+
+function windowRule(name: string, config: WindowConfig): WindowRule {
+  const { cron, lasts, timeZone = 'UTC', margin = 0 } = config;
+  const when = { times: cronTimes(cron), lastsMs: lasts, timeZone };
+  return { name, when, scope: config.for ?? {}, marginMs: margin };
+}
+
+function placesIn({ fleets }: Configuration): (operation: PlannedOperation) => Place {
+  const { servers, placeOf } = buildInventory(fleets);
+  return (operation) => {
+    const target = 'target' in operation ? operation.target : null;
+    const registered = target === null ? undefined : placeOf(target)?.serverId;
+    const serverIds = [registered, operation.serverId].filter((it) => it !== undefined);
+    const server = serverIds.map((it) => servers.get(it)).find((it) => it !== undefined);
+    return {
+      targets: target === null ? (server?.targets ?? []) : [target],
+      serverIds,
+      fleet: server?.fleet ?? null,
+      labels: server?.labels ?? {},
+    };
+  };
+}
+
+const HASH_LENGTH = 12;
+
+function shortHash({ fleets = {}, freezes = {}, windows = {} }: Configuration): string {
+  const servers = Object.entries(fleets).map(([name, fleet]) => [name, [...fleet.servers]]);
+  return hashOf([servers, freezes, windows]).slice(0, HASH_LENGTH);
+}
