@@ -11,6 +11,7 @@
 const CONTRACT = ['contract', 'contract/ids', 'contract/results', 'contract/wording'];
 const CONFIG = ['config', 'config/environment', 'config/file', 'config/plan'];
 const WORKFLOW_BASE = [...CONTRACT, 'workflows/rules', 'workflows/common'];
+const CLIENT_SDK = ['@temporalio/client', '@temporalio/common'];
 const WORKFLOW_SDK = ['@temporalio/common', '@temporalio/workflow'];
 
 export const LAYERS = {
@@ -22,6 +23,8 @@ export const LAYERS = {
 
   // What may be asked for. Pure. The calendar brings time zones along: too heavy for the workflow bundle.
   request: { may: CONTRACT, packages: ['@noble/hashes', '@temporalio/common'] },
+  // What a start gives to Temporal, the same whether a starter, a rollout or a schedule starts it.
+  'request/start': { may: [...CONTRACT, 'request'], packages: ['@noble/hashes'] },
   'request/calendar': { may: ['contract:type'], packages: ['cron-parser', 'temporal-polyfill'] },
 
   process: { may: CONTRACT, packages: ['node', 'pino'] },
@@ -84,7 +87,7 @@ export const LAYERS = {
   },
   'workflows/polling': { may: WORKFLOW_BASE, packages: WORKFLOW_SDK },
   'workflows/lock': { may: WORKFLOW_BASE, packages: WORKFLOW_SDK },
-  'workflows/notify': { may: [...CONTRACT, 'workflows/common'], packages: WORKFLOW_SDK },
+  'workflows/notify': { may: [...CONTRACT, 'request/start', 'workflows/common'], packages: WORKFLOW_SDK },
   'workflows/operation': {
     may: [...WORKFLOW_BASE, 'workflows/polling', 'workflows/lock'],
     packages: WORKFLOW_SDK,
@@ -93,6 +96,7 @@ export const LAYERS = {
     may: [
       ...WORKFLOW_BASE,
       'request',
+      'request/start',
       'workflows/polling',
       'workflows/lock',
       'workflows/notify',
@@ -101,10 +105,13 @@ export const LAYERS = {
     packages: WORKFLOW_SDK,
   },
   'workflows/rollout': {
-    may: [...CONTRACT, 'request', 'workflows/rules', 'workflows/common', 'workflows/notify'],
+    may: [...CONTRACT, 'request', 'request/start', 'workflows/rules', 'workflows/common', 'workflows/notify'],
     packages: WORKFLOW_SDK,
   },
-  'workflows/schedule': { may: [...CONTRACT, 'request', 'workflows/common'], packages: WORKFLOW_SDK },
+  'workflows/schedule': {
+    may: [...CONTRACT, 'request', 'request/start', 'workflows/common'],
+    packages: WORKFLOW_SDK,
+  },
   'workflows/event': {
     may: [...CONTRACT, 'workflows/common', 'workflows/notify', 'workflows/operation'],
     packages: WORKFLOW_SDK,
@@ -129,20 +136,23 @@ export const LAYERS = {
   },
   'client/signals': { may: [...CONTRACT, 'client/connection'], packages: ['@temporalio/client'] },
   'client/lookups': {
-    may: [...CONTRACT, 'activities:type', 'encryption:type', 'client/connection', 'client/signals'],
+    may: [...CONTRACT, 'request/start', 'activities:type', 'encryption:type', 'client/connection', 'client/signals'],
     packages: ['@temporalio/client', '@temporalio/common', 'lru-cache'],
   },
-  'client/events': { may: [...CONTRACT, 'client/connection'], packages: ['@temporalio/client', '@temporalio/common'] },
+  'client/events': {
+    may: [...CONTRACT, 'request/start', 'client/connection'],
+    packages: CLIENT_SDK,
+  },
   'client/runs': {
-    may: [...CONTRACT, 'request', 'client/connection'],
+    may: [...CONTRACT, 'request', 'request/start', 'client/connection'],
     packages: ['@temporalio/client', '@temporalio/common', '@temporalio/proto', 'node', 'p-map'],
   },
   'client/rollouts': {
-    may: [...CONTRACT, 'request', 'client/connection', 'client/runs'],
-    packages: ['@temporalio/client', '@temporalio/common', 'p-map'],
+    may: [...CONTRACT, 'request', 'request/start', 'client/connection', 'client/runs'],
+    packages: [...CLIENT_SDK, 'p-map'],
   },
   'client/schedules': {
-    may: [...CONTRACT, 'request', 'request/calendar', 'client/connection'],
+    may: [...CONTRACT, 'request', 'request/start', 'request/calendar', 'client/connection'],
     packages: ['@temporalio/client', '@temporalio/common', 'node', 'p-map'],
   },
   client: {

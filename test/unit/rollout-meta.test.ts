@@ -5,7 +5,7 @@ import type { RolloutInput } from '../../src/contract/rollout.ts';
 import type { RunInput } from '../../src/contract/run.ts';
 import { plainMeta } from '../../src/contract/wording/safe-text.ts';
 import { MAX_META_BYTES } from '../../src/request/limits.ts';
-import { runStartOptions } from '../../src/request/start-options.ts';
+import { runStartOptions } from '../../src/request/start/start-options.ts';
 import { validateRolloutInput } from '../../src/request/validate-rollout-input.ts';
 
 const SERVERS = 200;
@@ -43,7 +43,8 @@ function largest(character: string): Record<string, string> {
 /** What the history of the rollout stores about one server: how its run starts, and its result. */
 function storedFor(meta: Record<string, string>): number {
   const run: RunInput = { serverId: 's1', siteIds: ['a1'], meta };
-  return bytesOf({ ...runStartOptions(run), args: [run] }) + bytesOf(emptyResult({ meta: plainMeta(meta) }));
+  const start = { type: 'backupThenDeploy', workflowId: 'backup-then-deploy:s1:k1', startedBy: 'a rollout' } as const;
+  return bytesOf({ ...runStartOptions(run, start), args: [run] }) + bytesOf(emptyResult({ meta: plainMeta(meta) }));
 }
 
 for (const [what, character] of [

@@ -1,10 +1,10 @@
 /** What `belay rollout` does: it starts rollouts of a fleet in belay.yaml, shows them and controls them. */
-import { hostname, userInfo } from 'node:os';
 import { readConfiguration } from '../../config/load.ts';
 import { printJson } from '../../process/json-document.ts';
 import { SCHEMA_VERSION } from '../../contract/names.ts';
 import type { DecisionInput } from '../../contract/rollout.ts';
 import { planRollout } from '../../config/plan/plan-rollout.ts';
+import { signature } from '../../config/signature.ts';
 import { definedFields } from '../../contract/plain-object.ts';
 import type { Belay, Rollout } from '../../starter.ts';
 import { EXIT } from '../output/exit-codes.ts';
@@ -76,19 +76,6 @@ export async function decide(
     await rollout[what](decision);
     return showRollout(rollout, options);
   });
-}
-
-function signature(): string {
-  return `${userName()}@${hostname()}`;
-}
-
-/** In a container, the user may have no name. */
-function userName(): string {
-  try {
-    return userInfo().username;
-  } catch {
-    return `uid ${process.getuid?.() ?? 'unknown'}`;
-  }
 }
 
 export interface ListOptions {

@@ -6,7 +6,8 @@ import type { RolloutResult, OutcomeCounts, TargetResult } from '../../contract/
 import { countOutcomes, worstFirst } from '../../contract/results/tally.ts';
 import { countsText } from '../../contract/wording/tally-text.ts';
 import { targetLabel } from '../../contract/wording/target-text.ts';
-import { codeSpan, plainText } from '../../contract/wording/safe-text.ts';
+import { linkTarget, tableRows } from '../../contract/wording/markdown.ts';
+import { codeSpan } from '../../contract/wording/safe-text.ts';
 import { stateOfResult } from './run-text.ts';
 import { printNote } from '../../process/print.ts';
 
@@ -97,18 +98,8 @@ function head(title: string, result: RunResult | RolloutResult): string[] {
   ];
 }
 
-/** A workflow id in a URL may contain parentheses, which would end the link. */
-const linkTarget = (url: string): string =>
-  plainText(url, 2_000).replace(/[()<>\s]/g, (it) => `%${it.charCodeAt(0).toString(16)}`);
-
 function table(names: string[], rows: string[][]): string[] {
   if (rows.length === 0) return [];
-  const line = (cells: string[]) => `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
   const omitted = rows.length - MAX_ROWS;
-  return [
-    line(names),
-    line(names.map(() => '---')),
-    ...rows.slice(0, MAX_ROWS).map(line),
-    ...(omitted > 0 ? ['', `and ${omitted} more`] : []),
-  ];
+  return [...tableRows(names, rows.slice(0, MAX_ROWS)), ...(omitted > 0 ? ['', `and ${omitted} more`] : [])];
 }

@@ -2,6 +2,7 @@
 import { Client, Connection } from '@temporalio/client';
 import { ConfigError } from '../../config/environment/config-error.ts';
 import { identityFrom, taskQueue as configuredTaskQueue } from '../../config/environment/environment.ts';
+import { signature } from '../../config/signature.ts';
 import { readEncryption } from '../../encryption/encryption.ts';
 import { findTemporal, type TemporalEndpoint } from '../../config/temporal/find-temporal.ts';
 import { BelayError } from '../../contract/results/belay-error.ts';
@@ -18,6 +19,8 @@ export interface Session {
   uiUrl: string | null;
   /** The identity of the service that the caller named; null: find it. */
   service: string | null;
+  /** Who starts what this session starts. */
+  by: string;
 }
 
 /** Temporal limits how many requests a namespace may send at once. */
@@ -40,6 +43,8 @@ export interface ConnectOptions {
    * the workers serve.
    */
   service?: string;
+  /** Who starts what this connection starts, for the Temporal UI. Default: the user and host of this process. */
+  by?: string;
 }
 
 export interface OpenSession {
@@ -61,6 +66,7 @@ export async function openSession(options: ConnectOptions, lazy = false): Promis
     taskQueue: options.taskQueue ?? configuredTaskQueue(),
     uiUrl: options.uiUrl ?? endpoint.uiUrl,
     service: options.service === undefined ? null : orUsage(() => identityFrom('the service', options.service ?? '')),
+    by: options.by ?? signature(),
   };
   return { session, close };
 }

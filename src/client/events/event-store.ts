@@ -6,6 +6,7 @@ import { eventSubjects } from '../../contract/wording/event-subjects.ts';
 import { eventId } from '../../contract/ids/workflow-ids.ts';
 import { definedFields } from '../../contract/plain-object.ts';
 import { plainText } from '../../contract/wording/safe-text.ts';
+import { eventStaticDetails } from '../../request/start/other-details.ts';
 import { findService } from '../connection/find-service.ts';
 import { toBelayError } from '../connection/to-belay-error.ts';
 import { openSession, type ConnectOptions, type Session } from '../connection/session.ts';
@@ -70,6 +71,7 @@ async function acceptEvent({ client, taskQueue }: Session, input: EventInput, st
         args: [input],
         memo: { ...memo },
         staticSummary: summaryOf(input),
+        staticDetails: eventStaticDetails(input),
         workflowTaskTimeout: TIMING.worker.workflowTaskMs,
         workflowExecutionTimeout: TIMING.event.giveUpAfterMs,
         ...(startDelayMs > 0 && { startDelay: startDelayMs }),

@@ -5,6 +5,7 @@ import { adoptedBackupId, backupRecordId, failedBackupId, sharedBackupId } from 
 import { BACKUP_RECORD_TYPE, eventTaskQueue } from '../../contract/names.ts';
 import { TIMING } from '../../contract/timing.ts';
 import { plainText } from '../../contract/wording/safe-text.ts';
+import { recordStaticDetails } from '../../request/start/other-details.ts';
 
 interface Row {
   id: (record: BackupRecord) => string;
@@ -36,6 +37,7 @@ export async function writeBackupRecord(
     taskQueue: isReported ? eventTaskQueue(taskQueue) : taskQueue,
     workflowTaskTimeout: TIMING.worker.workflowTaskMs,
     staticSummary: plainText(`${name}, ${summary}`, 120),
+    staticDetails: recordStaticDetails(record),
     memo: { record },
     args: [record],
   });

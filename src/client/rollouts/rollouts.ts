@@ -5,7 +5,7 @@ import { ROLLOUT_TYPE } from '../../contract/names.ts';
 import { targetsInput } from '../../contract/target.ts';
 import type { RolloutInput, RolloutMemo, RolloutResult, TargetResult } from '../../contract/rollout.ts';
 import { rolloutId } from '../../contract/ids/workflow-ids.ts';
-import { isSameRequest, requestHash, rolloutStartOptions } from '../../request/start-options.ts';
+import { isSameRequest, requestHash, rolloutStartOptions } from '../../request/start/start-options.ts';
 import { validateRolloutInput } from '../../request/validate-rollout-input.ts';
 import { BelayError } from '../../contract/results/belay-error.ts';
 import { toBelayError } from '../connection/to-belay-error.ts';
@@ -19,6 +19,7 @@ import { underKey } from '../connection/new-key.ts';
 import { requireWorkers } from '../connection/require-worker.ts';
 import { findService } from '../connection/find-service.ts';
 import { TIMING } from '../../contract/timing.ts';
+import { codeSpan } from '../../contract/wording/safe-text.ts';
 import { epochOf } from '../../contract/ids/worker-identity.ts';
 
 const DEFAULT_LIMIT = 20;
@@ -86,14 +87,14 @@ async function startOnce(session: Session, asked: RolloutInput, ifTaken: 'attach
 }
 
 async function begin(
-  { client, taskQueue }: Session,
+  { client, taskQueue, by }: Session,
   workflowId: string,
   input: RolloutInput,
   workflowIdReusePolicy: 'REJECT_DUPLICATE' | 'ALLOW_DUPLICATE',
   request: string,
 ): Promise<string> {
   const handle = await client.workflow.start(ROLLOUT_TYPE, {
-    ...rolloutStartOptions(input, request),
+    ...rolloutStartOptions(input, { workflowId, startedBy: codeSpan(by) }, request),
     workflowId,
     taskQueue,
     args: [input],

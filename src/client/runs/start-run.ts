@@ -5,7 +5,7 @@ import type { RunInput, RunMemo } from '../../contract/run.ts';
 import { targetsOf } from '../../contract/target.ts';
 import type { RunType } from '../../contract/names.ts';
 import { runWorkflowId } from '../../contract/ids/workflow-ids.ts';
-import { runStartOptions } from '../../request/start-options.ts';
+import { runStartOptions } from '../../request/start/start-options.ts';
 import { attributesOfRun } from '../../request/search-attributes.ts';
 import { startProblem, typeOf } from '../../request/start-request.ts';
 import { planRun } from '../../request/run-plan.ts';
@@ -22,6 +22,7 @@ import { findService } from '../connection/find-service.ts';
 import { isServed, type ServedService } from '../../contract/service-identity.ts';
 import { epochOf } from '../../contract/ids/worker-identity.ts';
 import { TIMING } from '../../contract/timing.ts';
+import { codeSpan } from '../../contract/wording/safe-text.ts';
 
 export interface StartOptions {
   /** Default: derived from the input, which may name a backup, deployments, or both. */
@@ -82,12 +83,12 @@ interface Request {
 
 /** Temporal checks atomically whether there is such a run, so two concurrent starts give one run. */
 async function start(
-  { client, taskQueue }: Session,
+  { client, taskQueue, by }: Session,
   { type, input, workflowId, again }: { type: RunType; input: RunInput; workflowId: string; again: boolean },
 ): Promise<WorkflowHandle & { firstExecutionRunId: string }> {
   return startWithAttributes(attributesOfRun(input), (attributes) =>
     client.workflow.start(type, {
-      ...runStartOptions(input),
+      ...runStartOptions(input, { type, workflowId, startedBy: codeSpan(by) }),
       ...attributes,
       workflowId,
       taskQueue,

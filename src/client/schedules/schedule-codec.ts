@@ -4,6 +4,7 @@ import { scheduledId } from '../../contract/ids/workflow-ids.ts';
 import { SCHEDULED_TYPE } from '../../contract/names.ts';
 import type { ScheduledInput, Calendar, ScheduleDefinition } from '../../contract/schedule.ts';
 import { DAYS, MONTHS } from '../../request/calendar/cron-times.ts';
+import { scheduledStaticDetails } from '../../request/start/other-details.ts';
 import { TIMING } from '../../contract/timing.ts';
 
 type Action = Extract<ScheduleOptions['action'], { type: 'startWorkflow' }>;
@@ -19,6 +20,7 @@ export function optionsOf(definition: ScheduleDefinition, taskQueue: string) {
     args: [input],
     workflowTaskTimeout: TIMING.worker.workflowTaskMs,
     staticSummary: `Schedule ${input.schedule} of ${input.fleet}`,
+    staticDetails: scheduledStaticDetails(input),
   };
   return {
     spec: { calendars: calendars.map(calendarSpec), timezone: timeZone, jitter: jitterMs },

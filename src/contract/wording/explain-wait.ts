@@ -1,6 +1,6 @@
 /** One sentence that explains what a run, operation or rollout is waiting for. Pure. */
 import type { OperationProgress } from '../operation.ts';
-import type { RunProgress, RunResult } from '../run.ts';
+import type { BackupResult, DeploymentResult, RunProgress, RunResult } from '../run.ts';
 import type { Waiting, WaitingForRead, RolloutWaiting, Explanation } from '../waiting.ts';
 import { targetLabel } from './target-text.ts';
 import { plainText } from './safe-text.ts';
@@ -88,13 +88,14 @@ export function rolloutSentence(waiting: RolloutWaiting, quote: Style['quote'] =
 }
 
 /** The operation a run is working on; null before its first one. */
-export function inFlight(
-  { phase, backup, deployments }: RunResult,
-  quote: Style['quote'] = (id) => plainText(id),
-): string | null {
+export function inFlight(result: RunResult, quote: Style['quote'] = (id) => plainText(id)): string | null {
+  const part = partInFlight(result);
+  if (part === null) return null;
+  return 'target' in part ? `deployment of ${targetLabel(part.target, quote)}` : `backup of ${quote(part.serverId)}`;
+}
+
+export function partInFlight({ phase, backup, deployments }: RunResult): BackupResult | DeploymentResult | null {
   if (phase === null || phase === 'admission' || phase === 'checking') return null;
   const isBackup = phase === 'backup' || (phase === 'parked' && backup?.outcome === null);
-  if (isBackup) return backup === null ? null : `backup of ${quote(backup.serverId)}`;
-  const deployment = deployments.find(({ outcome }) => outcome === null);
-  return deployment === undefined ? null : `deployment of ${targetLabel(deployment.target, quote)}`;
+  return isBackup ? backup : (deployments.find(({ outcome }) => outcome === null) ?? null);
 }

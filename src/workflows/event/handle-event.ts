@@ -10,7 +10,7 @@ import { definedFields } from '../../contract/plain-object.ts';
 import { identitiesOf, isServed, type ServedService } from '../../contract/service-identity.ts';
 import { deliverAll } from '../notify/deliver.ts';
 import { recordReported } from '../operation/backup-records.ts';
-import { eventDetails } from '../common/ui-details.ts';
+import { eventDetails } from './event-details.ts';
 import { holdServer } from './hold-server.ts';
 import { wakeWaitersOf } from './wake-waiters.ts';
 import { describeSomeWorker, findSharedBackup } from '../common/activity-proxies.ts';

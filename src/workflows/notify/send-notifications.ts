@@ -6,6 +6,8 @@ import type { SendNotificationsInput } from '../../contract/notification.ts';
 import type { NotifySettings } from '../../contract/activities.ts';
 import { callHeartbeat, deliverAll } from './deliver.ts';
 import { TIMING } from '../../contract/timing.ts';
+import { notificationStaticDetails } from '../../request/start/other-details.ts';
+import { linkToThis } from '../common/ui-details.ts';
 
 /** Chat messages are limited in size, so a notification lists this many parts, unfinished ones first. */
 export const MAX_PARTS = 50;
@@ -51,6 +53,7 @@ export async function announce({ notify, outcome, notification, heartbeat, summa
       parentClosePolicy: ParentClosePolicy.ABANDON,
       workflowTaskTimeout: TIMING.worker.workflowTaskMs,
       staticSummary: summary,
+      staticDetails: notificationStaticDetails(linkToThis(), channels, called),
       args: [{ notification, channels, heartbeat: called }],
     });
   } catch (error) {

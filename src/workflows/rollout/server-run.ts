@@ -7,7 +7,7 @@ import type { RolloutInput, TargetResult } from '../../contract/rollout.ts';
 import { runWorkflowId } from '../../contract/ids/workflow-ids.ts';
 import { definedFields } from '../../contract/plain-object.ts';
 import { isSameTarget, targetsInput, targetsOf } from '../../contract/target.ts';
-import { runStartOptions } from '../../request/start-options.ts';
+import { runStartOptions } from '../../request/start/start-options.ts';
 import { plainText } from '../../contract/wording/safe-text.ts';
 import { awaitChild, type ChildConclusion } from '../common/child-result.ts';
 import { concludeInternal, conclude, type Conclusion } from '../common/conclusion.ts';
@@ -16,6 +16,7 @@ import { restoredSince } from '../common/check-worker.ts';
 import { RESTORED } from '../rules/rollout-step.ts';
 import { attributesOfRun } from '../../request/search-attributes.ts';
 import { startAttributes } from '../common/search-attributes.ts';
+import { linkToThis } from '../common/ui-details.ts';
 import type { RolloutState } from './rollout-state.ts';
 
 /** Marks the server as started at once. Resolves when its run has ended and is recorded. */
@@ -51,7 +52,7 @@ async function runServer(rollout: RolloutState, target: TargetResult): Promise<C
   rollout.refresh();
   try {
     const child = await startChild<(input: RunInput) => Promise<RunResult>>(type, {
-      ...runStartOptions(run),
+      ...runStartOptions(run, { type, workflowId, startedBy: `the rollout ${linkToThis()}` }),
       ...startAttributes(rollout.searchAttributes, attributesOfRun(run)),
       workflowId,
       workflowIdReusePolicy: 'REJECT_DUPLICATE',

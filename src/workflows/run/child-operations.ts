@@ -5,6 +5,7 @@ import {
   condition,
   ParentClosePolicy,
   startChild,
+  workflowInfo,
 } from '@temporalio/workflow';
 import type { BackupResult, DeploymentResult } from '../../contract/run.ts';
 import type { BackupServerInput, DeploySiteInput, OperationMemo, OperationPhase } from '../../contract/operation.ts';
@@ -12,6 +13,7 @@ import { targetLabel } from '../../contract/wording/target-text.ts';
 import { plainText } from '../../contract/wording/safe-text.ts';
 import type { backupServer } from '../operation/backup-server.ts';
 import type { deploySite } from '../operation/deploy-site.ts';
+import { operationStaticDetails } from '../../request/start/operation-details.ts';
 import type { RunState } from './run-state.ts';
 import { TIMING } from '../../contract/timing.ts';
 import { startAttributes } from '../common/search-attributes.ts';
@@ -77,16 +79,17 @@ export async function startDeployment(
 function childOptions(
   workflowId: string,
   what: string,
-  { service, searchAttributes }: BackupServerInput | DeploySiteInput,
+  input: BackupServerInput | DeploySiteInput,
   phase: OperationPhase,
 ) {
-  const memo: OperationMemo = { service };
+  const memo: OperationMemo = { service: input.service };
   return {
-    ...startAttributes(searchAttributes, { phase }),
+    ...startAttributes(input.searchAttributes, { phase }),
     memo: { ...memo },
     workflowId,
     parentClosePolicy: ParentClosePolicy.ABANDON,
     workflowTaskTimeout: TIMING.worker.workflowTaskMs,
     staticSummary: plainText(what, 45),
+    staticDetails: operationStaticDetails(input, workflowInfo()),
   };
 }

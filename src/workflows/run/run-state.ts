@@ -5,7 +5,7 @@ import { emptyDeployment, emptyResult } from '../../contract/results/empty-resul
 import { explainRun } from '../../contract/wording/explain-wait.ts';
 import { setAttributes } from '../common/search-attributes.ts';
 import type { Cancellation } from '../common/cancellation.ts';
-import { runDetails } from '../common/ui-details.ts';
+import { runDetails } from './run-details.ts';
 import { keepHints, type Hints } from '../polling/hints.ts';
 import { parkedPhase } from '../polling/parking.ts';
 import { acquireLock, type LockAttempt, type WantedLock } from '../lock/acquire.ts';
@@ -62,7 +62,8 @@ export function createRunState(
   const jitter = drawJitter(workflowInfo().parent !== undefined, Math.random);
   const locks = listenForLocks();
   const progress: RunProgress = { result, waiting: null, operation: null };
-  const refresh = () => setCurrentDetails(runDetails(progress));
+  const operations: NonNullable<RunProgress['operation']>[] = [];
+  const refresh = () => setCurrentDetails(runDetails(progress, operations));
   setHandler(runProgressQuery, () => progress, { description: 'What is known now, and what the run waits for.' });
   answerWhyQuery(() => explainRun(progress));
   const run: RunState = {
@@ -108,6 +109,7 @@ export function createRunState(
       refresh();
     },
     setOperation(operation) {
+      if (operation !== null) operations.push(operation);
       progress.operation = operation;
       progress.waiting = null;
       refresh();

@@ -3,20 +3,22 @@
  * occurs twice in a night starts one run. Ends the way that run ends, so that the schedule sees overlaps and failures.
  */
 import { ApplicationFailure, defineSearchAttributeKey, WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
-import { ParentClosePolicy, startChild, workflowInfo } from '@temporalio/workflow';
+import { ParentClosePolicy, setCurrentDetails, startChild, workflowInfo } from '@temporalio/workflow';
 import { ROLLOUT_TYPE } from '../../contract/names.ts';
 import type { RunInput, RunResult } from '../../contract/run.ts';
 import type { RolloutInput, RolloutResult } from '../../contract/rollout.ts';
 import { rolloutId, runWorkflowId } from '../../contract/ids/workflow-ids.ts';
 import { validateId } from '../../request/validate-id.ts';
-import { runStartOptions, rolloutStartOptions } from '../../request/start-options.ts';
+import { runStartOptions, rolloutStartOptions } from '../../request/start/start-options.ts';
 import { attributesOfRun } from '../../request/search-attributes.ts';
 import type { WorkerInfo } from '../../contract/activities.ts';
 import type { ScheduledInput, ScheduledResult, Slot } from '../../contract/schedule.ts';
 import { durationText } from '../../contract/wording/duration.ts';
-import { plainText } from '../../contract/wording/safe-text.ts';
+import { uiPage, workflowLink } from '../../contract/wording/markdown.ts';
+import { codeSpan, plainText } from '../../contract/wording/safe-text.ts';
 import { letWorkerCheck } from '../common/check-request.ts';
 import { restoredSince } from '../common/check-worker.ts';
+import { linkToThis } from '../common/ui-details.ts';
 import { startAttributes } from '../common/search-attributes.ts';
 import { awaitChild, type PendingChild } from '../common/child-result.ts';
 import { resolveSlot } from '../common/activity-proxies.ts';
@@ -43,12 +45,18 @@ export async function runScheduled(input: ScheduledInput): Promise<ScheduledResu
   });
   // Another belay.yaml in this namespace may have a rollout or a schedule of the same name.
   const key = `${fleet}.${schedule}.${slotKey}`;
-  const child = await startOnce(input.start, { key, firedAt, facts }).catch((error: unknown) => {
+  const child = await startOnce(input, { key, firedAt, facts }).catch((error: unknown) => {
     if (error instanceof WorkflowExecutionAlreadyStartedError) return error.workflowId;
     throw error;
   });
-  if (typeof child === 'string') return { workflowId: child, alreadyStarted: true, outcome: null };
+  if (typeof child === 'string') {
+    setCurrentDetails(uiPage(`This slot was done before: ${workflowLink(child)}`));
+    return { workflowId: child, alreadyStarted: true, outcome: null };
+  }
+  const started = `Slot ${codeSpan(slotKey)} is done by ${workflowLink(child.workflowId)}`;
+  setCurrentDetails(uiPage(`${started}, which is in progress`));
   const { conclusion } = await awaitChild(child);
+  setCurrentDetails(uiPage(`${started}: ${conclusion.outcome ?? 'no outcome'}`));
   const result: ScheduledResult = { workflowId: child.workflowId, alreadyStarted: false, outcome: conclusion.outcome };
   if (conclusion.error === null) return result;
   // A freeze is planned: the schedule must not pause on it.
@@ -58,16 +66,17 @@ export async function runScheduled(input: ScheduledInput): Promise<ScheduledResu
 
 /** @throws WorkflowExecutionAlreadyStartedError if the slot was started before */
 async function startOnce(
-  start: ScheduledInput['start'],
+  { start, fleet, schedule }: ScheduledInput,
   { key, firedAt, facts }: { key: string; firedAt: string; facts: WorkerInfo },
 ): Promise<PendingChild<RunResult | RolloutResult>> {
   const { epoch, searchAttributes } = facts;
+  const startedBy = `the schedule ${codeSpan(schedule)} of the fleet ${codeSpan(fleet)}: ${linkToThis()}`;
   const once = { workflowIdReusePolicy: 'REJECT_DUPLICATE', parentClosePolicy: ParentClosePolicy.ABANDON } as const;
   if (start.type === ROLLOUT_TYPE) {
     const input: RolloutInput = { ...start.input, ...deadlineAfter(start.input, firedAt), epoch, key };
     const workflowId = rolloutId(input.name, key);
     return startChild<(input: RolloutInput) => Promise<RolloutResult>>(ROLLOUT_TYPE, {
-      ...rolloutStartOptions(input),
+      ...rolloutStartOptions(input, { workflowId, startedBy }),
       ...once,
       workflowId,
       args: [input],
@@ -77,7 +86,7 @@ async function startOnce(
   const input: RunInput = { ...start.input, ...deadlineAfter(start.input, firedAt), epoch };
   const workflowId = runWorkflowId(type, input, key);
   return startChild<(input: RunInput) => Promise<RunResult>>(type, {
-    ...runStartOptions(input),
+    ...runStartOptions(input, { type, workflowId, startedBy }),
     ...startAttributes(searchAttributes, attributesOfRun(input)),
     ...once,
     workflowId,

@@ -1,6 +1,7 @@
 import './runs.ts';
 import './keys.ts';
 import './options.ts';
+import './pages.ts';
 import './progress.ts';
 import './reset.ts';
 import './unexpected.ts';

@@ -63,7 +63,7 @@ describe('waiting', { concurrency: 6 }, () => {
     assert.ok(waiting?.kind === 'deployment' && waiting.tries === 500);
     const operation = world.client.workflow.getHandle(deploySiteId(siteId));
     const details = await operation.query<{ currentDetails: string }>('__temporal_workflow_metadata');
-    assert.match(details.currentDetails, /\ntry \d+ of 500, last status `building`, next read at /);
+    assert.match(details.currentDetails, /: try \d+ of 500, last status `building`, next read at /);
     world.sandbox.finish({ site: siteId }, 'completed');
     await run.result();
   });

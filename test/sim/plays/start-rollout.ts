@@ -5,7 +5,7 @@ import { BelayError } from '../../../src/contract/results/belay-error.ts';
 import { QUERIES, ROLLOUT_TYPE, type ROLLOUT_UPDATES } from '../../../src/contract/names.ts';
 import type { DecisionInput, RolloutInput, RolloutProgress, RolloutResult } from '../../../src/contract/rollout.ts';
 import { rolloutId } from '../../../src/contract/ids/workflow-ids.ts';
-import { rolloutStartOptions } from '../../../src/request/start-options.ts';
+import { rolloutStartOptions } from '../../../src/request/start/start-options.ts';
 import { validateRolloutInput } from '../../../src/request/validate-rollout-input.ts';
 import type { VirtualStack } from '../stack/stack.ts';
 import type { Run, Server, Update } from '../temporal/types.ts';
@@ -16,9 +16,10 @@ export function startRollout(server: Server, asked: RolloutInput): Run {
   const problem = validateRolloutInput(asked);
   if (problem !== null) throw new BelayError('Usage', problem);
   const input = { service: SERVICE_URL, epoch: '1', ...asked };
-  const { memo, workflowTaskTimeout } = rolloutStartOptions(input);
+  const workflowId = rolloutId(input.name, input.key);
+  const { memo, workflowTaskTimeout } = rolloutStartOptions(input, { workflowId, startedBy: 'the simulator' });
   const run = server.startOnce({
-    ...{ workflowId: rolloutId(input.name, input.key), type: ROLLOUT_TYPE, input: [payloads.toPayload(input)] },
+    ...{ workflowId, type: ROLLOUT_TYPE, input: [payloads.toPayload(input)] },
     memo: mapToPayloads<string>(payloads, { ...memo }),
     taskTimeoutMs: workflowTaskTimeout,
   });

@@ -5,7 +5,7 @@ import type { RunType } from '../../../src/contract/names.ts';
 import type { RunInput } from '../../../src/contract/run.ts';
 import { runWorkflowId } from '../../../src/contract/ids/workflow-ids.ts';
 import { attributePairs, attributesOfRun } from '../../../src/request/search-attributes.ts';
-import { runStartOptions } from '../../../src/request/start-options.ts';
+import { runStartOptions } from '../../../src/request/start/start-options.ts';
 import { startProblem, typeOf } from '../../../src/request/start-request.ts';
 import { attributePayloads } from '../core/sdk.ts';
 import type { Run, Server, StartRequest } from '../temporal/types.ts';
@@ -22,9 +22,10 @@ export function startRun(server: Server, asked: RunInput, key: string, type: Run
 
 /** What a starter sends to Temporal. */
 export function startRequest(type: RunType, input: RunInput, key: string): StartRequest {
-  const { memo, workflowTaskTimeout } = runStartOptions(input);
+  const workflowId = runWorkflowId(type, input, key);
+  const { memo, workflowTaskTimeout } = runStartOptions(input, { type, workflowId, startedBy: 'the simulator' });
   return {
-    ...{ workflowId: runWorkflowId(type, input, key), type, input: [payloads.toPayload(input)] },
+    ...{ workflowId, type, input: [payloads.toPayload(input)] },
     memo: mapToPayloads<string>(payloads, { ...memo }),
     attributes: attributePayloads(attributePairs(attributesOfRun(input))),
     taskTimeoutMs: workflowTaskTimeout,

@@ -1,21 +1,28 @@
 /** Start options of runs and rollouts: the same whether a starter, a rollout or a schedule starts them. Pure. */
-import { hashOf } from '../contract/ids/hash-of.ts';
-import { type RunInput, type RunMemo } from '../contract/run.ts';
-import type { RolloutInput, RolloutMemo } from '../contract/rollout.ts';
-import { definedFields } from '../contract/plain-object.ts';
-import type { ServedService } from '../contract/service-identity.ts';
-import { isApp, targetsOf } from '../contract/target.ts';
-import { targetLabel } from '../contract/wording/target-text.ts';
-import { plainText } from '../contract/wording/safe-text.ts';
-import { TIMING } from '../contract/timing.ts';
+import { hashOf } from '../../contract/ids/hash-of.ts';
+import { type RunInput, type RunMemo } from '../../contract/run.ts';
+import type { RolloutInput, RolloutMemo } from '../../contract/rollout.ts';
+import { definedFields } from '../../contract/plain-object.ts';
+import type { ServedService } from '../../contract/service-identity.ts';
+import { isApp, targetsOf } from '../../contract/target.ts';
+import { targetLabel } from '../../contract/wording/target-text.ts';
+import { plainText } from '../../contract/wording/safe-text.ts';
+import { TIMING } from '../../contract/timing.ts';
+import { rolloutStaticDetails, type RolloutToStart } from './rollout-details.ts';
+import { runStaticDetails, type RunToStart } from './run-details.ts';
 
-export function runStartOptions(input: RunInput) {
+export function runStartOptions(input: RunInput, start: RunToStart) {
   const memo: RunMemo = { input };
-  return { memo: { ...memo }, staticSummary: summaryOf(input), workflowTaskTimeout: TIMING.worker.workflowTaskMs };
+  return {
+    memo: { ...memo },
+    staticSummary: summaryOf(input),
+    staticDetails: runStaticDetails(input, start),
+    workflowTaskTimeout: TIMING.worker.workflowTaskMs,
+  };
 }
 
 /** @param request for a retry, the hash of the first attempt */
-export function rolloutStartOptions(input: RolloutInput, request = requestHash(input)) {
+export function rolloutStartOptions(input: RolloutInput, start: RolloutToStart, request = requestHash(input)) {
   const { service, name, fleet, waves, attempt = 1 } = input;
   const targets = waves.flatMap((wave) => wave.targets);
   const deployed = targets.flatMap(targetsOf);
@@ -26,6 +33,7 @@ export function rolloutStartOptions(input: RolloutInput, request = requestHash(i
   return {
     memo: { ...memo },
     staticSummary: `Roll ${plainText(name, 50)} out to ${targets.length} servers with ${deployed.length - apps} sites${withApps}`,
+    staticDetails: rolloutStaticDetails(input, start),
     workflowTaskTimeout: TIMING.worker.rolloutTaskMs,
   };
 }

@@ -1,0 +1,56 @@
+/** Markdown for the Temporal UI, and for the pages of CI jobs. Text from outside comes in code spans. Pure. */
+import { codeSpan, plainText } from './safe-text.ts';
+
+/** The UI sets no space between the columns of a table, and shows this character as it is. */
+const GAP = '\u2002\u2002';
+
+type Cells = readonly string[];
+
+export function tableRows(names: Cells, rows: readonly Cells[]): string[] {
+  const line = (cells: Cells) => `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
+  return [line(names), line(names.map(() => '---')), ...rows.map(line)];
+}
+
+/** A table with space between its columns. */
+export function uiTable(names: Cells, rows: readonly Cells[]): string {
+  const spaced = (cells: Cells) => cells.map((cell) => cell + GAP);
+  return tableRows(spaced(names), rows.map(spaced)).join('\n');
+}
+
+/** A list of named facts. Those that are null are left out. @param notes names and values from outside */
+export function factList(facts: Record<string, string | null>, notes: Record<string, string> = {}): string {
+  const known = Object.entries(facts).flatMap(([name, fact]) => (fact === null ? [] : [`- **${name}**: ${fact}`]));
+  return [...known, ...Object.entries(notes).map(([name, note]) => `- ${codeSpan(name)}: ${codeSpan(note)}`)].join(
+    '\n',
+  );
+}
+
+/** The frame in which the UI of the embedded server shows a page hides its last line. */
+const ROOM = '\u2002';
+
+/** Parts with blank lines between them. Those that are null or empty are left out. */
+export const uiPage = (...parts: (string | null)[]): string => [...parts, ROOM].filter(Boolean).join('\n\n');
+
+/** A URL may contain parentheses, which would end the link. */
+export const linkTarget = (url: string): string =>
+  plainText(url, 2_000).replace(/[()<>\s]/g, (it) => `%${it.charCodeAt(0).toString(16)}`);
+
+/**
+ * The page of a workflow. The UI replaces the namespace, and a path without a leading slash also works where it is not
+ * served at the root of its host.
+ * @param options.runId default: the latest execution; options.label Markdown, default: the id
+ */
+export function workflowLink(workflowId: string, options: { runId?: string; label?: string } = {}): string {
+  const { runId, label = codeSpan(workflowId) } = options;
+  return link(label, `/${[workflowId, ...(runId === undefined ? [] : [runId])].map(encoded).join('/')}`);
+}
+
+/** Everything that ever ran under an id. */
+export const historyLink = (workflowId: string): string =>
+  link(codeSpan(workflowId), `?query=${encoded(`WorkflowId="${workflowId.replaceAll('"', '\\"')}"`)}`);
+
+/** The UI takes a bracket in a code span for the end of the label. */
+const link = (label: string, path: string): string =>
+  /[[\]]/.test(label) ? label : `[${label}](namespaces/{namespace}/workflows${path})`;
+
+const encoded = (text: string): string => linkTarget(encodeURIComponent(text));

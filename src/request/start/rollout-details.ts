@@ -1,0 +1,47 @@
+/** What the page of a rollout shows from its start on. Pure. */
+import type { RolloutInput, RolloutWave } from '../../contract/rollout.ts';
+import { targetsOf } from '../../contract/target.ts';
+import { factList } from '../../contract/wording/markdown.ts';
+import { codeSpan, shellWord } from '../../contract/wording/safe-text.ts';
+import { planRun } from '../run-plan.ts';
+import { detailsPage, firstOf } from './details-page.ts';
+import { budgetFacts, serviceFact } from './run-details.ts';
+
+export interface RolloutToStart {
+  workflowId: string;
+  /** Markdown. */
+  startedBy: string;
+}
+
+export function rolloutStaticDetails(input: RolloutInput, { workflowId, startedBy }: RolloutToStart): string {
+  const { name, fleet, waves, maxAtOnce, maxFailures, onFailures, attempt = 1, deploysUntil } = input;
+  const deploys = waves.some(({ targets }) => targets.some((it) => targetsOf(it).length > 0));
+  return detailsPage(
+    `Rolls ${codeSpan(name)} out: one run for each server of the fleet ${codeSpan(fleet)}, wave by wave.`,
+    factList(
+      {
+        'Started by': `${startedBy}${attempt > 1 ? `, attempt ${attempt}` : ''}`,
+        Service: serviceFact(input.service),
+        Waves: firstOf(waves.map(waveText)),
+        'At once': `at most ${maxAtOnce} servers`,
+        'Tolerated failures': `${maxFailures}, and one more ${onFailures === 'pause' ? 'pauses' : 'stops'} the rollout`,
+        ...budgetFacts(planRun({ ...input.options }), { backup: true, deploys }),
+        'Last start':
+          deploysUntil === undefined
+            ? null
+            : `no deployment begins later than ${codeSpan(deploysUntil.time)} in ${codeSpan(deploysUntil.timeZone)}`,
+      },
+      input.meta,
+    ),
+    commandsOf(shellWord(workflowId)),
+  );
+}
+
+const waveText = ({ name, targets }: RolloutWave): string => {
+  const { length } = targets;
+  return `${codeSpan(name)} with ${length} ${length === 1 ? 'server' : 'servers'}`;
+};
+
+const commandsOf = (id: string): string =>
+  `Start no more servers: \`belay rollout pause ${id} --reason TEXT\`, or for good \`belay rollout abort\`. ` +
+  `Wait for its verdict: \`belay wait ${id}\`. Never terminate or reset it.`;

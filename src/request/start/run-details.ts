@@ -1,0 +1,103 @@
+/** What the page of a run shows from its start on: who asked for what, where, and within which limits. Pure. */
+import type { RunType } from '../../contract/names.ts';
+import type { RunInput, RunPlan } from '../../contract/run.ts';
+import { backupServerId, lockIdOf } from '../../contract/ids/workflow-ids.ts';
+import { targetsOf, type Target } from '../../contract/target.ts';
+import { durationText } from '../../contract/wording/duration.ts';
+import { factList, historyLink } from '../../contract/wording/markdown.ts';
+import { codeSpan, shellWord } from '../../contract/wording/safe-text.ts';
+import { targetText } from '../../contract/wording/target-text.ts';
+import { planRun } from '../run-plan.ts';
+import { detailsPage, firstOf } from './details-page.ts';
+
+export interface RunToStart {
+  type: RunType;
+  workflowId: string;
+  /** Markdown. */
+  startedBy: string;
+}
+
+export function runStaticDetails(input: RunInput, { type, workflowId, startedBy }: RunToStart): string {
+  const targets = targetsOf(input);
+  const follows = type === 'watchDeployment';
+  const plan = planRun(input);
+  return detailsPage(
+    doingOf(type, input),
+    factList(
+      {
+        'Started by': startedBy,
+        Service: serviceFact(input.service),
+        'In this order': targets.length > 1 ? firstOf(targets.map(shown)) : null,
+        ...budgetFacts(plan, { backup: isBackedUp(type), deploys: targets.length > 0 }),
+        'Last start': lastStartOf(input),
+      },
+      input.meta,
+    ),
+    follows ? null : `Its operations, with all earlier ones of the same target: ${operationsOf(type, input)}`,
+    commandsOf(workflowId, follows),
+  );
+}
+
+function doingOf(type: RunType, input: RunInput): string {
+  const targets = targetsOf(input);
+  const [first] = targets;
+  const what =
+    targets.length === 1 && first !== undefined ? shown(first) : `${targets.length} targets, one after another`;
+  const server = `server ${codeSpan(input.serverId ?? '')}`;
+  switch (type) {
+    case 'backupThenDeploy':
+      return `Backs up ${server}, waits until the backup is completed, then deploys ${what}, and waits for the verdict.`;
+    case 'backupOnly':
+      return `Backs up ${server}, and waits until the backup is completed.`;
+    case 'deployOnly':
+      return `Deploys ${what}, and waits for the verdict. It makes no backup.`;
+    case 'watchDeployment':
+      return `Follows a deployment of ${what} that something else starts, and sends no request to deploy.`;
+  }
+}
+
+const isBackedUp = (type: RunType): boolean => type === 'backupThenDeploy' || type === 'backupOnly';
+const shown = (target: Target): string => targetText(target, codeSpan);
+
+export const serviceFact = (service: string | undefined): string =>
+  service === undefined ? 'that of its worker' : codeSpan(service);
+
+/** @param parts which parts the run has */
+export function budgetFacts(
+  { backup, deploy, ifBusy, busyTimeoutMs, outageBudgetMs }: RunPlan,
+  parts: { backup: boolean; deploys: boolean },
+): Record<string, string | null> {
+  const { backupId, maxAgeMs } = backup;
+  const reused = maxAgeMs === null ? '' : `, or a completed one that began at most ${durationText(maxAgeMs)} ago`;
+  const given = backupId === null ? '' : `the existing one ${codeSpan(backupId)}, `;
+  return {
+    Backup: parts.backup ? `${given}${triesFact(backup)}${reused}` : null,
+    'Each deployment': parts.deploys ? `${triesFact(deploy)}, evidence at least ${deploy.minEvidence}` : null,
+    'If another run is at work': ifBusy === 'fail' ? 'fails' : `waits for at most ${durationText(busyTimeoutMs)}`,
+    'If the service does not answer':
+      outageBudgetMs === null ? null : `waits for at most ${durationText(outageBudgetMs)}`,
+  };
+}
+
+/** `at most 30 tries, one every 10s: 5m in all` */
+export const triesFact = ({ tries, intervalMs }: { tries: number; intervalMs: number }): string =>
+  `at most ${tries} tries, one every ${durationText(intervalMs)}: ${durationText(tries * intervalMs)} in all`;
+
+function lastStartOf({ startDeploysWithinMs, deploysUntil }: RunInput): string | null {
+  const limits = [
+    startDeploysWithinMs === undefined ? [] : `${durationText(startDeploysWithinMs)} after the run started`,
+    deploysUntil === undefined ? [] : `${codeSpan(deploysUntil.time)} in ${codeSpan(deploysUntil.timeZone)}`,
+  ].flat();
+  return limits.length === 0 ? null : `no deployment begins later than ${limits.join(', or than ')}`;
+}
+
+function operationsOf(type: RunType, input: RunInput): string {
+  const backup = isBackedUp(type) && input.serverId !== undefined ? [backupServerId(input.serverId)] : [];
+  return firstOf([...backup, ...targetsOf(input).map(lockIdOf)].map(historyLink), 10);
+}
+
+function commandsOf(workflowId: string, follows: boolean): string {
+  const id = shellWord(workflowId);
+  const stop = `Wait for its verdict: \`belay wait ${id}\`. Stop it: \`belay cancel ${id}\`.`;
+  return follows ? stop : `${stop} Never terminate or reset it: its outcome would be unknown.`;
+}

@@ -1,0 +1,53 @@
+/** What the page of an operation in the Temporal UI shows about its present. */
+import type { OperationPhase, OperationProgress } from '../../contract/operation.ts';
+import type { BackupResult, DeploymentResult } from '../../contract/run.ts';
+import { evidenceLegend } from '../../contract/wording/evidence-text.ts';
+import { waitingSentence } from '../../contract/wording/explain-wait.ts';
+import { uiPage, uiTable } from '../../contract/wording/markdown.ts';
+import { codeSpan } from '../../contract/wording/safe-text.ts';
+import { targetLabel } from '../../contract/wording/target-text.ts';
+import { MARKDOWN, NOTHING, orNothing, readsText } from '../common/ui-details.ts';
+
+const DOING: Record<OperationPhase, string> = {
+  baseline: 'reads the status from before the request',
+  trigger: 'sends the request',
+  reconcile: 'looks whether the request took effect, because its answer is in doubt',
+  wait: 'the request was accepted; waits for a final status',
+  parked: 'waits for the service, which does not answer',
+  done: 'done',
+};
+
+export function operationDetails({ phase, result, waiting }: OperationProgress): string {
+  const { outcome } = result;
+  const isDeployment = 'target' in result;
+  const what = isDeployment
+    ? `Deployment of ${targetLabel(result.target, codeSpan)}`
+    : `Backup of ${codeSpan(result.serverId)}`;
+  return uiPage(
+    `**${what}: ${outcome ?? phase}**`,
+    outcome === null
+      ? `${DOING[phase]}${waiting === null ? '' : `: ${waitingSentence(waiting, null, MARKDOWN)}`}`
+      : null,
+    isDeployment && result.error !== null ? codeSpan(result.error.message) : null,
+    uiTable(
+      ['Reads', 'Last status', 'Read at', ...(isDeployment ? ['Evidence'] : []), 'Request'],
+      [
+        [
+          readsText(result.polls, waiting),
+          orNothing(result.lastStatus, codeSpan),
+          waiting !== null && 'try' in waiting ? orNothing(waiting.lastReadAt) : NOTHING,
+          ...(isDeployment ? [result.evidence ?? 'none yet'] : []),
+          requestText(result),
+        ],
+      ],
+    ),
+    isDeployment ? evidenceLegend([result.evidence]) : null,
+  );
+}
+
+function requestText({ trigger, acceptedAt }: BackupResult | DeploymentResult): string {
+  const { attempts, ambiguous, reconciledBy } = trigger;
+  if (attempts === 0) return 'not sent yet';
+  const doubt = ambiguous ? `, in doubt, resolved by: ${reconciledBy ?? 'nothing yet'}` : '';
+  return `sent ${attempts === 1 ? 'once' : `${attempts} times`}${acceptedAt === null ? '' : `, accepted ${acceptedAt}`}${doubt}`;
+}
