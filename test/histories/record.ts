@@ -1,0 +1,59 @@
+/**
+ * `npm run histories` plays every scenario on a real Temporal server, with the workers and the bundle of the build, and
+ * writes the histories of this version. Those of a released version are never recorded again.
+ */
+import { readFileSync } from 'node:fs';
+import pMap from 'p-map';
+import { VERSION } from '../../src/process/version.ts';
+import { endAll } from '../support/at-end.ts';
+import { writeHistories, type Recorded } from './kept.ts';
+import type { Kept, Scenario } from './scenario.ts';
+import { BACKUPS } from './scenarios/backups.ts';
+import { DEPLOYMENTS } from './scenarios/deployments.ts';
+import { FLEETS } from './scenarios/fleets.ts';
+import { RUNS } from './scenarios/runs.ts';
+import { openStage, type Stage } from './stage.ts';
+
+/** The sandbox and one worker have room for these. */
+const AT_ONCE = { concurrency: 6 };
+const SCENARIOS = [...RUNS, ...DEPLOYMENTS, ...BACKUPS, ...FLEETS];
+
+const recorded = new Map<string, Recorded>();
+
+function refuseReleased(): void {
+  const changes = readFileSync(new URL('../../CHANGELOG.md', import.meta.url), 'utf8');
+  if (!changes.includes(`\n## ${VERSION}`)) return;
+  throw new Error(`${VERSION} is released: raise the version in package.json, so that its histories are added`);
+}
+
+const mistakes: string[] = [];
+
+async function play(stage: Stage, { name, play }: Scenario): Promise<void> {
+  try {
+    for (const it of await play(stage)) await record(stage, name, it);
+  } catch (error) {
+    mistakes.push(`${name}: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
+
+async function record({ client }: Stage, name: string, { workflowId, runId }: Kept): Promise<void> {
+  const handle = client.workflow.getHandle(workflowId, runId ?? undefined);
+  const { type, status } = await handle.describe();
+  if (status.name === 'RUNNING') throw new Error(`${name}: ${workflowId} has not ended`);
+  const file = `${type}.${name}`;
+  if (recorded.has(file)) throw new Error(`${file} is recorded twice`);
+  recorded.set(file, { workflowId, history: await handle.fetchHistory() });
+}
+
+refuseReleased();
+const stage = await openStage();
+await pMap(
+  SCENARIOS.filter(({ alone }) => alone !== true),
+  (it) => play(stage, it),
+  AT_ONCE,
+);
+for (const it of SCENARIOS.filter(({ alone }) => alone === true)) await play(stage, it);
+await endAll();
+if (mistakes.length === 0) writeHistories(recorded);
+process.stdout.write(`${[...mistakes, `${recorded.size} histories of ${VERSION}`].join('\n')}\n`);
+process.exitCode = mistakes.length === 0 ? 0 : 1;

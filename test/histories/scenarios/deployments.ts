@@ -1,0 +1,103 @@
+/** How a deployment may go, from its baseline to its verdict. */
+import { siteTarget } from '../../../src/contract/target.ts';
+import type { Fault } from '../../../src/sandbox/hosting/faults.ts';
+import type { ScriptPart } from '../../../src/sandbox/hosting/script.ts';
+import { deployment, type Scenario } from '../scenario.ts';
+import { FROZEN_SITE, PACE, type Stage } from '../stage.ts';
+
+const BEFORE = { durationMs: 0, ends: 'failed' };
+const AFTER = { durationMs: 1_200, ends: 'completed' };
+
+/** Its last deployment failed, so the next one that completes is a change. */
+function deployedBefore({ sandbox }: Stage, site: string, next: ScriptPart = AFTER): void {
+  sandbox.script({ site }, BEFORE, next);
+  sandbox.act({ site });
+}
+
+const failing =
+  (...faults: Omit<Fault, 'target'>[]) =>
+  (stage: Stage, site: string) => {
+    deployedBefore(stage, site);
+    stage.sandbox.fault(...faults.map((it) => ({ ...it, target: site })));
+  };
+
+const status = (code: number, retryAfter?: string) =>
+  ({ kind: 'status', code, ...(retryAfter === undefined ? {} : { retryAfter }) }) as const;
+
+export const DEPLOYMENTS: Scenario[] = [
+  deployment('first', 'completed', () => undefined),
+  deployment('failed', 'DeploymentFailed', (stage, site) => deployedBefore(stage, site, { ends: 'failed' })),
+  deployment('timed-out', 'DeploymentTimedOut', (stage, site) => deployedBefore(stage, site, { ends: 'never' }), {
+    deploy: { ...PACE, tries: 3 },
+  }),
+  deployment(
+    'settled',
+    'completed',
+    (stage, site) => {
+      stage.sandbox.script({ site }, { durationMs: 0, ends: 'completed' });
+      stage.sandbox.act({ site });
+    },
+    { deploy: { intervalMs: 1_000, tries: 20 } },
+  ),
+  deployment(
+    'weak-evidence',
+    'OutcomeUnknown',
+    (stage, site) => {
+      stage.sandbox.script({ site }, { durationMs: 0, ends: 'completed' });
+      stage.sandbox.act({ site });
+    },
+    { deploy: { intervalMs: 1_000, tries: 15, minEvidence: 'transition' } },
+  ),
+  deployment('after-another', 'completed', (stage, site) => {
+    stage.sandbox.script({ site }, { durationMs: 1_500, ends: 'failed' }, { durationMs: 1_200 });
+    stage.sandbox.act({ site });
+  }),
+  deployment(
+    'busy',
+    'Busy',
+    (stage, site) => {
+      stage.sandbox.script({ site }, { ends: 'never' });
+      stage.sandbox.act({ site });
+    },
+    { ifBusy: 'fail' },
+  ),
+  deployment('conflict', 'completed', failing({ route: 'deploy', answer: status(409) })),
+  deployment('throttled', 'completed', failing({ route: 'deploy', answer: status(429, '1') })),
+  deployment('rejected', 'Refused', failing({ route: 'deploy', answer: status(422) })),
+  deployment('unauthorized', 'Refused', failing({ route: 'deploy', answer: status(403), times: 10 })),
+  deployment('in-doubt-found', 'completed', failing({ route: 'deploy', answer: { kind: 'reset' }, effect: true })),
+  deployment('in-doubt-sent-again', 'completed', failing({ route: 'deploy', answer: { kind: 'reset' } }), {
+    deploy: { intervalMs: 1_000, tries: 30 },
+  }),
+  deployment('in-doubt-stopped', 'OutcomeUnknown', failing({ route: 'deploy', answer: { kind: 'reset' } }), {
+    deploy: { intervalMs: 1_000, tries: 30, onAmbiguous: 'stop' },
+  }),
+  deployment('failed-reads', 'completed', failing({ route: 'latest', answer: status(503), skip: 3, times: 4 })),
+  deployment(
+    'slow-reads',
+    'completed',
+    failing({ route: 'latest', answer: { kind: 'true' }, delayMs: 1_500, skip: 3, times: 2 }),
+  ),
+  deployment('gone', 'OutcomeUnknown', failing({ route: 'latest', answer: status(503), skip: 3, times: 10_000 })),
+  deployment('parked', 'completed', failing({ route: 'latest', answer: status(502), skip: 3, times: 10 }), {
+    outageBudgetMs: 3_600_000,
+  }),
+  deployment('learned', 'completed', (stage, site) => deployedBefore(stage, site), { polling: 'learned' }),
+  {
+    name: 'of-an-app',
+    async play({ start, sandbox }) {
+      sandbox.script({ app: 'shop' }, { durationMs: 600 });
+      const run = await start({ targets: [{ kind: 'app', id: 'shop' }, siteTarget('with-an-app')] });
+      await run.result();
+      return [run, { workflowId: 'deploy-app:shop' }];
+    },
+  },
+  {
+    name: 'frozen',
+    async play({ start }) {
+      const run = await start({ siteIds: [FROZEN_SITE] });
+      await run.result().catch(() => undefined);
+      return [run];
+    },
+  },
+];
