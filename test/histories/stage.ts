@@ -24,9 +24,9 @@ export interface Stage {
   readonly client: Client;
   readonly sandbox: Sandbox;
   /** Starts a run at that pace. */
-  start(input: RunInput, type?: RunType): Promise<Run>;
+  readonly start: (input: RunInput, type?: RunType) => Promise<Run>;
   /** Kills the worker, and starts another one. */
-  replaceWorker(): Promise<void>;
+  readonly replaceWorker: () => Promise<void>;
 }
 
 export async function openStage(): Promise<Stage> {

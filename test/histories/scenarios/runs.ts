@@ -25,7 +25,7 @@ export const RUNS: Scenario[] = [
       const [serverId, ...siteIds] = [fresh('s'), fresh('a'), fresh('a')];
       const run = await start({ serverId, siteIds, heartbeat: HEARTBEAT, meta: { commit: 'ab12' } });
       await ended(run, 'completed');
-      return [run, { workflowId: backupServerId(serverId) }, { workflowId: deploySiteId(siteIds[1]!) }];
+      return [run, { workflowId: backupServerId(serverId) }, { workflowId: deploySiteId(siteIds[1]) }];
     },
   },
   {
