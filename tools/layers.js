@@ -8,11 +8,10 @@
  * one imports them, except for the command line, which loads each when it needs it.
  */
 
-const CONTRACT = ['contract', 'contract/ids', 'contract/results', 'contract/wording'];
+import { CONTRACT, WORKFLOW_LAYERS } from './workflow-layers.js';
+
 const CONFIG = ['config', 'config/environment', 'config/file', 'config/plan'];
-const WORKFLOW_BASE = [...CONTRACT, 'workflows/rules', 'workflows/common'];
 const CLIENT_SDK = ['@temporalio/client', '@temporalio/common'];
-const WORKFLOW_SDK = ['@temporalio/common', '@temporalio/workflow'];
 
 export const LAYERS = {
   // Names and shapes that cross Temporal. Pure.
@@ -79,55 +78,7 @@ export const LAYERS = {
     packages: ['@temporalio/activity', '@temporalio/common'],
   },
 
-  // Deterministic: no I/O, no zod, and activities as types only.
-  'workflows/rules': { may: [...CONTRACT, 'request'], packages: [] },
-  'workflows/common': {
-    may: [...CONTRACT, 'request', 'activities:type', 'workflows/rules'],
-    packages: [...WORKFLOW_SDK, '@noble/hashes'],
-  },
-  'workflows/polling': { may: WORKFLOW_BASE, packages: WORKFLOW_SDK },
-  'workflows/lock': { may: WORKFLOW_BASE, packages: WORKFLOW_SDK },
-  'workflows/notify': { may: [...CONTRACT, 'request/start', 'workflows/common'], packages: WORKFLOW_SDK },
-  'workflows/operation': {
-    may: [...WORKFLOW_BASE, 'workflows/polling', 'workflows/lock'],
-    packages: WORKFLOW_SDK,
-  },
-  'workflows/run': {
-    may: [
-      ...WORKFLOW_BASE,
-      'request',
-      'request/start',
-      'workflows/polling',
-      'workflows/lock',
-      'workflows/notify',
-      'workflows/operation',
-    ],
-    packages: WORKFLOW_SDK,
-  },
-  'workflows/rollout': {
-    may: [...CONTRACT, 'request', 'request/start', 'workflows/rules', 'workflows/common', 'workflows/notify'],
-    packages: WORKFLOW_SDK,
-  },
-  'workflows/schedule': {
-    may: [...CONTRACT, 'request', 'request/start', 'workflows/common'],
-    packages: WORKFLOW_SDK,
-  },
-  'workflows/event': {
-    may: [...CONTRACT, 'workflows/common', 'workflows/notify', 'workflows/operation'],
-    packages: WORKFLOW_SDK,
-  },
-  workflows: {
-    may: [
-      'workflows/notify',
-      'workflows/operation',
-      'workflows/run',
-      'workflows/rollout',
-      'workflows/schedule',
-      'workflows/event',
-      'contract/ids',
-    ],
-    packages: ['@temporalio/workflow'],
-  },
+  ...WORKFLOW_LAYERS,
 
   // The only user of @temporalio/client.
   'client/connection': {

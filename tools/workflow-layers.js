@@ -1,0 +1,57 @@
+/** Who may import whom among the workflows: rows of the table in layers.js. */
+
+export const CONTRACT = ['contract', 'contract/ids', 'contract/results', 'contract/wording'];
+const WORKFLOW_BASE = [...CONTRACT, 'workflows/rules', 'workflows/common'];
+const WORKFLOW_SDK = ['@temporalio/common', '@temporalio/workflow'];
+
+export const WORKFLOW_LAYERS = {
+  // Deterministic: no I/O, no zod, and activities as types only.
+  'workflows/rules': { may: [...CONTRACT, 'request'], packages: [] },
+  'workflows/common': {
+    may: [...CONTRACT, 'request', 'activities:type', 'workflows/rules'],
+    packages: [...WORKFLOW_SDK, '@noble/hashes'],
+  },
+  'workflows/polling': { may: WORKFLOW_BASE, packages: WORKFLOW_SDK },
+  'workflows/lock': { may: WORKFLOW_BASE, packages: WORKFLOW_SDK },
+  'workflows/notify': { may: [...CONTRACT, 'request/start', 'workflows/common'], packages: WORKFLOW_SDK },
+  'workflows/operation': {
+    may: [...WORKFLOW_BASE, 'workflows/polling', 'workflows/lock'],
+    packages: WORKFLOW_SDK,
+  },
+  'workflows/run': {
+    may: [
+      ...WORKFLOW_BASE,
+      'request',
+      'request/start',
+      'workflows/polling',
+      'workflows/lock',
+      'workflows/notify',
+      'workflows/operation',
+    ],
+    packages: WORKFLOW_SDK,
+  },
+  'workflows/rollout': {
+    may: [...CONTRACT, 'request', 'request/start', 'workflows/rules', 'workflows/common', 'workflows/notify'],
+    packages: WORKFLOW_SDK,
+  },
+  'workflows/schedule': {
+    may: [...CONTRACT, 'request', 'request/start', 'workflows/common'],
+    packages: WORKFLOW_SDK,
+  },
+  'workflows/event': {
+    may: [...CONTRACT, 'workflows/common', 'workflows/notify', 'workflows/operation'],
+    packages: WORKFLOW_SDK,
+  },
+  workflows: {
+    may: [
+      'workflows/notify',
+      'workflows/operation',
+      'workflows/run',
+      'workflows/rollout',
+      'workflows/schedule',
+      'workflows/event',
+      'contract/ids',
+    ],
+    packages: ['@temporalio/workflow'],
+  },
+};
