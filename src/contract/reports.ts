@@ -1,7 +1,8 @@
 /** What a workflow reports to the worker that executes it, for logs and metrics. It decides nothing and is not stored. */
 import type { Evidence, ErrorType, Outcome } from './names.ts';
 
-export type OperationKind = 'backup' | 'deployment';
+export const OPERATION_KINDS = ['backup', 'deployment'] as const;
+export type OperationKind = (typeof OPERATION_KINDS)[number];
 
 /** The subject of a report. Absent: the operation is that of the other kind. */
 export interface Subject {
@@ -15,7 +16,8 @@ export interface Subject {
  * What a request did at the service. `refused`: the service rejected it. `not_sent`: certainly nothing. `reset`: it was
  * kept back, because an earlier execution may have sent it.
  */
-export type TriggerEffect = 'accepted' | 'refused' | 'not_sent' | 'unknown' | 'reset';
+export const TRIGGER_EFFECTS = ['accepted', 'refused', 'not_sent', 'unknown', 'reset'] as const;
+export type TriggerEffect = (typeof TRIGGER_EFFECTS)[number];
 
 /** As sinks of the SDK: they run on the worker's main thread, and not in a replay. */
 export type ReportSinks = {

@@ -11,7 +11,7 @@ import { atEnd } from '../support/at-end.ts';
 import { service } from '../support/compose.ts';
 import { eventually } from '../support/eventually.ts';
 import { lastingPort } from '../support/lasting-port.ts';
-import { MissingProgram } from './missing-program.ts';
+import { MissingProgram } from '../support/missing-program.ts';
 import { stopAtEnd } from './stop-at-end.ts';
 
 const run = promisify(execFile);

@@ -21,13 +21,12 @@ import { lastingPort } from '../support/lasting-port.ts';
 import { tempFolder } from '../support/temporal.ts';
 import { killInTurn } from './kills.ts';
 import { ANSWER_MS, load, PREFIX, RUNS } from './load.ts';
-import { MissingProgram } from './missing-program.ts';
+import { EXIT_MISSING, MissingProgram } from '../support/missing-program.ts';
 import { startPostgresql, type Postgresql } from './postgresql.ts';
 import { startTemporal, type Temporal } from './temporal.ts';
 import { temporalPrograms } from './temporal-programs.ts';
 import { figuresOf, problemsOf } from './verdicts.ts';
 
-const SKIPPED = 75;
 const PATIENCE_MS = 600_000;
 
 const beganMs = Date.now();
@@ -120,7 +119,7 @@ try {
 } catch (error) {
   if (!(error instanceof MissingProgram)) throw error;
   process.stdout.write(`${error.message}\n`);
-  process.exitCode = SKIPPED;
+  process.exitCode = EXIT_MISSING;
 } finally {
   await endAll();
 }

@@ -8,7 +8,7 @@ import { promisify } from 'node:util';
 import { buildEnvironment, cacheFolder } from '../../src/config/environment/environment.ts';
 import { makePrivate } from '../../src/dev/private-cache.ts';
 import { inRepository } from '../support/compose.ts';
-import { MissingProgram } from './missing-program.ts';
+import { MissingProgram } from '../support/missing-program.ts';
 
 const MODULE = 'go.temporal.io/server';
 const FOLDER = inRepository('tools/temporal-server');

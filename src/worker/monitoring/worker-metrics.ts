@@ -1,6 +1,12 @@
 /** Prometheus metrics of a worker. No id is ever a label: every site would be a series. */
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
-import type { OperationKind, RunEnded, TriggerEffect } from '../../contract/reports.ts';
+import {
+  OPERATION_KINDS,
+  TRIGGER_EFFECTS,
+  type OperationKind,
+  type RunEnded,
+  type TriggerEffect,
+} from '../../contract/reports.ts';
 import type { RequestReport } from '../../hosting-api/index.ts';
 
 export interface WorkerMetrics {
@@ -29,10 +35,17 @@ export function createWorkerMetrics({ version, buildId }: { version: string; bui
     new Counter({ name: `belay_${name}`, help, labelNames, registers });
   const histogram = <L extends string>(name: string, help: string, buckets: number[], ...labelNames: L[]) =>
     new Histogram({ name: `belay_${name}`, help, buckets, labelNames, registers });
-  const gauge = (name: string, help: string) => new Gauge({ name: `belay_${name}`, help, registers });
+  const gauge = (name: string, help: string) => {
+    const made = new Gauge({ name: `belay_${name}`, help, registers });
+    // Until it is set: zero would be a statement.
+    made.remove();
+    return made;
+  };
 
   const runs = counter('runs_total', 'Runs and rollouts that ended', 'type', 'outcome', 'error_type');
   const triggers = counter('triggers_total', 'Requests to start an operation, by effect', 'operation', 'effect');
+  // A counter that appears with its first event shows no increase by it.
+  for (const operation of OPERATION_KINDS) for (const effect of TRIGGER_EFFECTS) triggers.inc({ operation, effect }, 0);
   const polls = counter('polls_total', 'Reads of a status, by result', 'operation', 'result');
   const lateness = histogram('poll_lateness_seconds', 'How late polls are made', QUICK_S);
   const locks = histogram('lock_wait_seconds', 'Time until a run acquired a lock', SLOW_S, 'operation');
