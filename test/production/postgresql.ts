@@ -1,6 +1,7 @@
 /** A PostgreSQL of the system in a temporary folder, with the same user and settings as in docker-compose.yml. */
-import { execFile, spawn } from 'node:child_process';
+import { execFile, spawn, type ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
 import { existsSync, readdirSync } from 'node:fs';
 import { chown, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -24,6 +25,12 @@ export interface Postgresql {
   port: number;
   user: string;
   passwordFile: string;
+  /** Where its data is. */
+  home: string;
+  /** Disconnects everybody and ends it. */
+  stop: () => Promise<void>;
+  /** Starts it again with the same data. */
+  restart: () => Promise<void>;
   /** @returns the values of a query's only row */
   query: (sql: string) => Promise<string[]>;
 }
@@ -43,11 +50,17 @@ async function owner(): Promise<{ uid?: number; gid?: number }> {
   return { uid: Number(uid?.stdout), gid: Number(gid?.stdout) };
 }
 
-/** @throws MissingProgram */
-export async function startPostgresql(): Promise<Postgresql> {
+/**
+ * @param prepare called with its folder before there is data
+ * @throws MissingProgram
+ */
+export async function startPostgresql(
+  prepare: (home: string) => Promise<void> = () => Promise.resolve(),
+): Promise<Postgresql> {
   const { folder, version } = programs();
   const [home, as, port] = [await mkdtemp(join(tmpdir(), 'belay-postgresql-')), await owner(), await lastingPort()];
   atEnd(() => rm(home, { recursive: true, force: true }));
+  await prepare(home);
   const user = service('postgresql').environment.POSTGRES_USER!;
   const passwordFile = join(home, 'password');
   const password = randomBytes(16).toString('hex');
@@ -59,24 +72,32 @@ export async function startPostgresql(): Promise<Postgresql> {
   const setUp = ['--auth=scram-sha-256', `--pwfile=${passwordFile}`, `--username=${user}`, '--encoding=UTF8'];
   await run(join(folder, 'initdb'), [`--pgdata=${data}`, '--no-locale', ...setUp], options);
   const settings = [`port=${port}`, 'listen_addresses=127.0.0.1', `unix_socket_directories=${home}`];
-  const server = spawn(join(folder, 'postgres'), ['-D', data, ...settings.flatMap((it) => ['-c', it])], {
-    ...options,
-    stdio: 'ignore',
-  });
-  // SIGINT disconnects the clients.
-  stopAtEnd(server, { signal: 'SIGINT', lastSignal: 'SIGQUIT', limitMs: STOP_LIMIT_MS });
   const where = ['--host=127.0.0.1', `--port=${port}`, `--username=${user}`];
-  await eventually('PostgreSQL', () =>
-    run(join(folder, 'pg_isready'), where, { env }).then(
-      () => true,
-      () => false,
-    ),
-  );
+  let server: ChildProcess;
+  const live = async () => {
+    const args = ['-D', data, ...settings.flatMap((it) => ['-c', it])];
+    server = spawn(join(folder, 'postgres'), args, { ...options, stdio: 'ignore' });
+    // SIGINT disconnects the clients.
+    stopAtEnd(server, { signal: 'SIGINT', lastSignal: 'SIGQUIT', limitMs: STOP_LIMIT_MS });
+    await eventually('PostgreSQL', () =>
+      run(join(folder, 'pg_isready'), where, { env }).then(
+        () => true,
+        () => false,
+      ),
+    );
+  };
+  const stop = async () => {
+    if (server.exitCode !== null || server.signalCode !== null) return;
+    const ended = once(server, 'close');
+    server.kill('SIGINT');
+    await ended;
+  };
+  await live();
   const query = async (sql: string) => {
     const asked = run(join(folder, 'psql'), [...where, '--no-align', '--tuples-only', '--command', sql, 'postgres'], {
       env: { ...env, PGPASSWORD: password },
     });
     return (await asked).stdout.trim().split('|');
   };
-  return { version, port, user, passwordFile, query };
+  return { version, port, user, passwordFile, home, query, stop, restart: live };
 }
