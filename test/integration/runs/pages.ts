@@ -50,7 +50,7 @@ test('the page of a run shows who started it, what it does, where, with which no
   const link = `namespaces/{namespace}/workflows/${encodeURIComponent(deploySiteId(siteId))}/${runId}`;
   const rows = now.split('\n').filter((line) => line.startsWith('| ['));
   assert.equal(rows.length, 2, now);
-  assert.match(rows[0] ?? '', /polls\s+\|\s`completed`\s+\| –\s+\| completed, id `\d+`, made by this run/);
+  assert.match(rows[0] ?? '', /polls?\s+\|\s`completed`\s+\| –\s+\| completed, id `\d+`, made by this run/);
   assert.ok(rows[1]?.startsWith(`| [site\u00a0\`${siteId}\`](${link})`), now);
   assert.match(rows[1] ?? '', /`completed`\s+\| transition\s+\| completed/);
   assert.match(now, /\*\*transition\*\*, it was seen in progress after the request/);
