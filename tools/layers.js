@@ -26,6 +26,9 @@ export const LAYERS = {
   'request/start': { may: [...CONTRACT, 'request'], packages: ['@noble/hashes'] },
   'request/calendar': { may: ['contract:type'], packages: ['cron-parser', 'temporal-polyfill'] },
 
+  // Decisions that workflows and activities share. Pure.
+  rules: { may: [...CONTRACT, 'request'], packages: [] },
+
   process: { may: CONTRACT, packages: ['node', 'pino'] },
 
   // Packages of their own: the client of the service, and the emulator that must not share a mistake with it.
@@ -70,6 +73,7 @@ export const LAYERS = {
       ...CONTRACT,
       'request',
       'request/calendar',
+      'rules',
       'hosting-api:type',
       'policy:type',
       'activities/http',

@@ -1,14 +1,13 @@
 /** Who may import whom among the workflows: rows of the table in layers.js. */
 
 export const CONTRACT = ['contract', 'contract/ids', 'contract/results', 'contract/wording'];
-const WORKFLOW_BASE = [...CONTRACT, 'workflows/rules', 'workflows/common'];
+const WORKFLOW_BASE = [...CONTRACT, 'rules', 'workflows/common'];
 const WORKFLOW_SDK = ['@temporalio/common', '@temporalio/workflow'];
 
 export const WORKFLOW_LAYERS = {
   // Deterministic: no I/O, no zod, and activities as types only.
-  'workflows/rules': { may: [...CONTRACT, 'request'], packages: [] },
   'workflows/common': {
-    may: [...CONTRACT, 'request', 'activities:type', 'workflows/rules'],
+    may: [...CONTRACT, 'request', 'activities:type', 'rules'],
     packages: [...WORKFLOW_SDK, '@noble/hashes'],
   },
   'workflows/polling': { may: WORKFLOW_BASE, packages: WORKFLOW_SDK },
@@ -31,7 +30,7 @@ export const WORKFLOW_LAYERS = {
     packages: WORKFLOW_SDK,
   },
   'workflows/rollout': {
-    may: [...CONTRACT, 'request', 'request/start', 'workflows/rules', 'workflows/common', 'workflows/notify'],
+    may: [...CONTRACT, 'request', 'request/start', 'rules', 'workflows/common', 'workflows/notify'],
     packages: WORKFLOW_SDK,
   },
   'workflows/schedule': {

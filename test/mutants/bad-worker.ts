@@ -71,7 +71,7 @@ export const BAD_WORKER: TestedMutant[] = [
   },
   {
     rule: 'one 401 or 403 ends a request',
-    changes: [change('workflows/rules/trigger-policy.ts', 'counts.unauthorized > 1', 'counts.unauthorized > 0')],
+    changes: [change('rules/trigger-policy.ts', 'counts.unauthorized > 1', 'counts.unauthorized > 0')],
     test: unit('trigger-policy', 'a trigger answered 401 or 403 is sent once more at once'),
   },
   {

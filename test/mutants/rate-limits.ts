@@ -3,17 +3,13 @@ import { change, integration, sim, type TestedMutant, unit } from './mutant.ts';
 
 const PACER = 'hosting-api/pacer.ts';
 const SHARE = 'worker/queue/share-ceiling.ts';
-const JITTER = 'workflows/rules/jitter.ts';
+const JITTER = 'rules/jitter.ts';
 
 export const RATE_LIMITS: TestedMutant[] = [
   {
     rule: 'a read that met a rate limit is a failed read',
     changes: [
-      change(
-        'workflows/rules/read-failures.ts',
-        'if (!isHeldBack) return null;',
-        'if (!isHeldBack || nowMs > 0) return null;',
-      ),
+      change('rules/read-failures.ts', 'if (!isHeldBack) return null;', 'if (!isHeldBack || nowMs > 0) return null;'),
     ],
     test: unit('read-failures', 'a read that ends with'),
   },
@@ -21,7 +17,7 @@ export const RATE_LIMITS: TestedMutant[] = [
     rule: 'ten reads that met a rate limit end an operation',
     changes: [
       change(
-        'workflows/rules/poll-state.ts',
+        'rules/poll-state.ts',
         'const againMs = heldBackUntilMs(read, nowMs);',
         'const againMs = heldBackUntilMs({ ...read, ok: true } as typeof read, nowMs);',
       ),

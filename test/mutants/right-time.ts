@@ -2,7 +2,7 @@
 import { change, integration, sim, type TestedMutant, unit } from './mutant.ts';
 
 const CHECKS = 'activities/http/post-checks.ts';
-const DEADLINE = 'workflows/rules/deadline.ts';
+const DEADLINE = 'rules/deadline.ts';
 
 export const RIGHT_TIME: TestedMutant[] = [
   {
@@ -175,9 +175,7 @@ export const RIGHT_TIME: TestedMutant[] = [
   },
   {
     rule: 'a request that was not sent is certain for ever',
-    changes: [
-      change('workflows/rules/trigger-policy.ts', 'if (passedMs <= TIMING.post.certainMs)', 'if (passedMs >= 0)'),
-    ],
+    changes: [change('rules/trigger-policy.ts', 'if (passedMs <= TIMING.post.certainMs)', 'if (passedMs >= 0)')],
     test: unit('certainty', 'a request that was not sent is certainly without effect for 15 minutes'),
   },
   {

@@ -1,8 +1,8 @@
 /** Answers that look like proof, each taken for one. */
 import { change, sim, type TestedMutant, unit } from './mutant.ts';
 
-const VERDICT = 'workflows/rules/verdict.ts';
-const NEVER_DEPLOYED = 'workflows/rules/never-deployed.ts';
+const VERDICT = 'rules/verdict.ts';
+const NEVER_DEPLOYED = 'rules/never-deployed.ts';
 
 export const WRONG_VERDICTS: TestedMutant[] = [
   {

@@ -82,7 +82,7 @@ describe('the table of layers', () => {
     }
     assert.ok(holders('@temporalio/client').every(isIn('client')));
     assert.ok(holders('@temporalio/worker').every(isIn('worker', 'dev')));
-    assert.deepEqual(LAYERS['workflows/rules']?.packages, []);
+    assert.deepEqual(LAYERS['rules']?.packages, []);
     assert.ok(ROWS.filter(isIn('workflows')).every((it) => !LAYERS[it]?.may.includes('request/calendar')));
     assert.deepEqual(
       ROWS.filter((it) => LAYERS[it]?.env === true),
@@ -130,7 +130,7 @@ const FORBIDDEN: [file: string, code: string][] = [
   ['src/workflows/polling/poll-until.ts', "import { runOperation } from '../operation/run-operation.ts';"],
   ['src/workflows/common/conclusion.ts', "import { pollUntil } from '../polling/poll-until.ts';"],
   ['src/workflows/schedule/run-scheduled.ts', "import { slotOf } from '../../request/calendar/local-time.ts';"],
-  ['src/workflows/rules/poll-schedule.ts', "import { condition } from '@temporalio/workflow';"],
+  ['src/rules/poll-schedule.ts', "import { condition } from '@temporalio/workflow';"],
   ['src/contract/run.ts', "import { z } from 'zod';"],
   ['src/contract/run.ts', "import { plainText } from './wording/safe-text.ts';"],
   ['src/hosting-api/client.ts', "import { plainText } from '../contract/wording/safe-text.ts';"],

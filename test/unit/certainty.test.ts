@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { whileCertain } from '../../src/workflows/rules/trigger-policy.ts';
+import { whileCertain } from '../../src/rules/trigger-policy.ts';
 
 const MINUTE = 60_000;
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { HISTORY_BUDGET } from '../../src/contract/history-budget.ts';
-import { MAX_WAITERS } from '../../src/workflows/rules/wait-queue.ts';
+import { MAX_WAITERS } from '../../src/rules/wait-queue.ts';
 
 const { maxEvents, eventsPerRead, maxTries, maxHintedReads, maxParkedReads, signalsUntilEvents } = HISTORY_BUDGET;
 const { eventsPerRequest, readsPerRequest, maxUnsentRequests } = HISTORY_BUDGET;

@@ -3,14 +3,8 @@ import { test } from 'node:test';
 import { HISTORY_BUDGET } from '../../src/contract/history-budget.ts';
 import type { ReadFailure, ReadResult } from '../../src/contract/activities.ts';
 import { TIMING } from '../../src/contract/timing.ts';
-import {
-  afterOutage,
-  mayBeOutage,
-  parkedReadAtMs,
-  serviceState,
-  type Outage,
-} from '../../src/workflows/rules/outage.ts';
-import { NO_TRIGGERS, type TriggerResult } from '../../src/workflows/rules/trigger-policy.ts';
+import { afterOutage, mayBeOutage, parkedReadAtMs, serviceState, type Outage } from '../../src/rules/outage.ts';
+import { NO_TRIGGERS, type TriggerResult } from '../../src/rules/trigger-policy.ts';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;

@@ -4,15 +4,9 @@ import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import type { ReadFailure, ReadResult } from '../../src/contract/activities.ts';
 import { TIMING } from '../../src/contract/timing.ts';
-import { createPollSchedule } from '../../src/workflows/rules/poll-schedule.ts';
-import {
-  afterRead,
-  beginPolling,
-  nextRead,
-  type PollPlan,
-  type PollState,
-} from '../../src/workflows/rules/poll-state.ts';
-import { heldBackUntilMs } from '../../src/workflows/rules/read-failures.ts';
+import { createPollSchedule } from '../../src/rules/poll-schedule.ts';
+import { afterRead, beginPolling, nextRead, type PollPlan, type PollState } from '../../src/rules/poll-state.ts';
+import { heldBackUntilMs } from '../../src/rules/read-failures.ts';
 
 const T0 = 1_000_000;
 const { earlyReadsMs, minWholeMs } = TIMING.poll;

@@ -8,7 +8,7 @@ import {
   heldBackUntilMs,
   NO_FAILED_READS,
   wholeTimeEndsMs,
-} from '../../src/workflows/rules/read-failures.ts';
+} from '../../src/rules/read-failures.ts';
 
 const failure = (httpStatus: number | null): ReadFailure => ({
   ok: false,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { TargetResult } from '../../src/contract/rollout.ts';
-import { nextStep } from '../../src/workflows/rules/rollout-step.ts';
+import { nextStep } from '../../src/rules/rollout-step.ts';
 
 test('a server released late starts before the next wave', () => {
   const target = (serverId: string, wave: string, more: Partial<TargetResult> = {}): TargetResult => ({

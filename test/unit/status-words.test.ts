@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { stateOfStatus } from '../../src/workflows/rules/status-words.ts';
+import { stateOfStatus } from '../../src/rules/status-words.ts';
 
 test('completed and failed are final regardless of case and blanks, and every other status is in progress', () => {
   assert.equal(stateOfStatus({}, ' Completed '), 'completed');

@@ -8,8 +8,8 @@ import {
   NO_TRIGGERS,
   type TriggerResult,
   whileCertain,
-} from '../../src/workflows/rules/trigger-policy.ts';
-import { hasNoGaps, recordOutage, recordRead, startReadCoverage } from '../../src/workflows/rules/watch-coverage.ts';
+} from '../../src/rules/trigger-policy.ts';
+import { hasNoGaps, recordOutage, recordRead, startReadCoverage } from '../../src/rules/watch-coverage.ts';
 
 const BUDGET = { intervalMs: 10_000, resendMs: 300_000, busyEndsMs: 300_000 };
 const withoutEffect = (retryAfterMs: number | null = null): TriggerResult<unknown> & { kind: 'no_effect' } => ({

@@ -15,7 +15,7 @@ import {
   type Observations,
   type StatusReading,
   type Verdict,
-} from '../../src/workflows/rules/verdict.ts';
+} from '../../src/rules/verdict.ts';
 
 const SETTLE_MS = 60_000;
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import type { Waiter } from '../../src/contract/operation.ts';
-import { joinQueue, MAX_WAITERS, releaseIn, waitersIn } from '../../src/workflows/rules/wait-queue.ts';
+import { joinQueue, MAX_WAITERS, releaseIn, waitersIn } from '../../src/rules/wait-queue.ts';
 import { worst } from '../../src/workflows/common/conclusion.ts';
 
 const waiters = fc.array(

@@ -2,7 +2,7 @@
 import { ApplicationFailure } from '@temporalio/common';
 import { OUTCOMES, type ErrorType, type Outcome } from '../../contract/names.ts';
 import type { RunError } from '../../contract/run.ts';
-import type { TriggerCounts } from '../rules/trigger-policy.ts';
+import type { TriggerCounts } from '../../rules/trigger-policy.ts';
 
 /** How a workflow or one of its parts ended. `error` is null only if it completed, `outcome` only for a defect. */
 export interface Conclusion {

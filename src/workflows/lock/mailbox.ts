@@ -1,7 +1,7 @@
 /** Where a run receives releases of locks. */
 import { CancellationScope, setHandler } from '@temporalio/workflow';
 import type { LockReleased } from '../../contract/operation.ts';
-import { joinQueue, releaseIn } from '../rules/wait-queue.ts';
+import { joinQueue, releaseIn } from '../../rules/wait-queue.ts';
 import { forwardRelease, lockReleasedSignal, requestLock } from './release.ts';
 
 /** Holds the latest release of the lock that the run waits for. */

@@ -7,7 +7,7 @@ import { ApplicationFailure } from '@temporalio/common';
 import { defineSignal, getExternalWorkflowHandle, setHandler, workflowInfo } from '@temporalio/workflow';
 import { SIGNALS } from '../../contract/names.ts';
 import type { BackupConclusion, LockReleased, LockRequested, Waiter } from '../../contract/operation.ts';
-import { joinQueue, waitersIn } from '../rules/wait-queue.ts';
+import { joinQueue, waitersIn } from '../../rules/wait-queue.ts';
 
 const lockRequestedSignal = defineSignal<[LockRequested]>(SIGNALS.lockRequested);
 export const lockReleasedSignal = defineSignal<[LockReleased]>(SIGNALS.lockReleased);

@@ -4,9 +4,9 @@ import type { RecordedService } from '../../contract/operation.ts';
 import { refusalOf } from './take-baseline.ts';
 import { conclude, type Conclusion } from '../common/conclusion.ts';
 import { backupReader } from '../polling/status-reader.ts';
-import { jitterMs } from '../rules/jitter.ts';
-import { createPollSchedule } from '../rules/poll-schedule.ts';
-import type { StatusReading } from '../rules/verdict.ts';
+import { jitterMs } from '../../rules/jitter.ts';
+import { createPollSchedule } from '../../rules/poll-schedule.ts';
+import type { StatusReading } from '../../rules/verdict.ts';
 import { concludeInterrupted, pollUntil } from '../polling/poll-until.ts';
 import { describeLastStatus, noteProgress, type Poller } from '../polling/poller.ts';
 

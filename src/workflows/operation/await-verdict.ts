@@ -3,7 +3,7 @@ import type { DeploymentResult } from '../../contract/run.ts';
 import { targetText } from '../../contract/wording/target-text.ts';
 import { conclude, type Conclusion } from '../common/conclusion.ts';
 import type { Reader } from '../polling/status-reader.ts';
-import { createPollSchedule } from '../rules/poll-schedule.ts';
+import { createPollSchedule } from '../../rules/poll-schedule.ts';
 import {
   evidenceFor,
   decideVerdict,
@@ -14,7 +14,7 @@ import {
   type Observations,
   type StatusReading,
   type Verdict,
-} from '../rules/verdict.ts';
+} from '../../rules/verdict.ts';
 import { concludeInterrupted, pollUntil } from '../polling/poll-until.ts';
 import { describeLastStatus, noteProgress, type Poller } from '../polling/poller.ts';
 import { TIMING } from '../../contract/timing.ts';

@@ -10,7 +10,7 @@ import { concludeCancelledBeforeStart, conclude, type Conclusion } from '../comm
 import { subjectOfServer } from '../common/report.ts';
 import { emptyBackup } from '../../contract/results/empty-results.ts';
 import { runOperation, type Operation } from './run-operation.ts';
-import { afterTrigger, countTrigger, isUnsent, NO_TRIGGERS, type TriggerStep } from '../rules/trigger-policy.ts';
+import { afterTrigger, countTrigger, isUnsent, NO_TRIGGERS, type TriggerStep } from '../../rules/trigger-policy.ts';
 import { postSummary, awaitTrigger, triggerInput } from './send-trigger.ts';
 import { backupReader } from '../polling/status-reader.ts';
 import { sleepUntil } from '../polling/poll-until.ts';

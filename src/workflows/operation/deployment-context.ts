@@ -3,7 +3,7 @@ import type { DeploymentResult } from '../../contract/run.ts';
 import { type Operation } from './run-operation.ts';
 import type { Reader } from '../polling/status-reader.ts';
 import type { Followed } from './await-verdict.ts';
-import { jitterMs } from '../rules/jitter.ts';
+import { jitterMs } from '../../rules/jitter.ts';
 import type { DeploySiteInput } from '../../contract/operation.ts';
 
 export interface Deployment {

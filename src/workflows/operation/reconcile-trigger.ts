@@ -5,14 +5,14 @@
 import { followed, type Deployment } from './deployment-context.ts';
 import { targetText } from '../../contract/wording/target-text.ts';
 import { conclude, type Conclusion } from '../common/conclusion.ts';
-import { skipTo, createPollSchedule } from '../rules/poll-schedule.ts';
-import { recordOutage, recordRead, hasNoGaps, type ReadCoverage } from '../rules/watch-coverage.ts';
-import { observe, traceOf, type VerdictContext, type StatusReading } from '../rules/verdict.ts';
+import { skipTo, createPollSchedule } from '../../rules/poll-schedule.ts';
+import { recordOutage, recordRead, hasNoGaps, type ReadCoverage } from '../../rules/watch-coverage.ts';
+import { observe, traceOf, type VerdictContext, type StatusReading } from '../../rules/verdict.ts';
 import type { Sent } from './send-and-watch.ts';
 import { awaitVerdict } from './await-verdict.ts';
 import { noteProgress } from '../polling/poller.ts';
 import { pollUntil } from '../polling/poll-until.ts';
-import { isNotDeployed } from '../rules/never-deployed.ts';
+import { isNotDeployed } from '../../rules/never-deployed.ts';
 import { TIMING } from '../../contract/timing.ts';
 
 /**

@@ -6,9 +6,9 @@ import type { DeploySiteInput } from '../../contract/operation.ts';
 import type { DeploymentResult } from '../../contract/run.ts';
 import type { Deployment } from './deployment-context.ts';
 import type { Operation } from './run-operation.ts';
-import { createPollSchedule } from '../rules/poll-schedule.ts';
-import { recordRead, startReadCoverage, type ReadCoverage } from '../rules/watch-coverage.ts';
-import { isUnsent, type TriggerResult } from '../rules/trigger-policy.ts';
+import { createPollSchedule } from '../../rules/poll-schedule.ts';
+import { recordRead, startReadCoverage, type ReadCoverage } from '../../rules/watch-coverage.ts';
+import { isUnsent, type TriggerResult } from '../../rules/trigger-policy.ts';
 import {
   observe,
   NO_OBSERVATIONS,
@@ -16,10 +16,10 @@ import {
   type VerdictContext,
   type Observations,
   type StatusReading,
-} from '../rules/verdict.ts';
+} from '../../rules/verdict.ts';
 import { noteProgress } from '../polling/poller.ts';
 import { pollUntil } from '../polling/poll-until.ts';
-import { isNotDeployed } from '../rules/never-deployed.ts';
+import { isNotDeployed } from '../../rules/never-deployed.ts';
 import { TIMING } from '../../contract/timing.ts';
 import { triggerOnce } from '../common/activity-proxies.ts';
 

@@ -5,7 +5,7 @@ import type { TriggerActivityInput, TriggerFailureDetails } from '../../contract
 import type { Subject } from '../../contract/reports.ts';
 import type { TriggerReport } from '../../contract/run.ts';
 import { report } from '../common/report.ts';
-import { effectOf, isWithoutEffect, whileCertain, type TriggerResult } from '../rules/trigger-policy.ts';
+import { effectOf, isWithoutEffect, whileCertain, type TriggerResult } from '../../rules/trigger-policy.ts';
 
 /** Input of every POST of an operation. */
 export function triggerInput({

@@ -9,10 +9,17 @@ import { readSummary, type ReadName } from '../../contract/wording/read-summary.
 import { conclude, type Conclusion } from '../common/conclusion.ts';
 import { report } from '../common/report.ts';
 import { readStatus, type Reader } from './status-reader.ts';
-import { afterOutage, afterRead, beginPolling, nextRead, type PollPlan, type PollState } from '../rules/poll-state.ts';
-import type { GivenUp } from '../rules/read-failures.ts';
+import {
+  afterOutage,
+  afterRead,
+  beginPolling,
+  nextRead,
+  type PollPlan,
+  type PollState,
+} from '../../rules/poll-state.ts';
+import type { GivenUp } from '../../rules/read-failures.ts';
 import { describeLastStatus, type Poller } from './poller.ts';
-import { serviceState } from '../rules/outage.ts';
+import { serviceState } from '../../rules/outage.ts';
 
 export interface PollOptions extends PollPlan {
   what: WaitingForRead['kind'];

@@ -3,7 +3,7 @@ import type { Cancellation } from '../common/cancellation.ts';
 import type { Hints } from './hints.ts';
 import { createPollTimer, type PollTimer } from './poll-timer.ts';
 import { createParking, type Parking } from './parking.ts';
-import type { StatusReading } from '../rules/verdict.ts';
+import type { StatusReading } from '../../rules/verdict.ts';
 import type { Waiting } from '../../contract/waiting.ts';
 
 export interface Poller {

@@ -3,7 +3,7 @@ import { condition } from '@temporalio/workflow';
 import type { ReadResult } from '../../contract/activities.ts';
 import { TIMING } from '../../contract/timing.ts';
 import type { Cancellation } from '../common/cancellation.ts';
-import { heldBackUntilMs } from '../rules/read-failures.ts';
+import { heldBackUntilMs } from '../../rules/read-failures.ts';
 import type { Reader } from './status-reader.ts';
 
 interface Asked {

@@ -7,7 +7,7 @@ import type { FinalWords, ReadAnswer, ReadFailure, ReadInput, ReadResult } from 
 import { definedFields } from '../../contract/plain-object.ts';
 import type { RecordedService } from '../../contract/operation.ts';
 import type { Target } from '../../contract/target.ts';
-import { stateOfStatus } from '../rules/status-words.ts';
+import { stateOfStatus } from '../../rules/status-words.ts';
 
 /** After this many slow reads in a row, only regular activities are used. */
 const MAX_SLOW_IN_A_ROW = 2;

@@ -7,7 +7,7 @@ import { plainText } from '../../contract/wording/safe-text.ts';
 import { concernsService } from '../../contract/service-identity.ts';
 import type { RolloutState } from './rollout-state.ts';
 import { isPending } from '../../contract/results/tally.ts';
-import { openOfWave } from '../rules/rollout-step.ts';
+import { openOfWave } from '../../rules/rollout-step.ts';
 
 const pauseUpdate = defineUpdate<void, [DecisionInput]>(ROLLOUT_UPDATES.pause);
 const resumeUpdate = defineUpdate<void, [DecisionInput]>(ROLLOUT_UPDATES.resume);

@@ -16,7 +16,7 @@ import { newRolloutResult, createRolloutState, type RolloutState } from './rollo
 import { reportRun } from '../common/report.ts';
 import { handleDecisions } from './decisions.ts';
 import { deployTarget } from './server-run.ts';
-import { failuresIn, openOfWave, RESTORED, stopIn } from '../rules/rollout-step.ts';
+import { failuresIn, openOfWave, RESTORED, stopIn } from '../../rules/rollout-step.ts';
 
 export async function rollOut(input: RolloutInput): Promise<RolloutResult> {
   const cancellation = observeCancellation();

@@ -19,7 +19,7 @@ import { isRunning, isPending, countTargets } from '../../contract/results/tally
 import { explainRollout } from '../../contract/wording/explain-wait.ts';
 import { setAttributes } from '../common/search-attributes.ts';
 import { rolloutDetails } from './rollout-details.ts';
-import { nextStep, stopIn, type Step } from '../rules/rollout-step.ts';
+import { nextStep, stopIn, type Step } from '../../rules/rollout-step.ts';
 import { answerWhyQuery } from '../common/explain-query.ts';
 
 const progressQuery = defineQuery<RolloutProgress>(QUERIES.progress);

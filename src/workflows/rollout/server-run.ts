@@ -13,7 +13,7 @@ import { awaitChild, type ChildConclusion } from '../common/child-result.ts';
 import { concludeInternal, conclude, type Conclusion } from '../common/conclusion.ts';
 import { describeThisWorker } from '../common/activity-proxies.ts';
 import { restoredSince } from '../common/check-worker.ts';
-import { RESTORED } from '../rules/rollout-step.ts';
+import { RESTORED } from '../../rules/rollout-step.ts';
 import { attributesOfRun } from '../../request/search-attributes.ts';
 import { startAttributes } from '../common/search-attributes.ts';
 import { linkToThis } from '../common/ui-details.ts';

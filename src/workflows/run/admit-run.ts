@@ -11,7 +11,7 @@ import { plainText } from '../../contract/wording/safe-text.ts';
 import { conclude, type Conclusion } from '../common/conclusion.ts';
 import { readEach } from '../polling/read-once.ts';
 import { deploymentReader } from '../polling/status-reader.ts';
-import { admissionRead } from '../rules/never-deployed.ts';
+import { admissionRead } from '../../rules/never-deployed.ts';
 import { serviceOf } from './operation-input.ts';
 import { refuseFrozen } from './refuse-frozen.ts';
 import type { RunState } from './run-state.ts';

@@ -7,7 +7,7 @@ import { emptyDeployment } from '../../contract/results/empty-results.ts';
 import { conclude, type Conclusion } from '../common/conclusion.ts';
 import { isForOther, refusedForService, sharedInput } from './operation-input.ts';
 import type { LockAttempt } from '../lock/acquire.ts';
-import { deadlineOf, lateness } from '../rules/deadline.ts';
+import { deadlineOf, lateness } from '../../rules/deadline.ts';
 import type { RunState } from './run-state.ts';
 
 export async function deployAll(run: RunState): Promise<Conclusion[]> {

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import ts from 'typescript';
 import type { Change, Mutant } from '../../mutants/mutant.ts';
 
-const RULES = 'src/workflows/rules';
+const RULES = 'src/rules';
 const ROOT = new URL('../../../', import.meta.url);
 
 const OPPOSITE = new Map<string, string>(

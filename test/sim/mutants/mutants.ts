@@ -39,11 +39,11 @@ const SIM_MUTANTS: Mutant[] = [
   },
   {
     rule: 'tries are not counted',
-    changes: [change('workflows/rules/poll-state.ts', 'before.made + (isTry ? 1 : 0)', 'before.made')],
+    changes: [change('rules/poll-state.ts', 'before.made + (isTry ? 1 : 0)', 'before.made')],
   },
   {
     rule: 'a read is made after the last try',
-    changes: [change('workflows/rules/poll-state.ts', 'made >= plan.tries', 'made > plan.tries')],
+    changes: [change('rules/poll-state.ts', 'made >= plan.tries', 'made > plan.tries')],
   },
   {
     rule: 'hints lead to reads without a pause',

@@ -1,6 +1,6 @@
 /** What a poll loop knows between two reads, and what a read changes. Pure: times are milliseconds since 1970. */
-import type { ReadResult } from '../../contract/activities.ts';
-import { TIMING } from '../../contract/timing.ts';
+import type { ReadResult } from '../contract/activities.ts';
+import { TIMING } from '../contract/timing.ts';
 import { isNotDeployed } from './never-deployed.ts';
 import {
   afterHeldPoll,

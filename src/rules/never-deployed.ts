@@ -2,9 +2,9 @@
  * Decides whether a site has never been deployed. The service documents no answer for that. A 404 may mean it, but may
  * also come from a balancer or a proxy, and to take yesterday's `completed` for ours would be a wrong verdict. Pure.
  */
-import type { ReadResult } from '../../contract/activities.ts';
-import { TIMING } from '../../contract/timing.ts';
-import type { AdmissionRead } from '../../contract/operation.ts';
+import type { ReadResult } from '../contract/activities.ts';
+import { TIMING } from '../contract/timing.ts';
+import type { AdmissionRead } from '../contract/operation.ts';
 
 /** When to read, so that the proof does not take intervals. */
 export const FIRST_READS_MS: readonly number[] = [0, ...TIMING.poll.earlyReadsMs];

@@ -2,10 +2,10 @@
  * Decides whether an operation parks: waits for a service that does not answer, with few reads and without a trigger.
  * Pure: times are milliseconds since 1970.
  */
-import type { ReadResult } from '../../contract/activities.ts';
-import { HISTORY_BUDGET } from '../../contract/history-budget.ts';
-import { TIMING } from '../../contract/timing.ts';
-import { durationText } from '../../contract/wording/duration.ts';
+import type { ReadResult } from '../contract/activities.ts';
+import { HISTORY_BUDGET } from '../contract/history-budget.ts';
+import { TIMING } from '../contract/timing.ts';
+import { durationText } from '../contract/wording/duration.ts';
 import { isUnauthorized, type GivenUp } from './read-failures.ts';
 import { isWithoutEffect, type TriggerCounts, type TriggerResult } from './trigger-policy.ts';
 

@@ -2,9 +2,9 @@
  * Decides whether a final status is that of our deployment. The latest-deployment endpoint returns a status without an
  * id, so a verdict needs evidence. Pure: times are milliseconds since 1970.
  */
-import { EVIDENCE, type Evidence } from '../../contract/names.ts';
-import type { ReadResult } from '../../contract/activities.ts';
-import { normalizeStatus } from '../../contract/wording/status-word.ts';
+import { EVIDENCE, type Evidence } from '../contract/names.ts';
+import type { ReadResult } from '../contract/activities.ts';
+import { normalizeStatus } from '../contract/wording/status-word.ts';
 
 export type StatusReading = Extract<ReadResult, { ok: true }>;
 

@@ -1,6 +1,6 @@
 /** The rules of a rollout: which server starts next, and how many have failed. Pure. */
-import type { Decision, RolloutInput, RolloutPhase, TargetResult } from '../../contract/rollout.ts';
-import { isRunning, isPending } from '../../contract/results/tally.ts';
+import type { Decision, RolloutInput, RolloutPhase, TargetResult } from '../contract/rollout.ts';
+import { isRunning, isPending } from '../contract/results/tally.ts';
 
 export type Step =
   | { kind: 'begin'; target: TargetResult }

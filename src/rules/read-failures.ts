@@ -1,7 +1,7 @@
 /** Decides when failed reads end an operation. They never use up a try. Pure: times are milliseconds since 1970. */
-import { TIMING } from '../../contract/timing.ts';
-import type { ErrorType } from '../../contract/names.ts';
-import type { ReadFailure, ReadResult } from '../../contract/activities.ts';
+import { TIMING } from '../contract/timing.ts';
+import type { ErrorType } from '../contract/names.ts';
+import type { ReadFailure, ReadResult } from '../contract/activities.ts';
 
 const MAX_FAILED_READS_IN_A_ROW = 10;
 
