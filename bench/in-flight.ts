@@ -1,12 +1,14 @@
 /**
  * Starts many deployments at once, keeps them in progress, and measures the burst of starts, how late their reads are,
- * and what they cost. Part of `npm run bench`; takes numbers of runs as arguments, such as `100 400 800`.
+ * and what they cost. Part of `npm run bench`; takes numbers of runs as arguments, such as `100 400
+ * 800`, and `--waits pooled`.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
 import pMap from 'p-map';
 import { startSandbox } from '../src/sandbox/server.ts';
 import { connect, type Run } from '../src/starter.ts';
-import type { RunResult } from '../src/contract/run.ts';
+import type { RunResult, Waits } from '../src/contract/run.ts';
 import { atEnd, endAll } from '../test/support/at-end.ts';
 import { eventually } from '../test/support/eventually.ts';
 import { resultOf } from '../test/support/outcome.ts';
@@ -16,10 +18,17 @@ import { TOKEN } from '../test/support/world.ts';
 import { cpuOf, memoryMb, workerThreadsMs } from './processes.ts';
 import { shareOf } from './share-of.ts';
 
-const counts = process.argv.length > 2 ? process.argv.slice(2).map(Number) : [100, 400, 800];
+const { values, positionals } = parseArgs({
+  options: { waits: { type: 'string', default: 'loop' } },
+  allowPositionals: true,
+});
+const waits = values.waits as Waits;
+const counts = positionals.length > 0 ? positionals.map(Number) : [100, 400, 800];
 const INTERVAL_MS = 10_000;
 /** Besides the first read of each, whose moment the others are compared with. */
 const HELD_MS = 60_000;
+/** So that no wait ends before all have begun. */
+const TRIES = 1_000;
 const STARTS_AT_ONCE = 50;
 const EARLY_READS_MS = 5_000;
 const LIMIT_MS = 5 * 60_000;
@@ -75,7 +84,7 @@ async function startAll(sites: readonly string[]): Promise<{ runs: Run[]; failed
   const runs: Run[] = [];
   let failed = 0;
   const start = (siteId: string) =>
-    belay.start({ siteIds: [siteId], deploy: { intervalMs: INTERVAL_MS, tries: 200 } }).then(
+    belay.start({ siteIds: [siteId], waits, deploy: { intervalMs: INTERVAL_MS, tries: TRIES } }).then(
       (run) => void runs.push(run),
       () => void (failed += 1),
     );

@@ -68,16 +68,20 @@ export const LAYERS = {
   },
   'activities/notifications': { may: [...CONTRACT, 'config:type', 'config/environment'], packages: [] },
   'activities/learned-polling': { may: [], packages: [] },
+  'activities/pooled-waits': {
+    may: [...CONTRACT, 'rules', 'activities/http:type'],
+    packages: ['@temporalio/activity', '@temporalio/common'],
+  },
   activities: {
     may: [
       ...CONTRACT,
       'request',
       'request/calendar',
-      'rules',
       'hosting-api:type',
       'policy:type',
       'activities/http',
       'activities/learned-polling',
+      'activities/pooled-waits',
     ],
     packages: ['@temporalio/activity', '@temporalio/common'],
   },
@@ -99,7 +103,7 @@ export const LAYERS = {
     packages: CLIENT_SDK,
   },
   'client/runs': {
-    may: [...CONTRACT, 'request', 'request/start', 'client/connection'],
+    may: [...CONTRACT, 'request', 'request/start', 'rules', 'client/connection'],
     packages: ['@temporalio/client', '@temporalio/common', '@temporalio/proto', 'node', 'p-map'],
   },
   'client/rollouts': {
@@ -131,7 +135,9 @@ export const LAYERS = {
     ],
     packages: ['dot-prop', 'fastify', 'lossless-json', 'node', 'prom-client', 'secure-json-parse'],
   },
-  'worker/admission': { may: ['contract'], packages: [] },
+  'worker/clock': { may: [], packages: [] },
+  'worker/admission': { may: ['contract', 'worker/clock'], packages: [] },
+  'worker/pool': { may: ['activities/pooled-waits:type', 'worker/clock'], packages: [] },
   'worker/bundle': { may: ['contract/ids'], packages: ['@temporalio/common', '@temporalio/worker', 'node'] },
   'worker/queue': {
     may: [...CONTRACT, 'process:type', 'hosting-api:type', 'client/connection'],
@@ -141,6 +147,10 @@ export const LAYERS = {
   'worker/monitoring': {
     may: [...CONTRACT, 'hosting-api:type', 'process', 'config/environment'],
     packages: ['@temporalio/worker:type', 'fastify', 'node', 'prom-client'],
+  },
+  'worker/sdk-workers': {
+    may: [...CONTRACT, 'activities:type', 'worker/admission:type', 'worker/slots'],
+    packages: ['@temporalio/worker', 'node'],
   },
   worker: {
     may: [
@@ -160,8 +170,9 @@ export const LAYERS = {
       'worker/admission',
       'worker/bundle',
       'worker/monitoring',
+      'worker/pool',
       'worker/queue',
-      'worker/slots',
+      'worker/sdk-workers',
     ],
     packages: ['@temporalio/proto', '@temporalio/worker', 'node'],
   },

@@ -7,6 +7,7 @@ import type { WorkerInfo, BackupQuery, PastQuery } from '../contract/activities.
 import type { HostingApiClient } from '../hosting-api/index.ts';
 import type { TriggerDeps } from './http/post-trigger.ts';
 import type { OnRead } from './http/read-status.ts';
+import type { Pool } from './pooled-waits/poll-while-in-progress.ts';
 import type { Rest } from './http/worker-rest.ts';
 import type { Policy } from '../policy/policy.ts';
 
@@ -51,6 +52,7 @@ export interface ActivityDeps extends EventDeps {
   awaitedForMs: TriggerDeps['awaitedForMs'];
   hasColleagues: TriggerDeps['hasColleagues'];
   clocks?: TriggerDeps['clocks'];
+  pool: Pool;
   /** Call it after every read. */
   onRead?: OnRead;
 }

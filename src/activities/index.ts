@@ -9,6 +9,7 @@ import { createEventActivities } from './events.ts';
 import { frozenParts } from './frozen-parts.ts';
 import { firstAfter, slotOf } from '../request/calendar/local-time.ts';
 import { learnReads, MAX_PAST } from './learned-polling/learn-reads.ts';
+import { createPooledWaits } from './pooled-waits/poll-while-in-progress.ts';
 import { createReads } from './http/read-status.ts';
 import { createTriggers } from './http/post-trigger.ts';
 import type { ActivityDeps } from './deps.ts';
@@ -26,11 +27,14 @@ export function createActivities({
   hasColleagues,
   policy,
   clocks,
+  pool,
   onRead,
   ...events
 }: ActivityDeps) {
+  const reads = createReads({ service, served: workerInfo, rest, noteRead: admission.noteRead, onRead });
   return {
-    ...createReads({ service, served: workerInfo, rest, noteRead: admission.noteRead, onRead }),
+    ...reads,
+    ...createPooledWaits(pool, reads),
     ...createTriggers({ service, served: workerInfo, rest, awaitedForMs, hasColleagues, policy, clocks }),
     ...createEventActivities(events),
 

@@ -10,6 +10,10 @@ export const DEFAULT_EPOCH = '1';
 /** The queue of events beside a queue of runs. */
 export const eventTaskQueue = (taskQueue: string): string => `${taskQueue}-events`;
 
+/** The queue of pooled waits, and their activity. */
+export const waitTaskQueue = (taskQueue: string): string => `${taskQueue}-waits`;
+export const POOLED_WAIT_ACTIVITY = 'pollWhileInProgress';
+
 /** Where runs wait for admission, and the activity that waits there. */
 export const admissionTaskQueue = (taskQueue: string): string => `${taskQueue}-admission`;
 export const ADMISSION_ACTIVITY = 'admitRun';

@@ -1,6 +1,6 @@
 /** An operation is one backup or one deployment, a child of a run. Stored in histories: add, never rename or remove. */
 import type { Evidence } from './names.ts';
-import type { BackupResult, DeploymentResult, Polling, RunError } from './run.ts';
+import type { BackupResult, DeploymentResult, Polling, RunError, Waits } from './run.ts';
 import type { ServedService } from './service-identity.ts';
 import type { Target } from './target.ts';
 import type { Waiting } from './waiting.ts';
@@ -39,6 +39,8 @@ interface OperationInput extends RecordedService {
   /** The part of the interval by which every try is delayed. Default: none. */
   jitter?: number;
   polling: Polling;
+  /** Default: `loop`. */
+  waits?: Waits;
   ifBusy: 'wait' | 'fail';
   /** How long to wait in all for a service that does not answer; null for no longer than failed reads are retried. */
   outageBudgetMs: number | null;

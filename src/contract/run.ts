@@ -44,6 +44,12 @@ export interface DailyDeadline {
 /** `learned`: at the times that past durations suggest, with the same number of tries and the same last one. */
 export type Polling = 'fixed' | 'learned';
 
+/**
+ * Who makes the reads of an operation in progress. `loop`: its workflow, one by one. `pooled`: a worker, for many operations
+ * at once, which costs Temporal one activity for each.
+ */
+export type Waits = 'loop' | 'pooled';
+
 export interface RunInput extends TargetsInput {
   /** Identity of the service: URL and `#account`. Default: the service of the worker that executes the run. */
   service?: string;
@@ -56,6 +62,8 @@ export interface RunInput extends TargetsInput {
   busyTimeoutMs?: number;
   /** When to read a status. Default: `fixed`, at each interval. */
   polling?: Polling;
+  /** Who makes the reads. Default: `loop`. */
+  waits?: Waits;
   /** How long an operation waits in all for a service that does not answer, before failed reads end it. Default: not. */
   outageBudgetMs?: number;
   /** A run that no worker starts within this time ends `not_started`. */
@@ -122,6 +130,8 @@ export interface RunPlan {
   };
   deploy: Required<DeployOptions>;
   polling: Polling;
+  /** Absent in plans from before it existed: `loop`. */
+  waits?: Waits;
   ifBusy: 'wait' | 'fail';
   busyTimeoutMs: number;
   outageBudgetMs: number | null;

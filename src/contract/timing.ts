@@ -70,6 +70,15 @@ export const TIMING = {
     /** Least time for failed reads of an operation, however short its budget is. */
     minWholeMs: 30 * SECOND,
   },
+  /** Of pooled waits. */
+  pool: {
+    /** Each is an Action, and ten thousand waits send 220 a second. */
+    heartbeatMs: 45 * SECOND,
+    /** A wait whose worker was killed goes on elsewhere after this. */
+    heartbeatTimeoutMs: MINUTE,
+    /** After the whole time of an operation, its workflow no longer leaves the wait to the workers. */
+    spareMs: 30 * SECOND,
+  },
   verdict: {
     minSettleMs: 10 * SECOND,
     /** A read this late after a POST, or a gap this much over the interval, leaves a trace unseen. */

@@ -20,6 +20,8 @@ export interface WaitingForRead {
   lastStatus: string | null;
   lastReadAt: string | null;
   nextReadAt: string;
+  /** A worker makes this read and those after it. */
+  pooled?: { everyMs: number };
   /** Only while the operation is parked, because the service does not answer. */
   parked?: Parked;
 }

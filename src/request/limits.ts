@@ -7,6 +7,8 @@ export const MAX_ID_LENGTH = 200;
 export const MAX_TARGETS = 1_000;
 /** Servers of a rollout in progress at the same time. */
 export const MAX_AT_ONCE = 200;
+/** Rollouts that may have more servers in progress leave their reads to the pools of workers. */
+export const POOLED_ABOVE = 50;
 export const MAX_META_ENTRIES = 50;
 /** Of a name or value, in characters. */
 export const MAX_META_LENGTH = 200;

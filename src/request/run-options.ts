@@ -154,6 +154,14 @@ const ROWS: { readonly [P in RunOptionPath]: RowOf<P> } = {
     default: 'fixed',
     help: 'when to read a status: at each interval, or when past backups and deployments of the same target suggest',
   },
+  waits: {
+    flag: '--waits',
+    commands: LOCK,
+    type: { kind: 'choice', of: ['loop', 'pooled'] },
+    yaml: 'waits',
+    default: 'loop',
+    help: 'who reads the status of an operation in progress: its workflow, or a worker for many operations at once',
+  },
   startDeploysWithinMs: {
     flag: '--start-deploys-within',
     commands: DEPLOY,

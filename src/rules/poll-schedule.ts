@@ -1,18 +1,6 @@
 /** When the reads of a poll loop are due. Pure: times are milliseconds since 1970. */
 
-/** Try k is due at k × interval after the origin, unless its time was learned. Early reads use up no try. */
-export interface PollSchedule {
-  originMs: number;
-  intervalMs: number;
-  /** Due times of the first tries after the origin, ascending. The last one is due when it would be without them. */
-  learnedMs: readonly number[];
-  /** Due times of the remaining early reads, earliest first. */
-  earlyAtMs: readonly number[];
-  /** The last try that was made or skipped. */
-  lastTick: number;
-  /** When to make the try that a rate limit held back; null if there is none. */
-  heldTryAtMs: number | null;
-}
+import type { PollSchedule } from '../contract/poll-state.ts';
 
 export interface DuePoll {
   atMs: number;

@@ -1,16 +1,9 @@
 /** What a poll loop knows between two reads, and what a read changes. Pure: times are milliseconds since 1970. */
 import type { ReadResult } from '../contract/activities.ts';
+import type { PollSchedule, PollState } from '../contract/poll-state.ts';
 import { TIMING } from '../contract/timing.ts';
 import { isNotDeployed } from './never-deployed.ts';
-import {
-  afterHeldPoll,
-  afterPoll,
-  nextPoll,
-  skipTo,
-  withExtraPoll,
-  type DuePoll,
-  type PollSchedule,
-} from './poll-schedule.ts';
+import { afterHeldPoll, afterPoll, nextPoll, skipTo, withExtraPoll, type DuePoll } from './poll-schedule.ts';
 import {
   afterFailedRead,
   givenUp,
@@ -18,7 +11,6 @@ import {
   isUnauthorized,
   NO_FAILED_READS,
   wholeTimeEndsMs,
-  type FailedReads,
   type GivenUp,
 } from './read-failures.ts';
 
@@ -30,16 +22,6 @@ export interface PollPlan {
   notFoundAnswers?: boolean;
 }
 
-export interface PollState {
-  schedule: PollSchedule;
-  /** The tries that were answered. */
-  made: number;
-  failed: FailedReads;
-  /** What a Retry-After allows. */
-  notBeforeMs: number;
-  wholeEndsMs: number;
-}
-
 export function beginPolling({ schedule, tries }: PollPlan): PollState {
   const wholeEndsMs = wholeTimeEndsMs(schedule.originMs, schedule.intervalMs, tries);
   return { schedule, made: 0, failed: NO_FAILED_READS, notBeforeMs: 0, wholeEndsMs };
@@ -47,7 +29,7 @@ export function beginPolling({ schedule, tries }: PollPlan): PollState {
 
 export const nextRead = ({ schedule, notBeforeMs }: PollState): DuePoll => nextPoll(schedule, notBeforeMs);
 
-interface ReadAt {
+export interface ReadAt {
   /** When the answer came. */
   nowMs: number;
   /** Whether the read was due as a try. */
@@ -56,7 +38,7 @@ interface ReadAt {
 
 /** @returns the state after an answer that decides nothing, and why the loop ends, if it does */
 export function afterRead(
-  plan: PollPlan,
+  plan: Pick<PollPlan, 'tries' | 'notFoundAnswers'>,
   before: PollState,
   read: ReadResult,
   { nowMs, isTry }: ReadAt,

@@ -2,14 +2,9 @@
 import { TIMING } from '../contract/timing.ts';
 import type { ErrorType } from '../contract/names.ts';
 import type { ReadFailure, ReadResult } from '../contract/activities.ts';
+import type { FailedReads } from '../contract/poll-state.ts';
 
 const MAX_FAILED_READS_IN_A_ROW = 10;
-
-export interface FailedReads {
-  inARow: number;
-  /** When the first 401 or 403 of this row came. Reads go on for a while, so that a rotated token can arrive. */
-  unauthorizedSinceMs: number | null;
-}
 
 export const NO_FAILED_READS: FailedReads = { inARow: 0, unauthorizedSinceMs: null };
 

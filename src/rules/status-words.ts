@@ -1,5 +1,5 @@
 /** What a status word means. The interface shows two final words; any other word means in progress. Pure. */
-import type { FinalWords, StatusState } from '../contract/activities.ts';
+import type { FinalWords, ReadAnswer, ReadResult, StatusState } from '../contract/activities.ts';
 import { normalizeStatus } from '../contract/wording/status-word.ts';
 
 /**
@@ -11,3 +11,6 @@ export function stateOfStatus(more: FinalWords, status: string): StatusState {
   if (word === 'completed' || word === 'failed') return word;
   return Object.entries(more).find(([other]) => normalizeStatus(other) === word)?.[1] ?? 'in_progress';
 }
+
+export const withMeaning = (words: FinalWords, answer: ReadAnswer): ReadResult =>
+  answer.ok ? { ...answer, state: stateOfStatus(words, answer.status) } : answer;

@@ -1,5 +1,5 @@
 /** Starts a worker: checks the service, registers search attributes, and applies the measured settings. */
-import { Worker, type NativeConnection } from '@temporalio/worker';
+import type { NativeConnection, Worker } from '@temporalio/worker';
 import { createActivities } from '../activities/index.ts';
 import type { ServiceConfig } from '../config/environment/environment.ts';
 import type { Configuration } from '../config/load.ts';
@@ -11,11 +11,10 @@ import { withLink } from '../client/connection/ui-link.ts';
 import { temporalDeps } from '../client/lookups/index.ts';
 import type { TemporalEndpoint } from '../config/temporal/find-temporal.ts';
 import { NO_ENCRYPTION, type Encryption } from '../encryption/encryption.ts';
-import { definedFields } from '../contract/plain-object.ts';
 import { tryConnect } from './connect.ts';
 import { createAdmission, type Admission } from './admission/admission.ts';
-import { createAdmissionWorker } from './admission-worker.ts';
-import { createEventWorker } from './event-worker.ts';
+import { createWorkers } from './sdk-workers/create-workers.ts';
+import { createPool, type WorkerPool } from './pool/pool.ts';
 import type { Logger } from '../process/log.ts';
 import { VERSION } from '../process/version.ts';
 import { clockDifference } from '../contract/wording/clock-difference.ts';
@@ -33,7 +32,8 @@ import { registerSearchAttributes } from './search-attributes.ts';
 import { bundleFor, workflowBundle } from './bundle/workflow-source.ts';
 import { createRest } from './rest-until-answered.ts';
 import { runTogether, shutDown } from './run-together.ts';
-import { HTTP_TIMEOUTS, SETTINGS, slots, type EVENT_SLOTS } from './settings.ts';
+import { HTTP_TIMEOUTS } from './http-timeouts.ts';
+import type { EVENT_SLOTS } from './sdk-workers/settings.ts';
 import { countWorkers, shareCeiling } from './queue/share-ceiling.ts';
 import { versioning } from './versioning.ts';
 import { untilReady } from './until-ready.ts';
@@ -109,10 +109,12 @@ export async function startWorker(
   const unusable = await registerSearchAttributes(connection, namespace);
   if (unusable !== null) log.warn(`search attributes are not used: ${unusable}`);
   const { admission = createAdmission() } = options;
+  const pool = createPool();
   const activities = createActivities({
     service,
     rest,
     admission,
+    pool,
     policy: options.policy ?? fixedPolicy(configuration),
     workerInfo: {
       ...served,
@@ -138,17 +140,14 @@ export async function startWorker(
     dataConverter,
     ...versioning(version),
   };
-  const shared = { ...parts, workflowBundle: workflows, sinks: reportSinks(metrics, log, VERSION) };
-  const workers = [
-    await Worker.create({ ...SETTINGS, tuner: slots(rest), ...shared }),
-    await createEventWorker({ ...shared, ...definedFields({ slots: options.eventSlots }) }),
-    await createAdmissionWorker({ ...parts, admission, rest }),
-  ];
-  return supervise(workers, { connection, queue, closing, log, monitoring });
+  const ofWorkflows = { workflowBundle: workflows, sinks: reportSinks(metrics, log, VERSION) };
+  const workers = await createWorkers(parts, ofWorkflows, { admission, rest, eventSlots: options.eventSlots });
+  return supervise(workers, { connection, pool, queue, closing, log, monitoring });
 }
 
 interface Supervised {
   connection: NativeConnection;
+  pool: WorkerPool;
   queue: PolledQueue;
   /** Aborted when the workers have ended. */
   closing: AbortController;
@@ -159,7 +158,7 @@ interface Supervised {
 /** Runs the workers. @returns once Temporal lists them */
 async function supervise(
   workers: readonly Worker[],
-  { connection, queue, closing, log, monitoring }: Supervised,
+  { connection, pool, queue, closing, log, monitoring }: Supervised,
 ): Promise<RunningWorker> {
   const ended = runTogether(workers).finally(() => {
     closing.abort();
@@ -186,6 +185,7 @@ async function supervise(
     ended,
     clockAheadMs,
     async stop() {
+      pool.leave();
       shutDown(workers);
       await ended;
     },

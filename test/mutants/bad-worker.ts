@@ -7,8 +7,8 @@ const REST_IN_READS = 'activities/http/read-status.ts';
 const ALONE = [
   change(
     'workflows/polling/status-reader.ts',
-    'if (read.ok || read.ofThisWorker === undefined) return withMeaning(read);',
-    'if (read !== null) return withMeaning(read);',
+    'if (read.ok || read.ofThisWorker === undefined) return withMeaning(reads.words, read);',
+    'if (read !== null) return withMeaning(reads.words, read);',
   ),
   change(
     'worker/rest-until-answered.ts',
@@ -33,8 +33,8 @@ export const BAD_WORKER: TestedMutant[] = [
     changes: [
       change(
         'workflows/polling/status-reader.ts',
-        'if (read.ok || read.ofThisWorker === undefined) return withMeaning(read);',
-        "if (read.ok || read.kind !== 'protocol') return withMeaning(read);",
+        'if (read.ok || read.ofThisWorker === undefined) return withMeaning(reads.words, read);',
+        "if (read.ok || read.kind !== 'protocol') return withMeaning(reads.words, read);",
       ),
     ],
     test: integration('verdicts/unfit-reader', 'a read that its worker cannot make is made by another worker'),

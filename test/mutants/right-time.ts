@@ -163,7 +163,7 @@ export const RIGHT_TIME: TestedMutant[] = [
   {
     rule: 'heartbeats leave as rarely as the SDK likes, and a late one is the end of a POST',
     changes: [
-      change('worker/settings.ts', 'maxHeartbeatThrottleInterval: TIMING.post.heartbeatMs,', ''),
+      change('worker/sdk-workers/settings.ts', 'maxHeartbeatThrottleInterval: TIMING.post.heartbeatMs,', ''),
       change('contract/timing.ts', 'heartbeatTimeoutMs: 6 * SECOND', 'heartbeatTimeoutMs: 5 * SECOND'),
     ],
     test: integration('workers/stalled-workers', 'is not ambiguous if its worker stalls for a moment'),

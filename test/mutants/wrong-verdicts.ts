@@ -121,7 +121,7 @@ export const WRONG_VERDICTS: TestedMutant[] = [
   },
   {
     rule: 'a hinted read passes for one of the beat',
-    changes: [change('workflows/polling/poll-until.ts', 'onReading(read, !isHinted)', 'onReading(read, true)')],
+    changes: [change('workflows/polling/poll-until.ts', 'take(read, hintedMs === null)', 'take(read, true)')],
     test: sim('rules/verdicts/acceptance', 'hinted reads do not settle'),
   },
   {
@@ -134,8 +134,8 @@ export const WRONG_VERDICTS: TestedMutant[] = [
       ),
       change(
         'workflows/polling/status-reader.ts',
-        'if (read.ok || read.ofThisWorker === undefined) return withMeaning(read);',
-        'if (!read.ok) return read; ({ deployment: words } = (await describeThisWorker()).statuses); return withMeaning(read);',
+        'if (read.ok || read.ofThisWorker === undefined) return withMeaning(reads.words, read);',
+        'if (!read.ok) return read; ({ deployment: words } = (await describeThisWorker()).statuses); return withMeaning(reads.words, read);',
       ),
     ],
     test: sim('rules/verdicts/doubtful-answers', 'a run keeps the meaning of a status word from when it began'),

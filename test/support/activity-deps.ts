@@ -1,4 +1,5 @@
 /** For tests of activities that call only the service. */
+import { createPool } from '../../src/worker/pool/pool.ts';
 import { fixedPolicy } from '../../src/policy/live-policy.ts';
 import type { ActivityDeps } from '../../src/activities/deps.ts';
 
@@ -11,6 +12,7 @@ export const SERVICE_ONLY: Omit<ActivityDeps, 'service' | 'workerInfo'> = {
   findPastDurations: () => Promise.resolve([]),
   policy: fixedPolicy({}),
   admission: { admitsNewcomer: () => true, noteRead: () => 0 },
+  pool: createPool(),
   rest: { reason: null, begin: () => undefined, isOver: () => Promise.resolve(true) },
   hasColleagues: () => Promise.resolve(false),
   awaitedForMs: () => Promise.resolve(0),

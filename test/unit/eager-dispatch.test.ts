@@ -13,7 +13,7 @@ interface Scheduled {
  * The SDK passes what a workflow schedules to interceptors, and finds them in this variable. If another version does not,
  * the calls throw.
  */
-function dispatchOf(call: () => unknown): Dispatch | undefined {
+function dispatchOf(call: (...args: unknown[]) => unknown): Dispatch | undefined {
   let found: Dispatch | undefined;
   const scheduled = (dispatch: Dispatch) => {
     found ??= dispatch;
@@ -32,7 +32,7 @@ function dispatchOf(call: () => unknown): Dispatch | undefined {
   const context = globalThis as { __TEMPORAL_ACTIVATOR__?: unknown };
   context.__TEMPORAL_ACTIVATOR__ = activator;
   try {
-    void call();
+    void call('belay', 1_000);
   } finally {
     delete context.__TEMPORAL_ACTIVATOR__;
   }
@@ -42,7 +42,7 @@ function dispatchOf(call: () => unknown): Dispatch | undefined {
 test('an activity that may be meant for another worker never goes back to the one that scheduled it', () => {
   const dispatches = Object.entries(proxies).map(([name, proxy]) => {
     // Some are one activity, the others make an activity of any name.
-    const call = (typeof proxy === 'function' ? proxy : Reflect.get(proxy, 'any')) as () => unknown;
+    const call = (typeof proxy === 'function' ? proxy : Reflect.get(proxy, 'any')) as (...args: unknown[]) => unknown;
     return [name, dispatchOf(call)];
   });
   assert.deepEqual(Object.fromEntries(dispatches), {
@@ -52,6 +52,7 @@ test('an activity that may be meant for another worker never goes back to the on
     localLookup: 'local',
     describeWorker: 'any worker',
     waitForAdmission: 'any worker',
+    pollInPool: 'any worker',
     patientRead: 'any worker',
     readElsewhere: 'any worker',
     triggerOnce: 'any worker',

@@ -5,7 +5,8 @@ import fc from 'fast-check';
 import type { ReadFailure, ReadResult } from '../../src/contract/activities.ts';
 import { TIMING } from '../../src/contract/timing.ts';
 import { createPollSchedule } from '../../src/rules/poll-schedule.ts';
-import { afterRead, beginPolling, nextRead, type PollPlan, type PollState } from '../../src/rules/poll-state.ts';
+import type { PollState } from '../../src/contract/poll-state.ts';
+import { afterRead, beginPolling, nextRead, type PollPlan } from '../../src/rules/poll-state.ts';
 import { heldBackUntilMs } from '../../src/rules/read-failures.ts';
 
 const T0 = 1_000_000;

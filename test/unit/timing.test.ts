@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { TIMING } from '../../src/contract/timing.ts';
 
-const { client, event, lock, lookup, notify, pace, poll, post, read, verdict, worker } = TIMING;
+const { client, event, lock, lookup, notify, pace, poll, pool, post, read, verdict, worker } = TIMING;
 
 test('an activity outlives the request it makes', () => {
   assert.ok(read.quickActivityMs > read.quickMs);
@@ -21,6 +21,10 @@ test('no POST is sent after Temporal gave up on it', () => {
 test('a POST taken in time has its whole permit, and has ended before another one may follow', () => {
   assert.ok(post.sentWithinMs >= post.takenWithinMs + post.permitMs);
   assert.ok(post.sentWithinMs + post.answerMs < post.underWayMs);
+});
+
+test('a pooled wait reports in time that it goes on', () => {
+  assert.ok(pool.heartbeatMs < pool.heartbeatTimeoutMs);
 });
 
 test('a stopping worker lets a POST in progress finish and record its answer', () => {

@@ -28,6 +28,8 @@ export type OnRead = (
   lateMs: number | null,
 ) => void;
 
+export type Reads = ReturnType<typeof createReads>;
+
 export function createReads({ service, served, rest, noteRead, onRead }: ReadDeps) {
   async function reportedRead(
     operation: OperationKind,

@@ -3,7 +3,7 @@ import { serviceConfig, type ServiceConfig } from '../../config/environment/envi
 import { readConfiguration } from '../../config/load.ts';
 import { createNotifier } from '../../activities/notifications/notifier.ts';
 import { createHostingApiClient } from '../../hosting-api/index.ts';
-import { HTTP_TIMEOUTS } from '../../worker/settings.ts';
+import { HTTP_TIMEOUTS } from '../../worker/http-timeouts.ts';
 import { probeService } from '../../worker/probe-service.ts';
 import type { Check, Finding } from './check.ts';
 import { clockFinding } from './clock.ts';

@@ -2,12 +2,15 @@
 import type { Client, WorkflowExecutionDescription, WorkflowHandle } from '@temporalio/client';
 import { tsToMs } from '@temporalio/common/lib/time.js';
 import { readOfSummary } from '../../contract/wording/read-summary.ts';
-import { ADMISSION_ACTIVITY } from '../../contract/names.ts';
+import { ADMISSION_ACTIVITY, POOLED_WAIT_ACTIVITY } from '../../contract/names.ts';
 import { lockIdOf } from '../../contract/ids/workflow-ids.ts';
 import type { RunResult } from '../../contract/run.ts';
-import type { Waiting } from '../../contract/waiting.ts';
+import type { PooledWait } from '../../contract/pooled-wait.ts';
+import type { Waiting, WaitingForRead } from '../../contract/waiting.ts';
+import { nextRead } from '../../rules/poll-state.ts';
 import { TIMING } from '../../contract/timing.ts';
 import { decoded } from '../connection/decode-payloads.ts';
+import { withPooledProgress } from './pooled-progress.ts';
 import { withLink } from '../connection/ui-link.ts';
 import type { Session } from '../connection/session.ts';
 import { historyFacts, isOperation, type Events, type HistoryFacts } from './run-history.ts';
@@ -65,9 +68,10 @@ async function progressOf(session: Session, handle: WorkflowHandle, isIdle: Idle
   const result = resultOf(known, await historyFacts(session.client, handleOf(session, described)), open);
   if (!isNextOf(result, open)) return statusOf(session, described);
   const events = await latestEvents(session, open);
-  const waiting = await waitOf(session.client, open, events);
+  const begun = await waitOf(session.client, open, events);
   // Only the operation itself knows since when it is parked.
-  if (waiting === 'other') return statusOf(session, described);
+  if (begun === 'other') return statusOf(session, described);
+  const waiting = await withPooledProgress(session, open, begun);
   const contact = isIdle(events) ? 'silent' : 'answers';
   return { result: withLink(session, result), waiting, ...(await missing(session, described, contact)) };
 }
@@ -112,15 +116,33 @@ async function latestEvents({ client, namespace }: Session, { workflowId, runId 
 
 /** @returns null if it does not wait for a read, and `other` if the events do not say for which */
 async function waitOf(client: Client, open: Open, events: Events): Promise<Waiting | 'other' | null> {
-  const begun = events.find((it) => it.timerStartedEventAttributes);
+  const begun = events.find((it) => it.timerStartedEventAttributes ?? isPooled(it));
   if (begun === undefined) return events.length < LATEST_EVENTS ? null : 'other';
   const { summary } = begun.userMetadata ?? {};
   const text = (await decoded<string>(client, summary ? [summary] : [])) ?? '';
   const read = readOfSummary(text, isBackup(open) ? 'backup' : 'deployment');
   if (read === null) return 'other';
-  const dueMs = tsToMs(begun.eventTime) + tsToMs(begun.timerStartedEventAttributes?.startToFireTimeout);
+  const beganMs = tsToMs(begun.eventTime);
+  if (isPooled(begun)) return pooledWait(client, read, begun);
+  const dueMs = beganMs + tsToMs(begun.timerStartedEventAttributes?.startToFireTimeout);
   return { ...read, nextReadAt: new Date(dueMs).toISOString() };
 }
+
+/** Where it began. */
+async function pooledWait(
+  client: Client,
+  read: Omit<WaitingForRead, 'nextReadAt'>,
+  { activityTaskScheduledEventAttributes: scheduled }: Events[number],
+): Promise<Waiting | 'other'> {
+  const wait = await decoded<PooledWait>(client, scheduled?.input?.payloads);
+  if (wait === null) return 'other';
+  const { state } = wait.progress;
+  const nextReadAt = new Date(nextRead(state).atMs).toISOString();
+  return { ...read, nextReadAt, pooled: { everyMs: state.schedule.intervalMs } };
+}
+
+const isPooled = (event: Events[number]): boolean =>
+  event.activityTaskScheduledEventAttributes?.activityType?.name === POOLED_WAIT_ACTIVITY;
 
 type Idleness = (events: Events) => boolean;
 

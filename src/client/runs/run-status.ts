@@ -12,6 +12,7 @@ import { isSameTarget } from '../../contract/target.ts';
 import type { Waiting } from '../../contract/waiting.ts';
 import { BelayError } from '../../contract/results/belay-error.ts';
 import { historyFacts, type HistoryFacts } from './run-history.ts';
+import { withPooledProgress } from './pooled-progress.ts';
 import { withLink } from '../connection/ui-link.ts';
 import { emptyResult } from '../../contract/results/empty-results.ts';
 import { failedResult, resultOfInput } from './closed-run.ts';
@@ -63,7 +64,11 @@ export async function statusOf(session: Session, described: WorkflowExecutionDes
   const inFlight =
     operation === null ? null : await askProgress<OperationProgress>(session, operation.workflowId, operation.runId);
   const result = inFlight === null ? progress.result : withOperation(progress.result, inFlight);
-  return { result: withLink(session, result), waiting: inFlight?.waiting ?? progress.waiting, contact: 'answers' };
+  const waiting =
+    operation === null || inFlight === null
+      ? progress.waiting
+      : ((await withPooledProgress(session, operation, inFlight.waiting)) ?? progress.waiting);
+  return { result: withLink(session, result), waiting, contact: 'answers' };
 }
 
 /** @throws BelayError `NotFound` if the id is not a run's: a lock, for example, belongs to several runs */

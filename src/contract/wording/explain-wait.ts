@@ -2,6 +2,7 @@
 import type { OperationProgress } from '../operation.ts';
 import type { BackupResult, DeploymentResult, RunProgress, RunResult } from '../run.ts';
 import type { Waiting, WaitingForRead, RolloutWaiting, Explanation } from '../waiting.ts';
+import { durationText } from './duration.ts';
 import { targetLabel } from './target-text.ts';
 import { plainText } from './safe-text.ts';
 
@@ -54,8 +55,8 @@ export function waitingSentence(waiting: Waiting, what: string | null, style: St
     return `${what ?? 'queued'}: waiting for the lock ${quote(waiting.lockId)}, held by ${holder}`;
   }
   const last = waiting.lastStatus === null ? 'no status yet' : `last status ${quote(waiting.lastStatus)}`;
-  const tries = `try ${waiting.try} of ${waiting.tries}`;
-  const next = when === null ? '' : `, next read ${when(waiting.nextReadAt)}`;
+  const tries = `${waiting.pooled === undefined ? '' : 'reads on from '}try ${waiting.try} of ${waiting.tries}`;
+  const next = when === null ? '' : nextReadText(waiting, when);
   const { parked } = waiting;
   const outage =
     parked === undefined
@@ -64,6 +65,11 @@ export function waitingSentence(waiting: Waiting, what: string | null, style: St
         `(${quote(parked.reason)}); `;
   const head = [what, doingOf(waiting)].filter((part) => part !== null).join(', ');
   return `${head === '' ? '' : `${head}: `}${outage}${tries}, ${last}${next}`;
+}
+
+function nextReadText({ nextReadAt, pooled }: WaitingForRead, when: (at: string) => string): string {
+  if (pooled === undefined) return `, next read ${when(nextReadAt)}`;
+  return `, a read every ${durationText(pooled.everyMs)}`;
 }
 
 function doingOf({ kind, parked, lastStatus }: WaitingForRead): string | null {

@@ -2,7 +2,7 @@
 import type { WaitingForRead as Read } from '../waiting.ts';
 import { plainText } from './safe-text.ts';
 
-export type ReadName = 'try' | 'early' | 'parked' | 'hinted';
+export type ReadName = 'try' | 'early' | 'parked' | 'hinted' | 'pooled';
 
 const PREFIX: Record<Read['kind'], string> = { backup: '', deployment: '', baseline: 'baseline: ', trace: 'trace: ' };
 
@@ -11,6 +11,7 @@ const NAMES: Record<ReadName, (tries: string) => string> = {
   early: (tries) => `early read before try ${tries}`,
   parked: () => 'read while parked',
   hinted: () => 'hinted read',
+  pooled: (tries) => `reads from ${tries} on`,
 };
 
 /** Temporal rejects a summary over 400 bytes, and the service may send a status of any length. */
@@ -19,7 +20,8 @@ export function readSummary(read: Pick<Read, 'kind' | 'try' | 'tries' | 'lastSta
   return read.lastStatus === null ? text : `${text}, last: ${plainText(read.lastStatus, 40)}`;
 }
 
-const SUMMARY = /^(?:(baseline|trace): )?(?:read|early read before try) (\d+) of (\d+)(?:, last: (.*))?$/s;
+const SUMMARY =
+  /^(?:(baseline|trace): )?(?:read|reads from|early read before try) (\d+) of (\d+)(?: on)?(?:, last: (.*))?$/s;
 
 /**
  * What a wait shows, from the summary of its timer.

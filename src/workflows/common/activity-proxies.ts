@@ -5,10 +5,11 @@
 import { proxyActivities, proxyLocalActivities } from '@temporalio/workflow';
 import type { Activities } from '../../activities/index.ts';
 import type { WorkerInfo, WorkerQuestion } from '../../contract/activities.ts';
-import { admissionTaskQueue } from '../../contract/names.ts';
+import { admissionTaskQueue, waitTaskQueue } from '../../contract/names.ts';
+import type { PooledWait, PooledWaitEnd } from '../../contract/pooled-wait.ts';
 import { TIMING } from '../../contract/timing.ts';
 
-const { admission, event, lookup, notify, post, read } = TIMING;
+const { admission, event, lookup, notify, pool, post, read } = TIMING;
 const ONCE = { maximumAttempts: 1 };
 /** Eager dispatch would give an activity back to the worker that scheduled it. */
 const ANY_WORKER = { allowEagerDispatch: false };
@@ -53,6 +54,21 @@ export const patientRead = proxyActivities<Activities>({
   startToCloseTimeout: read.patientActivityMs,
   scheduleToCloseTimeout: 2 * read.patientActivityMs,
 });
+
+/** Regular, on a queue of its own, because it holds its slot as long as the status stays in progress. */
+export const pollInPool = (
+  taskQueue: string,
+  withinMs: number,
+  summary: string,
+  wait: PooledWait,
+): Promise<PooledWaitEnd> =>
+  proxyActivities<Activities>({
+    ...ANY_WORKER,
+    taskQueue: waitTaskQueue(taskQueue),
+    scheduleToCloseTimeout: withinMs,
+    heartbeatTimeout: pool.heartbeatTimeoutMs,
+    retry: { initialInterval: read.handOverMs, backoffCoefficient: 1 },
+  }).pollWhileInProgress.executeWithOptions({ summary }, [wait]);
 
 /** Regular: for a read that may have failed because of its worker. */
 export const readElsewhere = proxyActivities<Activities>({

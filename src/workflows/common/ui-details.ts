@@ -15,7 +15,10 @@ export const orNothing = (text: string | null, show: (text: string) => string = 
 
 /** Of a part: the try that comes next, else how often its status was read. */
 export function readsText(polls: number, waiting: Waiting | null): string {
-  if (waiting !== null && 'try' in waiting) return ['try', waiting.try, 'of', waiting.tries].join(NO_BREAK);
+  if (waiting !== null && 'try' in waiting) {
+    const from = waiting.pooled === undefined ? [] : ['from'];
+    return [...from, 'try', waiting.try, 'of', waiting.tries].join(NO_BREAK);
+  }
   return polls === 0 ? NOTHING : `${polls}${NO_BREAK}${polls === 1 ? 'poll' : 'polls'}`;
 }
 

@@ -94,6 +94,7 @@ function createOperation<R extends BackupResult | DeploymentResult>(
       concerns: (claim) => isAbout(claim, result),
     }),
     outageBudgetMs: input.outageBudgetMs,
+    waits: input.waits,
     setParked: parkedPhase(() => progress.phase, setPhase),
     setWaiting(waiting) {
       progress.waiting = waiting;

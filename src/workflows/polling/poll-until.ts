@@ -1,31 +1,20 @@
 /**
- * The poll loop of every operation: a durable timer that a hint can cut short, then one read. A read costs six history
- * events. `rules/poll-state.ts` keeps the schedule and counts tries and failures; the caller decides what a reading means.
+ * The poll loop of every operation. A read comes from the loop itself, after a durable timer that a hint can cut short, and
+ * costs six history events. Or it comes from the pool of a worker, which makes many reads for that. `rules/poll-state.ts`
+ * keeps the schedule and counts tries and failures; the caller decides what a reading means.
  */
 import { condition } from '@temporalio/workflow';
 import type { ReadFailure, ReadResult } from '../../contract/activities.ts';
-import type { WaitingForRead } from '../../contract/waiting.ts';
-import { readSummary, type ReadName } from '../../contract/wording/read-summary.ts';
 import { conclude, type Conclusion } from '../common/conclusion.ts';
 import { report } from '../common/report.ts';
-import { readStatus, type Reader } from './status-reader.ts';
-import {
-  afterOutage,
-  afterRead,
-  beginPolling,
-  nextRead,
-  type PollPlan,
-  type PollState,
-} from '../../rules/poll-state.ts';
+import { afterOutage, afterRead, beginPolling } from '../../rules/poll-state.ts';
 import type { GivenUp } from '../../rules/read-failures.ts';
 import { describeLastStatus, type Poller } from './poller.ts';
 import { serviceState } from '../../rules/outage.ts';
+import { mayPool, poolTurn, type Hinted } from './pool-turn.ts';
+import { loopTurn, type NoTurn, type Turn, type TurnOptions } from './turn.ts';
 
-export interface PollOptions extends PollPlan {
-  what: WaitingForRead['kind'];
-  reader: Reader;
-  /** Stops the loop once it returns true. */
-  until?: () => boolean;
+export interface PollOptions extends TurnOptions {
   /** False: failed reads end the loop, whatever the outage budget. */
   parks?: false;
   /** Call it before the first reading after an outage. */
@@ -57,44 +46,42 @@ export async function pollUntil<V>(
 async function poll<V>(poller: Poller, options: PollOptions, onReading: OnReading<V>): Promise<PollResult<V>> {
   const { parking } = poller;
   let state = beginPolling(options);
+  let last: ReadResult | null = null;
+  const take: OnReading<V> = (read, own) => {
+    if (read.ok) poller.recordStatus(read);
+    return onReading(read, own);
+  };
   for (;;) {
-    const readyMs = Date.now();
     const parked = parking.current;
-    const due = parked === null ? nextRead(state) : { atMs: parked.readAtMs, isTry: false };
-    const name = due.isTry ? 'try' : parked === null ? 'early' : 'parked';
-    const summary = showWaiting(poller, options, state, due.atMs);
-    const woken = await sleepUntilDue(poller, options, due.atMs, summary(name));
-    if (woken === 'cancelled' || woken === 'stopped') return { kind: woken };
-    const hintedMs = typeof woken === 'object' ? woken.hintedMs : null;
-    const isHinted = hintedMs !== null;
-    // A read that became due during a slower one is not late.
-    const dueMs = isHinted ? undefined : Math.max(due.atMs, readyMs);
-    const reading = readStatus(options.reader, summary(isHinted ? 'hinted' : name), dueMs);
-    const read = await unlessCancelled(poller, reading);
-    if (read === null) return { kind: 'cancelled' };
+    const turn: Turn | NoTurn | Hinted<V> = mayPool(poller, options, state, last)
+      ? await poolTurn(poller, options, state, (it) => take(it, false))
+      : await loopTurn(poller, options, state);
+    if ('kind' in turn) return turn.kind === 'hinted' ? decided(options, turn.value, turn.hintedMs) : turn;
+    const { read, isTry, hintedMs }: Turn = turn;
+    ({ state } = turn);
 
     const nowMs = Date.now();
     if (parked !== null && serviceState(read) === 'answers') {
       state = afterOutage(state, nowMs, parking.leave(nowMs));
       options.afterOutage?.();
     }
-    if (read.ok) poller.recordStatus(read);
-    const value = onReading(read, !isHinted);
-    if (value !== undefined) {
-      if (hintedMs !== null) reportHint(options, nowMs - hintedMs);
-      return { kind: 'decided', value };
-    }
-    const after = afterRead(options, state, read, { nowMs, isTry: due.isTry && !isHinted });
+    const value = take(read, hintedMs === null);
+    if (value !== undefined) return decided(options, value, hintedMs);
+    const after = afterRead(options, state, read, { nowMs, isTry });
     state = after.state;
     if (after.end === 'exhausted') return { kind: 'exhausted' };
     const reason = read.ok ? null : parkOrEnd(poller, options, read, after.end, state.notBeforeMs);
     if (reason !== null) return { kind: 'given_up', reason };
+    last = read;
   }
 }
 
-/** What another deployment did is not a verdict. */
-function reportHint({ what }: PollOptions, afterMs: number): void {
-  if (what === 'backup' || what === 'deployment') report.hintDecided({ operation: what, afterMs });
+/** @param hintedMs when the hint arrived that the deciding read followed; null if it followed none */
+function decided<V>({ what }: PollOptions, value: V, hintedMs: number | null): PollResult<V> {
+  // What another deployment did is not a verdict.
+  const isVerdict = what === 'backup' || what === 'deployment';
+  if (hintedMs !== null && isVerdict) report.hintDecided({ operation: what, afterMs: Date.now() - hintedMs });
+  return { kind: 'decided', value };
 }
 
 /**
@@ -130,44 +117,4 @@ export async function sleepUntil(poller: Poller, atMs: number, summary: string):
   poller.timer.cancel();
   if (ms > 0) await condition(() => poller.cancellation.requested, ms, { summary });
   return poller.cancellation.requested ? 'cancelled' : 'slept';
-}
-
-/** A read may hang, so cancellation does not wait for it. @returns null once cancelled */
-async function unlessCancelled(poller: Poller, reading: Promise<ReadResult>): Promise<ReadResult | null> {
-  return Promise.race([reading, poller.cancellation.whenRequested.then(() => null)]);
-}
-
-/** A hint comes with the time when it arrived. */
-type Woken = 'due' | 'stopped' | 'cancelled' | { hintedMs: number };
-
-async function sleepUntilDue(poller: Poller, { until }: PollOptions, dueMs: number, summary: string): Promise<Woken> {
-  const { timer, cancellation, hints } = poller;
-  for (;;) {
-    if (cancellation.requested) return 'cancelled';
-    if (until?.() === true) return 'stopped';
-    const nowMs = Date.now();
-    const hintMs = hints.readableAtMs(nowMs);
-    if (hintMs !== null && hintMs <= nowMs) return { hintedMs: hints.take(nowMs) };
-    if (dueMs <= nowMs) return 'due';
-    const wakeMs = Math.min(dueMs, hintMs ?? dueMs);
-    timer.set(wakeMs, summary);
-    await condition(
-      () => timer.hasFired || cancellation.requested || until?.() === true || (hintMs === null && hints.pending),
-    );
-  }
-}
-
-/** @returns how the timer and the read of this wait are shown in the UI */
-function showWaiting(
-  poller: Poller,
-  { what, tries: planned }: PollOptions,
-  { made }: PollState,
-  dueMs: number,
-): (of: ReadName) => string {
-  const { lastStatus, lastReadAt, parking } = poller;
-  const tries = Math.max(planned, 1);
-  const shown = { kind: what, try: Math.min(made + 1, tries), tries, lastStatus };
-  const parked = parking.current === null ? {} : { parked: parking.current.shown };
-  poller.setWaiting({ ...shown, lastReadAt, nextReadAt: new Date(dueMs).toISOString(), ...parked });
-  return (of) => readSummary(shown, of);
 }

@@ -5,29 +5,36 @@ import { createPollTimer, type PollTimer } from './poll-timer.ts';
 import { createParking, type Parking } from './parking.ts';
 import type { StatusReading } from '../../rules/verdict.ts';
 import type { Waiting } from '../../contract/waiting.ts';
+import type { Waits } from '../../contract/run.ts';
+import type { PooledProgress } from '../../contract/pooled-wait.ts';
 
 export interface Poller {
   readonly cancellation: Cancellation;
   readonly hints: Hints;
   readonly parking: Parking;
   readonly timer: PollTimer;
+  readonly waits: Waits;
   readonly lastStatus: string | null;
   readonly lastReadAt: string | null;
   /** Call it for every status that was answered. */
   recordStatus(reading: StatusReading): void;
+  /** The polls of a pooled wait. All of them were in progress. */
+  recordPooled(progress: PooledProgress): void;
   setWaiting(waiting: Waiting | null): void;
 }
 
 /** The workflow that polls. */
 export interface PollingWorkflow extends Pick<Poller, 'cancellation' | 'hints' | 'setWaiting'> {
   outageBudgetMs: number | null;
+  /** Default: `loop`. */
+  waits?: Waits | undefined;
   setParked: (this: void, isParked: boolean) => void;
 }
 
 /** @param part the part of the result that keeps the polls and the last status */
 export function createPoller(
-  part: { polls: number; lastStatus: string | null },
-  { cancellation, hints, setWaiting, outageBudgetMs, setParked }: PollingWorkflow,
+  part: { polls: number; lastStatus: string | null; inProgressAt: string | null },
+  { cancellation, hints, setWaiting, outageBudgetMs, waits = 'loop', setParked }: PollingWorkflow,
 ): Poller {
   let lastReadAt: string | null = null;
   return {
@@ -35,6 +42,7 @@ export function createPoller(
     hints,
     parking: createParking(outageBudgetMs, setParked),
     timer: createPollTimer(),
+    waits,
     setWaiting,
     get lastStatus() {
       return part.lastStatus;
@@ -46,6 +54,12 @@ export function createPoller(
       part.polls += 1;
       part.lastStatus = status;
       lastReadAt = new Date().toISOString();
+    },
+    recordPooled(progress) {
+      part.polls += progress.polls;
+      part.lastStatus = progress.lastStatus ?? part.lastStatus;
+      part.inProgressAt = progress.lastReadAt ?? part.inProgressAt;
+      lastReadAt = progress.lastReadAt ?? lastReadAt;
     },
   };
 }

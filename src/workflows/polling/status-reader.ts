@@ -3,11 +3,12 @@
  * read that may have failed because of its worker is made once more by another worker before it counts.
  */
 import { patientRead, quickRead, readElsewhere } from '../common/activity-proxies.ts';
-import type { FinalWords, ReadAnswer, ReadFailure, ReadInput, ReadResult } from '../../contract/activities.ts';
+import type { ReadAnswer, ReadFailure, ReadInput, ReadResult } from '../../contract/activities.ts';
 import { definedFields } from '../../contract/plain-object.ts';
 import type { RecordedService } from '../../contract/operation.ts';
+import type { PooledWait } from '../../contract/pooled-wait.ts';
 import type { Target } from '../../contract/target.ts';
-import { stateOfStatus } from '../../rules/status-words.ts';
+import { withMeaning } from '../../rules/status-words.ts';
 
 /** After this many slow reads in a row, only regular activities are used. */
 const MAX_SLOW_IN_A_ROW = 2;
@@ -16,6 +17,8 @@ const READS_ELSEWHERE = 10;
 
 /** A read has two steps, so that several readers can take the first one at once. The summary is shown in the UI. */
 export interface Reader {
+  /** What it reads. */
+  readonly reads: Pick<PooledWait, 'service' | 'subject' | 'words'>;
   /**
    * Asks with a local activity.
    * @param dueMs when it is due, if that is its reason
@@ -32,30 +35,35 @@ export async function readStatus(reader: Reader, summary: string, dueMs?: number
 
 export function deploymentReader({ service, statuses, target }: RecordedService & { target: Target }): Reader {
   const input = { service, target };
-  return createReader(statuses.deployment, {
-    quickly: (summary, due) => quickRead.readLatestDeployment.executeWithOptions({ summary }, [{ ...input, ...due }]),
-    patiently: (summary) => patientRead.readLatestDeployment.executeWithOptions({ summary }, [input]),
-    elsewhere: (summary) => readElsewhere.readLatestDeployment.executeWithOptions({ summary }, [input]),
-  });
+  return createReader(
+    { service, subject: { target }, words: statuses.deployment },
+    {
+      quickly: (summary, due) => quickRead.readLatestDeployment.executeWithOptions({ summary }, [{ ...input, ...due }]),
+      patiently: (summary) => patientRead.readLatestDeployment.executeWithOptions({ summary }, [input]),
+      elsewhere: (summary) => readElsewhere.readLatestDeployment.executeWithOptions({ summary }, [input]),
+    },
+  );
 }
 
 export function backupReader({ service, statuses, backupId }: RecordedService & { backupId: string }): Reader {
   const input = { service, backupId };
-  return createReader(statuses.backup, {
-    quickly: (summary, due) => quickRead.readBackup.executeWithOptions({ summary }, [{ ...input, ...due }]),
-    patiently: (summary) => patientRead.readBackup.executeWithOptions({ summary }, [input]),
-    elsewhere: (summary) => readElsewhere.readBackup.executeWithOptions({ summary }, [input]),
-  });
+  return createReader(
+    { service, subject: { backupId }, words: statuses.backup },
+    {
+      quickly: (summary, due) => quickRead.readBackup.executeWithOptions({ summary }, [{ ...input, ...due }]),
+      patiently: (summary) => patientRead.readBackup.executeWithOptions({ summary }, [input]),
+      elsewhere: (summary) => readElsewhere.readBackup.executeWithOptions({ summary }, [input]),
+    },
+  );
 }
 
 type Ask = (summary: string, due?: Pick<ReadInput, 'dueMs'>) => Promise<ReadAnswer>;
 
-function createReader(words: FinalWords, ask: Record<'quickly' | 'patiently' | 'elsewhere', Ask>): Reader {
+function createReader(reads: Reader['reads'], ask: Record<'quickly' | 'patiently' | 'elsewhere', Ask>): Reader {
   let slowInARow = 0;
   let notHere = 0;
-  const withMeaning = (answer: ReadAnswer): ReadResult =>
-    answer.ok ? { ...answer, state: stateOfStatus(words, answer.status) } : answer;
   return {
+    reads,
     async begin(summary, dueMs) {
       if (notHere > 0) {
         notHere -= 1;
@@ -69,11 +77,11 @@ function createReader(words: FinalWords, ask: Record<'quickly' | 'patiently' | '
     },
     async finish(summary, begun) {
       const read = begun ?? (await ask.patiently(summary).catch(lostRead));
-      if (read.ok || read.ofThisWorker === undefined) return withMeaning(read);
+      if (read.ok || read.ofThisWorker === undefined) return withMeaning(reads.words, read);
       // If no other worker takes it, the first failure counts.
       const second = await ask.elsewhere(summary).catch(() => read);
       if (second.ok) notHere = READS_ELSEWHERE;
-      return withMeaning(second);
+      return withMeaning(reads.words, second);
     },
   };
 }

@@ -8,6 +8,7 @@ import { runWorkflowId } from '../../contract/ids/workflow-ids.ts';
 import { definedFields } from '../../contract/plain-object.ts';
 import { isSameTarget, targetsInput, targetsOf } from '../../contract/target.ts';
 import { runStartOptions } from '../../request/start/start-options.ts';
+import { POOLED_ABOVE } from '../../request/limits.ts';
 import { plainText } from '../../contract/wording/safe-text.ts';
 import { awaitChild, type ChildConclusion } from '../common/child-result.ts';
 import { concludeInternal, conclude, type Conclusion } from '../common/conclusion.ts';
@@ -75,11 +76,12 @@ async function restoredSinceAdmission({ epoch }: RolloutState): Promise<Conclusi
 }
 
 function runInputOf(
-  { input: { options, deploysUntil, meta }, result: { service }, epoch }: RolloutState,
+  { input: { options, maxAtOnce, deploysUntil, meta }, result: { service }, epoch }: RolloutState,
   target: TargetResult,
 ): RunInput {
   const left = target.deployments.filter(({ outcome }) => outcome === null);
   return {
+    ...(maxAtOnce > POOLED_ABOVE ? { waits: 'pooled' as const } : {}),
     ...options,
     serverId: target.serverId,
     ...targetsInput(left.map((it) => it.target)),

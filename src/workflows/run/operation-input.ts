@@ -1,6 +1,7 @@
 /** The input that a run gives its operations. */
 import { workflowInfo } from '@temporalio/workflow';
 import type { BackupServerInput, RecordedService } from '../../contract/operation.ts';
+import { definedFields } from '../../contract/plain-object.ts';
 import { isServed } from '../../contract/service-identity.ts';
 import { conclude, type Conclusion } from '../common/conclusion.ts';
 import type { RunState } from './run-state.ts';
@@ -19,6 +20,7 @@ export function sharedInput(run: RunState, step: string) {
     idempotencyKey: `${firstExecutionRunId}:${step}`,
     reset: runId !== firstExecutionRunId,
     polling: run.plan.polling,
+    ...definedFields({ waits: run.plan.waits }),
     ifBusy: run.plan.ifBusy,
     outageBudgetMs: run.plan.outageBudgetMs,
     jitter: run.jitter,

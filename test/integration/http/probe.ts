@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { createHostingApiClient } from '../../../src/hosting-api/index.ts';
 import { startSandbox } from '../../../src/sandbox/server.ts';
 import { probeService } from '../../../src/worker/probe-service.ts';
-import { HTTP_TIMEOUTS } from '../../../src/worker/settings.ts';
+import { HTTP_TIMEOUTS } from '../../../src/worker/http-timeouts.ts';
 import { atEnd } from '../../support/at-end.ts';
 import { literalService } from '../../support/literal.ts';
 

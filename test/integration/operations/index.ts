@@ -3,4 +3,5 @@ import './never-connected.ts';
 import './locks.ts';
 import './apps.ts';
 import './past-durations.ts';
+import './pooled-waits.ts';
 import '../../support/replay-tests.ts';

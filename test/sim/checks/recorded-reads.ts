@@ -2,6 +2,8 @@
 import { defaultPayloadConverter as payloads, type Payload } from '@temporalio/common';
 import type { ReadAnswer } from '../../../src/contract/activities.ts';
 import type { HistoryEvent, Outcome } from '../core/events.ts';
+import { POOLED_WAIT_ACTIVITY } from '../../../src/contract/names.ts';
+import type { PooledProgress, PooledWait, PooledWaitEnd } from '../../../src/contract/pooled-wait.ts';
 import type { Run } from '../temporal/types.ts';
 
 export interface RecordedRead {
@@ -17,6 +19,8 @@ export interface RecordedRead {
   answer: ReadAnswer | null;
   /** Whether it is made in place of one that failed. */
   isSecond: boolean;
+  /** Whether a worker made it in a pooled wait. */
+  isPooled: boolean;
 }
 
 const READS = ['readLatestDeployment', 'readBackup'];
@@ -26,21 +30,50 @@ const isRead = (event: HistoryEvent): boolean => 'type' in event && READS.includ
 export function recordedReads({ history }: Pick<Run, 'history'>): RecordedRead[] {
   const reads: RecordedRead[] = [];
   for (const event of history) {
+    if (event.kind === 'activityClosed' && event.type === POOLED_WAIT_ACTIVITY)
+      reads.push(...pooledReads(event, history[event.scheduledId - 1]!));
     if (!isRead(event)) continue;
     if (event.kind === 'localActivity') {
       const began = { fromMs: taskStartedMs(history, event.taskId), toMs: event.completedMs };
-      reads.push({ ...read(event, event.summary, event.outcome), began, isSecond: false });
+      reads.push({ ...read(event, event.summary, event.outcome), began, isSecond: false, isPooled: false });
     } else if (event.kind === 'activityClosed') {
       const scheduled = history[event.scheduledId - 1]!;
       if (scheduled.kind !== 'activityScheduled') continue;
       const began = { fromMs: taskStartedMs(history, scheduled.taskId), toMs: scheduled.atMs };
-      const before = reads.at(-1);
-      const isSecond =
-        before !== undefined && (before.isSecond ? mayBeElsewhere(before, reads) : mayNeedSecond(before));
-      reads.push({ ...read(event, scheduled.summary, event.outcome), began, isSecond });
+      const own = reads.filter(({ isPooled }) => !isPooled);
+      const before = own.at(-1);
+      const isSecond = before !== undefined && (before.isSecond ? mayBeElsewhere(before, own) : mayNeedSecond(before));
+      reads.push({ ...read(event, scheduled.summary, event.outcome), began, isSecond, isPooled: false });
     }
   }
   return reads;
+}
+
+type Closed = Extract<HistoryEvent, { kind: 'activityClosed' }>;
+
+/** Those of a pooled wait, as far as the worker that made them reported them. */
+function pooledReads(event: Closed, scheduled: HistoryEvent): RecordedRead[] {
+  if (scheduled.kind !== 'activityScheduled') throw new Error('an activity that closes was scheduled');
+  const { tries, progress: first } = payloads.fromPayload<PooledWait>(scheduled.input[0]!);
+  const end = 'result' in event.outcome ? payloads.fromPayload<PooledWaitEnd>(event.outcome.result!) : null;
+  const { state, polls, lastStatus } = end?.progress ?? lastProgress(event.outcome) ?? first;
+  const began = { fromMs: scheduled.atMs, toMs: event.atMs };
+  const common = { id: event.id, began, stage: 'wait', isHinted: false, isSecond: false, isPooled: true } as const;
+  const extra = polls - (state.made - first.state.made);
+  const answered = Array.from({ length: polls }, (_, index) => ({
+    ...common,
+    attempt: index < extra ? null : { number: first.state.made + index - extra + 1, of: tries },
+    answer: { ok: true as const, status: lastStatus!, identityMarkers: [] },
+  }));
+  const failed = Array.from({ length: state.failed.inARow }, () => ({ ...common, attempt: null, answer: null }));
+  if (end === null) return [...answered, ...failed];
+  const attempt = end.isTry ? { number: state.made + 1, of: tries } : null;
+  return [...answered, ...failed, { ...common, attempt, answer: end.read }];
+}
+
+function lastProgress(outcome: Outcome): PooledProgress | null {
+  const details = 'failure' in outcome ? outcome.failure.timeoutFailureInfo?.lastHeartbeatDetails?.payloads : null;
+  return details?.[0] ? payloads.fromPayload<PooledProgress>(details[0]) : null;
 }
 
 /** A failure that may be due to its worker or to its short time-out. */

@@ -1,7 +1,7 @@
 /** Situations that a history shows. */
 import { defaultPayloadConverter as payloads } from '@temporalio/common';
 import type { ReadFailure, TriggerFailureType } from '../../../src/contract/activities.ts';
-import { ADMISSION_ACTIVITY, SIGNALS } from '../../../src/contract/names.ts';
+import { ADMISSION_ACTIVITY, POOLED_WAIT_ACTIVITY, SIGNALS } from '../../../src/contract/names.ts';
 import type { LockReleased } from '../../../src/contract/operation.ts';
 import { isPost } from '../../support/post-activities.ts';
 import type { HistoryEvent, Outcome } from '../core/events.ts';
@@ -36,6 +36,10 @@ const failureOf = (event: HistoryEvent) =>
 const learned = (outcome: Outcome): boolean =>
   'result' in outcome && outcome.result !== null && payloads.fromPayload(outcome.result) !== null;
 
+const isPooled = (it: HistoryEvent): boolean => it.kind === 'activityScheduled' && it.type === POOLED_WAIT_ACTIVITY;
+
+const isPoolEnd = (it: HistoryEvent): boolean => it.kind === 'activityClosed' && it.type === POOLED_WAIT_ACTIVITY;
+
 const isRelease = (it: HistoryEvent): it is EventOf<'signaled'> =>
   it.kind === 'signaled' && it.signal === SIGNALS.lockReleased;
 
@@ -50,6 +54,14 @@ const cancelledDuring = (shows: (earlier: readonly HistoryEvent[]) => boolean) =
 
 export const SITUATIONS_OF_HISTORIES: Situations = {
   'a run waits for admission': inHistory((it) => it.kind === 'activityScheduled' && it.type === ADMISSION_ACTIVITY),
+  'a worker makes the reads of an operation': inHistory(isPooled),
+  'another worker goes on with the reads of an operation': inHistory(
+    (it, run) => it.kind === 'activityStarted' && it.attempt > 1 && isPooled(run.history[it.scheduledId - 1]!),
+  ),
+  'a hint comes while a worker makes the reads': before(
+    'signaled',
+    (earlier) => earlier.filter(isPooled).length > earlier.filter(isPoolEnd).length,
+  ),
   'a run reads when past durations suggest': inHistory(
     (it) => it.kind === 'localActivity' && it.type === 'learnReads' && learned(it.outcome),
   ),

@@ -1,5 +1,5 @@
 /** What histories cost: events, workflow tasks, and Actions as Temporal Cloud bills them, each by its cause. */
-import { BACKUP_RECORD_TYPE } from '../../../src/contract/names.ts';
+import { BACKUP_RECORD_TYPE, POOLED_WAIT_ACTIVITY } from '../../../src/contract/names.ts';
 import { isOfTask, type HistoryEvent } from '../core/events.ts';
 import { isOperation, type Run } from '../temporal/types.ts';
 
@@ -11,6 +11,7 @@ export const CAUSES = {
   admission: 'admission: the worker, the sites, a backup in progress',
   posts: 'POSTs',
   reads: 'reads, with their timers',
+  heartbeats: 'heartbeats of POSTs and pooled waits',
   signals: 'signals',
 } as const;
 
@@ -33,6 +34,7 @@ export function costsOf(runs: readonly Run[]): Costs {
 }
 
 function addCosts(costs: Costs, run: Run): void {
+  costs.heartbeats.actions += run.heartbeats;
   const ownCause = run.type === BACKUP_RECORD_TYPE ? 'record' : null;
   let ofTask: Cause = 'startAndEnd';
   let taskOfMarker = 0;
@@ -63,7 +65,7 @@ function causeOf(run: Run, event: HistoryEvent): Cause {
     case 'activityScheduled':
     case 'activityStarted':
     case 'activityClosed':
-      return 'posts';
+      return scheduledType(run, event) === POOLED_WAIT_ACTIVITY ? 'reads' : 'posts';
     case 'localActivity':
       if (event.type === 'writeBackupRecord') return 'record';
       return isOperation(run) ? 'reads' : 'admission';
@@ -78,6 +80,12 @@ function causeOf(run: Run, event: HistoryEvent): Cause {
     default:
       return 'startAndEnd';
   }
+}
+
+function scheduledType({ history }: Run, event: HistoryEvent): string | null {
+  const scheduled =
+    'scheduledId' in event && event.kind.startsWith('activity') ? history[event.scheduledId - 1] : event;
+  return scheduled?.kind === 'activityScheduled' ? scheduled.type : null;
 }
 
 /** https://docs.temporal.io/cloud/actions */

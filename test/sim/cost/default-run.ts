@@ -1,4 +1,5 @@
 /** The run whose cost docs/reference/cost.md shows: nothing fails, and its status is not queried. */
+import type { Waits } from '../../../src/contract/run.ts';
 import { actFromOutside } from '../../../src/sandbox/hosting/outside.ts';
 import type { JournalEntry } from '../../../src/sandbox/hosting/state.ts';
 import { bundleFromSource } from '../../../src/worker/bundle/bundle-from-source.ts';
@@ -21,16 +22,20 @@ export interface DefaultRun {
   requests: { request: string; count: number }[];
 }
 
-/** @param backupsMs how long the backup of each run takes */
-export async function playDefaultRuns(backupsMs: readonly number[]): Promise<DefaultRun[]> {
+interface Played {
+  backupMs: number;
+  waits?: Waits;
+}
+
+export async function playDefaultRuns(played: readonly Played[]): Promise<DefaultRun[]> {
   const sandboxes = await openSandboxes(await bundleFromSource());
   const runs: DefaultRun[] = [];
-  for (const backupMs of backupsMs) runs.push(await playDefaultRun(sandboxes, backupMs));
+  for (const it of played) runs.push(await playDefaultRun(sandboxes, it));
   await sandboxes.close();
   return runs;
 }
 
-async function playDefaultRun(sandboxes: Sandboxes, backupMs: number): Promise<DefaultRun> {
+async function playDefaultRun(sandboxes: Sandboxes, { backupMs, ...input }: Played): Promise<DefaultRun> {
   const world = createWorld(sandboxes, recordedTape([]), {
     ...{ workers: 1, cacheSize: 1_000, crashes: 0, stalls: 0, clockSpreadMs: 0 },
     defaults: { backup: { durationMs: backupMs }, deployment: { durationMs: DEPLOYMENT_MS } },
@@ -39,7 +44,7 @@ async function playDefaultRun(sandboxes: Sandboxes, backupMs: number): Promise<D
   // The site was deployed before.
   service.state.script({ type: 'site', id: 'a1' }, [{ durationMs: 0 }, { durationMs: DEPLOYMENT_MS }]);
   actFromOutside(service.state, { type: 'site', id: 'a1' });
-  startRun(server, { serverId: 's1', siteIds: ['a1'] }, 'k1');
+  startRun(server, { serverId: 's1', siteIds: ['a1'], ...input }, 'k1');
   await clock.run(START_MS + HOUR_MS, () => server.runs.every(({ closedMs }) => closedMs !== null));
   world.endWorkers();
   return {

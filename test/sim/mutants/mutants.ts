@@ -67,14 +67,44 @@ const SIM_MUTANTS: Mutant[] = [
     rule: 'a replay takes another path',
     changes: [
       change(
-        'workflows/polling/poll-until.ts',
+        'workflows/polling/turn.ts',
         "import { condition } from '@temporalio/workflow';",
         "import { condition, workflowInfo } from '@temporalio/workflow';",
       ),
       change(
-        'workflows/polling/poll-until.ts',
+        'workflows/polling/turn.ts',
         'const tries = Math.max(planned, 1);',
         'const tries = Math.max(planned, 1) + (workflowInfo().unsafe.isReplaying ? 1 : 0);',
+      ),
+    ],
+  },
+  {
+    rule: 'a pooled wait keeps every status',
+    changes: [change('rules/pooled-wait.ts', "if (read.ok && read.state !== 'in_progress') return null;", '')],
+  },
+  {
+    rule: 'a wait enters the pool before its status is in progress',
+    changes: [
+      change(
+        'workflows/polling/pool-turn.ts',
+        "last?.ok === true && last.state === 'in_progress';",
+        "last === null || (last.ok && last.state !== 'failed');",
+      ),
+    ],
+  },
+  {
+    rule: 'a pooled wait begins again with each worker',
+    changes: [
+      change('activities/pooled-waits/poll-while-in-progress.ts', 'handedOver ?? wait.progress', 'wait.progress'),
+    ],
+  },
+  {
+    rule: 'a hint waits for the pool',
+    changes: [
+      change(
+        'workflows/polling/pool-turn.ts',
+        'const hintMs = hints.readableAtMs(nowMs);',
+        'const hintMs = hints.readableAtMs(nowMs) === null ? null : Infinity;',
       ),
     ],
   },

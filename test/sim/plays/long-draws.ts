@@ -1,5 +1,5 @@
 /**
- * What the chaos model does not draw, because it takes minutes: limits of runs, learned polling, faults that last, and
+ * What the chaos model does not draw, because it takes minutes: limits of runs, learned polling and pooled waits, faults that last, and
  * long pauses.
  */
 import { definedFields } from '../../../src/contract/plain-object.ts';
@@ -13,6 +13,7 @@ const MINUTE = 60_000;
 const OUTAGE_BUDGETS_MS = [undefined, undefined, MINUTE, 10 * MINUTE];
 const START_DEPLOYS_WITHIN_MS = [...Array<undefined>(5), MINUTE / 12, MINUTE, 10 * MINUTE];
 const POLLING = [undefined, undefined, 'learned'] as const;
+const WAITS = [undefined, 'pooled'] as const;
 /** What operations took before, at scale 1: nothing known, steady ones, and others. */
 const PAST_MS: number[][] = [[], [1_450, 1_500, 1_550, 1_500, 1_480], [300, 2_800, 900, 1_700, 600, 2_200]];
 /** How many times as often a read fails. */
@@ -31,6 +32,7 @@ export function withLongDraws(scenario: Scenario, tape: Tape): Scenario {
   const limitsOf = ({ deploy }: RunInput) =>
     definedFields({
       polling: oneOf('polling', POLLING),
+      waits: oneOf('waits', WAITS),
       outageBudgetMs: oneOf('outage budget', OUTAGE_BUDGETS_MS),
       startDeploysWithinMs: deploy && oneOf('deploys within', START_DEPLOYS_WITHIN_MS),
     });

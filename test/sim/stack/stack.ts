@@ -13,6 +13,7 @@ import { atEnd } from '../../support/at-end.ts';
 import { openSandboxes, type Sandboxes } from '../core/sdk.ts';
 import { resultOf } from '../plays/record.ts';
 import { queryRun } from './query.ts';
+import { USUAL_INPUT } from './usual-input.ts';
 import { startRun } from '../plays/start-run.ts';
 import { recordedTape, type Tape } from '../tape.ts';
 import type { Run } from '../temporal/types.ts';
@@ -111,7 +112,7 @@ function createStack(sandboxes: Sandboxes, world: World): VirtualStack {
   return {
     world,
     sandbox,
-    start: (input, { type } = {}) => startRun(server, input, `k${(keys += 1)}`, type),
+    start: (input, { type } = {}) => startRun(server, { ...USUAL_INPUT, ...input }, `k${(keys += 1)}`, type),
     startByHand,
     startUnserved: () => Object.assign(startByHand('deploy', `k${(keys += 1)}`), { stickyTo: 'a worker that is gone' }),
     async result<T = RunResult>(run: Run) {

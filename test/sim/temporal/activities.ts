@@ -17,6 +17,8 @@ export interface ActivityTask {
   scheduledMs: number;
   startedMs: number | null;
   options: ActivityOptions;
+  /** Of the last heartbeat that arrived. */
+  details: Payload | null;
 }
 
 export interface ServerActivities {
@@ -27,7 +29,8 @@ export interface ServerActivities {
   isAwaited(task: ActivityTask): boolean;
   /** As of a heartbeat. @returns null if the server does not wait for it */
   awaitedForMs(task: ActivityTask): number | null;
-  heartbeat(task: ActivityTask): void;
+  /** @param details none keeps those of before. @returns false if the server does not wait for it */
+  heartbeat(task: ActivityTask, details?: Payload): boolean;
   /** Ignored once the server does not wait for it. */
   close(task: ActivityTask, outcome: Outcome): void;
   /** The execution has closed. */
@@ -84,7 +87,11 @@ export function createActivities(clock: Clock, host: Host): ServerActivities {
   function timeOut(task: ActivityTask, kind: TimeoutKind): void {
     const entry = current(task);
     if (entry === undefined) return;
-    const timeoutFailureInfo = { timeoutType: TIMEOUT_TYPES[kind] };
+    const { details } = task;
+    const timeoutFailureInfo = {
+      timeoutType: TIMEOUT_TYPES[kind],
+      ...(details === null ? {} : { lastHeartbeatDetails: { payloads: [details] } }),
+    };
     const failure: Failure = { message: `activity ${kind} timeout`, source: 'Server', timeoutFailureInfo };
     const isFinal = kind === 'scheduleToStart' || kind === 'scheduleToClose';
     if (isFinal || !again(entry, failure)) finish(entry, { failure }, true);
@@ -125,6 +132,7 @@ export function createActivities(clock: Clock, host: Host): ServerActivities {
   function beat(task: ActivityTask): void {
     const entry = current(task);
     if (entry === undefined || task.options.heartbeatMs === Infinity) return;
+    task.run.heartbeats += 1;
     entry.stopTimers();
     const { startToCloseMs, scheduleToCloseMs, heartbeatMs } = task.options;
     entry.stopTimers = timers(task, [
@@ -138,7 +146,10 @@ export function createActivities(clock: Clock, host: Host): ServerActivities {
     schedule(run, { seq, type, input, options, scheduledId }) {
       if (options === null) throw new Error('a command has options');
       const scheduledMs = clock.nowMs;
-      offer({ run, seq, type, input, scheduledId, attempt: 1, scheduledMs, startedMs: null, options }, scheduledMs);
+      offer(
+        { run, seq, type, input, scheduledId, attempt: 1, scheduledMs, startedMs: null, options, details: null },
+        scheduledMs,
+      );
     },
     start(task) {
       const entry = current(task);
@@ -158,7 +169,12 @@ export function createActivities(clock: Clock, host: Host): ServerActivities {
       beat(task);
       return current(task) === undefined ? null : clock.nowMs - task.scheduledMs;
     },
-    heartbeat: beat,
+    heartbeat(task, details = task.details ?? undefined) {
+      if (current(task) === undefined) return false;
+      task.details = details ?? null;
+      beat(task);
+      return true;
+    },
     close(task, outcome) {
       const entry = current(task);
       if (entry === undefined) return;

@@ -7,6 +7,6 @@ export function newRun(number: number, request: StartRequest, parent: Run['paren
   return {
     ...{ workflowId, runId, type, firstRunId: runId, startedMs, taskTimeoutMs, memo, parent },
     ...{ history: [], buffered: [], task: null, timers: new Map(), stickyTo: null, closedMs: null, outcome: null },
-    ...{ signals: 0, updates: [] },
+    ...{ signals: 0, heartbeats: 0, updates: [] },
   };
 }

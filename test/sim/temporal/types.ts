@@ -21,6 +21,8 @@ export interface Run extends Execution {
   closedMs: number | null;
   outcome: Outcome | 'terminated' | null;
   signals: number;
+  /** Of its activities. */
+  heartbeats: number;
   /** Those that have not ended. */
   updates: Update[];
 }

@@ -1,6 +1,6 @@
 /** Makes activities with the real code of activities. */
 import { asyncLocalStorage, Context, type Info } from '@temporalio/activity';
-import { ApplicationFailure, DefaultFailureConverter, defaultPayloadConverter as payloads } from '@temporalio/common';
+import { DefaultFailureConverter, TemporalFailure, defaultPayloadConverter as payloads } from '@temporalio/common';
 import { createActivities } from '../../../src/activities/index.ts';
 import type { ActivityDeps } from '../../../src/activities/deps.ts';
 import { TIMING } from '../../../src/contract/timing.ts';
@@ -28,17 +28,22 @@ export function createMaker(parts: WorkerParts, own: Pick<ActivityDeps, 'rest' |
   const deps = createDeps(parts, own, ask, taskOf, checkLate);
   const activities = createActivities(deps) as unknown as Record<string, (input: unknown) => Promise<unknown>>;
 
-  async function call(type: string, input: LocalActivity['input'], info: object): Promise<Outcome> {
+  async function call(
+    type: string,
+    input: LocalActivity['input'],
+    info: object,
+    hooks: Hooks = NO_HOOKS,
+  ): Promise<Outcome> {
     const activity = activities[type];
     if (activity === undefined) throw new Error(`no activity ${type}`);
     try {
       const [argument] = input;
-      const result = await asyncLocalStorage.run(contextOf({ ...info, activityType: type }), () =>
+      const result = await asyncLocalStorage.run(contextOf({ ...info, activityType: type }, hooks), () =>
         activity(argument === undefined ? undefined : payloads.fromPayload(argument)),
       );
       return { result: payloads.toPayload(result) };
     } catch (error) {
-      const isFailure = error instanceof ApplicationFailure;
+      const isFailure = error instanceof TemporalFailure;
       if (!isFailure && !process.hasEnded) onFinding(`activity ${type}: ${textOf(error)}`);
       return { failure: failures.errorToFailure(error, payloads) };
     }
@@ -62,20 +67,40 @@ export function createMaker(parts: WorkerParts, own: Pick<ActivityDeps, 'rest' |
       hazard('activity taken');
       // If it stops here, its code has not begun.
       await process.sleep(0);
-      const { run, type, input, seq, attempt, scheduledMs } = task;
+      const { run, type, input, seq, attempt, scheduledMs, details } = task;
       const taskToken = new Uint8Array(new Uint32Array([tasks.push(task) - 1]).buffer);
       const info = { isLocal: false, attempt, activityId: String(seq), workflowExecution: run, taskToken };
-      const outcome = await call(type, input, { ...info, currentAttemptScheduledTimestampMs: scheduledMs });
+      const heartbeatDetails: unknown = details === null ? undefined : payloads.fromPayload(details);
+      const cancelled = new AbortController();
+      let latest = details;
+      const beat = (unsent: unknown) => {
+        // Those of a POST come from timers of the real world, so `deps.ts` plays them.
+        if (unsent === undefined) return;
+        latest = payloads.toPayload(unsent);
+        void ask(() => server.activities.heartbeat(task, latest!)).then((isAwaited) => isAwaited || cancelled.abort());
+      };
+      const attempted = { ...info, heartbeatDetails, currentAttemptScheduledTimestampMs: scheduledMs };
+      const outcome = await call(type, input, attempted, { beat, signal: cancelled.signal });
       hazard('activity done');
-      await ask(() => server.activities.close(task, outcome));
+      // As core does, the last heartbeat goes before a failure.
+      await ask(() => {
+        if (latest !== null && 'failure' in outcome) server.activities.heartbeat(task, latest);
+        server.activities.close(task, outcome);
+      });
     },
   };
 }
 
+interface Hooks {
+  beat: (details: unknown) => void;
+  signal: AbortSignal;
+}
+
+const NO_HOOKS: Hooks = { beat: () => {}, signal: new AbortController().signal };
+
 const never = new Promise<never>(() => {});
 const unused = undefined as never;
 
-function contextOf(info: object): Context {
-  const { signal } = new AbortController();
-  return new Context(info as Info, never, signal, () => {}, undefined, unused, unused, unused);
+function contextOf(info: object, { beat, signal }: Hooks): Context {
+  return new Context(info as Info, never, signal, beat, undefined, unused, unused, unused);
 }

@@ -6,7 +6,7 @@ import { TIMING } from '../../../src/contract/timing.ts';
 import { lookupsAndSignals } from '../../../src/client/lookups/index.ts';
 import { createHostingApiClient } from '../../../src/hosting-api/index.ts';
 import { fixedPolicy } from '../../../src/policy/live-policy.ts';
-import { HTTP_TIMEOUTS } from '../../../src/worker/settings.ts';
+import { HTTP_TIMEOUTS } from '../../../src/worker/http-timeouts.ts';
 import { createModelClient } from '../temporal/client.ts';
 import { createNotifier } from './notices.ts';
 import type { ActivityTask } from '../temporal/activities.ts';
@@ -63,6 +63,11 @@ export function createDeps(
     ...own,
     workerInfo: info,
     policy: fixedPolicy(parts.configuration),
+    pool: {
+      begun: () => {},
+      nowMs: () => clock.nowMs,
+      sleepUntil: (atMs) => process.sleep(Math.max(0, atMs - clock.nowMs)).then(() => true),
+    },
     clocks: { wallMs: () => process.wallMs(), monotonicMs: () => clock.nowMs },
     hasColleagues: () => ask(() => parts.hasColleagues()),
     awaitedForMs,

@@ -76,7 +76,7 @@ describe('learned polling', () => {
       const siteId = fresh('a');
       stack.sandbox.script({ site: siteId }, BUILDS, BUILDS, BUILDS, { ...BUILDS, ends: 'never' });
       await deployTimes(stack, siteId, 3);
-      const run = stack.start({ siteIds: [siteId], deploy: { tries: 20 }, ...LEARNED });
+      const run = stack.start({ siteIds: [siteId], deploy: { tries: 20 }, waits: 'loop', ...LEARNED });
       const { outcome, deployments } = await stack.result(run);
       assert.equal(outcome, 'timed_out');
       const { acceptedAt, endedAt } = deployments[0]!;

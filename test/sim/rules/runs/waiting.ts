@@ -3,6 +3,8 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { QUERIES } from '../../../../src/contract/names.ts';
 import type { OperationProgress } from '../../../../src/contract/operation.ts';
+import type { RunInput, Waits } from '../../../../src/contract/run.ts';
+import { definedFields } from '../../../../src/contract/plain-object.ts';
 import { TIMING } from '../../../../src/contract/timing.ts';
 import { backupServerId, deploySiteId } from '../../../../src/contract/ids/workflow-ids.ts';
 import { status } from '../../../support/fault-answers.ts';
@@ -16,11 +18,11 @@ const RARE = { intervalMs: 1_800_000, tries: 2 };
 const { earlyReadsMs, hintGapMs, unauthorizedPauseMs } = TIMING.poll;
 
 /** A run that waits for its backup, which stays in progress. */
-async function backingUp(stack: VirtualStack, backup: { intervalMs: number; tries: number }) {
+async function backingUp(stack: VirtualStack, backup: { intervalMs: number; tries: number }, input: RunInput = {}) {
   const { world, sandbox, start, until, forward } = stack;
   const serverId = fresh('s');
   sandbox.script({ server: serverId }, BUILDING);
-  const run = start({ serverId, siteIds: [], backup });
+  const run = start({ serverId, siteIds: [], backup, ...input });
   const backupId = await until('the backup', () => began(sandbox, 'backup', serverId)[0]?.began?.id);
   const operationId = backupServerId(serverId);
   await until('the wait', () => phaseOf(stack, operationId) === 'wait');
@@ -30,8 +32,9 @@ async function backingUp(stack: VirtualStack, backup: { intervalMs: number; trie
 }
 
 /** The history of a wait with this number of tries. */
-async function historyOf(stack: VirtualStack, tries: number) {
-  const { run, historyOf: history } = await backingUp(stack, { intervalMs: 15_000, tries });
+async function historyOf(stack: VirtualStack, tries: number, waits?: Waits) {
+  const input = definedFields({ waits });
+  const { run, historyOf: history } = await backingUp(stack, { intervalMs: 15_000, tries }, input);
   assert.equal((await stack.result(run)).outcome, 'timed_out');
   return history();
 }
@@ -40,12 +43,27 @@ describe('waiting', () => {
   test(
     'every poll costs six history events',
     inVirtualTime(async (stack) => {
-      const history = await historyOf(stack, 20);
+      const history = await historyOf(stack, 20, 'loop');
       const timers = history.flatMap((it, index) => (it.kind === 'timerFired' ? [index] : []));
       const costs = timers.slice(1).map((index, before) => index - timers[before]!);
       assert.deepEqual(
         costs,
         Array.from({ length: 19 }, () => 6),
+      );
+    }),
+  );
+
+  test(
+    'polls of a worker cost six history events in all, after the first one',
+    inVirtualTime(async (stack) => {
+      const history = await historyOf(stack, 20, 'pooled');
+      const first = history.findIndex(({ kind }) => kind === 'timerFired');
+      const last = history.findLastIndex(({ kind }) => kind === 'activityClosed');
+      const [reads, pool] = [history.slice(first), history.slice(first, last + 1)];
+      assert.equal(reads.filter(({ kind }) => kind === 'timerFired').length, 1);
+      assert.deepEqual(
+        pool.flatMap((it) => (it.kind.startsWith('activity') ? [it.kind] : [])),
+        ['activityScheduled', 'activityStarted', 'activityClosed'],
       );
     }),
   );

@@ -1,10 +1,10 @@
 /** The part of a worker that lets the runs begin that wait for admission. Their queue is theirs alone. */
 import { Worker, type WorkerOptions } from '@temporalio/worker';
-import type { Activities } from '../activities/index.ts';
-import { admissionTaskQueue } from '../contract/names.ts';
+import type { Activities } from '../../activities/index.ts';
+import { admissionTaskQueue } from '../../contract/names.ts';
 import { SETTINGS, slotsOfAdmission } from './settings.ts';
-import type { WorkerRest } from './rest-until-answered.ts';
-import type { Admission } from './admission/admission.ts';
+import type { Rest } from '../slots/activity-slots.ts';
+import type { Admission } from '../admission/admission.ts';
 
 interface AdmissionWorkerOptions extends Pick<
   WorkerOptions,
@@ -14,7 +14,7 @@ interface AdmissionWorkerOptions extends Pick<
   taskQueue: string;
   activities: Activities;
   admission: Admission;
-  rest: WorkerRest;
+  rest: Rest;
 }
 
 export function createAdmissionWorker(options: AdmissionWorkerOptions): Promise<Worker> {

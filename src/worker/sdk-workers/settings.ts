@@ -1,14 +1,12 @@
 /** The measured settings of a worker. */
 import { getHeapStatistics } from 'node:v8';
 import type { TunerHolder } from '@temporalio/worker';
-import { TIMING } from '../contract/timing.ts';
-import type { Admission } from './admission/admission.ts';
-import { activitySlots } from './slots/activity-slots.ts';
-import { admissionSlots } from './slots/admission-slots.ts';
-import { workflowSlots } from './slots/workflow-slots.ts';
-import type { WorkerRest } from './rest-until-answered.ts';
-
-export const HTTP_TIMEOUTS = { readTimeoutMs: TIMING.read.probeMs, triggerTimeoutMs: TIMING.post.answerMs };
+import { TIMING } from '../../contract/timing.ts';
+import type { Admission } from '../admission/admission.ts';
+import { activitySlots } from '../slots/activity-slots.ts';
+import { admissionSlots } from '../slots/admission-slots.ts';
+import { workflowSlots } from '../slots/workflow-slots.ts';
+import type { Rest } from '../slots/activity-slots.ts';
 
 /** A cached workflow takes 0.35 to 0.55 MB. What is left of the heap is for long histories and everything else. */
 const MB_PER_CACHED_WORKFLOW = 0.85;
@@ -41,11 +39,13 @@ const SLOTS = {
   uncachedWorkflowTask: 8,
   // and one of these, which triggers also need, for up to 15 s.
   activity: 1_000,
+  // A pooled wait is idle most of the time.
+  pooledWait: 20_000,
 } as const;
 
 const fixed = (numSlots: number) => ({ type: 'fixed-size', numSlots }) as const;
 
-export function slots(rest: WorkerRest): TunerHolder {
+export function slots(rest: Rest): TunerHolder {
   return {
     workflowTaskSlotSupplier: workflowSlots(SLOTS.workflowTask, SLOTS.uncachedWorkflowTask),
     localActivityTaskSlotSupplier: fixed(SLOTS.localActivity),
@@ -54,15 +54,17 @@ export function slots(rest: WorkerRest): TunerHolder {
   };
 }
 
-/** It has no workflows. */
-export function slotsOfAdmission(admission: Admission, rest: WorkerRest): TunerHolder {
-  return {
-    workflowTaskSlotSupplier: fixed(1),
-    localActivityTaskSlotSupplier: fixed(1),
-    activityTaskSlotSupplier: admissionSlots(admission, rest),
-    nexusTaskSlotSupplier: fixed(1),
-  };
-}
+export const slotsOfAdmission = (admission: Admission, rest: Rest): TunerHolder =>
+  activitiesOnly(admissionSlots(admission, rest));
+
+export const slotsOfPool = (rest: Rest): TunerHolder => activitiesOnly(activitySlots(SLOTS.pooledWait, rest));
+
+const activitiesOnly = (activityTaskSlotSupplier: TunerHolder['activityTaskSlotSupplier']): TunerHolder => ({
+  workflowTaskSlotSupplier: fixed(1),
+  localActivityTaskSlotSupplier: fixed(1),
+  activityTaskSlotSupplier,
+  nexusTaskSlotSupplier: fixed(1),
+});
 
 /** Few, so that the runs of the same process keep their share of the processor and of Temporal. */
 export const EVENT_SLOTS = { workflowTasks: 20, activities: 50, cachedWorkflows: 200 };

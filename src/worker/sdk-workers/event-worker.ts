@@ -1,7 +1,7 @@
 /** The part of a worker that handles events, on a task queue of its own: no flood of them can delay a POST. */
 import { Worker, type WorkerOptions } from '@temporalio/worker';
-import type { Activities } from '../activities/index.ts';
-import { eventTaskQueue } from '../contract/names.ts';
+import type { Activities } from '../../activities/index.ts';
+import { eventTaskQueue } from '../../contract/names.ts';
 import { EVENT_SLOTS, SETTINGS } from './settings.ts';
 
 interface EventWorkerOptions extends Pick<

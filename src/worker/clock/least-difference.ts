@@ -1,0 +1,41 @@
+/**
+ * How far two clocks are apart, from what one machine hears of the other. News takes a while to arrive, so the least
+ * difference of late is the nearest to the truth.
+ */
+
+export interface LeastDifference {
+  /** Infinity before the first one, and after a pause. */
+  leastMs(): number;
+  note(apartMs: number): void;
+  forget(): void;
+}
+
+/** In this time, clocks drift apart by less than what matters. */
+const MEMORY_MS = 5 * 60_000;
+
+/** @param clockMs only for how long ago something was noted */
+export function createLeastDifference(clockMs: () => number): LeastDifference {
+  let sinceMs = -Infinity;
+  let least = { before: Infinity, now: Infinity };
+
+  function forgetOld(): void {
+    const nowMs = clockMs();
+    if (nowMs - sinceMs <= MEMORY_MS) return;
+    least = { before: nowMs - sinceMs > 2 * MEMORY_MS ? Infinity : least.now, now: Infinity };
+    sinceMs = nowMs;
+  }
+
+  return {
+    leastMs() {
+      forgetOld();
+      return Math.min(least.before, least.now);
+    },
+    note(apartMs) {
+      forgetOld();
+      least.now = Math.min(least.now, apartMs);
+    },
+    forget() {
+      least = { before: Infinity, now: Infinity };
+    },
+  };
+}

@@ -1,0 +1,31 @@
+/** The workers of the SDK that make up a worker of Belay, one for each queue. */
+import { Worker, type WorkerOptions } from '@temporalio/worker';
+import { definedFields } from '../../contract/plain-object.ts';
+import type { Admission } from '../admission/admission.ts';
+import type { Rest } from '../slots/activity-slots.ts';
+import { createAdmissionWorker } from './admission-worker.ts';
+import { createEventWorker } from './event-worker.ts';
+import { createPoolWorker } from './pool-worker.ts';
+import { SETTINGS, slots, type EVENT_SLOTS } from './settings.ts';
+
+type Parts = Omit<Parameters<typeof createPoolWorker>[0], 'rest'>;
+
+interface Own {
+  admission: Admission;
+  rest: Rest;
+  eventSlots?: typeof EVENT_SLOTS | undefined;
+}
+
+export async function createWorkers(
+  parts: Parts,
+  ofWorkflows: Pick<WorkerOptions, 'workflowBundle' | 'sinks'>,
+  { admission, rest, eventSlots }: Own,
+): Promise<Worker[]> {
+  const shared = { ...parts, ...ofWorkflows };
+  return [
+    await Worker.create({ ...SETTINGS, tuner: slots(rest), ...shared }),
+    await createEventWorker({ ...shared, ...definedFields({ slots: eventSlots }) }),
+    await createAdmissionWorker({ ...parts, admission, rest }),
+    await createPoolWorker({ ...parts, rest }),
+  ];
+}

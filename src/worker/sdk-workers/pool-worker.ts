@@ -1,0 +1,32 @@
+/** The part of a worker that makes pooled waits. Each holds its slot for minutes, so they have a queue of their own. */
+import { Worker, type WorkerOptions } from '@temporalio/worker';
+import type { Activities } from '../../activities/index.ts';
+import { waitTaskQueue } from '../../contract/names.ts';
+import { SETTINGS, slotsOfPool } from './settings.ts';
+import type { Rest } from '../slots/activity-slots.ts';
+
+interface PoolWorkerOptions extends Pick<
+  WorkerOptions,
+  'connection' | 'namespace' | 'identity' | 'dataConverter' | 'workerDeploymentOptions'
+> {
+  /** Of the runs. */
+  taskQueue: string;
+  activities: Activities;
+  rest: Rest;
+}
+
+export function createPoolWorker(options: PoolWorkerOptions): Promise<Worker> {
+  const {
+    taskQueue,
+    activities: { pollWhileInProgress },
+    rest,
+    ...shared
+  } = options;
+  return Worker.create({
+    ...SETTINGS,
+    ...shared,
+    taskQueue: waitTaskQueue(taskQueue),
+    activities: { pollWhileInProgress },
+    tuner: slotsOfPool(rest),
+  });
+}
