@@ -17,10 +17,7 @@ import { recordedTape, seededTape } from './tape.ts';
 import { NO_REPORTS } from '../support/no-reports.ts';
 
 /** Together, they meet every situation twice. They are among those that cost the least. */
-const COVERING = [
-  ...[321, 656, 729, 793, 841, 855, 895, 985, 1088],
-  ...[1102, 1596, 1840, 1913, 2035, 2037, 2323, 2420, 2539],
-];
+const COVERING = [412, 474, 656, 1185, 1216, 1496, 1680, 1761, 1821, 1840, 1887, 1943, 2210, 2331, 2341];
 /** `npm run test:sim` plays others. */
 const SEEDS = [1, 2, 3, 4, 5, 6, 7, 8, ...COVERING];
 const MONTH_MS = 30 * 24 * 3_600_000;

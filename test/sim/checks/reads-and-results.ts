@@ -48,7 +48,10 @@ function assumes({ history }: Run): boolean {
 
 function statusProblems(result: BackupResult | DeploymentResult, answered: Answered[], mayBeMore: boolean): string[] {
   const { outcome, polls, lastStatus, startedAt, acceptedAt, endedAt } = result;
-  const last = answered.at(-1)?.answer.status ?? null;
+  const own = answered.findLast(({ isPooled }) => !isPooled);
+  // A read for a hint may decide in the moment in which the pool ends.
+  const isHintedEnd = own?.isHinted === true && own.answer.status === lastStatus;
+  const last = (isHintedEnd ? own : answered.at(-1))?.answer.status ?? null;
   const times = [startedAt, acceptedAt, endedAt].flatMap((at) => (at === null ? [] : [msOf(at)]));
   const found = times.every((ms, index) => index === 0 || ms >= times[index - 1]!) ? [] : ['has times out of order'];
   if (mayBeMore ? polls < answered.length : polls !== answered.length)
