@@ -29,7 +29,7 @@ export const LAYERS = {
   // Decisions that workflows and activities share. Pure.
   rules: { may: [...CONTRACT, 'request'], packages: [] },
 
-  process: { may: CONTRACT, packages: ['node', 'pino'] },
+  process: { may: CONTRACT, packages: ['node', 'pino', 'string-width'] },
 
   // Packages of their own: the client of the service, and the emulator that must not share a mistake with it.
   'hosting-api': { may: [], packages: ['axios', 'lossless-json', 'node', 'zod'] },

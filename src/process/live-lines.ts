@@ -1,33 +1,69 @@
 /** Lines that are redrawn in place on a terminal. */
 import { clearScreenDown, cursorTo, moveCursor } from 'node:readline';
-import { plainText } from '../contract/wording/safe-text.ts';
+import { replaceUnprintable } from '../contract/wording/safe-text.ts';
+import { fitting, screenWidth } from './screen-width.ts';
+
+/** Painted once it is cut: the text itself has no colors. */
+export interface PaintedLine {
+  text: string;
+  paint: (text: string) => string;
+}
+
+export type LiveLine = string | PaintedLine;
 
 export interface LiveLines {
   /** Drops the lines that do not fit on the screen. */
-  draw(lines: string[]): void;
+  draw(lines: readonly LiveLine[]): void;
   /** Removes the drawn lines. */
   clear(): void;
+  /** Leaves the drawn lines where they are. What follows begins below them. */
+  keep(): void;
+}
+
+/** How much fits. */
+export interface ScreenSize {
+  rows: number;
+  columns: number;
+}
+
+/** Some terminals report 0 rows or columns. The last row and column stay free, so that nothing scrolls or wraps. */
+export function screenSize({ rows, columns }: Pick<NodeJS.WriteStream, 'rows' | 'columns'>): ScreenSize {
+  return { rows: Math.max(1, (rows || 24) - 1), columns: Math.max(20, (columns || 80) - 1) };
 }
 
 export function createLiveLines(stream: NodeJS.WriteStream): LiveLines {
-  let drawn = 0;
+  let drawn: string[] = [];
+  /** Since they were drawn, the screen may have become narrower, so that lines wrapped. */
+  const rowsDrawn = () => {
+    const { columns } = screenSize(stream);
+    return drawn.reduce((rows, line) => rows + Math.max(1, Math.ceil(screenWidth(line) / (columns + 1))), 0);
+  };
   const clear = () => {
-    if (drawn === 0) return;
+    if (drawn.length === 0) return;
     cursorTo(stream, 0);
-    moveCursor(stream, 0, 1 - drawn);
+    moveCursor(stream, 0, 1 - rowsDrawn());
     clearScreenDown(stream);
-    drawn = 0;
+    drawn = [];
   };
   return {
     draw(lines) {
+      // One write for all of it, so that the screen does not flicker.
+      stream.cork();
       clear();
-      // Some terminals report 0 rows or columns.
-      const fitting = lines.slice(0, Math.max(1, (stream.rows || 24) - 1));
-      // Clearing counts one screen row per line, so no line may wrap.
-      const width = Math.max(20, (stream.columns || 80) - 1);
-      stream.write(fitting.map((line) => plainText(line, width)).join('\n'));
-      drawn = fitting.length;
+      const { rows, columns } = screenSize(stream);
+      const shown = lines.slice(0, rows).map((line) => {
+        const { text, paint } = typeof line === 'string' ? { text: line, paint: String } : line;
+        const cut = fitting(replaceUnprintable(text, ' '), columns);
+        return { cut, painted: paint(cut) };
+      });
+      stream.write(shown.map(({ painted }) => painted).join('\n'));
+      drawn = shown.map(({ cut }) => cut);
+      stream.uncork();
     },
     clear,
+    keep() {
+      if (drawn.length > 0) stream.write('\n');
+      drawn = [];
+    },
   };
 }

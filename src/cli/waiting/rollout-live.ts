@@ -5,6 +5,7 @@ import { isRunning } from '../../contract/results/tally.ts';
 import { countsText } from '../../contract/wording/tally-text.ts';
 import { createLiveLines } from '../../process/live-lines.ts';
 import { rolloutSentence } from '../../contract/wording/explain-wait.ts';
+import { follow } from './follow.ts';
 import { contactText, liveLine } from './run-live.ts';
 import { targetLine } from '../output/rollout-text.ts';
 import { TIMING } from '../../contract/timing.ts';
@@ -13,7 +14,7 @@ import { printTo } from '../../process/print.ts';
 /** How many running servers have a line. */
 const MAX_LINES = 20;
 
-/** Shows it on stderr until stopped. */
+/** Shows it until stopped. */
 export function followRollout(
   belay: Belay,
   rollout: Rollout,
@@ -29,19 +30,15 @@ export function followRollout(
     return run;
   };
   let phase: string | null = null;
-  let stopped = false;
-  let timer: NodeJS.Timeout | undefined;
 
-  async function update(): Promise<void> {
+  async function look(): Promise<{ status: RolloutStatus; lines: string[] } | null> {
     // A failed status request does not end the wait.
     const status = await rollout.status().catch(() => null);
-    const lines = status === null || terminal === null ? [] : await runningLines(runOf, status.result);
-    if (stopped) return;
-    if (status !== null) show(status, lines);
-    timer = setTimeout(() => void update(), terminal === null ? TIMING.cli.logPeriodMs : TIMING.cli.terminalPeriodMs);
+    if (status === null) return null;
+    return { status, lines: terminal === null ? [] : await runningLines(runOf, status.result) };
   }
 
-  function show(status: RolloutStatus, lines: string[]): void {
+  function show({ status, lines }: { status: RolloutStatus; lines: string[] }): void {
     terminal?.clear();
     printFinished(status.result);
     const head = headLine(status);
@@ -59,11 +56,14 @@ export function followRollout(
     }
   }
 
-  void update();
+  const following = follow(
+    look,
+    (seen) => seen !== null && show(seen),
+    terminal === null ? TIMING.cli.logPeriodMs : TIMING.cli.terminalPeriodMs,
+  );
   return {
     stop(result) {
-      stopped = true;
-      clearTimeout(timer);
+      following.stop();
       terminal?.clear();
       printFinished(result);
     },

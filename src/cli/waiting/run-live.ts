@@ -5,33 +5,38 @@ import { COUNTDOWN, inFlight, waitingSentence, type Style } from '../../contract
 import { TIMING } from '../../contract/timing.ts';
 import { moveRuns, versionText } from '../../contract/ids/worker-version.ts';
 import { printTo } from '../../process/print.ts';
+import { follow, type Following } from './follow.ts';
 
-/** Shows the run on stderr until stopped. */
-export function followLive(run: Run, stream: NodeJS.WriteStream = process.stderr): { stop(): void } {
+/** Where to show it, and what a terminal shows. */
+interface Shown {
+  stream?: NodeJS.WriteStream;
+  lines?: (status: RunStatus) => string[];
+}
+
+/** Shows the run until stopped: by default its live line, on stderr. */
+export function followLive(
+  run: Run,
+  { stream = process.stderr, lines = (status) => [liveLine(status, true)] }: Shown = {},
+): Following {
   const terminal = stream.isTTY ? createLiveLines(stream) : null;
   let shown = '';
-  let stopped = false;
-  let timer: NodeJS.Timeout | undefined;
 
-  async function update(): Promise<void> {
-    // A failed status request does not end the wait.
-    const status = await run.progress().catch(() => null);
-    if (stopped) return;
-    if (status !== null) show(liveLine(status, terminal !== null));
-    timer = setTimeout(() => void update(), terminal === null ? TIMING.cli.logPeriodMs : TIMING.cli.terminalPeriodMs);
-  }
-
-  function show(line: string): void {
-    if (terminal !== null) terminal.draw([line]);
-    else if (line !== shown) printTo(stream, line);
+  function show(status: RunStatus): void {
+    if (terminal !== null) return terminal.draw(lines(status));
+    const line = liveLine(status, false);
+    if (line !== shown) printTo(stream, line);
     shown = line;
   }
 
-  void update();
+  const following = follow(
+    // A failed status request does not end the wait.
+    () => run.progress().catch(() => null),
+    (status) => status !== null && show(status),
+    terminal === null ? TIMING.cli.logPeriodMs : TIMING.cli.terminalPeriodMs,
+  );
   return {
     stop() {
-      stopped = true;
-      clearTimeout(timer);
+      following.stop();
       terminal?.clear();
     },
   };
