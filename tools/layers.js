@@ -90,7 +90,7 @@ export const LAYERS = {
 
   // The only user of @temporalio/client.
   'client/connection': {
-    may: [...CONTRACT, 'config', 'config/environment', 'config/temporal', 'encryption'],
+    may: [...CONTRACT, 'process', 'config', 'config/environment', 'config/temporal', 'encryption'],
     packages: ['@temporalio/client', '@temporalio/common', '@temporalio/proto', 'node'],
   },
   'client/signals': { may: [...CONTRACT, 'client/connection'], packages: ['@temporalio/client'] },

@@ -170,6 +170,8 @@ export const TIMING = {
     /** How long a waiting client tries to reach Temporal again. */
     outageMs: MINUTE,
     reconnectPauseMs: SECOND,
+    /** How long a display relies on what it found out about the workers. */
+    workersKnownForMs: 5 * SECOND,
     storeReadyMs: 2 * SECOND,
     storeEventMs: 5 * SECOND,
   },
@@ -180,6 +182,12 @@ export const TIMING = {
     silentMs: 8 * SECOND,
     /** A hint or a cancellation changes the status earlier. */
     maxAgeMs: 10 * SECOND,
+  },
+  overview: {
+    /** How often Temporal is asked what is in flight. Its searches are the scarcest of its calls. */
+    listMs: 5 * SECOND,
+    /** No run is asked about again sooner. */
+    leastPauseMs: 2 * SECOND,
   },
   cli: {
     /** A run that no worker has begun after this time is worth a message. */

@@ -5,10 +5,10 @@ import { stripVTControlCharacters } from 'node:util';
 export interface Screen {
   stream: NodeJS.WriteStream;
   /** What is visible, row by row. */
-  rows(): string[];
+  rows: () => string[];
   /** Everything that was written, with colors. */
-  raw(): string;
-  resize(columns: number): void;
+  raw: () => string;
+  resize: (columns: number) => void;
 }
 
 const PIECES = /\u001b\[(\d*)([A-Za-z])|[^\u001b]+/g; // eslint-disable-line no-control-regex -- terminals act on these

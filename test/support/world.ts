@@ -14,7 +14,7 @@ import { startSandbox, type Sandbox, type SandboxOptions } from '../../src/sandb
 import { definedFields } from '../../src/contract/plain-object.ts';
 import { createHostingApiClient } from '../../src/hosting-api/index.ts';
 import { connect, type Belay } from '../../src/starter.ts';
-import { workerSeen } from '../../src/client/connection/workers-seen.ts';
+import { workersSeen } from '../../src/client/connection/workers-seen.ts';
 import { testBundle } from './workflow-bundle.ts';
 import { installRuntime } from '../../src/worker/install-runtime.ts';
 import { shutDown } from '../../src/worker/run-together.ts';
@@ -160,6 +160,7 @@ export async function addWorkerWithoutPosts(
 
 /** Returns a client of another task queue once a worker polls it. */
 export async function belayOn({ client, namespace }: TestStack, taskQueue: string): Promise<Belay> {
-  await eventually(`a worker for ${taskQueue}`, () => workerSeen(client, namespace, taskQueue));
+  const polling = () => workersSeen(client.connection, namespace, taskQueue);
+  await eventually(`a worker for ${taskQueue}`, async () => (await polling()).length > 0);
   return connect({ connection: client.connection as Connection, namespace, taskQueue });
 }

@@ -1,13 +1,21 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { ConnectionLike } from '@temporalio/client';
+import type { Connection, ConnectionLike } from '@temporalio/client';
 import { msToTs } from '@temporalio/common/lib/time.js';
+import { openSession } from '../../src/client/connection/session.ts';
 import { workersSeen } from '../../src/client/connection/workers-seen.ts';
 
 const QUEUE = 'belay';
 
-/** @param polled when each worker polled last, and `nowS`, both in seconds by Temporal's clock */
-function connectionTo(polled: Record<string, number>, nowS: number, mayPoll = true): ConnectionLike {
+/**
+ * @param polled when each worker polled last, and `nowS`, both in seconds by Temporal's clock
+ * @param asked gets the queues that Temporal is asked about
+ */
+function connectionTo(
+  polled: Record<string, number>,
+  nowS: number,
+  { mayPoll = true, asked = [] as string[] } = {},
+): ConnectionLike {
   const clients = new Map<string, number>();
   const workflowService = {
     pollActivityTaskQueue: ({ identity }: { identity: string }) => {
@@ -16,6 +24,7 @@ function connectionTo(polled: Record<string, number>, nowS: number, mayPoll = tr
       return new Promise(() => undefined);
     },
     describeTaskQueue: ({ taskQueue: { name } }: { taskQueue: { name: string } }) => {
+      asked.push(name);
       const listed = name === QUEUE ? Object.entries(polled) : [...clients];
       const pollers = listed.map(([identity, seconds]) => ({ identity, lastAccessTime: msToTs(seconds * 1_000) }));
       return Promise.resolve({ pollers });
@@ -40,6 +49,20 @@ for (const [clock, nowS] of [
 }
 
 test('a client that may not poll compares the workers with each other', async () => {
-  assert.deepEqual(await seen(connectionTo({ old: 800, recent: 900 }, 1_000, false)), ['recent']);
-  assert.deepEqual(await seen(connectionTo({}, 1_000, false)), []);
+  assert.deepEqual(await seen(connectionTo({ old: 800, recent: 900 }, 1_000, { mayPoll: false })), ['recent']);
+  assert.deepEqual(await seen(connectionTo({}, 1_000, { mayPoll: false })), []);
+});
+
+test('displays that ask again and again share what was found out about the workers', async () => {
+  const asked: string[] = [];
+  const connection = connectionTo({ worker: 1_000 }, 1_000, { asked }) as Connection;
+  const { session } = await openSession({ connection, taskQueue: QUEUE });
+  for (let looks = 0; looks < 3; looks += 1) {
+    const { pollers } = await session.latelySeen();
+    assert.deepEqual(
+      pollers.map(({ identity }) => identity),
+      ['worker'],
+    );
+  }
+  assert.equal(asked.filter((name) => name === QUEUE).length, 1);
 });

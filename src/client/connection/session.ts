@@ -6,7 +6,10 @@ import { signature } from '../../config/signature.ts';
 import { readEncryption } from '../../encryption/encryption.ts';
 import { findTemporal, type TemporalEndpoint } from '../../config/temporal/find-temporal.ts';
 import { BelayError } from '../../contract/results/belay-error.ts';
+import { askAtMost } from '../../process/ask-at-most.ts';
 import { createRetries } from './grpc-retries.ts';
+import type { QueueState } from './pollers.ts';
+import { seenOn } from './workers-seen.ts';
 import { TIMING } from '../../contract/timing.ts';
 
 export interface Session {
@@ -21,6 +24,8 @@ export interface Session {
   service: string | null;
   /** Who starts what this session starts. */
   by: string;
+  /** Who polls the task queue, as of a few seconds ago: for displays, which ask at every refresh. */
+  latelySeen: () => Promise<QueueState>;
 }
 
 /** Temporal limits how many requests a namespace may send at once. */
@@ -59,14 +64,16 @@ export async function openSession(options: ConnectOptions, lazy = false): Promis
   const { connection, close } =
     options.connection === undefined ? await open(endpoint, lazy) : shared(options.connection);
   const namespace = options.namespace ?? endpoint.namespace;
+  const taskQueue = options.taskQueue ?? configuredTaskQueue();
   const session: Session = {
     client: new Client({ connection, namespace, dataConverter: encryption.dataConverter }),
     namespace,
     encrypts: encryption.isOn,
-    taskQueue: options.taskQueue ?? configuredTaskQueue(),
+    taskQueue,
     uiUrl: options.uiUrl ?? endpoint.uiUrl,
     service: options.service === undefined ? null : orUsage(() => identityFrom('the service', options.service ?? '')),
     by: options.by ?? signature(),
+    latelySeen: askAtMost(TIMING.client.workersKnownForMs, () => seenOn(connection, namespace, taskQueue)),
   };
   return { session, close };
 }

@@ -1,14 +1,10 @@
 /** Lists the workers that polled a task queue recently, by Temporal's clock: that of this machine may differ. */
-import type { Client, ConnectionLike } from '@temporalio/client';
+import type { ConnectionLike } from '@temporalio/client';
 import { isSameVersion } from '../../contract/ids/worker-version.ts';
 import { latelyPolling, queueState, type QueueState } from './pollers.ts';
 import { serverTimeMs } from './server-time.ts';
 
 export const NO_WORKER_REMEDY = 'start one with `belay worker`, or set BELAY_TASK_QUEUE to the queue it polls';
-
-export async function workerSeen({ connection }: Client, namespace: string, taskQueue: string): Promise<boolean> {
-  return (await workersSeen(connection, namespace, taskQueue)).length > 0;
-}
 
 /** @returns their identities, whatever their version */
 export async function workersSeen(connection: ConnectionLike, namespace: string, taskQueue: string): Promise<string[]> {

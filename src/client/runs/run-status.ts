@@ -19,7 +19,6 @@ import { failedResult, resultOfInput } from './closed-run.ts';
 import type { Session } from '../connection/session.ts';
 import { unservedVersion } from './unserved-version.ts';
 import type { WorkerVersion } from '../../contract/ids/worker-version.ts';
-import { workerSeen } from '../connection/workers-seen.ts';
 import { ATTRIBUTE_KEYS } from '../../request/search-attributes.ts';
 import { TIMING } from '../../contract/timing.ts';
 
@@ -119,8 +118,7 @@ export async function silence(
   // The history holds nothing but the start and the first scheduled task.
   if (historyLength <= 2) return 'not_begun';
   const attempts = raw.pendingWorkflowTask?.attempt ?? 0;
-  const failing =
-    attempts >= STUCK_ATTEMPTS && (await workerSeen(session.client, session.namespace, session.taskQueue));
+  const failing = attempts >= STUCK_ATTEMPTS && (await session.latelySeen()).pollers.length > 0;
   return failing ? 'stuck' : 'silent';
 }
 

@@ -6,7 +6,6 @@ import { isSameVersion, parseVersion, versionText, type WorkerVersion } from '..
 import { quoted } from '../connection/list-filter.ts';
 import { toVersion, type QueueState } from '../connection/pollers.ts';
 import type { Session } from '../connection/session.ts';
-import { seenOn } from '../connection/workers-seen.ts';
 
 const { VERSIONING_BEHAVIOR_PINNED: PINNED } = proto.temporal.api.enums.v1.VersioningBehavior;
 
@@ -36,12 +35,12 @@ export async function findUnserved(
 
 /** @returns the version that is missing, or null */
 export async function unservedVersion(
-  { client, namespace, taskQueue }: Session,
+  session: Session,
   described: WorkflowExecutionDescription,
 ): Promise<WorkerVersion | null> {
   const version = pinnedTo(described);
   if (version === null) return null;
-  const { pollers } = await seenOn(client.connection, namespace, taskQueue);
+  const { pollers } = await session.latelySeen();
   return pollers.some((it) => isSameVersion(it.version, version)) ? null : version;
 }
 
