@@ -36,6 +36,8 @@ export type { Rollout } from './client/rollouts/rollout-handle.ts';
 export type { RolloutStatus } from './client/rollouts/rollout-status.ts';
 export type { RolloutFilter, Rollouts } from './client/rollouts/rollouts.ts';
 export type { EventDetails, EventFilter, ReceivedEvent } from './client/events/list-events.ts';
+export type { InFlight } from './client/overview/in-flight.ts';
+export type { LiveOverview, Overview, OverviewOptions } from './client/overview/live-overview.ts';
 export type { RunFilter } from './client/runs/list-runs.ts';
 export type { Run, WaitOptions } from './client/runs/run-handle.ts';
 export type { Firing, ScheduleState } from './client/schedules/schedule-state.ts';

@@ -110,12 +110,24 @@ export const LAYERS = {
     may: [...CONTRACT, 'request', 'request/start', 'client/connection', 'client/runs'],
     packages: [...CLIENT_SDK, 'p-map'],
   },
+  'client/overview': {
+    may: [...CONTRACT, 'client/connection', 'client/runs', 'client/rollouts'],
+    packages: ['@temporalio/client:type', 'p-map'],
+  },
   'client/schedules': {
     may: [...CONTRACT, 'request', 'request/start', 'request/calendar', 'client/connection'],
     packages: ['@temporalio/client', '@temporalio/common', 'node', 'p-map'],
   },
   client: {
-    may: ['contract:type', 'client/connection', 'client/events', 'client/runs', 'client/rollouts', 'client/schedules'],
+    may: [
+      'contract:type',
+      'client/connection',
+      'client/events',
+      'client/runs',
+      'client/rollouts',
+      'client/overview',
+      'client/schedules',
+    ],
     packages: [],
   },
 
@@ -207,6 +219,19 @@ export const LAYERS = {
     may: [...CONTRACT, 'process', 'cli/output', 'starter.ts:type'],
     packages: ['node'],
   },
+  'cli/top': {
+    may: [
+      ...CONTRACT,
+      'process',
+      'hosting-api',
+      'config',
+      'config/environment',
+      'cli/output',
+      'cli/waiting',
+      'starter.ts:type',
+    ],
+    packages: ['node', 'picocolors'],
+  },
   'cli/doctor': {
     may: [
       ...CONTRACT,
@@ -240,6 +265,7 @@ export const LAYERS = {
       'cli/output',
       'cli/connection',
       'cli/waiting',
+      'cli/top',
       'cli/doctor:type',
       'cli/doctor:dynamic',
       'starter.ts:type',

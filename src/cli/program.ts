@@ -15,6 +15,7 @@ import { programCommands } from './commands/programs.ts';
 import { rolloutCommand } from './commands/rollout.ts';
 import { runCommands } from './commands/run.ts';
 import { scheduleCommand } from './commands/schedule.ts';
+import { topCommand } from './commands/top.ts';
 import { ConfigError } from '../config/environment/config-error.ts';
 import { BelayError } from '../contract/results/belay-error.ts';
 import { VERSION } from '../process/version.ts';
@@ -36,6 +37,7 @@ export function program(): Command {
     ...runCommands(),
     ...waitStatusCancelCommands(),
     listCommand(),
+    topCommand(),
     rolloutCommand(),
     scheduleCommand(),
     eventsCommand(),

@@ -2,6 +2,7 @@
 import type { RunInput, RunResult } from '../contract/run.ts';
 import { getEvent, listEvents, type EventDetails, type EventFilter, type ReceivedEvent } from './events/list-events.ts';
 import { listRuns, type RunFilter } from './runs/list-runs.ts';
+import { createOverview, type LiveOverview, type OverviewOptions } from './overview/live-overview.ts';
 import { createRollouts, type Rollouts } from './rollouts/rollouts.ts';
 import { createRun, type Run } from './runs/run-handle.ts';
 import { findServiceNow } from './connection/find-service.ts';
@@ -19,6 +20,8 @@ export interface Belay {
   get(workflowId: string, runId?: string): Run;
   /** Running and closed runs, newest first. */
   list(filter?: RunFilter): Promise<RunResult[]>;
+  /** The runs and rollouts in flight, and what they wait for. Sends no request until you call a method of it. */
+  overview(options?: OverviewOptions): LiveOverview;
   /** Received events, newest first. */
   listEvents(filter?: EventFilter): Promise<ReceivedEvent[]>;
   /** One received event, with its redacted body and what it caused. */
@@ -37,6 +40,7 @@ export async function connect(options: ConnectOptions = {}): Promise<Belay> {
     start: (input, startOptions = {}) => startRun(session, input, startOptions),
     get: (workflowId, runId) => createRun(session, { workflowId, runId: runId ?? null, attached: true }),
     list: (filter = {}) => listRuns(session, filter),
+    overview: (overviewOptions = {}) => createOverview(session, overviewOptions),
     listEvents: (filter = {}) => listEvents(session, filter),
     getEvent: (workflowId) => getEvent(session, workflowId),
     rollouts: createRollouts(session),

@@ -31,6 +31,8 @@ export interface HostingApiErrorFacts {
 export class HostingApiError extends Error {
   override readonly name = 'HostingApiError';
   readonly kind: HostingApiErrorKind;
+  /** The message without the request. */
+  readonly reason: string;
   readonly sent: boolean;
   readonly httpStatus: number | null;
   readonly isJson: boolean;
@@ -40,6 +42,7 @@ export class HostingApiError extends Error {
   constructor(facts: HostingApiErrorFacts) {
     super(`${facts.request}: ${facts.reason}`);
     this.kind = facts.kind;
+    this.reason = facts.reason;
     this.sent = facts.sent;
     this.httpStatus = facts.httpStatus ?? null;
     this.isJson = facts.isJson ?? false;

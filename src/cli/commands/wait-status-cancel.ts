@@ -1,5 +1,5 @@
 /** `belay wait`, `status` and `cancel`: for a run or rollout that was started before. */
-import { Command } from 'commander';
+import { Command, Option } from 'commander';
 import type { OneRunOptions } from '../actions/wait-status-cancel.ts';
 import { parseId } from '../options/parse-values.ts';
 import { addWaitOptions, examples, json, runId, summary } from '../options/shared.ts';
@@ -9,6 +9,12 @@ export function waitStatusCancelCommands(): Command[] {
   const status = new Command('status')
     .description('show the current state of a run or rollout, and what it is waiting for')
     .option('--exit-status', 'exit with the code of the verdict, or 124 if there is no verdict yet')
+    .addOption(
+      new Option(
+        '--watch',
+        'show it until the run has ended, then exit like `status`; without a terminal, print a line per change',
+      ).conflicts('json'),
+    )
     .addOption(summary());
   const cancel = new Command('cancel').description(
     'cancel a run, or stop a rollout from starting more servers; operations in progress at the service continue',

@@ -13,15 +13,20 @@ export type CommanderValues = Record<string, unknown> & { server?: string; targe
 export function addRunOptions(command: Command, name: RunCommand): Command {
   if (name === 'run' || name === 'backup') command.addOption(serverOption());
   if (name !== 'backup') {
-    const limit = name === 'watch' ? 1 : Infinity;
-    const what = name === 'watch' ? WATCHED : DEPLOYED;
-    command.addOption(new TargetOption('--site <id>', what.site, collectTargets(siteTarget, limit)));
-    command.addOption(new TargetOption('--app <id>', what.app, collectTargets(appTarget, limit)));
+    if (name === 'watch') addTargetOptions(command, WATCHED, 1);
+    else addTargetOptions(command, DEPLOYED);
   }
   for (const option of RUN_OPTIONS.filter(({ commands }) => commands.includes(name))) {
     command.addOption(toCommanderOption(option));
   }
   return command;
+}
+
+/** @param help of each kind @param limit how many may be given */
+export function addTargetOptions(command: Command, help: Record<Target['kind'], string>, limit = Infinity): Command {
+  return command
+    .addOption(new TargetOption('--site <id>', help.site, collectTargets(siteTarget, limit)))
+    .addOption(new TargetOption('--app <id>', help.app, collectTargets(appTarget, limit)));
 }
 
 /** The row's option, for commands that share a single one with the runs. @param what is started, in the help */

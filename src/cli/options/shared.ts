@@ -1,5 +1,6 @@
 /** Options of commands. Options of runs are in src/request/run-options.ts. */
 import { Option, type Command } from 'commander';
+import { durationText, HOUR_MS } from '../../contract/wording/duration.ts';
 import { durationWithin, parseId, parseWritable, TIMER_LIMITS } from './parse-values.ts';
 
 export const json = () => new Option('--json', 'print exactly one JSON document on stdout');
@@ -40,6 +41,15 @@ export function addWaitOptions(command: Command, what = 'run'): Command {
 
 /** How many runs `belay list` shows without `--limit`. */
 export const LIST_LIMITS = { alone: 20, withSince: 1_000 } as const;
+
+/** How many runs and rollouts `belay top` shows, and how often it reads sites. */
+export const TOP_LIMIT = 50;
+export const TOP_INTERVAL_MS = 5_000;
+export const interval = () =>
+  new Option(
+    '--interval <duration>',
+    `with --site or --app: how often to read (default: ${durationText(TOP_INTERVAL_MS)})`,
+  ).argParser(durationWithin([1_000, HOUR_MS]));
 
 /** The default of the receiver. */
 export const WEBHOOK_PORT = 4181;

@@ -29,7 +29,7 @@ export function printResult(result: RunResult, json: boolean): void {
   else print(resultLines(result));
 }
 
-function resultLines(result: RunResult): string[] {
+export function resultLines(result: RunResult): string[] {
   const { outcome, error, backup, deployments, workflowId, links } = result;
   const took = durationOf(result.startedAt, result.endedAt);
   return [

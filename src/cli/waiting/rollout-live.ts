@@ -18,7 +18,7 @@ const MAX_LINES = 20;
 export function followRollout(
   belay: Belay,
   rollout: Rollout,
-  stream: NodeJS.WriteStream = process.stderr,
+  stream: NodeJS.WriteStream,
 ): { stop(result: RolloutResult): void } {
   const terminal = stream.isTTY ? createLiveLines(stream) : null;
   const printed = new Set<string>();

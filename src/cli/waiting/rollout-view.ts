@@ -10,9 +10,14 @@ import { rolloutMarkdown, writeSummary } from '../output/markdown-summary.ts';
 import type { View } from './wait-for-verdict.ts';
 import { print } from '../../process/print.ts';
 
-export const viewOfRollout = (belay: Belay, rollout: Rollout): View<RolloutResult> => ({
+/** @param stream for the progress */
+export const viewOfRollout = (
+  belay: Belay,
+  rollout: Rollout,
+  stream: NodeJS.WriteStream = process.stderr,
+): View<RolloutResult> => ({
   what: 'rollout',
-  follow: () => followRollout(belay, rollout),
+  follow: () => followRollout(belay, rollout, stream),
   print: printRolloutEnd,
   ofError: rolloutOfError,
   markdown: rolloutMarkdown,
@@ -22,6 +27,7 @@ export interface ShowOptions {
   json?: boolean;
   summary?: string;
   exitStatus?: boolean;
+  watch?: boolean;
 }
 
 export async function showRollout(rollout: Rollout, options: ShowOptions): Promise<number> {
@@ -30,6 +36,8 @@ export async function showRollout(rollout: Rollout, options: ShowOptions): Promi
   const isInFlight = result.outcome === null && result.error === null;
   const why = waiting === null ? null : explainRollout(waiting, result.phase).sentence;
   if (options.json === true) printJson({ ...result, waiting, why });
+  // Who watched it has seen each server.
+  else if (options.watch === true) printRolloutEnd(result, false);
   else printRollout(result, false);
   if (options.json !== true && isInFlight) print(`  now: ${why ?? headLine(status)}`);
   await writeSummary(options.summary, () => rolloutMarkdown(result));

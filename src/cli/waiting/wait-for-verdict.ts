@@ -20,7 +20,7 @@ export interface WaitingOptions {
 }
 
 /** A run or a rollout. */
-interface Waited<R> {
+export interface Waited<R> {
   readonly workflowId: string;
   readonly runId: string | null;
   readonly attached: boolean;
@@ -74,7 +74,7 @@ export async function waitAndPrint<R extends Pick<RunResult, 'outcome' | 'error'
 }
 
 /** Its id as arguments for a shell. */
-function nameOf({ workflowId, runId, attached }: Pick<Run, 'workflowId' | 'runId' | 'attached'>): string {
+export function nameOf({ workflowId, runId, attached }: Pick<Run, 'workflowId' | 'runId' | 'attached'>): string {
   return `${shellWord(workflowId)}${attached && runId !== null ? ` --run-id ${runId}` : ''}`;
 }
 

@@ -1,5 +1,10 @@
 /** The current status of a rollout: its own answer, else what Temporal's records show. */
-import { WorkflowFailedError, type WorkflowExecutionDescription, type WorkflowHandle } from '@temporalio/client';
+import {
+  WorkflowFailedError,
+  type WorkflowExecutionDescription,
+  type WorkflowExecutionInfo,
+  type WorkflowHandle,
+} from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
 import pMap from 'p-map';
 import { type ErrorType, ROLLOUT_TYPE } from '../../contract/names.ts';
@@ -44,8 +49,9 @@ export async function rolloutStatus(session: Session, handle: WorkflowHandle): P
   return { result: withLink(session, progress.result), waiting: progress.waiting, contact: 'answers' };
 }
 
-/** What Temporal's own record shows of the rollout. */
-function knownRollout({ workflowId, runId, memo, startTime, closeTime }: WorkflowExecutionDescription): RolloutResult {
+/** What Temporal's own record shows of a rollout. */
+export function knownRollout(described: Omit<WorkflowExecutionInfo, 'raw'>): RolloutResult {
+  const { workflowId, runId, memo, startTime, closeTime } = described;
   const { name = null, fleet = null, attempt = 1 } = (memo ?? {}) as Partial<RolloutMemo>;
   return emptyRollout({
     workflowId,

@@ -1,0 +1,21 @@
+/** Lists the runs and rollouts in flight on a task queue, with one search. */
+import type { WorkflowExecutionInfo } from '@temporalio/client';
+import { ROLLOUT_TYPE, RUN_TYPES } from '../../contract/names.ts';
+import { quoted } from '../connection/list-filter.ts';
+import type { Session } from '../connection/session.ts';
+
+/** As many as Temporal lists at once. */
+export const MOST_LISTED = 1_000;
+
+export async function listOpen({ client, taskQueue }: Session): Promise<WorkflowExecutionInfo[]> {
+  const query = [
+    `WorkflowType IN (${[...RUN_TYPES, ROLLOUT_TYPE].map(quoted).join(', ')})`,
+    `TaskQueue = ${quoted(taskQueue)}`,
+    `ExecutionStatus = 'Running'`,
+  ].join(' AND ');
+  const found: WorkflowExecutionInfo[] = [];
+  for await (const info of client.workflow.list({ query, pageSize: MOST_LISTED })) {
+    if (found.push(info) >= MOST_LISTED) break;
+  }
+  return found;
+}

@@ -1,0 +1,170 @@
+import assert from 'node:assert/strict';
+import { EventEmitter } from 'node:events';
+import { test } from 'node:test';
+import { overviewDocument, overviewLines } from '../../src/cli/top/show-in-flight.ts';
+import { inFlightTable, overviewText } from '../../src/cli/top/in-flight-table.ts';
+import { targetsTable } from '../../src/cli/top/show-targets.ts';
+import { screenLines, tableLines } from '../../src/cli/top/table.ts';
+import { showUntilQuit } from '../../src/cli/top/until-quit.ts';
+import { emptyDeployment, emptyResult, emptyRollout } from '../../src/contract/results/empty-results.ts';
+import { siteTarget } from '../../src/contract/target.ts';
+import type { LiveLine } from '../../src/process/live-lines.ts';
+import { screenWidth } from '../../src/process/screen-width.ts';
+import { installSignalHandlers } from '../../src/process/signals.ts';
+import type { InFlight } from '../../src/starter.ts';
+import { screenOf } from '../support/screen.ts';
+
+const NOW = '2026-03-02T08:01:30.000Z';
+const nowMs = Date.parse(NOW);
+const KEY = '20261122-0106-k7f3q9xw';
+
+function run(more: Partial<InFlight> = {}, lastStatus = 'building'): InFlight {
+  const deployments = ['a1', 'a2'].map((id) => emptyDeployment(siteTarget(id)));
+  const workflowId = `deploy:a1:${KEY}`;
+  const result = emptyResult({ workflowId, phase: 'deploy', deployments, startedAt: '2026-03-02T08:00:00.000Z' });
+  const read = { kind: 'deployment', try: 7, tries: 30, lastStatus, lastReadAt: null, nextReadAt: NOW } as const;
+  const status = { result, waiting: read, contact: 'answers' } as const;
+  return { workflowId, askedAt: NOW, needsAttention: false, kind: 'run', status, ...more } as InFlight;
+}
+
+const textOf = (line: LiveLine): string => (typeof line === 'string' ? line : line.text);
+const rowsOf = (it: InFlight[], width: number | null = null) =>
+  inFlightTable({ inFlight: it }, nowMs, width).map(textOf);
+
+test('a table has aligned columns, and cuts those that may be cut in their turn', () => {
+  const columns = [{ title: 'A', cut: { to: 4, turn: 2 } }, { title: 'B' }, { title: 'C', cut: { to: 3, turn: 1 } }];
+  const rows = [
+    ['one', 'x', 'short'],
+    ['部署中部署', 'yy', 'longer than that'],
+  ];
+  assert.deepEqual(tableLines(columns, rows, null), [
+    'A           B   C',
+    'one         x   short',
+    '部署中部署  yy  longer than that',
+  ]);
+  assert.deepEqual(tableLines(columns, rows, 24).at(-1), '部署中部署  yy  longer …');
+  assert.deepEqual(tableLines(columns, rows, 14).at(-1), '部署…  yy  lo…');
+  assert.deepEqual(tableLines(columns, rows, 13).at(-1), '部…   yy  lo…');
+  for (const width of [13, 18, 24, 40])
+    for (const line of tableLines(columns, rows, width)) assert.ok(screenWidth(line) <= width, `${width}: ${line}`);
+});
+
+test('a screen shows the head, and how many rows there was no room for', () => {
+  const table = ['TITLES', 'a', 'b', 'c'];
+  assert.deepEqual(screenLines(['head'], table, 5), ['head', ...table]);
+  assert.deepEqual(screenLines(['head'], table, 4), ['head', 'TITLES', 'a', '… 2 more']);
+});
+
+test('a row shows the id of a run, its age, phase, server and sites, and the sentence of what it waits for', () => {
+  const now = 'deployment of a1: try 7 of 30, last status "building", next read in 0 s';
+  assert.deepEqual(rowsOf([run()]), [
+    `ID${' '.repeat(32)}AGE    PHASE   WHAT    NOW`,
+    `deploy:a1:${KEY}  1 min  deploy  a1, a2  ${now}`,
+  ]);
+  // No column is left out, and the key takes the place of the id.
+  const [titles = '', row = ''] = rowsOf([run()], 90);
+  assert.match(titles, /^KEY {21}AGE/);
+  assert.ok(row.startsWith(`${KEY}  1 min  deploy  a1, a2  deployment of a1: try 7 of 30`), row);
+  assert.ok(screenWidth(row) <= 90 && row.endsWith('…'), row);
+});
+
+test('a row of a rollout shows what it waits for, and how its servers ended', () => {
+  const result = { ...emptyRollout({ name: 'steady', fleet: 'shop', phase: 'running' }), startedAt: NOW };
+  result.servers.failed = 1;
+  const waiting = { kind: 'servers', running: ['s1'], pending: 5, maxAtOnce: 1 } as const;
+  const rollout = (status: object) =>
+    ({ ...run(), workflowId: 'rollout:steady:k', kind: 'rollout', status: { result, ...status } }) as InFlight;
+  const [, row = ''] = rowsOf([rollout({ waiting, contact: 'answers' })]);
+  assert.match(
+    row,
+    / {2}0 s {2}running {2}rollout steady of shop {2}1 of at most 1 servers running \("s1"\), 5 pending; ended: 1 failed$/,
+  );
+  assert.match(rowsOf([rollout({ waiting: null, contact: 'silent' })])[1] ?? '', /no worker answers for the run/);
+});
+
+test('text from outside brings neither control characters nor line ends into a row', () => {
+  const hostile = run({ workflowId: 'deploy:\u001b[2J\u202ea1:k' }, 'a\u0007\nb\u009b2J');
+  const reading = { ...READING, status: '\u001b]0;x\u0007', problem: 'x\r\ny' };
+  for (const line of [...rowsOf([hostile]), ...targetsTable([reading], nowMs, null).map(textOf)]) {
+    // eslint-disable-next-line no-control-regex -- the test asserts that there are none
+    assert.doesNotMatch(line, /[\u0000-\u001f\u007f-\u009f\u202e]/);
+  }
+});
+
+test('only what needs attention is painted, and a snapshot counts it', () => {
+  const urgent = run({ needsAttention: true });
+  const lines = inFlightTable({ inFlight: [urgent, run()] }, nowMs, null);
+  assert.deepEqual(
+    lines.map((line) => typeof line),
+    ['object', 'object', 'string'],
+  );
+  assert.equal(overviewText({ inFlight: [urgent, run()], total: 2 }), '2 in flight, 1 needs attention');
+  assert.equal(overviewText({ inFlight: [run()], total: 3 }), '3 in flight; 1 shown, use a higher --limit to see more');
+  assert.deepEqual(overviewLines({ inFlight: [], total: 0 }), ['nothing in flight']);
+});
+
+test('the document has the result of each, what it waits for, and why it needs attention', () => {
+  const silent = run({ needsAttention: true });
+  const document = overviewDocument({
+    inFlight: [run(), { ...silent, status: { ...silent.status, waiting: null, contact: 'silent' } } as InFlight],
+    total: 2,
+  }) as { runs: Record<string, unknown>[] };
+  const [first, second] = document.runs;
+  assert.deepEqual([first?.workflowId, first?.contact, first?.needsAttention], [`deploy:a1:${KEY}`, 'answers', false]);
+  assert.equal(first?.why, `deployment of a1: try 7 of 30, last status "building", next read at ${NOW}`);
+  assert.match(String(second?.why), /^no worker answers for the run/);
+});
+
+const READING = { target: siteTarget('a1'), status: 'building', since: NOW, readAt: NOW, problem: null };
+
+test('a row of a site shows its status, since when, and why the last read failed', () => {
+  const seen = '2026-03-02T07:59:30.000Z';
+  const lines = targetsTable(
+    [
+      { ...READING, since: seen },
+      { target: { kind: 'app', id: '7' }, status: null, since: null, readAt: null, problem: '401 Unauthorized' },
+    ],
+    nowMs,
+    null,
+  );
+  assert.deepEqual(lines.map(textOf), [
+    'TARGET  STATUS    FOR    READ     PROBLEM',
+    'a1      building  2 min  0 s ago',
+    'app 7   –         –      –        401 Unauthorized',
+  ]);
+});
+
+/** What a terminal gives of its keys. */
+class Keys extends EventEmitter {
+  readonly isTTY = true;
+  isRaw = false;
+  setRawMode(isRaw: boolean): this {
+    this.isRaw = isRaw;
+    return this;
+  }
+  pause = () => this;
+}
+
+const ENDS: [how: string, end: (input: Keys) => void, exitCode: number][] = [
+  ['q exits 0', (input) => input.emit('data', Buffer.from('q')), 0],
+  ['Ctrl-C exits 130', (input) => input.emit('data', Buffer.from('\u0003')), 130],
+  ['SIGTERM exits 143', () => process.emit('SIGTERM'), 143],
+  ['a terminal that is gone exits 0', (input) => input.emit('end'), 0],
+];
+for (const [how, end, exitCode] of ENDS) {
+  test(`a screen is shown until it is quit: ${how}, and the terminal is as it was`, async () => {
+    if (process.listenerCount('SIGTERM') === 0) installSignalHandlers();
+    const { stream: output, rows } = screenOf();
+    const input = new Keys();
+    const shown = showUntilQuit(() => ['a line'], { output, input: input as unknown as NodeJS.ReadStream });
+    assert.ok(input.isRaw);
+    input.emit('data', Buffer.from('x'));
+    await new Promise(setImmediate);
+    assert.deepEqual(rows(), ['a line']);
+    end(input);
+    assert.equal(await shown, exitCode);
+    assert.ok(!input.isRaw);
+    assert.equal(input.listenerCount('data'), 0);
+    assert.deepEqual(rows(), ['a line', '']);
+  });
+}
