@@ -3,13 +3,8 @@ import { clearScreenDown, cursorTo, moveCursor } from 'node:readline';
 import { replaceUnprintable } from '../contract/wording/safe-text.ts';
 import { fitting, screenWidth } from './screen-width.ts';
 
-/** Painted once it is cut: the text itself has no colors. */
-export interface PaintedLine {
-  text: string;
-  paint: (text: string) => string;
-}
-
-export type LiveLine = string | PaintedLine;
+/** It is painted once it is cut: the text itself has no colors. */
+export type LiveLine = string | { text: string; paint: (text: string) => string };
 
 export interface LiveLines {
   /** Drops the lines that do not fit on the screen. */

@@ -3,6 +3,7 @@ import './http/service-client.ts';
 import './http/probe.ts';
 import './http/proxy.ts';
 import './http/pacing.ts';
+import './http/target-reader.ts';
 import './http/activities.ts';
 import './http/sandbox.ts';
 import './http/sandbox-webhooks.ts';

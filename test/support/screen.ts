@@ -1,4 +1,5 @@
 /** A terminal that a test can read: it understands what live lines write, and wraps long lines as terminals do. */
+import { EventEmitter } from 'node:events';
 import { Writable } from 'node:stream';
 import { stripVTControlCharacters } from 'node:util';
 
@@ -52,4 +53,24 @@ export function screenOf({ columns = 80, rows = 24 } = {}): Screen {
     raw: () => raw,
     resize: (to) => void (size.columns = to),
   };
+}
+
+/** The keys of a terminal, which a test presses. */
+export class Keys extends EventEmitter {
+  readonly isTTY = true;
+  isRaw = false;
+  readonly stream = this as unknown as NodeJS.ReadStream;
+
+  press(keys: string): void {
+    this.emit('data', Buffer.from(keys));
+  }
+
+  setRawMode(isRaw: boolean): this {
+    this.isRaw = isRaw;
+    return this;
+  }
+
+  pause(): this {
+    return this;
+  }
 }

@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { EventEmitter } from 'node:events';
 import { test } from 'node:test';
 import { overviewDocument, overviewLines } from '../../src/cli/top/show-in-flight.ts';
 import { inFlightTable, overviewText } from '../../src/cli/top/in-flight-table.ts';
@@ -12,7 +11,7 @@ import type { LiveLine } from '../../src/process/live-lines.ts';
 import { screenWidth } from '../../src/process/screen-width.ts';
 import { installSignalHandlers } from '../../src/process/signals.ts';
 import type { InFlight } from '../../src/starter.ts';
-import { screenOf } from '../support/screen.ts';
+import { Keys, screenOf } from '../support/screen.ts';
 
 const NOW = '2026-03-02T08:01:30.000Z';
 const nowMs = Date.parse(NOW);
@@ -98,9 +97,12 @@ test('only what needs attention is painted, and a snapshot counts it', () => {
     lines.map((line) => typeof line),
     ['object', 'object', 'string'],
   );
-  assert.equal(overviewText({ inFlight: [urgent, run()], total: 2 }), '2 in flight, 1 needs attention');
-  assert.equal(overviewText({ inFlight: [run()], total: 3 }), '3 in flight; 1 shown, use a higher --limit to see more');
-  assert.deepEqual(overviewLines({ inFlight: [], total: 0 }), ['nothing in flight']);
+  assert.equal(overviewText({ inFlight: [urgent, run()], total: 2, complete: true }), '2 in flight, 1 needs attention');
+  assert.equal(
+    overviewText({ inFlight: [run()], total: 3, complete: true }),
+    '3 in flight; 1 shown, use a higher --limit to see more',
+  );
+  assert.deepEqual(overviewLines({ inFlight: [], total: 0, complete: true }), ['nothing in flight']);
 });
 
 test('the document has the result of each, what it waits for, and why it needs attention', () => {
@@ -108,6 +110,7 @@ test('the document has the result of each, what it waits for, and why it needs a
   const document = overviewDocument({
     inFlight: [run(), { ...silent, status: { ...silent.status, waiting: null, contact: 'silent' } } as InFlight],
     total: 2,
+    complete: true,
   }) as { runs: Record<string, unknown>[] };
   const [first, second] = document.runs;
   assert.deepEqual([first?.workflowId, first?.contact, first?.needsAttention], [`deploy:a1:${KEY}`, 'answers', false]);
@@ -134,20 +137,9 @@ test('a row of a site shows its status, since when, and why the last read failed
   ]);
 });
 
-/** What a terminal gives of its keys. */
-class Keys extends EventEmitter {
-  readonly isTTY = true;
-  isRaw = false;
-  setRawMode(isRaw: boolean): this {
-    this.isRaw = isRaw;
-    return this;
-  }
-  pause = () => this;
-}
-
 const ENDS: [how: string, end: (input: Keys) => void, exitCode: number][] = [
-  ['q exits 0', (input) => input.emit('data', Buffer.from('q')), 0],
-  ['Ctrl-C exits 130', (input) => input.emit('data', Buffer.from('\u0003')), 130],
+  ['q exits 0', (input) => input.press('q'), 0],
+  ['Ctrl-C exits 130', (input) => input.press('\u0003'), 130],
   ['SIGTERM exits 143', () => process.emit('SIGTERM'), 143],
   ['a terminal that is gone exits 0', (input) => input.emit('end'), 0],
 ];
@@ -156,9 +148,9 @@ for (const [how, end, exitCode] of ENDS) {
     if (process.listenerCount('SIGTERM') === 0) installSignalHandlers();
     const { stream: output, rows } = screenOf();
     const input = new Keys();
-    const shown = showUntilQuit(() => ['a line'], { output, input: input as unknown as NodeJS.ReadStream });
+    const shown = showUntilQuit(() => ['a line'], { output, input: input.stream });
     assert.ok(input.isRaw);
-    input.emit('data', Buffer.from('x'));
+    input.press('x');
     await new Promise(setImmediate);
     assert.deepEqual(rows(), ['a line']);
     end(input);

@@ -45,11 +45,11 @@ function whereTemporalIs(): string {
 }
 
 async function atService(targets: Target[], { interval = TOP_INTERVAL_MS, json }: TopOptions): Promise<number> {
-  const [{ createTargetReader }, { showTargets, targetsDocument, targetsTable }] = await Promise.all([
+  const [{ configuredReader }, { showTargets, targetsDocument, targetsTable }] = await Promise.all([
     import('../top/target-reader.ts'),
     import('../top/show-targets.ts'),
   ]);
-  const reader = await createTargetReader(targets);
+  const reader = await configuredReader(targets);
   const terminal = json === true ? null : ownTerminal();
   if (terminal !== null) return showTargets(reader, targets, interval, terminal);
   const readings = await reader.readAll(targets);

@@ -39,11 +39,12 @@ export function inFlightTable(
 }
 
 /** `3 in flight, 1 needs attention` */
-export function overviewText({ inFlight, total }: Overview): string {
+export function overviewText({ inFlight, total, complete }: Overview): string {
   const urgent = inFlight.filter(({ needsAttention }) => needsAttention).length;
   const attention = urgent === 0 ? '' : `, ${urgent} ${urgent === 1 ? 'needs' : 'need'} attention`;
   const left = total > inFlight.length ? `; ${inFlight.length} shown, use a higher --limit to see more` : '';
-  return `${total === 0 ? 'nothing' : total} in flight${attention}${left}`;
+  const count = total === 0 ? 'nothing' : `${complete ? '' : 'at least '}${total}`;
+  return `${count} in flight${attention}${left}`;
 }
 
 /** Parts of an id contain no colon, and the key is its last one. */

@@ -17,10 +17,10 @@ export function overviewLines(overview: Overview): LiveLine[] {
   return [...table, overviewText(overview)];
 }
 
-export function overviewDocument({ inFlight, total }: Overview): object {
+export function overviewDocument({ inFlight, total, complete }: Overview): object {
   const runs = inFlight.filter(({ kind }) => kind === 'run').map(entryOf);
   const rollouts = inFlight.filter(({ kind }) => kind === 'rollout').map(entryOf);
-  return { schemaVersion: SCHEMA_VERSION, runs, rollouts, total, error: null };
+  return { schemaVersion: SCHEMA_VERSION, runs, rollouts, total, complete, error: null };
 }
 
 /** As `status --json` shows it, and how it is reached. */

@@ -1,8 +1,8 @@
 /** Reads the latest deployment of sites and apps from the service, for `belay top --site`. Without Temporal. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { readConfiguration } from '../../config/load.ts';
+import { readConfiguration, type Configuration } from '../../config/load.ts';
 import { ConfigError } from '../../config/environment/config-error.ts';
-import { requireService, serviceConfig } from '../../config/environment/environment.ts';
+import { requireService, serviceConfig, type ServiceConfig } from '../../config/environment/environment.ts';
 import { isApp, type Target } from '../../contract/target.ts';
 import { TIMING } from '../../contract/timing.ts';
 import { createHostingApiClient, createPacer, HostingApiError, type Pacer } from '../../hosting-api/index.ts';
@@ -31,13 +31,19 @@ export interface TargetReader {
   follow(targets: readonly Target[], intervalMs: number): { readings(): Reading[]; stop(): void };
 }
 
-/** @throws ConfigError */
-export async function createTargetReader(targets: readonly Target[]): Promise<TargetReader> {
+/** From the environment and belay.yaml. @throws ConfigError */
+export async function configuredReader(targets: readonly Target[]): Promise<TargetReader> {
   const config = requireService(await serviceConfig());
   const appPaths = (await readConfiguration()).api?.app;
   if (targets.some(isApp) && appPaths === undefined) {
     throw new ConfigError('no paths for apps, because the service documents none: add api.app to belay.yaml');
   }
+  return createTargetReader(config, appPaths);
+}
+
+type AppPaths = NonNullable<Configuration['api']>['app'];
+
+export function createTargetReader(config: ServiceConfig, appPaths?: AppPaths): TargetReader {
   const { baseUrl, maxRequestsPerSecond: ceiling } = config;
   const pacer = createPacer(TIMING.pace);
   pacer.setShare(ceiling === undefined ? null : ceiling * SHARE_OF_CEILING);

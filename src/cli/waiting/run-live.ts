@@ -31,7 +31,8 @@ export function followLive(
   const following = follow(
     // A failed status request does not end the wait.
     () => run.progress().catch(() => null),
-    (status) => status !== null && show(status),
+    // Who waits shows the end.
+    (status) => status !== null && status.contact !== 'closed' && show(status),
     terminal === null ? TIMING.cli.logPeriodMs : TIMING.cli.terminalPeriodMs,
   );
   return {

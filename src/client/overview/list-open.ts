@@ -5,17 +5,23 @@ import { quoted } from '../connection/list-filter.ts';
 import type { Session } from '../connection/session.ts';
 
 /** As many as Temporal lists at once. */
-export const MOST_LISTED = 1_000;
+const MOST_LISTED = 1_000;
 
-export async function listOpen({ client, taskQueue }: Session): Promise<WorkflowExecutionInfo[]> {
+export interface Listed {
+  open: WorkflowExecutionInfo[];
+  /** False: there are more. */
+  complete: boolean;
+}
+
+export async function listOpen({ client, taskQueue }: Session): Promise<Listed> {
   const query = [
     `WorkflowType IN (${[...RUN_TYPES, ROLLOUT_TYPE].map(quoted).join(', ')})`,
     `TaskQueue = ${quoted(taskQueue)}`,
     `ExecutionStatus = 'Running'`,
   ].join(' AND ');
-  const found: WorkflowExecutionInfo[] = [];
+  const open: WorkflowExecutionInfo[] = [];
   for await (const info of client.workflow.list({ query, pageSize: MOST_LISTED })) {
-    if (found.push(info) >= MOST_LISTED) break;
+    if (open.push(info) >= MOST_LISTED) return { open, complete: false };
   }
-  return found;
+  return { open, complete: true };
 }

@@ -16,8 +16,10 @@ import { listOpen } from './list-open.ts';
 export interface Overview {
   /** Those that need attention first, then rollouts, then runs; the newest first. */
   inFlight: InFlight[];
-  /** Of all in flight, at most 1,000. More than are in the list if a limit leaves some out. */
+  /** Of all in flight, which are more than are in the list if the limit leaves some out. At most 1,000. */
   total: number;
+  /** False: there are at least `total`. */
+  complete: boolean;
 }
 
 /** @throws BelayError, from every call */
@@ -49,16 +51,18 @@ interface Followed {
 
 export function createOverview(session: Session, { limit = DEFAULT_LIMIT }: OverviewOptions): LiveOverview {
   let followed = new Map<string, Followed>();
+  let complete = true;
   let listedMs = -Infinity;
 
   async function list(): Promise<void> {
-    const open = await session.client
+    const listed = await session.client
       .withDeadline(Date.now() + TIMING.client.listMs, () => listOpen(session))
       .catch((error: unknown) => {
         throw toBelayError(error, 'list what is in flight');
       });
     listedMs = performance.now();
-    followed = new Map(open.map((info) => [info.runId, again(followed.get(info.runId), info)]));
+    complete = listed.complete;
+    followed = new Map(listed.open.map((info) => [info.runId, again(followed.get(info.runId), info)]));
   }
 
   /** What was asked shows more than the list. */
@@ -75,7 +79,7 @@ export function createOverview(session: Session, { limit = DEFAULT_LIMIT }: Over
 
   const overview = (): Overview => {
     const all = open();
-    return { inFlight: all.slice(0, limit).map(({ known }) => ({ ...known })), total: all.length };
+    return { inFlight: all.slice(0, limit).map(({ known }) => ({ ...known })), total: all.length, complete };
   };
 
   return {

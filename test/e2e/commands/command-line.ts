@@ -160,7 +160,19 @@ describe('the command line', { concurrency: 4 }, () => {
     const { code, stdout } = await on.belay('--help');
     assert.equal(code, 0);
     const names = [...stdout.matchAll(/^ {2}([a-z]+) /gm)].map(([, name]) => name ?? '');
-    for (const name of ['run', 'backup', 'deploy', 'watch', 'wait', 'status', 'cancel', 'list', 'doctor', 'dev']) {
+    for (const name of [
+      'run',
+      'backup',
+      'deploy',
+      'watch',
+      'wait',
+      'status',
+      'cancel',
+      'list',
+      'top',
+      'doctor',
+      'dev',
+    ]) {
       assert.ok(names.includes(name), name);
       const help = await on.belay(name, '--help');
       assert.equal(help.code, 0);

@@ -47,6 +47,8 @@ describe('shell completion', () => {
     [['rol'], ['rollout\tback up and deploy a fleet from belay.yaml, wave by wave']],
     [['status', '--exit'], ['--exit-status\texit with the code of the verdict, or 124 if there is no verdict yet']],
     [['list', '--outcome', 'f'], ['failed\t']],
+    [['top', '--site', '3'], ['34\tserver 12, fleet shop']],
+    [['top', '--int'], ['--interval\twith --site or --app: how often to read (default: 5s)']],
     [
       ['backup', '--server', ''],
       ['12\tfleet shop', 'web-2\tfleet shop'],

@@ -180,8 +180,16 @@ describe('belay rollout', { concurrency: 4 }, () => {
     interrupted.process.kill('SIGINT');
     assert.equal((await interrupted.finished).code, 130);
     await eventually('the backup', () => backups(servers[0]) === 1);
+    const watching = begin('status', id, '--watch', '--exit-status');
+    await eventually('its progress', () => watching.output.stdout.startsWith('running: 1 running\n'));
     on.sandbox.finish({ server: servers[0] ?? '' }, 'completed');
     assert.equal((await belay('wait', id)).code, 0);
+    const watched = await watching.finished;
+    assert.equal(watched.code, 0);
+    assert.match(
+      watched.stdout,
+      /\nserver s\d+ \(all\): completed, sites: [^]*\ncompleted in \d+ s\n {2}servers: 1 completed\n/,
+    );
   });
 
   test('start rejects an unknown name with a remedy, and status an unknown id with NotFound', async () => {

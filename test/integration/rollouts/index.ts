@@ -4,4 +4,5 @@ import './fleet.ts';
 import './fleets.ts';
 import './jitter.ts';
 import './why.ts';
+import './overview.ts';
 import '../../support/replay-tests.ts';
