@@ -19,7 +19,7 @@ interface VariableRow {
 
 /** In the order of the printed table. */
 export const SECTIONS = {
-  service: 'The hosting service: `worker`, `dev` and `doctor` read these',
+  service: 'The hosting service: `worker`, `dev`, `doctor` and `top --site` read these',
   belay: 'Belay itself',
   temporal: "Temporal: the variables of Temporal's own tools, read by `@temporalio/envconfig`",
 } as const;
@@ -43,7 +43,7 @@ export const VARIABLES = [
   {
     name: 'BELAY_MAX_RPS',
     meaning:
-      'Ceiling of requests per second to the service, like `10` or `0.5`. The workers of a task queue share it; reads wait for triggers.',
+      'Ceiling of requests per second to the service, like `10` or `0.5`. The workers of a task queue share it; reads wait for triggers. `top --site` keeps to a tenth of it.',
     fallback: 'no ceiling',
     section: 'service',
   },
