@@ -222,6 +222,7 @@ export const LAYERS = {
   'cli/top': {
     may: [
       ...CONTRACT,
+      'rules',
       'process',
       'hosting-api',
       'config',

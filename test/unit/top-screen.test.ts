@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import colors from 'picocolors';
 import { overviewDocument, overviewLines } from '../../src/cli/top/show-in-flight.ts';
 import { inFlightTable, overviewText } from '../../src/cli/top/in-flight-table.ts';
 import { targetsTable } from '../../src/cli/top/show-targets.ts';
@@ -118,14 +119,38 @@ test('the document has the result of each, what it waits for, and why it needs a
   assert.match(String(second?.why), /^no worker answers for the run/);
 });
 
-const READING = { target: siteTarget('a1'), status: 'building', since: NOW, readAt: NOW, problem: null };
+const READING = {
+  target: siteTarget('a1'),
+  status: 'building',
+  state: 'in_progress' as const,
+  since: NOW,
+  readAt: NOW,
+  problem: null,
+};
+
+test('a row of a site is painted by what its status means, and red if its read failed', () => {
+  const states = ['completed', 'failed', 'in_progress'] as const;
+  const readings = [...states.map((state) => ({ ...READING, state })), { ...READING, problem: '500' }];
+  const [, ...lines] = targetsTable(readings, nowMs, null);
+  assert.deepEqual(
+    lines.map((line) => typeof line === 'object' && line.paint),
+    [colors.green, colors.red, String, colors.red],
+  );
+});
 
 test('a row of a site shows its status, since when, and why the last read failed', () => {
   const seen = '2026-03-02T07:59:30.000Z';
   const lines = targetsTable(
     [
       { ...READING, since: seen },
-      { target: { kind: 'app', id: '7' }, status: null, since: null, readAt: null, problem: '401 Unauthorized' },
+      {
+        target: { kind: 'app', id: '7' },
+        status: null,
+        state: null,
+        since: null,
+        readAt: null,
+        problem: '401 Unauthorized',
+      },
     ],
     nowMs,
     null,

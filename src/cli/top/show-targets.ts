@@ -5,7 +5,6 @@ import { named } from '../../contract/results/empty-results.ts';
 import type { Target } from '../../contract/target.ts';
 import { durationText } from '../../contract/wording/duration.ts';
 import { plainText } from '../../contract/wording/safe-text.ts';
-import { normalizeStatus } from '../../contract/wording/status-word.ts';
 import { targetLabel } from '../../contract/wording/target-text.ts';
 import type { LiveLine } from '../../process/live-lines.ts';
 import { ageText } from './age.ts';
@@ -35,20 +34,19 @@ export function targetsTable(readings: readonly Reading[], nowMs: number, width:
   const [titles = '', ...lines] = tableLines(COLUMNS, rows, width);
   return [
     { text: titles, paint: colors.bold },
-    ...lines.map((text, index) => ({ text, paint: paintOf(readings[index]) })),
+    ...readings.map((reading, index) => ({ text: lines[index] ?? '', paint: paintOf(reading) })),
   ];
 }
 
-function paintOf(reading: Reading | undefined): (text: string) => string {
-  const word = normalizeStatus(reading?.status ?? '');
-  if ((reading?.problem ?? null) !== null || word === 'failed') return colors.red;
-  return word === 'completed' ? colors.green : String;
+function paintOf({ state, problem }: Reading): (text: string) => string {
+  if (problem !== null || state === 'failed') return colors.red;
+  return state === 'completed' ? colors.green : String;
 }
 
 export function targetsDocument(readings: readonly Reading[]): object {
-  const targets = readings.map(({ target, status, readAt, problem }) => ({
+  const targets = readings.map(({ target, status, state, readAt, problem }) => ({
     ...named(target),
-    ...{ status, readAt, problem },
+    ...{ status, state, readAt, problem },
   }));
   return { schemaVersion: SCHEMA_VERSION, targets, error: null };
 }

@@ -3,9 +3,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { readConfiguration, type Configuration } from '../../config/load.ts';
 import { ConfigError } from '../../config/environment/config-error.ts';
 import { requireService, serviceConfig, type ServiceConfig } from '../../config/environment/environment.ts';
+import type { StatusState } from '../../contract/activities.ts';
 import { isApp, type Target } from '../../contract/target.ts';
 import { TIMING } from '../../contract/timing.ts';
 import { createHostingApiClient, createPacer, HostingApiError, type Pacer } from '../../hosting-api/index.ts';
+import { stateOfStatus } from '../../rules/status-words.ts';
 
 /** The workers need the rest. Only they know how many share it, from Temporal. */
 const SHARE_OF_CEILING = 0.1;
@@ -14,6 +16,8 @@ export interface Reading {
   target: Target;
   /** As the service wrote it. Null before the first answer. */
   status: string | null;
+  /** What that means, with the words in belay.yaml. */
+  state: StatusState | null;
   /** ISO 8601, when this status was first read. */
   since: string | null;
   /** ISO 8601, of the last answer. */
@@ -34,24 +38,25 @@ export interface TargetReader {
 /** From the environment and belay.yaml. @throws ConfigError */
 export async function configuredReader(targets: readonly Target[]): Promise<TargetReader> {
   const config = requireService(await serviceConfig());
-  const appPaths = (await readConfiguration()).api?.app;
-  if (targets.some(isApp) && appPaths === undefined) {
+  const configuration = await readConfiguration();
+  if (targets.some(isApp) && configuration.api?.app === undefined) {
     throw new ConfigError('no paths for apps, because the service documents none: add api.app to belay.yaml');
   }
-  return createTargetReader(config, appPaths);
+  return createTargetReader(config, configuration);
 }
 
-type AppPaths = NonNullable<Configuration['api']>['app'];
-
-export function createTargetReader(config: ServiceConfig, appPaths?: AppPaths): TargetReader {
+export function createTargetReader(
+  config: ServiceConfig,
+  { api, statuses }: Pick<Configuration, 'api' | 'statuses'> = {},
+): TargetReader {
   const { baseUrl, maxRequestsPerSecond: ceiling } = config;
   const pacer = createPacer(TIMING.pace);
   pacer.setShare(ceiling === undefined ? null : ceiling * SHARE_OF_CEILING);
   const timeouts = { readTimeoutMs: TIMING.read.patientMs, triggerTimeoutMs: TIMING.post.answerMs };
-  const client = createHostingApiClient({ ...config, ...timeouts, pacer, appPaths });
+  const client = createHostingApiClient({ ...config, ...timeouts, pacer, appPaths: api?.app });
   const read: Read = (target, signal) =>
     client.readLatestDeployment(target, { signal }).then(
-      ({ status }) => ({ status, problem: null, pauseMs: 0, isCeiling: false }),
+      ({ status }) => ({ ...ANSWERED, status, state: stateOfStatus(statuses?.deployment ?? {}, status) }),
       (error: Error) => failedAnswer(error, pacer),
     );
   return {
@@ -67,9 +72,7 @@ export function createTargetReader(config: ServiceConfig, appPaths?: AppPaths): 
   };
 }
 
-interface Answer {
-  status: string | null;
-  problem: string | null;
+interface Answer extends Pick<Reading, 'status' | 'state' | 'problem'> {
   /** Before it may be read again. */
   pauseMs: number;
   /** Whether only the ceiling held it back. */
@@ -81,30 +84,33 @@ type Read = (target: Target, signal?: AbortSignal) => Promise<Answer>;
 function failedAnswer(error: Error, pacer: Pacer): Answer {
   if (!(error instanceof HostingApiError)) return { ...FAILED, problem: error.message };
   const { kind, reason, retryAfterMs } = error;
-  const pauseMs = retryAfterMs ?? 0;
+  // Like the pacer: a service that names a longer time is asked once in between.
+  const pauseMs = Math.min(retryAfterMs ?? 0, TIMING.pace.maxHoldMs);
   if (kind !== 'held_back') return { ...FAILED, problem: reason, pauseMs };
   const isCeiling = !pacer.isHeld;
   const cause = isCeiling ? 'BELAY_MAX_RPS' : 'the service asked to wait';
   return { ...FAILED, problem: `held back for ${Math.ceil(pauseMs / 1_000)} s: ${cause}`, pauseMs, isCeiling };
 }
 
-const FAILED = { status: null, pauseMs: 0, isCeiling: false } as const;
+const ANSWERED = { problem: null, pauseMs: 0, isCeiling: false } as const;
+const FAILED = { status: null, state: null, pauseMs: 0, isCeiling: false } as const;
 
 /** A snapshot waits for its turn below the ceiling, but not for a service that asks for a pause. */
 async function turnAndRead(read: () => Promise<Answer>): Promise<Answer> {
   for (;;) {
     const answer = await read();
     if (!answer.isCeiling) return answer;
-    await sleep(answer.pauseMs);
+    await sleep(Math.max(answer.pauseMs, SPREAD_MS));
   }
 }
 
-const unread = (target: Target): Reading => ({ target, status: null, since: null, readAt: null, problem: null });
+const UNREAD = { status: null, state: null, since: null, readAt: null, problem: null } as const;
+const unread = (target: Target): Reading => ({ target, ...UNREAD });
 
-function readingAfter(before: Reading, { status, problem }: Answer): Reading {
+function readingAfter(before: Reading, { status, state, problem }: Answer): Reading {
   if (status === null) return { ...before, problem };
   const readAt = new Date().toISOString();
-  return { ...before, status, since: status === before.status ? before.since : readAt, readAt, problem };
+  return { ...before, status, state, since: status === before.status ? before.since : readAt, readAt, problem };
 }
 
 /** Not all at once. */

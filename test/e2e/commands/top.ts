@@ -23,7 +23,14 @@ async function deploying(siteId: string): Promise<string> {
 interface TopDocument {
   schemaVersion: number;
   runs: { workflowId: string; outcome: null; why: string | null; contact: string; needsAttention: boolean }[];
-  targets: { target: object; siteId: string; status: string | null; readAt: string | null; problem: string | null }[];
+  targets: {
+    target: object;
+    siteId: string;
+    status: string | null;
+    state: string | null;
+    readAt: string | null;
+    problem: string | null;
+  }[];
   error: { type: string; message: string } | null;
 }
 
@@ -67,11 +74,11 @@ describe('belay top', { concurrency: 4 }, () => {
     const asked = await top('--json');
     const { schemaVersion, targets, error } = asked.json() as unknown as TopDocument;
     assert.deepEqual([asked.code, schemaVersion, error], [0, 1, null]);
-    assert.deepEqual(Object.keys(targets[0] ?? {}), ['target', 'siteId', 'status', 'readAt', 'problem']);
+    assert.deepEqual(Object.keys(targets[0] ?? {}), ['target', 'siteId', 'status', 'state', 'readAt', 'problem']);
     assert.deepEqual(
-      targets.map((it) => [it.siteId, it.status, it.problem === null, it.readAt === null]),
+      targets.map((it) => [it.siteId, it.state, it.problem === null, it.readAt === null]),
       [
-        [siteId, 'building', true, false],
+        [siteId, 'in_progress', true, false],
         [never, null, false, true],
       ],
     );

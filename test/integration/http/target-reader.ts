@@ -50,31 +50,34 @@ test('a service that asks for a pause gets no read of another site before its en
   for (const row of rows.slice(1)) assert.match(row, /held back for \d+ s: the service asked to wait$/);
 });
 
-/** A service that reports every deployment as completed. */
-const completedService = () =>
+/** A service that reports every deployment with this word of its own. */
+const doneService = () =>
   literalService((_request, response) => {
-    response.writeHead(200, { 'content-type': 'application/json' }).end('{"status":"completed"}');
+    response.writeHead(200, { 'content-type': 'application/json' }).end('{"status":"Done"}');
   });
 
 test('sites are read below a tenth of the ceiling, and a row shows that its read is held back', async () => {
-  const { url, requests } = await completedService();
+  const { url, requests } = await doneService();
   // One request in 50 seconds.
   const reader = createTargetReader({ baseUrl: url, token, maxRequestsPerSecond: 0.2 });
   const following = reader.follow(sites('a1', 'a2'), 100);
   const second = await eventually('a read that is held back', () => following.readings()[1]?.problem);
   assert.match(second, /^held back for \d+ s: BELAY_MAX_RPS$/);
-  assert.equal(following.readings()[0]?.status, 'completed');
+  assert.equal(following.readings()[0]?.status, 'Done');
   following.stop();
   assert.equal(requests.length, 1);
 });
 
 test('a snapshot of sites waits for its turn below the ceiling', async () => {
-  const { url } = await completedService();
+  const { url } = await doneService();
   // The second turn is further away than a read waits.
-  const reader = createTargetReader({ baseUrl: url, token, maxRequestsPerSecond: 2.5 });
+  const reader = createTargetReader(
+    { baseUrl: url, token, maxRequestsPerSecond: 2.5 },
+    { statuses: { deployment: { done: 'completed' } } },
+  );
   const readings = await reader.readAll(sites('a1', 'a2'));
   assert.deepEqual(
-    readings.map(({ status, problem }) => [status, problem]),
+    readings.map(({ state, problem }) => [state, problem]),
     [
       ['completed', null],
       ['completed', null],
