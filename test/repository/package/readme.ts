@@ -81,7 +81,7 @@ describe('the README', { concurrency: 6 }, () => {
   });
 
   test('every option and file that the README names exists', async () => {
-    const names = ['run', 'watch', 'list', 'doctor', 'demo'];
+    const names = ['run', 'watch', 'status', 'list', 'doctor', 'demo'];
     const helps = await Promise.all(names.map(async (name) => (await runInProcess([name, '--help'])).stdout));
     for (const [option] of README.matchAll(/--[a-z]+(-[a-z]+)*/g)) {
       assert.ok(option === '--no' || helps.some((help) => help.includes(option)), option);
