@@ -18,6 +18,8 @@ export interface Poller {
   readonly lastReadAt: string | null;
   /** Call it for every status that was answered. */
   recordStatus(reading: StatusReading): void;
+  /** More polls, of which nothing else is known. */
+  countPolls(count: number): void;
   /** The polls of a pooled wait. All of them were in progress. */
   recordPooled(progress: PooledProgress): void;
   setWaiting(waiting: Waiting | null): void;
@@ -54,6 +56,9 @@ export function createPoller(
       part.polls += 1;
       part.lastStatus = status;
       lastReadAt = new Date().toISOString();
+    },
+    countPolls(count) {
+      part.polls += count;
     },
     recordPooled(progress) {
       part.polls += progress.polls;

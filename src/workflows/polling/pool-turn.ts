@@ -50,7 +50,7 @@ export async function poolTurn<V>(
     if (woken === 'over') break;
     const read = woken === 'cancelled' ? null : await unlessCancelled(poller, readForHint(options, summary('hinted')));
     const value = read === null ? undefined : onHinted(read);
-    if (read === null || value !== undefined) poller.recordPooled(pooled.assumed());
+    if (read === null || value !== undefined) poller.countPolls(pooled.assumedPolls());
     if (read === null || woken === 'cancelled') return { kind: 'cancelled' };
     if (value !== undefined) return { kind: 'hinted', value, hintedMs: woken.hintedMs };
     // A claim counts only with a read after it, and the reads of the pool are not seen here.
@@ -69,8 +69,8 @@ interface PooledWait {
   readonly isOver: boolean;
   /** Without an end, no worker took the wait in time. */
   result(): { progress: PooledProgress; end: PooledWaitEnd | null };
-  /** Of a wait that ends without its read: what it made, as far as that was due. */
-  assumed(): PooledProgress;
+  /** Of a wait that ends without its read: as many as were due. */
+  assumedPolls(): number;
 }
 
 function startPooledWait({ reader, tries }: TurnOptions, first: PooledProgress, summary: string): PooledWait {
@@ -92,10 +92,8 @@ function startPooledWait({ reader, tries }: TurnOptions, first: PooledProgress, 
       return isOver;
     },
     result: () => ({ progress, end }),
-    assumed: () =>
-      isOver
-        ? { ...progress, polls: progress.polls + (end?.read.ok ? 1 : 0) }
-        : assumeMade(progress, tries, Date.now()),
+    assumedPolls: () =>
+      isOver ? progress.polls + (end?.read.ok ? 1 : 0) : assumeMade(progress, tries, Date.now()).polls,
   };
 }
 
