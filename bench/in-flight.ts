@@ -1,7 +1,7 @@
 /**
  * Starts many deployments at once, keeps them in progress, and measures the burst of starts, how late their reads are,
  * and what they cost. Part of `npm run bench`; takes numbers of runs as arguments, such as `100 400
- * 800`, and `--waits pooled`.
+ * 800`, `--waits pooled`, and an `--interval` in seconds.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
@@ -19,12 +19,12 @@ import { cpuOf, memoryMb, workerThreadsMs } from './processes.ts';
 import { shareOf } from './share-of.ts';
 
 const { values, positionals } = parseArgs({
-  options: { waits: { type: 'string', default: 'loop' } },
+  options: { waits: { type: 'string', default: 'loop' }, interval: { type: 'string', default: '10' } },
   allowPositionals: true,
 });
 const waits = values.waits as Waits;
 const counts = positionals.length > 0 ? positionals.map(Number) : [100, 400, 800];
-const INTERVAL_MS = 10_000;
+const INTERVAL_MS = 1_000 * Number(values.interval);
 /** Besides the first read of each, whose moment the others are compared with. */
 const HELD_MS = 60_000;
 /** So that no wait ends before all have begun. */
