@@ -83,9 +83,9 @@ test('a variable for a secret names the file of a secret that its service gets',
   }
 });
 
-test('the UI offers no reset and asks for no newer version', () => {
-  const { TEMPORAL_WORKFLOW_RESET_DISABLED, TEMPORAL_NOTIFY_ON_NEW_VERSION } = service('temporal-ui').environment;
-  assert.deepEqual([TEMPORAL_WORKFLOW_RESET_DISABLED, TEMPORAL_NOTIFY_ON_NEW_VERSION], ['true', 'false']);
+test('the UI offers no reset and fetches no news', () => {
+  const { TEMPORAL_WORKFLOW_RESET_DISABLED, TEMPORAL_DISABLE_NEWS_FETCH } = service('temporal-ui').environment;
+  assert.deepEqual([TEMPORAL_WORKFLOW_RESET_DISABLED, TEMPORAL_DISABLE_NEWS_FETCH], ['true', 'true']);
 });
 
 test('every lasting service has a health check', () => {
