@@ -77,7 +77,7 @@ test('a row of a rollout shows what it waits for, and how its servers ended', ()
   const [, row = ''] = rowsOf([rollout({ waiting, contact: 'answers' })]);
   assert.match(
     row,
-    / {2}0 s {2}running {2}rollout steady of shop {2}1 of at most 1 servers running \("s1"\), 5 pending; ended: 1 failed$/,
+    / {2}0 s {2}running {2}rollout steady of shop {2}1 of at most 1 server running \("s1"\), 5 pending; ended: 1 failed$/,
   );
   assert.match(rowsOf([rollout({ waiting: null, contact: 'silent' })])[1] ?? '', /no worker answers for the run/);
 });

@@ -11,6 +11,8 @@ export const MORE_THAN_WORKERS_CARRY = 'more runs begin than the workers can car
 /** How to show text from outside, and times. */
 export interface Style {
   quote: (text: string) => string;
+  /** Shows the id of a workflow. Default: as other text. */
+  workflow?: (workflowId: string) => string;
   /** Formats a future time; null leaves it out. */
   when: ((at: string) => string) | null;
 }
@@ -47,12 +49,12 @@ export function explainRollout(waiting: RolloutWaiting | null, state: string | n
 
 /** `deployment of a1: try 7 of 30, last status "building", next read at …` @param what the waiting operation; null leaves it out */
 export function waitingSentence(waiting: Waiting, what: string | null, style: Style = PLAIN): string {
-  const { quote, when } = style;
+  const { quote, when, workflow = quote } = style;
   if (waiting.kind === 'admission') return `waiting for admission: ${MORE_THAN_WORKERS_CARRY}`;
   if (waiting.kind === 'lock') {
     const holder =
-      waiting.lockedBy === undefined || waiting.lockedBy === null ? 'another run' : quote(waiting.lockedBy);
-    return `${what ?? 'queued'}: waiting for the lock ${quote(waiting.lockId)}, held by ${holder}`;
+      waiting.lockedBy === undefined || waiting.lockedBy === null ? 'another run' : workflow(waiting.lockedBy);
+    return `${what ?? 'queued'}: waiting for the lock ${workflow(waiting.lockId)}, held by ${holder}`;
   }
   const last = waiting.lastStatus === null ? 'no status yet' : `last status ${quote(waiting.lastStatus)}`;
   const tries = `${waiting.pooled === undefined ? '' : 'reads on from '}try ${waiting.try} of ${waiting.tries}`;
@@ -90,7 +92,8 @@ export function rolloutSentence(waiting: RolloutWaiting, quote: Style['quote'] =
     const cause = `stopped by ${quote(by)} because ${quote(reason)}`;
     return `${cause}: ${running.length} still running (${some}${more}), no more servers start`;
   }
-  return `${running.length} of at most ${maxAtOnce} servers running (${some}${more}), ${pending} pending`;
+  const servers = maxAtOnce === 1 ? 'server' : 'servers';
+  return `${running.length} of at most ${maxAtOnce} ${servers} running (${some}${more}), ${pending} pending`;
 }
 
 /** The operation a run is working on; null before its first one. */
@@ -101,7 +104,7 @@ export function inFlight(result: RunResult, quote: Style['quote'] = (id) => plai
 }
 
 export function partInFlight({ phase, backup, deployments }: RunResult): BackupResult | DeploymentResult | null {
-  if (phase === null || phase === 'admission' || phase === 'checking') return null;
+  if (phase === null || phase === 'admission' || phase === 'checking' || phase === 'done') return null;
   const isBackup = phase === 'backup' || (phase === 'parked' && backup?.outcome === null);
   return isBackup ? backup : (deployments.find(({ outcome }) => outcome === null) ?? null);
 }

@@ -23,7 +23,7 @@ export function rolloutStaticDetails(input: RolloutInput, { workflowId, startedB
         'Started by': `${startedBy}${attempt > 1 ? `, attempt ${attempt}` : ''}`,
         Service: serviceFact(input.service),
         Waves: firstOf(waves.map(waveText)),
-        'At once': `at most ${maxAtOnce} servers`,
+        'At once': `at most ${serversText(maxAtOnce)}`,
         'Tolerated failures': `${maxFailures}, and one more ${onFailures === 'pause' ? 'pauses' : 'stops'} the rollout`,
         ...budgetFacts(planRun({ ...input.options }), { backup: true, deploys }),
         'Last start':
@@ -37,11 +37,11 @@ export function rolloutStaticDetails(input: RolloutInput, { workflowId, startedB
   );
 }
 
-const waveText = ({ name, targets }: RolloutWave): string => {
-  const { length } = targets;
-  return `${codeSpan(name)} with ${length} ${length === 1 ? 'server' : 'servers'}`;
-};
+const serversText = (count: number): string => `${count} ${count === 1 ? 'server' : 'servers'}`;
+
+const waveText = ({ name, targets }: RolloutWave): string => `${codeSpan(name)} with ${serversText(targets.length)}`;
 
 const commandsOf = (id: string): string =>
-  `Start no more servers: \`belay rollout pause ${id} --reason TEXT\`, or for good \`belay rollout abort\`. ` +
+  `Start no more servers: \`belay rollout pause ${id} --reason TEXT\`. ` +
+  `Then continue: \`belay rollout resume ${id} --reason TEXT\`, or end it: \`belay rollout abort ${id} --reason TEXT\`. ` +
   `Wait for its verdict: \`belay wait ${id}\`. Never terminate or reset it.`;

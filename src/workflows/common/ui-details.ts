@@ -1,17 +1,29 @@
 /** What the pages of all workflows in the Temporal UI share. Text from outside is put in code spans. */
 import { workflowInfo } from '@temporalio/workflow';
 import { workflowLink } from '../../contract/wording/markdown.ts';
-import { codeSpan } from '../../contract/wording/safe-text.ts';
+import { codeSpan, plainText } from '../../contract/wording/safe-text.ts';
+import type { RunResult } from '../../contract/run.ts';
 import type { Waiting } from '../../contract/waiting.ts';
 import type { Style } from '../../contract/wording/explain-wait.ts';
 
-export const MARKDOWN: Style = { quote: (text) => codeSpan(text), when: (at) => `at ${at}` };
+export const MARKDOWN: Style = {
+  quote: (text) => codeSpan(text),
+  workflow: (workflowId) => workflowLink(workflowId),
+  when: (at) => `at ${at}`,
+};
 
 export const NOTHING = '–';
 export const NO_BREAK = '\u00a0';
 
 export const orNothing = (text: string | null, show: (text: string) => string = String): string =>
   text === null ? NOTHING : show(text);
+
+/** A defect has no outcome. */
+export const endedHeading = ({ outcome, error }: Pick<RunResult, 'outcome' | 'error'>): string =>
+  `**${outcome ?? 'no outcome'}**${error === null ? '' : ` (${error.type})`}`;
+
+/** For a cell of a table. */
+export const shortText = (text: string): string => codeSpan(plainText(text, 120));
 
 /** Of a part: the try that comes next, else how often its status was read. */
 export function readsText(polls: number, waiting: Waiting | null): string {

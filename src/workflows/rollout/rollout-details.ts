@@ -3,17 +3,16 @@ import type { RolloutProgress, RolloutResult, TargetResult } from '../../contrac
 import { countOutcomes, isRunning } from '../../contract/results/tally.ts';
 import { countsText } from '../../contract/wording/tally-text.ts';
 import { factList, uiPage, uiTable, workflowLink } from '../../contract/wording/markdown.ts';
-import { codeSpan, plainText } from '../../contract/wording/safe-text.ts';
+import { codeSpan } from '../../contract/wording/safe-text.ts';
 import { rolloutSentence } from '../../contract/wording/explain-wait.ts';
-import { NOTHING } from '../common/ui-details.ts';
+import { endedHeading, shortText } from '../common/ui-details.ts';
 
 const MAX_SERVERS_SHOWN = 30;
 
-export function rolloutDetails({ result, waiting }: RolloutProgress): string {
-  const { outcome, phase, error, servers, deployments, decisions } = result;
-  const doing = waiting === null ? '' : `: ${rolloutSentence(waiting, (text) => codeSpan(text))}`;
+export function rolloutDetails(progress: RolloutProgress): string {
+  const { phase, error, servers, deployments, decisions } = progress.result;
   return uiPage(
-    outcome === null ? `**${phase}**${doing}` : `**${outcome}**`,
+    headingOf(progress),
     error === null ? null : codeSpan(error.message),
     factList({
       Servers: countsText(servers, phase),
@@ -21,8 +20,16 @@ export function rolloutDetails({ result, waiting }: RolloutProgress): string {
       'Latest decision': decisionText(decisions.at(-1)),
       'Decision before': decisionText(decisions.at(-2)),
     }),
-    serversTable(result),
+    serversTable(progress.result),
   );
+}
+
+function headingOf({ result: { outcome, phase, error }, waiting }: RolloutProgress): string {
+  if (outcome !== null || phase === 'done') return endedHeading({ outcome, error });
+  if (waiting === null) return `**${phase}**`;
+  const sentence = rolloutSentence(waiting, (text) => codeSpan(text));
+  // That of a paused rollout begins with the phase.
+  return waiting.kind === 'decision' ? sentence.replace(/^paused/, '**paused**') : `**${phase}**: ${sentence}`;
 }
 
 function decisionText(decision: RolloutResult['decisions'][number] | undefined): string | null {
@@ -40,21 +47,21 @@ function serversTable({ targets }: RolloutResult): string | null {
     ...targets.filter((it) => isRunning(it) && !isHeld(it)),
     ...targets.filter(({ outcome }) => outcome === 'completed').reverse(),
   ];
-  const left = targets.length - Math.min(ordered.length, MAX_SERVERS_SHOWN);
   if (ordered.length === 0) return null;
   const rows = ordered.slice(0, MAX_SERVERS_SHOWN).map(serverRow);
-  const more = left > 0 ? `\n\nand ${left} more` : '';
-  return `${uiTable(['Server', 'Wave', 'State', 'Sites', 'Run'], rows)}${more}`;
+  const hidden = ordered.length - rows.length;
+  const more = hidden > 0 ? `\n\nand ${hidden} more` : '';
+  return `${uiTable(['Server', 'Wave', 'State', 'Deployments'], rows)}${more}`;
 }
 
-function serverRow({ serverId, wave, outcome, error, heldByEvent, workflowId, deployments }: TargetResult): string[] {
+function serverRow(target: TargetResult): string[] {
+  const { serverId, wave, outcome, error, heldByEvent, workflowId, deployments } = target;
   const state = outcome ?? (heldByEvent === null ? 'in progress' : `held by ${workflowLink(heldByEvent)}`);
-  const counts = countOutcomes(deployments.map((it) => ({ outcome: it.outcome, isRunning: false })));
+  const counts = countOutcomes(deployments.map((it) => ({ outcome: it.outcome, isRunning: isRunning(target) })));
   return [
-    codeSpan(serverId),
+    workflowId === null ? codeSpan(serverId) : workflowLink(workflowId, { label: codeSpan(serverId) }),
     codeSpan(wave),
-    `${state}${error === null ? '' : `: ${codeSpan(plainText(error.message, 120))}`}`,
+    `${state}${error === null ? '' : `: ${shortText(error.message)}`}`,
     countsText(counts),
-    workflowId === null ? NOTHING : workflowLink(workflowId),
   ];
 }

@@ -6,7 +6,7 @@ import { inFlight, partInFlight, waitingSentence } from '../../contract/wording/
 import { uiPage, uiTable, workflowLink } from '../../contract/wording/markdown.ts';
 import { codeSpan } from '../../contract/wording/safe-text.ts';
 import { targetText } from '../../contract/wording/target-text.ts';
-import { MARKDOWN, NO_BREAK, NOTHING, orNothing, readsText } from '../common/ui-details.ts';
+import { endedHeading, MARKDOWN, NO_BREAK, NOTHING, orNothing, readsText, shortText } from '../common/ui-details.ts';
 
 const SOURCES: Record<BackupSource, string> = {
   created: 'made by this run',
@@ -22,7 +22,7 @@ type Operation = NonNullable<RunProgress['operation']>;
 /** @param operations those that the run started */
 export function runDetails(progress: RunProgress, operations: readonly Operation[]): string {
   const { result, waiting } = progress;
-  const { outcome, phase, error, backup, deployments } = result;
+  const { phase, error, backup, deployments } = result;
   const current = partInFlight(result);
   const rows = [
     ...(backup === null ? [] : [backupRow(backup)]),
@@ -30,7 +30,7 @@ export function runDetails(progress: RunProgress, operations: readonly Operation
   ];
   const hidden = deployments.length - MAX_PARTS_SHOWN;
   return uiPage(
-    outcome === null ? `**${phase}**: ${doingOf(progress)}` : `**${outcome}**`,
+    headingOf(progress),
     error === null ? null : codeSpan(error.message),
     rows.length === 0 ? null : uiTable(['Part', 'Reads', 'Last status', 'Evidence', 'State'], rows),
     hidden > 0 ? `and ${hidden} more` : null,
@@ -46,7 +46,10 @@ export function runDetails(progress: RunProgress, operations: readonly Operation
 
   function deploymentRow(part: DeploymentResult): string[] {
     const label = targetText(part.target, codeSpan).replace(' ', NO_BREAK);
-    return row(part, { label, lockId: lockIdOf(part.target), evidence: orNothing(part.evidence), more: '' });
+    const why = part.error?.message;
+    // That of the run is above the table.
+    const more = why === undefined || why === error?.message ? '' : `: ${shortText(why)}`;
+    return row(part, { label, lockId: lockIdOf(part.target), evidence: orNothing(part.evidence), more });
   }
 
   /** A part that the run started links to its page. */
@@ -63,13 +66,25 @@ export function runDetails(progress: RunProgress, operations: readonly Operation
       isElsewhere ? 'on its page' : readsText(polls, isInFlight ? waiting : null),
       orNothing(lastStatus, codeSpan),
       evidence,
-      `${ended ?? (isInFlight ? (phase ?? '') : 'not begun')}${more}`,
+      `${ended ?? (isInFlight ? stateIn(phase) : 'not begun')}${more}`,
     ];
   }
 }
 
-function doingOf({ result, waiting }: RunProgress): string {
+/** In the phases of the operations, a part that is queued or parked shows so. */
+const stateIn = (phase: RunProgress['result']['phase']): string =>
+  phase === 'queued' || phase === 'parked' ? phase : 'in progress';
+
+function headingOf(progress: RunProgress): string {
+  const { outcome, phase } = progress.result;
+  return outcome !== null || phase === 'done' ? endedHeading(progress.result) : `**${phase}**: ${doingOf(progress)}`;
+}
+
+function doingOf({ result, waiting, operation }: RunProgress): string {
   const what = inFlight(result, codeSpan);
   if (waiting !== null) return waitingSentence(waiting, what, MARKDOWN);
-  return what === null ? 'checking the worker, the service and the targets' : `${what} in progress`;
+  if (what === null) return 'checking the worker, the service and the targets';
+  if (operation === null) return `${what} in progress`;
+  const page = workflowLink(operation.workflowId, { runId: operation.runId, label: 'its page' });
+  return `${what} in progress; ${page} shows each try and the last status`;
 }

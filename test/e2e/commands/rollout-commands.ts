@@ -132,7 +132,7 @@ describe('belay rollout', { concurrency: 4 }, () => {
       const status = await belay('status', id, '--json');
       return status.code === 0 && shown(status).waiting?.kind === 'servers' ? shown(status) : null;
     });
-    assert.equal(running.why, `1 of at most 1 servers running ("${servers[0]}"), 1 pending`);
+    assert.equal(running.why, `1 of at most 1 server running ("${servers[0]}"), 1 pending`);
     const unsigned = await belay('rollout', 'pause', id, '--json');
     assert.deepEqual([unsigned.code, unsigned.json().error?.type], [2, 'Usage']);
     const paused = await belay('rollout', 'pause', id, '--reason', 'the shop is slow', '--by', 'anne');

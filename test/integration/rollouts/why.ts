@@ -31,6 +31,11 @@ test('a rollout reports how many servers are running, or who paused or stopped i
   const paused = await why(rollout.workflowId);
   assert.equal(paused.sentence, 'paused by "anne" because "the shop is slow": resume or abort it');
   assert.ok(paused.waiting?.kind === 'decision');
+  const page = await world.client.workflow
+    .getHandle(rollout.workflowId)
+    .query<{ currentDetails: string }>('__temporal_workflow_metadata');
+  assert.match(page.currentDetails, /^\*\*paused\*\* by `anne` because `the shop is slow`: resume or abort it\n/);
+  assert.match(page.currentDetails, new RegExp(`\\| \\[\`${target.serverId}\`\\]\\(namespaces/.*in progress`));
   await rollout.abort({ by: 'anne', reason: 'enough' });
   const stopped = `stopped by "anne" because "enough": 1 still running ("${target.serverId}"), no more servers start`;
   assert.equal((await why(rollout.workflowId)).sentence, stopped);

@@ -76,3 +76,18 @@ test('the page of an operation in flight shows its run, its budget, the try, the
   world.sandbox.finish({ site: siteId }, 'completed');
   await resultOf(run);
 });
+
+test('the page of a failed run names its error above the table, and what else went wrong in the rows', async () => {
+  const [first, second] = [fresh('a'), fresh('a')];
+  for (const site of [first, second]) world.sandbox.script({ site }, { durationMs: 500, ends: 'failed' });
+  const run = await world.belay.start({ siteIds: [first, second], deploy: OFTEN, keepGoing: true });
+  await resultOf(run);
+  const now = await currentOf(world.client.workflow.getHandle(run.workflowId));
+  assert.match(
+    now,
+    new RegExp(`^\\*\\*failed\\*\\* \\(DeploymentFailed\\)\\n\\n\`the deployment of site ${first} failed`),
+  );
+  const rows = now.split('\n').filter((line) => line.startsWith('| ['));
+  assert.match(rows[0] ?? '', /\| failed\s+\|$/);
+  assert.match(rows[1] ?? '', new RegExp(`\\| failed: \`the deployment of site ${second} failed`));
+});

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { QUERIES } from '../../../../src/contract/names.ts';
+import { workflowLink } from '../../../../src/contract/wording/markdown.ts';
 import type { Explanation } from '../../../../src/contract/waiting.ts';
 import { lockRequests } from '../../stack/inspect.ts';
 import { inVirtualTime, MOMENT_MS } from '../../stack/stack.ts';
@@ -27,7 +28,8 @@ describe('the query why', () => {
         waiter.workflowId,
         '__temporal_workflow_metadata',
       );
-      assert.match(currentDetails, new RegExp(`waiting for the lock \`${lock}\`, held by \`${holder.workflowId}\``));
+      const held = `waiting for the lock ${workflowLink(lock)}, held by ${workflowLink(holder.workflowId)}`;
+      assert.ok(currentDetails.includes(held), currentDetails);
     }),
   );
 
