@@ -8,6 +8,8 @@ import { readConfiguration } from '../../src/config/load.ts';
 import { SEARCH_ATTRIBUTES } from '../../src/contract/names.ts';
 import { TIMING } from '../../src/contract/timing.ts';
 import { pinnedServer } from '../production/temporal-programs.ts';
+import { pinnedVersion } from '../support/go-programs.ts';
+import { UI_MODULE } from '../ui/shipped-ui.ts';
 import { compose, inRepository, read, service, services, versionOf } from '../support/compose.ts';
 
 const DOCUMENT = 'docs/how-to/docker-compose.md';
@@ -50,6 +52,10 @@ test('the server has the version of the tools that create its schema', () => {
 
 test('npm run test:production builds the version of the server', () => {
   assert.equal(pinnedServer(), versionOf('temporal'));
+});
+
+test('npm run test:ui builds the version of the UI', () => {
+  assert.equal(pinnedVersion(UI_MODULE), versionOf('temporal-ui'));
 });
 
 test('there are two workers', () => {
