@@ -8,6 +8,7 @@
  * one imports them, except for the command line, which loads each when it needs it.
  */
 
+import { CLI_LAYERS } from './cli-layers.js';
 import { CONTRACT, WORKFLOW_LAYERS } from './workflow-layers.js';
 
 const CONFIG = ['config', 'config/environment', 'config/file', 'config/plan'];
@@ -31,8 +32,9 @@ export const LAYERS = {
 
   process: { may: CONTRACT, packages: ['node', 'pino', 'string-width'] },
 
-  // Packages of their own: the client of the service, and the emulator that must not share a mistake with it.
+  // Packages of their own: the client of the service, the reader of sites, and the emulator that must not share a mistake with it.
   'hosting-api': { may: [], packages: ['axios', 'lossless-json', 'node', 'zod'] },
+  'site-check': { may: [], packages: ['dot-prop', 'ipaddr.js', 'node', 're2js'] },
   'sandbox/hosting': { may: [], packages: ['fastify:type', 'node', 'zod'] },
   'sandbox/delivery': { may: ['sandbox/hosting'], packages: ['node', 'standardwebhooks', 'zod'] },
   sandbox: { may: ['sandbox/hosting', 'sandbox/delivery'], packages: ['fastify', 'zod'] },
@@ -40,7 +42,7 @@ export const LAYERS = {
   'config/environment': { may: ['contract', 'contract/ids:type'], packages: ['node'], env: true },
   'config/temporal': { may: ['config/environment'], packages: ['@temporalio/envconfig', 'node'] },
   'config/file': {
-    may: [...CONTRACT, 'request', 'request/calendar', 'config/environment'],
+    may: [...CONTRACT, 'request', 'request/calendar', 'site-check', 'config/environment'],
     packages: ['dot-prop', 'yaml', 'zod'],
   },
   'config/plan': {
@@ -50,7 +52,10 @@ export const LAYERS = {
   config: { may: [...CONTRACT, 'config/environment', 'config/file', 'config/plan'], packages: ['node', 'yaml'] },
 
   // What a worker's belay.yaml says about when to deploy.
-  policy: { may: [...CONTRACT, ...CONFIG, 'process:type', 'request/calendar'], packages: ['node'] },
+  policy: {
+    may: [...CONTRACT, ...CONFIG, 'process:type', 'request', 'request/calendar', 'site-check:type'],
+    packages: ['node'],
+  },
 
   // Encrypts what is stored in Temporal.
   encryption: {
@@ -79,6 +84,7 @@ export const LAYERS = {
       'request/calendar',
       'hosting-api:type',
       'policy:type',
+      'site-check:type',
       'activities/http',
       'activities/learned-polling',
       'activities/pooled-waits',
@@ -173,6 +179,7 @@ export const LAYERS = {
       'config/environment:type',
       'config/temporal:type',
       'policy',
+      'site-check',
       'activities',
       'activities/http',
       'activities/notifications',
@@ -205,92 +212,5 @@ export const LAYERS = {
     packages: ['@temporalio/common', '@temporalio/testing:dynamic', '@temporalio/worker', 'node'],
   },
 
-  // The command line uses the library as any program does, and loads it when it is needed.
-  'cli/options': { may: [...CONTRACT, 'request'], packages: ['commander', 'node'] },
-  'cli/output': {
-    may: [...CONTRACT, 'process', 'config/environment'],
-    packages: ['commander:type', 'node', 'picocolors'],
-  },
-  'cli/connection': {
-    may: ['process', 'config', 'config/environment', 'config/temporal', 'starter.ts:type', 'starter.ts:dynamic'],
-    packages: [],
-  },
-  'cli/waiting': {
-    may: [...CONTRACT, 'process', 'cli/output', 'starter.ts:type'],
-    packages: ['node'],
-  },
-  'cli/top': {
-    may: [
-      ...CONTRACT,
-      'rules',
-      'process',
-      'hosting-api',
-      'config',
-      'config/environment',
-      'cli/output',
-      'cli/waiting',
-      'starter.ts:type',
-    ],
-    packages: ['node', 'picocolors'],
-  },
-  'cli/doctor': {
-    may: [
-      ...CONTRACT,
-      'hosting-api',
-      'config',
-      'config/environment',
-      'config/temporal',
-      'encryption',
-      'activities/notifications',
-      'client/connection',
-      'client/runs',
-      'client/schedules',
-      'worker',
-    ],
-    packages: ['@temporalio/common', '@temporalio/proto', '@temporalio/worker:type'],
-  },
-  'cli/actions': {
-    may: [
-      ...CONTRACT,
-      'request/calendar',
-      'process',
-      'config',
-      'config/environment',
-      'config/plan',
-      'config/temporal',
-      'webhooks',
-      'client/connection:dynamic',
-      'worker:dynamic',
-      'dev',
-      'cli/options',
-      'cli/output',
-      'cli/connection',
-      'cli/waiting',
-      'cli/top',
-      'cli/doctor:type',
-      'cli/doctor:dynamic',
-      'starter.ts:type',
-    ],
-    packages: ['@temporalio/worker:dynamic', 'node', 'picocolors'],
-  },
-  // Names, options and help. Each loads what it does when it is called, so that help and completion stay light.
-  'cli/commands': {
-    may: [
-      'contract',
-      'request',
-      'cli/options',
-      'cli/actions:type',
-      'cli/actions:dynamic',
-      'worker.ts:dynamic',
-      'webhooks.ts:dynamic',
-      'codec-server.ts:dynamic',
-      'sandbox.ts:dynamic',
-    ],
-    packages: ['commander'],
-  },
-  'cli/completion': { may: ['contract/wording', 'config'], packages: ['@bomb.sh/tab', 'commander:type'] },
-  cli: {
-    may: [...CONTRACT, 'process', 'config/environment', 'cli/output', 'cli/commands', 'cli/completion'],
-    packages: ['commander'],
-  },
+  ...CLI_LAYERS,
 };

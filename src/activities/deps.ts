@@ -10,6 +10,7 @@ import type { OnRead } from './http/read-status.ts';
 import type { Pool } from './pooled-waits/poll-while-in-progress.ts';
 import type { Rest } from './http/worker-rest.ts';
 import type { Policy } from '../policy/policy.ts';
+import type { ReadSite } from '../site-check/index.ts';
 
 export type { ActivityInProgress } from './http/post-checks.ts';
 
@@ -49,6 +50,7 @@ export interface ActivityDeps extends EventDeps {
   /** The operation that has this id now, or null. */
   findLockHolder: (lockId: string) => Promise<LockHolder | null>;
   policy: () => Promise<Policy>;
+  readSite: ReadSite;
   awaitedForMs: TriggerDeps['awaitedForMs'];
   hasColleagues: TriggerDeps['hasColleagues'];
   clocks?: TriggerDeps['clocks'];

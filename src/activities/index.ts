@@ -6,6 +6,7 @@ import type { BackupRecord } from '../contract/event.ts';
 import type { WorkerInfo, WorkerQuestion, BackupQuery, LearnQuery, SlotQuery } from '../contract/activities.ts';
 import { checkRequest } from './check-request.ts';
 import { createEventActivities } from './events.ts';
+import { checksOf, createSiteChecks } from './site-checks.ts';
 import { frozenParts } from './frozen-parts.ts';
 import { firstAfter, slotOf } from '../request/calendar/local-time.ts';
 import { learnReads, MAX_PAST } from './learned-polling/learn-reads.ts';
@@ -26,6 +27,7 @@ export function createActivities({
   awaitedForMs,
   hasColleagues,
   policy,
+  readSite,
   clocks,
   pool,
   onRead,
@@ -36,20 +38,22 @@ export function createActivities({
     ...reads,
     ...createPooledWaits(pool, reads),
     ...createTriggers({ service, served: workerInfo, rest, awaitedForMs, hasColleagues, policy, clocks }),
+    ...createSiteChecks({ served: workerInfo, policy, readSite }),
     ...createEventActivities(events),
 
     /** Settings of the worker that executes this. */
     describeWorker: async ({ begins, request }: WorkerQuestion = {}): Promise<WorkerInfo> => {
-      const { hash, frozenBy } = await policy();
+      const { hash, frozenBy, checkOf } = await policy();
       const checked = request === undefined ? undefined : checkRequest(request);
       const isPlanned = begins === true && checked !== undefined && 'plan' in checked;
       const nowMs = clocks?.wallMs() ?? Date.now();
+      const checks = isPlanned ? checksOf(request!.input as RunInput, checkOf) : [];
       const frozen = isPlanned ? frozenParts(request!.input as RunInput, (it) => frozenBy(it, nowMs)) : null;
       const isFull = begins === true && !admission.admitsNewcomer();
       return {
         ...workerInfo,
         policy: hash,
-        ...definedFields({ checked, frozen: frozen ?? undefined }),
+        ...definedFields({ checked, frozen: frozen ?? undefined, checks: checks.length === 0 ? undefined : checks }),
         ...(isFull ? { admitted: false as const } : {}),
       };
     },

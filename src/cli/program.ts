@@ -1,5 +1,6 @@
 /** Puts the commands together, and reports the error when one fails. */
 import { Command, CommanderError } from 'commander';
+import { checkCommand } from './commands/check.ts';
 import { demoCommand } from './commands/demo.ts';
 import { devCommand } from './commands/dev.ts';
 import { doctorCommand } from './commands/doctor.ts';
@@ -41,6 +42,7 @@ export function program(): Command {
     rolloutCommand(),
     scheduleCommand(),
     eventsCommand(),
+    checkCommand(),
     doctorCommand(),
   ])
     belay.addCommand(command);

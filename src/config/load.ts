@@ -6,6 +6,7 @@ import { configFile } from './environment/environment.ts';
 import { plainText } from '../contract/wording/safe-text.ts';
 import { checkFleets } from './plan/check-fleets.ts';
 import { checkFreezes } from './plan/check-freezes.ts';
+import { checkSites } from './plan/check-sites.ts';
 import type { ConfigIssue } from './plan/config-issue.ts';
 import { fixHint } from './file/fix-hints.ts';
 import { configurationSchema, type Configuration } from './file/file-schema.ts';
@@ -49,7 +50,7 @@ export async function readConfiguration({ path, isNamed } = configFile()): Promi
 
 function contradictionsIn(configuration: Configuration): ConfigIssue[] {
   const issues: ConfigIssue[] = [];
-  for (const check of [checkFleets, checkFreezes])
+  for (const check of [checkFleets, checkFreezes, checkSites])
     check(configuration, (path, message) => issues.push({ path, message }));
   return issues;
 }

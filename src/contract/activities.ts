@@ -4,6 +4,7 @@ import type { ROLLOUT_TYPE, RunType } from './names.ts';
 import type { RunPlan } from './run.ts';
 import type { ServedService } from './service-identity.ts';
 import type { Slot } from './schedule.ts';
+import type { CheckPlan } from './site-check.ts';
 
 export type StatusState = 'completed' | 'failed' | 'in_progress';
 
@@ -100,8 +101,10 @@ export interface WorkerInfo extends ServedService {
   admitted?: false;
   /** Only if asked. */
   checked?: CheckedRequest;
-  /** The hash of the freezes and windows that it applies. */
+  /** The hash of the freezes, windows and checks that it applies. */
   policy?: string;
+  /** Only if asked by a run that begins: the checks of its sites. */
+  checks?: CheckPlan[];
   /** Only if asked by a run that begins, and if something of it is frozen. */
   frozen?: FrozenParts;
 }

@@ -38,6 +38,7 @@ export type Phase = 'admission' | 'checking' | 'queued' | 'backup' | 'deploy' | 
 export type ErrorType =
   | 'BackupFailed'
   | 'DeploymentFailed'
+  | 'CheckFailed'
   | 'BackupTimedOut'
   | 'DeploymentTimedOut'
   | 'OutcomeUnknown'

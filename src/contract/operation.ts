@@ -3,14 +3,16 @@ import type { Evidence } from './names.ts';
 import type { BackupResult, DeploymentResult, Polling, RunError, Waits } from './run.ts';
 import type { ServedService } from './service-identity.ts';
 import type { Target } from './target.ts';
+import type { CheckAim } from './site-check.ts';
 import type { Waiting } from './waiting.ts';
 import type { StatusWords } from './activities.ts';
 
 /**
  * The phase of an operation. `baseline` includes the wait for another deployment to finish. In `parked`, it waits for a
- * service that does not answer, and sends no trigger.
+ * service that does not answer, and sends no trigger. In `verify`, the service has reported `completed`, and the site is
+ * checked.
  */
-export type OperationPhase = 'baseline' | 'trigger' | 'reconcile' | 'wait' | 'parked' | 'done';
+export type OperationPhase = 'baseline' | 'trigger' | 'reconcile' | 'wait' | 'parked' | 'verify' | 'done';
 
 /** A run that waits for a lock. */
 export interface Waiter {
@@ -71,6 +73,8 @@ export interface DeploySiteInput extends OperationInput {
   minEvidence: Evidence;
   baselineWaitMs: number;
   onAmbiguous: 'resend' | 'stop';
+  /** What the site has to do afterwards. Absent: nothing is checked. */
+  check?: CheckAim;
 }
 
 /** How a backup ended, for the runs that share it. */

@@ -3,6 +3,7 @@
  * Workflows import this folder: no I/O here, no zod, JSON values only. Times are ISO 8601 UTC, durations milliseconds.
  */
 import type { Outcome, Evidence, Phase, ErrorType } from './names.ts';
+import type { CheckResult } from './site-check.ts';
 import type { Target, TargetsInput } from './target.ts';
 import type { Waiting } from './waiting.ts';
 
@@ -73,6 +74,10 @@ export interface RunInput extends TargetsInput {
   /** Start no deployment after this time of day. */
   deploysUntil?: DailyDeadline;
   keepGoing?: boolean;
+  /** The commit that the sites have to show afterwards: 7 to 64 hex digits. */
+  commit?: string;
+  /** Any commit but the one before will do. */
+  orNewer?: boolean;
   /** Name of the worker's heartbeat URL to call when the run is `completed`. */
   heartbeat?: string;
   meta?: Record<string, string>;
@@ -116,6 +121,8 @@ export interface DeploymentResult extends OperationResult {
   /** Null for an app. */
   siteId: string | null;
   evidence: Evidence | null;
+  /** Null if the site has none. */
+  check: CheckResult | null;
   error: RunError | null;
 }
 
@@ -138,6 +145,9 @@ export interface RunPlan {
   startWithinMs: number;
   startDeploysWithinMs: number | null;
   keepGoing: boolean;
+  /** Absent in plans from before it existed, as is `orNewer`. */
+  commit?: string | null;
+  orNewer?: boolean;
 }
 
 /** The result of a run. While it is in progress, `outcome` is null and the other fields hold what is known. */
@@ -151,6 +161,8 @@ export interface RunResult {
   backup: BackupResult | null;
   deployments: DeploymentResult[];
   error: RunError | null;
+  /** The commit that the sites had to show; null for any. */
+  commit: string | null;
   meta: Record<string, string> | null;
   links: { ui: string | null };
   startedAt: string | null;

@@ -11,6 +11,7 @@ export type Waiting =
       /** The run that holds the lock, as far as known. */
       lockedBy?: string | null;
     }
+  | WaitingForCheck
   | WaitingForRead;
 
 export interface WaitingForRead {
@@ -24,6 +25,22 @@ export interface WaitingForRead {
   pooled?: { everyMs: number };
   /** Only while the operation is parked, because the service does not answer. */
   parked?: Parked;
+}
+
+/** The service has reported `completed`. */
+export interface WaitingForCheck {
+  kind: 'check';
+  siteId: string;
+  /** In belay.yaml. */
+  check: string;
+  try: number;
+  tries: number;
+  goodInARow: number;
+  /** How many it needs. */
+  inARow: number;
+  /** What the last read showed; null before the first one. */
+  last: string | null;
+  nextReadAt: string;
 }
 
 export interface Parked {

@@ -8,6 +8,7 @@ import type { Target } from '../contract/target.ts';
 import { cronTimes } from '../request/calendar/cron-times.ts';
 import { frozenBy } from './freezes.ts';
 import { localMsOf } from '../request/calendar/local-spans.ts';
+import { siteChecks, type PolicyCheck } from './site-checks.ts';
 import type { FreezeRule, FreezeRules, Place, WindowRule } from './rules.ts';
 
 /** A deployment, or the backup of a server. */
@@ -17,15 +18,19 @@ export interface Policy {
   /** The same for workers that apply the same rules. */
   hash: string;
   frozenBy: (operation: PlannedOperation, atMs: number) => FrozenBy[];
+  /** Null if the site has none. */
+  checkOf: (siteId: string) => PolicyCheck | null;
 }
 
 export function policyOf(configuration: Configuration): Policy {
   const rules = freezeRules(configuration);
   const placeOf = placesIn(configuration);
+  const checks = siteChecks(configuration);
   return {
     hash: shortHash(configuration),
     frozenBy: (operation, atMs) =>
       frozenBy(rules, 'target' in operation ? 'deploy' : 'backup', placeOf(operation), atMs),
+    checkOf: (siteId) => checks.get(siteId) ?? null,
   };
 }
 
@@ -70,7 +75,7 @@ function placesIn({ fleets }: Configuration): (operation: PlannedOperation) => P
 
 const HASH_LENGTH = 12;
 
-function shortHash({ fleets = {}, freezes = {}, windows = {} }: Configuration): string {
+function shortHash({ fleets = {}, freezes = {}, windows = {}, sites = {}, checks = {} }: Configuration): string {
   const servers = Object.entries(fleets).map(([name, fleet]) => [name, [...fleet.servers]]);
-  return hashOf([servers, freezes, windows]).slice(0, HASH_LENGTH);
+  return hashOf([servers, freezes, windows, sites, checks]).slice(0, HASH_LENGTH);
 }

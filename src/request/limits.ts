@@ -15,6 +15,9 @@ export const MAX_META_LENGTH = 200;
 /** Of all names and values, as they are stored. A rollout copies them into each of its runs. */
 export const MAX_META_BYTES = 4_096;
 
+/** Of the reads of a site after its deployment, where belay.yaml does not say otherwise. In milliseconds. */
+export const CHECK_DEFAULTS = { interval: 5_000, tries: 24, inARow: 3, timeout: 5_000 };
+
 /** Minimum and maximum, inclusive. */
 export type Limits = readonly [min: number, max: number];
 
@@ -28,5 +31,6 @@ export const LIMITS = {
   // Each look at a lock adds nine events to the history of the waiting run (see TIMING.lock.lookAgainMs).
   busyTimeoutMs: [0, 12 * HOUR_MS],
   eventsPerMinute: [1, 60_000],
+  checkTries: [1, 720],
   freshForMs: [1, 7 * 24 * HOUR_MS],
 } as const satisfies Record<string, Limits>;

@@ -14,7 +14,7 @@ export type RunCommand = 'run' | 'backup' | 'deploy' | 'watch';
 export type OptionType =
   | { kind: 'duration' | 'count'; limits: Limits }
   | { kind: 'choice'; of: readonly string[] }
-  | { kind: 'switch' | 'id' | 'map' };
+  | { kind: 'switch' | 'id' | 'commit' | 'map' };
 
 /** A default made from options of earlier rows. */
 interface DerivedDefault<V> {
@@ -177,6 +177,22 @@ const ROWS: { readonly [P in RunOptionPath]: RowOf<P> } = {
     yaml: 'keepGoing',
     default: false,
     help: 'deploy the next target even if one is not completed',
+  },
+  commit: {
+    flag: '--commit',
+    commands: VERDICT,
+    type: { kind: 'commit' },
+    yaml: null,
+    default: null,
+    help: 'commit that the sites have to show afterwards, 7 to 64 hex digits; where, is in the check of a site',
+  },
+  orNewer: {
+    flag: '--or-newer',
+    commands: VERDICT,
+    type: { kind: 'switch' },
+    yaml: null,
+    default: false,
+    help: 'accept any commit but the one before, since the branch may have moved on; requires --commit',
   },
   ifBusy: {
     flag: '--if-busy',

@@ -1,5 +1,6 @@
 /** Checks a run's input: the client before it starts a run, and the workflow, because the UI can start runs too. Pure. */
 import { utf8ToBytes } from '@noble/hashes/utils.js';
+import { COMMIT } from '../contract/wording/commit-text.ts';
 import { isRecord } from '../contract/plain-object.ts';
 import { MAX_META_BYTES, MAX_META_ENTRIES, MAX_META_LENGTH, type Limits } from './limits.ts';
 import { splitPath } from './option-path.ts';
@@ -31,7 +32,8 @@ export function validateRunInput(type: RunType, input: unknown): string | null {
     validateGroup('backup', input.backup) ??
     validateGroup('deploy', input.deploy) ??
     validateDeadline(input.deploysUntil) ??
-    validateMeta(input.meta)
+    validateMeta(input.meta) ??
+    validateCommit(input)
   );
 }
 
@@ -51,6 +53,9 @@ function checkOf(type: OptionType): Check {
       return (value) => (typeof value === 'boolean' ? null : 'is neither true nor false');
     case 'id':
       return validateId;
+    case 'commit':
+      return (value) =>
+        typeof value === 'string' && COMMIT.test(value) ? null : 'is not a commit: write 7 to 64 hex digits';
     case 'map':
       return (value) => (isRecord(value) ? null : 'is not an object');
   }
@@ -71,6 +76,10 @@ function validateServer(type: RunType, serverId: unknown): string | null {
   if (needsServer && serverId === undefined) return `serverId: is missing, ${type} needs the server to back up`;
   if (!needsServer && serverId !== undefined) return `serverId: ${type} makes no backup, leave it out`;
   return null;
+}
+
+function validateCommit({ commit, orNewer }: Record<string, unknown>): string | null {
+  return orNewer !== undefined && commit === undefined ? 'orNewer: requires a commit' : null;
 }
 
 function validateGroup(name: 'backup' | 'deploy', group: unknown): string | null {

@@ -22,6 +22,8 @@ export interface VerdictContext {
   triggerIds: readonly string[];
   settleMs: number;
   minEvidence: Evidence;
+  /** What the site itself has shown, before the status was read, that it did not show before the trigger. */
+  shownBySite?: 'identity' | 'changed' | null;
 }
 
 /** What reads have shown since the trigger. */
@@ -81,10 +83,11 @@ export function evidenceFor(
   reading: StatusReading,
   nowMs: number,
 ): Evidence | null {
-  if (showsIdentity(context, reading)) return 'identity';
+  if (showsIdentity(context, reading) || context.shownBySite === 'identity') return 'identity';
   if (seen.inProgress) return 'transition';
   const { baseline } = context;
   if (baseline !== null && !sameStatus(baseline, reading)) return 'changed';
+  if (context.shownBySite === 'changed') return 'changed';
   const settled = seen.sameFinalReads >= SETTLED_READS && settleTimeIsOver(context, nowMs);
   if (!settled) return null;
   // Without a baseline, a status proves that something was deployed. It has to last, because a 404 may be wrong.

@@ -30,6 +30,7 @@ import { createMonitoring, type Monitoring } from './monitoring/monitoring.ts';
 import { reportSinks } from './monitoring/workflow-reports.ts';
 import { registerSearchAttributes } from './search-attributes.ts';
 import { bundleFor, workflowBundle } from './bundle/workflow-source.ts';
+import { createSiteReader } from '../site-check/index.ts';
 import { createRest } from './rest-until-answered.ts';
 import { runTogether, shutDown } from './run-together.ts';
 import { HTTP_TIMEOUTS } from './http-timeouts.ts';
@@ -115,6 +116,7 @@ export async function startWorker(
     rest,
     admission,
     pool,
+    readSite: createSiteReader(),
     policy: options.policy ?? fixedPolicy(configuration),
     workerInfo: {
       ...served,

@@ -121,7 +121,9 @@ export const WRONG_VERDICTS: TestedMutant[] = [
   },
   {
     rule: 'a hinted read passes for one of the beat',
-    changes: [change('workflows/polling/poll-until.ts', 'take(read, hintedMs === null)', 'take(read, true)')],
+    changes: [
+      change('workflows/polling/poll-until.ts', 'take(read, hintedMs === null, beganMs)', 'take(read, true, beganMs)'),
+    ],
     test: sim('rules/verdicts/acceptance', 'hinted reads do not settle'),
   },
   {

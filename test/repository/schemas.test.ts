@@ -101,6 +101,7 @@ const deployment: DeploymentResult = {
     outcome: 'completed',
     evidence: 'transition',
     lastStatus: 'completed',
+    check: null,
     error: null,
   },
   ...ended,

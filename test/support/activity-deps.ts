@@ -11,6 +11,7 @@ export const SERVICE_ONLY: Omit<ActivityDeps, 'service' | 'workerInfo'> = {
   findLockHolder: nothing,
   findPastDurations: () => Promise.resolve([]),
   policy: fixedPolicy({}),
+  readSite: () => Promise.reject(new Error('these tests check no site')),
   admission: { admitsNewcomer: () => true, noteRead: () => 0 },
   pool: createPool(),
   rest: { reason: null, begin: () => undefined, isOver: () => Promise.resolve(true) },

@@ -90,7 +90,7 @@ export function good(node: Node): fc.Arbitrary<unknown> {
   if (node.type === 'string') return node.pattern === undefined ? fc.string({ unit: 'binary' }) : goodId;
   return node.properties === undefined
     ? fc.oneof(goodMeta, fc.constant(entries(50)))
-    : fields(node.properties, good, node.required).map(withOneList).filter(hasAim);
+    : fields(node.properties, good, node.required).map(withOneList).map(withCommit).filter(hasAim);
 }
 
 /** Values that a node rejects, with one error. */
@@ -117,6 +117,10 @@ export function mixed(node: Node): fc.Arbitrary<unknown> {
 /** An input names sites or targets, not both. */
 const withOneList = ({ siteIds, targets, ...rest }: Fields): Fields =>
   targets === undefined ? (siteIds === undefined ? rest : { ...rest, siteIds }) : { ...rest, targets };
+
+/** Any other commit is accepted only beside an expected one. */
+const withCommit = ({ orNewer, ...rest }: Fields): Fields =>
+  orNewer === undefined || rest.commit === undefined ? rest : { ...rest, orNewer };
 
 /** An input without a server and a target is invalid. */
 const hasAim = ({ serverId, siteIds, targets = siteIds }: Fields) =>

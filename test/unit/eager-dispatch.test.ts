@@ -53,6 +53,7 @@ test('an activity that may be meant for another worker never goes back to the on
     describeWorker: 'any worker',
     waitForAdmission: 'any worker',
     pollInPool: 'any worker',
+    checkSite: 'any worker',
     patientRead: 'any worker',
     readElsewhere: 'any worker',
     triggerOnce: 'any worker',

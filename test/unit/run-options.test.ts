@@ -30,6 +30,8 @@ function sampleOf({ type }: RunOptionRow): { text: string; value: unknown } {
       return { text: '', value: true };
     case 'id':
       return { text: 'b1', value: 'b1' };
+    case 'commit':
+      return { text: '3F2C1AB', value: '3f2c1ab' };
     case 'map':
       return { text: 'job=7', value: { job: '7' } };
   }
@@ -45,13 +47,16 @@ function parse(name: RunCommand, ...args: string[]): CommanderValues {
     .opts();
 }
 
+/** Options that make sense only beside another. */
+const NEEDED_BESIDE: Partial<Record<string, string[]>> = { orNewer: ['--commit', '3f2c1ab'] };
+
 for (const row of RUN_OPTIONS) {
   const { text, value } = sampleOf(row);
   const args = text === '' ? [row.flag] : [row.flag, text];
 
   for (const command of row.commands) {
     test(`belay ${command} ${row.flag} sets ${row.path}`, () => {
-      const input = toRunInput(parse(command, ...args));
+      const input = toRunInput(parse(command, ...args, ...(NEEDED_BESIDE[row.path] ?? [])));
       assert.deepEqual(valueAt(input, row.path), value);
       assert.equal(validateRunInput(RUN_TYPES[command], input), null);
     });

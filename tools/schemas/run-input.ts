@@ -1,4 +1,5 @@
 /** The JSON Schema of a run's input, from the option table. It allows what a run of some type takes. */
+import { COMMIT } from '../../src/contract/wording/commit-text.ts';
 import { z } from 'zod';
 import { TIMING } from '../../src/contract/timing.ts';
 import { MAX_ID_LENGTH, MAX_META_ENTRIES, MAX_META_LENGTH, MAX_TARGETS } from '../../src/request/limits.ts';
@@ -40,6 +41,11 @@ function schemaOf({ type, help, derived, default: value }: RunOptionRow): z.ZodT
       return z.boolean().meta(meta);
     case 'id':
       return id(description.slice(0, -1));
+    case 'commit':
+      return z
+        .string()
+        .regex(COMMIT)
+        .meta({ description, examples: ['3f2c1ab'] });
     case 'map':
       return notes.meta({
         description: `${description} Names and values have ${inUnits(MAX_META_LENGTH)}.`,
@@ -117,4 +123,5 @@ export const runInput = z
     // Every run type needs a server or a target.
     anyOf: [{ required: ['serverId'] }, ...['siteIds', 'targets'].map(someOf)],
     not: { required: ['siteIds', 'targets'] },
+    dependentRequired: { orNewer: ['commit'] },
   });

@@ -25,6 +25,7 @@ export const error = z
     type: z.enum([
       'BackupFailed',
       'DeploymentFailed',
+      'CheckFailed',
       'BackupTimedOut',
       'DeploymentTimedOut',
       'OutcomeUnknown',
@@ -92,12 +93,39 @@ export const named = {
   siteId: text('Id of the site; null for an app.'),
 };
 
+const siteRead = z
+  .object({
+    kind: z.enum(['holds', 'fails', 'nothing']).meta({
+      description: 'holds: all expectations; fails: it answered otherwise; nothing: it gave no answer.',
+    }),
+    httpStatus: z.int().nullable().meta({ description: 'HTTP status of the answer.' }),
+    commit: text('The commit that the site shows.'),
+    why: text('Why it does not hold.'),
+  })
+  .nullable();
+
+const check = z
+  .object({
+    name: z.string().meta({ description: 'Its name in belay.yaml.' }),
+    outcome: z
+      .enum(['passed', 'failed', 'unknown'])
+      .nullable()
+      .meta({ description: 'Null while it is in progress, and if the deployment did not complete.' }),
+    reads: count('Number of reads.'),
+    goodReads: count('Number of reads in which all expectations held.'),
+    baseline: siteRead.meta({ description: 'What the site answered just before the request.' }),
+    last: siteRead.meta({ description: 'What the site answered last.' }),
+  })
+  .nullable()
+  .meta({ description: 'The check of the site; null if it has none.' });
+
 const deployment = z.object({
   ...named,
   evidence: z
     .enum(EVIDENCE)
     .nullable()
     .meta({ description: "Why the status counts as that of the run's deployment, strongest first." }),
+  check,
   error,
   ...operation,
 });
@@ -116,6 +144,7 @@ export const runResult = z
     backup,
     deployments: z.array(deployment).meta({ description: 'One for each target, in the order they were asked for.' }),
     error,
+    commit: text('The commit that the sites had to show.'),
     meta: z.record(z.string(), z.string()).nullable().meta({ description: 'The meta of the input.' }),
     links: z.object({ ui: text('Link to the run in the Temporal UI.') }),
     startedAt: time('When the run started'),

@@ -18,15 +18,23 @@ export interface DoctorOptions {
 export async function doctor(options: DoctorOptions): Promise<void> {
   if (options.afterRestore === true) return afterRestore(options);
   // Imported only here, because they load the worker, which most commands do not need.
-  const [{ runChecks }, { serviceChecks }, { temporalChecks }, { workerChecks }, { installRuntime }, sdk] =
-    await Promise.all([
-      import('../doctor/check.ts'),
-      import('../doctor/service.ts'),
-      import('../doctor/temporal.ts'),
-      import('../doctor/worker.ts'),
-      import('../../worker/install-runtime.ts'),
-      import('@temporalio/worker'),
-    ]);
+  const [
+    { runChecks },
+    { serviceChecks },
+    { sitesCheck },
+    { temporalChecks },
+    { workerChecks },
+    { installRuntime },
+    sdk,
+  ] = await Promise.all([
+    import('../doctor/check.ts'),
+    import('../doctor/service.ts'),
+    import('../doctor/sites.ts'),
+    import('../doctor/temporal.ts'),
+    import('../doctor/worker.ts'),
+    import('../../worker/install-runtime.ts'),
+    import('@temporalio/worker'),
+  ]);
   installRuntime(createLogger('silent'));
   const endpoint = findTemporal();
   const { connectionOptions, namespace } = endpoint;
@@ -34,7 +42,12 @@ export async function doctor(options: DoctorOptions): Promise<void> {
   // It may fail before the first check awaits it; an unhandled rejection would end the process.
   connecting.catch(() => undefined);
   const reach = async () => ({ connection: await connecting, namespace });
-  const checks = [...serviceChecks(), ...temporalChecks(endpoint, reach), ...workerChecks(reach, taskQueue())];
+  const checks = [
+    ...serviceChecks(),
+    sitesCheck(),
+    ...temporalChecks(endpoint, reach),
+    ...workerChecks(reach, taskQueue()),
+  ];
   const show = (report: Report) => options.json !== true && print(reportLine(report));
   const reports = await runChecks(checks, options.fix === true, show);
   if (options.json === true) printJson({ schemaVersion: 1, checks: reports, error: null });

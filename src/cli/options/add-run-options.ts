@@ -5,7 +5,7 @@ import { appTarget, siteTarget, targetsInput, type Target } from '../../contract
 import { durationText } from '../../contract/wording/duration.ts';
 import { setValueAt, type RunOptionPath } from '../../request/option-path.ts';
 import { RUN_OPTIONS, type RunCommand, type RunOptionRow } from '../../request/run-options.ts';
-import { collectMeta, collectTargets, countWithin, durationWithin, parseId } from './parse-values.ts';
+import { collectMeta, collectTargets, countWithin, durationWithin, parseCommit, parseId } from './parse-values.ts';
 
 /** As commander gives them: by flag in camel case. */
 export type CommanderValues = Record<string, unknown> & { server?: string; targets?: Target[] };
@@ -66,6 +66,8 @@ function toCommanderOption(row: RunOptionRow): Option {
       return option.choices(type.of);
     case 'id':
       return option.argParser(parseId);
+    case 'commit':
+      return option.argParser(parseCommit);
     case 'map':
       return option.argParser(collectMeta);
     case 'switch':
@@ -78,6 +80,7 @@ const PLACEHOLDER = {
   count: '<n>',
   choice: '<choice>',
   id: '<id>',
+  commit: '<sha>',
   map: '<name=value>',
   switch: '',
 } as const;

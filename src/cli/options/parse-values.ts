@@ -2,6 +2,7 @@
 import { closeSync, openSync } from 'node:fs';
 import { InvalidArgumentError } from 'commander';
 import { isSameTarget, type Target } from '../../contract/target.ts';
+import { COMMIT } from '../../contract/wording/commit-text.ts';
 import { durationText, HOUR_MS, parseDuration } from '../../contract/wording/duration.ts';
 import type { Limits } from '../../request/limits.ts';
 import { validateId } from '../../request/validate-id.ts';
@@ -81,4 +82,9 @@ export function collectMeta(text: string, before: Record<string, string> = {}): 
 /** @returns the moment this many milliseconds ago, ISO 8601 */
 export function sinceText(agoMs: number | undefined): string | undefined {
   return agoMs === undefined ? undefined : new Date(Date.now() - agoMs).toISOString();
+}
+
+export function parseCommit(text: string): string {
+  if (COMMIT.test(text)) return text.toLowerCase();
+  throw new InvalidArgumentError(`"${text}" is not a commit. Use its 7 to 64 hex digits.`);
 }

@@ -1,13 +1,14 @@
 /** The schema of belay.yaml. docs/belay.schema.json is generated from it. */
-import { parsePath } from 'dot-prop';
 import { z } from 'zod';
 import { checkServiceIdentity } from '../environment/service-url.ts';
 import { EVENT_KINDS, type EventKind } from '../../contract/event.ts';
 import { EVENT_KIND_TABLE } from './event-kinds.ts';
+import { checks, sites } from './check-schema.ts';
 import { freezes, windows } from './freeze-schema.ts';
 import { fleets, rollouts, schedules } from './fleet-schema.ts';
 import { normalizeStatus } from '../../contract/wording/status-word.ts';
 import { duration, firstRepeated, name, wholeNumber } from './schema-values.ts';
+import { headerName, path, secretPlace } from './secret-schema.ts';
 import { LIMITS } from '../../request/limits.ts';
 
 const finalWords = z.record(z.string(), z.enum(['completed', 'failed'])).superRefine((words, context) => {
@@ -22,10 +23,7 @@ const finalWords = z.record(z.string(), z.enum(['completed', 'failed'])).superRe
   }
 });
 
-const header = z.string().regex(/^[\w-]{1,100}$/, { error: 'write the name of an HTTP header' });
-const idHeader = header.describe("The header that holds a delivery's id.");
-const path = z.string().trim().min(1).refine(isPath, { error: 'write a path like data.server.id or items[0].id' });
-
+const idHeader = headerName.describe("The header that holds a delivery's id.");
 /** Added to the service's base URL, as the paths of sites are. */
 const appPath = z
   .string()
@@ -36,12 +34,7 @@ const appPath = z
     error: 'write a path without . and ..',
   });
 
-/** Where a secret is; never the secret itself. */
-const secret = z.union(
-  [z.strictObject({ env: z.string().trim().min(1) }), z.strictObject({ file: z.string().trim().min(1) })],
-  { error: 'do not write a secret or address here: write { file: PATH } or { env: NAME }' },
-);
-const secrets = z.array(secret).min(1, { error: 'name at least one secret' });
+const secrets = z.array(secretPlace).min(1, { error: 'name at least one secret' });
 
 const common = {
   maxPerMinute: wholeNumber(LIMITS.eventsPerMinute)
@@ -79,7 +72,7 @@ const source = z.discriminatedUnion(
     z.strictObject({
       verify: z.literal('hmac-sha256'),
       secrets,
-      header: header.describe('The header that holds the HMAC-SHA256 of the body.'),
+      header: headerName.describe('The header that holds the HMAC-SHA256 of the body.'),
       prefix: z.string().describe('Text before the HMAC in that header, such as sha256=.').optional(),
       encoding: z.enum(['hex', 'base64']).describe('Default hex.').optional(),
       idHeader: idHeader.optional(),
@@ -148,14 +141,18 @@ export const configurationSchema = z
           .describe('Which runs to report: all, or failed (default), which means every outcome except completed.')
           .optional(),
         targets: z
-          .record(name, secret)
+          .record(name, secretPlace)
           .describe('Addresses that get the notifications, by names you choose.')
           .optional(),
-        heartbeats: z.record(name, secret).describe('Addresses for --heartbeat, by names you choose.').optional(),
+        heartbeats: z.record(name, secretPlace).describe('Addresses for --heartbeat, by names you choose.').optional(),
       })
       .optional(),
     fleets: fleets.describe('Which sites belong to which server.').optional(),
     rollouts: rollouts.describe('How a fleet is backed up and deployed.').optional(),
+    sites: sites
+      .describe('What is known of sites, by their ids: where they answer, and how they are checked.')
+      .optional(),
+    checks: checks.describe('What a site has to do after its deployment, by names you choose.').optional(),
     freezes: freezes.describe('When nothing is deployed.').optional(),
     windows: windows.describe('When deployments may begin, and at no other time.').optional(),
     schedules: schedules.describe('What to start automatically, and when.').optional(),
@@ -165,11 +162,3 @@ export const configurationSchema = z
 export type Configuration = z.infer<typeof configurationSchema>;
 export type SourceConfig = z.infer<typeof source>;
 export type ReactionConfig = z.infer<typeof reactions>;
-
-function isPath(text: string): boolean {
-  try {
-    return parsePath(text).length > 0;
-  } catch {
-    return false;
-  }
-}

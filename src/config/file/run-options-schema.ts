@@ -1,5 +1,6 @@
 /** The option table as keys of belay.yaml: the options of the runs that rollouts and schedules start. */
 import { z } from 'zod';
+import { COMMIT } from '../../contract/wording/commit-text.ts';
 import type { RunOptions } from '../../contract/rollout.ts';
 import { setValueAt, splitPath } from '../../request/option-path.ts';
 import { RUN_OPTIONS, type OptionType } from '../../request/run-options.ts';
@@ -55,6 +56,8 @@ function schemaOf(type: OptionType): z.ZodType {
       return z.boolean();
     case 'id':
       return id;
+    case 'commit':
+      return z.string().regex(COMMIT, { error: 'write 7 to 64 hex digits, in quotes' });
     case 'map':
       return z.record(z.string(), z.string());
   }

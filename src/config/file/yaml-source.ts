@@ -25,6 +25,7 @@ const KEPT_AS_WRITTEN = [
   /^fleets\./,
   /^schedules\.[^.]*\.(start\.|heartbeat\.$)/,
   /^(freezes|windows)\.[^.]*\.for\./,
+  /^sites\.[^.]*\.$/,
   /^rollouts\.[^.]*\.(fleet\.$|waves\..*labels\.)/,
   /^(freezes|windows|rollouts|schedules|notify\.targets|notify\.heartbeats|events\.sources)\.[^.]*\.$/,
 ];

@@ -1,7 +1,7 @@
 /** One sentence that explains what a run, operation or rollout is waiting for. Pure. */
 import type { OperationProgress } from '../operation.ts';
 import type { BackupResult, DeploymentResult, RunProgress, RunResult } from '../run.ts';
-import type { Waiting, WaitingForRead, RolloutWaiting, Explanation } from '../waiting.ts';
+import type { Waiting, WaitingForCheck, WaitingForRead, RolloutWaiting, Explanation } from '../waiting.ts';
 import { durationText } from './duration.ts';
 import { targetLabel } from './target-text.ts';
 import { plainText } from './safe-text.ts';
@@ -56,6 +56,7 @@ export function waitingSentence(waiting: Waiting, what: string | null, style: St
       waiting.lockedBy === undefined || waiting.lockedBy === null ? 'another run' : workflow(waiting.lockedBy);
     return `${what ?? 'queued'}: waiting for the lock ${workflow(waiting.lockId)}, held by ${holder}`;
   }
+  if (waiting.kind === 'check') return checkSentence(waiting, what, style);
   const last = waiting.lastStatus === null ? 'no status yet' : `last status ${quote(waiting.lastStatus)}`;
   const tries = `${waiting.pooled === undefined ? '' : 'reads on from '}try ${waiting.try} of ${waiting.tries}`;
   const next = when === null ? '' : nextReadText(waiting, when);
@@ -67,6 +68,14 @@ export function waitingSentence(waiting: Waiting, what: string | null, style: St
         `(${quote(parked.reason)}); `;
   const head = [what, doingOf(waiting)].filter((part) => part !== null).join(', ');
   return `${head === '' ? '' : `${head}: `}${outage}${tries}, ${last}${next}`;
+}
+
+function checkSentence({ siteId, check, last, ...reads }: WaitingForCheck, what: string | null, style: Style): string {
+  const { quote, when } = style;
+  const good = `${reads.goodInARow} good in a row of ${reads.inARow}`;
+  const seen = last === null ? 'no read yet' : `last read: ${quote(last)}`;
+  const next = when === null ? '' : `, next read ${when(reads.nextReadAt)}`;
+  return `${what === null ? '' : `${what}, `}check ${quote(check)} of ${quote(siteId)}: try ${reads.try} of ${reads.tries}, ${good}, ${seen}${next}`;
 }
 
 function nextReadText({ nextReadAt, pooled }: WaitingForRead, when: (at: string) => string): string {

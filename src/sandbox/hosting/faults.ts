@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { createFaultQueue, turnFields } from './fault-queue.ts';
 
-const ROUTES = ['deploy', 'latest', 'create-backup', 'backup'] as const;
+const ROUTES = ['deploy', 'latest', 'create-backup', 'backup', 'page'] as const;
 export type Route = (typeof ROUTES)[number];
 
 const answerSchema = z.discriminatedUnion('kind', [

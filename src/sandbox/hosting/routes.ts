@@ -1,7 +1,8 @@
-/** Serves the API's endpoints. */
+/** Serves the API's endpoints, and the sites that it deploys. */
 import type { FastifyInstance } from 'fastify';
 import { ENDPOINTS, exchange } from './exchange.ts';
 import { sendReply } from './reply.ts';
+import { SITE_PAGES, visit } from './site-pages.ts';
 import type { State } from './state.ts';
 
 export function serviceRoutes(app: FastifyInstance, state: State): void {
@@ -17,4 +18,7 @@ export function serviceRoutes(app: FastifyInstance, state: State): void {
       },
     });
   }
+  app.get<{ Params: { id: string } }>(SITE_PAGES, (request, reply) =>
+    sendReply(reply, visit(state, request.params.id, request.url)),
+  );
 }

@@ -9,6 +9,10 @@ export const scriptSchema = z.strictObject({
   ends: z.string().min(1).optional(),
   /** How long the latest-deployment endpoint does not show it yet. */
   lagMs: z.number().int().min(0).optional(),
+  /** The commit that the site shows once the deployment is completed. Default: one of its own. */
+  commit: z.string().min(1).optional(),
+  /** How long the site still shows the commit before. */
+  pageLagMs: z.number().int().min(0).optional(),
 });
 
 export type ScriptPart = z.infer<typeof scriptSchema>;
@@ -18,6 +22,9 @@ export interface Script {
   words: string[];
   ends: string;
   lagMs: number;
+  /** Null: one made from its id. */
+  commit: string | null;
+  pageLagMs: number;
 }
 
 export type Kind = 'deployment' | 'backup';
@@ -30,9 +37,11 @@ export interface Resource {
 
 export const kindOn = ({ type }: Resource): Kind => (type === 'server' ? 'backup' : 'deployment');
 
+const AT_ONCE = { lagMs: 0, commit: null, pageLagMs: 0 };
+
 const DEFAULT_SCRIPTS: Record<Kind, Script> = {
-  backup: { durationMs: 4_000, words: ['pending', 'running'], ends: 'completed', lagMs: 0 },
-  deployment: { durationMs: 3_000, words: ['queued', 'deploying'], ends: 'completed', lagMs: 0 },
+  backup: { durationMs: 4_000, words: ['pending', 'running'], ends: 'completed', ...AT_ONCE },
+  deployment: { durationMs: 3_000, words: ['queued', 'deploying'], ends: 'completed', ...AT_ONCE },
 };
 
 /** @param parts changes to the default; later ones win */
@@ -43,6 +52,8 @@ export function completeScript(kind: Kind, ...parts: (ScriptPart | undefined)[])
       words: part?.words ?? script.words,
       ends: part?.ends ?? script.ends,
       lagMs: part?.lagMs ?? script.lagMs,
+      commit: part?.commit ?? script.commit,
+      pageLagMs: part?.pageLagMs ?? script.pageLagMs,
     }),
     DEFAULT_SCRIPTS[kind],
   );

@@ -1,9 +1,10 @@
 /** The sandbox's memory: operations that progress with time, scripts of later operations, and the journal. */
+import { createHash } from 'node:crypto';
 import { createFaults, type Faults } from './faults.ts';
 import { completeScript, kindOn, statusAt, type Kind, type Resource, type Script, type ScriptPart } from './script.ts';
 
-/** Who acted: a caller of the API, or a party unknown to it (a push, another user). */
-export type Actor = 'api' | 'outside';
+/** Who acted: a caller of the API, a party unknown to it (a push, another user), or a visitor of a site. */
+export type Actor = 'api' | 'outside' | 'visitor';
 
 export interface Operation {
   id: string;
@@ -52,6 +53,8 @@ export interface State {
   backup(id: string): Operation | null;
   latest(on: Resource): Operation | null;
   status(operation: Operation): string;
+  /** Of the last deployment that completed, as the site shows it; null if there is none. */
+  deployedCommit(on: Resource): string | null;
   /** One script for each of the next operations on a resource. The last one is kept for all later ones. */
   script(on: Resource, scripts: ScriptPart[]): void;
   note(entry: Pick<JournalEntry, 'by' | 'request'> & Partial<JournalEntry>): void;
@@ -63,6 +66,14 @@ export interface StateOptions {
   onBegin: (operation: Operation) => void;
   /** Milliseconds since 1970. Default: the clock of this machine. */
   clock?: () => number;
+}
+
+function commitShown(deployments: readonly Operation[], nowMs: number): string | null {
+  const shown = deployments.findLast(({ startedMs, script: { durationMs, ends, pageLagMs } }) => {
+    return ends === 'completed' && nowMs - startedMs - durationMs >= pageLagMs;
+  });
+  if (shown === undefined) return null;
+  return shown.script.commit ?? createHash('sha1').update(shown.id).digest('hex');
 }
 
 const keyOf = ({ type, id }: Resource): string => `${type}:${id}`;
@@ -114,6 +125,7 @@ export function createState({ token, defaults = {}, onBegin, clock = Date.now }:
     latest: (on) => operations.findLast(isOn(on)) ?? null,
     backup: (id) => operations.find((operation) => operation.kind === 'backup' && operation.id === id) ?? null,
     status: ({ script, startedMs }) => statusAt(script, clock() - startedMs),
+    deployedCommit: (on) => commitShown(operations.filter(isOn(on)), clock()),
     script: (on, list) => void scripts.set(keyOf(on), [...list]),
     note(entry) {
       journal.push({

@@ -70,6 +70,13 @@ export const pollInPool = (
     retry: { initialInterval: read.handOverMs, backoffCoefficient: 1 },
   }).pollWhileInProgress.executeWithOptions({ summary }, [wait]);
 
+/** Regular: a site may take as long as its check allows, and another worker may know a check that this one lacks. */
+export const { checkSite } = proxyActivities<Activities>({
+  ...UNTIL_TAKEN,
+  startToCloseTimeout: read.patientActivityMs,
+  scheduleToCloseTimeout: 2 * read.patientActivityMs,
+});
+
 /** Regular: for a read that may have failed because of its worker. */
 export const readElsewhere = proxyActivities<Activities>({
   ...UNTIL_TAKEN,

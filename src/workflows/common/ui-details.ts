@@ -27,7 +27,7 @@ export const shortText = (text: string): string => codeSpan(plainText(text, 120)
 
 /** Of a part: the try that comes next, else how often its status was read. */
 export function readsText(polls: number, waiting: Waiting | null): string {
-  if (waiting !== null && 'try' in waiting) {
+  if (waiting !== null && 'try' in waiting && waiting.kind !== 'check') {
     const from = waiting.pooled === undefined ? [] : ['from'];
     return [...from, 'try', waiting.try, 'of', waiting.tries].join(NO_BREAK);
   }

@@ -15,6 +15,7 @@ import {
   type StatusReading,
   type Verdict,
 } from '../../rules/verdict.ts';
+import type { SiteCheck } from './site-check.ts';
 import { concludeInterrupted, pollUntil } from '../polling/poll-until.ts';
 import { describeLastStatus, noteProgress, type Poller } from '../polling/poller.ts';
 import { TIMING } from '../../contract/timing.ts';
@@ -33,6 +34,7 @@ export interface Followed {
   learnedMs: readonly number[];
   /** Nothing was triggered, so `no deployment yet` is an answer. */
   notFoundAnswers?: boolean;
+  check?: SiteCheck | undefined;
 }
 
 /** What earlier reads showed. */
@@ -76,12 +78,15 @@ export async function awaitVerdict(followed: Followed, known: VerdictContext, st
         context = settleAgain(context, Date.now());
       },
     },
-    (answer, own) => {
+    (answer, own, beganMs) => {
       if (!answer.ok) return deletion(poller, result, answer);
       noteProgress(result, answer);
       reading = answer;
       seen = observe(seen, answer, own);
-      return decide() ?? undefined;
+      context = { ...context, shownBySite: followed.check?.evidenceSince(beganMs) ?? null };
+      const verdict = decide();
+      if (verdict === null && answer.state !== 'in_progress') followed.check?.look(() => poller.hints.ask(Date.now()));
+      return verdict ?? undefined;
     },
   );
   const name = `the deployment of ${targetText(result.target)}`;

@@ -4,7 +4,8 @@ import { targetText } from '../../contract/wording/target-text.ts';
 import { lockIdOf } from '../../contract/ids/workflow-ids.ts';
 import { awaitService, type TriggerEnd } from './await-service.ts';
 import { learnTries } from './learn-tries.ts';
-import { takeBaseline } from './take-baseline.ts';
+import { createSiteCheck } from './site-check.ts';
+import { takeBaseline, type Baseline } from './take-baseline.ts';
 import { concludeCancelledBeforeStart, conclude, type Conclusion } from '../common/conclusion.ts';
 import { followed, type Deployment } from './deployment-context.ts';
 import { emptyDeployment } from '../../contract/results/empty-results.ts';
@@ -26,7 +27,9 @@ export async function deploySite(input: DeploySiteInput): Promise<DeploymentResu
   const lockId = lockIdOf(target);
   return runOperation(lockId, input, result, async (operation) => {
     const learnedMs = await learnTries(lockId, input);
-    return deploy({ operation, input, reader: deploymentReader(input), learnedMs });
+    const check = input.check === undefined ? undefined : createSiteCheck(operation, input.service, input.check);
+    const conclusion = await deploy({ operation, input, reader: deploymentReader(input), learnedMs, check });
+    return check === undefined ? conclusion : check.judge(conclusion);
   });
 }
 
@@ -44,7 +47,7 @@ async function deploy(deployment: Deployment): Promise<Conclusion> {
     // After an ambiguous trigger, a deployment in progress may be ours, so the first baseline is kept.
     if (baseline === undefined || counts.ambiguous === 0) {
       const parkedMs = parking.spentMs;
-      const taken = await takeBaseline(deployment, busyUntilMs + parkedMs);
+      const taken = await takeBaselines(deployment, busyUntilMs + parkedMs);
       if ('conclusion' in taken) return taken.conclusion;
       baseline = taken.baseline;
       // Requests from before an outage say nothing about the service after it.
@@ -91,6 +94,18 @@ async function deploy(deployment: Deployment): Promise<Conclusion> {
         `cancelled before ${targetText(input.target)} was deployed: ${result.message}`,
       );
     }
+  }
+}
+
+/** Of the site and of its status. The request follows the second one at once, and a site may take long to answer. */
+async function takeBaselines(deployment: Deployment, busyEndsMs: number): Promise<Baseline> {
+  const { check, input } = deployment;
+  for (;;) {
+    await check?.takeBaseline();
+    const readMs = Date.now();
+    const taken = await takeBaseline(deployment, busyEndsMs);
+    // Another deployment may have ended since, and changed the site.
+    if (check === undefined || 'conclusion' in taken || Date.now() - readMs <= input.intervalMs) return taken;
   }
 }
 

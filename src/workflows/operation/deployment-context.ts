@@ -3,6 +3,7 @@ import type { DeploymentResult } from '../../contract/run.ts';
 import { type Operation } from './run-operation.ts';
 import type { Reader } from '../polling/status-reader.ts';
 import type { Followed } from './await-verdict.ts';
+import type { SiteCheck } from './site-check.ts';
 import { jitterMs } from '../../rules/jitter.ts';
 import type { DeploySiteInput } from '../../contract/operation.ts';
 
@@ -12,9 +13,10 @@ export interface Deployment {
   reader: Reader;
   /** When to make the tries after the acceptance; empty for one at each interval. */
   learnedMs: readonly number[];
+  check: SiteCheck | undefined;
 }
 
-export function followed({ operation, input, reader, learnedMs }: Deployment): Followed {
+export function followed({ operation, input, reader, learnedMs, check }: Deployment): Followed {
   const { intervalMs, tries, jitter } = input;
   return {
     poller: operation,
@@ -24,5 +26,6 @@ export function followed({ operation, input, reader, learnedMs }: Deployment): F
     tries,
     jitterMs: jitterMs(intervalMs, jitter),
     learnedMs,
+    check,
   };
 }

@@ -13,6 +13,7 @@ const DOING: Record<OperationPhase, string> = {
   trigger: 'sends the request',
   reconcile: 'looks whether the request took effect, because its answer is in doubt',
   wait: 'the request was accepted; waits for a final status',
+  verify: 'the service reports that it completed; checks the site',
   parked: 'waits for the service, which does not answer',
   done: 'done',
 };
@@ -35,7 +36,7 @@ export function operationDetails({ phase, result, waiting }: OperationProgress):
         [
           readsText(result.polls, waiting),
           orNothing(result.lastStatus, codeSpan),
-          waiting !== null && 'try' in waiting ? orNothing(waiting.lastReadAt) : NOTHING,
+          waiting !== null && 'lastReadAt' in waiting ? orNothing(waiting.lastReadAt) : NOTHING,
           ...(isDeployment ? [result.evidence ?? 'none yet'] : []),
           requestText(result),
         ],

@@ -19,6 +19,8 @@ export interface Hints {
   readonly pending: boolean;
   /** The earliest time to read for a pending hint; null if there is none, or if no hinted reads are left. */
   readableAtMs(nowMs: number): number | null;
+  /** Asks for a read by itself. */
+  ask(nowMs: number): void;
   /** Call it before the read, so that a hint during the read asks for another one. @returns when the hint arrived */
   take(nowMs: number): number;
   /** The event that reports this backup as failed, if a read has begun since; or null. */
@@ -70,6 +72,10 @@ export function keepHints({ tries, served, concerns }: HintOptions): Hints {
       return pending;
     },
     readableAtMs: (nowMs) => (pending ? Math.max(nowMs, lastMs + TIMING.poll.hintGapMs) : null),
+    ask(nowMs) {
+      if (!pending) arrivedMs = nowMs;
+      pending = true;
+    },
     take: (nowMs) => {
       pending = false;
       reads += 1;

@@ -28,8 +28,8 @@ export type PollResult<V> =
   | { kind: 'stopped' }
   | { kind: 'cancelled' };
 
-/** @param own false for a read that followed a hint */
-export type OnReading<V> = (read: ReadResult, own: boolean) => V | undefined;
+/** @param own false for a read that followed a hint. @param beganMs when it began, or earlier */
+export type OnReading<V> = (read: ReadResult, own: boolean, beganMs: number) => V | undefined;
 
 /** Reads until `onReading` returns a value. The last try decides, so there is no sleep after it. */
 export async function pollUntil<V>(
@@ -47,17 +47,17 @@ async function poll<V>(poller: Poller, options: PollOptions, onReading: OnReadin
   const { parking } = poller;
   let state = beginPolling(options);
   let last: ReadResult | null = null;
-  const take: OnReading<V> = (read, own) => {
+  const take: OnReading<V> = (read, own, beganMs) => {
     if (read.ok) poller.recordStatus(read);
-    return onReading(read, own);
+    return onReading(read, own, beganMs);
   };
   for (;;) {
     const parked = parking.current;
     const turn: Turn | NoTurn | Hinted<V> = mayPool(poller, options, state, last)
-      ? await poolTurn(poller, options, state, (it) => take(it, false))
+      ? await poolTurn(poller, options, state, (it, beganMs) => take(it, false, beganMs))
       : await loopTurn(poller, options, state);
     if ('kind' in turn) return turn.kind === 'hinted' ? decided(options, turn.value, turn.hintedMs) : turn;
-    const { read, isTry, hintedMs }: Turn = turn;
+    const { read, beganMs, isTry, hintedMs }: Turn = turn;
     ({ state } = turn);
 
     const nowMs = Date.now();
@@ -65,7 +65,7 @@ async function poll<V>(poller: Poller, options: PollOptions, onReading: OnReadin
       state = afterOutage(state, nowMs, parking.leave(nowMs));
       options.afterOutage?.();
     }
-    const value = take(read, hintedMs === null);
+    const value = take(read, hintedMs === null, beganMs);
     if (value !== undefined) return decided(options, value, hintedMs);
     const after = afterRead(options, state, read, { nowMs, isTry });
     state = after.state;
@@ -112,7 +112,11 @@ export function concludeInterrupted(
   return conclude('cancelled', 'Cancelled', message);
 }
 
-export async function sleepUntil(poller: Poller, atMs: number, summary: string): Promise<'slept' | 'cancelled'> {
+export async function sleepUntil(
+  poller: Pick<Poller, 'timer' | 'cancellation'>,
+  atMs: number,
+  summary: string,
+): Promise<'slept' | 'cancelled'> {
   const ms = atMs - Date.now();
   poller.timer.cancel();
   if (ms > 0) await condition(() => poller.cancellation.requested, ms, { summary });

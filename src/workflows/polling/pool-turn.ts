@@ -39,7 +39,7 @@ export async function poolTurn<V>(
   poller: Poller,
   options: TurnOptions,
   state: PollState,
-  onHinted: (read: ReadResult) => V | undefined,
+  onHinted: (read: ReadResult, beganMs: number) => V | undefined,
 ): Promise<Turn | NoTurn | Hinted<V>> {
   const { intervalMs } = state.schedule;
   const summary = showWaiting(poller, options, state, nextRead(state).atMs, { everyMs: intervalMs });
@@ -48,8 +48,9 @@ export async function poolTurn<V>(
   for (;;) {
     const woken = await untilWoken(poller, pooled, againMs, summary('hinted'));
     if (woken === 'over') break;
+    const beganMs = Date.now();
     const read = woken === 'cancelled' ? null : await unlessCancelled(poller, readForHint(options, summary('hinted')));
-    const value = read === null ? undefined : onHinted(read);
+    const value = read === null ? undefined : onHinted(read, beganMs);
     if (read === null || value !== undefined) poller.countPolls(pooled.assumedPolls());
     if (read === null || woken === 'cancelled') return { kind: 'cancelled' };
     if (value !== undefined) return { kind: 'hinted', value, hintedMs: woken.hintedMs };
@@ -60,7 +61,8 @@ export async function poolTurn<V>(
   poller.recordPooled(progress);
   if (end === null) return loopTurn(poller, options, progress.state);
   const read = withMeaning(options.reader.reads.words, end.read);
-  return { read, state: progress.state, isTry: end.isTry, hintedMs: null };
+  // Of a read in the pool, only its end is known.
+  return { read, state: progress.state, beganMs: -Infinity, isTry: end.isTry, hintedMs: null };
 }
 
 const readForHint = ({ reader }: TurnOptions, summary: string): Promise<ReadResult> => readStatus(reader, summary);

@@ -20,6 +20,8 @@ export interface TurnOptions extends PollPlan {
 export interface Turn {
   read: ReadResult;
   state: PollState;
+  /** When it began, or earlier. */
+  beganMs: number;
   /** Whether it was due as a try. */
   isTry: boolean;
   /** When the hint arrived that it follows; null if it follows none. */
@@ -41,14 +43,18 @@ export async function loopTurn(poller: Poller, options: TurnOptions, state: Poll
   const isHinted = hintedMs !== null;
   // A read that became due during a slower one is not late.
   const dueMs = isHinted ? undefined : Math.max(due.atMs, readyMs);
+  const beganMs = Date.now();
   const reading = readStatus(options.reader, summary(isHinted ? 'hinted' : name), dueMs);
   const read = await unlessCancelled(poller, reading);
-  return read === null ? { kind: 'cancelled' } : { read, state, isTry: due.isTry && !isHinted, hintedMs };
+  return read === null ? { kind: 'cancelled' } : { read, state, beganMs, isTry: due.isTry && !isHinted, hintedMs };
 }
 
 /** A read may hang, so cancellation does not wait for it. @returns null once cancelled */
-export async function unlessCancelled(poller: Poller, reading: Promise<ReadResult>): Promise<ReadResult | null> {
-  return Promise.race([reading, poller.cancellation.whenRequested.then(() => null)]);
+export async function unlessCancelled<T>(
+  { cancellation }: Pick<Poller, 'cancellation'>,
+  reading: Promise<T>,
+): Promise<T | null> {
+  return Promise.race([reading, cancellation.whenRequested.then(() => null)]);
 }
 
 /** A hint comes with the time when it arrived. */

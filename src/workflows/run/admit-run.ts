@@ -33,6 +33,7 @@ export async function admit(run: RunState, asked: Asked): Promise<Conclusion | n
   run.service = { service, formerly, statuses, epoch };
   run.result.service = service;
   // Set these first, so that a run that is rejected below still sends notifications and appears in lists.
+  run.checks = asked.facts.checks ?? [];
   run.notify = facts.notify ?? null;
   run.searchAttributes = facts.searchAttributes;
   setAttributes(facts.searchAttributes, attributesOfRun(run.input));

@@ -1,4 +1,5 @@
 /** The deployments of a run, one after another. Without `keepGoing`, the first that is not completed stops the run. */
+import { definedFields } from '../../contract/plain-object.ts';
 import type { Target } from '../../contract/target.ts';
 import { targetText } from '../../contract/wording/target-text.ts';
 import { lockIdOf } from '../../contract/ids/workflow-ids.ts';
@@ -9,6 +10,7 @@ import { isForOther, refusedForService, sharedInput } from './operation-input.ts
 import type { LockAttempt } from '../lock/acquire.ts';
 import { deadlineOf, lateness } from '../../rules/deadline.ts';
 import type { RunState } from './run-state.ts';
+import { aimOf, unlessUnchecked } from './site-aims.ts';
 
 export async function deployAll(run: RunState): Promise<Conclusion[]> {
   const conclusions: Conclusion[] = [];
@@ -31,7 +33,11 @@ async function deploy(run: RunState, target: Target, index: number): Promise<Con
     );
   }
   const lockId = lockIdOf(target);
-  const input = { ...sharedInput(run, lockId), ...factsOf(run, target), ...run.plan.deploy, deadline };
+  const check = aimOf(run, target);
+  const input = {
+    ...{ ...sharedInput(run, lockId), ...factsOf(run, target), ...run.plan.deploy, deadline },
+    ...definedFields({ check }),
+  };
   run.setPhase('deploy');
   const attempt = await run.acquireLock({
     lockId,
@@ -52,8 +58,9 @@ async function deploy(run: RunState, target: Target, index: number): Promise<Con
   if (run.result.phase === 'queued') run.setPhase('deploy');
   const { conclusion, result } = await attempt.child.conclusion();
   run.setOperation(null);
-  run.result.deployments[index] = result ?? { ...emptyDeployment(target), ...conclusion };
-  return conclusion;
+  const checked = unlessUnchecked(conclusion, result, check);
+  run.result.deployments[index] = { ...(result ?? emptyDeployment(target)), ...checked };
+  return checked;
 }
 
 function withoutLock(

@@ -18,6 +18,7 @@ import { plainMeta } from '../../contract/wording/safe-text.ts';
 import { QUERIES, type Phase, type RunType } from '../../contract/names.ts';
 import type { Waiting } from '../../contract/waiting.ts';
 import type { AdmissionRead, RecordedService } from '../../contract/operation.ts';
+import type { CheckPlan } from '../../contract/site-check.ts';
 import type { NotifySettings } from '../../contract/activities.ts';
 
 const runProgressQuery = defineQuery<RunProgress>(QUERIES.progress);
@@ -38,6 +39,8 @@ export interface RunState {
   readonly admissionReads: Map<string, AdmissionRead>;
   /** What bounds the time of its triggers. */
   readonly limits: DeployLimits;
+  /** Of its sites; known once the run is admitted. */
+  checks: readonly CheckPlan[];
   /** Whether the namespace has the search attributes; known once the run is admitted. */
   searchAttributes: boolean;
   /** Where to send notifications; known once the run is admitted. */
@@ -56,7 +59,7 @@ export function createRunState(
   input: RunInput,
   { plan, cancellation }: Pick<RunState, 'plan' | 'cancellation'>,
 ): RunState {
-  const result = newRunResult(input);
+  const result = { ...newRunResult(input), commit: plan.commit ?? null };
   const targets = targetsOf(input);
   // Single runs have no parent.
   const jitter = drawJitter(workflowInfo().parent !== undefined, Math.random);
@@ -91,6 +94,7 @@ export function createRunState(
       maxAgeAtDeployMs: plan.backup.maxAgeAtDeployMs,
       until: null,
     },
+    checks: [],
     searchAttributes: false,
     notify: null,
     outageBudgetMs: plan.outageBudgetMs,

@@ -1,5 +1,5 @@
 /** Follows a deployment that something else starts, such as a push. It triggers nothing, so it takes no lock. */
-import type { RunInput, RunResult } from '../../contract/run.ts';
+import type { DeploymentResult, RunInput, RunResult } from '../../contract/run.ts';
 import { targetText } from '../../contract/wording/target-text.ts';
 import { deploymentReader } from '../polling/status-reader.ts';
 import { refusalOf } from '../operation/take-baseline.ts';
@@ -12,7 +12,9 @@ import type { RunState } from './run-state.ts';
 import { execute } from './execute-run.ts';
 import { awaitVerdict, type Followed } from '../operation/await-verdict.ts';
 import { pollUntil } from '../polling/poll-until.ts';
-import { createPoller, noteProgress } from '../polling/poller.ts';
+import { createSiteCheck, type CheckedOperation } from '../operation/site-check.ts';
+import { createPoller, noteProgress, type Poller } from '../polling/poller.ts';
+import { aimOf } from './site-aims.ts';
 
 export async function watchDeployment(input: RunInput): Promise<RunResult> {
   return execute('watchDeployment', input, async (run) => [await watch(run)]);
@@ -24,16 +26,20 @@ async function watch(run: RunState): Promise<Conclusion> {
   const { intervalMs, tries, settleMs, minEvidence } = run.plan.deploy;
   const reader = deploymentReader({ ...serviceOf(run), target: result.target });
   const poller = createPoller(result, run);
+  const aim = run.plan.commit == null ? undefined : aimOf(run, result.target);
+  const check = aim === undefined ? undefined : createSiteCheck(watched(poller, result), serviceOf(run).service, aim);
   const followed: Followed = {
-    ...{ poller, result, reader, intervalMs, tries },
+    ...{ poller, result, reader, intervalMs, tries, check },
     jitterMs: 0,
     learnedMs: [],
     notFoundAnswers: true,
   };
   run.setPhase('deploy');
   result.startedAt = new Date().toISOString();
+  await check?.takeBaseline();
   const first = await firstReading(followed);
-  const conclusion = 'conclusion' in first ? first.conclusion : await follow(first.reading);
+  const read = 'conclusion' in first ? first.conclusion : await follow(first.reading);
+  const conclusion = check === undefined ? read : await check.judge(read);
   result.outcome = conclusion.outcome;
   result.error = conclusion.error;
   result.endedAt = new Date().toISOString();
@@ -50,6 +56,10 @@ async function watch(run: RunState): Promise<Conclusion> {
     return awaitVerdict(followed, context, { seen, reading: null });
   }
 }
+
+/** The phase of a run that watches stays what it is. */
+const watched = (poller: Poller, result: DeploymentResult): CheckedOperation =>
+  Object.assign(poller, { result, setPhase: () => undefined });
 
 /** A null reading means that the site was never deployed. */
 type FirstReading = { reading: StatusReading | null } | { conclusion: Conclusion };

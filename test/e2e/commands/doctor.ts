@@ -44,6 +44,7 @@ describe('belay doctor', () => {
         ['configuration', 'ok'],
         ['service', 'ok'],
         ["service's clock", 'ok'],
+        ['checks of sites', 'skipped'],
         ['Temporal', 'ok'],
         ['namespace', 'warning'],
         ['search attributes', 'warning'],

@@ -3,6 +3,8 @@ export const ACTIVITIES: ReadonlySet<string> = new Set([
   'describeWorker',
   'readLatestDeployment',
   'readBackup',
+  'pollWhileInProgress',
+  'checkSite',
   'triggerDeployment',
   'createBackup',
   'wakeWaiters',

@@ -11,6 +11,7 @@ import { createModelClient } from '../temporal/client.ts';
 import { createNotifier } from './notices.ts';
 import type { ActivityTask } from '../temporal/activities.ts';
 import type { Ask, WorkerParts } from './parts.ts';
+import { createSites } from './sites.ts';
 import { createSend } from './wire.ts';
 
 /** @param onPost called when the POST of an activity leaves */
@@ -63,6 +64,7 @@ export function createDeps(
     ...own,
     workerInfo: info,
     policy: fixedPolicy(parts.configuration),
+    readSite: createSites(parts),
     pool: {
       begun: () => {},
       nowMs: () => clock.nowMs,

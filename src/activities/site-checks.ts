@@ -1,0 +1,38 @@
+/** Reads a site for its check. What is expected, and the secrets of the request, are in the worker's belay.yaml only. */
+import { ApplicationFailure } from '@temporalio/common';
+import type { RunInput } from '../contract/run.ts';
+import type { CheckPlan, SiteRead, SiteReadInput } from '../contract/site-check.ts';
+import { isApp, targetsOf } from '../contract/target.ts';
+import { plainText } from '../contract/wording/safe-text.ts';
+import type { Policy } from '../policy/policy.ts';
+import type { ReadSite } from '../site-check/index.ts';
+import { notServed, type Served } from './http/failures.ts';
+
+interface SiteCheckDeps {
+  served: Served;
+  policy: () => Promise<Policy>;
+  readSite: ReadSite;
+}
+
+export const createSiteChecks = ({ served, policy, readSite }: SiteCheckDeps) => ({
+  checkSite: async ({ service, siteId, check }: SiteReadInput): Promise<SiteRead> => {
+    const other = notServed({ service }, served);
+    if (other !== null) throw leftToOthers(other);
+    const found = (await policy()).checkOf(siteId);
+    if (found?.plan.name !== check)
+      throw leftToOthers(`this worker's belay.yaml has no check ${check} for site ${siteId}`);
+    const { why, ...read } = await readSite(found.request);
+    return { ...read, why: why === null ? null : plainText(why) };
+  },
+});
+
+/** Of the sites that a run is to deploy. */
+export const checksOf = (input: RunInput, checkOf: Policy['checkOf']): CheckPlan[] =>
+  targetsOf(input).flatMap((target) => {
+    const found = isApp(target) ? null : checkOf(target.id);
+    return found === null ? [] : [found.plan];
+  });
+
+/** Temporal gives it to another worker. */
+const leftToOthers = (message: string): ApplicationFailure =>
+  ApplicationFailure.create({ type: 'NoSuchCheck', message });

@@ -1,0 +1,83 @@
+/** One read of a site, as its check makes it after a deployment, with the latest status of the service beside it. */
+import { requireService, serviceConfig } from '../../config/environment/environment.ts';
+import { readConfiguration } from '../../config/load.ts';
+import { SCHEMA_VERSION } from '../../contract/names.ts';
+import { BelayError } from '../../contract/results/belay-error.ts';
+import type { SiteRead } from '../../contract/site-check.ts';
+import { siteTarget } from '../../contract/target.ts';
+import { commitText } from '../../contract/wording/commit-text.ts';
+import { plainText } from '../../contract/wording/safe-text.ts';
+import { policyOf } from '../../policy/policy.ts';
+import { kindOf, type ReadKind } from '../../rules/site-check.ts';
+import { createSiteReader } from '../../site-check/index.ts';
+import { EXIT } from '../output/exit-codes.ts';
+import { createTargetReader } from '../top/target-reader.ts';
+
+const EXITS: Record<ReadKind, number> = {
+  good: EXIT.completed,
+  bad: EXIT.failed,
+  old: EXIT.failed,
+  other: EXIT.failed,
+  no_commit: EXIT.failed,
+  nothing: EXIT.unknown,
+};
+
+export interface Tried {
+  siteId: string;
+  /** The name of its check. */
+  check: string;
+  url: string;
+  showsCommit: boolean;
+  expectedCommit: string | null;
+  /** What the service reports; null if it reported none. */
+  latestDeployment: string | null;
+  read: SiteRead;
+  kind: ReadKind;
+  exitCode: number;
+}
+
+/** @throws BelayError `Usage` if the site has no check */
+export async function tryCheck(siteId: string, commit: string | null): Promise<Tried> {
+  const config = requireService(await serviceConfig());
+  const configuration = await readConfiguration();
+  const found = policyOf(configuration).checkOf(siteId);
+  if (found === null)
+    throw new BelayError('Usage', `site ${siteId} has no check: add it to sites: in belay.yaml, with check:`);
+  const { plan, request } = found;
+  const [answer, [latest]] = await Promise.all([
+    createSiteReader()(request),
+    createTargetReader(config, configuration).readAll([siteTarget(siteId)]),
+  ]);
+  const read: SiteRead = { ...answer, why: answer.why === null ? null : plainText(answer.why) };
+  const kind = kindOf({ ...plan, commit, orNewer: false }, null, read);
+  return {
+    ...{ siteId, check: plan.name, url: request.url, showsCommit: plan.showsCommit, expectedCommit: commit },
+    ...{ latestDeployment: latest?.status ?? null, read, kind, exitCode: EXITS[kind] },
+  };
+}
+
+export function triedDocument({ siteId, check, url, expectedCommit, latestDeployment, read, kind }: Tried): object {
+  const tried = { siteId, check, url, expectedCommit, latestDeployment, read };
+  return { schemaVersion: SCHEMA_VERSION, ...tried, isGood: kind === 'good', error: null };
+}
+
+export function triedText({ siteId, check, url, latestDeployment, ...tried }: Tried): string[] {
+  return [
+    `site ${siteId}, check ${check}: ${url}`,
+    `  latest deployment: ${latestDeployment === null ? 'the service reports none' : `"${plainText(latestDeployment)}"`}`,
+    `  answer: ${answerText(tried)}`,
+    verdictText(tried),
+  ];
+}
+
+function answerText({ read: { kind, httpStatus, commit }, showsCommit }: Pick<Tried, 'read' | 'showsCommit'>): string {
+  if (kind === 'nothing') return 'none';
+  const shown = commit === null ? 'no commit' : `commit ${commit}`;
+  return `status ${httpStatus ?? 'not known'}${showsCommit ? `, ${shown}` : ''}`;
+}
+
+function verdictText({ kind, read, expectedCommit }: Pick<Tried, 'kind' | 'read' | 'expectedCommit'>): string {
+  if (kind === 'good') return 'good: every expectation is met';
+  if (kind === 'bad' || kind === 'nothing') return `${kind}: ${read.why ?? 'it shows no commit'}`;
+  return `bad: it does not show commit ${commitText(expectedCommit ?? '')}`;
+}

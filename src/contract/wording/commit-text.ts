@@ -1,0 +1,8 @@
+/** Commits as people write them: 7 to 64 hex digits. Pure. */
+
+export const COMMIT = /^[0-9a-f]{7,64}$/i;
+
+const SHOWN_LENGTH = 12;
+
+/** For messages. */
+export const commitText = (commit: string): string => commit.slice(0, SHOWN_LENGTH);

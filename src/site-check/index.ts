@@ -1,0 +1,47 @@
+/** Reads whether a site does what is expected of it, as a package of its own: it imports nothing of Belay. */
+import { compileCheck, type CheckRules } from './compile.ts';
+import { NoAnswer, Oversized } from './errors.ts';
+import { getPage, type Network } from './exchange.ts';
+import { systemResolve } from './resolve.ts';
+
+export { compileCheck, type CheckRules } from './compile.ts';
+export { judgedAddresses, systemResolve } from './resolve.ts';
+export type { Network } from './exchange.ts';
+
+export interface SiteRequest {
+  url: string;
+  rules: CheckRules;
+  /** Read for every request, so that a secret can be rotated. */
+  headers: () => Promise<Record<string, string>>;
+  timeoutMs: number;
+  follow: boolean;
+  isPrivateSite: boolean;
+}
+
+interface SiteAnswer {
+  /** `fails`: it answered, and not as expected. `nothing`: it gave no answer. */
+  kind: 'holds' | 'fails' | 'nothing';
+  httpStatus: number | null;
+  commit: string | null;
+  /** Why it does not hold; null if it does. */
+  why: string | null;
+}
+
+export type ReadSite = (request: SiteRequest) => Promise<SiteAnswer>;
+
+const SYSTEM: Network = { resolve: systemResolve };
+
+export const createSiteReader =
+  (network: Network = SYSTEM): ReadSite =>
+  async ({ url, rules, headers, ...limits }) => {
+    const check = compileCheck(rules);
+    try {
+      const page = await getPage({ ...limits, url: new URL(url), headers: await headers() }, network);
+      const { problem, commit } = check(page);
+      return { kind: problem === null ? 'holds' : 'fails', httpStatus: page.status, commit, why: problem };
+    } catch (error) {
+      if (error instanceof Oversized) return { kind: 'fails', httpStatus: null, commit: null, why: error.message };
+      if (error instanceof NoAnswer) return { kind: 'nothing', httpStatus: null, commit: null, why: error.message };
+      throw error;
+    }
+  };

@@ -1,0 +1,173 @@
+/** What a check reads of a site. Names are resolved and connections made by the tests, so that no packet leaves the machine. */
+import assert from 'node:assert/strict';
+import { createServer, type RequestListener } from 'node:http';
+import { connect, type AddressInfo, type LookupFunction } from 'node:net';
+import { before, describe, test } from 'node:test';
+import { gzipSync } from 'node:zlib';
+import { createSiteReader, type Network, type SiteRequest } from '../../../src/site-check/index.ts';
+import { atEnd } from '../../support/at-end.ts';
+
+const PUBLIC = '93.184.216.34';
+const MB = 1024 * 1024;
+
+const ANSWERS: Record<string, RequestListener> = {
+  '/ok': (_request, response) => response.end('{"commit":"3f2c1ab"}'),
+  '/large': (_request, response) => response.end('x'.repeat(MB)),
+  '/bomb': (_request, response) => response.setHeader('content-encoding', 'gzip').end(gzipSync(Buffer.alloc(64 * MB))),
+  '/zipped': (_request, response) => response.setHeader('content-encoding', 'gzip').end(gzipSync('all is well')),
+  '/odd': (_request, response) => response.setHeader('content-encoding', 'zstd').end('?'),
+  '/headers': (_request, response) => response.setHeader('x-long', 'h'.repeat(20_000)).end(),
+  '/silent': () => undefined,
+  '/slow': (_request, response) => void response.write('begun'),
+  '/cut': (_request, response) => {
+    response.setHeader('content-length', 100).write('begun');
+    setImmediate(() => response.destroy());
+  },
+  '/metadata': (_request, response) =>
+    response.writeHead(302, { location: 'http://169.254.169.254/latest/meta-data/' }).end(),
+  '/elsewhere': (_request, response) => response.writeHead(302, { location: 'https://site.example/ok' }).end(),
+  '/within': (_request, response) => response.writeHead(301, { location: '/ok' }).end(),
+  '/round': (_request, response) => response.writeHead(302, { location: '/round' }).end(),
+  '/secret': (request, response) => response.end(String(request.headers.authorization)),
+};
+
+let port = 0;
+/** The addresses that connections were asked for. */
+const connectedTo: string[] = [];
+let looked = 0;
+
+before(async () => {
+  const server = createServer((request, response) => ANSWERS[request.url ?? '']?.(request, response));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  ({ port } = server.address() as AddressInfo);
+  atEnd(() => {
+    server.closeAllConnections();
+    server.close();
+    return Promise.resolve();
+  });
+});
+
+/** Reaches the server above, whatever address was judged, and notes that address. */
+function networkOf(...addresses: string[][]): Network {
+  return {
+    resolve: (host) => {
+      looked += 1;
+      if (host === 'unknown.example') return Promise.reject(Object.assign(new Error(), { code: 'ENOTFOUND' }));
+      const found = addresses.length > 1 ? addresses.shift()! : addresses[0]!;
+      return Promise.resolve(found.map((address) => ({ address, family: address.includes(':') ? 6 : 4 })));
+    },
+    createConnection: ({ lookup, host }) => {
+      (lookup as LookupFunction)(host ?? '', { all: true }, (_error, all) => {
+        for (const { address } of all as { address: string }[]) connectedTo.push(address);
+      });
+      return connect(port, '127.0.0.1');
+    },
+  };
+}
+
+const read = (
+  path: string,
+  {
+    network = networkOf([PUBLIC]),
+    host = 'site.example',
+    ...change
+  }: Partial<SiteRequest> & { network?: Network; host?: string } = {},
+) =>
+  createSiteReader(network)({
+    url: `http://${host}${path}`,
+    rules: { commit: { json: 'commit' } },
+    headers: () => Promise.resolve({}),
+    timeoutMs: 2_000,
+    follow: false,
+    isPrivateSite: false,
+    ...change,
+  });
+
+const nothing = (why: RegExp, { kind, why: actual }: Awaited<ReturnType<typeof read>>) => {
+  assert.equal(kind, 'nothing');
+  assert.match(actual ?? '', why);
+};
+
+describe('a check reads a site', () => {
+  test('and its commit', async () => {
+    assert.deepEqual(await read('/ok'), { kind: 'holds', httpStatus: 200, commit: '3f2c1ab', why: null });
+  });
+
+  test('that compresses its answer', async () => {
+    assert.equal((await read('/zipped', { rules: { body: 'all is well' } })).kind, 'holds');
+  });
+
+  for (const path of ['/large', '/bomb', '/headers']) {
+    test(`with a limit: ${path} fails, and fills no memory`, async () => {
+      const before = process.memoryUsage().rss;
+      const { kind, why } = await read(path);
+      assert.equal(kind, 'fails');
+      assert.match(why ?? '', /over \d+ bytes/);
+      assert.ok(process.memoryUsage().rss - before < 48 * MB);
+    });
+  }
+
+  for (const path of ['/silent', '/slow']) {
+    test(`for a limited time: ${path} is no answer`, async () => {
+      nothing(/no complete answer within 300 ms/, await read(path, { timeoutMs: 300 }));
+    });
+  }
+
+  test('and takes a broken or oddly encoded answer for none', async () => {
+    nothing(/no answer \(/, await read('/cut'));
+    nothing(/encoded in a way/, await read('/odd'));
+  });
+
+  test('and does not follow a redirect unless it is asked to', async () => {
+    const { kind, httpStatus } = await read('/within');
+    assert.deepEqual([kind, httpStatus], ['fails', 301]);
+    assert.equal((await read('/within', { follow: true })).kind, 'holds');
+    nothing(/more than 3 redirects/, await read('/round', { follow: true }));
+  });
+
+  test('and never follows a redirect to another host, port or protocol', async () => {
+    const before = connectedTo.length;
+    nothing(/redirected to http:\/\/169.254.169.254/, await read('/metadata', { follow: true }));
+    nothing(/redirected to https:\/\/site.example/, await read('/elsewhere', { follow: true }));
+    assert.equal(connectedTo.length, before + 2);
+  });
+
+  test('and refuses a name with one private address among public ones, before it connects', async () => {
+    const before = connectedTo.length;
+    nothing(
+      /not asked: 10.0.0.7 is not a public address/,
+      await read('/ok', { network: networkOf([PUBLIC, '10.0.0.7']) }),
+    );
+    nothing(
+      /not asked: 169.254.169.254/,
+      await read('/ok', { network: networkOf(['169.254.169.254']), isPrivateSite: true }),
+    );
+    nothing(/not asked: 127.0.0.1/, await read('/ok', { host: '127.0.0.1' }));
+    nothing(/not asked: ::1/, await read('/ok', { host: '[::1]' }));
+    assert.equal(connectedTo.length, before);
+  });
+
+  test('at the address that was judged, although the name has another one a moment later', async () => {
+    const [connections, lookUps] = [connectedTo.length, looked];
+    assert.equal((await read('/ok', { network: networkOf([PUBLIC], ['127.0.0.1']) })).kind, 'holds');
+    assert.deepEqual(connectedTo.slice(connections), [PUBLIC]);
+    assert.equal(looked, lookUps + 1);
+  });
+
+  test('whose redirect is judged anew', async () => {
+    const network = networkOf([PUBLIC], ['10.0.0.7']);
+    nothing(/not asked: 10.0.0.7/, await read('/within', { network, follow: true }));
+  });
+
+  test('and reports a name that is unknown', async () => {
+    nothing(/cannot be looked up \(ENOTFOUND\)/, await read('/ok', { host: 'unknown.example' }));
+  });
+
+  test('with the headers that are asked for, read for each request', async () => {
+    let secret = 0;
+    const headers = () => Promise.resolve({ authorization: `s${(secret += 1)}` });
+    const first = await read('/secret', { headers, rules: { body: '/^s1$/' } });
+    const second = await read('/secret', { headers, rules: { body: '/^s2$/' } });
+    assert.deepEqual([first.kind, second.kind], ['holds', 'holds']);
+  });
+});

@@ -1,0 +1,295 @@
+/** What a site does after its deployment decides beside its status. The table of verdicts is in unit/site-verdict. */
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { deploySiteId } from '../../../../src/contract/ids/workflow-ids.ts';
+import { POOLED_WAIT_ACTIVITY, QUERIES } from '../../../../src/contract/names.ts';
+import type { RunInput } from '../../../../src/contract/run.ts';
+import type { Explanation } from '../../../../src/contract/waiting.ts';
+import type { Fault } from '../../../../src/sandbox/hosting/faults.ts';
+import type { ScriptPart } from '../../../../src/sandbox/hosting/script.ts';
+import { COMPLETED, FAILED } from '../../../support/sites.ts';
+import { eventsOf } from '../../stack/inspect.ts';
+import { inVirtualTime, MOMENT_MS, type VirtualStack } from '../../stack/stack.ts';
+import { SITES_URL } from '../../worker/sites.ts';
+import { deployPosts } from './runs-that-wait.ts';
+
+const [OURS, BEFORE, THIRD] = ['3f2c1ab0d9e8f7a6', 'aaaaaaa0000', '9d9d9d9d9d9d'];
+const OLD: ScriptPart = { ...COMPLETED, commit: BEFORE };
+const NEW: ScriptPart = { ...COMPLETED, commit: OURS };
+
+const SITE = 'shop';
+const CONFIGURATION = {
+  sites: { [SITE]: { url: `${SITES_URL}/${SITE}/`, check: 'answers' } },
+  checks: { answers: { json: { status: 'ok' }, commit: { json: 'commit' } } },
+};
+
+const page = (answer: Fault['answer'], times = 99): Fault => ({ route: 'page', target: SITE, answer, times });
+const DOWN = { kind: 'status', code: 503 } as const;
+const SILENT = { kind: 'none' } as const;
+const shows = (commit: string | null) =>
+  ({ kind: 'body', code: 200, type: 'application/json', text: JSON.stringify({ status: 'ok', commit }) }) as const;
+
+const pages = ({ sandbox }: VirtualStack) => sandbox.journal.filter(({ by }) => by === 'visitor');
+
+/** Deploys the site after these deployments of before. */
+async function deploy(stack: VirtualStack, past: ScriptPart[], next: ScriptPart, input: RunInput = {}) {
+  begin(stack, past, next);
+  return endOf(stack, stack.start({ siteIds: [SITE], ...input }));
+}
+
+function begin({ sandbox }: VirtualStack, past: ScriptPart[], next: ScriptPart): void {
+  sandbox.script({ site: SITE }, ...past.map((it) => ({ durationMs: 0, ...it })), next);
+  past.forEach(() => sandbox.act({ site: SITE }));
+}
+
+async function endOf(stack: VirtualStack, run: ReturnType<VirtualStack['start']>) {
+  const result = await stack.result(run);
+  const [deployment] = result.deployments;
+  assert.equal(deployPosts(stack, SITE), 1);
+  return { result, deployment: deployment!, check: deployment!.check, verdict: [result.outcome, result.error?.type] };
+}
+
+const checked = (body: (stack: VirtualStack) => Promise<void>) => inVirtualTime(body, { configuration: CONFIGURATION });
+
+describe('a check after a deployment', () => {
+  test(
+    'passes with three good reads in a row, and reports what the site answered before and last',
+    checked(async (stack) => {
+      const { verdict, check, result } = await deploy(stack, [OLD, FAILED], NEW, { commit: OURS });
+      assert.deepEqual(verdict, ['completed', undefined]);
+      assert.deepEqual([check?.outcome, check?.goodReads, result.commit], ['passed', 3, OURS]);
+      assert.deepEqual([check?.baseline?.commit, check?.last?.commit], [BEFORE, OURS]);
+    }),
+  );
+
+  test(
+    'fails a deployment that the service reports as completed if the site does not answer as expected',
+    checked(async (stack) => {
+      stack.sandbox.fault({ ...page(DOWN), skip: 1 });
+      const { verdict, check, deployment, result } = await deploy(stack, [OLD, FAILED], NEW, { commit: OURS });
+      assert.deepEqual(verdict, ['failed', 'CheckFailed']);
+      assert.deepEqual([check?.outcome, check?.reads], ['failed', 24]);
+      assert.match(
+        deployment.error?.message ?? '',
+        /completed; check answers: status 503, expected 2xx; 0 of 24 reads/,
+      );
+      assert.equal(result.error?.message, deployment.error?.message);
+    }),
+  );
+
+  test(
+    'waits for a site that shows the commit of before for a while',
+    checked(async (stack) => {
+      const late = { ...NEW, pageLagMs: 60_000 };
+      const { verdict, check } = await deploy(stack, [OLD, FAILED], late, { commit: OURS });
+      assert.deepEqual([check?.goodReads, ...verdict], [3, 'completed', undefined]);
+    }),
+  );
+
+  test(
+    'fails a site that shows the commit of before to the end',
+    checked(async (stack) => {
+      const { verdict, result } = await deploy(
+        stack,
+        [OLD, FAILED],
+        { ...NEW, pageLagMs: 86_400_000 },
+        { commit: OURS },
+      );
+      assert.deepEqual(verdict, ['failed', 'CheckFailed']);
+      assert.match(result.error?.message ?? '', /still shows commit aaaaaaa0000, that of before/);
+    }),
+  );
+
+  test(
+    'leaves a site with a third commit unknown, unless newer ones will do',
+    checked(async (stack) => {
+      const third = { ...NEW, commit: THIRD };
+      const { verdict, result } = await deploy(stack, [OLD, FAILED], third, { commit: OURS });
+      assert.deepEqual(verdict, ['unknown', 'OutcomeUnknown']);
+      assert.match(result.error?.message ?? '', /the branch has moved on, or another deployment came between/);
+    }),
+  );
+
+  test(
+    'accepts a third commit if newer ones will do',
+    checked(async (stack) => {
+      const third = { ...NEW, commit: THIRD };
+      const { verdict, check } = await deploy(stack, [OLD, FAILED], third, { commit: OURS, orNewer: true });
+      assert.deepEqual(verdict, ['completed', undefined]);
+      assert.equal(check?.last?.commit, THIRD);
+    }),
+  );
+
+  test(
+    'fails a site that answered before and does not now',
+    checked(async (stack) => {
+      stack.sandbox.fault({ ...page(SILENT), skip: 1 });
+      assert.deepEqual((await deploy(stack, [OLD, FAILED], NEW)).verdict, ['failed', 'CheckFailed']);
+    }),
+  );
+
+  test(
+    'leaves a site unknown that no worker reaches, neither before nor after',
+    checked(async (stack) => {
+      stack.sandbox.fault(page(SILENT));
+      const { verdict, result } = await deploy(stack, [OLD, FAILED], NEW);
+      assert.deepEqual(verdict, ['unknown', 'OutcomeUnknown']);
+      assert.match(result.error?.message ?? '', /no worker reached the site/);
+    }),
+  );
+
+  test(
+    'leaves a site unknown that shows no commit, as before',
+    checked(async (stack) => {
+      stack.sandbox.fault(page(shows('v1.2-dirty')));
+      assert.deepEqual((await deploy(stack, [OLD, FAILED], NEW, { commit: OURS })).verdict, [
+        'unknown',
+        'OutcomeUnknown',
+      ]);
+    }),
+  );
+
+  test(
+    'fails a site that is good and bad in turn',
+    checked(async (stack) => {
+      // A fault that takes its turn ends the skipping of those behind it.
+      stack.sandbox.fault(...Array.from({ length: 12 }, (_, n) => ({ ...page(DOWN, 1), skip: 2 + n })));
+      const { verdict, check } = await deploy(stack, [OLD, FAILED], NEW, { commit: OURS });
+      assert.deepEqual([check?.goodReads, ...verdict], [12, 'failed', 'CheckFailed']);
+    }),
+  );
+
+  test(
+    'does not change what the service reports as failed, and tells what the site answers',
+    checked(async (stack) => {
+      const { verdict, result, check } = await deploy(stack, [OLD], { ...FAILED, commit: OURS });
+      assert.deepEqual(verdict, ['failed', 'DeploymentFailed']);
+      assert.match(result.error?.message ?? '', /; the site: status 200, as expected, commit aaaaaaa0000$/);
+      assert.deepEqual([check?.outcome, check?.reads], [null, 1]);
+    }),
+  );
+
+  test(
+    'blocks no deployment of a broken site',
+    checked(async (stack) => {
+      stack.sandbox.fault(page(DOWN, 1));
+      const { verdict, check } = await deploy(stack, [OLD, FAILED], NEW, { commit: OURS });
+      assert.deepEqual(verdict, ['completed', undefined]);
+      assert.equal(check?.baseline?.kind, 'fails');
+    }),
+  );
+
+  test(
+    'waits in a phase of its own, says how far it is, and is cut short by a cancellation',
+    checked(async (stack) => {
+      stack.sandbox.fault({ ...page(DOWN), skip: 1 });
+      begin(stack, [OLD, FAILED], NEW);
+      const run = stack.start({ siteIds: [SITE], commit: OURS });
+      await stack.until('some reads', () => pages(stack).length > 4);
+      await stack.forward(MOMENT_MS);
+      const { sentence } = await stack.query<Explanation>(deploySiteId(SITE), QUERIES.why);
+      assert.match(
+        sentence,
+        /^deployment of shop, check "answers" of "shop": try \d+ of 24, 0 good in a row of 3, last read: "status 503, expected 2xx", next read at /,
+      );
+      stack.cancel(run);
+      const { verdict, result } = await endOf(stack, run);
+      assert.deepEqual(verdict, ['cancelled', 'Cancelled']);
+      assert.match(result.error?.message ?? '', /its check was cut short/);
+    }),
+  );
+});
+
+describe('the commit of a site', () => {
+  test(
+    'ends the settle time as identity, with a status that is read after it was shown',
+    checked(async (stack) => {
+      const { deployment, verdict } = await deploy(stack, [OLD], NEW, { commit: OURS, deploy: { settleMs: 300_000 } });
+      assert.deepEqual([deployment.evidence, ...verdict], ['identity', 'completed', undefined]);
+      const [settleMs, tookMs] = [300_000, Date.parse(deployment.endedAt!) - Date.parse(deployment.acceptedAt!)];
+      assert.ok(tookMs < settleMs / 5, `${tookMs} ms`);
+    }),
+  );
+
+  test(
+    'meets --min-evidence identity, which no status alone does',
+    checked(async (stack) => {
+      const input = { commit: OURS, deploy: { minEvidence: 'identity' as const } };
+      const { deployment, verdict } = await deploy(stack, [OLD], { ...NEW, durationMs: 30_000 }, input);
+      assert.deepEqual([deployment.evidence, ...verdict], ['identity', 'completed', undefined]);
+    }),
+  );
+
+  test(
+    'is a change and no more without a commit to expect',
+    checked(async (stack) => {
+      const { deployment, verdict } = await deploy(stack, [OLD], NEW, { deploy: { settleMs: 300_000 } });
+      assert.deepEqual([deployment.evidence, ...verdict], ['changed', 'completed', undefined]);
+    }),
+  );
+
+  test(
+    'is no evidence if the site showed it before the request',
+    checked(async (stack) => {
+      const { deployment, verdict } = await deploy(stack, [{ ...OLD, commit: OURS }], NEW, { commit: OURS });
+      assert.deepEqual([deployment.evidence, ...verdict], ['settled', 'completed', undefined]);
+    }),
+  );
+
+  test(
+    'is not checked on a site without a check, and identity is then out of reach',
+    inVirtualTime(async (stack) => {
+      const input = { commit: OURS, deploy: { minEvidence: 'identity' as const } };
+      const { verdict, check } = await deploy(stack, [OLD, FAILED], NEW, input);
+      assert.deepEqual([check, ...verdict], [null, 'unknown', 'OutcomeUnknown']);
+      assert.equal(pages(stack).length, 0);
+    }),
+  );
+
+  test(
+    'is found after a wait in the pool, too',
+    checked(async (stack) => {
+      const next = { ...NEW, durationMs: 120_000, words: ['building'] };
+      const { verdict } = await deploy(stack, [OLD, FAILED], next, { commit: OURS, waits: 'pooled' });
+      assert.deepEqual(verdict, ['completed', undefined]);
+      const operation = stack.world.server.find(deploySiteId(SITE))!;
+      assert.equal(
+        eventsOf(operation, 'activityScheduled').filter(({ type }) => type === POOLED_WAIT_ACTIVITY).length,
+        1,
+      );
+    }),
+  );
+});
+
+describe('a watched deployment', () => {
+  test(
+    'is checked if a commit is expected, and shows identity by it',
+    checked(async (stack) => {
+      const { sandbox } = stack;
+      sandbox.script({ site: SITE }, { durationMs: 0, ...OLD }, NEW);
+      sandbox.act({ site: SITE });
+      const run = stack.start({ siteIds: [SITE], commit: OURS }, { type: 'watchDeployment' });
+      await stack.until('the baseline', () => pages(stack).length > 0);
+      await stack.forward(MOMENT_MS);
+      sandbox.act({ site: SITE });
+      const { outcome, deployments } = await stack.result(run);
+      assert.deepEqual(
+        [outcome, deployments[0]?.evidence, deployments[0]?.check?.outcome],
+        ['completed', 'identity', 'passed'],
+      );
+    }),
+  );
+
+  test(
+    'is not checked if no commit is expected',
+    checked(async (stack) => {
+      stack.sandbox.script({ site: SITE }, { durationMs: 0, ...FAILED }, NEW);
+      stack.sandbox.act({ site: SITE });
+      const run = stack.start({ siteIds: [SITE] }, { type: 'watchDeployment' });
+      await stack.forward(20_000);
+      stack.sandbox.act({ site: SITE });
+      const { outcome, deployments } = await stack.result(run);
+      assert.deepEqual([outcome, deployments[0]?.check], ['completed', null]);
+    }),
+  );
+});

@@ -1,0 +1,80 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { compileCheck, type CheckRules } from '../../src/site-check/index.ts';
+
+const page = (change: Partial<{ status: number; headers: Record<string, string>; body: string }> = {}) => ({
+  status: 200,
+  headers: { 'content-type': 'application/json', 'x-cache': 'miss', 'x-commit': '3F2C1AB0' },
+  body: '{"status":"ok","db":{"pool":4},"version":{"commit":"3f2c1ab0d9"},"note":"ready to serve"}',
+  ...change,
+});
+
+const problem = (rules: CheckRules, change?: Parameters<typeof page>[0]) => compileCheck(rules)(page(change)).problem;
+
+describe('the expectations of a check', () => {
+  test('are a status of 2xx, if there are no others', () => {
+    assert.equal(problem({}), null);
+    assert.equal(problem({}, { status: 204 }), null);
+    assert.equal(problem({}, { status: 302 }), 'status 302, expected 2xx');
+  });
+
+  test('are any of the given statuses', () => {
+    assert.equal(problem({ status: ['200', '401'] }, { status: 401 }), null);
+    assert.equal(problem({ status: ['200', '401'] }, { status: 403 }), 'status 403, expected 200 or 401');
+  });
+
+  test('compare headers as a whole, whatever the case of their names', () => {
+    assert.equal(problem({ header: { 'X-Cache': 'miss' } }), null);
+    assert.equal(problem({ header: { 'x-cache': 'mis' } }), 'header x-cache is "miss", expected mis');
+    assert.equal(problem({ header: { 'x-age': 'miss' } }), 'header x-age is missing, expected miss');
+  });
+
+  test('say not after an exclamation mark, which a missing value meets', () => {
+    assert.equal(problem({ header: { 'x-cache': '!hit', 'x-age': '!/./' } }), null);
+    assert.equal(problem({ header: { 'x-cache': '!miss' } }), 'header x-cache is "miss", expected !miss');
+  });
+
+  test('find a text or an expression in the body, or want it not to be there', () => {
+    assert.equal(problem({ body: 'ready' }), null);
+    assert.equal(problem({ body: '/"note":"ready.*"/' }), null);
+    assert.equal(problem({ body: '/^ready/' }), 'the body does not match /^ready/');
+    assert.equal(problem({ body: { not: '/error/' } }), null);
+    assert.equal(problem({ body: { not: '/ready/' } }), 'the body does not match !/ready/');
+  });
+
+  test('compare JSON values as text, by their path', () => {
+    assert.equal(problem({ json: { status: 'ok', 'db.pool': '/^[1-9]/' } }), null);
+    assert.equal(problem({ json: { 'db.pool': '5' } }), 'db.pool is "4", expected 5');
+    assert.equal(problem({ json: { 'db.size': '5' } }), 'db.size is missing, expected 5');
+    assert.equal(problem({ json: { status: 'ok' } }, { body: '<html>' }), 'status is missing, expected ok');
+  });
+
+  test('are decided in linear time, whatever the expression', () => {
+    assert.equal(problem({ body: '/(a+)+$/' }, { body: `${'a'.repeat(60_000)}!` }), 'the body does not match /(a+)+$/');
+  });
+
+  test('show the commit from JSON, a header or the body, in lower case', () => {
+    const commit = (rules: CheckRules['commit'], body?: string) =>
+      compileCheck({ commit: rules })(page(body === undefined ? {} : { body })).commit;
+    assert.equal(commit({ json: 'version.commit' }), '3f2c1ab0d9');
+    assert.equal(commit({ header: 'X-Commit' }), '3f2c1ab0');
+    assert.equal(commit({ body: '/commit ([0-9a-f]+)/' }, 'built from commit 0123abc, today'), '0123abc');
+  });
+
+  test('show no commit that is not 7 to 64 hex digits', () => {
+    const commit = (body: string) => compileCheck({ commit: { body: '/^(.*)$/' } })(page({ body })).commit;
+    for (const text of ['v1.2-dirty', 'unknown', '3f2c1a', 'g'.repeat(8), 'a'.repeat(65), ''])
+      assert.equal(commit(text), null, text);
+    assert.equal(commit('a'.repeat(64)), 'a'.repeat(64));
+  });
+
+  for (const [what, rules] of Object.entries<CheckRules>({
+    'an expression that RE2 does not take': { body: '/(?=a)/' },
+    'an expression that is broken': { header: { x: '/(/' } },
+    'a commit without a group': { commit: { body: '/commit/' } },
+    'a commit with two groups': { commit: { body: '/(a)(b)/' } },
+    'a commit that is no expression': { commit: { body: 'commit' } },
+  })) {
+    test(`reject ${what}`, () => assert.throws(() => compileCheck(rules), SyntaxError));
+  }
+});
