@@ -95,11 +95,12 @@ export const LAYERS = {
   ...WORKFLOW_LAYERS,
 
   // The only user of @temporalio/client.
+  'client/transport': { may: [], packages: ['@temporalio/client', 'node'] },
   'client/connection': {
-    may: [...CONTRACT, 'process', 'config', 'config/environment', 'config/temporal', 'encryption'],
+    may: [...CONTRACT, 'process', 'config', 'config/environment', 'config/temporal', 'encryption', 'client/transport'],
     packages: ['@temporalio/client', '@temporalio/common', '@temporalio/proto', 'node'],
   },
-  'client/signals': { may: [...CONTRACT, 'client/connection'], packages: ['@temporalio/client'] },
+  'client/signals': { may: [...CONTRACT, 'client/connection', 'client/transport'], packages: ['@temporalio/client'] },
   'client/lookups': {
     may: [...CONTRACT, 'request/start', 'activities:type', 'encryption:type', 'client/connection', 'client/signals'],
     packages: ['@temporalio/client', '@temporalio/common', 'lru-cache'],
@@ -109,7 +110,7 @@ export const LAYERS = {
     packages: CLIENT_SDK,
   },
   'client/runs': {
-    may: [...CONTRACT, 'request', 'request/start', 'rules', 'client/connection'],
+    may: [...CONTRACT, 'request', 'request/start', 'rules', 'client/connection', 'client/transport'],
     packages: ['@temporalio/client', '@temporalio/common', '@temporalio/proto', 'node', 'p-map'],
   },
   'client/rollouts': {
@@ -121,7 +122,7 @@ export const LAYERS = {
     packages: ['@temporalio/client:type', 'p-map'],
   },
   'client/schedules': {
-    may: [...CONTRACT, 'request', 'request/start', 'request/calendar', 'client/connection'],
+    may: [...CONTRACT, 'request', 'request/start', 'request/calendar', 'client/connection', 'client/transport'],
     packages: ['@temporalio/client', '@temporalio/common', 'node', 'p-map'],
   },
   client: {

@@ -4,7 +4,7 @@ import { isGrpcCancelledError, WorkflowFailedError, type WorkflowHandle } from '
 import { shellWord } from '../../contract/wording/safe-text.ts';
 import type { BelayError } from '../../contract/results/belay-error.ts';
 import { toBelayError } from './to-belay-error.ts';
-import { isUnreachable } from './grpc-errors.ts';
+import { isUnreachable } from '../transport/grpc-errors.ts';
 import { withLink, type Linked } from './ui-link.ts';
 import type { Session } from './session.ts';
 import { TIMING } from '../../contract/timing.ts';

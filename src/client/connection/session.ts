@@ -7,7 +7,7 @@ import { readEncryption } from '../../encryption/encryption.ts';
 import { findTemporal, type TemporalEndpoint } from '../../config/temporal/find-temporal.ts';
 import { BelayError } from '../../contract/results/belay-error.ts';
 import { askAtMost } from '../../process/ask-at-most.ts';
-import { createRetries } from './grpc-retries.ts';
+import { createRetries } from '../transport/grpc-retries.ts';
 import type { QueueState } from './pollers.ts';
 import { seenOn } from './workers-seen.ts';
 import { TIMING } from '../../contract/timing.ts';

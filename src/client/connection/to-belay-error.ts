@@ -3,7 +3,7 @@ import { WorkflowNotFoundError } from '@temporalio/client';
 import type { RunResult } from '../../contract/run.ts';
 import { PayloadError } from '../../encryption/payload-error.ts';
 import { BelayError } from '../../contract/results/belay-error.ts';
-import { GRPC, codeOf, grpcCause, isUnreachable } from './grpc-errors.ts';
+import { GRPC, codeOf, grpcCause, isUnreachable } from '../transport/grpc-errors.ts';
 
 /** @param what the failed action, such as `list runs` @param result what is known of the run */
 export function toBelayError(error: unknown, what: string, result: RunResult | null = null): BelayError {

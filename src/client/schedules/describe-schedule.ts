@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ScheduleDescription } from '@temporalio/client';
 import { TIMING } from '../../contract/timing.ts';
-import { codeOf, GRPC, grpcCause } from '../connection/grpc-errors.ts';
+import { codeOf, GRPC, grpcCause } from '../transport/grpc-errors.ts';
 
 /** Within the caller's deadline. @throws as `ScheduleHandle.describe` does */
 export async function describeSchedule(schedule: {

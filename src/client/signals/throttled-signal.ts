@@ -1,6 +1,6 @@
 /** Limits the signals that a flood of events causes, because a workflow accepts at most 10,000. */
 import { WorkflowNotFoundError, type Client, type WorkflowHandle } from '@temporalio/client';
-import { isSignalLimitError } from '../connection/grpc-errors.ts';
+import { isSignalLimitError } from '../transport/grpc-errors.ts';
 import { TIMING } from '../../contract/timing.ts';
 
 /** After this many signals of one kind to one workflow, the gap between them grows. */
