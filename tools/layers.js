@@ -95,7 +95,10 @@ export const LAYERS = {
   ...WORKFLOW_LAYERS,
 
   // The only user of @temporalio/client.
-  'client/transport': { may: [], packages: ['@temporalio/client', 'node'] },
+  'client/transport': {
+    may: ['contract', 'contract/results', 'config/temporal'],
+    packages: ['@temporalio/client', 'node'],
+  },
   'client/connection': {
     may: [...CONTRACT, 'process', 'config', 'config/environment', 'config/temporal', 'encryption', 'client/transport'],
     packages: ['@temporalio/client', '@temporalio/common', '@temporalio/proto', 'node'],
@@ -106,7 +109,7 @@ export const LAYERS = {
     packages: ['@temporalio/client', '@temporalio/common', 'lru-cache'],
   },
   'client/events': {
-    may: [...CONTRACT, 'request/start', 'client/connection'],
+    may: [...CONTRACT, 'request/start', 'client/connection', 'client/transport:type'],
     packages: CLIENT_SDK,
   },
   'client/runs': {
@@ -138,6 +141,9 @@ export const LAYERS = {
     packages: [],
   },
 
+  // What several programs measure.
+  metrics: { may: ['client/transport:type'], packages: ['prom-client'] },
+
   'webhooks/limits': { may: ['contract', 'contract/ids', 'client/events:type'], packages: ['fastify:type', 'node'] },
   // No token, no worker: it hands events over to the client.
   webhooks: {
@@ -150,6 +156,8 @@ export const LAYERS = {
       'config/file',
       'client:type',
       'client/events',
+      'client/transport:type',
+      'metrics',
       'webhooks/limits',
     ],
     packages: ['dot-prop', 'fastify', 'lossless-json', 'node', 'prom-client', 'secure-json-parse'],
@@ -160,11 +168,11 @@ export const LAYERS = {
   'worker/bundle': { may: ['contract/ids'], packages: ['@temporalio/common', '@temporalio/worker', 'node'] },
   'worker/queue': {
     may: [...CONTRACT, 'process:type', 'hosting-api:type', 'client/connection'],
-    packages: ['@temporalio/worker:type', 'node'],
+    packages: ['@temporalio/client:type', 'node'],
   },
   'worker/slots': { may: [], packages: ['@temporalio/worker', 'node'] },
   'worker/monitoring': {
-    may: [...CONTRACT, 'hosting-api:type', 'process', 'config/environment'],
+    may: [...CONTRACT, 'hosting-api:type', 'process', 'client/transport:type', 'config/environment', 'metrics'],
     packages: ['@temporalio/worker:type', 'fastify', 'node', 'prom-client'],
   },
   'worker/sdk-workers': {
@@ -177,8 +185,8 @@ export const LAYERS = {
       'process',
       'hosting-api',
       'config:type',
-      'config/environment:type',
-      'config/temporal:type',
+      'config/environment',
+      'config/temporal',
       'policy',
       'site-check',
       'activities',
@@ -187,6 +195,7 @@ export const LAYERS = {
       'encryption',
       'client/connection',
       'client/lookups',
+      'client/transport',
       'worker/admission',
       'worker/bundle',
       'worker/monitoring',
@@ -194,7 +203,7 @@ export const LAYERS = {
       'worker/queue',
       'worker/sdk-workers',
     ],
-    packages: ['@temporalio/proto', '@temporalio/worker', 'node'],
+    packages: ['@temporalio/client:type', '@temporalio/proto', '@temporalio/worker', 'node'],
   },
   dev: {
     may: [

@@ -152,8 +152,17 @@ export const TIMING = {
     /** How long an answer about its readiness holds. */
     readyForMs: 5 * SECOND,
   },
+  /** Of an API key or a client certificate for Temporal. */
+  credentials: {
+    /** How often their files are read again. */
+    lookAgainMs: 10 * SECOND,
+    /** The connection before a change stays open for calls that have begun. */
+    lingerMs: 90 * SECOND,
+  },
   client: {
     connectMs: 4 * SECOND,
+    /** Any answer. */
+    aliveMs: 5 * SECOND,
     maxReconnectPauseMs: 2 * SECOND,
     startMs: 5 * SECOND,
     answerMs: 8 * SECOND,

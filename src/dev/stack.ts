@@ -126,7 +126,8 @@ async function ownReceiver(
 function endpointOf(server: TemporalServer | null): TemporalEndpoint {
   if (server === null) throw new Error('there is no Temporal server');
   const { address, uiUrl } = server;
-  return { connectionOptions: { address }, namespace: 'default', uiUrl, origin: 'dev', isOneOfSeveral: false };
+  const own = { origin: 'dev', isOneOfSeveral: false, credentials: null } as const;
+  return { connectionOptions: { address }, namespace: 'default', uiUrl, ...own };
 }
 
 async function brokenPart(

@@ -1,6 +1,8 @@
 /** Prometheus metrics of deliveries and of the process. Only configured sources become labels: clients can make up others. */
 import { collectDefaultMetrics, Counter, Gauge, Registry } from 'prom-client';
+import type { CredentialsState } from '../client/transport/live-connection.ts';
 import type { EventKind } from '../contract/event.ts';
+import { createCredentialGauges } from '../metrics/credential-gauges.ts';
 
 export interface Metrics {
   received(source: string): void;
@@ -12,6 +14,7 @@ export interface Metrics {
   duplicate(source: string): void;
   /** Another event stands for it. */
   coalesced(source: string): void;
+  readonly credentialsAre: (state: CredentialsState) => void;
   /** In the text format of Prometheus. */
   text(): Promise<string>;
   readonly contentType: string;
@@ -59,6 +62,7 @@ export function createMetrics(sources: readonly string[]): Metrics {
       coalesced.inc({ source });
       lastMs.set(source, Date.now());
     },
+    credentialsAre: createCredentialGauges(registry),
     text: () => registry.metrics(),
     contentType: registry.contentType,
   };

@@ -46,6 +46,9 @@ export function createReceiver(options: ReceiverOptions): FastifyInstance {
     const ready = await isReady();
     return reply.code(ready ? 200 : 503).send({ status: ready ? 'ok' : 'Temporal does not answer' });
   });
-  app.get('/metrics', async (_request, reply) => reply.type(metrics.contentType).send(await metrics.text()));
+  app.get('/metrics', async (_request, reply) => {
+    metrics.credentialsAre(store.credentials());
+    return reply.type(metrics.contentType).send(await metrics.text());
+  });
   return app;
 }

@@ -1,22 +1,62 @@
-/** Connects a worker to Temporal. */
-import { NativeConnection } from '@temporalio/worker';
+/** Connects a worker to Temporal. While it is connected, changed credentials are taken up. */
+import { NativeConnection, type Worker } from '@temporalio/worker';
+import {
+  createLiveConnection,
+  type CredentialsState,
+  type LiveConnection,
+  type Opened,
+} from '../client/transport/live-connection.ts';
+import { ConfigError } from '../config/environment/config-error.ts';
+import { accessTo, type Access } from '../config/temporal/credentials.ts';
 import type { TemporalEndpoint } from '../config/temporal/find-temporal.ts';
-import { plainText } from '../contract/wording/safe-text.ts';
+import type { Logger } from '../process/log.ts';
+import { whyUnreachable } from './why-unreachable.ts';
+
+export interface WorkerConnection extends LiveConnection<NativeConnection> {
+  /** Lets these workers poll through each later connection, too. */
+  carry(workers: readonly Worker[]): void;
+}
+
+export type WorkerEndpoint = Pick<TemporalEndpoint, 'connectionOptions'> &
+  Partial<Pick<TemporalEndpoint, 'credentials'>>;
+
+interface ConnectOptions {
+  log: Logger;
+  onCredentials: (state: CredentialsState) => void;
+}
 
 /** @returns the connection, or why there is none and what to do */
-export async function tryConnect({
-  connectionOptions,
-}: Pick<TemporalEndpoint, 'connectionOptions'>): Promise<{ ready: NativeConnection } | { problem: string }> {
+export async function tryConnect(
+  { connectionOptions, credentials = null }: WorkerEndpoint,
+  { log, onCredentials: onLook }: ConnectOptions,
+): Promise<{ ready: WorkerConnection } | { problem: string }> {
+  const carried: Worker[] = [];
+  const adopt = (connection: NativeConnection) => {
+    for (const worker of carried) worker.connection = connection;
+  };
   try {
-    return { ready: await NativeConnection.connect(connectionOptions) };
+    const access = accessTo({ connectionOptions, credentials });
+    const first = await open(access);
+    const report = (problem: string | null) =>
+      problem === null
+        ? log.info('the credentials for Temporal changed: the new ones are in use')
+        : log.error(`the credentials for Temporal stay as they were: ${problem}`);
+    const live = createLiveConnection(first, access, { credentials, connect: open, adopt, onLook, report });
+    const carry = (workers: readonly Worker[]) => {
+      carried.push(...workers);
+      adopt(live.inUse());
+    };
+    return { ready: { ...live, carry } };
   } catch (error) {
-    const problem = `Temporal at ${connectionOptions.address} does not answer: ${whyUnreachable(error)}`;
-    return { problem: `${problem}. Start it, or set TEMPORAL_ADDRESS to its address` };
+    if (error instanceof ConfigError) onLook({ areGood: false, certificateEndMs: null });
+    return { problem: error instanceof Error ? error.message : String(error) };
   }
 }
 
-/** The SDK's connection error, shortened for people. */
-export function whyUnreachable(error: unknown): string {
-  const message = error instanceof Error ? error.message : String(error);
-  return message.includes('ConnectionRefused') ? 'connection refused' : plainText(message);
+async function open({ connectionOptions }: Access): Promise<Opened<NativeConnection>> {
+  const connection = await NativeConnection.connect(connectionOptions).catch((error: unknown) => {
+    const { problem, remedy } = whyUnreachable(error);
+    throw new Error(`Temporal at ${connectionOptions.address} ${problem}: ${remedy}`);
+  });
+  return { connection, close: () => connection.close() };
 }

@@ -1,6 +1,6 @@
 /** Registers Belay's search attributes in the namespace, if that is allowed. */
 import proto from '@temporalio/proto';
-import type { NativeConnection } from '@temporalio/worker';
+import type { ConnectionLike } from '@temporalio/client';
 import { SEARCH_ATTRIBUTES } from '../contract/names.ts';
 
 const { IndexedValueType } = proto.temporal.api.enums.v1;
@@ -11,10 +11,7 @@ const TYPES = {
 } as const;
 
 /** @returns null if all can be used, else the reason. Then none are used: an unknown one would fail the workflow task. */
-export async function registerSearchAttributes(
-  connection: NativeConnection,
-  namespace: string,
-): Promise<string | null> {
+export async function registerSearchAttributes(connection: ConnectionLike, namespace: string): Promise<string | null> {
   try {
     const missing = await missingAttributes(connection, namespace);
     if (missing.length === 0) return null;
@@ -33,7 +30,7 @@ export async function registerSearchAttributes(
 type Name = keyof typeof SEARCH_ATTRIBUTES;
 
 /** @returns the ones the namespace lacks. @throws Error if one of them exists with another type */
-export async function missingAttributes(connection: NativeConnection, namespace: string): Promise<Name[]> {
+export async function missingAttributes(connection: ConnectionLike, namespace: string): Promise<Name[]> {
   const { customAttributes } = await connection.operatorService.listSearchAttributes({ namespace });
   const names = Object.keys(SEARCH_ATTRIBUTES) as Name[];
   const mistyped = names.find(

@@ -1,9 +1,10 @@
 /** Starts a worker: checks the service, registers search attributes, and applies the measured settings. */
-import type { NativeConnection, Worker } from '@temporalio/worker';
+import type { ConnectionLike } from '@temporalio/client';
+import type { Worker } from '@temporalio/worker';
 import { createActivities } from '../activities/index.ts';
 import type { ServiceConfig } from '../config/environment/environment.ts';
 import type { Configuration } from '../config/load.ts';
-import { createHostingApiClient, createPacer } from '../hosting-api/index.ts';
+import { createHostingApiClient, createPacer, type Pacer } from '../hosting-api/index.ts';
 import { fixedPolicy, type CurrentPolicy } from '../policy/live-policy.ts';
 import { createNotifier } from '../activities/notifications/notifier.ts';
 import { serverTimeMs } from '../client/connection/server-time.ts';
@@ -11,7 +12,7 @@ import { withLink } from '../client/connection/ui-link.ts';
 import { temporalDeps } from '../client/lookups/index.ts';
 import type { TemporalEndpoint } from '../config/temporal/find-temporal.ts';
 import { NO_ENCRYPTION, type Encryption } from '../encryption/encryption.ts';
-import { tryConnect } from './connect.ts';
+import { tryConnect, type WorkerConnection, type WorkerEndpoint } from './connect.ts';
 import { createAdmission, type Admission } from './admission/admission.ts';
 import { createWorkers } from './sdk-workers/create-workers.ts';
 import { createPool, type WorkerPool } from './pool/pool.ts';
@@ -40,7 +41,7 @@ import { versioning } from './versioning.ts';
 import { untilReady } from './until-ready.ts';
 
 export interface WorkerOptions {
-  temporal: Pick<TemporalEndpoint, 'connectionOptions' | 'namespace'> & Partial<Pick<TemporalEndpoint, 'uiUrl'>>;
+  temporal: WorkerEndpoint & Pick<TemporalEndpoint, 'namespace'> & Partial<Pick<TemporalEndpoint, 'uiUrl'>>;
   taskQueue: string;
   service: ServiceConfig;
   /** Default: no belay.yaml. */
@@ -90,20 +91,15 @@ export async function startWorker(
   const notifier = await createNotifier(configuration.notify, (result) => withLink({ namespace, uiUrl }, result));
   const { maxRequestsPerSecond: ceiling = null } = options.service;
   const pacer = createPacer(TIMING.pace);
-  const service = createHostingApiClient({
-    ...options.service,
-    ...HTTP_TIMEOUTS,
-    pacer,
-    onRequest: metrics.requested,
-    appPaths: configuration.api?.app,
-  });
+  const service = serviceClient(options, pacer, monitoring);
   const served = servedBy(options.service, configuration);
   const epoch = options.service.epoch ?? DEFAULT_EPOCH;
   const { dataConverter } = encryption;
   const identity = newIdentity(served.service, epoch, encryption.isOn);
   const queue = { namespace, taskQueue, identity, served };
   const probe = () => probeService(service, options.service.baseUrl);
-  const connection = await connectWhenReady(options, { probe, queue, withoutService, stopped });
+  const temporalNow = await connectWhenReady(options, { probe, queue, withoutService, stopped, monitoring });
+  const { connection } = temporalNow;
   const closing = new AbortController();
   void shareCeiling(pacer, ceiling, () => countWorkers(connection, queue), { log, ended: closing.signal });
   const rest = createRest(() => isAnswered(probe), log, closing.signal);
@@ -134,7 +130,7 @@ export async function startWorker(
   const bundle = options.workflowBundle ?? (await workflowBundle());
   const workflows = await bundleFor(bundle, { encodesFailures: encryption.isOn, isVersioned: version !== null });
   const parts = {
-    connection,
+    connection: temporalNow.inUse(),
     namespace,
     taskQueue,
     identity,
@@ -144,11 +140,12 @@ export async function startWorker(
   };
   const ofWorkflows = { workflowBundle: workflows, sinks: reportSinks(metrics, log, VERSION) };
   const workers = await createWorkers(parts, ofWorkflows, { admission, rest, eventSlots: options.eventSlots });
+  temporalNow.carry(workers);
   return supervise(workers, { connection, pool, queue, closing, log, monitoring });
 }
 
 interface Supervised {
-  connection: NativeConnection;
+  connection: ConnectionLike;
   pool: WorkerPool;
   queue: PolledQueue;
   /** Aborted when the workers have ended. */
@@ -194,6 +191,11 @@ async function supervise(
   };
 }
 
+function serviceClient({ service, configuration }: WorkerOptions, pacer: Pacer, { metrics }: Monitoring) {
+  const appPaths = configuration?.api?.app;
+  return createHostingApiClient({ ...service, ...HTTP_TIMEOUTS, pacer, onRequest: metrics.requested, appPaths });
+}
+
 function servedBy({ baseUrl, account = null }: ServiceConfig, { formerly = [] }: Configuration): ServedService {
   return {
     service: serviceIdentity(baseUrl, account),
@@ -209,15 +211,18 @@ async function connectWhenReady(
     queue: PolledQueue;
     withoutService: 'wait' | 'poll';
     stopped: AbortSignal | undefined;
+    monitoring: Monitoring;
   },
-): Promise<NativeConnection> {
-  const { probe, queue, withoutService, stopped } = parts;
-  const connection = await untilReady(() => tryConnect(temporal), log, stopped);
+): Promise<WorkerConnection> {
+  const { probe, queue, withoutService, stopped, monitoring } = parts;
+  const onCredentials = monitoring.metrics.credentialsAre;
+  const live = await untilReady(() => tryConnect(temporal, { log, onCredentials }), log, stopped);
+  const { connection } = live;
   try {
     await refuseOtherService(connection, queue);
     if (withoutService === 'wait') await untilReady(() => tryService(probe), log, stopped);
     else await warnWithoutService(probe, log);
-    return connection;
+    return live;
   } catch (error) {
     await connection.close();
     throw error;

@@ -71,8 +71,11 @@ export async function startWorkerProcess(env: Record<string, string>): Promise<S
 }
 
 /** Starts `belay webhooks` on a free port and waits until it listens. */
-export async function startWebhooks(env: Record<string, string>): Promise<Started & { line: string; url: string }> {
-  const started = start(['webhooks', '--port', '0'], env);
+export async function startWebhooks(
+  env: Record<string, string>,
+  ...args: string[]
+): Promise<Started & { line: string; url: string }> {
+  const started = start(['webhooks', '--port', '0', ...args], env);
   const line = await eventually('the receiver', () => /^.*"listening".*$/m.exec(started.output.stderr)?.[0]);
   return { ...started, line, url: (JSON.parse(line) as { url: string }).url };
 }

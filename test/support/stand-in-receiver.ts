@@ -27,6 +27,7 @@ export async function standInReceiver(configuration: Configuration = {}, options
     },
     acceptedAtMs: () => Promise.resolve(null),
     isReady: () => Promise.resolve(true),
+    credentials: () => ({ areGood: true, certificateEndMs: null }),
     close: () => Promise.resolve(),
   };
   const app = createReceiver({

@@ -70,6 +70,7 @@ describe('the receiver', () => {
     let asked = 0;
     const store = {
       isReady: () => Promise.resolve((asked += 1) > 0),
+      credentials: () => ({ areGood: true, certificateEndMs: null }),
       accept: () => Promise.resolve(true),
       acceptedAtMs: () => Promise.resolve(null),
       close: () => Promise.resolve(),

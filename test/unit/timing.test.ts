@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { TIMING } from '../../src/contract/timing.ts';
 
-const { client, event, lock, lookup, notify, pace, poll, pool, post, read, verdict, worker } = TIMING;
+const { client, credentials, event, lock, lookup, notify, pace, poll, pool, post, read, verdict, worker } = TIMING;
 
 test('an activity outlives the request it makes', () => {
   assert.ok(read.quickActivityMs > read.quickMs);
@@ -78,4 +78,9 @@ test('one answer cannot hold a worker back longer than the default budget of an 
 
 test('a new worker has its share of the ceiling before an old one is forgotten', () => {
   assert.ok(pace.countWorkersMs < worker.seenWithinMs);
+});
+
+test('the connection before a change of credentials outlives every call that began on it', () => {
+  const longest = Math.max(client.longPollMs, client.listMs, client.scheduleMs, client.startMs, client.answerMs);
+  assert.ok(credentials.lingerMs > longest);
 });

@@ -1,11 +1,12 @@
 /** Checks that Temporal answers, and that its namespace is set up for Belay. */
 import { msToTs, tsToMs } from '@temporalio/common/lib/time.js';
-import { whyUnreachable } from '../../worker/connect.ts';
+import { whyUnreachable } from '../../worker/why-unreachable.ts';
 import { missingAttributes, registerSearchAttributes } from '../../worker/search-attributes.ts';
 import { ORIGIN_TEXTS, type TemporalEndpoint } from '../../config/temporal/find-temporal.ts';
 import type { NamespaceConnection, Check, Finding } from './check.ts';
 import { serverTimeMs } from '../../client/connection/server-time.ts';
 import { clockFinding } from './clock.ts';
+import { credentialChecks } from './credentials.ts';
 
 /** A duplicate webhook delivery is recognized by its workflow, and senders retry for more than three days. */
 const MIN_RETENTION_DAYS = 4;
@@ -22,6 +23,7 @@ export function temporalChecks(endpoint: TemporalEndpoint, reach: () => Promise<
     },
   });
   return [
+    ...credentialChecks(endpoint),
     { name: 'Temporal', run: () => checkServer(endpoint, reach) },
     check('namespace', checkNamespace),
     check('search attributes', checkAttributes),
@@ -41,8 +43,8 @@ async function checkServer(
     const { serverVersion } = await connection.workflowService.getSystemInfo({});
     return { state: 'ok', message: `${where} answers, server version ${serverVersion}` };
   } catch (error) {
-    const remedy = 'start `belay dev`, or set TEMPORAL_ADDRESS to the address of Temporal';
-    return { state: 'failed', message: `${where} does not answer: ${whyUnreachable(error)}`, remedy };
+    const { problem, remedy } = whyUnreachable(error);
+    return { state: 'failed', message: `${where} ${problem}`, remedy };
   }
 }
 

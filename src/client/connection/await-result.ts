@@ -4,7 +4,8 @@ import { isGrpcCancelledError, WorkflowFailedError, type WorkflowHandle } from '
 import { shellWord } from '../../contract/wording/safe-text.ts';
 import type { BelayError } from '../../contract/results/belay-error.ts';
 import { toBelayError } from './to-belay-error.ts';
-import { isUnreachable } from '../transport/grpc-errors.ts';
+import { answers } from '../transport/answers.ts';
+import { isDenied, isUnreachable } from '../transport/grpc-errors.ts';
 import { withLink, type Linked } from './ui-link.ts';
 import type { Session } from './session.ts';
 import { TIMING } from '../../contract/timing.ts';
@@ -28,19 +29,30 @@ export async function awaitResult<R extends Linked>(
 ): Promise<R> {
   const { workflowId } = awaited.handle;
   let lostSinceMs: number | null = null;
+  let wasAllowed = false;
+  const onAllowed = () => {
+    lostSinceMs = null;
+    wasAllowed = true;
+  };
   for (;;) {
     const stopped = () => signal?.aborted === true;
     if (stopped()) throw await awaited.stopped();
     try {
-      return withLink(session, await poll<R>(session, awaited, signal));
+      return withLink(session, await poll<R>(session, awaited, onAllowed, signal));
     } catch (error) {
       if (error instanceof WorkflowFailedError) throw await awaited.failed(error);
       if (stopped()) throw await awaited.stopped();
+      // A call that is sent again has the API key of its first time, which may have been replaced since.
+      const isDeniedNow = wasAllowed && isDenied(error);
       // A broken connection may also cancel its calls.
-      if (!isUnreachable(error) && !isGrpcCancelledError(error)) throw toBelayError(error, `wait for ${workflowId}`);
+      const isTemporary = isDeniedNow || isUnreachable(error) || isGrpcCancelledError(error);
+      if (!isTemporary) throw toBelayError(error, `wait for ${workflowId}`);
       const nowMs = Date.now();
-      lostSinceMs = (await answers(session)) ? null : (lostSinceMs ?? nowMs);
+      // If Temporal answers, a long poll timed out, and there is no outage.
+      const isLost = isDeniedNow || !(await answers(session.client.connection));
+      lostSinceMs = isLost ? (lostSinceMs ?? nowMs) : null;
       if (lostSinceMs !== null && nowMs - lostSinceMs > TIMING.client.outageMs) {
+        if (isDeniedNow) throw toBelayError(error, `wait for ${workflowId}`);
         const resume = `nothing was cancelled, wait again with: belay wait ${shellWord(workflowId)}`;
         throw awaited.lost(`Temporal has not answered for a minute; ${resume}`);
       }
@@ -56,10 +68,16 @@ export async function soon<T>({ client }: Session, what: string, ask: () => Prom
   });
 }
 
-async function poll<R>({ client }: Session, { handle, check }: Awaited, signal?: AbortSignal): Promise<R> {
+async function poll<R>(
+  { client }: Session,
+  { handle, check }: Awaited,
+  onAllowed: () => void,
+  signal?: AbortSignal,
+): Promise<R> {
   const result = () =>
     client.withDeadline(Date.now() + TIMING.client.longPollMs, async () => {
       await check();
+      onAllowed();
       return (await handle.result()) as R;
     });
   if (signal === undefined) return result();
@@ -67,12 +85,4 @@ async function poll<R>({ client }: Session, { handle, check }: Awaited, signal?:
   const ofThisCall = AbortSignal.any([signal]);
   setMaxListeners(0, ofThisCall);
   return client.withAbortSignal(ofThisCall, result);
-}
-
-/** Whether Temporal answers: if so, a long poll timed out, and there is no outage. */
-async function answers({ client }: Session): Promise<boolean> {
-  return client
-    .withDeadline(Date.now() + 5_000, () => client.workflowService.getSystemInfo({}))
-    .then(() => true)
-    .catch(() => false);
 }

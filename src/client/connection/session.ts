@@ -1,5 +1,5 @@
 /** Opens the connection to Temporal that every part of the client shares. */
-import { Client, Connection } from '@temporalio/client';
+import { Client, type Connection, type ConnectionLike } from '@temporalio/client';
 import { ConfigError } from '../../config/environment/config-error.ts';
 import { identityFrom, taskQueue as configuredTaskQueue } from '../../config/environment/environment.ts';
 import { signature } from '../../config/signature.ts';
@@ -7,10 +7,11 @@ import { readEncryption } from '../../encryption/encryption.ts';
 import { findTemporal, type TemporalEndpoint } from '../../config/temporal/find-temporal.ts';
 import { BelayError } from '../../contract/results/belay-error.ts';
 import { askAtMost } from '../../process/ask-at-most.ts';
-import { createRetries } from '../transport/grpc-retries.ts';
 import type { QueueState } from './pollers.ts';
 import { seenOn } from './workers-seen.ts';
 import { TIMING } from '../../contract/timing.ts';
+import type { CredentialsState } from '../transport/live-connection.ts';
+import { openConnection } from '../transport/open-connection.ts';
 
 export interface Session {
   client: Client;
@@ -30,9 +31,6 @@ export interface Session {
 
 /** Temporal limits how many requests a namespace may send at once. */
 export const IN_PARALLEL = { concurrency: 10 } as const;
-
-/** About a second. Belay itself waits out and reports longer outages. */
-const GRPC_ATTEMPTS = 4;
 
 export interface ConnectOptions {
   /** A connection to share, which `close` leaves open. Default: a new one, configured like other Temporal clients. */
@@ -57,14 +55,23 @@ export interface OpenSession {
   close: () => Promise<void>;
 }
 
-/** @param lazy connect on the first call. @throws BelayError of type `TemporalUnreachable` or `Usage` */
-export async function openSession(options: ConnectOptions, lazy = false): Promise<OpenSession> {
+interface SessionOptions {
+  /** Connect on the first call. Default: at once. */
+  lazy?: boolean;
+  onCredentials?: (state: CredentialsState) => void;
+}
+
+/** @throws BelayError of type `TemporalUnreachable` or `Usage` */
+export async function openSession(
+  options: ConnectOptions,
+  { lazy = false, onCredentials }: SessionOptions = {},
+): Promise<OpenSession> {
   const endpoint = options.address === undefined ? orUsage(findTemporal) : plainEndpoint(options.address);
   const encryption = orUsage(() => readEncryption((message) => process.emitWarning(message)));
-  const { connection, close } =
-    options.connection === undefined ? await open(endpoint, lazy) : shared(options.connection);
+  const own = options.connection === undefined ? await opened(endpoint, { lazy, onCredentials }) : null;
   const namespace = options.namespace ?? endpoint.namespace;
   const taskQueue = options.taskQueue ?? configuredTaskQueue();
+  const connection = own ?? options.connection!;
   const session: Session = {
     client: new Client({ connection, namespace, dataConverter: encryption.dataConverter }),
     namespace,
@@ -75,15 +82,16 @@ export async function openSession(options: ConnectOptions, lazy = false): Promis
     by: options.by ?? signature(),
     latelySeen: askAtMost(TIMING.client.workersKnownForMs, () => seenOn(connection, namespace, taskQueue)),
   };
-  return { session, close };
+  // A connection of the caller is the caller's to close.
+  return { session, close: async () => own?.close() };
 }
 
-/** The caller opened it, so the caller closes it. */
-const shared = (connection: Connection): Opened => ({ connection, close: () => Promise.resolve() });
-
-interface Opened {
-  connection: Connection;
-  close: () => Promise<void>;
+async function opened(...args: Parameters<typeof openConnection>): Promise<ConnectionLike> {
+  return openConnection(...args).catch((error: unknown) =>
+    orUsage(() => {
+      throw error;
+    }),
+  );
 }
 
 /** @throws BelayError `Usage` for a mistake in the configuration */
@@ -96,30 +104,6 @@ export function orUsage<T>(read: () => T): T {
   }
 }
 
-function plainEndpoint(address: string): Pick<TemporalEndpoint, 'connectionOptions' | 'namespace' | 'uiUrl'> {
-  return { connectionOptions: { address }, namespace: 'default', uiUrl: null };
-}
-
-async function open(
-  { connectionOptions }: Pick<TemporalEndpoint, 'connectionOptions'>,
-  lazy: boolean,
-): Promise<Opened> {
-  const { address } = connectionOptions;
-  const retries = createRetries(GRPC_ATTEMPTS);
-  try {
-    const all = {
-      ...connectionOptions,
-      connectTimeout: TIMING.client.connectMs,
-      interceptors: [retries.interceptor],
-      // The default is two minutes after a long outage.
-      channelArgs: { 'grpc.max_reconnect_backoff_ms': TIMING.client.maxReconnectPauseMs },
-    };
-    const connection = lazy ? Connection.lazy(all) : await Connection.connect(all);
-    return { connection, close: () => retries.end().then(() => connection.close()) };
-  } catch (error) {
-    const remedy = 'start `belay dev`, or set TEMPORAL_ADDRESS to the address of Temporal';
-    throw new BelayError('TemporalUnreachable', `no Temporal server answers at ${address}: ${remedy}`, null, {
-      cause: error,
-    });
-  }
+function plainEndpoint(address: string): Omit<TemporalEndpoint, 'origin' | 'isOneOfSeveral'> {
+  return { connectionOptions: { address }, namespace: 'default', uiUrl: null, credentials: null };
 }

@@ -10,6 +10,7 @@ import { eventStaticDetails } from '../../request/start/other-details.ts';
 import { findService } from '../connection/find-service.ts';
 import { toBelayError } from '../connection/to-belay-error.ts';
 import { openSession, type ConnectOptions, type Session } from '../connection/session.ts';
+import type { CredentialsState } from '../transport/live-connection.ts';
 import { TIMING } from '../../contract/timing.ts';
 import { createEventService } from './event-service.ts';
 
@@ -20,6 +21,8 @@ export interface EventStore {
   acceptedAtMs(source: string, deliveryId: string): Promise<number | null>;
   /** Whether Temporal answers, and knows the namespace. */
   isReady(): Promise<boolean>;
+  /** Those for Temporal. */
+  credentials(): CredentialsState;
   close(): Promise<void>;
 }
 
@@ -29,7 +32,9 @@ export interface EventStore {
  * @throws BelayError `Usage`
  */
 export async function openEventStore(options: ConnectOptions = {}, ofService?: string): Promise<EventStore> {
-  const { session, close } = await openSession(options, true);
+  let credentials: CredentialsState = { areGood: true, certificateEndMs: null };
+  const onCredentials = (state: CredentialsState) => void (credentials = state);
+  const { session, close } = await openSession(options, { lazy: true, onCredentials });
   if (ofService === undefined) await refuseWrongService(session, close);
   const findOf = createEventService(session);
   return {
@@ -39,6 +44,7 @@ export async function openEventStore(options: ConnectOptions = {}, ofService?: s
     },
     acceptedAtMs: (source, deliveryId) => findAcceptedAtMs(session, source, deliveryId),
     isReady: () => isReady(session),
+    credentials: () => credentials,
     close,
   };
 }

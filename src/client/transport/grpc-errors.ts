@@ -19,6 +19,12 @@ export function isUnreachable(error: unknown): boolean {
   return isGrpcDeadlineError(cause) || [GRPC.unavailable, GRPC.unimplemented].some((it) => it === codeOf(cause));
 }
 
+/** Temporal does not accept the credentials, or they may not do it. */
+export function isDenied(error: unknown): boolean {
+  const code = codeOf(grpcCause(error));
+  return code === GRPC.permissionDenied || code === GRPC.unauthenticated;
+}
+
 /** The workflow has reached Temporal's signal limit and accepts no more signals. */
 export function isSignalLimitError(error: unknown): boolean {
   return isInvalid(error, /limit for signal/i);

@@ -94,6 +94,9 @@ export function uiUrl(env: Environment = process.env): string | null {
 
 export const temporalAddress = (env: Environment = process.env): string | null => given('TEMPORAL_ADDRESS', env);
 
+/** The file with Temporal's profiles, if the environment names it. */
+export const temporalConfigFile = (env: Environment = process.env): string | null => given('TEMPORAL_CONFIG_FILE', env);
+
 /** Whether the environment names a Temporal server. */
 export const isTemporalConfigured = (env: Environment = process.env): boolean =>
   temporalAddress(env) !== null || given('TEMPORAL_PROFILE', env) !== null;

@@ -1,9 +1,9 @@
 /** Finds the Temporal server: the one that was named, else that of a running `belay dev`, else the default one. */
-import { loadClientConnectConfig, type ClientConnectConfig } from '@temporalio/envconfig';
-import { ConfigError } from '../environment/config-error.ts';
 import { homeFolder, isTemporalConfigured, temporalAddress, uiUrl } from '../environment/environment.ts';
 import { defaultOf } from '../environment/variables.ts';
+import { credentialsOf, type ConnectionOptions, type Credentials } from './credentials.ts';
 import { readDevServerRecord } from './dev-server-record.ts';
+import { loadProfile } from './load-profile.ts';
 
 const DEFAULT_ADDRESS = '127.0.0.1:7233';
 /** The embedded server has no other. */
@@ -22,13 +22,15 @@ export const ORIGIN_TEXTS: Record<EndpointOrigin, string> = {
 };
 
 export interface TemporalEndpoint {
-  connectionOptions: ClientConnectConfig['connectionOptions'] & { address: string };
+  connectionOptions: ConnectionOptions;
   namespace: string;
   /** Address of the UI for people; null if unknown. */
   uiUrl: string | null;
   origin: EndpointOrigin;
   /** Whether something else names another Temporal, so that a command should say which one it uses. */
   isOneOfSeveral: boolean;
+  /** Null if the connection needs none. */
+  credentials: Credentials | null;
 }
 
 /**
@@ -37,21 +39,24 @@ export interface TemporalEndpoint {
  * @throws ConfigError
  */
 export function findTemporal(): TemporalEndpoint {
-  const { connectionOptions, namespace = defaultOf('TEMPORAL_NAMESPACE') } = loadConfigured();
+  const profile = loadProfile();
+  const { connectionOptions, namespace = defaultOf('TEMPORAL_NAMESPACE') } = profile;
   const { address } = connectionOptions;
   const record = readDevServerRecord(homeFolder());
   const dev = record?.temporal ?? null;
   const isOneOfSeveral = dev !== null && address !== undefined && address !== dev;
   if (dev !== null && !isTemporalConfigured()) {
-    const connection = { connectionOptions: { address: dev }, namespace: DEV_NAMESPACE };
+    const connection = { connectionOptions: { address: dev }, namespace: DEV_NAMESPACE, credentials: null };
     return { ...connection, uiUrl: uiUrl() ?? record?.ui ?? null, origin: 'dev', isOneOfSeveral };
   }
+  const used = address ?? DEFAULT_ADDRESS;
   return {
-    connectionOptions: { ...connectionOptions, address: address ?? DEFAULT_ADDRESS },
+    connectionOptions: { ...connectionOptions, address: used },
     namespace,
     uiUrl: uiUrl(),
     origin: originOf(address),
     isOneOfSeveral,
+    credentials: credentialsOf(profile, used),
   };
 }
 
@@ -59,15 +64,4 @@ function originOf(address: string | undefined): EndpointOrigin {
   if (temporalAddress() !== null) return 'TEMPORAL_ADDRESS';
   if (address === undefined) return 'default';
   return isTemporalConfigured() ? 'profile' : 'default profile';
-}
-
-function loadConfigured(): ClientConnectConfig {
-  try {
-    return loadClientConnectConfig();
-  } catch (error) {
-    // Safe to show: the message contains the name of the file or profile, but none of their values.
-    throw new ConfigError(
-      `cannot read the configuration of Temporal: ${error instanceof Error ? error.message : String(error)}`,
-    );
-  }
 }

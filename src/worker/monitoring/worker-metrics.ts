@@ -7,7 +7,9 @@ import {
   type RunEnded,
   type TriggerEffect,
 } from '../../contract/reports.ts';
+import type { CredentialsState } from '../../client/transport/live-connection.ts';
 import type { RequestReport } from '../../hosting-api/index.ts';
+import { createCredentialGauges } from '../../metrics/credential-gauges.ts';
 
 export interface WorkerMetrics {
   readonly runEnded: (it: RunEnded) => void;
@@ -19,6 +21,7 @@ export interface WorkerMetrics {
   readonly requested: (it: RequestReport) => void;
   readonly clockIs: (aheadMs: number) => void;
   readonly policyRead: (isGood: boolean) => void;
+  readonly credentialsAre: (state: CredentialsState) => void;
   /** In the text format of Prometheus. */
   readonly text: () => Promise<string>;
   readonly contentType: string;
@@ -83,6 +86,7 @@ export function createWorkerMetrics({ version, buildId }: { version: string; bui
     },
     clockIs: (aheadMs) => clock.set(aheadMs / 1_000),
     policyRead: (isGood) => policy.set(isGood ? 1 : 0),
+    credentialsAre: createCredentialGauges(registry),
     text: () => registry.metrics(),
     contentType: registry.contentType,
   };

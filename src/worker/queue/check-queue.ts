@@ -1,5 +1,5 @@
 /** Keeps workers of two services off one task queue: runs of one would be executed, and refused, by the other's. */
-import type { NativeConnection } from '@temporalio/worker';
+import type { ConnectionLike } from '@temporalio/client';
 import { workersSeen } from '../../client/connection/workers-seen.ts';
 import { BelayError } from '../../contract/results/belay-error.ts';
 import { isServed, type ServedService } from '../../contract/service-identity.ts';
@@ -19,7 +19,7 @@ export interface PolledQueue {
  * listed last sees the other and goes. If each sees the other, both go, because neither knows what the other saw.
  * @throws BelayError `Usage`
  */
-export async function refuseOtherService(connection: NativeConnection, queue: PolledQueue): Promise<void> {
+export async function refuseOtherService(connection: ConnectionLike, queue: PolledQueue): Promise<void> {
   const { namespace, taskQueue, served } = queue;
   const identities = await connection
     .withDeadline(Date.now() + TIMING.worker.visibleWithinMs, () => workersSeen(connection, namespace, taskQueue))

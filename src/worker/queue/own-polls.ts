@@ -1,6 +1,6 @@
 /** Asks Temporal whether it sees this worker poll. A run can start as soon as it does. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { NativeConnection } from '@temporalio/worker';
+import type { ConnectionLike } from '@temporalio/client';
 import { pollersOf, type Poller } from '../../client/connection/pollers.ts';
 import { TIMING } from '../../contract/timing.ts';
 import type { PolledQueue } from './check-queue.ts';
@@ -10,7 +10,7 @@ import type { PolledQueue } from './check-queue.ts';
  * @returns how far this machine's clock is ahead of Temporal's, measured by that first poll. Null if Temporal does not
  * answer in time: then the worker starts without this check.
  */
-export async function waitUntilPolling(connection: NativeConnection, queue: PolledQueue): Promise<number | null> {
+export async function waitUntilPolling(connection: ConnectionLike, queue: PolledQueue): Promise<number | null> {
   const begunMs = Date.now();
   const deadlineMs = begunMs + TIMING.worker.visibleWithinMs;
   for (;;) {
@@ -23,13 +23,13 @@ export async function waitUntilPolling(connection: NativeConnection, queue: Poll
 }
 
 /** @returns when this worker last began to poll, by Temporal's clock; null if Temporal does not list it */
-export async function lastPollMs(connection: NativeConnection, queue: PolledQueue): Promise<number | null> {
+export async function lastPollMs(connection: ConnectionLike, queue: PolledQueue): Promise<number | null> {
   const polled = await ownPoll(connection, queue, Date.now() + TIMING.worker.visibleWithinMs);
   return polled?.polledMs ?? null;
 }
 
 async function ownPoll(
-  connection: NativeConnection,
+  connection: ConnectionLike,
   { namespace, taskQueue, identity }: Pick<PolledQueue, 'namespace' | 'taskQueue' | 'identity'>,
   deadlineMs: number,
 ): Promise<Poller | undefined> {

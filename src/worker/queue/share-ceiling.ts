@@ -1,6 +1,6 @@
 /** Divides the ceiling of requests among the workers that Temporal lists for the same service. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { NativeConnection } from '@temporalio/worker';
+import type { ConnectionLike } from '@temporalio/client';
 import { latelyPolling, pollersOf } from '../../client/connection/pollers.ts';
 import { isServed } from '../../contract/service-identity.ts';
 import { TIMING } from '../../contract/timing.ts';
@@ -31,7 +31,7 @@ export async function shareCeiling(
 }
 
 /** @returns how many workers serve the service on this queue, with this one */
-export async function countWorkers(connection: NativeConnection, queue: PolledQueue): Promise<number> {
+export async function countWorkers(connection: ConnectionLike, queue: PolledQueue): Promise<number> {
   const pollers = await connection.withDeadline(Date.now() + TIMING.lookup.localMs, () =>
     pollersOf(connection.workflowService, queue),
   );

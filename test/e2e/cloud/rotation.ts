@@ -1,0 +1,113 @@
+/** API keys and client certificates that change while a run is in flight. Programs look at their files every 10 s. */
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { startSandbox, type Sandbox } from '../../../src/sandbox/server.ts';
+import { atEnd } from '../../support/at-end.ts';
+import { createAuthority } from '../../support/certificates.ts';
+import { startCertifiedCloud, startKeyedCloud, type Cloud } from '../../support/cloud.ts';
+import { PACE } from '../../support/command-line.ts';
+import { eventually } from '../../support/eventually.ts';
+import type { Front } from '../../support/front.ts';
+import { began } from '../../support/journal.ts';
+import { lastingPort } from '../../support/lasting-port.ts';
+import { start, startWebhooks, startWorkerProcess, type Started } from '../../support/processes.ts';
+import { TOKEN } from '../../support/world.ts';
+
+interface Running {
+  sandbox: Sandbox;
+  worker: Started;
+  run: Started;
+  receiver: { url: string };
+  /** Of the worker. */
+  metrics(): Promise<string>;
+}
+
+const HOUR = 3_600_000;
+
+/** A worker, a receiver, and a run whose backup lasts until the test ends it. */
+async function startAll({ env }: Cloud): Promise<Running> {
+  const sandbox = await startSandbox({ token: TOKEN, defaults: { backup: { durationMs: HOUR } } });
+  atEnd(() => sandbox.close());
+  const address = `127.0.0.1:${await lastingPort()}`;
+  const service = { BELAY_API_URL: sandbox.url, BELAY_API_TOKEN: TOKEN };
+  const worker = await startWorkerProcess({ ...env, ...service, BELAY_METRICS_ADDRESS: address });
+  const receiver = await startWebhooks(env, '--unverified');
+  const run = start(['run', '--server', 's1', '--site', 'a1', ...PACE], env);
+  await eventually('the backup', () => began(sandbox, 'backup', 's1').length === 1);
+  const metrics = async () => (await fetch(`http://${address}/metrics`)).text();
+  return { sandbox, worker, run, receiver, metrics };
+}
+
+/** The run ends well on new connections. */
+async function endOnNewConnections(front: Front, { sandbox, run, receiver }: Running): Promise<void> {
+  front.drop();
+  await eventually('a receiver that is ready', async () => (await fetch(`${receiver.url}/readyz`)).ok);
+  sandbox.finish({ server: 's1' }, 'completed');
+  const { code, stdout, stderr } = await run.finished;
+  assert.equal(code, 0, stdout + stderr);
+  assert.equal(began(sandbox, 'backup', 's1').length, 1);
+}
+
+/** Each program asks for this once, when it connects. */
+async function connected(front: Front, programs: number): Promise<void> {
+  let seen = 0;
+  await eventually('new connections', () => (seen += front.count().GetSystemInfo ?? 0) >= programs);
+}
+
+const good = (isGood: boolean) => new RegExp(`^belay_temporal_credentials_good ${isGood ? 1 : 0}$`, 'm');
+const occurrences = (text: string, part: string) => text.split(part).length - 1;
+
+describe('credentials that change', { concurrency: 2 }, () => {
+  test('a run in flight goes on when the client certificates of all programs are replaced', async () => {
+    const cloud = await startCertifiedCloud();
+    const running = await startAll(cloud);
+    cloud.front.count();
+    const later = createAuthority('Second authority of the clients');
+    cloud.front.askFor(later);
+    cloud.put(later.issue('belay', { endsMs: Date.now() + 30 * 24 * HOUR }));
+    await connected(cloud.front, 3);
+    await endOnNewConnections(cloud.front, running);
+    assert.match(running.worker.output.stderr, /the credentials for Temporal changed: the new ones are in use/);
+    const seconds = Number(/^belay_certificate_expires_seconds (\S+)$/m.exec(await running.metrics())?.[1]);
+    assert.ok(seconds > 29 * 86_400 && seconds < 30 * 86_400, String(seconds));
+  });
+
+  test('a run in flight goes on when the API key of all programs is replaced in the profile file', async () => {
+    const cloud = await startKeyedCloud('first-key-canary');
+    const running = await startAll(cloud);
+    cloud.front.accept(['first-key-canary', 'second-key-canary']);
+    cloud.put('second-key-canary');
+    // Only the one who waits for the run asks this. The others wait for access as long as they have to.
+    await eventually('the new key', () => cloud.front.wasCalled('DescribeWorkflowExecution', 'second-key-canary'));
+    cloud.front.accept(['second-key-canary']);
+    await endOnNewConnections(cloud.front, running);
+    const output = [running.worker, running.run].map((it) => it.output.stdout + it.output.stderr).join('');
+    assert.doesNotMatch(output, /key-canary/);
+  });
+
+  test('a client certificate that cannot be used leaves the old one in use, until there is a good one', async () => {
+    const cloud = await startCertifiedCloud();
+    const running = await startAll(cloud);
+    const [one, other] = [cloud.clients.issue('belay'), cloud.clients.issue('belay')];
+    cloud.put({ cert: one.cert, key: other.key });
+    await eventually('the metric', async () => good(false).test(await running.metrics()));
+    const line = `stay as they were: the client certificate in ${cloud.secret.path('tls.crt')} belongs to another key`;
+    assert.equal(occurrences(running.worker.output.stderr, line), 1, running.worker.output.stderr);
+    cloud.front.drop();
+    cloud.put(one);
+    await eventually('the metric', async () => good(true).test(await running.metrics()));
+    await endOnNewConnections(cloud.front, running);
+    assert.equal(occurrences(running.worker.output.stderr, line), 1);
+  });
+
+  test('an API key that Temporal refuses leaves the old one in use', async () => {
+    const cloud = await startKeyedCloud('good-key-canary');
+    const running = await startAll(cloud);
+    cloud.put('wrong-key-canary');
+    await eventually('the metric', async () => good(false).test(await running.metrics()));
+    await endOnNewConnections(cloud.front, running);
+    const { stderr } = running.worker.output;
+    assert.match(stderr, /stay as they were: Temporal at localhost:\d+ denies access: check the API key/);
+    assert.doesNotMatch(stderr, /key-canary/);
+  });
+});

@@ -1,0 +1,58 @@
+/** A namespace behind a front that asks for credentials, and programs that have them in files. */
+import { startFront, type Front } from './front.ts';
+import { createAuthority, type Authority, type Certificate } from './certificates.ts';
+import { mountSecret, type MountedSecret } from './mounted-secret.ts';
+import { newPlace } from './shared-temporal.ts';
+import { temporalEnv } from './world.ts';
+
+export interface Cloud {
+  front: Front;
+  secret: MountedSecret;
+  /** For the programs. */
+  env: Record<string, string>;
+}
+
+export interface CloudWithCertificates extends Cloud {
+  /** Whose certificates the front accepts at first. */
+  clients: Authority;
+  put(certificate: Certificate): void;
+}
+
+/** @param name in the certificate of the front */
+export async function startCertifiedCloud(name = 'localhost'): Promise<CloudWithCertificates> {
+  const place = await newPlace();
+  const clients = createAuthority('First authority of the clients');
+  const front = await startFront(place.address, { name, clients });
+  const files = ({ cert, key }: Certificate) => ({ 'tls.crt': cert, 'tls.key': key, 'ca.crt': front.authority.cert });
+  const secret = await mountSecret(files(clients.issue('belay')));
+  const env = {
+    ...temporalEnv({ ...place, address: front.address }),
+    TEMPORAL_TLS_SERVER_CA_CERT_PATH: secret.path('ca.crt'),
+    TEMPORAL_TLS_CLIENT_CERT_PATH: secret.path('tls.crt'),
+    TEMPORAL_TLS_CLIENT_KEY_PATH: secret.path('tls.key'),
+  };
+  return { front, secret, env, clients, put: (certificate) => secret.write(files(certificate)) };
+}
+
+export interface CloudWithKeys extends Cloud {
+  /** Writes the key into the profile file. */
+  put(apiKey: string): void;
+}
+
+export async function startKeyedCloud(apiKey: string): Promise<CloudWithKeys> {
+  const { address, namespace } = await newPlace();
+  const front = await startFront(address);
+  front.accept([apiKey]);
+  const profile = (key: string) =>
+    [
+      '[profile.default]',
+      `address = "${front.address}"`,
+      `namespace = "${namespace}"`,
+      `api_key = "${key}"`,
+      '[profile.default.tls]',
+      `server_ca_cert_data = """${front.authority.cert}"""`,
+    ].join('\n');
+  const secret = await mountSecret({ 'temporal.toml': profile(apiKey) });
+  const env = { TEMPORAL_CONFIG_FILE: secret.path('temporal.toml'), TEMPORAL_PROFILE: 'default' };
+  return { front, secret, env, put: (key) => secret.write({ 'temporal.toml': profile(key) }) };
+}
