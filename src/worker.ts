@@ -1,6 +1,7 @@
 /** Program `belay worker`: executes runs from Temporal and calls the hosting service. Only workers have the API token. */
 import { requireService, serviceConfig, taskQueue } from './config/environment/environment.ts';
 import { metricsAddress } from './config/environment/metrics-address.ts';
+import { searchAttributeMode } from './config/environment/search-attribute-mode.ts';
 import { workerVersion } from './config/environment/worker-version.ts';
 import { readConfiguration } from './config/load.ts';
 import { runUntilSignal } from './process/run-until-signal.ts';
@@ -24,8 +25,9 @@ export async function main(): Promise<void> {
   const policy = await policyOfFile(configuration, { log, onRead: monitoring.metrics.policyRead });
   const server = await prepare(monitoring, log);
   const stopping = new AbortController();
+  const parts = { configuration, policy, encryption, version, searchAttributes: searchAttributeMode() };
   const starting = startWorker(
-    { temporal, taskQueue: taskQueue(), service, configuration, policy, encryption, log, monitoring, version },
+    { ...parts, temporal, taskQueue: taskQueue(), service, log, monitoring },
     'wait',
     stopping.signal,
   );

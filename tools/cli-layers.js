@@ -49,6 +49,7 @@ export const CLI_LAYERS = {
       'client/runs',
       'client/schedules',
       'worker',
+      'worker/attributes',
     ],
     packages: ['@temporalio/common', '@temporalio/proto', '@temporalio/worker:type'],
   },

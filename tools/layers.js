@@ -165,6 +165,10 @@ export const LAYERS = {
   'worker/clock': { may: [], packages: [] },
   'worker/admission': { may: ['contract', 'worker/clock'], packages: [] },
   'worker/pool': { may: ['activities/pooled-waits:type', 'worker/clock'], packages: [] },
+  'worker/attributes': {
+    may: ['contract', 'contract/wording', 'config/environment:type', 'config/temporal', 'client/transport'],
+    packages: ['@temporalio/client:type', '@temporalio/proto'],
+  },
   'worker/bundle': { may: ['contract/ids'], packages: ['@temporalio/common', '@temporalio/worker', 'node'] },
   'worker/queue': {
     may: [...CONTRACT, 'process:type', 'hosting-api:type', 'client/connection'],
@@ -197,6 +201,7 @@ export const LAYERS = {
       'client/lookups',
       'client/transport',
       'worker/admission',
+      'worker/attributes',
       'worker/bundle',
       'worker/monitoring',
       'worker/pool',

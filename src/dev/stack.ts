@@ -8,6 +8,7 @@ import {
   childEnvironment,
   type ServiceConfig,
 } from '../config/environment/environment.ts';
+import { searchAttributeMode } from '../config/environment/search-attribute-mode.ts';
 import type { Configuration } from '../config/load.ts';
 import { readEncryption } from '../encryption/encryption.ts';
 import type { Webhooks, WebhooksOptions } from '../webhooks/start-receiver.ts';
@@ -69,7 +70,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     if (service === undefined) throw new Error('there is neither a service nor a sandbox');
     const { taskQueue, configuration = {} } = options;
     const worker = await startWorker(
-      { temporal, taskQueue, service, configuration, encryption, log },
+      { temporal, taskQueue, service, configuration, encryption, log, searchAttributes: searchAttributeMode() },
       server === null ? 'wait' : 'poll',
     );
     stops.push(() => worker.stop());

@@ -3,6 +3,7 @@ import type { ConnectionLike } from '@temporalio/client';
 import type { Worker } from '@temporalio/worker';
 import { createActivities } from '../activities/index.ts';
 import type { ServiceConfig } from '../config/environment/environment.ts';
+import type { SearchAttributeMode } from '../config/environment/search-attribute-mode.ts';
 import type { Configuration } from '../config/load.ts';
 import { createHostingApiClient, createPacer, type Pacer } from '../hosting-api/index.ts';
 import { fixedPolicy, type CurrentPolicy } from '../policy/live-policy.ts';
@@ -29,7 +30,7 @@ import { newIdentity } from './identity.ts';
 import { probeService, type Probe } from './probe-service.ts';
 import { createMonitoring, type Monitoring } from './monitoring/monitoring.ts';
 import { reportSinks } from './monitoring/workflow-reports.ts';
-import { registerSearchAttributes } from './search-attributes.ts';
+import { prepareAttributes } from './attributes/search-attributes.ts';
 import { bundleFor, workflowBundle } from './bundle/workflow-source.ts';
 import { createSiteReader } from '../site-check/index.ts';
 import { createRest } from './rest-until-answered.ts';
@@ -61,6 +62,8 @@ export interface WorkerOptions {
   version?: WorkerVersion | null;
   /** Default: that of the configuration. */
   policy?: CurrentPolicy;
+  /** Default: `register`. */
+  searchAttributes?: SearchAttributeMode;
 }
 
 export interface RunningWorker {
@@ -103,8 +106,7 @@ export async function startWorker(
   const closing = new AbortController();
   void shareCeiling(pacer, ceiling, () => countWorkers(connection, queue), { log, ended: closing.signal });
   const rest = createRest(() => isAnswered(probe), log, closing.signal);
-  const unusable = await registerSearchAttributes(connection, namespace);
-  if (unusable !== null) log.warn(`search attributes are not used: ${unusable}`);
+  const searchAttributes = await useAttributes(options, connection);
   const { admission = createAdmission() } = options;
   const pool = createPool();
   const activities = createActivities({
@@ -119,7 +121,7 @@ export async function startWorker(
       epoch,
       statuses: { deployment: statuses.deployment ?? {}, backup: statuses.backup ?? {} },
       deploysApps: service.deploysApps,
-      searchAttributes: unusable === null,
+      searchAttributes,
       ...(notifier.settings === null ? {} : { notify: notifier.settings }),
     },
     sendNotification: (input) => notifier.send(input),
@@ -189,6 +191,19 @@ async function supervise(
       await ended;
     },
   };
+}
+
+async function useAttributes({ temporal, searchAttributes, log }: WorkerOptions, connection: ConnectionLike) {
+  const {
+    namespace,
+    connectionOptions: { address },
+  } = temporal;
+  const { use, problem } = await prepareAttributes(searchAttributes ?? 'register', connection, { namespace, address });
+  if (problem !== null) {
+    const { message, remedy } = problem;
+    log.warn(`search attributes are not used: ${message}${remedy === null ? '' : `: ${remedy}`}`);
+  }
+  return use;
 }
 
 function serviceClient({ service, configuration }: WorkerOptions, pacer: Pacer, { metrics }: Monitoring) {

@@ -2,7 +2,7 @@
 import { startFront, type Front } from './front.ts';
 import { createAuthority, type Authority, type Certificate } from './certificates.ts';
 import { mountSecret, type MountedSecret } from './mounted-secret.ts';
-import { newPlace } from './shared-temporal.ts';
+import { newPlace, type Place } from './shared-temporal.ts';
 import { temporalEnv } from './world.ts';
 
 export interface Cloud {
@@ -10,6 +10,23 @@ export interface Cloud {
   secret: MountedSecret;
   /** For the programs. */
   env: Record<string, string>;
+}
+
+export interface PlainCloud extends Pick<Cloud, 'front' | 'env'> {
+  /** The namespace, with the address behind the front. */
+  place: Place;
+  /** Through the front. */
+  connectionOptions: { address: string; tls: { serverRootCACertificate: Buffer } };
+}
+
+/** The front asks for no credentials. */
+export async function startPlainCloud(): Promise<PlainCloud> {
+  const place = await newPlace();
+  const front = await startFront(place.address);
+  const { address, authority } = front;
+  const tls = { serverRootCACertificate: Buffer.from(authority.cert) };
+  const env = { ...temporalEnv({ ...place, address }), TEMPORAL_TLS_SERVER_CA_CERT_DATA: authority.cert };
+  return { front, place, env, connectionOptions: { address, tls } };
 }
 
 export interface CloudWithCertificates extends Cloud {

@@ -1,10 +1,14 @@
 /** Checks that Temporal answers, and that its namespace is set up for Belay. */
 import { msToTs, tsToMs } from '@temporalio/common/lib/time.js';
 import { whyUnreachable } from '../../worker/why-unreachable.ts';
-import { missingAttributes, registerSearchAttributes } from '../../worker/search-attributes.ts';
+import type { ConnectionLike } from '@temporalio/client';
+import { isRefused } from '../../worker/attributes/search-attributes.ts';
+import { isTemporalCloud } from '../../config/temporal/temporal-cloud.ts';
+import { shellWord } from '../../contract/wording/safe-text.ts';
 import { ORIGIN_TEXTS, type TemporalEndpoint } from '../../config/temporal/find-temporal.ts';
 import type { NamespaceConnection, Check, Finding } from './check.ts';
 import { serverTimeMs } from '../../client/connection/server-time.ts';
+import { checkAttributes } from './search-attributes.ts';
 import { clockFinding } from './clock.ts';
 import { credentialChecks } from './credentials.ts';
 
@@ -25,8 +29,8 @@ export function temporalChecks(endpoint: TemporalEndpoint, reach: () => Promise<
   return [
     ...credentialChecks(endpoint),
     { name: 'Temporal', run: () => checkServer(endpoint, reach) },
-    check('namespace', checkNamespace),
-    check('search attributes', checkAttributes),
+    check('namespace', (place) => checkNamespace(place, endpoint)),
+    check('search attributes', (place) => checkAttributes(place, endpoint)),
     check("Temporal's clock", async (place) =>
       clockFinding('Temporal', await serverTimeMs(place.connection, place.namespace)),
     ),
@@ -48,35 +52,34 @@ async function checkServer(
   }
 }
 
-async function checkNamespace({ connection, namespace }: NamespaceConnection): Promise<Finding> {
+async function checkNamespace(
+  { connection, namespace }: NamespaceConnection,
+  { connectionOptions: { address } }: TemporalEndpoint,
+): Promise<Finding> {
   const { config } = await connection.workflowService.describeNamespace({ namespace });
   const days = tsToMs(config?.workflowExecutionRetentionTtl) / DAY_MS;
   const message = `${namespace} keeps closed runs for ${days} ${days === 1 ? 'day' : 'days'}`;
   if (days >= MIN_RETENTION_DAYS) return { state: 'ok', message };
-  const command = `temporal operator namespace update -n ${namespace} --retention ${FIXED_RETENTION_DAYS}d`;
-  return {
+  const isCloud = isTemporalCloud(address);
+  const command = isCloud
+    ? `tcld namespace retention set --namespace ${shellWord(namespace)} --retention-days ${FIXED_RETENTION_DAYS}`
+    : `temporal operator namespace update -n ${shellWord(namespace)} --retention ${FIXED_RETENTION_DAYS}d`;
+  const finding: Finding = {
     state: 'warning',
     message: `${message}; keys, results and duplicate webhooks need at least ${MIN_RETENTION_DAYS} days`,
     remedy: `run \`${command}\``,
-    async fix() {
-      const workflowExecutionRetentionTtl = msToTs(`${FIXED_RETENTION_DAYS} days`);
-      await connection.workflowService.updateNamespace({ namespace, config: { workflowExecutionRetentionTtl } });
-      return `now ${FIXED_RETENTION_DAYS} days`;
-    },
   };
+  // Temporal Cloud sets it through another API.
+  return isCloud ? finding : { ...finding, fix: () => fixRetention(connection, namespace, command) };
 }
 
-async function checkAttributes({ connection, namespace }: NamespaceConnection): Promise<Finding> {
-  const missing = await missingAttributes(connection, namespace);
-  if (missing.length === 0) return { state: 'ok', message: 'all registered' };
-  return {
-    state: 'warning',
-    message: `not registered: ${missing.join(', ')}; \`belay list\` cannot filter, and the Temporal UI cannot search`,
-    remedy: 'start a worker whose credentials may register them',
-    async fix() {
-      const problem = await registerSearchAttributes(connection, namespace);
-      if (problem !== null) throw new Error(problem);
-      return 'registered';
-    },
-  };
+async function fixRetention(connection: ConnectionLike, namespace: string, command: string): Promise<string> {
+  const workflowExecutionRetentionTtl = msToTs(`${FIXED_RETENTION_DAYS} days`);
+  try {
+    await connection.workflowService.updateNamespace({ namespace, config: { workflowExecutionRetentionTtl } });
+  } catch (error) {
+    if (!isRefused(error)) throw error;
+    throw new Error(`the retention of ${namespace} is not yours to set: ask its administrator to run \`${command}\``);
+  }
+  return `now ${FIXED_RETENTION_DAYS} days`;
 }

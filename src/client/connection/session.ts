@@ -2,6 +2,7 @@
 import { Client, type Connection, type ConnectionLike } from '@temporalio/client';
 import { ConfigError } from '../../config/environment/config-error.ts';
 import { identityFrom, taskQueue as configuredTaskQueue } from '../../config/environment/environment.ts';
+import { searchAttributeMode } from '../../config/environment/search-attribute-mode.ts';
 import { signature } from '../../config/signature.ts';
 import { readEncryption } from '../../encryption/encryption.ts';
 import { findTemporal, type TemporalEndpoint } from '../../config/temporal/find-temporal.ts';
@@ -19,6 +20,8 @@ export interface Session {
   taskQueue: string;
   /** Whether the client encrypts what it gives to Temporal. */
   encrypts: boolean;
+  /** Whether what the client starts gets search attributes. */
+  setsAttributes: boolean;
   /** Base URL of the Temporal UI; null if it is not configured. */
   uiUrl: string | null;
   /** The identity of the service that the caller named; null: find it. */
@@ -76,6 +79,7 @@ export async function openSession(
     client: new Client({ connection, namespace, dataConverter: encryption.dataConverter }),
     namespace,
     encrypts: encryption.isOn,
+    setsAttributes: orUsage(searchAttributeMode) !== 'off',
     taskQueue,
     uiUrl: options.uiUrl ?? endpoint.uiUrl,
     service: options.service === undefined ? null : orUsage(() => identityFrom('the service', options.service ?? '')),

@@ -3,7 +3,7 @@ import { WorkflowNotFoundError } from '@temporalio/client';
 import type { RunResult } from '../../contract/run.ts';
 import { PayloadError } from '../../encryption/payload-error.ts';
 import { BelayError } from '../../contract/results/belay-error.ts';
-import { GRPC, codeOf, grpcCause, isDenied, isUnreachable } from '../transport/grpc-errors.ts';
+import { GRPC, codeOf, grpcCause, isAttributeError, isDenied, isUnreachable } from '../transport/grpc-errors.ts';
 
 /** @param what the failed action, such as `list runs` @param result what is known of the run */
 export function toBelayError(error: unknown, what: string, result: RunResult | null = null): BelayError {
@@ -20,6 +20,10 @@ export function toBelayError(error: unknown, what: string, result: RunResult | n
   }
   const code = codeOf(cause);
   if (code === GRPC.notFound) return new BelayError('NotFound', `cannot ${what}: ${message}`, result);
+  if (isAttributeError(error)) {
+    const remedy = 'the namespace lacks search attributes of Belay: run `belay doctor`';
+    return new BelayError('Usage', `cannot ${what}: ${message}: ${remedy}`, result);
+  }
   if (code === GRPC.invalidArgument) return new BelayError('Usage', `cannot ${what}: ${message}`, result);
   if (isDenied(error)) return new BelayError('Usage', `cannot ${what}: Temporal denies access: ${message}`, result);
   return new BelayError('Internal', `cannot ${what}: ${message}`, result, { cause: error });

@@ -83,10 +83,11 @@ interface Request {
 
 /** Temporal checks atomically whether there is such a run, so two concurrent starts give one run. */
 async function start(
-  { client, taskQueue, by }: Session,
+  session: Session,
   { type, input, workflowId, again }: { type: RunType; input: RunInput; workflowId: string; again: boolean },
 ): Promise<WorkflowHandle & { firstExecutionRunId: string }> {
-  return startWithAttributes(attributesOfRun(input), (attributes) =>
+  const { client, taskQueue, by } = session;
+  return startWithAttributes(session, attributesOfRun(input), (attributes) =>
     client.workflow.start(type, {
       ...runStartOptions(input, { type, workflowId, startedBy: codeSpan(by) }),
       ...attributes,

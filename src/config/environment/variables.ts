@@ -116,6 +116,13 @@ export const VARIABLES = [
     section: 'belay',
   },
   {
+    name: 'BELAY_SEARCH_ATTRIBUTES',
+    meaning:
+      "Belay's search attributes in the namespace: `register` lets a worker register what is missing, and use none if it may not; `assume` uses them without asking; `off` uses none. Set it for workers and starters.",
+    default: 'register',
+    section: 'belay',
+  },
+  {
     name: 'BELAY_CODEC_KEYS_FILE',
     meaning:
       'File with the keys that encrypt what Belay stores in Temporal: every worker, starter, receiver and codec server needs it. Belay reads it again when it changes.',

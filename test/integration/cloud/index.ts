@@ -1,0 +1,2 @@
+import './search-attributes.ts';
+import '../../support/replay-tests.ts';
