@@ -58,5 +58,6 @@ async function open({ connectionOptions }: Access): Promise<Opened<NativeConnect
     const { problem, remedy } = whyUnreachable(error);
     throw new Error(`Temporal at ${connectionOptions.address} ${problem}: ${remedy}`);
   });
-  return { connection, close: () => connection.close() };
+  // A worker that failed holds on to its connection.
+  return { connection, close: () => connection.close().catch(() => undefined) };
 }

@@ -57,7 +57,25 @@ async function connected(front: Front, programs: number): Promise<void> {
 const good = (isGood: boolean) => new RegExp(`^belay_temporal_credentials_good ${isGood ? 1 : 0}$`, 'm');
 const occurrences = (text: string, part: string) => text.split(part).length - 1;
 
-describe('credentials that change', { concurrency: 2 }, () => {
+describe('credentials that change', { concurrency: 3 }, () => {
+  // The longest one first: it waits for a minute.
+  test('a worker that Temporal refuses for a minute ends, so that its supervisor starts it again', async () => {
+    const cloud = await startKeyedCloud('revoked-key-canary');
+    const sandbox = await startSandbox({ token: TOKEN });
+    atEnd(() => sandbox.close());
+    const env = { ...cloud.env, BELAY_API_URL: sandbox.url, BELAY_API_TOKEN: TOKEN };
+    const worker = await startWorkerProcess(env);
+    cloud.front.accept(['new-key-canary']);
+    cloud.front.drop();
+    const { code, stderr } = await worker.finished;
+    assert.equal(code, 7, stderr);
+    assert.match(stderr, /belay: the worker failed: see "Worker failed" in its log, then start it again/);
+    const { output } = start(['worker'], env);
+    await eventually('a line', () => /not ready: Temporal at \S+ denies access/.test(output.stderr));
+    cloud.put('new-key-canary');
+    await eventually('polls', () => output.stderr.includes('"polling"'));
+  });
+
   test('a run in flight goes on when the client certificates of all programs are replaced', async () => {
     const cloud = await startCertifiedCloud();
     const running = await startAll(cloud);
