@@ -100,7 +100,7 @@ export const LAYERS = {
     packages: ['@temporalio/client', 'node'],
   },
   'client/connection': {
-    may: [...CONTRACT, 'process', 'config', 'config/environment', 'config/temporal', 'encryption', 'client/transport'],
+    may: [...CONTRACT, 'config', 'config/environment', 'config/temporal', 'encryption', 'client/transport'],
     packages: ['@temporalio/client', '@temporalio/common', '@temporalio/proto', 'node'],
   },
   'client/signals': { may: [...CONTRACT, 'client/connection', 'client/transport'], packages: ['@temporalio/client'] },

@@ -145,6 +145,8 @@ export const TIMING = {
     /** The pause before a worker that is not ready tries again: doubled each time, up to the second one. */
     retryMs: 2 * SECOND,
     maxRetryMs: 30 * SECOND,
+    /** How often it is checked that the SDK did not give a worker up. */
+    failedLookMs: 2 * SECOND,
     visibleWithinMs: 5 * SECOND,
     visiblePauseMs: 20,
     /** How often a worker compares its clock with Temporal's. */
@@ -163,6 +165,11 @@ export const TIMING = {
     connectMs: 4 * SECOND,
     /** Any answer. */
     aliveMs: 5 * SECOND,
+    /** How long a session relies on what it found out about the workers: Temporal limits how often it is asked. */
+    workersKnownForMs: 5 * SECOND,
+    /** How long a call is tried again that Temporal puts off because the namespace makes too many. */
+    limitedMs: MINUTE,
+    maxLimitedPauseMs: 5 * SECOND,
     maxReconnectPauseMs: 2 * SECOND,
     startMs: 5 * SECOND,
     answerMs: 8 * SECOND,
@@ -179,8 +186,6 @@ export const TIMING = {
     /** How long a waiting client tries to reach Temporal again. */
     outageMs: MINUTE,
     reconnectPauseMs: SECOND,
-    /** How long a display relies on what it found out about the workers. */
-    workersKnownForMs: 5 * SECOND,
     storeReadyMs: 2 * SECOND,
     storeEventMs: 5 * SECOND,
   },

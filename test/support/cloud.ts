@@ -1,9 +1,13 @@
 /** A namespace behind a front that asks for credentials, and programs that have them in files. */
+import type { SearchAttributeMode } from '../../src/config/environment/search-attribute-mode.ts';
+import { startWorker } from '../../src/worker/start.ts';
+import { atEnd } from './at-end.ts';
 import { startFront, type Front } from './front.ts';
 import { createAuthority, type Authority, type Certificate } from './certificates.ts';
 import { mountSecret, type MountedSecret } from './mounted-secret.ts';
 import { newPlace, type Place } from './shared-temporal.ts';
-import { temporalEnv } from './world.ts';
+import { testBundle } from './workflow-bundle.ts';
+import { fresh, log, temporalEnv, TOKEN } from './world.ts';
 
 export interface Cloud {
   front: Front;
@@ -27,6 +31,28 @@ export async function startPlainCloud(): Promise<PlainCloud> {
   const tls = { serverRootCACertificate: Buffer.from(authority.cert) };
   const env = { ...temporalEnv({ ...place, address }), TEMPORAL_TLS_SERVER_CA_CERT_DATA: authority.cert };
   return { front, place, env, connectionOptions: { address, tls } };
+}
+
+/** Starts a worker in this process that reaches Temporal through the front. @returns its task queue */
+export async function startWorkerBehind(
+  { connectionOptions, place: { namespace } }: PlainCloud,
+  serviceUrl: string,
+  searchAttributes: SearchAttributeMode = 'register',
+): Promise<string> {
+  const taskQueue = fresh('behind-front');
+  const worker = await startWorker(
+    {
+      temporal: { connectionOptions, namespace },
+      taskQueue,
+      service: { baseUrl: serviceUrl, token: () => Promise.resolve(TOKEN) },
+      log,
+      workflowBundle: await testBundle(),
+      searchAttributes,
+    },
+    'poll',
+  );
+  atEnd(() => worker.stop());
+  return taskQueue;
 }
 
 export interface CloudWithCertificates extends Cloud {

@@ -2,8 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Connection, ConnectionLike } from '@temporalio/client';
 import { msToTs } from '@temporalio/common/lib/time.js';
+import type { QueueState } from '../../src/client/connection/pollers.ts';
 import { openSession } from '../../src/client/connection/session.ts';
-import { workersSeen } from '../../src/client/connection/workers-seen.ts';
+import { shareSeen, workersSeen } from '../../src/client/connection/workers-seen.ts';
 
 const QUEUE = 'belay';
 
@@ -58,11 +59,40 @@ test('displays that ask again and again share what was found out about the worke
   const connection = connectionTo({ worker: 1_000 }, 1_000, { asked }) as Connection;
   const { session } = await openSession({ connection, taskQueue: QUEUE });
   for (let looks = 0; looks < 3; looks += 1) {
-    const { pollers } = await session.latelySeen();
+    const { pollers } = await session.workers();
     assert.deepEqual(
       pollers.map(({ identity }) => identity),
       ['worker'],
     );
   }
   assert.equal(asked.filter((name) => name === QUEUE).length, 1);
+});
+
+const queueOf = (...identities: string[]): QueueState => ({
+  pollers: identities.map((identity) => ({ identity, polledMs: 0, version: null })),
+  current: [null],
+});
+
+test('questions for workers share an answer for five seconds, unless it is not enough', async () => {
+  let [asked, nowMs] = [0, 0];
+  const workers = shareSeen(
+    () => Promise.resolve(queueOf(...(asked++ === 0 ? [] : ['worker']))),
+    () => nowMs,
+  );
+  const isThere = ({ pollers }: QueueState) => pollers.length > 0;
+  assert.deepEqual(await Promise.all([workers(), workers()]), [queueOf(), queueOf()]);
+  assert.deepEqual([await workers(), asked], [queueOf(), 1]);
+  assert.deepEqual([await workers(isThere), asked], [queueOf('worker'), 2]);
+  nowMs = 4_999;
+  assert.deepEqual([await workers(isThere), asked], [queueOf('worker'), 2]);
+  nowMs = 5_000;
+  await workers();
+  assert.equal(asked, 3);
+});
+
+test('a question for workers that failed is asked again', async () => {
+  let asked = 0;
+  const workers = shareSeen(() => (asked++ === 0 ? Promise.reject(new Error('away')) : Promise.resolve(queueOf())));
+  await assert.rejects(workers(), /away/);
+  assert.deepEqual(await workers(), queueOf());
 });

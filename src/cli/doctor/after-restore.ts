@@ -1,6 +1,6 @@
 /** What needs a person's decision after a restore of Temporal's database. Reads only. */
 import type { Session } from '../../client/connection/session.ts';
-import { workersSeen } from '../../client/connection/workers-seen.ts';
+import { identitiesOf } from '../../client/connection/workers-seen.ts';
 import { listEndedByRestore, listInFlight, type InFlight } from '../../client/runs/other-epoch.ts';
 import { listSchedules, type ScheduleState } from '../../client/schedules/schedule-state.ts';
 import { parseIdentity } from '../../contract/ids/worker-identity.ts';
@@ -63,8 +63,8 @@ function scheduleReport(schedule: ScheduleState): Report {
 const lastFiring = ({ last: [newest] }: ScheduleState): string | null => newest?.firedAt ?? null;
 
 /** Workers start after the restore, so it was not later than the first of them. */
-async function latestRestore({ client, namespace, taskQueue }: Session): Promise<string> {
-  const workers = await workersSeen(client.connection, namespace, taskQueue);
+async function latestRestore(session: Session): Promise<string> {
+  const workers = identitiesOf(await session.workers());
   const since = workers.flatMap((identity) => parseIdentity(identity)?.since ?? []).sort();
   return since[0] ?? new Date().toISOString();
 }

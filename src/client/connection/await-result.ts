@@ -5,7 +5,7 @@ import { shellWord } from '../../contract/wording/safe-text.ts';
 import type { BelayError } from '../../contract/results/belay-error.ts';
 import { toBelayError } from './to-belay-error.ts';
 import { answers } from '../transport/answers.ts';
-import { isDenied, isUnreachable } from '../transport/grpc-errors.ts';
+import { isDenied, isLimited, isUnreachable } from '../transport/grpc-errors.ts';
 import { withLink, type Linked } from './ui-link.ts';
 import type { Session } from './session.ts';
 import { TIMING } from '../../contract/timing.ts';
@@ -45,7 +45,7 @@ export async function awaitResult<R extends Linked>(
       // A call that is sent again has the API key of its first time, which may have been replaced since.
       const isDeniedNow = wasAllowed && isDenied(error);
       // A broken connection may also cancel its calls.
-      const isTemporary = isDeniedNow || isUnreachable(error) || isGrpcCancelledError(error);
+      const isTemporary = isDeniedNow || isUnreachable(error) || isLimited(error) || isGrpcCancelledError(error);
       if (!isTemporary) throw toBelayError(error, `wait for ${workflowId}`);
       const nowMs = Date.now();
       // If Temporal answers, a long poll timed out, and there is no outage.

@@ -6,7 +6,7 @@ import { parseIdentity } from '../../contract/ids/worker-identity.ts';
 import { TIMING } from '../../contract/timing.ts';
 import { orUsage, type Session } from './session.ts';
 import { toBelayError } from './to-belay-error.ts';
-import { workersSeen } from './workers-seen.ts';
+import { identitiesOf } from './workers-seen.ts';
 
 /** @param workers identities of the queue's workers. @returns null if it is unknown. @throws BelayError `Usage` */
 export async function findService(
@@ -24,9 +24,8 @@ export async function findService(
 
 /** The identity of the service that a start would be for now. @throws BelayError */
 export async function findServiceNow(session: Session): Promise<string | null> {
-  const { client, namespace, taskQueue } = session;
-  const asked = client.withDeadline(Date.now() + TIMING.client.startMs, async () =>
-    findService(session, await workersSeen(client.connection, namespace, taskQueue)),
+  const asked = session.client.withDeadline(Date.now() + TIMING.client.startMs, async () =>
+    findService(session, identitiesOf(await session.workers())),
   );
   const served = await asked.catch((error: unknown) => {
     throw toBelayError(error, 'find the service');

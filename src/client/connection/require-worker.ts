@@ -4,13 +4,13 @@ import { makeCurrent, versionText } from '../../contract/ids/worker-version.ts';
 import type { QueueState } from './pollers.ts';
 import { agreeOnEncryption } from './agree-on-encryption.ts';
 import type { Session } from './session.ts';
-import { NO_WORKER_REMEDY, seenOn, takeNewRuns } from './workers-seen.ts';
+import { identitiesOf, NO_WORKER_REMEDY, takeNewRuns } from './workers-seen.ts';
 
 /** @returns the identities of the queue's workers. @throws BelayError `NoWorker` or `Usage` */
 export async function requireWorkers(session: Session): Promise<string[]> {
-  const { client, namespace, taskQueue } = session;
-  const seen = await seenOn(client.connection, namespace, taskQueue);
-  const workers = seen.pollers.map(({ identity }) => identity);
+  const { taskQueue } = session;
+  const seen = await session.workers((it) => problemOfWorkers(it, taskQueue) === null);
+  const workers = identitiesOf(seen);
   agreeOnEncryption(session, workers);
   const problem = problemOfWorkers(seen, taskQueue);
   if (problem !== null) throw new BelayError('NoWorker', `${problem.message}: ${problem.remedy}`);

@@ -11,8 +11,15 @@ const TASK_QUEUE = 'belay-clock';
 
 let polls = 0;
 
-/** @throws if Temporal does not answer, or lets this client not poll */
-export async function serverTimeMs(connection: ConnectionLike, namespace: string): Promise<number> {
+/**
+ * @param meanwhile something else that is asked: it takes as long as Temporal needs to begin the poll
+ * @throws if Temporal does not answer, or lets this client not poll
+ */
+export async function serverTimeMs(
+  connection: ConnectionLike,
+  namespace: string,
+  meanwhile: Promise<unknown> = Promise.resolve(),
+): Promise<number> {
   const identity = `belay clock ${process.pid}-${Date.now()}-${(polls += 1)}`;
   const { workflowService } = connection;
   const polling = new AbortController();
@@ -22,18 +29,22 @@ export async function serverTimeMs(connection: ConnectionLike, namespace: string
       workflowService.pollActivityTaskQueue({ namespace, taskQueue: { name: TASK_QUEUE }, identity }),
     ),
   );
+  const { signal } = polling;
+  // Temporal may put off a call that it limits for longer than that.
+  const late = sleep(TIMING.client.serverTimeMs, undefined, { signal, ref: false });
+  const seen = meanwhile.then(() => seenMs(connection, namespace, identity));
   try {
-    return await Promise.race([seenMs(connection, namespace, identity), ended.then(() => unseen())]);
+    return await Promise.race([seen, Promise.race([ended, late]).then(unseen)]);
   } finally {
     polling.abort();
-    ended.catch(() => undefined);
+    for (const other of [ended, late, seen]) other.catch(() => undefined);
   }
 }
 
 /** Temporal lists a poller as soon as it polls. */
 async function seenMs({ workflowService }: ConnectionLike, namespace: string, identity: string): Promise<number> {
   const endMs = performance.now() + TIMING.client.serverTimeMs;
-  while (performance.now() < endMs) {
+  for (let pauseMs = TIMING.worker.visiblePauseMs; performance.now() < endMs; pauseMs *= 2) {
     const askedMs = performance.now();
     const pollers = await pollersOf(workflowService, {
       namespace,
@@ -43,7 +54,7 @@ async function seenMs({ workflowService }: ConnectionLike, namespace: string, id
     const own = pollers.find((poller) => poller.identity === identity);
     // Adds the time that may have passed since the poll.
     if (own !== undefined) return own.polledMs + (performance.now() - askedMs);
-    await sleep(TIMING.worker.visiblePauseMs);
+    await sleep(pauseMs);
   }
   return unseen();
 }

@@ -5,12 +5,9 @@ import { identityFrom, taskQueue as configuredTaskQueue } from '../../config/env
 import { searchAttributeMode } from '../../config/environment/search-attribute-mode.ts';
 import { signature } from '../../config/signature.ts';
 import { readEncryption } from '../../encryption/encryption.ts';
+import { seenOn, shareSeen, type SeenWorkers } from './workers-seen.ts';
 import { findTemporal, type TemporalEndpoint } from '../../config/temporal/find-temporal.ts';
 import { BelayError } from '../../contract/results/belay-error.ts';
-import { askAtMost } from '../../process/ask-at-most.ts';
-import type { QueueState } from './pollers.ts';
-import { seenOn } from './workers-seen.ts';
-import { TIMING } from '../../contract/timing.ts';
 import type { CredentialsState } from '../transport/live-connection.ts';
 import { openConnection } from '../transport/open-connection.ts';
 
@@ -22,14 +19,14 @@ export interface Session {
   encrypts: boolean;
   /** Whether what the client starts gets search attributes. */
   setsAttributes: boolean;
+  /** Those that poll the task queue. */
+  workers: SeenWorkers;
   /** Base URL of the Temporal UI; null if it is not configured. */
   uiUrl: string | null;
   /** The identity of the service that the caller named; null: find it. */
   service: string | null;
   /** Who starts what this session starts. */
   by: string;
-  /** Who polls the task queue, as of a few seconds ago: for displays, which ask at every refresh. */
-  latelySeen: () => Promise<QueueState>;
 }
 
 /** Temporal limits how many requests a namespace may send at once. */
@@ -78,13 +75,13 @@ export async function openSession(
   const session: Session = {
     client: new Client({ connection, namespace, dataConverter: encryption.dataConverter }),
     namespace,
+    workers: shareSeen(() => seenOn(connection, namespace, taskQueue)),
     encrypts: encryption.isOn,
     setsAttributes: orUsage(searchAttributeMode) !== 'off',
     taskQueue,
     uiUrl: options.uiUrl ?? endpoint.uiUrl,
     service: options.service === undefined ? null : orUsage(() => identityFrom('the service', options.service ?? '')),
     by: options.by ?? signature(),
-    latelySeen: askAtMost(TIMING.client.workersKnownForMs, () => seenOn(connection, namespace, taskQueue)),
   };
   // A connection of the caller is the caller's to close.
   return { session, close: async () => own?.close() };

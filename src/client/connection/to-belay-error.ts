@@ -3,7 +3,15 @@ import { WorkflowNotFoundError } from '@temporalio/client';
 import type { RunResult } from '../../contract/run.ts';
 import { PayloadError } from '../../encryption/payload-error.ts';
 import { BelayError } from '../../contract/results/belay-error.ts';
-import { GRPC, codeOf, grpcCause, isAttributeError, isDenied, isUnreachable } from '../transport/grpc-errors.ts';
+import {
+  GRPC,
+  codeOf,
+  grpcCause,
+  isAttributeError,
+  isDenied,
+  isLimited,
+  isUnreachable,
+} from '../transport/grpc-errors.ts';
 
 /** @param what the failed action, such as `list runs` @param result what is known of the run */
 export function toBelayError(error: unknown, what: string, result: RunResult | null = null): BelayError {
@@ -19,6 +27,10 @@ export function toBelayError(error: unknown, what: string, result: RunResult | n
     return new BelayError('TemporalUnreachable', `cannot ${what}: Temporal does not answer`, result);
   }
   const code = codeOf(cause);
+  if (isLimited(error)) {
+    const limited = `cannot ${what}: Temporal limits the calls of this namespace: ${message}`;
+    return new BelayError('TemporalUnreachable', `${limited}: try again later`, result);
+  }
   if (code === GRPC.notFound) return new BelayError('NotFound', `cannot ${what}: ${message}`, result);
   if (isAttributeError(error)) {
     const remedy = 'the namespace lacks search attributes of Belay: run `belay doctor`';

@@ -1,7 +1,7 @@
 /** Which service the events of a receiver are of. */
 import { findService } from '../connection/find-service.ts';
 import type { Session } from '../connection/session.ts';
-import { workersSeen } from '../connection/workers-seen.ts';
+import { identitiesOf } from '../connection/workers-seen.ts';
 import { TIMING } from '../../contract/timing.ts';
 
 /** Floods ask often, so an answer holds for a while. @returns a function that returns null if it is unknown */
@@ -19,14 +19,14 @@ export function createEventService(
 
 /** Workers handle an event that names no service as one of their own. */
 async function eventService(session: Session): Promise<string | null> {
-  const { client, namespace, taskQueue } = session;
+  const { client } = session;
   // Workers matter only where nothing is configured.
   const configured = await findService(session, []).catch(() => null);
   if (configured !== null) return configured.service;
   const deadlineMs = Date.now() + TIMING.client.storeEventMs;
   return client
-    .withDeadline(deadlineMs, () => workersSeen(client.connection, namespace, taskQueue))
-    .then((workers) => findService(session, workers))
+    .withDeadline(deadlineMs, () => session.workers())
+    .then((seen) => findService(session, identitiesOf(seen)))
     .then((found) => found?.service ?? null)
     .catch(() => null);
 }

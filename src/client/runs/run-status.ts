@@ -118,7 +118,7 @@ export async function silence(
   // The history holds nothing but the start and the first scheduled task.
   if (historyLength <= 2) return 'not_begun';
   const attempts = raw.pendingWorkflowTask?.attempt ?? 0;
-  const failing = attempts >= STUCK_ATTEMPTS && (await session.latelySeen()).pollers.length > 0;
+  const failing = attempts >= STUCK_ATTEMPTS && (await session.workers()).pollers.length > 0;
   return failing ? 'stuck' : 'silent';
 }
 

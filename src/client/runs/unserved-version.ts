@@ -35,12 +35,12 @@ export async function findUnserved(
 
 /** @returns the version that is missing, or null */
 export async function unservedVersion(
-  session: Session,
+  { workers }: Session,
   described: WorkflowExecutionDescription,
 ): Promise<WorkerVersion | null> {
   const version = pinnedTo(described);
   if (version === null) return null;
-  const { pollers } = await session.latelySeen();
+  const { pollers } = await workers();
   return pollers.some((it) => isSameVersion(it.version, version)) ? null : version;
 }
 

@@ -4,7 +4,7 @@ import type { ScheduledInput, ScheduleDefinition } from '../../contract/schedule
 import type { ServedService } from '../../contract/service-identity.ts';
 import { agreeOnEncryption } from '../connection/agree-on-encryption.ts';
 import { findService } from '../connection/find-service.ts';
-import { workersSeen } from '../connection/workers-seen.ts';
+import { identitiesOf } from '../connection/workers-seen.ts';
 import { BelayError } from '../../contract/results/belay-error.ts';
 import type { Session } from '../connection/session.ts';
 import { TIMING } from '../../contract/timing.ts';
@@ -76,8 +76,7 @@ export function createSchedules(session: Session): Schedules {
 
 /** Each schedule carries the service, so that a worker for another one cannot take up what it starts. */
 async function plan(session: Session, definitions: ScheduleDefinition[], prune: string[]): Promise<ScheduleChange[]> {
-  const { client, namespace, taskQueue } = session;
-  const workers = await workersSeen(client.connection, namespace, taskQueue);
+  const workers = identitiesOf(await session.workers());
   agreeOnEncryption(session, workers);
   const served = await findService(session, workers);
   return planChanges(session, { definitions: definitions.map((it) => withService(it, served)), prune, served });

@@ -6,6 +6,8 @@ export const GRPC = {
   invalidArgument: 3,
   notFound: 5,
   permissionDenied: 7,
+  /** The namespace makes too many calls. */
+  resourceExhausted: 8,
   failedPrecondition: 9,
   /** The server that answers is not Temporal. */
   unimplemented: 12,
@@ -23,6 +25,13 @@ export function isUnreachable(error: unknown): boolean {
 export function isDenied(error: unknown): boolean {
   const code = codeOf(grpcCause(error));
   return code === GRPC.permissionDenied || code === GRPC.unauthenticated;
+}
+
+/** Temporal puts the call off, because the namespace makes too many. A message that is too big has the same code. */
+export function isLimited(error: unknown): boolean {
+  const cause = grpcCause(error);
+  const { code, details, message } = (cause ?? {}) as { code?: unknown; details?: string; message?: string };
+  return code === GRPC.resourceExhausted && !/larger than max/i.test(`${details} ${message}`);
 }
 
 /** The workflow has reached Temporal's signal limit and accepts no more signals. */

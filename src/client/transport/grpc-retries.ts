@@ -1,22 +1,45 @@
 /**
- * Retries single calls to Temporal as the SDK does, but stops before the connection is closed. The SDK's own retries
- * would continue on the closed connection, and throw where no code can catch the error.
+ * Retries single calls to Temporal as the SDK does, with two differences. Retries stop before the connection is closed:
+ * the SDK's own would continue on the closed connection, and throw where no code can catch the error. And a call that
+ * Temporal limits is retried for a minute, without haste: hundreds of CI jobs may start at once.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { defaultGrpcRetryOptions, makeGrpcRetryInterceptor } from '@temporalio/client';
+import { defaultGrpcRetryOptions, makeGrpcRetryInterceptor, type ConnectionOptions } from '@temporalio/client';
+import { TIMING } from '../../contract/timing.ts';
+import { isLimited } from './grpc-errors.ts';
+import { putOffNow } from './put-off.ts';
+
+type Interceptor = NonNullable<ConnectionOptions['interceptors']>[number];
 
 export function createRetries(maxAttempts: number) {
-  const { retryableDecider, delayFunction } = defaultGrpcRetryOptions({ maxAttempts });
+  const usual = defaultGrpcRetryOptions({ maxAttempts });
   let ended = false;
   let lastRetryAtMs = 0;
-  const interceptor = makeGrpcRetryInterceptor({
-    retryableDecider: (attempt, status) => !ended && retryableDecider(attempt, status),
-    delayFunction(attempt, status) {
-      const delayMs = delayFunction(attempt, status);
-      lastRetryAtMs = Math.max(lastRetryAtMs, Date.now() + delayMs);
-      return delayMs;
-    },
-  });
+
+  const interceptor: Interceptor = (options, nextCall) => {
+    const begunMs = Date.now();
+    const deadlineMs = Number(options.deadline ?? Infinity);
+    const putOff = putOffNow();
+    let limitedTimes = 0;
+    const extend = () => void (options.deadline = deadlineMs === Infinity ? Infinity : deadlineMs + putOff.ms);
+    const retrying = makeGrpcRetryInterceptor({
+      retryableDecider(attempt, status) {
+        if (ended) return false;
+        if (isLimited(status)) return Date.now() - begunMs < TIMING.client.limitedMs;
+        return usual.retryableDecider(attempt - limitedTimes, status);
+      },
+      delayFunction(attempt, status) {
+        const delayMs = isLimited(status) ? calmPauseMs((limitedTimes += 1)) : usual.delayFunction(attempt, status);
+        lastRetryAtMs = Math.max(lastRetryAtMs, Date.now() + delayMs);
+        if (isLimited(status)) putOff.ms += delayMs;
+        extend();
+        return delayMs;
+      },
+    });
+    extend();
+    return retrying(options, nextCall);
+  };
+
   return {
     interceptor,
     /** Stops retrying. Resolves when no further call will be made. */
@@ -26,4 +49,10 @@ export function createRetries(maxAttempts: number) {
       if (pendingMs > 0) await sleep(pendingMs + 1);
     },
   };
+}
+
+/** Spread widely, because those who were limited together would come back together. */
+function calmPauseMs(times: number): number {
+  const longestMs = Math.min(TIMING.client.maxLimitedPauseMs, 1_000 * 2 ** (times - 1));
+  return longestMs * (0.5 + Math.random() / 2);
 }

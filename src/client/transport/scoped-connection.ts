@@ -1,6 +1,7 @@
 /** Passes calls on to the connection in use. A scope stays with the one it began with, which has its deadline. */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { ConnectionLike } from '@temporalio/client';
+import { withPutOff } from './put-off.ts';
 
 type Close = Pick<ConnectionLike, 'close'>;
 
@@ -20,7 +21,7 @@ export function scopedConnection<C extends ConnectionLike>(inUse: () => C, { clo
       return held().operatorService;
     },
     ensureConnected: () => held().ensureConnected(),
-    withDeadline: (deadline, act) => within((it) => it.withDeadline(deadline, act)),
+    withDeadline: (deadline, act) => within((it) => it.withDeadline(deadline, () => withPutOff(act))),
     withMetadata: (metadata, act) => within((it) => it.withMetadata(metadata, act)),
     withAbortSignal: (signal, act) => within((it) => it.withAbortSignal(signal, act)),
     close,

@@ -8,7 +8,7 @@ type Name = keyof typeof SEARCH_ATTRIBUTES;
 /** As the fields of a database are called, followed by two digits. */
 const FIELDS = { KEYWORD: 'Keyword', KEYWORD_LIST: 'KeywordList' } as const;
 
-/** @throws Error if one of them exists with another type, as far as the namespace tells, or if Temporal cannot be asked */
+/** @throws Error if one of them exists with another type, as far as the namespace shows, or if Temporal cannot be asked */
 export async function attributesMissingInQueries(
   connection: ConnectionLike,
   namespace: string,

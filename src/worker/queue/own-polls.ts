@@ -13,12 +13,12 @@ import type { PolledQueue } from './check-queue.ts';
 export async function waitUntilPolling(connection: ConnectionLike, queue: PolledQueue): Promise<number | null> {
   const begunMs = Date.now();
   const deadlineMs = begunMs + TIMING.worker.visibleWithinMs;
-  for (;;) {
+  for (let pauseMs = TIMING.worker.visiblePauseMs; ; pauseMs *= 2) {
     const polled = await ownPoll(connection, queue, deadlineMs).catch(() => null);
     if (polled === null) return null;
     // It polled at some time since the start.
     if (polled !== undefined) return Math.round((begunMs + Date.now()) / 2 - polled.polledMs);
-    await sleep(TIMING.worker.visiblePauseMs);
+    await sleep(pauseMs);
   }
 }
 

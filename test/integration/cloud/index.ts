@@ -1,2 +1,3 @@
+import './limits.ts';
 import './search-attributes.ts';
 import '../../support/replay-tests.ts';

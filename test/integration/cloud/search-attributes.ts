@@ -3,16 +3,14 @@ import { execFileSync } from 'node:child_process';
 import { before, describe, test } from 'node:test';
 import type { SearchAttributeMode } from '../../../src/config/environment/search-attribute-mode.ts';
 import { startSandbox, type Sandbox } from '../../../src/sandbox/server.ts';
-import { startWorker } from '../../../src/worker/start.ts';
 import { atEnd } from '../../support/at-end.ts';
-import { startPlainCloud, type PlainCloud } from '../../support/cloud.ts';
+import { startPlainCloud, startWorkerBehind, type PlainCloud } from '../../support/cloud.ts';
 import { PACE } from '../../support/command-line.ts';
 import { connectTo } from '../../support/connect.ts';
 import { runInProcess } from '../../support/in-process.ts';
 import { STATUS } from '../../support/front.ts';
 import { temporalExecutable } from '../../support/temporal.ts';
-import { testBundle } from '../../support/workflow-bundle.ts';
-import { fresh, log, TOKEN, workerLog } from '../../support/world.ts';
+import { TOKEN, workerLog } from '../../support/world.ts';
 
 const RUN = ['run', '--server', 's1', '--site', 'a1', '--json', ...PACE];
 
@@ -35,24 +33,6 @@ async function startCloud(): Promise<PlainCloud> {
   return cloud;
 }
 
-/** @returns the queue of a worker behind the front */
-async function startWorkerOn(cloud: PlainCloud, searchAttributes: SearchAttributeMode): Promise<string> {
-  const taskQueue = fresh('attributes');
-  const worker = await startWorker(
-    {
-      temporal: { connectionOptions: cloud.connectionOptions, namespace: cloud.place.namespace },
-      taskQueue,
-      service: { baseUrl: sandbox.url, token: () => Promise.resolve(TOKEN) },
-      log,
-      workflowBundle: await testBundle(),
-      searchAttributes,
-    },
-    'poll',
-  );
-  atEnd(() => worker.stop());
-  return taskQueue;
-}
-
 /** Those of Belay that a workflow has. */
 async function attributesOf({ place }: PlainCloud, workflowId: string): Promise<string[]> {
   const connection = await connectTo(place.address);
@@ -69,7 +49,7 @@ async function attributesOf({ place }: PlainCloud, workflowId: string): Promise<
 
 /** What a run has in the end that such a worker executed. */
 async function attributesOfRun(cloud: PlainCloud, searchAttributes: SearchAttributeMode): Promise<string[]> {
-  const starter = { ...cloud.env, BELAY_TASK_QUEUE: await startWorkerOn(cloud, searchAttributes) };
+  const starter = { ...cloud.env, BELAY_TASK_QUEUE: await startWorkerBehind(cloud, sandbox.url, searchAttributes) };
   const { code, stdout, json } = await runInProcess(RUN, starter);
   assert.equal(code, 0, stdout);
   return attributesOf(cloud, json().workflowId ?? '');
@@ -127,7 +107,7 @@ describe('search attributes that may not be registered', { concurrency: 1 }, () 
     const starter = {
       ...cloud.env,
       BELAY_SEARCH_ATTRIBUTES: 'off',
-      BELAY_TASK_QUEUE: await startWorkerOn(cloud, 'off'),
+      BELAY_TASK_QUEUE: await startWorkerBehind(cloud, sandbox.url, 'off'),
     };
     const { code, json } = await runInProcess(RUN, starter);
     assert.equal(code, 0);
