@@ -8,6 +8,7 @@ import { runUntilSignal } from './process/run-until-signal.ts';
 import { readEncryption } from './encryption/encryption.ts';
 import { findTemporal } from './config/temporal/find-temporal.ts';
 import { policyOfFile } from './policy/live-policy.ts';
+import { openTracing } from './tracing/open-tracing.ts';
 import { startWorker } from './worker/start.ts';
 import { createLogger, type Logger } from './process/log.ts';
 import { installRuntime } from './worker/install-runtime.ts';
@@ -23,9 +24,10 @@ export async function main(): Promise<void> {
   const version = workerVersion();
   const monitoring = createMonitoring(version?.buildId ?? null);
   const policy = await policyOfFile(configuration, { log, onRead: monitoring.metrics.policyRead });
+  const tracing = await openTracing({ program: 'belay-worker', warn: (message) => log.warn(message) });
   const server = await prepare(monitoring, log);
   const stopping = new AbortController();
-  const parts = { configuration, policy, encryption, version, searchAttributes: searchAttributeMode() };
+  const parts = { configuration, policy, encryption, version, tracing, searchAttributes: searchAttributeMode() };
   const starting = startWorker(
     { ...parts, temporal, taskQueue: taskQueue(), service, log, monitoring },
     'wait',
@@ -41,6 +43,7 @@ export async function main(): Promise<void> {
   log.info('stopping: waiting for requests in progress');
   const worker = await starting.catch(() => null);
   await worker?.stop();
+  await tracing?.close();
   await server?.close();
 }
 

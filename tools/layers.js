@@ -9,6 +9,7 @@
  */
 
 import { CLI_LAYERS } from './cli-layers.js';
+import { WORKER_LAYERS } from './worker-layers.js';
 import { CONTRACT, WORKFLOW_LAYERS } from './workflow-layers.js';
 
 const CONFIG = ['config', 'config/environment', 'config/file', 'config/plan'];
@@ -57,6 +58,18 @@ export const LAYERS = {
     packages: ['node'],
   },
 
+  // Loads its packages only if traces are exported.
+  tracing: {
+    may: ['contract', 'config/environment', 'process'],
+    packages: [
+      '@opentelemetry/api',
+      '@opentelemetry/exporter-trace-otlp-http',
+      '@opentelemetry/resources',
+      '@opentelemetry/sdk-trace-base',
+      'node',
+    ],
+  },
+
   // Encrypts what is stored in Temporal.
   encryption: {
     may: ['contract', 'contract/wording', 'config/environment'],
@@ -96,11 +109,11 @@ export const LAYERS = {
 
   // The only user of @temporalio/client.
   'client/transport': {
-    may: ['contract', 'contract/results', 'config/temporal'],
+    may: ['contract', 'contract/results', 'config/temporal', 'tracing:type'],
     packages: ['@temporalio/client', 'node'],
   },
   'client/connection': {
-    may: [...CONTRACT, 'config', 'config/environment', 'config/temporal', 'encryption', 'client/transport'],
+    may: [...CONTRACT, 'config', 'config/environment', 'config/temporal', 'encryption', 'tracing', 'client/transport'],
     packages: ['@temporalio/client', '@temporalio/common', '@temporalio/proto', 'node'],
   },
   'client/signals': { may: [...CONTRACT, 'client/connection', 'client/transport'], packages: ['@temporalio/client'] },
@@ -109,7 +122,7 @@ export const LAYERS = {
     packages: ['@temporalio/client', '@temporalio/common', 'lru-cache'],
   },
   'client/events': {
-    may: [...CONTRACT, 'request/start', 'client/connection', 'client/transport:type'],
+    may: [...CONTRACT, 'request/start', 'client/connection', 'client/transport'],
     packages: CLIENT_SDK,
   },
   'client/runs': {
@@ -117,7 +130,7 @@ export const LAYERS = {
     packages: ['@temporalio/client', '@temporalio/common', '@temporalio/proto', 'node', 'p-map'],
   },
   'client/rollouts': {
-    may: [...CONTRACT, 'request', 'request/start', 'client/connection', 'client/runs'],
+    may: [...CONTRACT, 'request', 'request/start', 'client/connection', 'client/runs', 'client/transport'],
     packages: [...CLIENT_SDK, 'p-map'],
   },
   'client/overview': {
@@ -162,54 +175,7 @@ export const LAYERS = {
     ],
     packages: ['dot-prop', 'fastify', 'lossless-json', 'node', 'prom-client', 'secure-json-parse'],
   },
-  'worker/clock': { may: [], packages: [] },
-  'worker/admission': { may: ['contract', 'worker/clock'], packages: [] },
-  'worker/pool': { may: ['activities/pooled-waits:type', 'worker/clock'], packages: [] },
-  'worker/attributes': {
-    may: ['contract', 'contract/wording', 'config/environment:type', 'config/temporal', 'client/transport'],
-    packages: ['@temporalio/client:type', '@temporalio/proto'],
-  },
-  'worker/bundle': { may: ['contract/ids'], packages: ['@temporalio/common', '@temporalio/worker', 'node'] },
-  'worker/queue': {
-    may: [...CONTRACT, 'process:type', 'hosting-api:type', 'client/connection'],
-    packages: ['@temporalio/client:type', 'node'],
-  },
-  'worker/slots': { may: [], packages: ['@temporalio/worker', 'node'] },
-  'worker/monitoring': {
-    may: [...CONTRACT, 'hosting-api:type', 'process', 'client/transport:type', 'config/environment', 'metrics'],
-    packages: ['@temporalio/worker:type', 'fastify', 'node', 'prom-client'],
-  },
-  'worker/sdk-workers': {
-    may: [...CONTRACT, 'activities:type', 'worker/admission:type', 'worker/slots'],
-    packages: ['@temporalio/worker', 'node'],
-  },
-  worker: {
-    may: [
-      ...CONTRACT,
-      'process',
-      'hosting-api',
-      'config:type',
-      'config/environment',
-      'config/temporal',
-      'policy',
-      'site-check',
-      'activities',
-      'activities/http',
-      'activities/notifications',
-      'encryption',
-      'client/connection',
-      'client/lookups',
-      'client/transport',
-      'worker/admission',
-      'worker/attributes',
-      'worker/bundle',
-      'worker/monitoring',
-      'worker/pool',
-      'worker/queue',
-      'worker/sdk-workers',
-    ],
-    packages: ['@temporalio/client:type', '@temporalio/proto', '@temporalio/worker', 'node'],
-  },
+  ...WORKER_LAYERS,
   dev: {
     may: [
       ...CONTRACT,
@@ -220,6 +186,7 @@ export const LAYERS = {
       'config/file:type',
       'config/temporal',
       'encryption',
+      'tracing',
       'client/connection:type',
       'webhooks',
       'worker',

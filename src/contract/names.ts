@@ -21,6 +21,9 @@ export const ADMISSION_ACTIVITY = 'admitRun';
 export const RUN_TYPES = ['backupThenDeploy', 'backupOnly', 'deployOnly', 'watchDeployment'] as const;
 export type RunType = (typeof RUN_TYPES)[number];
 
+export const OPERATION_TYPES: readonly string[] = ['backupServer', 'deploySite'];
+export const NOTIFICATION_TYPE = 'sendNotifications';
+
 /** Worst first: a run's outcome is the first of these that one of its parts has. */
 export const OUTCOMES = ['failed', 'unknown', 'timed_out', 'cancelled', 'not_started', 'completed'] as const;
 export type Outcome = (typeof OUTCOMES)[number];

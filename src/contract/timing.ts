@@ -220,6 +220,8 @@ export const TIMING = {
     /** By Standard Webhooks, in both directions. */
     signatureAgeMs: 5 * MINUTE,
   },
+  /** How long the end of a program waits for the last spans. */
+  tracing: { flushMs: SECOND },
   codecServer: { requestMs: 10 * SECOND },
   dev: { serverStartMs: 30 * SECOND, serverStopMs: 5 * SECOND, buildProgressMs: 20 * SECOND },
 } as const;

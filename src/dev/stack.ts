@@ -16,7 +16,9 @@ import { startSandbox, type Sandbox, type SandboxOptions } from '../sandbox/serv
 import { serviceIdentity } from '../contract/service-identity.ts';
 import { BelayError } from '../contract/results/belay-error.ts';
 import type { TemporalEndpoint } from '../config/temporal/find-temporal.ts';
-import { startWorker, type RunningWorker } from '../worker/start.ts';
+import { openTracing } from '../tracing/open-tracing.ts';
+import { startWorker } from '../worker/start.ts';
+import type { RunningWorker } from '../worker/supervise.ts';
 import { createLogger, type Logger } from '../process/log.ts';
 import { printNote } from '../process/print.ts';
 import { installRuntime } from '../worker/install-runtime.ts';
@@ -69,19 +71,22 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     const temporal = options.temporal ?? endpointOf(server);
     if (service === undefined) throw new Error('there is neither a service nor a sandbox');
     const { taskQueue, configuration = {} } = options;
+    const tracing = await openTracing({ program: 'belay-worker', warn: (message) => log.warn(message) });
+    if (tracing !== null) stops.push(() => tracing.close());
+    const own = { searchAttributes: searchAttributeMode(), tracing };
     const worker = await startWorker(
-      { temporal, taskQueue, service, configuration, encryption, log, searchAttributes: searchAttributeMode() },
+      { ...own, temporal, taskQueue, service, configuration, encryption, log },
       server === null ? 'wait' : 'poll',
     );
     stops.push(() => worker.stop());
-    const own = sandbox?.sandbox ?? null;
+    const emulator = sandbox?.sandbox ?? null;
     const identity = serviceIdentity(service.baseUrl, service.account ?? null);
-    const webhooks = await ownReceiver(options, { server, service: identity, sandbox: own, log });
+    const webhooks = await ownReceiver(options, { server, service: identity, sandbox: emulator, log });
     if (webhooks !== null) stops.push(() => webhooks.close());
     const broken = brokenPart(worker, server, () => stops.length === 0, options.folder);
     // A caller may ignore it; an unhandled rejection would end the process.
     broken.catch(() => undefined);
-    return { temporal, serviceUrl: service.baseUrl, sandbox: own, webhooks, broken, stop };
+    return { temporal, serviceUrl: service.baseUrl, sandbox: emulator, webhooks, broken, stop };
   } catch (error) {
     await stop();
     throw error;

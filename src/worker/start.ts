@@ -1,14 +1,12 @@
 /** Starts a worker: checks the service, registers search attributes, and applies the measured settings. */
 import type { ConnectionLike } from '@temporalio/client';
-import type { Worker } from '@temporalio/worker';
 import { createActivities } from '../activities/index.ts';
 import type { ServiceConfig } from '../config/environment/environment.ts';
 import type { SearchAttributeMode } from '../config/environment/search-attribute-mode.ts';
 import type { Configuration } from '../config/load.ts';
-import { createHostingApiClient, createPacer, type Pacer } from '../hosting-api/index.ts';
+import { createHostingApiClient, createPacer, type Pacer, type RequestReport } from '../hosting-api/index.ts';
 import { fixedPolicy, type CurrentPolicy } from '../policy/live-policy.ts';
 import { createNotifier } from '../activities/notifications/notifier.ts';
-import { serverTimeMs } from '../client/connection/server-time.ts';
 import { withLink } from '../client/connection/ui-link.ts';
 import { temporalDeps } from '../client/lookups/index.ts';
 import type { TemporalEndpoint } from '../config/temporal/find-temporal.ts';
@@ -16,12 +14,10 @@ import { NO_ENCRYPTION, type Encryption } from '../encryption/encryption.ts';
 import { tryConnect, type WorkerConnection, type WorkerEndpoint } from './connect.ts';
 import { createAdmission, type Admission } from './admission/admission.ts';
 import { createWorkers } from './sdk-workers/create-workers.ts';
-import { createPool, type WorkerPool } from './pool/pool.ts';
+import { createPool } from './pool/pool.ts';
 import type { Logger } from '../process/log.ts';
 import { VERSION } from '../process/version.ts';
-import { clockDifference } from '../contract/wording/clock-difference.ts';
 import { TIMING } from '../contract/timing.ts';
-import { lastPollMs, waitUntilPolling } from './queue/own-polls.ts';
 import { DEFAULT_EPOCH } from '../contract/names.ts';
 import type { WorkerVersion } from '../contract/ids/worker-version.ts';
 import { serviceIdentity, withAccount, type ServedService } from '../contract/service-identity.ts';
@@ -34,11 +30,15 @@ import { prepareAttributes } from './attributes/search-attributes.ts';
 import { bundleFor, workflowBundle } from './bundle/workflow-source.ts';
 import { createSiteReader } from '../site-check/index.ts';
 import { createRest } from './rest-until-answered.ts';
-import { runTogether, shutDown } from './run-together.ts';
 import { HTTP_TIMEOUTS } from './http-timeouts.ts';
 import type { EVENT_SLOTS } from './sdk-workers/settings.ts';
+import { supervise, type RunningWorker } from './supervise.ts';
 import { countWorkers, shareCeiling } from './queue/share-ceiling.ts';
 import { versioning } from './versioning.ts';
+import type { Tracing } from '../tracing/tracing.ts';
+import { createFindRunOf } from '../client/lookups/find-run-of.ts';
+import { activitySpans, noteAnswer } from './tracing/activity-spans.ts';
+import { withWorkflowSpans } from './tracing/workflow-spans.ts';
 import { untilReady } from './until-ready.ts';
 
 export interface WorkerOptions {
@@ -64,15 +64,8 @@ export interface WorkerOptions {
   policy?: CurrentPolicy;
   /** Default: `register`. */
   searchAttributes?: SearchAttributeMode;
-}
-
-export interface RunningWorker {
-  /** How far this machine's clock is ahead of Temporal's. Null if Temporal did not answer in time. */
-  readonly clockAheadMs: number | null;
-  /** Resolves when the worker has stopped, rejects when it fails. */
-  readonly ended: Promise<void>;
-  /** Stops the worker after its requests in progress have finished. */
-  stop(): Promise<void>;
+  /** Default: no traces. */
+  tracing?: Tracing | null;
 }
 
 /**
@@ -139,58 +132,12 @@ export async function startWorker(
     activities,
     dataConverter,
     ...versioning(version),
+    ...interceptors(options, connection),
   };
-  const ofWorkflows = { workflowBundle: workflows, sinks: reportSinks(metrics, log, VERSION) };
+  const ofWorkflows = { workflowBundle: workflows, sinks: sinksOf(options, monitoring) };
   const workers = await createWorkers(parts, ofWorkflows, { admission, rest, eventSlots: options.eventSlots });
   temporalNow.carry(workers);
   return supervise(workers, { connection, pool, queue, closing, log, monitoring });
-}
-
-interface Supervised {
-  connection: ConnectionLike;
-  pool: WorkerPool;
-  queue: PolledQueue;
-  /** Aborted when the workers have ended. */
-  closing: AbortController;
-  log: Logger;
-  monitoring: Monitoring;
-}
-
-/** Runs the workers. @returns once Temporal lists them */
-async function supervise(
-  workers: readonly Worker[],
-  { connection, pool, queue, closing, log, monitoring }: Supervised,
-): Promise<RunningWorker> {
-  const ended = runTogether(workers).finally(() => {
-    closing.abort();
-    return connection.close();
-  });
-  const polling = waitUntilPolling(connection, queue);
-  monitoring.polling = {
-    workers,
-    polledMs: () => lastPollMs(connection, queue),
-    nowMs: () => serverTimeMs(connection, queue.namespace),
-  };
-  const clockAheadMs = (await Promise.race([polling, ended])) ?? null;
-  // Of two workers that start at the same time, each sees the other only now.
-  await refuseOtherService(connection, queue).catch(async (error: unknown) => {
-    shutDown(workers);
-    await ended;
-    throw error;
-  });
-  if (clockAheadMs !== null) {
-    monitoring.metrics.clockIs(clockAheadMs);
-    reportClock(clockAheadMs, log);
-  }
-  return {
-    ended,
-    clockAheadMs,
-    async stop() {
-      pool.leave();
-      shutDown(workers);
-      await ended;
-    },
-  };
 }
 
 async function useAttributes({ temporal, searchAttributes, log }: WorkerOptions, connection: ConnectionLike) {
@@ -206,9 +153,26 @@ async function useAttributes({ temporal, searchAttributes, log }: WorkerOptions,
   return use;
 }
 
+/** None that workflows see: those would be part of their code. */
+function interceptors({ tracing, temporal: { namespace } }: WorkerOptions, connection: ConnectionLike) {
+  if (tracing === undefined || tracing === null) return {};
+  return {
+    interceptors: { activity: [activitySpans(tracing, createFindRunOf(connection, namespace))] },
+  };
+}
+
+function sinksOf({ tracing = null, log }: WorkerOptions, { metrics }: Monitoring) {
+  const sinks = reportSinks(metrics, log, VERSION);
+  return tracing === null ? sinks : withWorkflowSpans(tracing, sinks);
+}
+
 function serviceClient({ service, configuration }: WorkerOptions, pacer: Pacer, { metrics }: Monitoring) {
   const appPaths = configuration?.api?.app;
-  return createHostingApiClient({ ...service, ...HTTP_TIMEOUTS, pacer, onRequest: metrics.requested, appPaths });
+  const onRequest = (report: RequestReport) => {
+    metrics.requested(report);
+    noteAnswer(report);
+  };
+  return createHostingApiClient({ ...service, ...HTTP_TIMEOUTS, pacer, onRequest, appPaths });
 }
 
 function servedBy({ baseUrl, account = null }: ServiceConfig, { formerly = [] }: Configuration): ServedService {
@@ -259,9 +223,3 @@ const isAnswered = (probe: () => Promise<Probe>): Promise<boolean> =>
     ({ state }) => state === 'ok',
     () => false,
   );
-
-/** It decides nothing, but people compare the times in logs. */
-function reportClock(aheadMs: number, log: Logger): void {
-  if (Math.abs(aheadMs) <= TIMING.doctor.clockToleranceMs) return;
-  log.warn({ clockAheadMs: aheadMs }, `${clockDifference("Temporal's", aheadMs)}: synchronize the clocks with NTP`);
-}

@@ -1,7 +1,8 @@
 /** The real parts that a run needs: a Temporal server, the sandbox, a worker in this process, and a client. */
 import { connectTo } from './connect.ts';
 import { HTTP_TIMEOUTS } from '../../src/worker/http-timeouts.ts';
-import { startWorker, type RunningWorker, type WorkerOptions } from '../../src/worker/start.ts';
+import { startWorker, type WorkerOptions } from '../../src/worker/start.ts';
+import type { RunningWorker } from '../../src/worker/supervise.ts';
 import type { Connection } from '@temporalio/client';
 import { Client } from '@temporalio/client';
 import { NativeConnection, Runtime, Worker } from '@temporalio/worker';

@@ -1,5 +1,5 @@
 /** Opens the connection to Temporal that every part of the client shares. */
-import { Client, type Connection, type ConnectionLike } from '@temporalio/client';
+import { Client, type Connection } from '@temporalio/client';
 import { ConfigError } from '../../config/environment/config-error.ts';
 import { identityFrom, taskQueue as configuredTaskQueue } from '../../config/environment/environment.ts';
 import { searchAttributeMode } from '../../config/environment/search-attribute-mode.ts';
@@ -7,6 +7,8 @@ import { signature } from '../../config/signature.ts';
 import { readEncryption } from '../../encryption/encryption.ts';
 import { seenOn, shareSeen, type SeenWorkers } from './workers-seen.ts';
 import { findTemporal, type TemporalEndpoint } from '../../config/temporal/find-temporal.ts';
+import { openTracing } from '../../tracing/open-tracing.ts';
+import type { Tracing } from '../../tracing/tracing.ts';
 import { BelayError } from '../../contract/results/belay-error.ts';
 import type { CredentialsState } from '../transport/live-connection.ts';
 import { openConnection } from '../transport/open-connection.ts';
@@ -27,6 +29,8 @@ export interface Session {
   service: string | null;
   /** Who starts what this session starts. */
   by: string;
+  /** Null: no traces are exported. */
+  tracing: Tracing | null;
 }
 
 /** Temporal limits how many requests a namespace may send at once. */
@@ -59,16 +63,20 @@ interface SessionOptions {
   /** Connect on the first call. Default: at once. */
   lazy?: boolean;
   onCredentials?: (state: CredentialsState) => void;
+  /** The service name of its spans. */
+  program?: string;
 }
 
 /** @throws BelayError of type `TemporalUnreachable` or `Usage` */
 export async function openSession(
   options: ConnectOptions,
-  { lazy = false, onCredentials }: SessionOptions = {},
+  { lazy = false, onCredentials, program = 'belay' }: SessionOptions = {},
 ): Promise<OpenSession> {
   const endpoint = options.address === undefined ? orUsage(findTemporal) : plainEndpoint(options.address);
   const encryption = orUsage(() => readEncryption((message) => process.emitWarning(message)));
-  const own = options.connection === undefined ? await opened(endpoint, { lazy, onCredentials }) : null;
+  const tracing = await orUsageSoon(openTracing({ program, warn: () => undefined }));
+  const own =
+    options.connection === undefined ? await orUsageSoon(openConnection(endpoint, { lazy, onCredentials })) : null;
   const namespace = options.namespace ?? endpoint.namespace;
   const taskQueue = options.taskQueue ?? configuredTaskQueue();
   const connection = own ?? options.connection!;
@@ -82,18 +90,23 @@ export async function openSession(
     uiUrl: options.uiUrl ?? endpoint.uiUrl,
     service: options.service === undefined ? null : orUsage(() => identityFrom('the service', options.service ?? '')),
     by: options.by ?? signature(),
+    tracing,
   };
-  // A connection of the caller is the caller's to close.
-  return { session, close: async () => own?.close() };
+  const close = async () => {
+    await tracing?.close();
+    // A connection of the caller is the caller's to close.
+    await own?.close();
+  };
+  return { session, close };
 }
 
-async function opened(...args: Parameters<typeof openConnection>): Promise<ConnectionLike> {
-  return openConnection(...args).catch((error: unknown) =>
+/** As `orUsage`. */
+const orUsageSoon = <T>(opening: Promise<T>): Promise<T> =>
+  opening.catch((error: unknown) =>
     orUsage(() => {
       throw error;
     }),
   );
-}
 
 /** @throws BelayError `Usage` for a mistake in the configuration */
 export function orUsage<T>(read: () => T): T {

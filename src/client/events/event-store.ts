@@ -10,6 +10,7 @@ import { eventStaticDetails } from '../../request/start/other-details.ts';
 import { findService } from '../connection/find-service.ts';
 import { toBelayError } from '../connection/to-belay-error.ts';
 import { openSession, type ConnectOptions, type Session } from '../connection/session.ts';
+import { traceStart } from '../transport/trace-start.ts';
 import type { CredentialsState } from '../transport/live-connection.ts';
 import { TIMING } from '../../contract/timing.ts';
 import { createEventService } from './event-service.ts';
@@ -34,7 +35,7 @@ export interface EventStore {
 export async function openEventStore(options: ConnectOptions = {}, ofService?: string): Promise<EventStore> {
   let credentials: CredentialsState = { areGood: true, certificateEndMs: null };
   const onCredentials = (state: CredentialsState) => void (credentials = state);
-  const { session, close } = await openSession(options, { lazy: true, onCredentials });
+  const { session, close } = await openSession(options, { lazy: true, onCredentials, program: 'belay-webhooks' });
   if (ofService === undefined) await refuseWrongService(session, close);
   const findOf = createEventService(session);
   return {
@@ -66,11 +67,13 @@ async function isReady({ client, namespace }: Session): Promise<boolean> {
     .catch(() => false);
 }
 
-async function acceptEvent({ client, taskQueue }: Session, input: EventInput, startDelayMs: number): Promise<boolean> {
+async function acceptEvent(session: Session, input: EventInput, startDelayMs: number): Promise<boolean> {
+  const { client, taskQueue } = session;
+  const startMs = Date.now();
   const { service, source, deliveryId, verified, receivedAt, event } = input;
   const memo: EventMemo = { ...definedFields({ service }), source, verified, receivedAt, event };
   try {
-    await client.withDeadline(Date.now() + TIMING.client.storeEventMs, () =>
+    const handle = await client.withDeadline(Date.now() + TIMING.client.storeEventMs, () =>
       client.workflow.start(EVENT_TYPE, {
         workflowId: eventId(source, deliveryId),
         taskQueue: eventTaskQueue(taskQueue),
@@ -85,6 +88,7 @@ async function acceptEvent({ client, taskQueue }: Session, input: EventInput, st
         workflowIdReusePolicy: 'REJECT_DUPLICATE',
       }),
     );
+    traceStart(session, EVENT_TYPE, { startMs, workflowId: handle.workflowId, runId: handle.firstExecutionRunId });
     return true;
   } catch (error) {
     if (error instanceof WorkflowExecutionAlreadyStartedError) return false;

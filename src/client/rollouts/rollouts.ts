@@ -10,6 +10,7 @@ import { validateRolloutInput } from '../../request/validate-rollout-input.ts';
 import { BelayError } from '../../contract/results/belay-error.ts';
 import { toBelayError } from '../connection/to-belay-error.ts';
 import { newest, quoted } from '../connection/list-filter.ts';
+import { traceStart } from '../transport/trace-start.ts';
 import { inputOf } from '../connection/decode-payloads.ts';
 import { createRollout, type Rollout } from './rollout-handle.ts';
 import { IN_PARALLEL, type Session } from '../connection/session.ts';
@@ -87,12 +88,14 @@ async function startOnce(session: Session, asked: RolloutInput, ifTaken: 'attach
 }
 
 async function begin(
-  { client, taskQueue, by }: Session,
+  session: Session,
   workflowId: string,
   input: RolloutInput,
   workflowIdReusePolicy: 'REJECT_DUPLICATE' | 'ALLOW_DUPLICATE',
   request: string,
 ): Promise<string> {
+  const { client, taskQueue, by } = session;
+  const startMs = Date.now();
   const handle = await client.workflow.start(ROLLOUT_TYPE, {
     ...rolloutStartOptions(input, { workflowId, startedBy: codeSpan(by) }, request),
     workflowId,
@@ -101,7 +104,9 @@ async function begin(
     workflowIdConflictPolicy: 'FAIL',
     workflowIdReusePolicy,
   });
-  return handle.firstExecutionRunId;
+  const runId = handle.firstExecutionRunId;
+  traceStart(session, ROLLOUT_TYPE, { startMs, workflowId, runId, hasSpan: true });
+  return runId;
 }
 
 async function retryRollout(session: Session, workflowId: string): Promise<Rollout> {

@@ -4,7 +4,7 @@
  */
 import type { Client, WorkflowExecutionInfo, WorkflowHandle } from '@temporalio/client';
 import pMap from 'p-map';
-import { RUN_TYPES } from '../../contract/names.ts';
+import { OPERATION_TYPES, RUN_TYPES } from '../../contract/names.ts';
 import type { RunResult } from '../../contract/run.ts';
 import { isFromRestore } from '../../contract/wording/restored.ts';
 import { newest, quoted } from '../connection/list-filter.ts';
@@ -14,7 +14,6 @@ import { closedResult, knownOf } from './run-status.ts';
 
 /** How many runs are looked at: more than any fleet has. */
 const MAX_RUNS = 1_000;
-const OPERATION_TYPES = ['backupServer', 'deploySite'];
 const POSTS = ['createBackup', 'triggerDeployment'];
 
 const ofTypes = (types: readonly string[]) => `WorkflowType IN (${types.map(quoted).join(', ')})`;

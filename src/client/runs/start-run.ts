@@ -2,7 +2,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { WorkflowExecutionAlreadyStartedError, WorkflowNotFoundError, type WorkflowHandle } from '@temporalio/client';
 import type { RunInput, RunMemo } from '../../contract/run.ts';
-import { targetsOf } from '../../contract/target.ts';
+import { targetAttribute, targetsOf } from '../../contract/target.ts';
+import { traceStart } from '../transport/trace-start.ts';
 import type { RunType } from '../../contract/names.ts';
 import { runWorkflowId } from '../../contract/ids/workflow-ids.ts';
 import { runStartOptions } from '../../request/start/start-options.ts';
@@ -57,6 +58,7 @@ async function startOnce(
   { type, workflowId, ifTaken, ...options }: StartOptions & Started,
 ): Promise<Run> {
   let request: Request = { input: asked, served: null };
+  const startMs = Date.now();
   try {
     const again = options.again === true;
     const handle = await session.client.withDeadline(Date.now() + TIMING.client.startMs, async () => {
@@ -67,7 +69,10 @@ async function startOnce(
       if (again) await refuseOtherRequest(session, workflowId, request);
       return start(session, { type, input: request.input, workflowId, again });
     });
-    return createRun(session, { workflowId, runId: handle.firstExecutionRunId, attached: false });
+    const runId = handle.firstExecutionRunId;
+    const attributes = { server: asked.serverId, sites: targetsOf(asked).map(targetAttribute).join(' ') || undefined };
+    traceStart(session, type, { startMs, workflowId, runId, hasSpan: true, attributes });
+    return createRun(session, { workflowId, runId, attached: false });
   } catch (error) {
     if (!(error instanceof WorkflowExecutionAlreadyStartedError))
       throw toBelayError(error, `start ${workflowId}`, emptyResult({ workflowId }));

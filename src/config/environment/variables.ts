@@ -21,6 +21,7 @@ interface VariableRow {
 export const SECTIONS = {
   service: 'The hosting service: `worker`, `dev`, `doctor` and `top --site` read these',
   belay: 'Belay itself',
+  traces: 'Traces: the variables of OpenTelemetry',
   temporal: "Temporal: the variables of Temporal's own tools, read by `@temporalio/envconfig`",
 } as const;
 
@@ -141,6 +142,37 @@ export const VARIABLES = [
     section: 'belay',
   },
   {
+    name: 'OTEL_EXPORTER_OTLP_ENDPOINT',
+    meaning:
+      'Base URL of a collector that takes OTLP over HTTP, like `http://127.0.0.1:4318`: traces go to `/v1/traces`.',
+    fallback: 'no traces',
+    section: 'traces',
+  },
+  {
+    name: 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT',
+    meaning: 'The whole URL for traces, instead.',
+    fallback: 'no traces',
+    section: 'traces',
+  },
+  {
+    name: 'OTEL_EXPORTER_OTLP_HEADERS',
+    meaning: 'Headers of these requests, like `authorization=Bearer%20KEY`.',
+    secret: true,
+    section: 'traces',
+  },
+  {
+    name: 'OTEL_SERVICE_NAME',
+    meaning: 'Service name of the spans.',
+    fallback: '`belay-worker`, `belay-webhooks`, or `belay` for commands and programs',
+    section: 'traces',
+  },
+  {
+    name: 'OTEL_TRACES_SAMPLER',
+    meaning: '`traceidratio` exports a part of the runs, `OTEL_TRACES_SAMPLER_ARG` of them: the same in every program.',
+    fallback: 'all runs',
+    section: 'traces',
+  },
+  {
     name: 'TEMPORAL_ADDRESS',
     meaning: '`host:port` of Temporal.',
     fallback: 'the Temporal of a running `belay dev`, else `127.0.0.1:7233`',
@@ -149,14 +181,14 @@ export const VARIABLES = [
   { name: 'TEMPORAL_NAMESPACE', meaning: 'Namespace of all runs.', default: 'default', section: 'temporal' },
   {
     name: 'TEMPORAL_CONFIG_FILE',
-    meaning: "File with Temporal's connection profiles.",
+    meaning: "File with Temporal's connection profiles. An API key or certificate in it is read again when it changes.",
     fallback: '`temporalio/temporal.toml` in the configuration folder of the user',
     section: 'temporal',
   },
   { name: 'TEMPORAL_PROFILE', meaning: 'Profile in that file.', default: 'default', section: 'temporal' },
   {
     name: 'TEMPORAL_API_KEY',
-    meaning: 'API key of Temporal. It turns TLS on.',
+    meaning: 'API key of Temporal. It turns TLS on. Rotating it here needs a restart; in a profile file, it does not.',
     secret: true,
     section: 'temporal',
   },
@@ -168,7 +200,8 @@ export const VARIABLES = [
   },
   {
     name: 'TEMPORAL_TLS_CLIENT_CERT_PATH',
-    meaning: 'File with the client certificate (PEM).',
+    meaning:
+      'File with the client certificate (PEM). Read again when it changes, as are the key and the CA certificate.',
     section: 'temporal',
   },
   { name: 'TEMPORAL_TLS_CLIENT_CERT_DATA', meaning: 'The client certificate itself (PEM).', section: 'temporal' },

@@ -8,7 +8,7 @@ import type { Admission } from '../admission/admission.ts';
 
 interface AdmissionWorkerOptions extends Pick<
   WorkerOptions,
-  'connection' | 'namespace' | 'identity' | 'dataConverter' | 'workerDeploymentOptions'
+  'connection' | 'namespace' | 'identity' | 'dataConverter' | 'workerDeploymentOptions' | 'interceptors'
 > {
   /** Of the runs. */
   taskQueue: string;

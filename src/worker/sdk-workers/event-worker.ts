@@ -6,7 +6,14 @@ import { EVENT_SLOTS, SETTINGS } from './settings.ts';
 
 interface EventWorkerOptions extends Pick<
   WorkerOptions,
-  'connection' | 'namespace' | 'identity' | 'dataConverter' | 'workflowBundle' | 'sinks' | 'workerDeploymentOptions'
+  | 'connection'
+  | 'namespace'
+  | 'identity'
+  | 'dataConverter'
+  | 'workflowBundle'
+  | 'sinks'
+  | 'workerDeploymentOptions'
+  | 'interceptors'
 > {
   /** Of the runs. */
   taskQueue: string;

@@ -7,7 +7,7 @@ import type { Rest } from '../slots/activity-slots.ts';
 
 interface PoolWorkerOptions extends Pick<
   WorkerOptions,
-  'connection' | 'namespace' | 'identity' | 'dataConverter' | 'workerDeploymentOptions'
+  'connection' | 'namespace' | 'identity' | 'dataConverter' | 'workerDeploymentOptions' | 'interceptors'
 > {
   /** Of the runs. */
   taskQueue: string;

@@ -6,7 +6,7 @@ import type { NativeConnection } from '@temporalio/worker';
 import { workerChecks } from '../../../src/cli/doctor/worker.ts';
 import { contactText } from '../../../src/cli/waiting/run-live.ts';
 import { connect, type Belay, type Run } from '../../../src/starter.ts';
-import type { RunningWorker } from '../../../src/worker/start.ts';
+import type { RunningWorker } from '../../../src/worker/supervise.ts';
 import { eventually } from '../../support/eventually.ts';
 import { replayLater } from '../../support/replay.ts';
 import { resultOf } from '../../support/outcome.ts';

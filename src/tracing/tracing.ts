@@ -1,0 +1,34 @@
+/**
+ * Traces: what Belay's programs do for a workflow, as spans of one trace. Ids follow from the run ids of workflows, so
+ * programs share a trace without passing anything on.
+ */
+import { createHash } from 'node:crypto';
+
+export type Attributes = Record<string, string | number | undefined>;
+
+export interface SpanFacts {
+  name: string;
+  kind: 'client' | 'internal';
+  /** The run id of the workflow whose trace this is. */
+  trace: string;
+  /** The run id of the workflow whose span contains this one. Absent: it is the root. */
+  within?: string;
+  /** The run id of the workflow that this span stands for. Absent: a part of one. */
+  of?: string;
+  startMs: number;
+  endMs: number;
+  attributes: Attributes;
+  failed: boolean;
+}
+
+export interface Tracing {
+  /** Returns at once. What cannot be exported is dropped. */
+  add(span: SpanFacts | Promise<SpanFacts>): void;
+  /** Exports what is left, for a short time at most. */
+  close(): Promise<void>;
+}
+
+/** A run id is a UUID, and so is a trace id, without hyphens. */
+export const traceIdOf = (runId: string): string => runId.replaceAll('-', '').toLowerCase();
+
+export const spanIdOf = (runId: string): string => createHash('sha256').update(runId).digest('hex').slice(0, 16);

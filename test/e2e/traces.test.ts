@@ -1,0 +1,175 @@
+/** Traces, as a collector gets them from the programs. */
+import assert from 'node:assert/strict';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { before, describe, test } from 'node:test';
+import { startSandbox, type Sandbox } from '../../src/sandbox/server.ts';
+import { atEnd } from '../support/at-end.ts';
+import { startCollector, type CollectedSpan } from '../support/collector.ts';
+import { DEPLOY_PACE, PACE } from '../support/command-line.ts';
+import { eventually } from '../support/eventually.ts';
+import { began } from '../support/journal.ts';
+import { literalService } from '../support/literal.ts';
+import { start, startWebhooks, startWorkerProcess, type Started } from '../support/processes.ts';
+import { newPlace } from '../support/shared-temporal.ts';
+import { tempFolder } from '../support/temporal.ts';
+import { temporalEnv, TOKEN } from '../support/world.ts';
+
+const HOUR = 3_600_000;
+const runOn = (server: string) => ['run', '--server', server, '--site', `site-of-${server}`, '--json', ...PACE];
+
+let sandbox: Sandbox;
+before(async () => {
+  sandbox = await startSandbox({
+    token: TOKEN,
+    defaults: { backup: { durationMs: 300 }, deployment: { durationMs: 300 } },
+  });
+  atEnd(() => sandbox.close());
+});
+
+/** The environment of all programs, and what only workers need. */
+async function environments(
+  endpoint: string,
+): Promise<{ env: Record<string, string>; service: Record<string, string> }> {
+  const env = { ...temporalEnv(await newPlace()), OTEL_EXPORTER_OTLP_ENDPOINT: endpoint };
+  return { env, service: { ...env, BELAY_API_URL: sandbox.url, BELAY_API_TOKEN: TOKEN } };
+}
+
+async function end({ process, finished }: Started, signal: NodeJS.Signals): Promise<string> {
+  process.kill(signal);
+  return (await finished).stderr;
+}
+
+describe('traces', { concurrency: 3 }, () => {
+  test('a run is one trace of the client, two workers, of which one is killed, and a notification', async () => {
+    const collector = await startCollector();
+    const { env, service } = await environments(collector.url);
+    sandbox.script({ server: 's1' }, { durationMs: HOUR });
+    const channel = await literalService((_request, response) => response.writeHead(200).end());
+    const config = join(await tempFolder(), 'belay.yaml');
+    await writeFile(config, 'notify: { on: all, targets: { ops: { env: CHANNEL } } }\n');
+    const ofWorker = {
+      ...service,
+      BELAY_CONFIG: config,
+      CHANNEL: `${channel.url}/channel-canary`,
+      BELAY_ALLOW_HTTP: '1',
+    };
+    const first = await startWorkerProcess(ofWorker);
+    const run = start(runOn('s1'), env);
+    await eventually('reads in the trace', () => collector.spans.some(({ name }) => name === 'readBackup'));
+    await end(first, 'SIGKILL');
+    const second = await startWorkerProcess(ofWorker);
+    sandbox.finish({ server: 's1' }, 'completed');
+    const { code, stdout, json } = await run.finished;
+    assert.equal(code, 0, stdout);
+    await eventually('a notification', () => collector.spans.some(({ name }) => name === 'sendNotification'));
+    await end(second, 'SIGTERM');
+    const { runId, workflowId } = json();
+    checkRun(collector.spans, { runId: runId!, workflowId: workflowId! });
+    assert.doesNotMatch(collector.text(), new RegExp(`${TOKEN}|canary`));
+  });
+
+  test('a failed run and what the service answered are errors of the trace', async () => {
+    const collector = await startCollector();
+    const { env, service } = await environments(collector.url);
+    const worker = await startWorkerProcess(service);
+    sandbox.fault({ route: 'deploy', target: 'a2', answer: { kind: 'status', code: 422 } });
+    const { code, stdout, json } = await start(['deploy', '--site', 'a2', '--json', ...DEPLOY_PACE], env).finished;
+    assert.equal(code, 6, stdout);
+    await end(worker, 'SIGTERM');
+    const named = (name: string) => collector.spans.find((it) => it.name === name);
+    assert.equal(named('deployOnly')?.traceId, json().runId?.replaceAll('-', ''));
+    assertHas(named('deployOnly'), { outcome: 'not_started', errorType: 'Refused' });
+    assertHas(named('triggerDeployment'), { site: 'a2', outcome: 'Refused', 'http.response.status_code': 422 });
+    assert.deepEqual([named('deployOnly')?.failed, named('triggerDeployment')?.failed], [true, true]);
+  });
+
+  test('an event is one trace of the receiver and of the worker that handles it', async () => {
+    const collector = await startCollector();
+    const { env, service } = await environments(collector.url);
+    const worker = await startWorkerProcess(service);
+    const receiver = await startWebhooks(env, '--unverified');
+    const body = JSON.stringify({ type: 'backup.completed', server_id: 's9', backup_id: 'b9' });
+    const headers = { 'content-type': 'application/json' };
+    const { status } = await fetch(`${receiver.url}/webhooks/panel`, { method: 'POST', headers, body });
+    assert.equal(status, 202);
+    await eventually('the activity', () => collector.spans.some(({ name }) => name === 'wakeWaiters'));
+    await end(receiver, 'SIGTERM');
+    await end(worker, 'SIGTERM');
+    const of = (name: string) => collector.spans.find((it) => it.name === name);
+    assert.deepEqual(
+      [of('start handleEvent')?.service, of('wakeWaiters')?.service],
+      ['belay-webhooks', 'belay-worker'],
+    );
+    assert.equal(of('start handleEvent')?.traceId, of('wakeWaiters')?.traceId);
+  });
+
+  test('a collector that never answers neither delays a run nor keeps a program from ending', async () => {
+    const collector = await startCollector();
+    collector.hang();
+    const { env, service } = await environments(collector.url);
+    const worker = await startWorkerProcess(service);
+    const { code, stdout } = await start(runOn('s2'), env).finished;
+    assert.equal(code, 0, stdout);
+    await end(worker, 'SIGTERM');
+    assert.equal(worker.process.exitCode, 0);
+    assert.ok(collector.requests() > 0);
+  });
+
+  test('a collector that is down fails no run, and the worker reports it once', async () => {
+    const { env, service } = await environments('http://127.0.0.1:1');
+    const worker = await startWorkerProcess(service);
+    const [first, second] = [await start(runOn('s3'), env).finished, await start(runOn('s3'), env).finished];
+    assert.deepEqual([first.code, second.code], [0, 0], first.stdout + second.stdout);
+    assert.equal(first.stderr.includes('OTLP'), false);
+    await eventually('the line', () => worker.output.stderr.includes('traces cannot be exported'));
+    const log = await end(worker, 'SIGTERM');
+    assert.equal(log.split('traces cannot be exported').length, 2, log);
+    assert.equal(began(sandbox, 'backup', 's3').length, 2);
+  });
+
+  test('an address that is none is a mistake of the configuration', async () => {
+    const { code, stderr } = await start(['list'], { OTEL_EXPORTER_OTLP_ENDPOINT: 'collector:4317' }).finished;
+    assert.equal(code, 2);
+    assert.match(stderr, /OTEL_EXPORTER_OTLP_ENDPOINT must begin with http:/);
+  });
+});
+
+function assertHas(span: CollectedSpan | undefined, expected: Record<string, string | number>): void {
+  const { attributes = {} } = span ?? {};
+  assert.deepEqual(Object.fromEntries(Object.keys(expected).map((name) => [name, attributes[name]])), expected);
+}
+
+function checkRun(all: readonly CollectedSpan[], ids: { runId: string; workflowId: string }): void {
+  const spans = all.filter(({ traceId }) => traceId === ids.runId.replaceAll('-', ''));
+  const named = (name: string) => spans.filter((it) => it.name === name);
+  const [root] = named('backupThenDeploy');
+  assert.deepEqual(
+    [root?.parentSpanId, root?.service, root?.failed, root?.attributes.outcome],
+    [null, 'belay-worker', false, 'completed'],
+  );
+  assert.deepEqual([root?.attributes.runId, root?.attributes.workflowId], [ids.runId, ids.workflowId]);
+  // Every other span has its place in the tree.
+  const known = new Set(spans.map(({ spanId }) => spanId));
+  assert.deepEqual(
+    spans.filter((it) => it !== root && !known.has(it.parentSpanId ?? '')),
+    [],
+  );
+  const [started] = named('start backupThenDeploy');
+  assert.deepEqual([started?.service, started?.parentSpanId], ['belay', root?.spanId]);
+  for (const [name, post, status, read, attributes] of [
+    ['backupServer', 'createBackup', 201, 'readBackup', { operation: 'backup', server: 's1' }],
+    ['deploySite', 'triggerDeployment', 200, 'readLatestDeployment', { operation: 'deployment', site: 'site-of-s1' }],
+  ] as const) {
+    const [operation] = named(name);
+    assertHas(operation, { ...attributes, outcome: 'completed' });
+    assert.equal(operation?.parentSpanId, root?.spanId);
+    const [trigger] = named(post);
+    assert.equal(trigger?.parentSpanId, operation?.spanId);
+    assertHas(trigger, { ...attributes, outcome: 'accepted', 'http.response.status_code': status });
+    const reads = named(read).filter(({ parentSpanId }) => parentSpanId === operation?.spanId);
+    assert.ok(reads.length > 0, name);
+  }
+  const [sent] = named('sendNotification');
+  assert.deepEqual([sent?.parentSpanId, sent?.failed], [root?.spanId, false]);
+}
