@@ -84,6 +84,26 @@ describe('traces', { concurrency: 3 }, () => {
     assert.deepEqual([named('deployOnly')?.failed, named('triggerDeployment')?.failed], [true, true]);
   });
 
+  test('the reads of a pooled wait are spans of its operation', async () => {
+    const collector = await startCollector();
+    const { env, service } = await environments(collector.url);
+    const worker = await startWorkerProcess(service);
+    sandbox.script({ site: 'a4' }, { durationMs: HOUR });
+    const run = start(['deploy', '--site', 'a4', '--waits', 'pooled', '--json', ...DEPLOY_PACE], env);
+    const operation = { operation: 'deployment', site: 'a4' };
+    const isPooled = ({ name, attributes }: CollectedSpan) =>
+      name === 'readLatestDeployment' && attributes.activity === 'pollWhileInProgress';
+    await eventually('pooled reads', () => collector.spans.some(isPooled));
+    sandbox.finish({ site: 'a4' }, 'completed');
+    const { code, stdout, json } = await run.finished;
+    assert.equal(code, 0, stdout);
+    await end(worker, 'SIGTERM');
+    const read = collector.spans.find(isPooled);
+    const parent = collector.spans.find(({ name }) => name === 'deploySite');
+    assert.deepEqual([read?.parentSpanId, read?.traceId], [parent?.spanId, json().runId?.replaceAll('-', '')]);
+    assertHas(read, { ...operation, outcome: 'answered', 'http.response.status_code': 200 });
+  });
+
   test('an event is one trace of the receiver and of the worker that handles it', async () => {
     const collector = await startCollector();
     const { env, service } = await environments(collector.url);

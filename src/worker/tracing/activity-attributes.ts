@@ -33,6 +33,7 @@ export function attributesOf(info: Info, input: unknown): Attributes {
     operation: OPERATIONS[isPooled(info) ? readNameOf(input) : activityType],
     server: typeof serverId === 'string' ? serverId : undefined,
     ...(typeof id === 'string' ? { [kind === 'app' ? 'app' : 'site']: id } : {}),
+    activity: activityType,
     attempt,
   };
 }
