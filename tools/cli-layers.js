@@ -51,7 +51,7 @@ export const CLI_LAYERS = {
       'worker',
       'worker/attributes',
     ],
-    packages: ['@temporalio/common', '@temporalio/proto', '@temporalio/worker:type'],
+    packages: ['@temporalio/client:type', '@temporalio/common', '@temporalio/proto', '@temporalio/worker:type'],
   },
   'cli/actions': {
     may: [
