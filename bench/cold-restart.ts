@@ -15,7 +15,7 @@ import { eventually } from '../test/support/eventually.ts';
 import { startWorkerProcess, type Started } from '../test/support/processes.ts';
 import { startTemporal } from '../test/support/temporal.ts';
 import { TOKEN } from '../test/support/world.ts';
-import { shareOf } from './share-of.ts';
+import { shareOf } from './statistics/share-of.ts';
 
 const [count = 300, events = 500, intervalS = 5] = process.argv.slice(2).map(Number);
 const LIMIT_MS = 30 * 60_000;

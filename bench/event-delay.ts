@@ -9,7 +9,7 @@ import { began } from '../test/support/journal.ts';
 import { SECRET, startReceiver } from '../test/support/receiver.ts';
 import { startTestStack, type TestStack } from '../test/support/world.ts';
 import { endAll } from '../test/support/at-end.ts';
-import { shareOf } from './share-of.ts';
+import { shareOf } from './statistics/share-of.ts';
 
 const RUNS = 30;
 const { intervalMs } = planRun({ siteIds: [] }).backup;

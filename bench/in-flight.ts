@@ -16,7 +16,7 @@ import { startWorkerProcess } from '../test/support/processes.ts';
 import { startTemporal } from '../test/support/temporal.ts';
 import { TOKEN } from '../test/support/world.ts';
 import { cpuOf, memoryMb, workerThreadsMs } from './processes.ts';
-import { shareOf } from './share-of.ts';
+import { shareOf } from './statistics/share-of.ts';
 
 const { values, positionals } = parseArgs({
   options: { waits: { type: 'string', default: 'loop' }, interval: { type: 'string', default: '10' } },

@@ -1,5 +1,5 @@
 /** Plots as SVG, written directly. */
-import { shareOf } from './share-of.ts';
+import { shareOf } from './statistics/share-of.ts';
 
 export interface Curve {
   name: string;

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pMap from 'p-map';
 import { eventually } from '../../test/support/eventually.ts';
 import { machineBusyMs, usedByTree, type Used } from '../processes.ts';
-import { shareOf } from '../share-of.ts';
+import { shareOf } from '../statistics/share-of.ts';
 import type { OpenWay, Pace, Service } from './way.ts';
 
 export interface BlockPlan extends Pace {

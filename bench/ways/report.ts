@@ -4,7 +4,7 @@ import { cpus, release } from 'node:os';
 import { join } from 'node:path';
 import { barPlot, cumulativePlot } from '../plot.ts';
 import type { Block, BlockPlan } from './block.ts';
-import { medianOf } from './differences.ts';
+import { medianOf } from '../statistics/differences.ts';
 import type { Steady } from './steady.ts';
 import type { Way } from './way.ts';
 

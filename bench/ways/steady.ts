@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { eventually } from '../../test/support/eventually.ts';
 import { usedBy, type BlockPlan, type Measured } from './block.ts';
-import { shareOf } from '../share-of.ts';
+import { shareOf } from '../statistics/share-of.ts';
 
 export interface Steady {
   way: string;

@@ -1,5 +1,5 @@
 /** Paired differences between ways: each round compares blocks that were measured soon after one another. Pure. */
-import { shareOf } from '../share-of.ts';
+import { shareOf } from './share-of.ts';
 
 const RESAMPLES = 2_000;
 const INTERVAL = [0.025, 0.975] as const;
