@@ -1,14 +1,49 @@
-/** Measures the throughput and memory of the webhook receiver in its own process, without a worker. Part of `npm run bench`. */
+/** Measures the throughput and memory of the webhook receiver in its own process, without a worker. Option: `--deliveries <n>`. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { endAll } from '../test/support/at-end.ts';
 import { startWebhooks } from '../test/support/processes.ts';
 import { SECRET, signed } from '../test/support/receiver.ts';
 import { startTemporal, tempFolder } from '../test/support/temporal.ts';
+import { number } from './report/amounts.ts';
+import { positive } from './report/options.ts';
+import { runPart } from './report/run-part.ts';
 
-const DELIVERIES = 10_000;
 const AT_ONCE = 32;
 const BODY_BYTES = 1_000;
+const LOOK_EACH = 500;
+
+await runPart('receiver', async ({ isQuick, given }) => {
+  const deliveries = positive(given, 'deliveries', isQuick ? 3_000 : 10_000);
+  const { address } = await startTemporal();
+  const url = await startReceiverProcess(address);
+  const beforeMb = await megabytes(url);
+  const startedMs = Date.now();
+  let [next, peakMb] = [0, beforeMb];
+  const senders = Array.from({ length: AT_ONCE }, async () => {
+    while (next < deliveries) {
+      next += 1;
+      await deliver(url, next);
+      if (next % LOOK_EACH === 0) peakMb = Math.max(peakMb, await megabytes(url));
+    }
+  });
+  await Promise.all(senders);
+  const perSecond = (1_000 * deliveries) / (Date.now() - startedMs);
+  const figures = { perSecond, beforeMb, peakMb, afterMb: await megabytes(url) };
+  return {
+    plan: { deliveries, atOnce: AT_ONCE, bodyBytes: BODY_BYTES },
+    figures,
+    rounds: [figures],
+    tables: [
+      {
+        title: `Signed deliveries of ${number(BODY_BYTES)} bytes, ${AT_ONCE} at once`,
+        head: ['deliveries', 'a second', 'memory before', 'most', 'after'],
+        rows: [
+          [...[deliveries, perSecond].map(number), ...[beforeMb, peakMb, figures.afterMb].map((mb) => `${mb} MB`)],
+        ],
+      },
+    ],
+  };
+});
 
 async function startReceiverProcess(address: string): Promise<string> {
   const BELAY_CONFIG = join(await tempFolder(), 'belay.yaml');
@@ -29,24 +64,3 @@ async function deliver(url: string, index: number): Promise<void> {
   const { status } = await fetch(`${url}/webhooks/panel`, { method: 'POST', headers, body });
   if (status !== 202) throw new Error(`delivery ${index} was answered with ${status}`);
 }
-
-const { address } = await startTemporal();
-const url = await startReceiverProcess(address);
-const before = await megabytes(url);
-const startedMs = Date.now();
-let next = 0;
-let peak = before;
-const senders = Array.from({ length: AT_ONCE }, async () => {
-  while (next < DELIVERIES) {
-    next += 1;
-    await deliver(url, next);
-    if (next % 500 === 0) peak = Math.max(peak, await megabytes(url));
-  }
-});
-await Promise.all(senders);
-const seconds = (Date.now() - startedMs) / 1_000;
-process.stdout.write(
-  `${DELIVERIES} deliveries, ${AT_ONCE} at once: ${Math.round(DELIVERIES / seconds)} per second; ` +
-    `memory ${before} MB before, ${peak} MB peak, ${await megabytes(url)} MB after\n`,
-);
-await endAll();

@@ -70,6 +70,8 @@ export async function rollFleet(options: FleetOptions, temporal: TemporalPlace):
   check(sandbox, { targets, failing, result });
   const handle = new Client({ connection, namespace }).workflow.getHandle(rollout.workflowId);
   const { historyLength, historySize } = await handle.describe();
+  worker.process.kill('SIGTERM');
+  await worker.finished;
   return {
     result,
     wallMs,
