@@ -1,0 +1,42 @@
+/** Belay with a Temporal server and a worker of its own, for one measurement. */
+import { connect, type Belay } from '../../src/starter.ts';
+import { startWorkerProcess, type Started } from '../../test/support/processes.ts';
+import { startTemporal } from '../../test/support/temporal.ts';
+import type { Service } from '../service/start-service.ts';
+
+export interface BelayStack {
+  readonly belay: Belay;
+  readonly address: string;
+  readonly serverPid: number;
+  readonly workerPid: number;
+  /** Kills the worker with SIGKILL. */
+  killWorker(): Promise<void>;
+  /** Starts another worker and waits until it polls. */
+  startWorker(): Promise<void>;
+  /** Ends all of it at once, whatever is in flight. */
+  close(): Promise<void>;
+}
+
+export async function openStack({ url, token }: Pick<Service, 'url' | 'token'>): Promise<BelayStack> {
+  const server = await startTemporal();
+  const { address } = server;
+  const env = { TEMPORAL_ADDRESS: address, BELAY_API_URL: url, BELAY_API_TOKEN: token };
+  let worker: Started = await startWorkerProcess(env);
+  const belay = await connect({ address });
+  const killWorker = async () => {
+    worker.process.kill('SIGKILL');
+    await worker.finished;
+  };
+  return {
+    ...{ belay, address, serverPid: server.pid, killWorker },
+    get workerPid() {
+      return worker.process.pid!;
+    },
+    startWorker: async () => void (worker = await startWorkerProcess(env)),
+    async close() {
+      await belay.close();
+      await killWorker();
+      await server.stop();
+    },
+  };
+}
