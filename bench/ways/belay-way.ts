@@ -1,22 +1,16 @@
-import { connect } from '../../src/starter.ts';
-import { atEnd } from '../../test/support/at-end.ts';
-import { startWorkerProcess } from '../../test/support/processes.ts';
-import { startTemporal } from '../../test/support/temporal.ts';
+import type { Waits } from '../../src/contract/run.ts';
+import { openStack } from '../load/belay-stack.ts';
 import type { Way } from './way.ts';
 
 /** @param name two of them show how much two measurements of one thing differ */
-export const belayWay = (name: string): Way => ({
+export const belayWay = (name: string, waits: Waits = 'loop'): Way => ({
   name,
   lacks: '',
-  async open({ url, token }, { intervalMs, tries }) {
-    const { address, pid } = await startTemporal();
-    const env = { TEMPORAL_ADDRESS: address, BELAY_API_URL: url, BELAY_API_TOKEN: token };
-    const worker = await startWorkerProcess(env);
-    const belay = await connect({ address });
-    atEnd(() => belay.close());
+  async open(service, { intervalMs, tries }) {
+    const { belay, serverPid, workerPid } = await openStack(service);
     return {
-      begin: (siteId) => belay.start({ siteIds: [siteId], deploy: { intervalMs, tries } }),
-      pids: () => [pid, worker.process.pid!],
+      begin: (siteId) => belay.start({ siteIds: [siteId], waits, deploy: { intervalMs, tries } }),
+      pids: () => [serverPid, workerPid],
     };
   },
 });

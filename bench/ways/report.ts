@@ -1,106 +1,113 @@
-/** The tables, the JSON document and the plots of a comparison. */
-import { mkdir, writeFile } from 'node:fs/promises';
-import { cpus, release } from 'node:os';
-import { join } from 'node:path';
-import { barPlot, cumulativePlot } from '../plot.ts';
+/** The tables and the plots of a comparison. */
+import { barPlot } from '../plot/bar-plot.ts';
+import { cumulativePlot } from '../plot/cumulative-plot.ts';
+import { ms, number, percent, spreadText, timesText } from '../report/amounts.ts';
+import type { Report, Table } from '../report/report.ts';
+import { timesAsMuch, type Taken } from '../statistics/differences.ts';
+import { ascending, mean, spreadOf } from '../statistics/spread.ts';
 import type { Block, BlockPlan } from './block.ts';
-import { medianOf } from '../statistics/differences.ts';
-import type { Steady } from './steady.ts';
+import type { Steady, SteadyPlan } from './steady.ts';
 import type { Way } from './way.ts';
 
 export interface Comparison {
   /** The first one is what the others are compared with. */
-  ways: readonly Way[];
-  plan: BlockPlan;
-  rounds: number;
-  /** Blocks that were measured again, because the machine was slower. */
+  ways: readonly Pick<Way, 'name' | 'lacks'>[];
+  plan: BlockPlan & SteadyPlan & { rounds: number };
+  /** Windows that were measured again, because the machine was slower. */
   again: number;
   held: readonly Block[];
   steady: readonly Steady[];
+  /** The tools that are compared, with their versions. */
+  tools: Record<string, string>;
 }
 
-interface Taken {
-  way: string;
-  round: number;
+export function reportWays(compared: Comparison): Report {
+  const { ways, plan, again, held, steady, tools } = compared;
+  const names = ways.map(({ name }) => name);
+  const lateness = names.map((name) => ({
+    name,
+    values: ascending(of(held, name).flatMap(({ lateMs }) => lateMs)),
+  }));
+  const cpu = names.map((name) => ({ name, value: meanOf(held, name, (it) => it.cpuMsPerRead) }));
+  return {
+    plan: { ...plan, tools },
+    figures: {
+      late: Object.fromEntries(lateness.map(({ name, values }) => [name, spreadOf(values)])),
+      cpuMsPerRead: Object.fromEntries(cpu.map(({ name, value }) => [name, value])),
+      timesCpuPerRead: Object.fromEntries(
+        names.map((name) => [name, times(compared, held, name, (it) => it.cpuMsPerRead)]),
+      ),
+      timesCpuPerWait: Object.fromEntries(
+        names.map((name) => [name, times(compared, steady, name, (it) => it.cpuMsPerWait)]),
+      ),
+    },
+    rounds: [
+      ...held.map((block) => ({ kind: 'held', ...block, lateMs: undefined })),
+      ...steady.map((block) => ({ kind: 'steady', ...block, seenAfterMs: undefined })),
+    ],
+    tables: [heldTable(compared), steadyTable(compared), lacksTable(compared)],
+    plots: {
+      lateness: cumulativePlot('Part of the reads that are this late, or less', lateness),
+      cpu: barPlot(
+        'CPU time of a read, in all processes',
+        cpu.map(({ name, value }) => ({ name, value, text: ms(value) })),
+      ),
+    },
+    notes: [`${again} windows were measured again, because the machine was slower.`],
+  };
 }
 
-const mean = (values: readonly number[]): number => values.reduce((sum, it) => sum + it, 0) / values.length;
-const sorted = (values: readonly number[]): number[] => [...values].sort((a, b) => a - b);
-const ms = (value: number): string => `${value < 10 ? value.toFixed(1) : Math.round(value)} ms`;
+const of = <T extends Taken>(all: readonly T[], name: string): T[] => all.filter(({ way }) => way === name);
+
+const meanOf = <T extends Taken>(all: readonly T[], name: string, value: (it: T) => number): number =>
+  mean(of(all, name).map(value));
 
 /** How many times as much as the first way, in pairs of the same round. */
-function timesFirst<T extends Taken>(all: readonly T[], first: string, way: string, of: (it: T) => number): string {
-  if (way === first) return '1';
-  const ratios = all.flatMap((it) => {
-    const other = all.find(({ way: name, round }) => name === first && round === it.round);
-    return it.way === way && other !== undefined ? [of(it) / of(other)] : [];
-  });
-  const { median, from, to } = medianOf(ratios, Math.random);
-  return `${median.toFixed(2)} (${from.toFixed(2)} to ${to.toFixed(2)})`;
-}
-
-function heldTable({ ways, held, plan, rounds }: Comparison): string {
+function times<T extends Taken>({ ways }: Comparison, all: readonly T[], way: string, value: (it: T) => number) {
   const first = ways[0]!.name;
-  const rows = ways.map(({ name, lacks }) => {
-    const own = held.filter(({ way }) => way === name);
-    const late = sorted(own.flatMap(({ lateMs }) => lateMs));
-    const [made, due] = [own.map((it) => it.readsMade), own.map((it) => it.readsDue)];
-    return [
-      name,
-      `${((100 * mean(made)) / mean(due)).toFixed(1)} %`,
-      `${ms(mean(own.map((it) => it.lateP50Ms)))} / ${ms(mean(own.map((it) => it.lateP99Ms)))} / ${ms(late.at(-1) ?? 0)}`,
-      ms(mean(own.map((it) => it.cpuMsPerRead))),
-      timesFirst(held, first, name, (it) => it.cpuMsPerRead),
-      `${Math.round(mean(own.map((it) => it.memoryMb)))} MB`,
-      lacks,
-    ];
-  });
-  const head = ['way', 'reads made', 'late: median / p99 / most', 'CPU a read', `× ${first}`, 'memory', 'without'];
-  const title = `${plan.waits} waits held, a read each ${plan.intervalMs / 1_000} s, ${rounds} rounds of ${plan.measureMs / 1_000} s:`;
-  return `${title}\n\n${table([head, ...rows])}`;
+  return way === first ? null : timesAsMuch(all, { way, as: first }, value, Math.random);
 }
 
-function steadyTable({ ways, steady }: Comparison): string {
-  const first = ways[0]!.name;
-  const rows = ways.map(({ name }) => {
-    const own = steady.filter(({ way }) => way === name);
-    return [
-      name,
-      ms(mean(own.map((it) => it.cpuMsPerWait))),
-      timesFirst(steady, first, name, (it) => it.cpuMsPerWait),
-      `${ms(mean(own.map((it) => it.seenAfterP50Ms)))} / ${ms(mean(own.map((it) => it.seenAfterP99Ms)))}`,
-    ];
-  });
-  const head = ['way', 'CPU a wait', `× ${first}`, 'end seen after: median / p99'];
-  return `Waits that begin and end all the time, from the request to the read that sees the end:\n\n${table([head, ...rows])}`;
-}
-
-function table([head = [], ...rows]: string[][]): string {
-  const line = (cells: string[]) => `| ${cells.join(' | ')} |`;
-  return [head, head.map(() => '---'), ...rows].map(line).join('\n');
-}
-
-export async function report(compared: Comparison, folder: string): Promise<void> {
-  const { ways, plan, rounds, again, held, steady } = compared;
-  const machine = { cpus: cpus().length, model: cpus()[0]?.model, kernel: release(), node: process.version };
-  const rounded = {
-    held: held.map(({ lateMs, ...block }) => ({ ...block, mostLateMs: lateMs.at(-1) ?? null })),
-    steady: steady.map(({ seenAfterMs, ...block }) => ({ ...block, mostSeenAfterMs: seenAfterMs.at(-1) ?? null })),
+function heldTable(compared: Comparison): Table {
+  const { ways, held, plan } = compared;
+  const { waits, intervalMs, measureMs, rounds } = plan;
+  return {
+    title: `${waits} waits held, a read each ${intervalMs / 1_000} s, ${rounds} rounds of ${measureMs / 1_000} s`,
+    head: [
+      ...['way', 'reads made', 'late: median / p99 / most', 'CPU a read', `× ${ways[0]!.name}`],
+      ...['CPU of the service', 'memory'],
+    ],
+    rows: ways.map(({ name }) => {
+      const mean = (value: (it: Block) => number) => meanOf(held, name, value);
+      return [
+        name,
+        percent(mean((it) => it.readsMade) / mean((it) => it.readsDue)),
+        spreadText(spreadOf(ascending(of(held, name).flatMap(({ lateMs }) => lateMs)))),
+        ms(mean((it) => it.cpuMsPerRead)),
+        timesText(times(compared, held, name, (it) => it.cpuMsPerRead)),
+        ms(mean((it) => it.serviceCpuMsPerRead)),
+        `${number(mean((it) => it.memoryMb))} MB`,
+      ];
+    }),
   };
-  const late = ways.map(({ name }) => ({
-    name,
-    values: sorted(held.flatMap(({ way, lateMs }) => (way === name ? lateMs : []))),
-  }));
-  const bars = ways.map(({ name }) => {
-    const value = mean(held.flatMap(({ way, cpuMsPerRead }) => (way === name ? [cpuMsPerRead] : [])));
-    return { name, value, text: ms(value) };
-  });
-  await mkdir(folder, { recursive: true });
-  const write = (name: string, text: string) => writeFile(join(folder, name), text);
-  await write('ways.json', `${JSON.stringify({ plan, rounds, machine, again, ...rounded }, null, 2)}\n`);
-  await write('ways-lateness.svg', cumulativePlot('Part of the reads that are this late, or less', late));
-  await write('ways-cpu.svg', barPlot('CPU time of a read, in all processes', bars));
-  process.stdout.write(
-    `${heldTable(compared)}\n\n${steadyTable(compared)}\n\n${again} blocks were measured again. Written to ${folder}.\n`,
-  );
 }
+
+function steadyTable(compared: Comparison): Table {
+  const { ways, steady } = compared;
+  return {
+    title: 'Waits that begin and end all the time, from the request to the read that sees the end',
+    head: ['way', 'CPU a wait', `× ${ways[0]!.name}`, 'end seen after: median / p99 / most'],
+    rows: ways.map(({ name }) => [
+      name,
+      ms(meanOf(steady, name, (it) => it.cpuMsPerWait)),
+      timesText(times(compared, steady, name, (it) => it.cpuMsPerWait)),
+      spreadText(spreadOf(ascending(of(steady, name).flatMap(({ seenAfterMs }) => seenAfterMs)))),
+    ]),
+  };
+}
+
+const lacksTable = ({ ways }: Comparison): Table => ({
+  title: 'What Belay does and the others leave out',
+  head: ['way', 'without'],
+  rows: ways.flatMap(({ name, lacks }) => (lacks === '' ? [] : [[name, lacks]])),
+});

@@ -1,8 +1,12 @@
 /** Waits that begin and end all the time: what a whole wait costs, and how late its end is seen. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { eventually } from '../../test/support/eventually.ts';
-import { usedBy, type BlockPlan, type Measured } from './block.ts';
-import { shareOf } from '../statistics/share-of.ts';
+import { usedBy } from '../load/window.ts';
+import { ascending, spreadOf, type Spread } from '../statistics/spread.ts';
+import { slug, type Pace, type Turn } from './way.ts';
+
+export interface SteadyPlan extends Pace {
+  steadyMs: number;
+}
 
 export interface Steady {
   way: string;
@@ -10,46 +14,41 @@ export interface Steady {
   waits: number;
   /** From the request to the read that sees the end. */
   cpuMsPerWait: number;
-  /** From the end at the service to the read that sees it, in milliseconds, ascending. */
+  /** From the end at the service to the read that sees it, in milliseconds. */
+  seenAfter: Spread;
   seenAfterMs: number[];
-  seenAfterP50Ms: number;
-  seenAfterP99Ms: number;
 }
 
 const STARTS_PER_SECOND = 2;
 const INTERVALS_LONG = 2.5;
+const LOOK_MS = 250;
 const END_LIMIT_MS = 5 * 60_000;
 
 export async function measureSteady(
-  { way, round, open, service }: Measured,
-  { measureMs, intervalMs }: BlockPlan,
+  { way, round, open, service }: Turn,
+  { steadyMs, intervalMs }: SteadyPlan,
 ): Promise<Steady> {
-  const waits = Math.round((measureMs / 1_000) * STARTS_PER_SECOND);
-  const sites = Array.from({ length: waits }, (_, index) => `steady-${way.replaceAll(/\W+/g, '-')}-${round}-${index}`);
+  const waits = Math.round((steadyMs / 1_000) * STARTS_PER_SECOND);
+  const sites = Array.from({ length: waits }, (_, index) => `steady-${slug(way)}-${round}-${index}`);
   const durationMs = INTERVALS_LONG * intervalMs;
-  for (const site of sites) service.script({ site }, { durationMs, words: ['building'] });
-  const before = usedBy(open);
+  await service.setDuration(durationMs);
+  await service.take();
+  const before = usedBy(open.pids());
   for (const site of sites) {
     await open.begin(site);
     await sleep(1_000 / STARTS_PER_SECOND);
   }
+  const begun = new Map<string, number>();
   const seen = new Map<string, number>();
-  const allSeen = () => {
-    const begun = new Map<string, number>();
-    for (const { request, at, said } of service.journal) {
-      const [method, , , , site = ''] = request.split(/[ /]/);
-      if (method === 'POST') begun.set(site, Date.parse(at));
-      if (method !== 'GET' || said !== 'completed' || seen.has(site)) continue;
-      seen.set(site, Date.parse(at) - (begun.get(site) ?? NaN) - durationMs);
-    }
-    return sites.every((site) => seen.has(site));
-  };
-  await eventually('the end of every wait', allSeen, END_LIMIT_MS);
-  const cpuMsPerWait = (usedBy(open).cpuMs - before.cpuMs) / waits;
-  const seenAfterMs = sites.map((site) => Math.max(0, seen.get(site)!)).sort((a, b) => a - b);
-  return {
-    ...{ way, round, waits, cpuMsPerWait, seenAfterMs },
-    seenAfterP50Ms: shareOf(seenAfterMs, 0.5),
-    seenAfterP99Ms: shareOf(seenAfterMs, 0.99),
-  };
+  const limitMs = Date.now() + END_LIMIT_MS;
+  while (!sites.every((site) => seen.has(site))) {
+    if (Date.now() > limitMs) throw new Error(`${way} did not see the end of every wait`);
+    await sleep(LOOK_MS);
+    const { posts, reads } = await service.take();
+    for (const { site, atMs } of posts) begun.set(site, atMs);
+    for (const { site, atMs, isFinal } of reads) if (isFinal && !seen.has(site)) seen.set(site, atMs);
+  }
+  const cpuMsPerWait = (usedBy(open.pids()).cpuMs - before.cpuMs) / waits;
+  const seenAfterMs = ascending(sites.map((site) => Math.max(0, seen.get(site)! - begun.get(site)! - durationMs)));
+  return { way, round, waits, cpuMsPerWait, seenAfter: spreadOf(seenAfterMs), seenAfterMs };
 }

@@ -1,10 +1,7 @@
 /** A way to wait for many deployments, and what it takes to measure it. */
-import type { Controls } from '../../src/sandbox/controls.ts';
+import type { Service } from '../service/start-service.ts';
 
-export interface Service extends Pick<Controls, 'journal' | 'script' | 'finish'> {
-  url: string;
-  token: string;
-}
+export type ServicePlace = Pick<Service, 'url' | 'token'>;
 
 export interface Pace {
   intervalMs: number;
@@ -15,8 +12,8 @@ export interface Way {
   name: string;
   /** What it does not do, which Belay does. */
   lacks: string;
-  /** Starts all that it needs. @returns null if something is missing here, which it says */
-  open(service: Service, pace: Pace): Promise<OpenWay | null>;
+  /** Starts all that it needs. @returns null if something is missing here, which it reports */
+  open(service: ServicePlace, pace: Pace): Promise<OpenWay | null>;
 }
 
 export interface OpenWay {
@@ -25,3 +22,13 @@ export interface OpenWay {
   /** The processes that the work is done in. Those that they start are part of them. */
   pids(): number[];
 }
+
+/** An open way at its turn in a round. */
+export interface Turn {
+  way: string;
+  round: number;
+  open: OpenWay;
+  service: Service;
+}
+
+export const slug = (name: string): string => name.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-');

@@ -22,6 +22,8 @@ const STOP_LIMIT_MS = 30_000;
 
 export interface Postgresql {
   version: string;
+  /** Of its first process. */
+  readonly pid: number;
   port: number;
   user: string;
   passwordFile: string;
@@ -99,5 +101,10 @@ export async function startPostgresql(
     });
     return (await asked).stdout.trim().split('|');
   };
-  return { version, port, user, passwordFile, home, query, stop, restart: live };
+  return {
+    ...{ version, port, user, passwordFile, home, query, stop, restart: live },
+    get pid() {
+      return server.pid!;
+    },
+  };
 }
