@@ -1,47 +1,171 @@
 /**
- * Measures the delay between the end of a backup at the service and the verdict, with webhooks and with polls alone.
- * Part of `npm run bench`. Many backups run in parallel and end at different moments of the default interval.
+ * Measures the delay between the end of a backup at the service and the verdict: with a read at each interval, with learned
+ * polling, and with webhooks. The durations of a server vary little, and differ among servers by up to an interval, so that
+ * no moment of the interval counts more. Learned polling gets past backups first.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { planRun } from '../src/request/run-plan.ts';
-import type { Run } from '../src/starter.ts';
+import type { Polling } from '../src/contract/run.ts';
 import { began } from '../test/support/journal.ts';
 import { SECRET, startReceiver } from '../test/support/receiver.ts';
 import { startTestStack, type TestStack } from '../test/support/world.ts';
-import { endAll } from '../test/support/at-end.ts';
-import { shareOf } from './statistics/share-of.ts';
+import { cumulativePlot } from './plot/cumulative-plot.ts';
+import { fixed, number, seconds, spreadText, timesText } from './report/amounts.ts';
+import { progress, runPart } from './report/run-part.ts';
+import { timesAsMuch } from './statistics/differences.ts';
+import { logNormal } from './statistics/draws.ts';
+import { ascending, mean, spreadOf } from './statistics/spread.ts';
 
-const RUNS = 30;
-const { intervalMs } = planRun({ siteIds: [] }).backup;
+const VARIATION = 0.05;
+const STARTS_APART_MS = 50;
+/** A list of workflows shows one a moment after its end. */
+const LIST_LAG_MS = 2_000;
+const WAYS = ['each interval', 'learned', 'webhooks'] as const;
 
-/** From the end at the service until the caller has the verdict. */
-async function delayMs(world: TestStack, run: Run, serverId: string, durationMs: number): Promise<number> {
-  await run.result();
-  const [backup] = began(world.sandbox, 'backup', serverId);
-  return Date.now() - (Date.parse(backup?.at ?? '') + durationMs);
+interface Group {
+  way: (typeof WAYS)[number];
+  world: TestStack;
+  polling: Polling;
 }
 
-async function measure(world: TestStack, prefix: string): Promise<number[]> {
-  const measured = Array.from({ length: RUNS }, async (_, index) => {
-    const serverId = `${prefix}-${index}`;
-    // Spread evenly over one interval, so that no moment counts more.
-    const durationMs = Math.round(intervalMs * (0.3 + index / RUNS));
+interface Delay {
+  way: string;
+  round: number;
+  serverId: string;
+  durationMs: number;
+  /** From the end at the service to the read that saw it. */
+  readMs: number;
+  /** To the caller's verdict. */
+  verdictMs: number;
+  /** From the moment when the webhook was sent to the caller's verdict; null without webhooks. */
+  webhookMs: number | null;
+  polls: number;
+}
+
+await runPart('event-delay', async ({ isQuick }) => {
+  const plan = isQuick
+    ? { servers: 6, pastRounds: 3, rounds: 1, intervalMs: 3_000, tries: 20, leastMs: 12_000 }
+    : { servers: 20, pastRounds: 5, rounds: 3, intervalMs: 5_000, tries: 20, leastMs: 30_000 };
+  const [polled, hinted] = [await startTestStack(), await startTestStack()];
+  const receiver = await startReceiver(hinted);
+  hinted.sandbox.subscribe({ url: `${receiver.url}/webhooks/panel`, secret: SECRET });
+  const groups: Group[] = [
+    { way: 'each interval', world: polled, polling: 'fixed' },
+    { way: 'learned', world: polled, polling: 'learned' },
+    { way: 'webhooks', world: hinted, polling: 'fixed' },
+  ];
+  const all: Delay[] = [];
+  for (let round = -plan.pastRounds; round < plan.rounds; round += 1) {
+    progress(round < 0 ? `past backups, ${-round} more` : `round ${round + 1} of ${plan.rounds}`);
+    const playing = groups.filter(({ way }) => round >= 0 || way === 'learned');
+    const measured = await Promise.all(playing.map((group) => playRound(group, round, plan)));
+    if (round >= 0) all.push(...measured.flat());
+    await sleep(LIST_LAG_MS);
+  }
+  return report(plan, all);
+});
+
+interface Plan {
+  servers: number;
+  rounds: number;
+  intervalMs: number;
+  tries: number;
+  leastMs: number;
+}
+
+/** A backup of each server of the group, all at once. */
+function playRound(group: Group, round: number, { servers, intervalMs, tries, leastMs }: Plan): Promise<Delay[]> {
+  const { way, world, polling } = group;
+  const played = Array.from({ length: servers }, async (_, index): Promise<Delay> => {
+    const serverId = `${way.replace(' ', '-')}-${index}`;
+    const usualMs = leastMs + (intervalMs * index) / servers;
+    const durationMs = Math.round(usualMs * logNormal(VARIATION, Math.random));
     world.sandbox.script({ server: serverId }, { durationMs });
-    await sleep(index * 100);
-    return delayMs(world, await world.belay.start({ serverId, siteIds: [] }), serverId, durationMs);
+    await sleep(index * STARTS_APART_MS);
+    const run = await world.belay.start({ serverId, siteIds: [], polling, backup: { intervalMs, tries } });
+    const { backup } = await run.result();
+    const verdictAtMs = Date.now();
+    const endMs = Date.parse(began(world.sandbox, 'backup', serverId).at(-1)!.at) + durationMs;
+    const sentMs = webhookSentMs(world, serverId);
+    return {
+      ...{ way, round, serverId, durationMs },
+      readMs: Date.parse(backup!.endedAt!) - endMs,
+      verdictMs: verdictAtMs - endMs,
+      webhookMs: sentMs === null ? null : verdictAtMs - sentMs,
+      polls: backup!.polls,
+    };
   });
-  return Promise.all(measured);
+  return Promise.all(played);
 }
 
-function line(name: string, delays: number[]): string {
-  const sorted = [...delays].sort((a, b) => a - b);
-  return `${name.padEnd(24)} median ${shareOf(sorted, 0.5)} ms, p99 ${shareOf(sorted, 0.99)} ms, ${sorted.length} backups`;
+/** When the webhook about the last end of a backup of this server was sent. */
+function webhookSentMs({ sandbox }: TestStack, serverId: string): number | null {
+  const delivery = sandbox.deliveries.findLast(
+    ({ type, body }) => type === 'backup.completed' && body.data.server_id === serverId,
+  );
+  const attempt = delivery?.attempts[0];
+  return attempt === undefined ? null : Date.parse(attempt.at);
 }
 
-const world = await startTestStack();
-const polled = await measure(world, 'polls');
-const receiver = await startReceiver(world);
-world.sandbox.subscribe({ url: `${receiver.url}/webhooks/panel`, secret: SECRET });
-const hinted = await measure(world, 'webhooks');
-process.stdout.write(`${line(`polls every ${intervalMs / 1000} s`, polled)}\n${line('with webhooks', hinted)}\n`);
-await endAll();
+function report(plan: Plan, all: readonly Delay[]) {
+  const of = (way: string, value: (it: Delay) => number | null) =>
+    ascending(all.flatMap((it) => (it.way === way ? [value(it) ?? []].flat() : [])));
+  const meanPerRound = WAYS.flatMap((way) =>
+    Array.from({ length: plan.rounds }, (_, round) => ({
+      ...{ way, round },
+      meanMs: mean(all.filter((it) => it.way === way && it.round === round).map(({ verdictMs }) => verdictMs)),
+    })),
+  );
+  const times = (way: string) =>
+    way === WAYS[0] ? null : timesAsMuch(meanPerRound, { way, as: WAYS[0] }, ({ meanMs }) => meanMs, Math.random);
+  const webhook = of('webhooks', ({ webhookMs }) => webhookMs);
+  return {
+    plan: { ...plan, variation: VARIATION },
+    figures: {
+      ...Object.fromEntries(
+        WAYS.map((way) => [
+          way,
+          {
+            read: spreadOf(of(way, (it) => it.readMs)),
+            verdict: spreadOf(of(way, (it) => it.verdictMs)),
+            times: times(way),
+          },
+        ]),
+      ),
+      webhookToVerdict: spreadOf(webhook),
+    },
+    rounds: all,
+    tables: [
+      {
+        title: `From the end of a backup of ${seconds(plan.leastMs)} or more, ± ${100 * VARIATION} %, interval ${seconds(plan.intervalMs)}`,
+        head: [
+          'reads',
+          'backups',
+          'to the read: median / p99 / most',
+          'to the verdict',
+          'mean',
+          `× ${WAYS[0]}`,
+          'reads each',
+        ],
+        rows: WAYS.map((way) => {
+          const verdicts = of(way, ({ verdictMs }) => verdictMs);
+          return [
+            way,
+            number(verdicts.length),
+            spreadText(spreadOf(of(way, ({ readMs }) => readMs))),
+            spreadText(spreadOf(verdicts)),
+            seconds(mean(verdicts)),
+            timesText(times(way)),
+            fixed(mean(of(way, ({ polls }) => polls)), 1),
+          ];
+        }),
+      },
+    ],
+    plots: {
+      verdict: cumulativePlot(
+        'Part of the backups whose verdict comes this soon after the end, or sooner',
+        WAYS.map((way) => ({ name: way, values: of(way, ({ verdictMs }) => verdictMs) })),
+      ),
+    },
+    notes: [`From the webhook to the verdict: median / p99 / most ${spreadText(spreadOf(webhook))}.`],
+  };
+}
