@@ -3,4 +3,5 @@ import './outages/kills.ts';
 import './outages/worker-start.ts';
 import './outages/worker-monitoring.ts';
 import './outages/frozen-worker.ts';
+import './outages/site-checks.ts';
 import './outages/absent-temporal.ts';

@@ -3,8 +3,24 @@ import { change, sim, type TestedMutant, unit } from './mutant.ts';
 
 const VERDICT = 'rules/verdict.ts';
 const NEVER_DEPLOYED = 'rules/never-deployed.ts';
+const SITE_CHECK = 'rules/site-check.ts';
 
 export const WRONG_VERDICTS: TestedMutant[] = [
+  {
+    rule: 'one good read of a site is enough',
+    changes: [change(SITE_CHECK, 'seen.goodInARow >= aim.inARow', 'seen.goodInARow >= 1')],
+    test: sim('rules/runs/checks', 'fails a site that is good and bad in turn'),
+  },
+  {
+    rule: 'a commit that the site showed before the request identifies the deployment',
+    changes: [change(SITE_CHECK, 'read.commit === null || isSameCommit(before, read.commit)', 'read.commit === null')],
+    test: sim('rules/runs/checks', 'gives no evidence if the site showed it before the request'),
+  },
+  {
+    rule: 'a site that no worker reaches is broken by its deployment',
+    changes: [change(SITE_CHECK, 'counts.nothing === reads && !answeredBefore', 'false')],
+    test: sim('rules/runs/checks', 'leaves a site unknown that no worker reaches'),
+  },
   {
     rule: 'a commit or a time identifies a deployment',
     changes: [change(VERDICT, "marker.startsWith('id:') && ", '')],

@@ -22,12 +22,16 @@ export type StartOptions = WaitingOptions & {
   detach?: boolean;
   heartbeat?: string;
   meta?: Record<string, string>;
+  commit?: string;
+  orNewer?: true;
 };
 
 export async function startRollout(name: string, options: StartOptions): Promise<void> {
-  const { key, heartbeat, meta } = options;
+  const { key, heartbeat, meta, commit, orNewer } = options;
   const plan = planRollout(await readConfiguration(), name);
-  await follow(options, (belay) => belay.rollouts.start({ ...plan, ...definedFields({ key, heartbeat, meta }) }));
+  const own = definedFields({ commit, orNewer });
+  const asked = Object.keys(own).length === 0 ? plan : { ...plan, options: { ...plan.options, ...own } };
+  await follow(options, (belay) => belay.rollouts.start({ ...asked, ...definedFields({ key, heartbeat, meta }) }));
 }
 
 export function retryRollout(workflowId: string, options: StartOptions): Promise<void> {

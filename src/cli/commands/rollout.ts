@@ -45,6 +45,8 @@ function startCommand(): Command {
       parseId,
     )
     .addOption(service())
+    .addOption(runOption('commit'))
+    .addOption(runOption('orNewer'))
     .addOption(runOption('heartbeat', 'rollout'))
     .addOption(runOption('meta'))
     .option('--detach', 'start the rollout and exit; use `belay wait` for its verdict');

@@ -6,6 +6,7 @@ import { BelayError } from '../../contract/results/belay-error.ts';
 import { printJson } from '../../process/json-document.ts';
 import { print } from '../../process/print.ts';
 import { emptyResult } from '../../contract/results/empty-results.ts';
+import { checkText } from '../../contract/wording/check-text.ts';
 import { targetLabel } from '../../contract/wording/target-text.ts';
 import { plainText } from '../../contract/wording/safe-text.ts';
 
@@ -36,7 +37,7 @@ export function resultLines(result: RunResult): string[] {
     `${colorize(result, stateOfResult(result))}${took === null || outcome === null ? '' : ` in ${took}`}`,
     ...(error === null ? [] : [`  ${plainText(error.message, 400)}`]),
     ...(backup === null ? [] : [`  backup of ${plainText(backup.serverId)}: ${backupFacts(backup)}`]),
-    ...deployments.map((it) => `  deployment of ${targetLabel(it.target, plainText)}: ${deploymentFacts(it)}`),
+    ...deployments.map((it) => `  deployment of ${targetLabel(it.target, plainText)}: ${deploymentFacts(it, result)}`),
     ...(workflowId === null ? [] : [`  run: ${workflowId}`]),
     ...(links.ui === null ? [] : [`  in the Temporal UI: ${links.ui}`]),
   ];
@@ -53,9 +54,11 @@ function backupFacts({ outcome, backupId, source, lastStatus, polls }: BackupRes
   return `${outcome ?? 'no outcome yet'}${id}${lastFacts(lastStatus, polls)}`;
 }
 
-function deploymentFacts({ outcome, evidence, lastStatus, polls }: DeploymentResult): string {
+function deploymentFacts(deployment: DeploymentResult, run: RunResult): string {
+  const { outcome, evidence, lastStatus, polls } = deployment;
+  const check = checkText(deployment, run);
   const why = evidence === null ? '' : `, evidence: ${evidence}`;
-  return `${outcome ?? 'no outcome yet'}${why}${lastFacts(lastStatus, polls)}`;
+  return `${outcome ?? 'no outcome yet'}${why}${lastFacts(lastStatus, polls)}${check === null ? '' : `; ${check}`}`;
 }
 
 function lastFacts(lastStatus: string | null, polls: number): string {

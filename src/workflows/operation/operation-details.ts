@@ -1,12 +1,13 @@
 /** What the page of an operation in the Temporal UI shows about its present. */
 import type { OperationPhase, OperationProgress } from '../../contract/operation.ts';
 import type { BackupResult, DeploymentResult } from '../../contract/run.ts';
+import { readText } from '../../contract/wording/check-text.ts';
 import { evidenceLegend } from '../../contract/wording/evidence-text.ts';
 import { waitingSentence } from '../../contract/wording/explain-wait.ts';
-import { uiPage, uiTable } from '../../contract/wording/markdown.ts';
+import { factList, uiPage } from '../../contract/wording/markdown.ts';
 import { codeSpan } from '../../contract/wording/safe-text.ts';
 import { targetLabel } from '../../contract/wording/target-text.ts';
-import { MARKDOWN, NOTHING, orNothing, readsText } from '../common/ui-details.ts';
+import { MARKDOWN, orNothing, readsText } from '../common/ui-details.ts';
 
 const DOING: Record<OperationPhase, string> = {
   baseline: 'reads the status from before the request',
@@ -30,20 +31,23 @@ export function operationDetails({ phase, result, waiting }: OperationProgress):
       ? `${DOING[phase]}${waiting === null ? '' : `: ${waitingSentence(waiting, null, MARKDOWN)}`}`
       : null,
     isDeployment && result.error !== null ? codeSpan(result.error.message) : null,
-    uiTable(
-      ['Reads', 'Last status', 'Read at', ...(isDeployment ? ['Evidence'] : []), 'Request'],
-      [
-        [
-          readsText(result.polls, waiting),
-          orNothing(result.lastStatus, codeSpan),
-          waiting !== null && 'lastReadAt' in waiting ? orNothing(waiting.lastReadAt) : NOTHING,
-          ...(isDeployment ? [result.evidence ?? 'none yet'] : []),
-          requestText(result),
-        ],
-      ],
-    ),
+    factList({
+      Request: requestText(result),
+      Reads: readsText(result.polls, waiting),
+      'Last status': orNothing(result.lastStatus, codeSpan),
+      'Read at': waiting !== null && 'lastReadAt' in waiting ? orNothing(waiting.lastReadAt) : null,
+      Evidence: isDeployment ? (result.evidence ?? 'none yet') : null,
+      Check: isDeployment ? checkFacts(result) : null,
+    }),
     isDeployment ? evidenceLegend([result.evidence]) : null,
   );
+}
+
+function checkFacts({ check }: DeploymentResult): string | null {
+  if (check === undefined || check === null) return null;
+  const { name, outcome, reads, goodReads, baseline, last } = check;
+  const [before, after] = [baseline, last].map((read) => (read === null ? 'nothing yet' : codeSpan(readText(read))));
+  return `${codeSpan(name)}: ${outcome ?? 'no outcome yet'}, ${goodReads} of ${reads} reads good; before the request: ${before}; last: ${after}`;
 }
 
 function requestText({ trigger, acceptedAt }: BackupResult | DeploymentResult): string {

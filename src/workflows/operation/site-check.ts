@@ -1,11 +1,12 @@
 /** Checks the site of a deployment: what it answers just before the request, and what it shows afterwards. */
 import type { DeploymentResult } from '../../contract/run.ts';
 import type { CheckAim, CheckResult, SiteRead } from '../../contract/site-check.ts';
+import { readText } from '../../contract/wording/check-text.ts';
 import { evidenceOf, kindOf } from '../../rules/site-check.ts';
 import { checkSite } from '../common/activity-proxies.ts';
 import { type Conclusion } from '../common/conclusion.ts';
 import type { Operation } from './run-operation.ts';
-import { readText, verifySite } from './verify-site.ts';
+import { verifySite } from './verify-site.ts';
 
 export interface SiteCheck {
   /** Reads the site just before the request. A broken site blocks nothing: its deployment may repair it. */

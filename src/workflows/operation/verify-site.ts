@@ -1,6 +1,5 @@
 /** The reads of a site after the service has reported its deployment as completed. */
-import type { SiteRead } from '../../contract/site-check.ts';
-import { commitText } from '../../contract/wording/commit-text.ts';
+import { readText } from '../../contract/wording/check-text.ts';
 import {
   afterRead,
   decideCheck,
@@ -66,8 +65,4 @@ function decided({ aim: { siteId }, found }: Checking, verdict: CheckVerdict): C
 function cutShort(siteId: string): Conclusion {
   const message = `the service reports that the deployment of site ${siteId} completed, and its check was cut short`;
   return conclude('cancelled', 'Cancelled', `cancelled; ${message}`);
-}
-
-export function readText({ why, httpStatus, commit }: SiteRead): string {
-  return `${why ?? `status ${httpStatus}, as expected`}${commit === null ? '' : `, commit ${commitText(commit)}`}`;
 }

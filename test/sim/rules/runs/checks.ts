@@ -160,7 +160,7 @@ describe('a check after a deployment', () => {
   );
 
   test(
-    'does not change what the service reports as failed, and tells what the site answers',
+    'does not change what the service reports as failed, and reports what the site answers',
     checked(async (stack) => {
       const { verdict, result, check } = await deploy(stack, [OLD], { ...FAILED, commit: OURS });
       assert.deepEqual(verdict, ['failed', 'DeploymentFailed']);
@@ -229,7 +229,7 @@ describe('the commit of a site', () => {
   );
 
   test(
-    'is no evidence if the site showed it before the request',
+    'gives no evidence if the site showed it before the request',
     checked(async (stack) => {
       const { deployment, verdict } = await deploy(stack, [{ ...OLD, commit: OURS }], NEW, { commit: OURS });
       assert.deepEqual([deployment.evidence, ...verdict], ['settled', 'completed', undefined]);
