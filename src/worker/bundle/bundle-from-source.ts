@@ -9,7 +9,14 @@ import { sourceHash } from './source-hash.ts';
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 /** Everything a workflow may import, the packages included, and what is done with it. */
-export const BUNDLED = ['src/workflows', 'src/rules', 'src/contract', 'src/request', 'src/worker/bundle', 'package-lock.json'];
+export const BUNDLED = [
+  'src/workflows',
+  'src/rules',
+  'src/contract',
+  'src/request',
+  'src/worker/bundle',
+  'package-lock.json',
+];
 const CACHE = join(ROOT, 'node_modules/.cache/belay');
 const KEPT_MS = 24 * 3_600_000;
 
