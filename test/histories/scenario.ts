@@ -38,11 +38,11 @@ export function deployment(
   expected: Expected,
   setUp: (stage: Stage, siteId: string) => unknown,
   input: Partial<RunInput> = {},
+  siteId = fresh('a'),
 ): Scenario {
   return {
     name,
     async play(stage) {
-      const siteId = fresh('a');
       await setUp(stage, siteId);
       const run = await stage.start({ siteIds: [siteId], ...input });
       await ended(run, expected);

@@ -15,6 +15,8 @@ import { TASK_QUEUE, temporalEnv, TOKEN } from '../support/world.ts';
 
 /** Quick enough to record, and long enough that an operation has several reads. */
 export const PACE = { intervalMs: 500, tries: 20 };
+/** Sites with a check. */
+export const CHECKED_SITES = ['checked', 'checked-down', 'checked-quick', 'checked-pooled'];
 /** No deployment of this site is triggered. */
 export const FROZEN_SITE = 'frozen';
 export const HEARTBEAT = 'night';
@@ -35,7 +37,11 @@ export async function openStage(): Promise<Stage> {
   const defaults = { backup: { durationMs: 1_200 }, deployment: { durationMs: 1_200 } };
   const sandbox = await startSandbox({ token: TOKEN, defaults });
   atEnd(() => sandbox.close());
-  const service = { BELAY_API_URL: sandbox.url, BELAY_API_TOKEN: TOKEN, BELAY_CONFIG: await configurationFile() };
+  const service = {
+    BELAY_API_URL: sandbox.url,
+    BELAY_API_TOKEN: TOKEN,
+    BELAY_CONFIG: await configurationFile(sandbox.url),
+  };
   const env = { ...temporalEnv(place), ...service };
   let worker: Started = await startWorkerProcess(env);
   const connection = await connectTo(address);
@@ -54,7 +60,7 @@ export async function openStage(): Promise<Stage> {
   };
 }
 
-async function configurationFile(): Promise<string> {
+async function configurationFile(sandboxUrl: string): Promise<string> {
   const [folder, chat] = [await tempFolder(), await startChat()];
   const [file, address] = [join(folder, 'belay.yaml'), join(folder, 'address')];
   await writeFile(address, chat);
@@ -62,6 +68,9 @@ async function configurationFile(): Promise<string> {
     `notify: { on: failed, targets: { ops: { file: ${address} } }, heartbeats: { ${HEARTBEAT}: { file: ${address} } } }`,
     'api: { app: { deploy: "/v1/apps/{id}/deploy", latest: "/v1/apps/{id}/deployments/latest" } }',
     `freezes: { stock: { from: 2020-01-01T00:00, to: 2120-01-01T00:00, for: { sites: [${FROZEN_SITE}] }, reason: inventory } }`,
+    'checks: { answers: { json: { status: ok }, commit: { json: commit }, interval: 1s, tries: 5 } }',
+    'sites:',
+    ...CHECKED_SITES.map((id) => `  ${id}: { url: '${sandboxUrl}/sites/${id}', check: answers, private: true }`),
   ];
   await writeFile(file, lines.join('\n'));
   return file;

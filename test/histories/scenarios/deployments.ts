@@ -3,7 +3,7 @@ import { siteTarget } from '../../../src/contract/target.ts';
 import type { Fault } from '../../../src/sandbox/hosting/faults.ts';
 import type { ScriptPart } from '../../../src/sandbox/hosting/script.ts';
 import { deployment, type Scenario } from '../scenario.ts';
-import { FROZEN_SITE, PACE, type Stage } from '../stage.ts';
+import { CHECKED_SITES, FROZEN_SITE, PACE, type Stage } from '../stage.ts';
 
 const BEFORE = { durationMs: 0, ends: 'failed' };
 const AFTER = { durationMs: 1_200, ends: 'completed' };
@@ -20,6 +20,16 @@ const failing =
     deployedBefore(stage, site);
     stage.sandbox.fault(...faults.map((it) => ({ ...it, target: site })));
   };
+
+const [CHECKED, DOWN, QUICK, CHECKED_POOLED] = CHECKED_SITES;
+const OURS = '3f2c1ab';
+
+/** Its last deployment that completed had another commit, and the last one failed. */
+function committedBefore({ sandbox }: Stage, site: string, next: ScriptPart = AFTER): void {
+  sandbox.script({ site }, { durationMs: 0, commit: 'aaaaaaa' }, BEFORE, { ...next, commit: OURS });
+  sandbox.act({ site });
+  sandbox.act({ site });
+}
 
 const status = (code: number, retryAfter?: string) =>
   ({ kind: 'status', code, ...(retryAfter === undefined ? {} : { retryAfter }) }) as const;
@@ -83,6 +93,40 @@ export const DEPLOYMENTS: Scenario[] = [
     outageBudgetMs: 3_600_000,
   }),
   deployment('learned', 'completed', (stage, site) => deployedBefore(stage, site), { polling: 'learned' }),
+  deployment('pooled', 'completed', (stage, site) => deployedBefore(stage, site, { ...AFTER, durationMs: 4_000 }), {
+    waits: 'pooled',
+  }),
+  deployment('pooled-failed-reads', 'completed', failing({ route: 'latest', answer: status(503), skip: 3, times: 4 }), {
+    waits: 'pooled',
+  }),
+  deployment('checked', 'completed', (stage, site) => committedBefore(stage, site), { commit: OURS }, CHECKED),
+  deployment(
+    'check-failed',
+    'CheckFailed',
+    (stage, site) => {
+      committedBefore(stage, site);
+      stage.sandbox.fault({ route: 'page', target: site, answer: status(503), skip: 1, times: 10_000 });
+    },
+    { commit: OURS },
+    DOWN,
+  ),
+  deployment(
+    'identity',
+    'completed',
+    ({ sandbox }, site) => {
+      sandbox.script({ site }, { durationMs: 0, commit: 'aaaaaaa' }, { durationMs: 600, commit: OURS });
+      sandbox.act({ site });
+    },
+    { commit: OURS, deploy: { ...PACE, minEvidence: 'identity' } },
+    QUICK,
+  ),
+  deployment(
+    'checked-pooled',
+    'completed',
+    (stage, site) => committedBefore(stage, site, { ...AFTER, durationMs: 3_000 }),
+    { commit: OURS, waits: 'pooled' },
+    CHECKED_POOLED,
+  ),
   {
     name: 'of-an-app',
     async play({ start, sandbox }) {
