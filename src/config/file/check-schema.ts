@@ -29,8 +29,9 @@ const commit = z.union(
   commitError,
 );
 
-const headerValue = z.union([z.string().regex(/^[^\r\n]+$/), secretPlace], {
-  error: 'write a text of one line, { file: PATH } or { env: NAME }',
+const headerError = 'write a text of one line, { file: PATH } or { env: NAME }';
+const headerValue = z.union([z.string().regex(/^[^\r\n]+$/, { error: headerError }), secretPlace], {
+  error: headerError,
 });
 
 const check = z
