@@ -65,7 +65,8 @@ for (const name of UIS) {
       await openTab(tab, 'user-metadata');
       const operation = await shown(tab, 'current', /transition, it was seen in progress/);
       assert.match(operation, /try \d+ of 360, last status building, next read at 20/);
-      assert.match(operation, /try \d+ of 360\s+building\s+20\S+Z\s+transition\s+sent once, accepted 20/);
+      assert.match(operation, /Request: sent once, accepted 20\S+Z\s+Reads: try \d+ of 360\s+Last status: building/);
+      assert.match(operation, /Read at: 20\S+Z\s+Evidence: transition/);
       await shown(tab, 'details', new RegExp(`Part of: ${workflowId}`));
       await tab.page.close();
     });
@@ -122,6 +123,18 @@ for (const name of UIS) {
       await openTab(ui, 'user-metadata');
       const until = 'frozen by "stocktaking" until 2099-01-01 00:00 \\(UTC\\) because "the shop counts its stock"';
       await shown(ui, 'current', new RegExp(`^\\s*not_started \\(Frozen\\)\\s+site f1 was not deployed: ${until}`));
+      await picture(ui, name, 'frozen-run-in-temporal-ui');
+    });
+
+    test('a failed check names what the site answers, and its operation what it answered before', async () => {
+      const { workflowId } = await scenes.failedCheckRun();
+      await openDetails(ui, workflowId);
+      const why = 'completed; check shop: status 503, expected 2xx; 0 of 5 reads were good';
+      await shown(ui, 'current', new RegExp(`^\\s*failed \\(CheckFailed\\)[^]*${why}`));
+      await openDetails(ui, deploySiteId('c1'));
+      const before = 'before the request: status 200, as expected, commit aaaaaaa; last: status 503, expected 2xx';
+      await shown(ui, 'current', new RegExp(`Check: shop: failed, 0 of 5 reads good; ${before}`));
+      await picture(ui, name, 'failed-check-in-temporal-ui');
     });
 
     test('no page asks another server', () => {

@@ -42,6 +42,20 @@ export const failedRun = once(async () => {
 
 export const frozenRun = once(() => closed({ serverId: 's3', siteIds: ['f1'] }, 'release-10'));
 
+/** The service reports that it completed, and its site answers 503 ever since. */
+export const failedCheckRun = once(async () => {
+  const { sandbox } = await stage();
+  const past = [
+    { durationMs: 0, commit: 'aaaaaaa' },
+    { durationMs: 0, ends: 'failed' },
+  ];
+  sandbox.script({ site: 'c1' }, ...past, { durationMs: 1_500, commit: META.commit });
+  past.forEach(() => sandbox.act({ site: 'c1' }));
+  const answer = { kind: 'status', code: 503 } as const;
+  sandbox.fault({ route: 'page', target: 'c1', answer, skip: 1, times: 10_000 });
+  return closed({ siteIds: ['c1'], commit: META.commit }, 'release-12');
+});
+
 export const runInFlight = once(() => building({ siteIds: ['a5', 'a6'] }, 'release-9'));
 
 /** Waits for the lock that the run in flight holds. */

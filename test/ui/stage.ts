@@ -16,13 +16,17 @@ export type UiName = (typeof UIS)[number];
 
 export const STARTER = 'release-job@ci';
 
-const CONFIG = `
+const configuration = (sandboxUrl: string) => `
 freezes:
   stocktaking:
     from: 2026-01-01T00:00
     to: 2099-01-01T00:00
     for: { sites: [f1] }
     reason: the shop counts its stock
+sites:
+  c1: { url: '${sandboxUrl}/sites/c1', check: shop, private: true }
+checks:
+  shop: { path: /healthz, commit: { json: commit }, interval: 1s, tries: 5 }
 `;
 
 export interface Stage {
@@ -44,7 +48,7 @@ async function open(): Promise<Stage> {
   const sandbox = await startSandbox({ token: TOKEN });
   atEnd(() => sandbox.close());
   const config = join(await tempFolder(), 'belay.yaml');
-  await writeFile(config, CONFIG);
+  await writeFile(config, configuration(sandbox.url));
   const service = { BELAY_API_URL: sandbox.url, BELAY_API_TOKEN: TOKEN };
   await startWorkerProcess({ ...temporalEnv(place), ...service, BELAY_CONFIG: config });
   const connection = await connectTo(address);
