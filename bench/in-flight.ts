@@ -38,7 +38,7 @@ await runPart('in-flight', async ({ isQuick, deadlineMs, given }) => {
   const plan = isQuick
     ? { counts, intervalMs: 5_000, measureMs: 10_000 }
     : { counts, intervalMs: 10_000, measureMs: 30_000 };
-  const ways = waysOf(given.ways);
+  const ways = waysOf(given.ways ?? (isQuick ? 'loop,pooled' : undefined));
   const most = positive(given, 'rounds', isQuick ? 1 : 2);
   const service = await startService();
   const steadiness = createSteadiness(isQuick ? 0 : 1);
