@@ -25,13 +25,13 @@ const BEFORE_KILL_MS = 20_000;
 const SPARE_MS = 4 * 60_000;
 
 await runPart('fleet', async ({ isQuick, deadlineMs, given }) => {
-  const counts = numbers(given, 'counts', isQuick ? [250, 500] : [1_000, 2_500, 5_000, 10_000]);
+  const counts = numbers(given, 'counts', isQuick ? [250, 500] : [1_000, 2_000, 5_000, 10_000]);
   const plan = { counts, intervalMs: INTERVAL_MS, measureMs: INTERVALS_MEASURED * INTERVAL_MS };
   const service = await startService();
   const stack = await openStack(service);
   progress(`holding ${counts.join(', ')} waits`);
   const steps = { ...plan, waits: 'pooled' as const, backlog: BACKLOG, deadlineMs: deadlineMs - SPARE_MS };
-  const climbed = await climb(stack, service, 'fleet', steps, createSteadiness(1));
+  const climbed = await climb(stack, service, 'fleet', steps, createSteadiness(0));
   progress(`killing the worker of ${climbed.sites.length} waits`);
   const kill = await killAndFollow(stack, service, climbed.sites, {
     intervalMs: INTERVAL_MS,

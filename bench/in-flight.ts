@@ -1,6 +1,7 @@
 /**
  * Holds more and more deployments, once with the waits in the loops of workflows and once in the pool of the worker. The
- * ways take turns, each with a Temporal server and a worker of its own. Options: `--counts 100,400`, `--rounds <n>`.
+ * ways take turns, each with a Temporal server and a worker of its own. Options: `--counts 100,400`, `--rounds <n>`,
+ * `--ways loop,pooled`.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Waits } from '../src/contract/run.ts';
@@ -22,17 +23,28 @@ const WAYS: readonly { way: string; waits: Waits }[] = [
 ];
 const PAUSE_MS = 1_000;
 
+/** @param given separated by commas. @throws Error that names a way that there is not */
+function waysOf(given: string | undefined): typeof WAYS {
+  const names = given?.split(',') ?? WAYS.map(({ way }) => way);
+  return names.map((name) => {
+    const found = WAYS.find(({ way }) => way === name);
+    if (found === undefined) throw new Error(`--ways ${given}: choose from ${WAYS.map(({ way }) => way).join(', ')}`);
+    return found;
+  });
+}
+
 await runPart('in-flight', async ({ isQuick, deadlineMs, given }) => {
   const counts = numbers(given, 'counts', isQuick ? [25, 75] : [100, 400, 800, 1_000]);
   const plan = isQuick
     ? { counts, intervalMs: 5_000, measureMs: 10_000 }
     : { counts, intervalMs: 10_000, measureMs: 30_000 };
+  const ways = waysOf(given.ways ?? (isQuick ? 'loop,pooled' : undefined));
   const most = positive(given, 'rounds', isQuick ? 1 : 2);
   const service = await startService();
   const steadiness = createSteadiness(isQuick ? 0 : 1);
   const measured: InFlightRound[] = [];
   const rounds = await makeRounds(most, deadlineMs, async (round) => {
-    for (const { way, waits } of shuffled(WAYS)) {
+    for (const { way, waits } of shuffled(ways)) {
       progress(`round ${round + 1} of ${most}: ${way}`);
       const steps = { ...plan, waits, backlog: Infinity, deadlineMs: Infinity };
       measured.push({ way, round, ...(await measure(service, `${way.replace(' ', '-')}-${round}`, steps)) });
@@ -40,7 +52,7 @@ await runPart('in-flight', async ({ isQuick, deadlineMs, given }) => {
   });
 
   return reportInFlight({
-    ways: WAYS.map(({ way }) => way),
+    ways: ways.map(({ way }) => way),
     plan: { ...plan, rounds },
     again: steadiness.again,
     measured,

@@ -12,7 +12,7 @@ export interface Part {
 export const PARTS = {
   cost: { minutes: 0.5, quickMinutes: 0.3, options: [] },
   ways: { minutes: 25, quickMinutes: 3.8, options: ['rounds'] },
-  'in-flight': { minutes: 32, quickMinutes: 2.6, options: ['rounds', 'counts'] },
+  'in-flight': { minutes: 32, quickMinutes: 2.6, options: ['rounds', 'counts', 'ways'] },
   sigkill: { minutes: 9.5, quickMinutes: null, options: ['count'] },
   fleet: { minutes: 27, quickMinutes: null, options: ['counts'] },
   'event-delay': { minutes: 7, quickMinutes: 1.5, options: [] },

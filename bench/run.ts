@@ -19,7 +19,7 @@ if (Object.keys(given).length > 0 && planned.length !== 1) {
 }
 const minutes = planned.map((name) => minutesOf(name, isQuick) ?? PARTS[name].minutes);
 const list = planned.map((name, index) => `${name} ${minutes[index]}`).join(', ');
-process.stdout.write(`Planned: at most ${minutes.reduce((sum, it) => sum + it, 0)} minutes (${list}).\n`);
+process.stdout.write(`Planned: at most ${Math.ceil(minutes.reduce((sum, it) => sum + it, 0))} minutes (${list}).\n`);
 
 const failed: PartName[] = [];
 for (const name of planned) if (!(await run(name))) failed.push(name);

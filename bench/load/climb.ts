@@ -2,6 +2,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Run } from '../../src/starter.ts';
 import { workerThreadsMs } from '../processes.ts';
+import { seconds } from '../report/amounts.ts';
+import { progress } from '../report/run-part.ts';
 import type { Service } from '../service/start-service.ts';
 import { latenessOfBeat } from '../statistics/lateness.ts';
 import { spreadOf, type Spread } from '../statistics/spread.ts';
@@ -22,6 +24,8 @@ export interface Step {
   held: number;
   added: number;
   failedStarts: number;
+  /** Runs that were started and made no request. */
+  notBegun: number;
   /** Until the last start was answered, and until the last request arrived at the service. */
   startedWithinMs: number;
   begunWithinMs: number;
@@ -57,15 +61,18 @@ export async function climb(
   plan: ClimbPlan,
   steadiness: Steadiness,
 ): Promise<Climbed> {
-  const { counts, intervalMs, measureMs } = plan;
+  const { counts, intervalMs, measureMs, deadlineMs } = plan;
   const climbed: Climbed = { steps: [], sites: [], runs: [] };
+  let asked = 0;
   for (const count of counts) {
     const before = [...climbed.sites];
-    const wanted = Array.from({ length: count - before.length }, (_, index) => `${prefix}-${before.length + index}`);
+    const wanted = Array.from({ length: count - asked }, (_, index) => `${prefix}-${asked + index}`);
+    asked = count;
     const held = await hold(stack, service, wanted, plan);
     climbed.sites.push(...held.begun);
     climbed.runs.push(...held.runs);
     const { beganMs, startedMs, lastPostMs, failedStarts } = held;
+    progress(`${climbed.sites.length} begun, the last ${held.begun.length} in ${seconds(lastPostMs - beganMs)}`);
     const meanwhile = { fromMs: beganMs, toMs: lastPostMs, intervalMs };
     await sleep(intervalMs);
     const window = await steadiness.measure(() => measureStep(stack, service, measureMs));
@@ -74,6 +81,7 @@ export async function climb(
     const perRead = (name: string) => cpuMs[name]! / reads.length;
     climbed.steps.push({
       ...{ held: climbed.sites.length, added: held.begun.length, failedStarts },
+      notBegun: held.runs.length - held.begun.length,
       startedWithinMs: startedMs - beganMs,
       begunWithinMs: lastPostMs - beganMs,
       beginsPerSecond: (1_000 * held.begun.length) / (lastPostMs - beganMs),
@@ -90,7 +98,7 @@ export async function climb(
       serverMemoryMb: memoryMb.server!,
       ...{ ownCpuMs, foreignCpuMs, spinMs },
     });
-    if (climbed.sites.length < count) break;
+    if (Date.now() > deadlineMs) break;
   }
   return climbed;
 }

@@ -1,4 +1,4 @@
-/** Begins deployments and waits until the service has got a request of each. */
+/** Begins deployments and waits until the service has got a request of each, or gets no more. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import pMap from 'p-map';
 import type { Waits } from '../../src/contract/run.ts';
@@ -10,6 +10,8 @@ import type { BelayStack } from './belay-stack.ts';
 const TRIES = 1_000;
 const STARTS_AT_ONCE = 50;
 const LOOK_MS = 250;
+/** A run that has not begun this long after the last one has ended before its request. */
+const QUIET_MS = 90_000;
 const START_WITHIN_MS = 30 * 60_000;
 
 export interface HoldOptions {
@@ -59,9 +61,19 @@ export async function hold(
   };
   await pMap(sites, start, { concurrency: STARTS_AT_ONCE });
   const startedMs = Date.now();
-  while ((await open()) > 0 && !isOver()) await sleep(LOOK_MS);
+  await untilQuiet();
   const { posts, reads } = await service.take();
   const begun = [...new Set(posts.map(({ site }) => site))];
   const lastPostMs = posts.reduce((latest, { atMs }) => Math.max(latest, atMs), beganMs);
   return { runs, failedStarts, begun, posts, reads, beganMs, startedMs, lastPostMs };
+
+  async function untilQuiet(): Promise<void> {
+    let [least, leastMs] = [Infinity, Date.now()];
+    while (!isOver() && Date.now() - leastMs < QUIET_MS) {
+      const left = await open();
+      if (left === 0) return;
+      if (left < least) [least, leastMs] = [left, Date.now()];
+      await sleep(LOOK_MS);
+    }
+  }
 }

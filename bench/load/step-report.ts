@@ -21,7 +21,7 @@ export function stepTable(title: string, rows: readonly { name: string; step: St
     rows: rows.map(({ name, step }) => [
       name,
       number(step.held),
-      `${number(step.added)} in ${seconds(step.begunWithinMs)}`,
+      `${number(step.added)} in ${seconds(step.begunWithinMs)}${step.notBegun === 0 ? '' : `, ${number(step.notBegun)} not`}`,
       fixed(step.beginsPerSecond, 1),
       spreadText(step.lateMeanwhile),
       `${number(step.made)} of ${number(step.asked)}`,
