@@ -121,7 +121,7 @@ export const LAYERS = {
   },
   'client/signals': { may: [...CONTRACT, 'client/connection', 'client/transport'], packages: ['@temporalio/client'] },
   'client/past': {
-    may: [...CONTRACT, 'rules/past', 'client/connection'],
+    may: [...CONTRACT, 'rules/past', 'client/connection', 'client/transport'],
     packages: ['@temporalio/client', '@temporalio/common', 'lru-cache', 'p-map'],
   },
   'client/lookups': {

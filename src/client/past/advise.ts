@@ -16,6 +16,7 @@ import { inputOf } from '../connection/decode-payloads.ts';
 import { quoted } from '../connection/list-filter.ts';
 import { IN_PARALLEL, type Session } from '../connection/session.ts';
 import { toBelayError } from '../connection/to-belay-error.ts';
+import { withoutPutOff } from '../transport/put-off.ts';
 import { CLOSED, createPastReader, serviceOf, type OperationResult } from './past-operations.ts';
 
 export interface AdviceFilter {
@@ -68,7 +69,7 @@ export function createAdvise(session: Session): (filter?: AdviceFilter) => Promi
 
   return (filter = {}) =>
     client
-      .withDeadline(Date.now() + TIMING.advice.answerMs, () => advise(filter))
+      .withDeadline(Date.now() + TIMING.advice.answerMs, () => withoutPutOff(() => advise(filter)))
       .catch((error: unknown) => {
         throw toBelayError(error, 'look back at past operations');
       });
