@@ -5,7 +5,7 @@ export const CLI_LAYERS = {
   // The command line uses the library as any program does, and loads it when it is needed.
   'cli/options': { may: [...CONTRACT, 'request'], packages: ['commander', 'node'] },
   'cli/output': {
-    may: [...CONTRACT, 'process', 'config/environment'],
+    may: [...CONTRACT, 'rules/past:type', 'process', 'config/environment'],
     packages: ['commander:type', 'node', 'picocolors'],
   },
   'cli/connection': {
@@ -45,7 +45,9 @@ export const CLI_LAYERS = {
       'policy',
       'site-check',
       'activities/notifications',
+      'rules/past:type',
       'client/connection',
+      'client/past',
       'client/runs',
       'client/schedules',
       'worker',

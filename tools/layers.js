@@ -31,6 +31,9 @@ export const LAYERS = {
   // Decisions that workflows and activities share. Pure.
   rules: { may: [...CONTRACT, 'request'], packages: [] },
 
+  // What the durations of past operations suggest. Pure.
+  'rules/past': { may: [...CONTRACT, 'request'], packages: [] },
+
   process: { may: CONTRACT, packages: ['node', 'pino', 'string-width'] },
 
   // Packages of their own: the client of the service, the reader of sites, and the emulator that must not share a mistake with it.
@@ -117,8 +120,21 @@ export const LAYERS = {
     packages: ['@temporalio/client', '@temporalio/common', '@temporalio/proto', 'node'],
   },
   'client/signals': { may: [...CONTRACT, 'client/connection', 'client/transport'], packages: ['@temporalio/client'] },
+  'client/past': {
+    may: [...CONTRACT, 'rules/past', 'client/connection', 'client/transport'],
+    packages: ['@temporalio/client', '@temporalio/common', 'lru-cache', 'p-map'],
+  },
   'client/lookups': {
-    may: [...CONTRACT, 'request/start', 'activities:type', 'encryption:type', 'client/connection', 'client/signals'],
+    may: [
+      ...CONTRACT,
+      'request/start',
+      'rules/past',
+      'activities:type',
+      'encryption:type',
+      'client/connection',
+      'client/signals',
+      'client/past',
+    ],
     packages: ['@temporalio/client', '@temporalio/common', 'lru-cache'],
   },
   'client/events': {
@@ -149,7 +165,9 @@ export const LAYERS = {
       'client/runs',
       'client/rollouts',
       'client/overview',
+      'client/past',
       'client/schedules',
+      'rules/past:type',
     ],
     packages: [],
   },

@@ -1,5 +1,6 @@
 /** Puts the commands together, and reports the error when one fails. */
 import { Command, CommanderError } from 'commander';
+import { adviceCommand } from './commands/advice.ts';
 import { checkCommand } from './commands/check.ts';
 import { demoCommand } from './commands/demo.ts';
 import { devCommand } from './commands/dev.ts';
@@ -39,6 +40,7 @@ export function program(): Command {
     ...waitStatusCancelCommands(),
     listCommand(),
     topCommand(),
+    adviceCommand(),
     rolloutCommand(),
     scheduleCommand(),
     eventsCommand(),

@@ -1,6 +1,8 @@
 /** Connects to Temporal to start runs and wait for them, for the command line and for other programs. */
 import type { RunInput, RunResult } from '../contract/run.ts';
 import { getEvent, listEvents, type EventDetails, type EventFilter, type ReceivedEvent } from './events/list-events.ts';
+import { createAdvise, type AdviceFilter } from './past/advise.ts';
+import type { OperationAdvice } from '../rules/past/advice.ts';
 import { listRuns, type RunFilter } from './runs/list-runs.ts';
 import { createOverview, type LiveOverview, type OverviewOptions } from './overview/live-overview.ts';
 import { createRollouts, type Rollouts } from './rollouts/rollouts.ts';
@@ -22,6 +24,11 @@ export interface Belay {
   list(filter?: RunFilter): Promise<RunResult[]>;
   /** The runs and rollouts in flight, and what they wait for. Sends no request until you call a method of it. */
   overview(options?: OverviewOptions): LiveOverview;
+  /**
+   * How long backups and deployments took in the last 30 days, and what that suggests. At most one search and 110 reads
+   * in Temporal. No verdict depends on it.
+   */
+  advise(filter?: AdviceFilter): Promise<OperationAdvice[]>;
   /** Received events, newest first. */
   listEvents(filter?: EventFilter): Promise<ReceivedEvent[]>;
   /** One received event, with its redacted body and what it caused. */
@@ -41,6 +48,7 @@ export async function connect(options: ConnectOptions = {}): Promise<Belay> {
     get: (workflowId, runId) => createRun(session, { workflowId, runId: runId ?? null, attached: true }),
     list: (filter = {}) => listRuns(session, filter),
     overview: (overviewOptions = {}) => createOverview(session, overviewOptions),
+    advise: createAdvise(session),
     listEvents: (filter = {}) => listEvents(session, filter),
     getEvent: (workflowId) => getEvent(session, workflowId),
     rollouts: createRollouts(session),

@@ -121,6 +121,8 @@ export interface DeploymentResult extends OperationResult {
   /** Null for an app. */
   siteId: string | null;
   evidence: Evidence | null;
+  /** When the wait for its status ended. The check of the site comes after it. */
+  verdictAt: string | null;
   /** Null if the site has none. */
   check: CheckResult | null;
   error: RunError | null;

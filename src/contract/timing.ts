@@ -203,6 +203,13 @@ export const TIMING = {
     /** No run is asked about again sooner. */
     leastPauseMs: 2 * SECOND,
   },
+  /** Of past operations. */
+  advice: {
+    lookBackMs: 30 * 24 * 60 * MINUTE,
+    answerMs: 5 * SECOND,
+    /** Who wants a status or a summary does not wait longer for the advice beside it. */
+    besideMs: 2 * SECOND,
+  },
   cli: {
     /** A run that no worker has begun after this time is worth a message. */
     beginsWithinMs: 15 * SECOND,

@@ -8,3 +8,4 @@ import './commands/top.ts';
 import './commands/configuration.ts';
 import './commands/completion.ts';
 import './commands/doctor.ts';
+import './commands/advice.ts';

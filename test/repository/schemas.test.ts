@@ -100,6 +100,7 @@ const deployment: DeploymentResult = {
     siteId: 'a1',
     outcome: 'completed',
     evidence: 'transition',
+    verdictAt: endedAt,
     lastStatus: 'completed',
     check: null,
     error: null,

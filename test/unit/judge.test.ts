@@ -53,6 +53,7 @@ function run(outcome: Outcome, more: { runId?: string; input?: Partial<RunInput>
           trigger,
           ...times,
           ...seenAt,
+          verdictAt: null,
           check: null,
           error: null,
         },

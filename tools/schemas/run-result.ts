@@ -125,6 +125,7 @@ const deployment = z.object({
     .enum(EVIDENCE)
     .nullable()
     .meta({ description: "Why the status counts as that of the run's deployment, strongest first." }),
+  verdictAt: time('When the wait for its status ended; the check of the site comes after it'),
   check,
   error,
   ...operation,

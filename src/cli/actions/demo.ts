@@ -59,7 +59,7 @@ async function runOnce({ temporal, serviceUrl }: Stack, asJson: boolean): Promis
   });
   try {
     const run = await belay.start({ serverId: 's1', siteIds: ['a1'], backup: PACE, deploy: PACE });
-    return await waitAndPrint(run, viewOfRun(run), { json: asJson });
+    return await waitAndPrint(run, viewOfRun(belay, run), { json: asJson });
   } finally {
     await belay.close();
   }

@@ -23,6 +23,7 @@ export async function doctor(options: DoctorOptions): Promise<void> {
     { serviceChecks },
     { sitesCheck },
     { temporalChecks },
+    { triesCheck },
     { workerChecks },
     { installRuntime },
     sdk,
@@ -31,6 +32,7 @@ export async function doctor(options: DoctorOptions): Promise<void> {
     import('../doctor/service.ts'),
     import('../doctor/sites.ts'),
     import('../doctor/temporal.ts'),
+    import('../doctor/tries.ts'),
     import('../doctor/worker.ts'),
     import('../../worker/install-runtime.ts'),
     import('@temporalio/worker'),
@@ -47,6 +49,7 @@ export async function doctor(options: DoctorOptions): Promise<void> {
     sitesCheck(),
     ...temporalChecks(endpoint, reach),
     ...workerChecks(reach, taskQueue()),
+    triesCheck(),
   ];
   const show = (report: Report) => options.json !== true && print(reportLine(report));
   const reports = await runChecks(checks, options.fix === true, show);

@@ -39,7 +39,7 @@ async function exitCodeOfRun(type: RunType, input: RunInput, options: StartOptio
       ...(key === undefined ? {} : { key }),
       ...(again === undefined ? {} : { again }),
     });
-    if (options.detach !== true) return await waitAndPrint(run, viewOfRun(run), options, stopping);
+    if (options.detach !== true) return await waitAndPrint(run, viewOfRun(belay, run), options, stopping);
     const { result } = await run.status();
     printResult(result, options.json === true);
     return EXIT.completed;

@@ -4,7 +4,9 @@ import { ROLLOUT_PREFIX } from '../../contract/ids/workflow-ids.ts';
 import type { Belay, Run, RunStatus } from '../../starter.ts';
 import { inFlight, waitingSentence } from '../../contract/wording/explain-wait.ts';
 import { EXIT, exitCodeOf } from '../output/exit-codes.ts';
+import { adviceOnRun, adviceOnStatus, etaOf, followEta } from '../waiting/beside.ts';
 import { followLive, liveLine } from '../waiting/run-live.ts';
+import { adviceNotes, etaDocument, type Eta } from '../output/advice-text.ts';
 import { resultLines } from '../output/run-text.ts';
 import { showRollout, viewOfRollout } from '../waiting/rollout-view.ts';
 import { runMarkdown, writeSummary } from '../output/markdown-summary.ts';
@@ -22,7 +24,7 @@ export function wait(id: string, options: OneRunOptions): Promise<void> {
       return waitAndPrint(rollout, viewOfRollout(belay, rollout), options);
     }
     const run = belay.get(id, options.runId);
-    return waitAndPrint(run, viewOfRun(run), options);
+    return waitAndPrint(run, viewOfRun(belay, run), options);
   });
 }
 
@@ -41,8 +43,8 @@ function watch(belay: Belay, id: string, { runId }: OneRunOptions): Promise<numb
     return watchUntilEnd(rollout, viewOfRollout(belay, rollout, stdout));
   }
   const run = belay.get(id, runId);
-  const follow = () => followLive(run, { stream: stdout, lines: statusLines });
-  return watchUntilEnd(run, { ...viewOfRun(run), follow });
+  const follow = () => followLive(run, { stream: stdout, lines: statusLines, eta: followEta(belay, run) });
+  return watchUntilEnd(run, { ...viewOfRun(belay, run), follow });
 }
 
 export function cancel(id: string, options: OneRunOptions): Promise<void> {
@@ -60,23 +62,25 @@ const isRollout = (workflowId: string): boolean => workflowId.startsWith(ROLLOUT
 
 function show(belay: Belay, id: string, options: OneRunOptions): Promise<number> {
   if (isRollout(id)) return showRollout(belay.rollouts.get(id, options.runId), options);
-  return showStatus(belay.get(id, options.runId), options);
+  return showStatus(belay, belay.get(id, options.runId), options);
 }
 
-async function showStatus(run: Run, options: OneRunOptions): Promise<number> {
+async function showStatus(belay: Belay, run: Run, options: OneRunOptions): Promise<number> {
   const status = await run.status();
   const { result, waiting } = status;
   const why = waiting === null ? null : waitingSentence(waiting, inFlight(result));
-  if (options.json === true) printJson({ ...result, waiting, why });
-  else print(statusLines(status));
-  await writeSummary(options.summary, () => runMarkdown(result));
+  const past = await adviceOnStatus(belay, status);
+  const eta = etaOf(status, past);
+  if (options.json === true) printJson({ ...result, waiting, why, eta: etaDocument(eta) });
+  else print([...statusLines(status, eta), ...adviceNotes(past)]);
+  await writeSummary(options.summary, async () => runMarkdown(result, await adviceOnRun(belay, result)));
   if (options.exitStatus !== true) return EXIT.completed;
   return isInFlight(status) ? EXIT.stoppedWaiting : exitCodeOf(result);
 }
 
 const isInFlight = ({ result }: RunStatus): boolean => result.outcome === null && result.error === null;
 
-function statusLines(status: RunStatus): string[] {
-  const now = isInFlight(status) ? [`  now: ${liveLine(status, true)}`] : [];
+function statusLines(status: RunStatus, eta: Eta | null): string[] {
+  const now = isInFlight(status) ? [`  now: ${liveLine(status, true, eta)}`] : [];
   return [...resultLines(status.result), ...now];
 }

@@ -8,6 +8,8 @@ import { countsText } from '../../contract/wording/tally-text.ts';
 import { targetLabel } from '../../contract/wording/target-text.ts';
 import { linkTarget, tableRows } from '../../contract/wording/markdown.ts';
 import { codeSpan } from '../../contract/wording/safe-text.ts';
+import type { OperationAdvice } from '../../rules/past/advice.ts';
+import { adviceMarkdown } from './advice-text.ts';
 import { stateOfResult } from './run-text.ts';
 import { printNote } from '../../process/print.ts';
 
@@ -15,14 +17,14 @@ import { printNote } from '../../process/print.ts';
 const MAX_ROWS = 500;
 
 /** A file that cannot be written is reported, but does not change the verdict. */
-export async function writeSummary(file: string | undefined, markdown: () => string): Promise<void> {
+export async function writeSummary(file: string | undefined, markdown: () => string | Promise<string>): Promise<void> {
   if (file === undefined) return;
-  await appendFile(file, `${markdown()}\n`).catch((error: NodeJS.ErrnoException) => {
+  await appendFile(file, `${await markdown()}\n`).catch((error: NodeJS.ErrnoException) => {
     printNote(`belay: --summary ${file} was not written (${error.code ?? 'unknown error'})`);
   });
 }
 
-export function runMarkdown(result: RunResult): string {
+export function runMarkdown(result: RunResult, advice: readonly OperationAdvice[] = []): string {
   const { backup, deployments, workflowId } = result;
   const parts = [
     ...(backup === null ? [] : [[`backup of ${codeSpan(backup.serverId)}`, backup.outcome, backup.lastStatus]]),
@@ -38,6 +40,7 @@ export function runMarkdown(result: RunResult): string {
         last === null ? '' : codeSpan(last ?? ''),
       ]),
     ),
+    ...below(adviceMarkdown(advice)),
   ].join('\n');
 }
 
@@ -86,6 +89,9 @@ function targetRow({ serverId, wave, outcome, deployments, error, heldByEvent }:
   const why = error?.message ?? (heldByEvent === null ? '' : `held by ${heldByEvent}`);
   return [codeSpan(serverId), codeSpan(wave), outcome ?? 'no outcome yet', deployed, why === '' ? '' : codeSpan(why)];
 }
+
+/** After a table. */
+const below = (lines: string[]): string[] => (lines.length === 0 ? [] : ['', ...lines]);
 
 function head(title: string, result: RunResult | RolloutResult): string[] {
   const { error, links } = result;

@@ -4,26 +4,30 @@ import { createLiveLines } from '../../process/live-lines.ts';
 import { COUNTDOWN, inFlight, waitingSentence, type Style } from '../../contract/wording/explain-wait.ts';
 import { TIMING } from '../../contract/timing.ts';
 import { moveRuns, versionText } from '../../contract/ids/worker-version.ts';
+import { etaText, type Eta } from '../output/advice-text.ts';
 import { printTo } from '../../process/print.ts';
 import { follow, type Following } from './follow.ts';
 
 /** Where to show it, and what a terminal shows. */
 interface Shown {
   stream?: NodeJS.WriteStream;
-  lines?: (status: RunStatus) => string[];
+  lines?: (status: RunStatus, eta: Eta | null) => string[];
+  /** How long the operation in flight usually takes, as far as known by now. */
+  eta?: (status: RunStatus) => Eta | null;
 }
 
 /** Shows the run until stopped: by default its live line, on stderr. */
 export function followLive(
   run: Run,
-  { stream = process.stderr, lines = (status) => [liveLine(status, true)] }: Shown = {},
+  { stream = process.stderr, lines = (status, eta) => [liveLine(status, true, eta)], eta = () => null }: Shown = {},
 ): Following {
   const terminal = stream.isTTY ? createLiveLines(stream) : null;
   let shown = '';
 
   function show(status: RunStatus): void {
-    if (terminal !== null) return terminal.draw(lines(status));
-    const line = liveLine(status, false);
+    const usual = eta(status);
+    if (terminal !== null) return terminal.draw(lines(status, usual));
+    const line = liveLine(status, false, usual);
     if (line !== shown) printTo(stream, line);
     shown = line;
   }
@@ -44,7 +48,7 @@ export function followLive(
 }
 
 /** `deployment of a1: try 7 of 30, last status "building", next read in 4 s`. @param countdown show the next read */
-export function liveLine(status: RunStatus, countdown: boolean): string {
+export function liveLine(status: RunStatus, countdown: boolean, eta: Eta | null = null): string {
   const { result, waiting, contact } = status;
   if (contact === 'not_begun' && Date.now() - Date.parse(result.startedAt ?? '') < TIMING.cli.beginsWithinMs)
     return 'starting';
@@ -52,7 +56,8 @@ export function liveLine(status: RunStatus, countdown: boolean): string {
   if (silence !== null) return silence;
   const what = inFlight(result);
   if (waiting === null) return what === null ? (result.phase ?? 'starting') : `${what}: in progress`;
-  return waitingSentence(waiting, what, countdown ? COUNTDOWN : STILL);
+  const sentence = waitingSentence(waiting, what, countdown ? COUNTDOWN : STILL);
+  return eta === null ? sentence : `${sentence}; ${etaText(eta, Date.now(), countdown)}`;
 }
 
 /** Without the countdown, which would make each second a new line. */

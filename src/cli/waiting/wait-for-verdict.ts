@@ -1,9 +1,10 @@
 /** Waits for a verdict and exits with it. */
 import type { RunResult } from '../../contract/run.ts';
 import { SIGNAL_EXIT_CODES, onSignal } from '../../process/signals.ts';
-import type { Run } from '../../starter.ts';
+import type { Belay, Run } from '../../starter.ts';
 import { BelayError } from '../../contract/results/belay-error.ts';
 import { EXIT, exitCodeOf } from '../output/exit-codes.ts';
+import { adviceOnRun, followEta } from './beside.ts';
 import { followLive } from './run-live.ts';
 import { printResult, resultOfError } from '../output/run-text.ts';
 import { runMarkdown, writeSummary } from '../output/markdown-summary.ts';
@@ -36,15 +37,16 @@ export interface View<R> {
   /** Prints the result, after the progress. */
   print(result: R, json: boolean): void;
   ofError(error: unknown): R;
-  markdown(result: R): string;
+  markdown(result: R): string | Promise<string>;
 }
 
-export const viewOfRun = (run: Run): View<RunResult> => ({
+export const viewOfRun = (belay: Belay, run: Run): View<RunResult> => ({
   what: 'run',
-  follow: () => followLive(run),
+  // Without a terminal no user looks, and hundreds of CI jobs would search.
+  follow: () => followLive(run, process.stderr.isTTY ? { eta: followEta(belay, run) } : {}),
   print: printResult,
   ofError: resultOfError,
-  markdown: runMarkdown,
+  markdown: async (result) => runMarkdown(result, await adviceOnRun(belay, result)),
 });
 
 /** Waits and prints the result. @returns the exit code */

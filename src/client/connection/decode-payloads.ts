@@ -1,12 +1,16 @@
 /** Reads values in a history, which may be encrypted: nothing else converts raw payloads. */
-import type { Client, WorkflowHandle } from '@temporalio/client';
+import type { Client } from '@temporalio/client';
 import type { Payload } from '@temporalio/common';
 import { decodeOptionalSinglePayload } from '@temporalio/common/lib/internal-non-workflow/index.js';
 
-/** The input of a workflow. */
-export async function inputOf<T>(client: Client, handle: WorkflowHandle): Promise<T | null> {
-  const { events } = await handle.fetchHistory();
-  return decoded<T>(client, events?.[0]?.workflowExecutionStartedEventAttributes?.input?.payloads);
+/** The input of a workflow. One call, however long the history is. @param runId default: the latest */
+export async function inputOf<T>(client: Client, workflowId: string, runId?: string): Promise<T | null> {
+  const { history } = await client.workflowService.getWorkflowExecutionHistory({
+    namespace: client.options.namespace,
+    execution: { workflowId, ...(runId === undefined ? {} : { runId }) },
+    maximumPageSize: 1,
+  });
+  return decoded<T>(client, history?.events?.[0]?.workflowExecutionStartedEventAttributes?.input?.payloads);
 }
 
 /** The first of the payloads. */

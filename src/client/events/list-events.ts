@@ -55,7 +55,7 @@ export async function getEvent({ client }: Session, workflowId: string): Promise
   try {
     return await client.withDeadline(deadlineMs, async () => {
       const { type, status } = await handle.describe();
-      const input = type === EVENT_TYPE ? await inputOf<EventInput>(client, handle) : null;
+      const input = type === EVENT_TYPE ? await inputOf<EventInput>(client, workflowId) : null;
       if (input !== null) return { ...input, result: status.name === 'RUNNING' ? null : await resultOf(handle) };
       throw new BelayError('NotFound', `${workflowId} is not an event; \`belay events\` lists them`);
     });

@@ -118,7 +118,7 @@ async function retryRollout(session: Session, workflowId: string): Promise<Rollo
     throw new BelayError('Usage', `${workflowId} is still running: wait for it to finish, or abort it first`);
   }
   const { memo, runId } = await describeRollout(handle);
-  const input = await inputOf<RolloutInput>(session.client, session.client.workflow.getHandle(workflowId, runId));
+  const input = await inputOf<RolloutInput>(session.client, workflowId, runId);
   if (input === null || result.targets.length === 0) {
     throw new BelayError('Usage', `the progress of ${workflowId} is unknown: start a rollout with another key`);
   }

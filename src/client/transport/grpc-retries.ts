@@ -25,7 +25,7 @@ export function createRetries(maxAttempts: number) {
     const retrying = makeGrpcRetryInterceptor({
       retryableDecider(attempt, status) {
         if (ended) return false;
-        if (isLimited(status)) return Date.now() - begunMs < TIMING.client.limitedMs;
+        if (isLimited(status)) return putOff.isAllowed && Date.now() - begunMs < TIMING.client.limitedMs;
         return usual.retryableDecider(attempt - limitedTimes, status);
       },
       delayFunction(attempt, status) {

@@ -12,6 +12,7 @@ export function emptyDeployment(target: Target): DeploymentResult {
     ...named(target),
     outcome: null,
     evidence: null,
+    verdictAt: null,
     check: null,
     lastStatus: null,
     polls: 0,

@@ -15,3 +15,16 @@ export function durationText(ms: number): string {
   const unit = (['h', 'm', 's'] as const).find((it) => ms >= UNIT_MS[it] && ms % UNIT_MS[it] === 0) ?? 'ms';
   return `${ms / UNIT_MS[unit]}${unit}`;
 }
+
+/** For comparisons: `284 s`, `0.4 s`. */
+export const secondsText = (ms: number): string =>
+  `${ms < 10 * UNIT_MS.s ? Number((ms / 1_000).toFixed(1)) : Math.round(ms / 1_000)} s`;
+
+/** For a glance: `1h02m`, `2m10s`, `45s`. */
+export function glanceText(ms: number): string {
+  const seconds = Math.max(1, Math.round(ms / 1_000));
+  const [minutes, hours] = [Math.floor(seconds / 60), Math.floor(seconds / 3_600)];
+  const two = (count: number) => String(count % 60).padStart(2, '0');
+  if (minutes < 1) return `${seconds}s`;
+  return hours < 1 ? `${minutes}m${two(seconds)}s` : `${hours}h${two(minutes)}m`;
+}

@@ -29,6 +29,7 @@ export async function deploySite(input: DeploySiteInput): Promise<DeploymentResu
     const learnedMs = await learnTries(lockId, input);
     const check = input.check === undefined ? undefined : createSiteCheck(operation, input.service, input.check);
     const conclusion = await deploy({ operation, input, reader: deploymentReader(input), learnedMs, check });
+    if (result.acceptedAt !== null) result.verdictAt = new Date().toISOString();
     return check === undefined ? conclusion : check.judge(conclusion);
   });
 }

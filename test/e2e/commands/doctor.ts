@@ -51,6 +51,7 @@ describe('belay doctor', () => {
         ["Temporal's clock", 'ok'],
         ['worker', 'failed'],
         ['encryption', 'ok'],
+        ['tries', 'skipped'],
       ],
     );
     assert.match(before.of('worker')?.remedy ?? '', /belay worker/);

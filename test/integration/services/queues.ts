@@ -100,9 +100,7 @@ describe('the service of a task queue', { concurrency: 4 }, () => {
     const rollout = await world.belay.rollouts.start(rolloutOf(servers(1), { deploysUntil }));
     const { startedAt, targets } = await endOf(rollout);
     const inputs = await Promise.all(
-      [rollout.workflowId, targets[0]?.workflowId ?? ''].map((id) =>
-        inputOf<RunInput>(world.client, world.client.workflow.getHandle(id)),
-      ),
+      [rollout.workflowId, targets[0]?.workflowId ?? ''].map((id) => inputOf<RunInput>(world.client, id)),
     );
     for (const input of inputs) assert.deepEqual([input?.service, input?.epoch], [service, '1']);
     assert.deepEqual(inputs[1]?.deploysUntil, { ...deploysUntil, after: startedAt });

@@ -74,6 +74,8 @@ describe('a check after a deployment', () => {
         /completed; check answers: status 503, expected 2xx; 0 of 24 reads/,
       );
       assert.equal(result.error?.message, deployment.error?.message);
+      const checkedMs = Date.parse(deployment.endedAt ?? '') - Date.parse(deployment.verdictAt ?? '');
+      assert.ok(checkedMs >= 23 * 5_000, 'the time of the check is not that of the deployment');
     }),
   );
 

@@ -1,0 +1,122 @@
+/**
+ * What the last weeks of backups and deployments suggest. It costs one search, a read of each operation found, and one of
+ * each server or target with enough of them.
+ */
+import type { WorkflowExecutionInfo } from '@temporalio/client';
+import pMap from 'p-map';
+import type { BackupServerInput, DeploySiteInput } from '../../contract/operation.ts';
+import { backupServerId, lockIdOf } from '../../contract/ids/workflow-ids.ts';
+import { OPERATION_TYPES } from '../../contract/names.ts';
+import { TIMING } from '../../contract/timing.ts';
+import { adviceOf, type OperationAdvice, type Subject } from '../../rules/past/advice.ts';
+import { LEAST_FOR_ADVICE, type Budget } from '../../rules/past/advise.ts';
+import { timeToVerdict } from '../../rules/past/observe.ts';
+import type { Observation } from '../../rules/past/quantile.ts';
+import { inputOf } from '../connection/decode-payloads.ts';
+import { quoted } from '../connection/list-filter.ts';
+import { IN_PARALLEL, type Session } from '../connection/session.ts';
+import { toBelayError } from '../connection/to-belay-error.ts';
+import { withoutPutOff } from '../transport/put-off.ts';
+import { CLOSED, createPastReader, serviceOf, type OperationResult } from './past-operations.ts';
+
+export interface AdviceFilter {
+  /** At most the first 50 count. Default: all. */
+  of?: readonly Subject[];
+  /** How many operations to read, the newest of all. Default and maximum: 100. */
+  limit?: number;
+}
+
+const MOST_SUBJECTS = 50;
+const MOST_READ = 100;
+
+interface Past {
+  subject: Subject;
+  observation: Observation | null;
+}
+
+/** Those of one lock. */
+interface Group {
+  subject: Subject;
+  newest: WorkflowExecutionInfo | null;
+  past: Observation[];
+}
+
+export function createAdvise(session: Session): (filter?: AdviceFilter) => Promise<OperationAdvice[]> {
+  const { client } = session;
+  const read = createPastReader(client, pastIn);
+
+  async function advise({ of, limit = MOST_READ }: AdviceFilter): Promise<OperationAdvice[]> {
+    const subjects = of?.slice(0, MOST_SUBJECTS);
+    if (subjects?.length === 0) return [];
+    const operations = await listClosed(session, subjects, Math.min(limit, MOST_READ));
+    const groups = groupByLock(operations, await read(operations));
+    for (const subject of subjects ?? []) {
+      const lockId = lockOf(subject);
+      if (!groups.has(lockId)) groups.set(lockId, { subject, newest: null, past: [] });
+    }
+    return pMap(groups.values(), toAdvice, IN_PARALLEL);
+  }
+
+  async function toAdvice({ subject, newest, past }: Group): Promise<OperationAdvice> {
+    const isEnough = newest !== null && past.length >= LEAST_FOR_ADVICE;
+    return adviceOf(subject, past, isEnough ? await budgetOf(newest) : null);
+  }
+
+  async function budgetOf({ workflowId, runId }: WorkflowExecutionInfo): Promise<Budget | null> {
+    const input = await inputOf<BackupServerInput | DeploySiteInput>(client, workflowId, runId);
+    return input === null ? null : { intervalMs: input.intervalMs, tries: input.tries };
+  }
+
+  return (filter = {}) =>
+    client
+      .withDeadline(Date.now() + TIMING.advice.answerMs, () => withoutPutOff(() => advise(filter)))
+      .catch((error: unknown) => {
+        throw toBelayError(error, 'look back at past operations');
+      });
+}
+
+/** One page, the newest first. It needs no search attribute of Belay's. */
+async function listClosed(
+  { client, taskQueue }: Session,
+  subjects: readonly Subject[] | undefined,
+  limit: number,
+): Promise<WorkflowExecutionInfo[]> {
+  const which =
+    subjects === undefined
+      ? [`WorkflowType IN (${OPERATION_TYPES.map(quoted).join(', ')})`, `TaskQueue = ${quoted(taskQueue)}`]
+      : [`WorkflowId IN (${subjects.map((it) => quoted(lockOf(it))).join(', ')})`];
+  const since = new Date(Date.now() - TIMING.advice.lookBackMs).toISOString();
+  const query = [...which, CLOSED, `StartTime >= ${quoted(since)}`].join(' AND ');
+  const found: WorkflowExecutionInfo[] = [];
+  for await (const operation of client.workflow.list({ query, pageSize: limit })) {
+    if (found.push(operation) >= limit) break;
+  }
+  return found;
+}
+
+const lockOf = (subject: Subject): string =>
+  'target' in subject ? lockIdOf(subject.target) : backupServerId(subject.serverId);
+
+function pastIn(result: OperationResult | null): Past | null {
+  if (result === null) return null;
+  const subject = 'target' in result ? { target: result.target } : { serverId: result.serverId };
+  return { subject, observation: timeToVerdict(result) };
+}
+
+/** A site that moved to another service has a new past. */
+function groupByLock(
+  operations: readonly WorkflowExecutionInfo[],
+  pasts: readonly (Past | null)[],
+): Map<string, Group> {
+  const groups = new Map<string, Group>();
+  for (const [index, operation] of operations.entries()) {
+    const found = pasts[index] ?? null;
+    if (found === null) continue;
+    const { subject, observation } = found;
+    const group = groups.get(operation.workflowId) ?? { subject, newest: operation, past: [] };
+    groups.set(operation.workflowId, group);
+    const isSameService = group.newest !== null && serviceOf(operation) === serviceOf(group.newest);
+    if (observation !== null && isSameService) group.past.push(observation);
+  }
+  return groups;
+}
