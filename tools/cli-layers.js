@@ -5,7 +5,7 @@ export const CLI_LAYERS = {
   // The command line uses the library as any program does, and loads it when it is needed.
   'cli/options': { may: [...CONTRACT, 'request'], packages: ['commander', 'node'] },
   'cli/output': {
-    may: [...CONTRACT, 'process', 'config/environment'],
+    may: [...CONTRACT, 'policy:type', 'process', 'config/environment'],
     packages: ['commander:type', 'node', 'picocolors'],
   },
   'cli/connection': {
@@ -57,6 +57,7 @@ export const CLI_LAYERS = {
     may: [
       ...CONTRACT,
       'request/calendar',
+      'policy',
       'process',
       'config',
       'config/environment',

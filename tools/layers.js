@@ -116,10 +116,21 @@ export const LAYERS = {
     may: [...CONTRACT, 'config', 'config/environment', 'config/temporal', 'encryption', 'tracing', 'client/transport'],
     packages: ['@temporalio/client', '@temporalio/common', '@temporalio/proto', 'node'],
   },
-  'client/signals': { may: [...CONTRACT, 'client/connection', 'client/transport'], packages: ['@temporalio/client'] },
+  'client/signals': {
+    may: [...CONTRACT, 'client/connection', 'client/transport'],
+    packages: ['@temporalio/client', 'p-map'],
+  },
   'client/lookups': {
-    may: [...CONTRACT, 'request/start', 'activities:type', 'encryption:type', 'client/connection', 'client/signals'],
-    packages: ['@temporalio/client', '@temporalio/common', 'lru-cache'],
+    may: [
+      ...CONTRACT,
+      'request/start',
+      'policy:type',
+      'activities:type',
+      'encryption:type',
+      'client/connection',
+      'client/signals',
+    ],
+    packages: ['@temporalio/client', '@temporalio/common', 'lru-cache', 'p-map'],
   },
   'client/events': {
     may: [...CONTRACT, 'request/start', 'client/connection', 'client/transport'],
@@ -137,6 +148,10 @@ export const LAYERS = {
     may: [...CONTRACT, 'client/connection', 'client/runs', 'client/rollouts'],
     packages: ['@temporalio/client:type', 'p-map'],
   },
+  'client/freezes': {
+    may: [...CONTRACT, 'request', 'request/start', 'client/connection', 'client/lookups', 'client/signals'],
+    packages: ['@temporalio/client'],
+  },
   'client/schedules': {
     may: [...CONTRACT, 'request', 'request/start', 'request/calendar', 'client/connection', 'client/transport'],
     packages: ['@temporalio/client', '@temporalio/common', 'node', 'p-map'],
@@ -149,6 +164,7 @@ export const LAYERS = {
       'client/runs',
       'client/rollouts',
       'client/overview',
+      'client/freezes',
       'client/schedules',
     ],
     packages: [],

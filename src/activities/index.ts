@@ -28,6 +28,7 @@ export function createActivities({
   hasColleagues,
   policy,
   readSite,
+  judge,
   clocks,
   pool,
   onRead,
@@ -37,18 +38,18 @@ export function createActivities({
   return {
     ...reads,
     ...createPooledWaits(pool, reads),
-    ...createTriggers({ service, served: workerInfo, rest, awaitedForMs, hasColleagues, policy, clocks }),
+    ...createTriggers({ service, served: workerInfo, rest, awaitedForMs, hasColleagues, judge, clocks }),
     ...createSiteChecks({ served: workerInfo, policy, readSite }),
     ...createEventActivities(events),
 
     /** Settings of the worker that executes this. */
     describeWorker: async ({ begins, request }: WorkerQuestion = {}): Promise<WorkerInfo> => {
-      const { hash, frozenBy, checkOf } = await policy();
+      const { hash, checkOf } = await policy();
       const checked = request === undefined ? undefined : checkRequest(request);
       const isPlanned = begins === true && checked !== undefined && 'plan' in checked;
       const nowMs = clocks?.wallMs() ?? Date.now();
       const checks = isPlanned ? checksOf(request!.input as RunInput, checkOf) : [];
-      const frozen = isPlanned ? frozenParts(request!.input as RunInput, (it) => frozenBy(it, nowMs)) : null;
+      const frozen = isPlanned ? await frozenParts(request!.input as RunInput, judge, nowMs) : null;
       const isFull = begins === true && !admission.admitsNewcomer();
       return {
         ...workerInfo,

@@ -3,6 +3,7 @@ import type { RunInput, RunResult } from '../contract/run.ts';
 import { getEvent, listEvents, type EventDetails, type EventFilter, type ReceivedEvent } from './events/list-events.ts';
 import { listRuns, type RunFilter } from './runs/list-runs.ts';
 import { createOverview, type LiveOverview, type OverviewOptions } from './overview/live-overview.ts';
+import { createFreezes, type Freezes } from './freezes/freezes.ts';
 import { createRollouts, type Rollouts } from './rollouts/rollouts.ts';
 import { createRun, type Run } from './runs/run-handle.ts';
 import { findServiceNow } from './connection/find-service.ts';
@@ -28,6 +29,7 @@ export interface Belay {
   getEvent(workflowId: string): Promise<EventDetails>;
   readonly rollouts: Rollouts;
   readonly schedules: Schedules;
+  readonly freezes: Freezes;
   /** The identity of the service that a start would be for; null if no one names it and no worker polls. */
   findService(): Promise<string | null>;
   close(): Promise<void>;
@@ -45,6 +47,7 @@ export async function connect(options: ConnectOptions = {}): Promise<Belay> {
     getEvent: (workflowId) => getEvent(session, workflowId),
     rollouts: createRollouts(session),
     schedules: createSchedules(session),
+    freezes: createFreezes(session),
     findService: () => findServiceNow(session),
     close,
   };

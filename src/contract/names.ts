@@ -61,8 +61,16 @@ export type ErrorType =
   | 'NoWorker'
   | 'StoppedWaiting';
 
-/** `lockRequested` goes to the holder of a lock, `lockReleased` to the first waiter, `hint` to workflows that poll. */
-export const SIGNALS = { lockRequested: 'lockRequested', lockReleased: 'lockReleased', hint: 'hint' } as const;
+/**
+ * `lockRequested` goes to the holder of a lock, `lockReleased` to the first waiter, `hint` to workflows that poll, `thawed`
+ * to those that wait for the end of a freeze.
+ */
+export const SIGNALS = {
+  lockRequested: 'lockRequested',
+  lockReleased: 'lockReleased',
+  hint: 'hint',
+  thawed: 'thawed',
+} as const;
 
 export const QUERIES = { progress: 'progress', why: 'why' } as const;
 
@@ -77,6 +85,7 @@ export const SEARCH_ATTRIBUTES = {
 export const ROLLOUT_TYPE = 'rollOut';
 export const BACKUP_RECORD_TYPE = 'recordBackup';
 export const SCHEDULED_TYPE = 'runScheduled';
+export const FREEZE_TYPE = 'freeze';
 
 /** The updates carry a user's decision about a rollout. The signal `hold` carries an event about a server. */
 export const ROLLOUT_UPDATES = { pause: 'pause', resume: 'resume', abort: 'abort' } as const;

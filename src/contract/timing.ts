@@ -92,6 +92,10 @@ export const TIMING = {
     /** A holder closes milliseconds after its signal. */
     startAgainMs: 100,
   },
+  freeze: {
+    /** A worker closes an ad-hoc freeze at its end, and Temporal closes it this much later if none does. */
+    closeWithinMs: MINUTE,
+  },
   admission: {
     /** While a tenth of the reads are this late, fewer runs are admitted. */
     lateReadMs: 500,

@@ -3,6 +3,8 @@ import { HISTORY_BUDGET } from '../contract/history-budget.ts';
 import { HOUR_MS } from '../contract/wording/duration.ts';
 
 export const MAX_ID_LENGTH = 200;
+/** Of why and by whom something was frozen or let off. */
+export const MAX_REASON_LENGTH = 200;
 /** Sites and apps of a run, rollout or fleet. */
 export const MAX_TARGETS = 1_000;
 /** Servers of a rollout in progress at the same time. */
@@ -30,6 +32,8 @@ export const LIMITS = {
   startWithinMs: [1, TEN_YEARS_MS],
   // Each look at a lock adds nine events to the history of the waiting run (see TIMING.lock.lookAgainMs).
   busyTimeoutMs: [0, 12 * HOUR_MS],
+  /** Of an ad-hoc freeze: one that never ends is forgotten. */
+  freezeMs: [1_000, 92 * 24 * HOUR_MS],
   eventsPerMinute: [1, 60_000],
   checkTries: [1, 720],
   freshForMs: [1, 7 * 24 * HOUR_MS],

@@ -15,6 +15,7 @@ import './rules/locks/many-waiters.ts';
 import './rules/runs/runs.ts';
 import './rules/runs/deadlines.ts';
 import './rules/runs/freezes.ts';
+import './rules/runs/ad-hoc-freezes.ts';
 import './rules/runs/backup-age.ts';
 import './rules/runs/waiting.ts';
 import './rules/runs/why.ts';

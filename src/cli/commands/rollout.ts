@@ -1,9 +1,9 @@
 /** `belay rollout`. */
-import { Command, Option } from 'commander';
+import { Command } from 'commander';
 import { LIMITS } from '../../request/limits.ts';
 import { runOption } from '../options/add-run-options.ts';
 import { durationWithin, parseId, parseLimit } from '../options/parse-values.ts';
-import { addWaitOptions, examples, json, runId, service, summary } from '../options/shared.ts';
+import { addWaitOptions, by, examples, json, reason, runId, service, summary } from '../options/shared.ts';
 
 const load = () => import('../actions/rollout.ts');
 
@@ -84,8 +84,8 @@ function decisionCommand(what: 'pause' | 'resume' | 'abort', description: string
   return new Command(what)
     .description(description)
     .argument('<workflowId>', 'id of the rollout, from `belay rollout list`', parseId)
-    .addOption(new Option('--reason <text>', 'why; recorded with the rollout').makeOptionMandatory())
-    .option('--by <name>', 'who decides (default: your user name and host)')
+    .addOption(reason('why; recorded with the rollout'))
+    .addOption(by())
     .addOption(json())
     .action(async (workflowId: string, _options: object, self: Command) =>
       (await load()).decide(what, workflowId, self.optsWithGlobals()),

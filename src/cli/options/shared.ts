@@ -15,6 +15,10 @@ export const service = () =>
   );
 export const runId = () => new Option('--run-id <id>', 'run id of one execution of the workflow (default: the latest)');
 
+/** @param help why it is asked for */
+export const reason = (help: string) => new Option('--reason <text>', help).makeOptionMandatory();
+export const by = () => new Option('--by <name>', 'who decides (default: your user name and host)');
+
 export function addStartOptions(command: Command): Command {
   return command
     .addOption(service())

@@ -6,9 +6,10 @@ const MAX_SHOWN = 3;
 
 /** `frozen by "christmas" until 2027-01-04 06:00 (Europe/Berlin) because "the shop's season"` */
 export function frozenText(by: readonly FrozenBy[]): string {
-  const shown = by
-    .slice(0, MAX_SHOWN)
-    .map(({ name, untilText, reason }) => `by "${name}" until ${untilText} because "${plainText(reason)}"`);
+  const shown = by.slice(0, MAX_SHOWN).map(({ name, by: who, untilText, reason }) => {
+    const setBy = who === undefined ? '' : ` (set by ${plainText(who)})`;
+    return `by "${name}"${setBy} until ${untilText} because "${plainText(reason)}"`;
+  });
   const more = by.length > MAX_SHOWN ? [`by ${by.length - MAX_SHOWN} more`] : [];
   return `frozen ${[...shown, ...more].join(', and ')}`;
 }

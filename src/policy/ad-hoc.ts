@@ -1,0 +1,16 @@
+/** What ad-hoc freezes hold back at an instant. Pure. */
+import type { BlockedAction, FrozenBy, RunningFreeze } from '../contract/freeze.ts';
+import { unknownEnd } from './freezes.ts';
+
+/** @param running those that fit */
+export function adHocFrozenBy(running: readonly RunningFreeze[], action: BlockedAction, atMs: number): FrozenBy[] {
+  return running.flatMap(({ workflowId: name, freeze }): FrozenBy[] => {
+    if (freeze === null) return [{ kind: 'freeze', name, reason: 'its memo cannot be read', ...unknownEnd }];
+    const { until, reason, by, blocks } = freeze;
+    const isActive = atMs < Date.parse(until) && blocks.includes(action);
+    return isActive ? [{ kind: 'freeze', name, reason, until, untilText: utcText(until), by }] : [];
+  });
+}
+
+/** It may last for seconds. */
+const utcText = (at: string): string => `${at.slice(0, 'yyyy-mm-ddThh:mm:ss'.length).replace('T', ' ')} (UTC)`;
