@@ -1,5 +1,6 @@
 /** All activities. Their names and payloads are stored in the histories of running workflows. */
 import type { DailyDeadline, RunInput } from '../contract/run.ts';
+import type { FreezeQuestion, FrozenParts } from '../contract/freeze.ts';
 import { definedFields } from '../contract/plain-object.ts';
 import type { BackupConclusion, LockHolder } from '../contract/operation.ts';
 import type { BackupRecord } from '../contract/event.ts';
@@ -7,7 +8,7 @@ import type { WorkerInfo, WorkerQuestion, BackupQuery, LearnQuery, SlotQuery } f
 import { checkRequest } from './check-request.ts';
 import { createEventActivities } from './events.ts';
 import { checksOf, createSiteChecks } from './site-checks.ts';
-import { frozenParts } from './frozen-parts.ts';
+import { frozenParts, questionOf } from './frozen-parts.ts';
 import { firstAfter, slotOf } from '../request/calendar/local-time.ts';
 import { learnReads, MAX_PAST } from './learned-polling/learn-reads.ts';
 import { createPooledWaits } from './pooled-waits/poll-while-in-progress.ts';
@@ -43,13 +44,13 @@ export function createActivities({
     ...createEventActivities(events),
 
     /** Settings of the worker that executes this. */
-    describeWorker: async ({ begins, request }: WorkerQuestion = {}): Promise<WorkerInfo> => {
+    describeWorker: async ({ begins, request, atMs }: WorkerQuestion = {}): Promise<WorkerInfo> => {
       const { hash, checkOf } = await policy();
       const checked = request === undefined ? undefined : checkRequest(request);
       const isPlanned = begins === true && checked !== undefined && 'plan' in checked;
-      const nowMs = clocks?.wallMs() ?? Date.now();
+      const nowMs = atMs ?? clocks?.wallMs() ?? Date.now();
       const checks = isPlanned ? checksOf(request!.input as RunInput, checkOf) : [];
-      const frozen = isPlanned ? await frozenParts(request!.input as RunInput, judge, nowMs) : null;
+      const frozen = isPlanned ? await frozenParts(questionOf(request!.input as RunInput, nowMs), judge) : null;
       const isFull = begins === true && !admission.admitsNewcomer();
       return {
         ...workerInfo,
@@ -58,6 +59,9 @@ export function createActivities({
         ...(isFull ? { admitted: false as const } : {}),
       };
     },
+
+    /** What of this is frozen; null if nothing is. */
+    judgeFreezes: (question: FreezeQuestion): Promise<FrozenParts | null> => frozenParts(question, judge),
 
     /** A worker takes it when the next run may begin. */
     admitRun: (): Promise<void> => Promise.resolve(),

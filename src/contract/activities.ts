@@ -86,6 +86,8 @@ export interface WorkerQuestion {
   begins?: true;
   /** Asks to check this. */
   request?: WorkflowRequest;
+  /** When it asks, by Temporal's clock, in milliseconds since 1970. */
+  atMs?: number;
 }
 
 export interface WorkerInfo extends ServedService {

@@ -1,5 +1,5 @@
 /** What holds a deployment or backup back. Stored in histories: add, never rename or remove. */
-import type { Target } from './target.ts';
+import type { Target, TargetsInput } from './target.ts';
 
 export type BlockedAction = 'deploy' | 'backup';
 
@@ -44,12 +44,40 @@ export interface FrozenBy {
   untilText: string;
   /** Who set it. Absent for what is in belay.yaml. */
   by?: string;
+  /** No run may be let off. */
+  override?: 'never';
 }
 
-/** What of a run is frozen when it begins. */
+/** Asks a worker what of this is frozen. */
+export interface FreezeQuestion extends TargetsInput {
+  serverId?: string;
+  /** Whether a backup of the server is to be made. */
+  backsUp: boolean;
+  /** Whether targets after the first one may go if it is frozen. */
+  keepGoing?: boolean;
+  /** By Temporal's clock, in milliseconds since 1970. */
+  atMs: number;
+}
+
+/** What of a run is frozen. */
 export interface FrozenParts {
   /** Empty if the backup may be made. */
   backup: FrozenBy[];
   /** Only the targets that may not be deployed. */
   deployments: { target: Target; by: FrozenBy[] }[];
+}
+
+/** A freeze or window that a run or rollout waited for. */
+export interface Held {
+  for: 'freeze' | 'window';
+  name: string;
+  /** When it was first met, ISO 8601. */
+  from: string;
+  /** Null while it is waited for. */
+  to: string | null;
+  /** `passed`: it no longer holds. `gave_up`: it would have lasted too long. Null while it is waited for. */
+  end: 'passed' | 'gave_up' | 'cancelled' | null;
+  /** Who set it; null for what is in belay.yaml. */
+  by: string | null;
+  why: string;
 }

@@ -33,10 +33,10 @@ export const EVIDENCE = ['identity', 'transition', 'changed', 'settled'] as cons
 export type Evidence = (typeof EVIDENCE)[number];
 
 /**
- * The phase of a run. In `admission`, it waits because many runs begin at once, in `queued` for another run's lock, and in
- * `parked` for a service that is down.
+ * The phase of a run. In `admission`, it waits because many runs begin at once, in `frozen` for the end of a freeze, in
+ * `queued` for another run's lock, and in `parked` for a service that is down.
  */
-export type Phase = 'admission' | 'checking' | 'queued' | 'backup' | 'deploy' | 'parked' | 'done';
+export type Phase = 'admission' | 'checking' | 'frozen' | 'queued' | 'backup' | 'deploy' | 'parked' | 'done';
 
 export type ErrorType =
   | 'BackupFailed'

@@ -5,10 +5,12 @@ import { unknownEnd } from './freezes.ts';
 /** @param running those that fit */
 export function adHocFrozenBy(running: readonly RunningFreeze[], action: BlockedAction, atMs: number): FrozenBy[] {
   return running.flatMap(({ workflowId: name, freeze }): FrozenBy[] => {
-    if (freeze === null) return [{ kind: 'freeze', name, reason: 'its memo cannot be read', ...unknownEnd }];
-    const { until, reason, by, blocks } = freeze;
+    if (freeze === null)
+      return [{ kind: 'freeze', name, reason: 'its memo cannot be read', ...unknownEnd, override: 'never' }];
+    const { until, reason, by, blocks, override } = freeze;
+    const never = override === 'never' ? { override } : {};
     const isActive = atMs < Date.parse(until) && blocks.includes(action);
-    return isActive ? [{ kind: 'freeze', name, reason, until, untilText: utcText(until), by }] : [];
+    return isActive ? [{ kind: 'freeze', name, reason, until, untilText: utcText(until), by, ...never }] : [];
   });
 }
 

@@ -24,8 +24,9 @@ export function frozenBy(rules: FreezeRules, action: BlockedAction, place: Place
 function activeFreeze(freeze: FreezeRule, atMs: number): FrozenBy[] {
   const span = freezeAt(freeze, atMs);
   if (span === null) return [];
-  const { name, reason, when } = freeze;
-  return [{ kind: 'freeze', name, reason, ...end(span.endMs, when.timeZone) }];
+  const { name, reason, when, override } = freeze;
+  const never = override === 'never' ? { override } : {};
+  return [{ kind: 'freeze', name, reason, ...end(span.endMs, when.timeZone), ...never }];
 }
 
 /** When the freeze that is active then begins and ends, or null. */

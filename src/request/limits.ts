@@ -32,6 +32,7 @@ export const LIMITS = {
   startWithinMs: [1, TEN_YEARS_MS],
   // Each look at a lock adds nine events to the history of the waiting run (see TIMING.lock.lookAgainMs).
   busyTimeoutMs: [0, 12 * HOUR_MS],
+  freezeWaitMs: [0, 31 * 24 * HOUR_MS],
   /** Of an ad-hoc freeze: one that never ends is forgotten. */
   freezeMs: [1_000, 92 * 24 * HOUR_MS],
   eventsPerMinute: [1, 60_000],

@@ -58,6 +58,7 @@ export function emptyResult(known: Partial<RunResult> = {}): RunResult {
     deployments: [],
     error: null,
     commit: null,
+    held: [],
     meta: null,
     links: { ui: null },
     startedAt: null,

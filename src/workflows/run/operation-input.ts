@@ -8,7 +8,10 @@ import type { RunState } from './run-state.ts';
 
 export function operationInput(run: RunState, serverId: string): Omit<BackupServerInput, 'waiters'> {
   const { intervalMs, tries } = run.plan.backup;
-  return { ...sharedInput(run, 'backup'), serverId, intervalMs, tries };
+  // After a wait for a freeze, it is another backup.
+  const { count } = run.thaws;
+  const step = count === 0 ? 'backup' : `backup-${count + 1}`;
+  return { ...sharedInput(run, step), serverId, intervalMs, tries };
 }
 
 export function sharedInput(run: RunState, step: string) {

@@ -3,6 +3,7 @@ import { defineQuery, setCurrentDetails, setHandler, workflowInfo } from '@tempo
 import type { RunInput, RunPlan, RunProgress, RunResult } from '../../contract/run.ts';
 import { emptyDeployment, emptyResult } from '../../contract/results/empty-results.ts';
 import { explainRun } from '../../contract/wording/explain-wait.ts';
+import { listenForThaws, type ThawSignals } from '../common/await-thaw.ts';
 import { setAttributes } from '../common/search-attributes.ts';
 import type { Cancellation } from '../common/cancellation.ts';
 import { runDetails } from './run-details.ts';
@@ -48,6 +49,8 @@ export interface RunState {
   acquireLock<T>(wanted: WantedLock<T>): Promise<LockAttempt<T>>;
   setPhase(phase: Phase): void;
   setWaiting(waiting: Waiting | null): void;
+  /** Its waits for freezes. */
+  readonly thaws: { signals: ThawSignals; count: number; spentMs: number };
   readonly outageBudgetMs: number | null;
   /** For what the run itself polls. */
   readonly setParked: (isParked: boolean) => void;
@@ -97,6 +100,7 @@ export function createRunState(
     checks: [],
     searchAttributes: false,
     notify: null,
+    thaws: { signals: listenForThaws(), count: 0, spentMs: 0 },
     outageBudgetMs: plan.outageBudgetMs,
     setParked: parkedPhase(
       () => result.phase ?? 'checking',

@@ -5,6 +5,9 @@ import { before, describe, test } from 'node:test';
 import type { AdHocFreeze } from '../../../src/contract/freeze.ts';
 import { startCommands, type Commands } from '../../support/commands.ts';
 import { DEPLOY_PACE } from '../../support/command-line.ts';
+import { runWorkflowId } from '../../../src/contract/ids/workflow-ids.ts';
+import { spreadOf } from '../../../src/rules/thaw.ts';
+import { eventually } from '../../support/eventually.ts';
 import { runInProcess } from '../../support/in-process.ts';
 import { posts } from '../../support/journal.ts';
 import type { Finished } from '../../support/processes.ts';
@@ -106,6 +109,41 @@ interface Listed {
   frozen: boolean;
   freezes: { name: string; source: string; isActive: boolean; from: string | null; until: string | null }[];
 }
+
+describe('a run with --if-frozen wait', () => {
+  /** It goes on at a moment that its id decides: one that comes soon. */
+  const soonKey = (site: string): string => {
+    const keys = Array.from({ length: 1_000 }, (_, index) => `k${index}`);
+    return keys.find((key) => spreadOf(runWorkflowId('deployOnly', { siteIds: [site] }, key)) < 1_500)!;
+  };
+
+  test('is shown as frozen, and goes on when it is thawed', async () => {
+    const site = fresh('a');
+    await on.belay('freeze', '--site', site, ...HOUR);
+    const key = soonKey(site);
+    const run = on.start('deploy', '--site', site, '--key', key, '--if-frozen', 'wait', ...DEPLOY_PACE, '--json');
+    const query = "BelayPhase = 'frozen' AND ExecutionStatus = 'Running'";
+    await eventually('its phase', async () => (await on.client.workflow.count(query)).count === 1);
+    const status = await on.belay('status', `deploy:${site}:${key}`);
+    assert.match(
+      status.stdout,
+      new RegExp(`now: deployment of ${site}: frozen by "freeze:site:${site}" .*: wait until`),
+    );
+    assert.equal(posts(on.sandbox, `/v1/sites/${site}/deploy`).length, 0);
+    const { woken } = printed(await on.belay('thaw', '--site', site, ...WHY, '--json'));
+    assert.deepEqual(woken, [`deploy:${site}:${key}`]);
+    const { code, json } = await run.finished;
+    assert.deepEqual([code, json().outcome, json().held.map(({ end }) => end)], [0, 'completed', ['passed']]);
+  });
+
+  test('exits with 5 at once if the freeze ends later than it may wait', async () => {
+    const site = fresh('a');
+    await on.belay('freeze', '--site', site, ...HOUR);
+    const { code, stdout } = await on.belay('deploy', '--site', site, '--if-frozen', 'wait', '--freeze-wait', '1m');
+    assert.equal(code, 5);
+    assert.match(stdout, /this is longer than --freeze-wait 1m allows/);
+  });
+});
 
 describe('belay freezes', () => {
   const CONFIG = `fleets: { shop: { servers: { 12: { sites: [34] } } } }

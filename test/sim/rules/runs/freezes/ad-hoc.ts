@@ -1,16 +1,16 @@
 /** An ad-hoc freeze holds from its start on, and for what fits its scope. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { FreezeScope } from '../../../../src/contract/freeze.ts';
-import type { RunInput } from '../../../../src/contract/run.ts';
-import { freezeId } from '../../../../src/contract/ids/workflow-ids.ts';
-import { fresh } from '../../../support/fresh.ts';
-import { COMPLETED, FAILED, siteAfter } from '../../../support/sites.ts';
-import { freezeNow } from '../../stack/freeze-now.ts';
-import { inVirtualTime, type VirtualStack } from '../../stack/stack.ts';
-import { statusOf } from '../../temporal/list-query.ts';
-import { building, deployPosts } from './runs-that-wait.ts';
-import { backupPosts, verdictOf } from './verdict-of.ts';
+import type { FreezeScope } from '../../../../../src/contract/freeze.ts';
+import type { RunInput } from '../../../../../src/contract/run.ts';
+import { freezeId } from '../../../../../src/contract/ids/workflow-ids.ts';
+import { fresh } from '../../../../support/fresh.ts';
+import { COMPLETED, FAILED, siteAfter } from '../../../../support/sites.ts';
+import { freezeNow } from '../../../stack/freeze-now.ts';
+import { inVirtualTime, type VirtualStack } from '../../../stack/stack.ts';
+import { statusOf } from '../../../temporal/list-query.ts';
+import { building, deployPosts } from '../runs-that-wait.ts';
+import { backupPosts, verdictOf } from '../verdict-of.ts';
 
 const MINUTE = 60_000;
 
@@ -31,7 +31,7 @@ describe('ad-hoc freezes', () => {
       assert.deepEqual([verdict, posts, backupPosts(stack, serverId)], [['not_started', 'Frozen'], 0, 0]);
       assert.match(
         result.error?.message ?? '',
-        /frozen by "freeze:all" \(set by ana\) until 2026-03-02 09:00:00 \(UTC\) because "disks"$/,
+        /frozen by "freeze:all" \(set by "ana"\) until 2026-03-02 09:00:00 \(UTC\) because "disks"$/,
       );
     }),
   );

@@ -1,14 +1,14 @@
 /** Nothing is triggered in a freeze or outside its windows, and what was triggered before is followed to its verdict. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { Configuration } from '../../../../src/config/load.ts';
-import type { RunInput } from '../../../../src/contract/run.ts';
-import type { ScheduledInput, ScheduledResult } from '../../../../src/contract/schedule.ts';
-import { fresh } from '../../../support/fresh.ts';
-import { COMPLETED, FAILED, siteAfter } from '../../../support/sites.ts';
-import { inVirtualTime, type VirtualStack } from '../../stack/stack.ts';
-import { building, deployPosts } from './runs-that-wait.ts';
-import { backupPosts, verdictOf } from './verdict-of.ts';
+import type { Configuration } from '../../../../../src/config/load.ts';
+import type { RunInput } from '../../../../../src/contract/run.ts';
+import type { ScheduledInput, ScheduledResult } from '../../../../../src/contract/schedule.ts';
+import { fresh } from '../../../../support/fresh.ts';
+import { COMPLETED, FAILED, siteAfter } from '../../../../support/sites.ts';
+import { inVirtualTime, type VirtualStack } from '../../../stack/stack.ts';
+import { building, deployPosts } from '../runs-that-wait.ts';
+import { backupPosts, verdictOf } from '../verdict-of.ts';
 
 type Freezes = NonNullable<Configuration['freezes']>;
 type Windows = NonNullable<Configuration['windows']>;
