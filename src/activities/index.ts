@@ -8,7 +8,7 @@ import type { WorkerInfo, WorkerQuestion, BackupQuery, LearnQuery, SlotQuery } f
 import { checkRequest } from './check-request.ts';
 import { createEventActivities } from './events.ts';
 import { checksOf, createSiteChecks } from './site-checks.ts';
-import { frozenParts, questionOf } from './frozen-parts.ts';
+import { frozenParts, judgeRun } from './frozen-parts.ts';
 import { firstAfter, slotOf } from '../request/calendar/local-time.ts';
 import { learnReads, MAX_PAST } from './learned-polling/learn-reads.ts';
 import { createPooledWaits } from './pooled-waits/poll-while-in-progress.ts';
@@ -50,13 +50,13 @@ export function createActivities({
       const isPlanned = begins === true && checked !== undefined && 'plan' in checked;
       const nowMs = atMs ?? clocks?.wallMs() ?? Date.now();
       const checks = isPlanned ? checksOf(request!.input as RunInput, checkOf) : [];
-      const frozen = isPlanned ? await frozenParts(questionOf(request!.input as RunInput, nowMs), judge) : null;
-      const isFull = begins === true && !admission.admitsNewcomer();
+      const judged = isPlanned ? await judgeRun(request!.input as RunInput, judge, nowMs) : {};
       return {
         ...workerInfo,
         policy: hash,
-        ...definedFields({ checked, frozen: frozen ?? undefined, checks: checks.length === 0 ? undefined : checks }),
-        ...(isFull ? { admitted: false as const } : {}),
+        ...definedFields({ checked, checks: checks.length === 0 ? undefined : checks }),
+        ...judged,
+        ...(begins === true && !admission.admitsNewcomer() ? { admitted: false as const } : {}),
       };
     },
 

@@ -1,4 +1,5 @@
 /** What holds a deployment or backup back. Stored in histories: add, never rename or remove. */
+import type { RunError } from './run.ts';
 import type { Target, TargetsInput } from './target.ts';
 
 export type BlockedAction = 'deploy' | 'backup';
@@ -48,6 +49,26 @@ export interface FrozenBy {
   override?: 'never';
 }
 
+/** Lets a run off freezes and windows. */
+export interface FreezeOverride {
+  /** Names in belay.yaml, or workflow ids of ad-hoc freezes. */
+  freezes: string[];
+  reason: string;
+  /** Who decides. Default: who uses the connection. */
+  by?: string;
+}
+
+/** What a run is let off, as recorded when it begins. Another freeze with the same name holds it back all the same. */
+export interface LetOff {
+  kind: 'freeze' | 'window';
+  name: string;
+  /** When the ad-hoc freeze was set. Absent for what is in belay.yaml. */
+  since?: string;
+}
+
+/** A worker's answer to an override. */
+export type OverrideAnswer = { letOff: LetOff[] } | { error: RunError };
+
 /** Asks a worker what of this is frozen. */
 export interface FreezeQuestion extends TargetsInput {
   serverId?: string;
@@ -55,6 +76,7 @@ export interface FreezeQuestion extends TargetsInput {
   backsUp: boolean;
   /** Whether targets after the first one may go if it is frozen. */
   keepGoing?: boolean;
+  letOff?: LetOff[];
   /** By Temporal's clock, in milliseconds since 1970. */
   atMs: number;
 }
@@ -67,17 +89,18 @@ export interface FrozenParts {
   deployments: { target: Target; by: FrozenBy[] }[];
 }
 
-/** A freeze or window that a run or rollout waited for. */
+/** A freeze or window that a run or rollout waited for, or was let off. */
 export interface Held {
   for: 'freeze' | 'window';
   name: string;
-  /** When it was first met, ISO 8601. */
+  /** When it was first met, or when the run was let off, ISO 8601. */
   from: string;
   /** Null while it is waited for. */
   to: string | null;
   /** `passed`: it no longer holds. `gave_up`: it would have lasted too long. Null while it is waited for. */
-  end: 'passed' | 'gave_up' | 'cancelled' | null;
-  /** Who set it; null for what is in belay.yaml. */
+  end: 'passed' | 'gave_up' | 'cancelled' | 'overridden' | null;
+  /** Who set it, or who overrode it; null for what is in belay.yaml. */
   by: string | null;
+  /** The reason of the freeze, or of the override. */
   why: string;
 }

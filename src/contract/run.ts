@@ -4,7 +4,7 @@
  */
 import type { Outcome, Evidence, Phase, ErrorType } from './names.ts';
 import type { CheckResult } from './site-check.ts';
-import type { Held } from './freeze.ts';
+import type { FreezeOverride, Held } from './freeze.ts';
 import type { Target, TargetsInput } from './target.ts';
 import type { Waiting } from './waiting.ts';
 
@@ -73,6 +73,8 @@ export interface RunInput extends TargetsInput {
   ifFrozen?: IfFrozen;
   /** How long to wait in all for freezes to end. */
   freezeWaitMs?: number;
+  /** Freezes and windows that do not hold this run back. */
+  override?: FreezeOverride;
   /** How long an operation waits in all for a service that does not answer, before failed reads end it. Default: not. */
   outageBudgetMs?: number;
   /** A run that no worker starts within this time ends `not_started`. */

@@ -1,6 +1,12 @@
 /** What ad-hoc freezes hold back at an instant. Pure. */
-import type { BlockedAction, FrozenBy, RunningFreeze } from '../contract/freeze.ts';
+import type { BlockedAction, FrozenBy, LetOff, RunningFreeze } from '../contract/freeze.ts';
 import { unknownEnd } from './freezes.ts';
+
+/** Whether a run is let off it. One that was set later under the same id is another one. */
+export const isLetOff = ({ workflowId, freeze }: RunningFreeze, letOff: readonly LetOff[]): boolean =>
+  freeze !== null &&
+  freeze.override !== 'never' &&
+  letOff.some(({ name, since }) => name === workflowId && since === freeze.since);
 
 /** @param running those that fit */
 export function adHocFrozenBy(running: readonly RunningFreeze[], action: BlockedAction, atMs: number): FrozenBy[] {

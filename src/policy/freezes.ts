@@ -11,14 +11,21 @@ import { isInScope } from './scope.ts';
 const FREEZES: Doubt = { begins: 'first', ends: 'second' };
 const WINDOWS: Doubt = { begins: 'second', ends: 'first' };
 
-/** Everything that holds it back; empty if it may go. */
-export function frozenBy(rules: FreezeRules, action: BlockedAction, place: Place, atMs: number): FrozenBy[] {
+/** @param letOff names of what does not hold it back @returns everything that holds it back; empty if it may go */
+export function frozenBy(
+  rules: FreezeRules,
+  { action, letOff }: { action: BlockedAction; letOff: ReadonlySet<string> },
+  place: Place,
+  atMs: number,
+): FrozenBy[] {
   const freezes = rules.freezes
     .filter((it) => it.blocks.includes(action) && isInScope(it.scope, place))
-    .flatMap((it) => activeFreeze(it, atMs));
+    .flatMap((it) => activeFreeze(it, atMs))
+    .filter(({ name, override }) => override === 'never' || !letOff.has(name));
   if (action === 'backup') return freezes;
   const windows = rules.windows.filter(({ scope }) => isInScope(scope, place));
-  return [...freezes, ...closedWindows(windows, atMs)];
+  const isLetOff = windows.some(({ name }) => letOff.has(name));
+  return isLetOff ? freezes : [...freezes, ...closedWindows(windows, atMs)];
 }
 
 function activeFreeze(freeze: FreezeRule, atMs: number): FrozenBy[] {

@@ -2,7 +2,7 @@
 import type { Configuration } from '../config/load.ts';
 import type { FreezeConfig, WindowConfig } from '../config/file/freeze-schema.ts';
 import { buildInventory } from '../config/plan/inventory.ts';
-import type { BlockedAction, FreezeScope, FrozenBy } from '../contract/freeze.ts';
+import type { BlockedAction, FreezeScope, FrozenBy, OverrideRule } from '../contract/freeze.ts';
 import { hashOf } from '../contract/ids/hash-of.ts';
 import { freezeId } from '../contract/ids/workflow-ids.ts';
 import type { Target } from '../contract/target.ts';
@@ -20,9 +20,11 @@ export interface Policy {
   /** The same for workers that apply the same rules. */
   hash: string;
   /** What of belay.yaml holds it back. */
-  frozenBy: (operation: PlannedOperation, atMs: number) => FrozenBy[];
+  frozenBy: (operation: PlannedOperation, atMs: number, letOff?: ReadonlySet<string>) => FrozenBy[];
   /** What belay.yaml has. @param operation only what is for it; null for all */
   list: (operation: PlannedOperation | null, atMs: number) => ListedFreeze[];
+  /** What of belay.yaml has this name, and whether a run may be let off. Null if nothing has. */
+  overridable: (name: string) => Overridable | null;
   /** Workflow ids of the ad-hoc freezes that would hold it back. */
   adHocIds: (operation: PlannedOperation) => string[];
   /** Null if the site has none. */
@@ -37,11 +39,24 @@ export function policyOf(configuration: Configuration): Policy {
   const checks = siteChecks(configuration);
   return {
     hash: shortHash(configuration),
-    frozenBy: (operation, atMs) => frozenBy(rules, actionOf(operation), placeOf(operation), atMs),
+    frozenBy: (operation, atMs, letOff = new Set()) =>
+      frozenBy(rules, { action: actionOf(operation), letOff }, placeOf(operation), atMs),
+    overridable: (name) => overridable(rules, name),
     list: (operation, atMs) => listFreezes(rules, operation === null ? null : placeOf(operation), atMs),
     adHocIds: (operation) => adHocIds(operation, placeOf(operation)),
     checkOf: (siteId) => checks.get(siteId) ?? null,
   };
+}
+
+export interface Overridable {
+  kind: 'freeze' | 'window';
+  override: OverrideRule;
+}
+
+function overridable({ freezes, windows }: FreezeRules, name: string): Overridable | null {
+  const freeze = freezes.find((it) => it.name === name);
+  if (freeze !== undefined) return { kind: 'freeze', override: freeze.override };
+  return windows.some((it) => it.name === name) ? { kind: 'window', override: 'reason' } : null;
 }
 
 /** A site has no backup, so only freezes of its server hold that back. */

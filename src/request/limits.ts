@@ -25,6 +25,9 @@ export type Limits = readonly [min: number, max: number];
 
 const TEN_YEARS_MS = 10 * 365 * 24 * HOUR_MS;
 
+/** How many freezes and windows a run may be let off. */
+export const MAX_OVERRIDES = 20;
+
 export const LIMITS = {
   intervalMs: [10, 24 * HOUR_MS],
   tries: [1, HISTORY_BUDGET.maxTries],

@@ -18,6 +18,7 @@ import './rules/runs/freezes/in-file.ts';
 import './rules/runs/freezes/ad-hoc.ts';
 import './rules/runs/freezes/waits-for-thaw.ts';
 import './rules/runs/freezes/after-thaw.ts';
+import './rules/runs/freezes/overrides.ts';
 import './rules/runs/backup-age.ts';
 import './rules/runs/waiting.ts';
 import './rules/runs/why.ts';

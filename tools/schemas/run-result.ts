@@ -135,16 +135,17 @@ const held = z
     z.object({
       for: z.enum(['freeze', 'window']),
       name: z.string().meta({ description: 'Its name in belay.yaml, or the workflow id of an ad-hoc freeze.' }),
-      from: z.string().meta({ description: 'When it was first met: ISO 8601, UTC.' }),
+      from: z.string().meta({ description: 'When it was first met, or overridden: ISO 8601, UTC.' }),
       to: time('When it no longer held'),
-      end: z.enum(['passed', 'gave_up', 'cancelled']).nullable().meta({
-        description: 'passed: it no longer holds; gave_up: it would have lasted too long. Null: still waiting.',
+      end: z.enum(['passed', 'gave_up', 'cancelled', 'overridden']).nullable().meta({
+        description:
+          'passed: it no longer holds; gave_up: it would have lasted too long; overridden: the run was let off. Null: still waiting.',
       }),
-      by: text('Who set it; null for what is in belay.yaml.'),
+      by: text('Who set it, or who overrode it; null for what is in belay.yaml.'),
       why: z.string(),
     }),
   )
-  .meta({ description: 'The freezes and windows that were waited for, in order.' });
+  .meta({ description: 'The freezes and windows that were waited for or overridden, in order.' });
 
 export const runResult = z
   .object({

@@ -46,7 +46,9 @@ const CHECKS: PostCheck[] = [checkService, checkEpoch, checkReset, checkReads, c
 export async function permitPost(input: PostInput, deps: PostCheckDeps): Promise<SendPermit> {
   for (const check of CHECKS) await check(input, deps);
   // Last and at the same time, because the answers hold only for a moment.
-  const looked = deps.judge.look([input], TIMING.post.permitMs).catch(couldNotAsk);
+  const looked = deps.judge
+    .look({ operations: [input], letOff: input.letOff }, TIMING.post.permitMs)
+    .catch(couldNotAsk);
   looked.catch(() => undefined);
   const { permit, nowMs, untilMs } = await askTemporal(deps);
   refuseFrozen(input, await looked, [nowMs, untilMs]);

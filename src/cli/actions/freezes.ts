@@ -51,7 +51,7 @@ async function listed(
   ];
   if (operation === null) return { frozen: isAnythingFrozen(entries), entries };
   const judge = createJudge(fixedPolicy(configuration), () => Promise.resolve(running));
-  const frozenAt = await judge.look([operation], TIMING.client.startMs);
+  const frozenAt = await judge.look({ operations: [operation] }, TIMING.client.startMs);
   return { frozen: frozenAt(operation, atMs).length > 0, entries };
 }
 

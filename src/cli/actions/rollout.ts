@@ -9,6 +9,7 @@ import { definedFields } from '../../contract/plain-object.ts';
 import type { Belay, Rollout } from '../../starter.ts';
 import { EXIT } from '../output/exit-codes.ts';
 import { printRollout, rolloutListLine } from '../output/rollout-text.ts';
+import { overrideOf, type OverrideOptions } from '../options/shared.ts';
 import { showRollout, viewOfRollout, type ShowOptions } from '../waiting/rollout-view.ts';
 import { sinceText } from '../options/parse-values.ts';
 import { captureSignals, waitAndPrint, type Stopping, type WaitingOptions } from '../waiting/wait-for-verdict.ts';
@@ -16,18 +17,20 @@ import { reportEndpoints } from '../connection/report-endpoints.ts';
 import { withBelay } from '../connection/open-belay.ts';
 import { print } from '../../process/print.ts';
 
-export type StartOptions = WaitingOptions & {
-  service?: string;
-  key?: string;
-  detach?: boolean;
-  heartbeat?: string;
-  meta?: Record<string, string>;
-};
+export type StartOptions = WaitingOptions &
+  OverrideOptions & {
+    service?: string;
+    key?: string;
+    detach?: boolean;
+    heartbeat?: string;
+    meta?: Record<string, string>;
+  };
 
 export async function startRollout(name: string, options: StartOptions): Promise<void> {
   const { key, heartbeat, meta } = options;
   const plan = planRollout(await readConfiguration(), name);
-  await follow(options, (belay) => belay.rollouts.start({ ...plan, ...definedFields({ key, heartbeat, meta }) }));
+  const input = { ...plan, ...definedFields({ key, heartbeat, meta }), ...overrideOf(options) };
+  await follow(options, (belay) => belay.rollouts.start(input));
 }
 
 export function retryRollout(workflowId: string, options: StartOptions): Promise<void> {

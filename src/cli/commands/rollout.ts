@@ -3,7 +3,17 @@ import { Command } from 'commander';
 import { LIMITS } from '../../request/limits.ts';
 import { runOption } from '../options/add-run-options.ts';
 import { durationWithin, parseId, parseLimit } from '../options/parse-values.ts';
-import { addWaitOptions, by, examples, json, reason, runId, service, summary } from '../options/shared.ts';
+import {
+  addOverrideOptions,
+  addWaitOptions,
+  by,
+  examples,
+  json,
+  reason,
+  runId,
+  service,
+  summary,
+} from '../options/shared.ts';
 
 const load = () => import('../actions/rollout.ts');
 
@@ -48,7 +58,7 @@ function startCommand(): Command {
     .addOption(runOption('heartbeat', 'rollout'))
     .addOption(runOption('meta'))
     .option('--detach', 'start the rollout and exit; use `belay wait` for its verdict');
-  return addWaitOptions(command, 'rollout')
+  return addWaitOptions(addOverrideOptions(command, 'rollout'), 'rollout')
     .addOption(json())
     .action(async (name: string, _options: object, self: Command) =>
       (await load()).startRollout(name, self.optsWithGlobals()),

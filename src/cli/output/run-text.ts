@@ -6,6 +6,7 @@ import { BelayError } from '../../contract/results/belay-error.ts';
 import { printJson } from '../../process/json-document.ts';
 import { print } from '../../process/print.ts';
 import { emptyResult } from '../../contract/results/empty-results.ts';
+import { heldIn, heldText } from '../../contract/wording/frozen-text.ts';
 import { targetLabel } from '../../contract/wording/target-text.ts';
 import { plainText } from '../../contract/wording/safe-text.ts';
 
@@ -35,6 +36,7 @@ export function resultLines(result: RunResult): string[] {
   return [
     `${colorize(result, stateOfResult(result))}${took === null || outcome === null ? '' : ` in ${took}`}`,
     ...(error === null ? [] : [`  ${plainText(error.message, 400)}`]),
+    ...heldIn(result).map((it) => `  ${heldText(it)}`),
     ...(backup === null ? [] : [`  backup of ${plainText(backup.serverId)}: ${backupFacts(backup)}`]),
     ...deployments.map((it) => `  deployment of ${targetLabel(it.target, plainText)}: ${deploymentFacts(it)}`),
     ...(workflowId === null ? [] : [`  run: ${workflowId}`]),

@@ -62,6 +62,8 @@ export const SCHEDULE_PREFIX = 'belay:';
 /** Temporal adds the time of each firing. */
 export const scheduledId = (fleet: string, schedule: string): string => workflowId('scheduled', fleet, schedule);
 
+export const FREEZE_PREFIX = 'freeze:';
+
 /** An ad-hoc freeze: at most one per scope. The running workflow with this id is the freeze. */
 export const freezeId = (scope: FreezeScope): string =>
   scope.kind === 'all' ? workflowId('freeze', scope.kind) : workflowId('freeze', scope.kind, scope.id);

@@ -3,7 +3,7 @@ import type { OperationProgress } from '../operation.ts';
 import type { BackupResult, DeploymentResult, RunProgress, RunResult } from '../run.ts';
 import type { Waiting, WaitingForCheck, WaitingForRead, RolloutWaiting, Explanation } from '../waiting.ts';
 import { durationText } from './duration.ts';
-import { frozenText } from './frozen-text.ts';
+import { frozenText, letOffText } from './frozen-text.ts';
 import { targetLabel } from './target-text.ts';
 import { plainText } from './safe-text.ts';
 
@@ -53,7 +53,8 @@ export function waitingSentence(waiting: Waiting, what: string | null, style: St
   const { quote, when, workflow = quote } = style;
   if (waiting.kind === 'admission') return `waiting for admission: ${MORE_THAN_WORKERS_CARRY}`;
   if (waiting.kind === 'freeze') {
-    return `${what ?? 'run'}: ${frozenText(waiting.by, quote)}: wait until it ends`;
+    const frozen = frozenText(waiting.by, quote);
+    return `${what ?? 'run'}: ${frozen}: wait${letOffText(waiting.by)}`;
   }
   if (waiting.kind === 'lock') {
     const holder =

@@ -1,5 +1,5 @@
 /** One sentence that says what freezes something, until when and why. Pure. */
-import type { FrozenBy } from '../freeze.ts';
+import type { FrozenBy, Held } from '../freeze.ts';
 import { plainText } from './safe-text.ts';
 
 const MAX_SHOWN = 3;
@@ -15,4 +15,27 @@ export function frozenText(by: readonly FrozenBy[], quote = quoted): string {
   });
   const more = by.length > MAX_SHOWN ? [`by ${by.length - MAX_SHOWN} more`] : [];
   return `frozen ${[...shown, ...more].join(', and ')}`;
+}
+
+/** What a person can do about it besides waiting; empty if nothing. */
+export function letOffText(by: readonly FrozenBy[]): string {
+  if (by.some(({ override }) => override === 'never')) return '';
+  const flags = by.slice(0, MAX_SHOWN).map(({ name }) => `--override-freeze ${plainText(name)}`);
+  return by.length > MAX_SHOWN ? '' : `, or start again with ${flags.join(' ')}`;
+}
+
+/** Results of earlier versions have none. */
+export const heldIn = (result: { held?: Held[] }): Held[] => result.held ?? [];
+
+const ENDS: Record<NonNullable<Held['end']>, string> = {
+  passed: 'waited for',
+  gave_up: 'gave up waiting for',
+  cancelled: 'was cancelled while it waited for',
+  overridden: 'was let off',
+};
+
+/** `was let off the freeze "christmas", by "ana" because "CVE"` */
+export function heldText({ for: kind, name, end, by, why }: Held, quote = quoted): string {
+  const who = by === null ? '' : `${end === 'overridden' ? 'by' : 'set by'} ${quote(by)} `;
+  return `${end === null ? 'waits for' : ENDS[end]} the ${kind} ${quote(name)}, ${who}because ${quote(why)}`;
 }

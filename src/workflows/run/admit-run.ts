@@ -15,6 +15,7 @@ import { deploymentReader } from '../polling/status-reader.ts';
 import { admissionRead } from '../../rules/never-deployed.ts';
 import { heldPart } from '../../rules/frozen-run.ts';
 import { serviceOf } from './operation-input.ts';
+import { applyOverride } from './apply-override.ts';
 import { refuseFrozen } from './refuse-frozen.ts';
 import type { RunState } from './run-state.ts';
 import { waitForThaw, waitsForThaw } from './wait-for-thaw.ts';
@@ -48,6 +49,7 @@ export async function admit(run: RunState, asked: Asked): Promise<Conclusion | n
   const refusal =
     tooLate(asked.begunMs, run.plan.startWithinMs) ??
     refusalOfWorker(needs, facts) ??
+    applyOverride(run, asked.facts.override) ??
     refuseFrozen(run, asked.facts.frozen);
   if (refusal !== null) return refusal;
   const problem = (facts.admitted === false ? await awaitAdmission(run) : null) ?? (await resolveUntil(run));

@@ -23,7 +23,7 @@ export function sharedInput(run: RunState, step: string) {
     idempotencyKey: `${firstExecutionRunId}:${step}`,
     reset: runId !== firstExecutionRunId,
     polling: run.plan.polling,
-    ...definedFields({ waits: run.plan.waits }),
+    ...definedFields({ waits: run.plan.waits, letOff: run.letOff.length === 0 ? undefined : run.letOff }),
     ifBusy: run.plan.ifBusy,
     outageBudgetMs: run.plan.outageBudgetMs,
     jitter: run.jitter,

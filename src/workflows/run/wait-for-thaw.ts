@@ -89,8 +89,11 @@ function deadlineMs({ limits }: RunState): number {
   return deadline === null ? Infinity : Date.parse(deadline.at);
 }
 
-function askNow({ input: { serverId } }: RunState, { backsUp, targets }: NextPart): Promise<FrozenParts | null> {
-  const question: FreezeQuestion = { ...targetsInput(targets.slice(0, 1)), backsUp, atMs: Date.now() };
+function askNow(
+  { input: { serverId }, letOff }: RunState,
+  { backsUp, targets }: NextPart,
+): Promise<FrozenParts | null> {
+  const question: FreezeQuestion = { ...targetsInput(targets.slice(0, 1)), backsUp, letOff, atMs: Date.now() };
   return judgeSomewhere(serverId === undefined ? question : { ...question, serverId });
 }
 

@@ -105,6 +105,32 @@ describe('belay freeze and thaw', () => {
   }
 });
 
+const CVE = ['--reason', 'CVE'];
+
+describe('--override-freeze', () => {
+  const off = (site: string, ...more: string[]) => ['--override-freeze', `freeze:site:${site}`, ...more];
+
+  test('lets a run off with a reason, which is printed with who decided', async () => {
+    const site = fresh('a');
+    await on.belay('freeze', '--site', site, ...HOUR);
+    const { code, stdout } = await on.belay('deploy', '--site', site, ...DEPLOY_PACE, ...off(site, ...CVE));
+    assert.equal(code, 0);
+    assert.match(stdout, new RegExp(`was let off the freeze "freeze:site:${site}", by ".+" because "CVE"`));
+  });
+
+  for (const [what, args, expected] of [
+    ['without a reason', [], 2],
+    ['of a freeze with --no-override', CVE, 6],
+  ] as const) {
+    test(`${what} exits with ${expected}, and nothing is sent`, async () => {
+      const site = fresh('a');
+      await on.belay('freeze', '--site', site, ...HOUR, '--no-override');
+      const { code } = await on.belay('deploy', '--site', site, ...DEPLOY_PACE, ...off(site, ...args));
+      assert.deepEqual([code, posts(on.sandbox, `/v1/sites/${site}/deploy`).length], [expected, 0]);
+    });
+  }
+});
+
 interface Listed {
   frozen: boolean;
   freezes: { name: string; source: string; isActive: boolean; from: string | null; until: string | null }[];
@@ -125,10 +151,7 @@ describe('a run with --if-frozen wait', () => {
     const query = "BelayPhase = 'frozen' AND ExecutionStatus = 'Running'";
     await eventually('its phase', async () => (await on.client.workflow.count(query)).count === 1);
     const status = await on.belay('status', `deploy:${site}:${key}`);
-    assert.match(
-      status.stdout,
-      new RegExp(`now: deployment of ${site}: frozen by "freeze:site:${site}" .*: wait until`),
-    );
+    assert.match(status.stdout, new RegExp(`now: deployment of ${site}: frozen by "freeze:site:${site}" .*: wait, or`));
     assert.equal(posts(on.sandbox, `/v1/sites/${site}/deploy`).length, 0);
     const { woken } = printed(await on.belay('thaw', '--site', site, ...WHY, '--json'));
     assert.deepEqual(woken, [`deploy:${site}:${key}`]);

@@ -61,7 +61,7 @@ describe('a run that waits for freezes', () => {
       assert.equal(
         sentence,
         `deployment of ${waiting.siteId}: frozen by "freeze:all" (set by "ana") until 2026-03-02 09:00:00 (UTC) ` +
-          'because "disks": wait until it ends',
+          'because "disks": wait, or start again with --override-freeze freeze:all',
       );
       assert.equal(data?.kind, 'freeze');
       const page = await stack.query<{ currentDetails: string }>(
