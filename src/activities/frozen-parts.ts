@@ -1,6 +1,7 @@
 /** What of a run is frozen. */
-import type { WorkerInfo } from '../contract/activities.ts';
+import type { WorkerInfo, WorkerQuestion } from '../contract/activities.ts';
 import type { FreezeQuestion, FrozenParts, LetOff } from '../contract/freeze.ts';
+import { ROLLOUT_TYPE } from '../contract/names.ts';
 import { definedFields } from '../contract/plain-object.ts';
 import type { RunInput } from '../contract/run.ts';
 import { targetsOf } from '../contract/target.ts';
@@ -38,14 +39,18 @@ export async function frozenParts(
   return backup.length + deployments.length === 0 ? null : { backup, deployments };
 }
 
-/** What of a run that begins is frozen, and what it is let off. @throws if Temporal does not tell */
-export async function judgeRun(
-  input: RunInput,
+/** What of a run that begins is frozen, and what it or a rollout is let off. @throws if Temporal does not tell */
+export async function judgeRequest(
+  { begins, request }: WorkerQuestion,
   judge: Judge,
   atMs: number,
 ): Promise<Pick<WorkerInfo, 'frozen' | 'override'>> {
+  const isRollout = request?.type === ROLLOUT_TYPE;
+  if (request === undefined || (begins !== true && !isRollout)) return {};
+  const input = request.input as RunInput;
   const names = input.override?.freezes;
   const override = names === undefined ? undefined : await judge.override(names, TIMING.lookup.regularMs);
+  if (isRollout) return definedFields({ override });
   if (override !== undefined && 'error' in override) return { override };
   const frozen = await frozenParts(questionOf(input, atMs, override?.letOff), judge);
   return definedFields({ frozen: frozen ?? undefined, override });

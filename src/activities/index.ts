@@ -1,14 +1,13 @@
 /** All activities. Their names and payloads are stored in the histories of running workflows. */
-import type { DailyDeadline, RunInput } from '../contract/run.ts';
+import type { DailyDeadline } from '../contract/run.ts';
 import type { FreezeQuestion, FrozenParts } from '../contract/freeze.ts';
-import { definedFields } from '../contract/plain-object.ts';
 import type { BackupConclusion, LockHolder } from '../contract/operation.ts';
 import type { BackupRecord } from '../contract/event.ts';
-import type { WorkerInfo, WorkerQuestion, BackupQuery, LearnQuery, SlotQuery } from '../contract/activities.ts';
-import { checkRequest } from './check-request.ts';
+import type { BackupQuery, LearnQuery, SlotQuery } from '../contract/activities.ts';
+import { createDescribeWorker } from './describe-worker.ts';
 import { createEventActivities } from './events.ts';
-import { checksOf, createSiteChecks } from './site-checks.ts';
-import { frozenParts, judgeRun } from './frozen-parts.ts';
+import { createSiteChecks } from './site-checks.ts';
+import { frozenParts } from './frozen-parts.ts';
 import { firstAfter, slotOf } from '../request/calendar/local-time.ts';
 import { learnReads, MAX_PAST } from './learned-polling/learn-reads.ts';
 import { createPooledWaits } from './pooled-waits/poll-while-in-progress.ts';
@@ -43,22 +42,7 @@ export function createActivities({
     ...createSiteChecks({ served: workerInfo, policy, readSite }),
     ...createEventActivities(events),
 
-    /** Settings of the worker that executes this. */
-    describeWorker: async ({ begins, request, atMs }: WorkerQuestion = {}): Promise<WorkerInfo> => {
-      const { hash, checkOf } = await policy();
-      const checked = request === undefined ? undefined : checkRequest(request);
-      const isPlanned = begins === true && checked !== undefined && 'plan' in checked;
-      const nowMs = atMs ?? clocks?.wallMs() ?? Date.now();
-      const checks = isPlanned ? checksOf(request!.input as RunInput, checkOf) : [];
-      const judged = isPlanned ? await judgeRun(request!.input as RunInput, judge, nowMs) : {};
-      return {
-        ...workerInfo,
-        policy: hash,
-        ...definedFields({ checked, checks: checks.length === 0 ? undefined : checks }),
-        ...judged,
-        ...(begins === true && !admission.admitsNewcomer() ? { admitted: false as const } : {}),
-      };
-    },
+    describeWorker: createDescribeWorker({ workerInfo, admission, policy, judge, clocks }),
 
     /** What of this is frozen; null if nothing is. */
     judgeFreezes: (question: FreezeQuestion): Promise<FrozenParts | null> => frozenParts(question, judge),

@@ -1,5 +1,5 @@
 /** A rollout: its input, result and messages. Stored in running histories: add, never rename or remove. */
-import type { FreezeOverride } from './freeze.ts';
+import type { FreezeOverride, Held } from './freeze.ts';
 import type { Outcome } from './names.ts';
 import type { DailyDeadline, DeploymentResult, RunError, RunInput } from './run.ts';
 import type { Target, TargetsInput } from './target.ts';
@@ -105,6 +105,8 @@ export interface RolloutResult {
   targets: TargetResult[];
   decisions: Decision[];
   error: RunError | null;
+  /** What it waited for, in order. Absent in results of earlier versions. */
+  held: Held[];
   meta: Record<string, string> | null;
   links: { ui: string | null };
   startedAt: string | null;

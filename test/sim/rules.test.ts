@@ -29,6 +29,7 @@ import './rules/answers/rate-limits.ts';
 import './rules/rollouts/rollouts.ts';
 import './rules/rollouts/rollout-decisions.ts';
 import './rules/rollouts/held-servers.ts';
+import './rules/rollouts/frozen-rollouts.ts';
 import './rules/events/wakes.ts';
 import './rules/events/claims.ts';
 import './rules/events/foreign-backups.ts';

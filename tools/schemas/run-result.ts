@@ -130,7 +130,7 @@ const deployment = z.object({
   ...operation,
 });
 
-const held = z
+export const held = z
   .array(
     z.object({
       for: z.enum(['freeze', 'window']),

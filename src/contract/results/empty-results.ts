@@ -83,6 +83,7 @@ export function emptyRollout(known: Partial<RolloutResult> = {}): RolloutResult 
     targets: [],
     decisions: [],
     error: null,
+    held: [],
     meta: null,
     links: { ui: null },
     startedAt: null,

@@ -1,5 +1,6 @@
 /** One sentence that says what freezes something, until when and why. Pure. */
 import type { FrozenBy, Held } from '../freeze.ts';
+import { durationText } from './duration.ts';
 import { plainText } from './safe-text.ts';
 
 const MAX_SHOWN = 3;
@@ -23,6 +24,9 @@ export function letOffText(by: readonly FrozenBy[]): string {
   const flags = by.slice(0, MAX_SHOWN).map(({ name }) => `--override-freeze ${plainText(name)}`);
   return by.length > MAX_SHOWN ? '' : `, or start again with ${flags.join(' ')}`;
 }
+
+export const tooLongText = (freezeWaitMs: number): string =>
+  `this is longer than --freeze-wait ${durationText(freezeWaitMs)} allows`;
 
 /** Results of earlier versions have none. */
 export const heldIn = (result: { held?: Held[] }): Held[] => result.held ?? [];

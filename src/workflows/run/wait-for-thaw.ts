@@ -1,14 +1,14 @@
 /** A run that waits for freezes to end. It holds no lock and no operation of its own meanwhile. */
-import type { FreezeQuestion, FrozenBy, FrozenParts, Held } from '../../contract/freeze.ts';
+import type { FreezeQuestion, FrozenParts } from '../../contract/freeze.ts';
 import { HISTORY_BUDGET } from '../../contract/history-budget.ts';
 import { targetsInput, type Target } from '../../contract/target.ts';
-import { durationText } from '../../contract/wording/duration.ts';
-import { frozenText } from '../../contract/wording/frozen-text.ts';
+import { frozenText, tooLongText } from '../../contract/wording/frozen-text.ts';
 import { deadlineOf } from '../../rules/deadline.ts';
 import { heldPart, type HeldPart } from '../../rules/frozen-run.ts';
 import { describeSomeWorker, judgeSomewhere } from '../common/activity-proxies.ts';
 import { awaitThaw } from '../common/await-thaw.ts';
 import { conclude, type Conclusion } from '../common/conclusion.ts';
+import { recordHeld } from '../common/record-held.ts';
 import { awaitAdmission } from './await-admission.ts';
 import type { RunState } from './run-state.ts';
 
@@ -52,7 +52,7 @@ async function waitWhile(run: RunState, next: NextPart, first: HeldPart): Promis
   const begunMs = Date.now();
   const freezeWaitMs = plan.freezeWaitMs ?? 0;
   let held = first;
-  const note = recordHeld(run);
+  const note = recordHeld(run.result);
   note(held.by);
   const end = await awaitThaw(
     {
@@ -73,10 +73,7 @@ async function waitWhile(run: RunState, next: NextPart, first: HeldPart): Promis
   if (end.kind === 'free') return null;
   note([], end.kind === 'over' ? 'cancelled' : 'gave_up');
   if (end.kind === 'over') return conclude('not_started', 'Cancelled', `${held.what}: cancelled while it was frozen`);
-  return concludeFrozen(
-    { ...held, by: end.by },
-    `this is longer than --freeze-wait ${durationText(freezeWaitMs)} allows`,
-  );
+  return concludeFrozen({ ...held, by: end.by }, tooLongText(freezeWaitMs));
 }
 
 function concludeFrozen({ what, by }: HeldPart, why: string): Conclusion {
@@ -100,25 +97,6 @@ function askNow(
 function heldIn({ input }: RunState, { targets }: NextPart, frozen: FrozenParts | null): HeldPart {
   const held = heldPart(frozen, { serverId: input.serverId, targets }, false);
   return held ?? { what: 'nothing was started', by: [] };
-}
-
-/** Keeps in the result what the run waits for. @returns what to call with everything that holds now */
-function recordHeld({ result }: RunState): (by: readonly FrozenBy[], end?: Held['end']) => void {
-  const open = new Map<string, Held>();
-  return (by, end = 'passed') => {
-    const now = new Date().toISOString();
-    for (const [name, held] of open) {
-      if (by.some((it) => it.name === name)) continue;
-      Object.assign(held, { to: now, end });
-      open.delete(name);
-    }
-    for (const { kind, name, by: who = null, reason } of by) {
-      if (open.has(name)) continue;
-      const held: Held = { for: kind, name, from: now, to: null, end: null, by: who, why: reason };
-      open.set(name, held);
-      result.held.push(held);
-    }
-  };
 }
 
 /** Many that waited for the same freeze go on within a minute. */
