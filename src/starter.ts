@@ -43,6 +43,7 @@ export type { Run, WaitOptions } from './client/runs/run-handle.ts';
 export type { Firing, ScheduleState } from './client/schedules/schedule-state.ts';
 export type { ScheduleChange } from './client/schedules/plan-changes.ts';
 export type { Freezes, Thawed } from './client/freezes/freezes.ts';
+export type { HeldLock } from './client/locks/held-locks.ts';
 export type { NewFreeze } from './request/plan-freeze.ts';
 export type { AdHocFreeze, FreezeScope, FrozenBy, RunningFreeze } from './contract/freeze.ts';
 export type { Schedules } from './client/schedules/schedules.ts';

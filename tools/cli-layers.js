@@ -53,6 +53,20 @@ export const CLI_LAYERS = {
     ],
     packages: ['@temporalio/client:type', '@temporalio/common', '@temporalio/proto', '@temporalio/worker:type'],
   },
+  'cli/dry-run': {
+    may: [
+      ...CONTRACT,
+      'request',
+      'request/start',
+      'policy',
+      'process',
+      'config',
+      'cli/output',
+      'cli/connection',
+      'starter.ts:type',
+    ],
+    packages: [],
+  },
   'cli/actions': {
     may: [
       ...CONTRACT,
@@ -73,6 +87,7 @@ export const CLI_LAYERS = {
       'cli/waiting',
       'cli/top',
       'cli/check:dynamic',
+      'cli/dry-run:dynamic',
       'cli/doctor:type',
       'cli/doctor:dynamic',
       'starter.ts:type',

@@ -148,6 +148,7 @@ export const LAYERS = {
     may: [...CONTRACT, 'client/connection', 'client/runs', 'client/rollouts'],
     packages: ['@temporalio/client:type', 'p-map'],
   },
+  'client/locks': { may: [...CONTRACT, 'client/connection', 'client/lookups'], packages: ['p-map'] },
   'client/freezes': {
     may: [...CONTRACT, 'request', 'request/start', 'client/connection', 'client/lookups', 'client/signals'],
     packages: ['@temporalio/client'],
@@ -164,6 +165,7 @@ export const LAYERS = {
       'client/runs',
       'client/rollouts',
       'client/overview',
+      'client/locks',
       'client/freezes',
       'client/schedules',
     ],

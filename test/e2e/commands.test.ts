@@ -6,6 +6,7 @@ import './commands/rollout-commands.ts';
 import './commands/exit-codes.ts';
 import './commands/top.ts';
 import './commands/freeze-commands.ts';
+import './commands/dry-run.ts';
 import './commands/configuration.ts';
 import './commands/completion.ts';
 import './commands/doctor.ts';

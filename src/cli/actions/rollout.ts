@@ -22,6 +22,7 @@ export type StartOptions = WaitingOptions &
     service?: string;
     key?: string;
     detach?: boolean;
+    dryRun?: boolean;
     heartbeat?: string;
     meta?: Record<string, string>;
   };
@@ -30,7 +31,20 @@ export async function startRollout(name: string, options: StartOptions): Promise
   const { key, heartbeat, meta } = options;
   const plan = planRollout(await readConfiguration(), name);
   const input = { ...plan, ...definedFields({ key, heartbeat, meta }), ...overrideOf(options) };
+  if (options.dryRun === true) return dryRunOf(input, options);
   await follow(options, (belay) => belay.rollouts.start(input));
+}
+
+async function dryRunOf(
+  { key, ...input }: ReturnType<typeof planRollout> & { key?: string },
+  options: StartOptions,
+): Promise<void> {
+  const [{ dryRun }, { plannedRollout }] = await Promise.all([
+    import('../dry-run/dry-run.ts'),
+    import('../dry-run/planned.ts'),
+  ]);
+  await reportEndpoints(options.service);
+  process.exitCode = await dryRun(plannedRollout(input, key), options);
 }
 
 export function retryRollout(workflowId: string, options: StartOptions): Promise<void> {

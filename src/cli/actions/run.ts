@@ -16,7 +16,7 @@ import { openBelay } from '../connection/open-belay.ts';
 
 export type StartOptions = CommanderValues &
   WaitingOptions &
-  OverrideOptions & { key?: string; again?: boolean; detach?: boolean; service?: string };
+  OverrideOptions & { key?: string; again?: boolean; detach?: boolean; service?: string; dryRun?: boolean };
 
 export async function startAndWait(type: RunType, options: StartOptions): Promise<void> {
   if (options.again === true && options.key === undefined) {
@@ -28,7 +28,16 @@ export async function startAndWait(type: RunType, options: StartOptions): Promis
   }
   await refuseInventoryConflict(input);
   await reportEndpoints(options.service);
-  process.exitCode = await exitCodeOfRun(type, input, options);
+  process.exitCode =
+    options.dryRun === true ? await exitCodeOfDryRun(type, input, options) : await exitCodeOfRun(type, input, options);
+}
+
+async function exitCodeOfDryRun(type: RunType, input: RunInput, options: StartOptions): Promise<number> {
+  const [{ dryRun }, { plannedRun }] = await Promise.all([
+    import('../dry-run/dry-run.ts'),
+    import('../dry-run/planned.ts'),
+  ]);
+  return dryRun(plannedRun(type, input, options.key), options);
 }
 
 async function exitCodeOfRun(type: RunType, input: RunInput, options: StartOptions): Promise<number> {

@@ -7,6 +7,7 @@ import {
   addOverrideOptions,
   addWaitOptions,
   by,
+  dryRun,
   examples,
   json,
   reason,
@@ -58,7 +59,7 @@ function startCommand(): Command {
     .addOption(runOption('heartbeat', 'rollout'))
     .addOption(runOption('meta'))
     .option('--detach', 'start the rollout and exit; use `belay wait` for its verdict');
-  return addWaitOptions(addOverrideOptions(command, 'rollout'), 'rollout')
+  return addWaitOptions(addOverrideOptions(command, 'rollout').addOption(dryRun()), 'rollout')
     .addOption(json())
     .action(async (name: string, _options: object, self: Command) =>
       (await load()).startRollout(name, self.optsWithGlobals()),

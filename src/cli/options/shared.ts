@@ -46,6 +46,12 @@ export interface OverrideOptions {
   reason?: string;
 }
 
+export const dryRun = () =>
+  new Option(
+    '--dry-run',
+    'show what would be done, for which service, and which freezes and locks are in the way; start nothing',
+  ).conflicts('detach');
+
 export function addStartOptions(command: Command): Command {
   return command
     .addOption(service())
