@@ -5,7 +5,7 @@ export const CLI_LAYERS = {
   // The command line uses the library as any program does, and loads it when it is needed.
   'cli/options': { may: [...CONTRACT, 'request'], packages: ['commander', 'node'] },
   'cli/output': {
-    may: [...CONTRACT, 'rules/past:type', 'process', 'config/environment'],
+    may: [...CONTRACT, 'policy:type', 'rules/past:type', 'process', 'config/environment'],
     packages: ['commander:type', 'node', 'picocolors'],
   },
   'cli/connection': {
@@ -55,10 +55,25 @@ export const CLI_LAYERS = {
     ],
     packages: ['@temporalio/client:type', '@temporalio/common', '@temporalio/proto', '@temporalio/worker:type'],
   },
+  'cli/dry-run': {
+    may: [
+      ...CONTRACT,
+      'request',
+      'request/start',
+      'policy',
+      'process',
+      'config',
+      'cli/output',
+      'cli/connection',
+      'starter.ts:type',
+    ],
+    packages: [],
+  },
   'cli/actions': {
     may: [
       ...CONTRACT,
       'request/calendar',
+      'policy',
       'process',
       'config',
       'config/environment',
@@ -74,6 +89,7 @@ export const CLI_LAYERS = {
       'cli/waiting',
       'cli/top',
       'cli/check:dynamic',
+      'cli/dry-run:dynamic',
       'cli/doctor:type',
       'cli/doctor:dynamic',
       'starter.ts:type',

@@ -119,7 +119,10 @@ export const LAYERS = {
     may: [...CONTRACT, 'config', 'config/environment', 'config/temporal', 'encryption', 'tracing', 'client/transport'],
     packages: ['@temporalio/client', '@temporalio/common', '@temporalio/proto', 'node'],
   },
-  'client/signals': { may: [...CONTRACT, 'client/connection', 'client/transport'], packages: ['@temporalio/client'] },
+  'client/signals': {
+    may: [...CONTRACT, 'client/connection', 'client/transport'],
+    packages: ['@temporalio/client', 'p-map'],
+  },
   'client/past': {
     may: [...CONTRACT, 'rules/past', 'client/connection', 'client/transport'],
     packages: ['@temporalio/client', '@temporalio/common', 'lru-cache', 'p-map'],
@@ -129,13 +132,14 @@ export const LAYERS = {
       ...CONTRACT,
       'request/start',
       'rules/past',
+      'policy:type',
       'activities:type',
       'encryption:type',
       'client/connection',
       'client/signals',
       'client/past',
     ],
-    packages: ['@temporalio/client', '@temporalio/common', 'lru-cache'],
+    packages: ['@temporalio/client', '@temporalio/common', 'lru-cache', 'p-map'],
   },
   'client/events': {
     may: [...CONTRACT, 'request/start', 'client/connection', 'client/transport'],
@@ -153,6 +157,11 @@ export const LAYERS = {
     may: [...CONTRACT, 'client/connection', 'client/runs', 'client/rollouts'],
     packages: ['@temporalio/client:type', 'p-map'],
   },
+  'client/locks': { may: [...CONTRACT, 'client/connection', 'client/lookups'], packages: ['p-map'] },
+  'client/freezes': {
+    may: [...CONTRACT, 'request', 'request/start', 'client/connection', 'client/lookups', 'client/signals'],
+    packages: ['@temporalio/client'],
+  },
   'client/schedules': {
     may: [...CONTRACT, 'request', 'request/start', 'request/calendar', 'client/connection', 'client/transport'],
     packages: ['@temporalio/client', '@temporalio/common', 'node', 'p-map'],
@@ -166,6 +175,8 @@ export const LAYERS = {
       'client/rollouts',
       'client/overview',
       'client/past',
+      'client/locks',
+      'client/freezes',
       'client/schedules',
       'rules/past:type',
     ],

@@ -1,12 +1,12 @@
 /** All activities. Their names and payloads are stored in the histories of running workflows. */
-import type { DailyDeadline, RunInput } from '../contract/run.ts';
-import { definedFields } from '../contract/plain-object.ts';
+import type { DailyDeadline } from '../contract/run.ts';
+import type { FreezeQuestion, FrozenParts } from '../contract/freeze.ts';
 import type { BackupConclusion, LockHolder } from '../contract/operation.ts';
 import type { BackupRecord } from '../contract/event.ts';
-import type { WorkerInfo, WorkerQuestion, BackupQuery, LearnQuery, SlotQuery } from '../contract/activities.ts';
-import { checkRequest } from './check-request.ts';
+import type { BackupQuery, LearnQuery, SlotQuery } from '../contract/activities.ts';
+import { createDescribeWorker } from './describe-worker.ts';
 import { createEventActivities } from './events.ts';
-import { checksOf, createSiteChecks } from './site-checks.ts';
+import { createSiteChecks } from './site-checks.ts';
 import { frozenParts } from './frozen-parts.ts';
 import { firstAfter, slotOf } from '../request/calendar/local-time.ts';
 import { learnReads, MAX_PAST } from './learned-polling/learn-reads.ts';
@@ -28,6 +28,7 @@ export function createActivities({
   hasColleagues,
   policy,
   readSite,
+  judge,
   clocks,
   pool,
   onRead,
@@ -37,26 +38,14 @@ export function createActivities({
   return {
     ...reads,
     ...createPooledWaits(pool, reads),
-    ...createTriggers({ service, served: workerInfo, rest, awaitedForMs, hasColleagues, policy, clocks }),
+    ...createTriggers({ service, served: workerInfo, rest, awaitedForMs, hasColleagues, judge, clocks }),
     ...createSiteChecks({ served: workerInfo, policy, readSite }),
     ...createEventActivities(events),
 
-    /** Settings of the worker that executes this. */
-    describeWorker: async ({ begins, request }: WorkerQuestion = {}): Promise<WorkerInfo> => {
-      const { hash, frozenBy, checkOf } = await policy();
-      const checked = request === undefined ? undefined : checkRequest(request);
-      const isPlanned = begins === true && checked !== undefined && 'plan' in checked;
-      const nowMs = clocks?.wallMs() ?? Date.now();
-      const checks = isPlanned ? checksOf(request!.input as RunInput, checkOf) : [];
-      const frozen = isPlanned ? frozenParts(request!.input as RunInput, (it) => frozenBy(it, nowMs)) : null;
-      const isFull = begins === true && !admission.admitsNewcomer();
-      return {
-        ...workerInfo,
-        policy: hash,
-        ...definedFields({ checked, frozen: frozen ?? undefined, checks: checks.length === 0 ? undefined : checks }),
-        ...(isFull ? { admitted: false as const } : {}),
-      };
-    },
+    describeWorker: createDescribeWorker({ workerInfo, admission, policy, judge, clocks }),
+
+    /** What of this is frozen; null if nothing is. */
+    judgeFreezes: (question: FreezeQuestion): Promise<FrozenParts | null> => frozenParts(question, judge),
 
     /** A worker takes it when the next run may begin. */
     admitRun: (): Promise<void> => Promise.resolve(),

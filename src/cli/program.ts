@@ -5,6 +5,7 @@ import { checkCommand } from './commands/check.ts';
 import { demoCommand } from './commands/demo.ts';
 import { devCommand } from './commands/dev.ts';
 import { doctorCommand } from './commands/doctor.ts';
+import { freezeCommands } from './commands/freeze.ts';
 import { eventsCommand } from './commands/events.ts';
 import { addCompletion } from './completion/add-completion.ts';
 import { environmentHelp } from './output/environment-help.ts';
@@ -43,6 +44,7 @@ export function program(): Command {
     adviceCommand(),
     rolloutCommand(),
     scheduleCommand(),
+    ...freezeCommands(),
     eventsCommand(),
     checkCommand(),
     doctorCommand(),

@@ -5,6 +5,8 @@ import { createAdvise, type AdviceFilter } from './past/advise.ts';
 import type { OperationAdvice } from '../rules/past/advice.ts';
 import { listRuns, type RunFilter } from './runs/list-runs.ts';
 import { createOverview, type LiveOverview, type OverviewOptions } from './overview/live-overview.ts';
+import { createFreezes, type Freezes } from './freezes/freezes.ts';
+import { heldLocks, type HeldLock } from './locks/held-locks.ts';
 import { createRollouts, type Rollouts } from './rollouts/rollouts.ts';
 import { createRun, type Run } from './runs/run-handle.ts';
 import { findServiceNow } from './connection/find-service.ts';
@@ -35,6 +37,9 @@ export interface Belay {
   getEvent(workflowId: string): Promise<EventDetails>;
   readonly rollouts: Rollouts;
   readonly schedules: Schedules;
+  readonly freezes: Freezes;
+  /** Which of these locks are held now. The lock of a server is `backup-server:<id>`, of a site `deploy-site:<id>`. */
+  heldLocks(lockIds: readonly string[]): Promise<HeldLock[]>;
   /** The identity of the service that a start would be for; null if no one names it and no worker polls. */
   findService(): Promise<string | null>;
   close(): Promise<void>;
@@ -53,6 +58,8 @@ export async function connect(options: ConnectOptions = {}): Promise<Belay> {
     getEvent: (workflowId) => getEvent(session, workflowId),
     rollouts: createRollouts(session),
     schedules: createSchedules(session),
+    freezes: createFreezes(session),
+    heldLocks: (lockIds) => heldLocks(session, lockIds),
     findService: () => findServiceNow(session),
     close,
   };

@@ -1,5 +1,5 @@
 /** What activities take and return. Stored in running histories: add, never rename or remove. */
-import type { FrozenParts } from './freeze.ts';
+import type { FrozenParts, LetOff, OverrideAnswer } from './freeze.ts';
 import type { ROLLOUT_TYPE, RunType } from './names.ts';
 import type { RunPlan } from './run.ts';
 import type { ServedService } from './service-identity.ts';
@@ -70,6 +70,8 @@ export interface TriggerActivityInput {
   readAt?: string;
   /** The run id of the operation's first execution. It shows that an execution was reset, which sends nothing. */
   firstRunId: string;
+  /** Freezes and windows that do not hold it back. */
+  letOff?: LetOff[];
 }
 
 /** What a workflow was asked to do. The UI can start one with any input. */
@@ -86,6 +88,8 @@ export interface WorkerQuestion {
   begins?: true;
   /** Asks to check this. */
   request?: WorkflowRequest;
+  /** When it asks, by Temporal's clock, in milliseconds since 1970. */
+  atMs?: number;
 }
 
 export interface WorkerInfo extends ServedService {
@@ -107,6 +111,8 @@ export interface WorkerInfo extends ServedService {
   checks?: CheckPlan[];
   /** Only if asked by a run that begins, and if something of it is frozen. */
   frozen?: FrozenParts;
+  /** Only if asked by a run that begins, and if that overrides freezes. */
+  override?: OverrideAnswer;
 }
 
 /** The notifications in a worker's configuration. Names only, because the addresses are secrets. */

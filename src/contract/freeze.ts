@@ -1,21 +1,106 @@
 /** What holds a deployment or backup back. Stored in histories: add, never rename or remove. */
-import type { Target } from './target.ts';
+import type { RunError } from './run.ts';
+import type { Target, TargetsInput } from './target.ts';
+
+export type BlockedAction = 'deploy' | 'backup';
+
+/** `reason`: a run may be let off, with a reason. */
+export type OverrideRule = 'reason' | 'never';
+
+/** What an ad-hoc freeze is for. Its workflow id is made from it. */
+export type FreezeScope = { kind: 'all' } | { kind: 'fleet' | 'server' | 'site' | 'app'; id: string };
+
+/** A freeze that a person set. It holds while its workflow runs, until this time at the latest. */
+export interface AdHocFreeze {
+  scope: FreezeScope;
+  /** When it was set, ISO 8601. An extension keeps it. */
+  since: string;
+  until: string;
+  reason: string;
+  by: string;
+  blocks: BlockedAction[];
+  override: OverrideRule;
+}
+
+/** The memo of the workflow, which workers read before each request. It is there before any worker sees the workflow. */
+export interface FreezeMemo {
+  freeze: AdHocFreeze;
+}
+
+/** One that runs now, as Temporal shows it. */
+export interface RunningFreeze {
+  workflowId: string;
+  /** Null if its memo is not that of a freeze. It holds all the same. */
+  freeze: AdHocFreeze | null;
+}
 
 export interface FrozenBy {
   kind: 'freeze' | 'window';
-  /** Its name in belay.yaml. */
+  /** Its name in belay.yaml, or the workflow id of an ad-hoc freeze. */
   name: string;
   reason: string;
   /** When it ends, ISO 8601; null if that is not known. */
   until: string | null;
   /** For people: until when, on the clocks of its time zone. */
   untilText: string;
+  /** Who set it. Absent for what is in belay.yaml. */
+  by?: string;
+  /** No run may be let off. */
+  override?: 'never';
 }
 
-/** What of a run is frozen when it begins. */
+/** Lets a run off freezes and windows. */
+export interface FreezeOverride {
+  /** Names in belay.yaml, or workflow ids of ad-hoc freezes. */
+  freezes: string[];
+  reason: string;
+  /** Who decides. Default: who uses the connection. */
+  by?: string;
+}
+
+/** What a run is let off, as recorded when it begins. Another freeze with the same name holds it back all the same. */
+export interface LetOff {
+  kind: 'freeze' | 'window';
+  name: string;
+  /** When the ad-hoc freeze was set. Absent for what is in belay.yaml. */
+  since?: string;
+}
+
+/** A worker's answer to an override. */
+export type OverrideAnswer = { letOff: LetOff[] } | { error: RunError };
+
+/** Asks a worker what of this is frozen. */
+export interface FreezeQuestion extends TargetsInput {
+  serverId?: string;
+  /** Whether a backup of the server is to be made. */
+  backsUp: boolean;
+  /** Whether targets after the first one may go if it is frozen. */
+  keepGoing?: boolean;
+  letOff?: LetOff[];
+  /** By Temporal's clock, in milliseconds since 1970. */
+  atMs: number;
+}
+
+/** What of a run is frozen. */
 export interface FrozenParts {
   /** Empty if the backup may be made. */
   backup: FrozenBy[];
   /** Only the targets that may not be deployed. */
   deployments: { target: Target; by: FrozenBy[] }[];
+}
+
+/** A freeze or window that a run or rollout waited for, or was let off. */
+export interface Held {
+  for: 'freeze' | 'window';
+  name: string;
+  /** When it was first met, or when the run was let off, ISO 8601. */
+  from: string;
+  /** Null while it is waited for. */
+  to: string | null;
+  /** `passed`: it no longer holds. `gave_up`: it would have lasted too long. Null while it is waited for. */
+  end: 'passed' | 'gave_up' | 'cancelled' | 'overridden' | null;
+  /** Who set it, or who overrode it; null for what is in belay.yaml. */
+  by: string | null;
+  /** The reason of the freeze, or of the override. */
+  why: string;
 }

@@ -17,6 +17,14 @@ export const HISTORY_BUDGET = {
   readsPerRequest: 3,
   /** Of an operation whose request no worker sends. It is tried more seldom in a longer budget. */
   maxUnsentRequests: 60,
+  /** A look of a run that waits for a freeze: a quick one that fails, another one, its timer and its tasks. */
+  eventsPerThawLook: 12,
+  maxThawLooks: 2_100,
+  /** What follows a wait for a freeze: a backup, and a deployment that is held back again. */
+  eventsPerThaw: 100,
+  maxThaws: 50,
+  /** Of these looks, those that follow a signal. */
+  maxThawSignals: 600,
   /** Senders of hints and requests for a lock stop once a history has this many events. */
   signalsUntilEvents: 9_000,
 } as const;

@@ -33,10 +33,10 @@ export const EVIDENCE = ['identity', 'transition', 'changed', 'settled'] as cons
 export type Evidence = (typeof EVIDENCE)[number];
 
 /**
- * The phase of a run. In `admission`, it waits because many runs begin at once, in `queued` for another run's lock, and in
- * `parked` for a service that is down.
+ * The phase of a run. In `admission`, it waits because many runs begin at once, in `frozen` for the end of a freeze, in
+ * `queued` for another run's lock, and in `parked` for a service that is down.
  */
-export type Phase = 'admission' | 'checking' | 'queued' | 'backup' | 'deploy' | 'parked' | 'done';
+export type Phase = 'admission' | 'checking' | 'frozen' | 'queued' | 'backup' | 'deploy' | 'parked' | 'done';
 
 export type ErrorType =
   | 'BackupFailed'
@@ -61,8 +61,16 @@ export type ErrorType =
   | 'NoWorker'
   | 'StoppedWaiting';
 
-/** `lockRequested` goes to the holder of a lock, `lockReleased` to the first waiter, `hint` to workflows that poll. */
-export const SIGNALS = { lockRequested: 'lockRequested', lockReleased: 'lockReleased', hint: 'hint' } as const;
+/**
+ * `lockRequested` goes to the holder of a lock, `lockReleased` to the first waiter, `hint` to workflows that poll, `thawed`
+ * to those that wait for the end of a freeze.
+ */
+export const SIGNALS = {
+  lockRequested: 'lockRequested',
+  lockReleased: 'lockReleased',
+  hint: 'hint',
+  thawed: 'thawed',
+} as const;
 
 export const QUERIES = { progress: 'progress', why: 'why' } as const;
 
@@ -77,6 +85,7 @@ export const SEARCH_ATTRIBUTES = {
 export const ROLLOUT_TYPE = 'rollOut';
 export const BACKUP_RECORD_TYPE = 'recordBackup';
 export const SCHEDULED_TYPE = 'runScheduled';
+export const FREEZE_TYPE = 'freeze';
 
 /** The updates carry a user's decision about a rollout. The signal `hold` carries an event about a server. */
 export const ROLLOUT_UPDATES = { pause: 'pause', resume: 'resume', abort: 'abort' } as const;

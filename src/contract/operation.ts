@@ -1,4 +1,5 @@
 /** An operation is one backup or one deployment, a child of a run. Stored in histories: add, never rename or remove. */
+import type { LetOff } from './freeze.ts';
 import type { Evidence } from './names.ts';
 import type { BackupResult, DeploymentResult, Polling, RunError, Waits } from './run.ts';
 import type { ServedService } from './service-identity.ts';
@@ -44,6 +45,8 @@ interface OperationInput extends RecordedService {
   /** Default: `loop`. */
   waits?: Waits;
   ifBusy: 'wait' | 'fail';
+  /** Freezes and windows that do not hold it back. */
+  letOff?: LetOff[];
   /** How long to wait in all for a service that does not answer; null for no longer than failed reads are retried. */
   outageBudgetMs: number | null;
   /** The waiters to take over with the lock. */

@@ -1,4 +1,5 @@
 /** A rollout: its input, result and messages. Stored in running histories: add, never rename or remove. */
+import type { FreezeOverride, Held } from './freeze.ts';
 import type { Outcome } from './names.ts';
 import type { DailyDeadline, DeploymentResult, RunError, RunInput } from './run.ts';
 import type { Target, TargetsInput } from './target.ts';
@@ -20,7 +21,15 @@ export interface RolloutWave {
 /** The options of each server's run. */
 export type RunOptions = Omit<
   RunInput,
-  keyof TargetsInput | 'service' | 'epoch' | 'serverId' | 'startWithinMs' | 'deploysUntil' | 'heartbeat' | 'meta'
+  | keyof TargetsInput
+  | 'service'
+  | 'epoch'
+  | 'serverId'
+  | 'startWithinMs'
+  | 'deploysUntil'
+  | 'heartbeat'
+  | 'meta'
+  | 'override'
 >;
 
 export interface RolloutInput {
@@ -41,6 +50,8 @@ export interface RolloutInput {
   options?: RunOptions;
   /** Start no deployment after this time of day. */
   deploysUntil?: DailyDeadline;
+  /** Freezes and windows that do not hold its runs back. */
+  override?: FreezeOverride;
   /** Default 1. Each retry has the next number. */
   attempt?: number;
   /** The servers that earlier attempts `completed`. They are not started again. */
@@ -94,6 +105,8 @@ export interface RolloutResult {
   targets: TargetResult[];
   decisions: Decision[];
   error: RunError | null;
+  /** What it waited for, in order. Absent in results of earlier versions. */
+  held: Held[];
   meta: Record<string, string> | null;
   links: { ui: string | null };
   startedAt: string | null;

@@ -4,6 +4,7 @@
  */
 import type { Outcome, Evidence, Phase, ErrorType } from './names.ts';
 import type { CheckResult } from './site-check.ts';
+import type { FreezeOverride, Held } from './freeze.ts';
 import type { Target, TargetsInput } from './target.ts';
 import type { Waiting } from './waiting.ts';
 
@@ -51,6 +52,9 @@ export type Polling = 'fixed' | 'learned';
  */
 export type Waits = 'loop' | 'pooled';
 
+/** `wait`: a run waits before its backup, and holds no lock. */
+type IfFrozen = 'fail' | 'wait';
+
 export interface RunInput extends TargetsInput {
   /** Identity of the service: URL and `#account`. Default: the service of the worker that executes the run. */
   service?: string;
@@ -65,6 +69,12 @@ export interface RunInput extends TargetsInput {
   polling?: Polling;
   /** Who makes the reads. Default: `loop`. */
   waits?: Waits;
+  /** What to do while a freeze or window holds the run back. Default: `fail`. */
+  ifFrozen?: IfFrozen;
+  /** How long to wait in all for freezes to end. */
+  freezeWaitMs?: number;
+  /** Freezes and windows that do not hold this run back. */
+  override?: FreezeOverride;
   /** How long an operation waits in all for a service that does not answer, before failed reads end it. Default: not. */
   outageBudgetMs?: number;
   /** A run that no worker starts within this time ends `not_started`. */
@@ -143,6 +153,9 @@ export interface RunPlan {
   waits?: Waits;
   ifBusy: 'wait' | 'fail';
   busyTimeoutMs: number;
+  /** Absent in plans from before it existed: then a run never waits, and asks about freezes only when it begins. */
+  ifFrozen?: IfFrozen;
+  freezeWaitMs?: number;
   outageBudgetMs: number | null;
   startWithinMs: number;
   startDeploysWithinMs: number | null;
@@ -165,6 +178,8 @@ export interface RunResult {
   error: RunError | null;
   /** The commit that the sites had to show; null for any. */
   commit: string | null;
+  /** What it waited for, in order. Absent in results of earlier versions. */
+  held: Held[];
   meta: Record<string, string> | null;
   links: { ui: string | null };
   startedAt: string | null;

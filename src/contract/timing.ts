@@ -92,6 +92,19 @@ export const TIMING = {
     /** A holder closes milliseconds after its signal. */
     startAgainMs: 100,
   },
+  freeze: {
+    /** What waits for a freeze looks again this often, in its first hour and after that. A signal wakes it earlier. */
+    lookMs: 5 * MINUTE,
+    lateLookMs: 30 * MINUTE,
+    oftenForMs: 60 * MINUTE,
+    /** What waited for the same freeze goes on within this time, each at a moment of its own. */
+    spreadMs: MINUTE,
+    leastMs: SECOND,
+    /** After a wait, a backup that is older is made again. */
+    backupFreshMs: 15 * MINUTE,
+    /** A worker closes an ad-hoc freeze at its end, and Temporal closes it this much later if none does. */
+    closeWithinMs: MINUTE,
+  },
   admission: {
     /** While a tenth of the reads are this late, fewer runs are admitted. */
     lateReadMs: 500,

@@ -1,4 +1,5 @@
 /** What a workflow waits for, in a sentence and as data: the answer to the query `why`. */
+import type { FrozenBy } from './freeze.ts';
 
 /** What a workflow waits for right now. */
 export type Waiting =
@@ -12,7 +13,17 @@ export type Waiting =
       lockedBy?: string | null;
     }
   | WaitingForCheck
+  | WaitingForThaw
   | WaitingForRead;
+
+/** A freeze or window holds it back. */
+export interface WaitingForThaw {
+  kind: 'freeze';
+  by: FrozenBy[];
+  since: string;
+  /** When it looks again, also if nothing is known to end. */
+  nextLookAt: string;
+}
 
 export interface WaitingForRead {
   kind: 'backup' | 'deployment' | 'baseline' | 'trace';
@@ -54,6 +65,7 @@ export interface Parked {
 /** What a rollout waits for right now. */
 export type RolloutWaiting =
   | { kind: 'decision'; by: string; reason: string; since: string }
+  | WaitingForThaw
   | {
       kind: 'servers';
       running: string[];

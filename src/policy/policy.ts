@@ -2,11 +2,13 @@
 import type { Configuration } from '../config/load.ts';
 import type { FreezeConfig, WindowConfig } from '../config/file/freeze-schema.ts';
 import { buildInventory } from '../config/plan/inventory.ts';
-import type { FrozenBy } from '../contract/freeze.ts';
+import type { BlockedAction, FreezeScope, FrozenBy, OverrideRule } from '../contract/freeze.ts';
 import { hashOf } from '../contract/ids/hash-of.ts';
+import { freezeId } from '../contract/ids/workflow-ids.ts';
 import type { Target } from '../contract/target.ts';
 import { cronTimes } from '../request/calendar/cron-times.ts';
 import { frozenBy } from './freezes.ts';
+import { listFreezes, type ListedFreeze } from './list-freezes.ts';
 import { localMsOf } from '../request/calendar/local-spans.ts';
 import { siteChecks, type PolicyCheck } from './site-checks.ts';
 import type { FreezeRule, FreezeRules, Place, WindowRule } from './rules.ts';
@@ -17,10 +19,19 @@ export type PlannedOperation = { target: Target; serverId?: string | undefined }
 export interface Policy {
   /** The same for workers that apply the same rules. */
   hash: string;
-  frozenBy: (operation: PlannedOperation, atMs: number) => FrozenBy[];
+  /** What of belay.yaml holds it back. */
+  frozenBy: (operation: PlannedOperation, atMs: number, letOff?: ReadonlySet<string>) => FrozenBy[];
+  /** What belay.yaml has. @param operation only what is for it; null for all */
+  list: (operation: PlannedOperation | null, atMs: number) => ListedFreeze[];
+  /** What of belay.yaml has this name, and whether a run may be let off. Null if nothing has. */
+  overridable: (name: string) => Overridable | null;
+  /** Workflow ids of the ad-hoc freezes that would hold it back. */
+  adHocIds: (operation: PlannedOperation) => string[];
   /** Null if the site has none. */
   checkOf: (siteId: string) => PolicyCheck | null;
 }
+
+export const actionOf = (operation: PlannedOperation): BlockedAction => ('target' in operation ? 'deploy' : 'backup');
 
 export function policyOf(configuration: Configuration): Policy {
   const rules = freezeRules(configuration);
@@ -28,10 +39,35 @@ export function policyOf(configuration: Configuration): Policy {
   const checks = siteChecks(configuration);
   return {
     hash: shortHash(configuration),
-    frozenBy: (operation, atMs) =>
-      frozenBy(rules, 'target' in operation ? 'deploy' : 'backup', placeOf(operation), atMs),
+    frozenBy: (operation, atMs, letOff = new Set()) =>
+      frozenBy(rules, { action: actionOf(operation), letOff }, placeOf(operation), atMs),
+    overridable: (name) => overridable(rules, name),
+    list: (operation, atMs) => listFreezes(rules, operation === null ? null : placeOf(operation), atMs),
+    adHocIds: (operation) => adHocIds(operation, placeOf(operation)),
     checkOf: (siteId) => checks.get(siteId) ?? null,
   };
+}
+
+export interface Overridable {
+  kind: 'freeze' | 'window';
+  override: OverrideRule;
+}
+
+function overridable({ freezes, windows }: FreezeRules, name: string): Overridable | null {
+  const freeze = freezes.find((it) => it.name === name);
+  if (freeze !== undefined) return { kind: 'freeze', override: freeze.override };
+  return windows.some((it) => it.name === name) ? { kind: 'window', override: 'reason' } : null;
+}
+
+/** A site has no backup, so only freezes of its server hold that back. */
+function adHocIds(operation: PlannedOperation, { fleet, serverIds }: Place): string[] {
+  const scopes: FreezeScope[] = [
+    { kind: 'all' },
+    ...(fleet === null ? [] : [{ kind: 'fleet' as const, id: fleet }]),
+    ...serverIds.map((id) => ({ kind: 'server' as const, id })),
+    ...('target' in operation ? [operation.target] : []),
+  ];
+  return [...new Set(scopes.map(freezeId))];
 }
 
 function freezeRules({ freezes = {}, windows = {} }: Configuration): FreezeRules {
@@ -42,8 +78,8 @@ function freezeRules({ freezes = {}, windows = {} }: Configuration): FreezeRules
 }
 
 function freezeRule(name: string, config: FreezeConfig): FreezeRule {
-  const { timeZone = 'UTC', reason, blocks = ['deploy'] } = config;
-  return { name, when: { ...timesOf(config), timeZone }, scope: config.for ?? {}, reason, blocks };
+  const { timeZone = 'UTC', reason, blocks = ['deploy'], override = 'reason' } = config;
+  return { name, when: { ...timesOf(config), timeZone }, scope: config.for ?? {}, reason, blocks, override };
 }
 
 function timesOf({ from = '', to = '', cron, lasts = 0 }: FreezeConfig) {

@@ -1,8 +1,7 @@
 /** The rules of a policy, as the workers apply them. */
+import type { BlockedAction, OverrideRule } from '../contract/freeze.ts';
 import type { Target } from '../contract/target.ts';
 import type { Recurrence } from '../request/calendar/local-spans.ts';
-
-export type Action = 'deploy' | 'backup';
 
 /** What an entry is for. Any value of a key has to fit, and every key. Without keys, it is for everything. */
 export interface Scope {
@@ -36,7 +35,8 @@ export interface FreezeRule {
   when: Recurrence | LocalSpan;
   scope: Scope;
   reason: string;
-  blocks: readonly Action[];
+  blocks: readonly BlockedAction[];
+  override: OverrideRule;
 }
 
 export interface WindowRule {

@@ -3,6 +3,8 @@ import { HISTORY_BUDGET } from '../contract/history-budget.ts';
 import { HOUR_MS } from '../contract/wording/duration.ts';
 
 export const MAX_ID_LENGTH = 200;
+/** Of why and by whom something was frozen or let off. */
+export const MAX_REASON_LENGTH = 200;
 /** Sites and apps of a run, rollout or fleet. */
 export const MAX_TARGETS = 1_000;
 /** Servers of a rollout in progress at the same time. */
@@ -23,6 +25,9 @@ export type Limits = readonly [min: number, max: number];
 
 const TEN_YEARS_MS = 10 * 365 * 24 * HOUR_MS;
 
+/** How many freezes and windows a run may be let off. */
+export const MAX_OVERRIDES = 20;
+
 export const LIMITS = {
   intervalMs: [10, 24 * HOUR_MS],
   tries: [1, HISTORY_BUDGET.maxTries],
@@ -30,6 +35,9 @@ export const LIMITS = {
   startWithinMs: [1, TEN_YEARS_MS],
   // Each look at a lock adds nine events to the history of the waiting run (see TIMING.lock.lookAgainMs).
   busyTimeoutMs: [0, 12 * HOUR_MS],
+  freezeWaitMs: [0, 31 * 24 * HOUR_MS],
+  /** Of an ad-hoc freeze: one that never ends is forgotten. */
+  freezeMs: [1_000, 92 * 24 * HOUR_MS],
   eventsPerMinute: [1, 60_000],
   checkTries: [1, 720],
   freshForMs: [1, 7 * 24 * HOUR_MS],

@@ -9,7 +9,10 @@ type GroupPath<G extends OptionGroup> = `${G}.${keyof NonNullable<RunInput[G]> &
 export type RunOptionPath =
   | GroupPath<'backup'>
   | GroupPath<'deploy'>
-  | Exclude<keyof RunInput, OptionGroup | keyof TargetsInput | 'service' | 'epoch' | 'serverId' | 'deploysUntil'>;
+  | Exclude<
+      keyof RunInput,
+      OptionGroup | keyof TargetsInput | 'service' | 'epoch' | 'serverId' | 'deploysUntil' | 'override'
+    >;
 
 export type ValueAt<P extends RunOptionPath> = P extends `${infer G extends OptionGroup}.${infer F}`
   ? NonNullable<NonNullable<RunInput[G]>[F & keyof NonNullable<RunInput[G]>]>

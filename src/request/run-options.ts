@@ -212,6 +212,22 @@ const ROWS: { readonly [P in RunOptionPath]: RowOf<P> } = {
     default: HOUR_MS / 2,
     help: 'longest time to wait for the lock',
   },
+  ifFrozen: {
+    flag: '--if-frozen',
+    commands: LOCK,
+    type: { kind: 'choice', of: ['fail', 'wait'] },
+    yaml: 'ifFrozen',
+    default: 'fail',
+    help: 'what to do while a freeze or window holds the run back; a run that waits holds no lock',
+  },
+  freezeWaitMs: {
+    flag: '--freeze-wait',
+    commands: LOCK,
+    type: { kind: 'duration', limits: LIMITS.freezeWaitMs },
+    yaml: 'freezeWait',
+    default: 12 * HOUR_MS,
+    help: 'longest total time to wait for the end of freezes, with --if-frozen wait',
+  },
   outageBudgetMs: {
     flag: '--outage-budget',
     commands: ALL,

@@ -45,7 +45,7 @@ function problemOfPreviousResults(previous: unknown): string | null {
 }
 
 function problemOfWaves(
-  { service, epoch, options, deploysUntil, meta, heartbeat }: RolloutInput,
+  { service, epoch, options, deploysUntil, meta, heartbeat, override }: RolloutInput,
   waves: unknown,
 ): string | null {
   if (!Array.isArray(waves) || waves.length === 0) return 'waves: is not a list, or is empty';
@@ -76,6 +76,7 @@ function problemOfWaves(
           deploysUntil,
           meta,
           heartbeat,
+          override,
           serverId,
           siteIds,
           targets: deployed,

@@ -2,9 +2,10 @@
 import { utf8ToBytes } from '@noble/hashes/utils.js';
 import { COMMIT } from '../contract/wording/commit-text.ts';
 import { isRecord } from '../contract/plain-object.ts';
-import { MAX_META_BYTES, MAX_META_ENTRIES, MAX_META_LENGTH, type Limits } from './limits.ts';
+import { MAX_META_BYTES, MAX_META_ENTRIES, MAX_META_LENGTH, MAX_OVERRIDES, type Limits } from './limits.ts';
 import { splitPath } from './option-path.ts';
 import { RUN_OPTIONS, type OptionType } from './run-options.ts';
+import { problemOfText } from './plan-freeze.ts';
 import { validateId } from './validate-id.ts';
 import { validateTargets } from './validate-targets.ts';
 import type { RunType } from '../contract/names.ts';
@@ -25,6 +26,7 @@ export function validateRunInput(type: RunType, input: unknown): string | null {
       'backup',
       'deploy',
       'deploysUntil',
+      'override',
     ]) ??
     validateTargets(type, input) ??
     validateServer(type, input.serverId) ??
@@ -32,6 +34,7 @@ export function validateRunInput(type: RunType, input: unknown): string | null {
     validateGroup('backup', input.backup) ??
     validateGroup('deploy', input.deploy) ??
     validateDeadline(input.deploysUntil) ??
+    validateOverride(type, input.override) ??
     validateMeta(input.meta) ??
     validateCommit(input)
   );
@@ -106,6 +109,23 @@ function validateDeadline(deadline: unknown): string | null {
   if (typeof timeZone !== 'string') return 'deploysUntil.timeZone: is not a string';
   if (typeof after !== 'string' || !INSTANT.test(after)) return 'deploysUntil.after: is not a time in UTC, ISO 8601';
   return findUnknownField('deploysUntil.', deadline, ['time', 'timeZone', 'after']);
+}
+
+function validateOverride(type: RunType, override: unknown): string | null {
+  if (override === undefined) return null;
+  if (type === 'watchDeployment') return 'override: a watched deployment is held back by no freeze, leave it out';
+  if (!isRecord(override)) return 'override: is not an object';
+  const { freezes, reason, by } = override;
+  if (!Array.isArray(freezes) || freezes.length === 0) return 'override.freezes: must be a list of names';
+  if (freezes.length > MAX_OVERRIDES) return `override.freezes: has over ${MAX_OVERRIDES} names`;
+  const problem = freezes.map(validateId).find((it) => it !== null);
+  if (problem !== undefined) return `override.freezes: ${problem}`;
+  if (new Set(freezes).size < freezes.length) return 'override.freezes: names one twice';
+  return (
+    problemOfText('override.reason', reason) ??
+    (by === undefined ? null : problemOfText('override.by', by)) ??
+    findUnknownField('override.', override, ['freezes', 'reason', 'by'])
+  );
 }
 
 const SECRET_NAME =

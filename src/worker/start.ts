@@ -5,6 +5,7 @@ import type { ServiceConfig } from '../config/environment/environment.ts';
 import type { SearchAttributeMode } from '../config/environment/search-attribute-mode.ts';
 import type { Configuration } from '../config/load.ts';
 import { createHostingApiClient, createPacer, type Pacer, type RequestReport } from '../hosting-api/index.ts';
+import { createJudge } from '../policy/judge.ts';
 import { fixedPolicy, type CurrentPolicy } from '../policy/live-policy.ts';
 import { createNotifier } from '../activities/notifications/notifier.ts';
 import { withLink } from '../client/connection/ui-link.ts';
@@ -102,13 +103,16 @@ export async function startWorker(
   const searchAttributes = await useAttributes(options, connection);
   const { admission = createAdmission() } = options;
   const pool = createPool();
+  const policy = options.policy ?? fixedPolicy(configuration);
+  const { findFreezes, ...ofTemporal } = temporalDeps({ connection, namespace, taskQueue, identity, dataConverter });
   const activities = createActivities({
     service,
     rest,
     admission,
     pool,
     readSite: createSiteReader(),
-    policy: options.policy ?? fixedPolicy(configuration),
+    policy,
+    judge: createJudge(policy, findFreezes),
     workerInfo: {
       ...served,
       epoch,
@@ -120,7 +124,7 @@ export async function startWorker(
     sendNotification: (input) => notifier.send(input),
     callHeartbeat: (name) => notifier.callHeartbeat(name),
     onRead: metrics.polled,
-    ...temporalDeps({ connection, namespace, taskQueue, identity, dataConverter }),
+    ...ofTemporal,
   });
   const bundle = options.workflowBundle ?? (await workflowBundle());
   const workflows = await bundleFor(bundle, { encodesFailures: encryption.isOn, isVersioned: version !== null });

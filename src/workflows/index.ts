@@ -5,6 +5,7 @@ import { backupServer } from './operation/backup-server.ts';
 import { recordBackup } from './operation/backup-records.ts';
 import { deploySite } from './operation/deploy-site.ts';
 import { handleEvent } from './event/handle-event.ts';
+import { freeze } from './freeze/hold-freeze.ts';
 import { rollOut } from './rollout/roll-out.ts';
 import { runScheduled } from './schedule/run-scheduled.ts';
 import { backupOnly, backupThenDeploy, deployOnly } from './run/run-workflows.ts';
@@ -16,7 +17,7 @@ type AnyWorkflow = (...args: unknown[]) => Promise<unknown>;
 /** A run and its operations end on the build that began them: they send requests. */
 const PINNED = [backupThenDeploy, backupOnly, deployOnly, watchDeployment, backupServer, deploySite];
 /** These may wait for days, and would keep a build alive. Each change of them is patched. */
-const MOVING = [rollOut, runScheduled, handleEvent, recordBackup, sendNotifications];
+const MOVING = [rollOut, runScheduled, handleEvent, recordBackup, sendNotifications, freeze];
 
 if (VERSIONED_WORKER in globalThis) {
   for (const workflow of PINNED) setWorkflowOptions({ versioningBehavior: 'PINNED' }, workflow as AnyWorkflow);
@@ -29,6 +30,7 @@ export {
   backupThenDeploy,
   deployOnly,
   deploySite,
+  freeze,
   handleEvent,
   recordBackup,
   rollOut,

@@ -5,6 +5,8 @@ import './commands/command-line.ts';
 import './commands/rollout-commands.ts';
 import './commands/exit-codes.ts';
 import './commands/top.ts';
+import './commands/freeze-commands.ts';
+import './commands/dry-run.ts';
 import './commands/configuration.ts';
 import './commands/completion.ts';
 import './commands/doctor.ts';

@@ -14,6 +14,8 @@ import { TOKEN } from '../support/world.ts';
 const path = (name: string) => fileURLToPath(new URL(`../../${name}`, import.meta.url));
 const SHIPPED = path('dist/workflow-bundle.js');
 const HISTORIES = readHistories();
+/** Types that are newer than the last recorded version. Its successor records them: remove them here then. */
+const NOT_YET_RECORDED = ['freeze'];
 
 /** @returns what went wrong, by the names of the histories */
 async function replay(codePath: string, histories: KeptHistory[]): Promise<Map<string, Error>> {
@@ -35,7 +37,8 @@ describe('the kept histories', () => {
   test('show every type of workflow', () => {
     const [, exported = ''] = /export \{([^}]*)\}/.exec(readFileSync(path('src/workflows/index.ts'), 'utf8')) ?? [];
     const types = exported.split(',').flatMap((name) => (name.trim() === '' ? [] : [name.trim()]));
-    assert.deepEqual([...new Set(HISTORIES.map(({ type }) => type))].sort(), types.sort());
+    const recorded = [...new Set(HISTORIES.map(({ type }) => type))];
+    assert.deepEqual([...recorded, ...NOT_YET_RECORDED].sort(), types.sort());
   });
 
   test('are replayed by the bundle that ships', async () => {

@@ -11,6 +11,8 @@ export interface Node {
   required?: string[];
   minimum?: number;
   maximum?: number;
+  minItems?: number;
+  maxItems?: number;
 }
 export type Fields = Record<string, unknown>;
 
@@ -78,6 +80,11 @@ const badTargets = fc.oneof(
 );
 const isTargets = ({ items }: Node) => items?.type === 'object';
 
+/** A text for people, of which only blanks are wrong. */
+const isProse = ({ pattern }: Node) => pattern === '\\S';
+const goodProse = fc.string({ unit: 'binary', minLength: 1, maxLength: 50 }).filter((text) => text.trim() !== '');
+const badProse = fc.constantFrom<unknown[]>('', ' ', '\n\t', null, 1, true, [], {});
+
 /** Values that a node allows. */
 export function good(node: Node): fc.Arbitrary<unknown> {
   const { minimum: min = 0, maximum: max = 0 } = node;
@@ -86,7 +93,12 @@ export function good(node: Node): fc.Arbitrary<unknown> {
   if (node.type === 'integer') return fc.oneof(fc.integer({ min, max }), fc.constantFrom(min, max));
   if (node.type === 'boolean') return fc.boolean();
   if (isTargets(node)) return goodTargets;
-  if (node.type === 'array') return fc.oneof({ arbitrary: goodSites, weight: 50 }, fc.constant(sites(1_000)));
+  if (node.type === 'array') {
+    const { minItems: least = 0, maxItems: most = 0 } = node;
+    const few = goodSites.filter(({ length }) => length >= least);
+    return fc.oneof({ arbitrary: few, weight: 50 }, fc.constant(sites(most)));
+  }
+  if (isProse(node)) return goodProse;
   if (node.type === 'string') return node.pattern === undefined ? fc.string({ unit: 'binary' }) : goodId;
   return node.properties === undefined
     ? fc.oneof(goodMeta, fc.constant(entries(50)))
@@ -102,7 +114,8 @@ export function bad(node: Node): fc.Arbitrary<unknown> {
   }
   if (node.type === 'boolean') return fc.constantFrom<unknown[]>('true', 0, 1, null, [], {});
   if (isTargets(node)) return badTargets;
-  if (node.type === 'array') return badSites;
+  if (node.type === 'array') return (node.minItems ?? 0) > 0 ? fc.oneof(badSites, fc.constant([])) : badSites;
+  if (isProse(node)) return badProse;
   if (node.type === 'string') return node.pattern === undefined ? fc.constantFrom<unknown[]>(null, 1, [], {}) : badId;
   return node.properties === undefined ? badMeta : badFields(node, node.properties);
 }

@@ -60,6 +60,7 @@ test('an activity that may be meant for another worker never goes back to the on
     resolveDeadline: 'any worker',
     resolveSlot: 'any worker',
     notificationDelivery: 'any worker',
+    judgeSomewhere: 'local',
     // These ask only Temporal, which is the same for every worker.
     findBackupRecord: 'eager',
     findCompletedBackup: 'eager',

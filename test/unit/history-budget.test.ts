@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { HISTORY_BUDGET } from '../../src/contract/history-budget.ts';
+import { TIMING } from '../../src/contract/timing.ts';
+import { LIMITS } from '../../src/request/limits.ts';
 import { MAX_WAITERS } from '../../src/rules/wait-queue.ts';
 
 const { maxEvents, eventsPerRead, maxTries, maxHintedReads, maxParkedReads, signalsUntilEvents } = HISTORY_BUDGET;
@@ -11,6 +13,17 @@ test('reads, unsent requests and signals together stay within the history that T
   const reads = (maxTries + maxHintedReads + maxParkedReads) * eventsPerRead;
   const perRequest = eventsPerRequest + readsPerRequest * eventsPerRead;
   assert.ok(reads + maxUnsentRequests * perRequest + signalsUntilEvents + spare <= maxEvents);
+});
+
+test('a run that waits for freezes for 31 days has room for its looks, its thaws and signals', () => {
+  const { eventsPerThawLook, maxThawLooks, eventsPerThaw, maxThaws, maxThawSignals } = HISTORY_BUDGET;
+  const { lookMs, lateLookMs, oftenForMs } = TIMING.freeze;
+  const [, longestMs] = LIMITS.freezeWaitMs;
+  const byTime = oftenForMs / lookMs + (longestMs - oftenForMs) / lateLookMs;
+  // Each thaw begins a look of its own, and another one before it goes on.
+  assert.ok(byTime + 2 * maxThaws + maxThawSignals <= maxThawLooks + maxThawSignals);
+  const looks = (maxThawLooks + maxThawSignals) * eventsPerThawLook;
+  assert.ok(looks + maxThaws * eventsPerThaw + signalsUntilEvents <= maxEvents);
 });
 
 test('a full lock queue fits into the signals that a holder accepts', () => {

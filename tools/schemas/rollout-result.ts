@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { OUTCOMES, SCHEMA_VERSION } from '../../src/contract/names.ts';
 import type { RolloutResult } from '../../src/contract/rollout.ts';
-import { count, error, named, outcome, text, time } from './run-result.ts';
+import { count, error, held, named, outcome, text, time } from './run-result.ts';
 import type { Assert, Same } from './tie.ts';
 
 const sum = z
@@ -50,6 +50,7 @@ export const rolloutResult = z
       .array(decision)
       .meta({ description: 'Decisions about the rollout, oldest first: action, reason, and who made it.' }),
     error,
+    held,
     meta: z.record(z.string(), z.string()).nullable().meta({ description: 'The meta of the input.' }),
     links: z.object({ ui: text('Link to the rollout in the Temporal UI.') }),
     startedAt: time('When it started'),

@@ -2,7 +2,14 @@
 import { COMMIT } from '../../src/contract/wording/commit-text.ts';
 import { z } from 'zod';
 import { TIMING } from '../../src/contract/timing.ts';
-import { MAX_ID_LENGTH, MAX_META_ENTRIES, MAX_META_LENGTH, MAX_TARGETS } from '../../src/request/limits.ts';
+import {
+  MAX_ID_LENGTH,
+  MAX_META_ENTRIES,
+  MAX_META_LENGTH,
+  MAX_OVERRIDES,
+  MAX_REASON_LENGTH,
+  MAX_TARGETS,
+} from '../../src/request/limits.ts';
 import { TARGET_KINDS } from '../../src/contract/target.ts';
 import { splitPath } from '../../src/request/option-path.ts';
 import { INSTANT, TIME_OF_DAY } from '../../src/request/validate-run-input.ts';
@@ -114,6 +121,18 @@ export const runInput = z
           .exactOptional(),
       })
       .meta({ description: 'Trigger no deployment after the first such time of day after an instant.' })
+      .exactOptional(),
+    override: z
+      .strictObject({
+        freezes: z
+          .array(id('A name in belay.yaml, or the workflow id of an ad-hoc freeze'))
+          .min(1)
+          .max(MAX_OVERRIDES)
+          .meta({ description: 'Freezes and windows.', uniqueItems: true }),
+        reason: z.string().regex(/\S/).max(MAX_REASON_LENGTH).meta({ description: 'Recorded with the run.' }),
+        by: z.string().regex(/\S/).max(MAX_REASON_LENGTH).meta({ description: 'Who decides.' }).exactOptional(),
+      })
+      .meta({ description: 'Freezes and windows that do not hold this run back. watchDeployment rejects it.' })
       .exactOptional(),
     ...shapeOf(null),
   })

@@ -131,6 +131,23 @@ const deployment = z.object({
   ...operation,
 });
 
+export const held = z
+  .array(
+    z.object({
+      for: z.enum(['freeze', 'window']),
+      name: z.string().meta({ description: 'Its name in belay.yaml, or the workflow id of an ad-hoc freeze.' }),
+      from: z.string().meta({ description: 'When it was first met, or overridden: ISO 8601, UTC.' }),
+      to: time('When it no longer held'),
+      end: z.enum(['passed', 'gave_up', 'cancelled', 'overridden']).nullable().meta({
+        description:
+          'passed: it no longer holds; gave_up: it would have lasted too long; overridden: the run was let off. Null: still waiting.',
+      }),
+      by: text('Who set it, or who overrode it; null for what is in belay.yaml.'),
+      why: z.string(),
+    }),
+  )
+  .meta({ description: 'The freezes and windows that were waited for or overridden, in order.' });
+
 export const runResult = z
   .object({
     schemaVersion: z.int().min(SCHEMA_VERSION).meta({ description: 'Fields may be added within a version.' }),
@@ -138,14 +155,15 @@ export const runResult = z
     runId: text("Temporal's id of this execution of the workflow."),
     service: text('Identity of the service: URL and `#account`.'),
     outcome,
-    phase: z.enum(['admission', 'checking', 'queued', 'backup', 'deploy', 'parked', 'done']).nullable().meta({
+    phase: z.enum(['admission', 'checking', 'frozen', 'queued', 'backup', 'deploy', 'parked', 'done']).nullable().meta({
       description:
-        "Where the run is. admission: it waits because many runs begin at once; queued: for another run's lock; parked: for a service that does not answer.",
+        "Where the run is. admission: it waits because many runs begin at once; frozen: for the end of a freeze; queued: for another run's lock; parked: for a service that does not answer.",
     }),
     backup,
     deployments: z.array(deployment).meta({ description: 'One for each target, in the order they were asked for.' }),
     error,
     commit: text('The commit that the sites had to show.'),
+    held,
     meta: z.record(z.string(), z.string()).nullable().meta({ description: 'The meta of the input.' }),
     links: z.object({ ui: text('Link to the run in the Temporal UI.') }),
     startedAt: time('When the run started'),

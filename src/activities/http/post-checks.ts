@@ -1,7 +1,8 @@
 /** May this POST be sent now? Whatever says no throws a typed failure, and then nothing is sent. */
 import { activityInfo } from '@temporalio/activity';
 import type { TriggerActivityInput } from '../../contract/activities.ts';
-import type { PlannedOperation, Policy } from '../../policy/policy.ts';
+import type { FrozenAt, Judge } from '../../policy/judge.ts';
+import type { PlannedOperation } from '../../policy/policy.ts';
 import { frozenText } from '../../contract/wording/frozen-text.ts';
 import { otherEpoch } from '../../contract/wording/restored.ts';
 import { TIMING } from '../../contract/timing.ts';
@@ -25,7 +26,7 @@ export interface PostCheckDeps {
   served: Served;
   rest: Rest;
   refused: RefusedPosts;
-  policy: () => Promise<Policy>;
+  judge: Judge;
   /**
    * Asks Temporal how long it has waited for an activity, by its own clock.
    *
@@ -44,17 +45,26 @@ const CHECKS: PostCheck[] = [checkService, checkEpoch, checkReset, checkReads, c
 /** @throws ApplicationFailure that says why the POST must not be sent */
 export async function permitPost(input: PostInput, deps: PostCheckDeps): Promise<SendPermit> {
   for (const check of CHECKS) await check(input, deps);
-  // Last, because the answer holds only for a moment.
+  // Last and at the same time, because the answers hold only for a moment.
+  const looked = deps.judge
+    .look({ operations: [input], letOff: input.letOff }, TIMING.post.permitMs)
+    .catch(couldNotAsk);
+  looked.catch(() => undefined);
   const { permit, nowMs, untilMs } = await askTemporal(deps);
-  await checkFrozen(input, deps, [nowMs, untilMs]);
+  refuseFrozen(input, await looked, [nowMs, untilMs]);
   return permit;
 }
 
 /** @param instants the first and last at which the request may leave, by Temporal's clock */
-async function checkFrozen(input: PostInput, { policy }: PostCheckDeps, instants: number[]): Promise<void> {
-  const { frozenBy } = await policy();
-  const [by] = instants.map((atMs) => frozenBy(input, atMs)).filter(({ length }) => length > 0);
+function refuseFrozen(input: PostInput, frozenAt: FrozenAt, instants: number[]): void {
+  const [by] = instants.map((atMs) => frozenAt(input, atMs)).filter(({ length }) => length > 0);
   if (by !== undefined) throw triggerFailure('Frozen', `not sent: ${frozenText(by)}`);
+}
+
+/** `Resting`, as if no worker had taken it in time: the next attempt does not count as a failed one. */
+function couldNotAsk(error: unknown): never {
+  const reason = plainText(error instanceof Error ? error.message : String(error));
+  throw triggerFailure('Resting', `not sent: Temporal could not be asked first (${reason})`);
 }
 
 function checkService(input: PostInput, { served }: PostCheckDeps): void {
@@ -95,11 +105,7 @@ async function checkRefused({ idempotencyKey }: TriggerActivityInput, { refused 
 async function askTemporal({ awaitedForMs, clocks }: PostCheckDeps) {
   // Counts from the question on: the answer says only that Temporal had not given up by then.
   const sinceAskedMs = startStopwatch(clocks);
-  // `Resting`, as if no worker had taken it in time: the next attempt does not count as a failed one.
-  const askedAfterMs = await awaitedForMs(activityInProgress()).catch((error: unknown) => {
-    const reason = plainText(error instanceof Error ? error.message : String(error));
-    throw triggerFailure('Resting', `not sent: Temporal could not be asked first (${reason})`);
-  });
+  const askedAfterMs = await awaitedForMs(activityInProgress()).catch(couldNotAsk);
   if (askedAfterMs === null)
     throw triggerFailure('NotSent', 'not sent: Temporal no longer waits for it, so this worker was stalled or cut off');
   const { permitMs, sentWithinMs } = TIMING.post;

@@ -5,6 +5,7 @@ import type { Notification } from '../../contract/notification.ts';
 import type { RolloutResult } from '../../contract/rollout.ts';
 import { eventSubjects } from '../../contract/wording/event-subjects.ts';
 import { countsText } from '../../contract/wording/tally-text.ts';
+import { heldIn, heldText } from '../../contract/wording/frozen-text.ts';
 import { plainText } from '../../contract/wording/safe-text.ts';
 
 const MAX_PARTS = 10;
@@ -27,9 +28,12 @@ function eventText(notification: Extract<Notification, { kind: 'event' }>): stri
   return [`${event.kind}${rawKind}: ${ids}`, `from ${outside(source)}`, ...notes].join(', ');
 }
 
-function runText({ outcome, error, workflowId, backup, deployments, links }: RunResult, leftOut: number): string {
+function runText(result: RunResult, leftOut: number): string {
+  const { outcome, error, workflowId, backup, deployments, links } = result;
+  const overridden = heldIn(result).filter(({ end }) => end === 'overridden');
   const head = `${outcome ?? error?.type ?? 'Internal'}: ${outside(workflowId ?? '')}`;
   const parts = [
+    ...overridden.map((it) => heldText(it, outside)),
     ...(backup === null ? [] : [`backup of ${outside(backup.serverId)}: ${backup.outcome ?? 'not finished'}`]),
     ...deployments.map((it) => `deployment of ${targetLabel(it.target, outside)}: ${it.outcome ?? 'not finished'}`),
   ];

@@ -9,6 +9,7 @@ import { definedFields } from '../../contract/plain-object.ts';
 import type { Belay, Rollout } from '../../starter.ts';
 import { EXIT } from '../output/exit-codes.ts';
 import { printRollout, rolloutListLine } from '../output/rollout-text.ts';
+import { overrideOf, type OverrideOptions } from '../options/shared.ts';
 import { showRollout, viewOfRollout, type ShowOptions } from '../waiting/rollout-view.ts';
 import { sinceText } from '../options/parse-values.ts';
 import { captureSignals, waitAndPrint, type Stopping, type WaitingOptions } from '../waiting/wait-for-verdict.ts';
@@ -16,22 +17,38 @@ import { reportEndpoints } from '../connection/report-endpoints.ts';
 import { withBelay } from '../connection/open-belay.ts';
 import { print } from '../../process/print.ts';
 
-export type StartOptions = WaitingOptions & {
-  service?: string;
-  key?: string;
-  detach?: boolean;
-  heartbeat?: string;
-  meta?: Record<string, string>;
-  commit?: string;
-  orNewer?: true;
-};
+export type StartOptions = WaitingOptions &
+  OverrideOptions & {
+    service?: string;
+    key?: string;
+    detach?: boolean;
+    dryRun?: boolean;
+    heartbeat?: string;
+    meta?: Record<string, string>;
+    commit?: string;
+    orNewer?: true;
+  };
 
 export async function startRollout(name: string, options: StartOptions): Promise<void> {
   const { key, heartbeat, meta, commit, orNewer } = options;
   const plan = planRollout(await readConfiguration(), name);
   const own = definedFields({ commit, orNewer });
   const asked = Object.keys(own).length === 0 ? plan : { ...plan, options: { ...plan.options, ...own } };
-  await follow(options, (belay) => belay.rollouts.start({ ...asked, ...definedFields({ key, heartbeat, meta }) }));
+  const input = { ...asked, ...definedFields({ key, heartbeat, meta }), ...overrideOf(options) };
+  if (options.dryRun === true) return dryRunOf(input, options);
+  await follow(options, (belay) => belay.rollouts.start(input));
+}
+
+async function dryRunOf(
+  { key, ...input }: ReturnType<typeof planRollout> & { key?: string },
+  options: StartOptions,
+): Promise<void> {
+  const [{ dryRun }, { plannedRollout }] = await Promise.all([
+    import('../dry-run/dry-run.ts'),
+    import('../dry-run/planned.ts'),
+  ]);
+  await reportEndpoints(options.service);
+  process.exitCode = await dryRun(plannedRollout(input, key), options);
 }
 
 export function retryRollout(workflowId: string, options: StartOptions): Promise<void> {

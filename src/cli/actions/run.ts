@@ -8,25 +8,36 @@ import { definedFields } from '../../contract/plain-object.ts';
 import { BelayError } from '../../contract/results/belay-error.ts';
 import { EXIT } from '../output/exit-codes.ts';
 import { toRunInput, type CommanderValues } from '../options/add-run-options.ts';
+import { overrideOf, type OverrideOptions } from '../options/shared.ts';
 import { printResult } from '../output/run-text.ts';
 import { captureSignals, viewOfRun, waitAndPrint, type WaitingOptions } from '../waiting/wait-for-verdict.ts';
 import { reportEndpoints } from '../connection/report-endpoints.ts';
 import { openBelay } from '../connection/open-belay.ts';
 
 export type StartOptions = CommanderValues &
-  WaitingOptions & { key?: string; again?: boolean; detach?: boolean; service?: string };
+  WaitingOptions &
+  OverrideOptions & { key?: string; again?: boolean; detach?: boolean; service?: string; dryRun?: boolean };
 
 export async function startAndWait(type: RunType, options: StartOptions): Promise<void> {
   if (options.again === true && options.key === undefined) {
     throw new BelayError('Usage', '--again requires --key');
   }
-  const input = toRunInput(options);
+  const input = { ...toRunInput(options), ...overrideOf(options) };
   if (type !== 'backupOnly' && targetsOf(input).length === 0) {
     throw new BelayError('Usage', 'nothing to deploy is named: give --site ID or --app ID');
   }
   await refuseInventoryConflict(input);
   await reportEndpoints(options.service);
-  process.exitCode = await exitCodeOfRun(type, input, options);
+  process.exitCode =
+    options.dryRun === true ? await exitCodeOfDryRun(type, input, options) : await exitCodeOfRun(type, input, options);
+}
+
+async function exitCodeOfDryRun(type: RunType, input: RunInput, options: StartOptions): Promise<number> {
+  const [{ dryRun }, { plannedRun }] = await Promise.all([
+    import('../dry-run/dry-run.ts'),
+    import('../dry-run/planned.ts'),
+  ]);
+  return dryRun(plannedRun(type, input, options.key), options);
 }
 
 async function exitCodeOfRun(type: RunType, input: RunInput, options: StartOptions): Promise<number> {

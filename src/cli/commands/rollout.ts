@@ -1,9 +1,20 @@
 /** `belay rollout`. */
-import { Command, Option } from 'commander';
+import { Command } from 'commander';
 import { LIMITS } from '../../request/limits.ts';
 import { runOption } from '../options/add-run-options.ts';
 import { durationWithin, parseId, parseLimit } from '../options/parse-values.ts';
-import { addWaitOptions, examples, json, runId, service, summary } from '../options/shared.ts';
+import {
+  addOverrideOptions,
+  addWaitOptions,
+  by,
+  dryRun,
+  examples,
+  json,
+  reason,
+  runId,
+  service,
+  summary,
+} from '../options/shared.ts';
 
 const load = () => import('../actions/rollout.ts');
 
@@ -50,7 +61,7 @@ function startCommand(): Command {
     .addOption(runOption('heartbeat', 'rollout'))
     .addOption(runOption('meta'))
     .option('--detach', 'start the rollout and exit; use `belay wait` for its verdict');
-  return addWaitOptions(command, 'rollout')
+  return addWaitOptions(addOverrideOptions(command, 'rollout').addOption(dryRun()), 'rollout')
     .addOption(json())
     .action(async (name: string, _options: object, self: Command) =>
       (await load()).startRollout(name, self.optsWithGlobals()),
@@ -86,8 +97,8 @@ function decisionCommand(what: 'pause' | 'resume' | 'abort', description: string
   return new Command(what)
     .description(description)
     .argument('<workflowId>', 'id of the rollout, from `belay rollout list`', parseId)
-    .addOption(new Option('--reason <text>', 'why; recorded with the rollout').makeOptionMandatory())
-    .option('--by <name>', 'who decides (default: your user name and host)')
+    .addOption(reason('why; recorded with the rollout'))
+    .addOption(by())
     .addOption(json())
     .action(async (workflowId: string, _options: object, self: Command) =>
       (await load()).decide(what, workflowId, self.optsWithGlobals()),

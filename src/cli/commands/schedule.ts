@@ -1,7 +1,7 @@
 /** `belay schedule`. */
-import { Command, Option } from 'commander';
+import { Command } from 'commander';
 import { parseId } from '../options/parse-values.ts';
-import { examples, json, service } from '../options/shared.ts';
+import { examples, json, reason, service } from '../options/shared.ts';
 
 const load = () => import('../actions/schedule.ts');
 
@@ -43,7 +43,7 @@ function listCommand(): Command {
 
 function pauseOrResumeCommand(action: 'pause' | 'resume', description: string): Command {
   return onOneSchedule(action, description)
-    .addOption(new Option('--reason <text>', 'why; `belay schedule list` shows it').makeOptionMandatory())
+    .addOption(reason('why; `belay schedule list` shows it'))
     .addOption(json())
     .action(async (scheduleId: string, _options: object, self: Command) =>
       (await load()).pauseOrResume(action, scheduleId, self.optsWithGlobals()),

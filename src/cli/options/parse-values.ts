@@ -5,6 +5,7 @@ import { isSameTarget, type Target } from '../../contract/target.ts';
 import { COMMIT } from '../../contract/wording/commit-text.ts';
 import { durationText, HOUR_MS, parseDuration } from '../../contract/wording/duration.ts';
 import type { Limits } from '../../request/limits.ts';
+import { INSTANT_REMEDY, parseInstant } from '../../request/plan-freeze.ts';
 import { validateId } from '../../request/validate-id.ts';
 
 /** The longest a timer of Node's can be. */
@@ -51,6 +52,13 @@ export function parsePort(text: string): number {
   const port = /^\d{1,5}$/.test(text) ? Number(text) : NaN;
   if (port <= 65_535) return port;
   throw new InvalidArgumentError(`"${text}" is not a port. Use 0 to 65535; 0 picks a free port.`);
+}
+
+/** @returns it in UTC */
+export function parseInstantText(text: string): string {
+  const ms = parseInstant(text);
+  if (ms !== null) return new Date(ms).toISOString();
+  throw new InvalidArgumentError(`"${text}" is not a time with its zone: ${INSTANT_REMEDY}.`);
 }
 
 export function parseId(text: string): string {

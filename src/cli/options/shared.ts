@@ -1,5 +1,7 @@
 /** Options of commands. Options of runs are in src/request/run-options.ts. */
 import { Option, type Command } from 'commander';
+import type { FreezeOverride } from '../../contract/freeze.ts';
+import { BelayError } from '../../contract/results/belay-error.ts';
 import { durationText, HOUR_MS } from '../../contract/wording/duration.ts';
 import { durationWithin, parseId, parseWritable, TIMER_LIMITS } from './parse-values.ts';
 
@@ -14,6 +16,41 @@ export const service = () =>
     'hosting service to use (default: BELAY_SERVICE, else `service:` in belay.yaml, else the one that the workers serve)',
   );
 export const runId = () => new Option('--run-id <id>', 'run id of one execution of the workflow (default: the latest)');
+
+/** @param help why it is asked for */
+export const reason = (help: string) => new Option('--reason <text>', help).makeOptionMandatory();
+export const by = () => new Option('--by <name>', 'who decides (default: your user name and host)');
+
+/** @param what is let off, in the help */
+export function addOverrideOptions(command: Command, what = 'run'): Command {
+  return command
+    .addOption(
+      new Option(
+        '--override-freeze <name>',
+        `let the ${what} off this freeze or window, named as in \`belay freezes\` (repeatable); requires --reason`,
+      ).argParser((text: string, before: string[] = []) => [...before, parseId(text)]),
+    )
+    .option('--reason <text>', 'why, with --override-freeze; recorded with your name');
+}
+
+/** @throws BelayError if one is given without the other */
+export function overrideOf({ overrideFreeze, reason: why }: OverrideOptions): { override?: FreezeOverride } {
+  if (overrideFreeze === undefined && why === undefined) return {};
+  if (overrideFreeze === undefined) throw new BelayError('Usage', '--reason requires --override-freeze');
+  if (why === undefined) throw new BelayError('Usage', '--override-freeze requires --reason');
+  return { override: { freezes: overrideFreeze, reason: why } };
+}
+
+export interface OverrideOptions {
+  overrideFreeze?: string[];
+  reason?: string;
+}
+
+export const dryRun = () =>
+  new Option(
+    '--dry-run',
+    'show what would be done, for which service, and which freezes and locks are in the way; start nothing',
+  ).conflicts('detach');
 
 export function addStartOptions(command: Command): Command {
   return command

@@ -2,6 +2,7 @@
 import { printJson } from '../../process/json-document.ts';
 import { print } from '../../process/print.ts';
 import type { RolloutPhase, RolloutResult, TargetResult } from '../../contract/rollout.ts';
+import { heldIn, heldText } from '../../contract/wording/frozen-text.ts';
 import { emptyRollout } from '../../contract/results/empty-results.ts';
 import { BelayError } from '../../contract/results/belay-error.ts';
 import { countsText, pendingText } from '../../contract/wording/tally-text.ts';
@@ -34,6 +35,7 @@ function rolloutLines(result: RolloutResult, targets = result.targets): string[]
     ...(error === null ? [] : [`  ${plainText(error.message, 400)}`]),
     `  servers: ${countsText(servers, result.phase)}`,
     `  deployments: ${countsText(deployments, result.phase)}`,
+    ...heldIn(result).map((it) => `  ${heldText(it)}`),
     ...decisions.map(({ at, action, by, reason }) => `  ${at} ${action} by ${plainText(by)}: ${plainText(reason)}`),
     ...targets.map((target) => `  ${targetLine(target, result.phase)}`),
     ...(workflowId === null ? [] : [`  rollout: ${workflowId}`]),

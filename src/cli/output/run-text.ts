@@ -7,6 +7,7 @@ import { printJson } from '../../process/json-document.ts';
 import { print } from '../../process/print.ts';
 import { emptyResult } from '../../contract/results/empty-results.ts';
 import { checkText } from '../../contract/wording/check-text.ts';
+import { heldIn, heldText } from '../../contract/wording/frozen-text.ts';
 import { targetLabel } from '../../contract/wording/target-text.ts';
 import { plainText } from '../../contract/wording/safe-text.ts';
 
@@ -36,6 +37,7 @@ export function resultLines(result: RunResult): string[] {
   return [
     `${colorize(result, stateOfResult(result))}${took === null || outcome === null ? '' : ` in ${took}`}`,
     ...(error === null ? [] : [`  ${plainText(error.message, 400)}`]),
+    ...heldIn(result).map((it) => `  ${heldText(it)}`),
     ...(backup === null ? [] : [`  backup of ${plainText(backup.serverId)}: ${backupFacts(backup)}`]),
     ...deployments.map((it) => `  deployment of ${targetLabel(it.target, plainText)}: ${deploymentFacts(it, result)}`),
     ...(workflowId === null ? [] : [`  run: ${workflowId}`]),

@@ -2,9 +2,11 @@
 import { Client, type ConnectionLike } from '@temporalio/client';
 import type { Encryption } from '../../encryption/encryption.ts';
 import type { ActivityDeps } from '../../activities/deps.ts';
+import type { FindFreezes } from '../../policy/judge.ts';
 import { awaitedForMs } from './awaited-for.ts';
 import { findBackupRecord, findServersOfBackup, findSharedBackup } from './backup-records.ts';
 import { findCompletedBackup } from './find-completed-backup.ts';
+import { findFreezes } from './find-freezes.ts';
 import { hasColleagues } from './has-colleagues.ts';
 import { createHoldServer } from '../signals/hold-server.ts';
 import { createFindPastDurations } from './find-past-durations.ts';
@@ -41,5 +43,6 @@ export function temporalDeps(temporal: {
     ...lookupsAndSignals(client, taskQueue),
     hasColleagues: () => hasColleagues(client, { taskQueue, identity }),
     awaitedForMs: (activity) => awaitedForMs(client, activity),
-  } satisfies Partial<ActivityDeps>;
+    findFreezes: (ids, withinMs) => client.withDeadline(Date.now() + withinMs, () => findFreezes(client, ids)),
+  } satisfies Partial<ActivityDeps> & { findFreezes: FindFreezes };
 }

@@ -39,13 +39,13 @@ export function holdsForMs(seen: Seen, nowMs: number): number {
   if (seen.kind === 'rollout' || contact !== 'answers') return maxAgeMs;
   const { waiting } = seen.status;
   if (waiting === null) return leastPauseMs;
-  if (waiting.kind === 'lock' || waiting.kind === 'admission') return maxAgeMs;
+  if (!('nextReadAt' in waiting)) return maxAgeMs;
   const untilReadMs = Date.parse(waiting.nextReadAt) - nowMs + readMs;
   return Math.min(Math.max(untilReadMs, leastPauseMs), maxAgeMs);
 }
 
 /** Whether a read should have been made a while ago: only the run itself shows whether a worker is still there. */
 export function isOverdue({ waiting }: RunStatus, nowMs: number): boolean {
-  if (waiting === null || waiting.kind === 'lock' || waiting.kind === 'admission') return false;
+  if (waiting === null || !('nextReadAt' in waiting)) return false;
   return nowMs - Date.parse(waiting.nextReadAt) > TIMING.progress.silentMs;
 }

@@ -17,6 +17,7 @@ import { IN_PARALLEL, type Session } from '../connection/session.ts';
 import { lookUpServerRun } from './look-up-server-run.ts';
 import { describeRollout, rolloutStatus } from './rollout-status.ts';
 import { underKey } from '../connection/new-key.ts';
+import { signed } from '../runs/start-run.ts';
 import { requireWorkers } from '../connection/require-worker.ts';
 import { findService } from '../connection/find-service.ts';
 import { TIMING } from '../../contract/timing.ts';
@@ -71,7 +72,7 @@ async function startOnce(session: Session, asked: RolloutInput, ifTaken: 'attach
   const workers = await requireWorkers(session);
   const served = await findService(session, workers);
   const service = served === null ? {} : { service: served.service };
-  const input = { ...service, ...epochOf(workers), ...asked };
+  const input = { ...service, ...epochOf(workers), ...asked, ...signed(asked, session.by) };
   const workflowId = rolloutId(input.name, input.key);
   try {
     const runId = await begin(session, workflowId, input, 'REJECT_DUPLICATE', requestHash(input));

@@ -47,8 +47,8 @@ export function followProgress(session: Session, handle: WorkflowHandle): () => 
 function changesAtMs({ waiting }: RunStatus): number {
   const { readMs, maxAgeMs } = TIMING.progress;
   if (waiting === null || waiting.kind === 'lock') return 0;
-  // Many wait for admission, and each question is a query.
-  const changesMs = waiting.kind === 'admission' ? Infinity : Date.parse(waiting.nextReadAt) + readMs;
+  // Many wait for admission or the same freeze, and each question is a query.
+  const changesMs = 'nextReadAt' in waiting ? Date.parse(waiting.nextReadAt) + readMs : Infinity;
   return Math.min(changesMs, Date.now() + maxAgeMs);
 }
 
@@ -60,7 +60,7 @@ async function progressOf(session: Session, handle: WorkflowHandle, isIdle: Idle
   if (why !== 'silent')
     return { result: withLink(session, known), waiting: null, ...(await missing(session, described, why)) };
   const isBeginning = described.historyLength < FIRST_EVENTS && described.type !== 'watchDeployment';
-  if (isBeginning && !awaitsAdmission(described))
+  if (isBeginning && !awaitsAdmission(described) && known.phase !== 'frozen')
     return { result: withLink(session, known), waiting: null, contact: 'answers' };
   const open = openOperation(described);
   // Without an operation, only the run itself knows what it waits for.

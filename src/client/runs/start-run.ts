@@ -6,7 +6,7 @@ import { targetAttribute, targetsOf } from '../../contract/target.ts';
 import { traceStart } from '../transport/trace-start.ts';
 import type { RunType } from '../../contract/names.ts';
 import { runWorkflowId } from '../../contract/ids/workflow-ids.ts';
-import { runStartOptions } from '../../request/start/start-options.ts';
+import { runStartOptions, sameOverride } from '../../request/start/start-options.ts';
 import { attributesOfRun } from '../../request/search-attributes.ts';
 import { startProblem, typeOf } from '../../request/start-request.ts';
 import { planRun } from '../../request/run-plan.ts';
@@ -65,7 +65,7 @@ async function startOnce(
       const workers = await requireWorkers(session);
       const served = await findService(session, workers);
       const service = served === null ? {} : { service: served.service };
-      request = { input: { ...service, ...epochOf(workers), ...asked }, served };
+      request = { input: { ...service, ...epochOf(workers), ...asked, ...signed(asked, session.by) }, served };
       if (again) await refuseOtherRequest(session, workflowId, request);
       return start(session, { type, input: request.input, workflowId, again });
     });
@@ -80,6 +80,10 @@ async function startOnce(
     return attach(session, workflowId, request);
   }
 }
+
+/** An override names who decided. */
+export const signed = ({ override }: Pick<RunInput, 'override'>, by: string) =>
+  override === undefined ? {} : { override: { by, ...override } };
 
 interface Request {
   input: RunInput;
@@ -131,8 +135,8 @@ async function refuseOtherRequest(session: Session, workflowId: string, request:
 
 /** What the run is to do. Without `meta`, because the next attempt of a CI job may carry other values. */
 function requestOf(input: RunInput) {
-  const { serverId, deploysUntil, heartbeat } = input;
-  return [serverId, targetsOf(input), deploysUntil, heartbeat, planRun(input)];
+  const { serverId, deploysUntil, heartbeat, override } = input;
+  return [serverId, targetsOf(input), deploysUntil, heartbeat, sameOverride(override), planRun(input)];
 }
 
 /** A run that was started from the UI may name no service. */

@@ -51,6 +51,10 @@ const freeze = z
         .min(1, { error: 'write deploy, backup or both' })
         .describe('What it holds back; default deployments only.')
         .optional(),
+      override: z
+        .enum(['reason', 'never'], { error: 'write reason or never' })
+        .describe('Whether a run may be let off: with a reason (default), or never.')
+        .optional(),
     },
     { error: 'write from: and to:, or cron: and lasts:, and a reason: below it' },
   )

@@ -18,6 +18,7 @@ export function checkFreezes(configuration: Configuration, report: Report): void
   }
   for (const [name, { cron, lasts, margin = 0, ...window }] of Object.entries(windows)) {
     const path = ['windows', name];
+    if (Object.hasOwn(freezes, name)) report(path, 'a freeze has the same name: rename one of them');
     checkScope([...path, 'for'], window.for, configuration, report);
     checkRecurrence(path, cron, lasts, report);
     if (margin >= lasts) report([...path, 'margin'], `it leaves nothing of the ${durationText(lasts)}: shorten it`);

@@ -1,6 +1,7 @@
 /** Builds workflow ids. They never change, because locks, scripts and searches in the UI depend on them. Pure. */
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
+import type { FreezeScope } from '../freeze.ts';
 import type { RunInput } from '../run.ts';
 import type { RunType } from '../names.ts';
 import { siteTarget, targetsOf, type Target } from '../target.ts';
@@ -60,6 +61,12 @@ export const SCHEDULE_PREFIX = 'belay:';
 
 /** Temporal adds the time of each firing. */
 export const scheduledId = (fleet: string, schedule: string): string => workflowId('scheduled', fleet, schedule);
+
+export const FREEZE_PREFIX = 'freeze:';
+
+/** An ad-hoc freeze: at most one per scope. The running workflow with this id is the freeze. */
+export const freezeId = (scope: FreezeScope): string =>
+  scope.kind === 'all' ? workflowId('freeze', scope.kind) : workflowId('freeze', scope.kind, scope.id);
 
 /** Prefixes of the ids of runs that may themselves wait for this server or site, without an operation. */
 export function waitingRunPrefixes({ serverId, siteId }: { serverId: string | null; siteId: string | null }): string[] {

@@ -3,6 +3,7 @@ import type { OperationProgress } from '../operation.ts';
 import type { BackupResult, DeploymentResult, RunProgress, RunResult } from '../run.ts';
 import type { Waiting, WaitingForCheck, WaitingForRead, RolloutWaiting, Explanation } from '../waiting.ts';
 import { durationText } from './duration.ts';
+import { frozenText, letOffText } from './frozen-text.ts';
 import { targetLabel } from './target-text.ts';
 import { plainText } from './safe-text.ts';
 
@@ -51,6 +52,10 @@ export function explainRollout(waiting: RolloutWaiting | null, state: string | n
 export function waitingSentence(waiting: Waiting, what: string | null, style: Style = PLAIN): string {
   const { quote, when, workflow = quote } = style;
   if (waiting.kind === 'admission') return `waiting for admission: ${MORE_THAN_WORKERS_CARRY}`;
+  if (waiting.kind === 'freeze') {
+    const frozen = frozenText(waiting.by, quote);
+    return `${what ?? 'run'}: ${frozen}: wait${letOffText(waiting.by)}`;
+  }
   if (waiting.kind === 'lock') {
     const holder =
       waiting.lockedBy === undefined || waiting.lockedBy === null ? 'another run' : workflow(waiting.lockedBy);
@@ -93,6 +98,7 @@ export function rolloutSentence(waiting: RolloutWaiting, quote: Style['quote'] =
   if (waiting.kind === 'decision') {
     return `paused by ${quote(waiting.by)} because ${quote(waiting.reason)}: resume or abort it`;
   }
+  if (waiting.kind === 'freeze') return `paused, ${frozenText(waiting.by, quote)}: resumes by itself`;
   const { running, pending, maxAtOnce, stopped } = waiting;
   const some = running.slice(0, 3).map(quote).join(', ');
   const more = running.length > 3 ? ` and ${running.length - 3} more` : '';
@@ -114,6 +120,6 @@ export function inFlight(result: RunResult, quote: Style['quote'] = (id) => plai
 
 export function partInFlight({ phase, backup, deployments }: RunResult): BackupResult | DeploymentResult | null {
   if (phase === null || phase === 'admission' || phase === 'checking' || phase === 'done') return null;
-  const isBackup = phase === 'backup' || (phase === 'parked' && backup?.outcome === null);
+  const isBackup = phase === 'backup' || ((phase === 'parked' || phase === 'frozen') && backup?.outcome === null);
   return isBackup ? backup : (deployments.find(({ outcome }) => outcome === null) ?? null);
 }

@@ -1,4 +1,5 @@
 /** What the page of a run shows from its start on: who asked for what, where, and within which limits. Pure. */
+import type { FreezeOverride } from '../../contract/freeze.ts';
 import type { RunType } from '../../contract/names.ts';
 import type { RunInput, RunPlan } from '../../contract/run.ts';
 import { backupServerId, lockIdOf } from '../../contract/ids/workflow-ids.ts';
@@ -30,6 +31,7 @@ export function runStaticDetails(input: RunInput, { type, workflowId, startedBy 
         'In this order': targets.length > 1 ? firstOf(targets.map(shown)) : null,
         ...budgetFacts(plan, { backup: isBackedUp(type), deploys: targets.length > 0 }),
         'Last start': lastStartOf(input),
+        Override: overrideFact(input.override),
       },
       input.meta,
     ),
@@ -82,6 +84,14 @@ export function budgetFacts(
 /** `at most 30 tries, one every 10s: 5m in all` */
 export const triesFact = ({ tries, intervalMs }: { tries: number; intervalMs: number }): string =>
   `at most ${tries} tries, one every ${durationText(intervalMs)}: ${durationText(tries * intervalMs)} in all`;
+
+/** `christmas`, by `ana` because `CVE` */
+export function overrideFact(override: FreezeOverride | undefined): string | null {
+  if (override === undefined) return null;
+  const { freezes, reason, by } = override;
+  const who = by === undefined ? '' : ` by ${codeSpan(by)}`;
+  return `${freezes.map((it) => codeSpan(it)).join(', ')},${who} because ${codeSpan(reason)}`;
+}
 
 function lastStartOf({ startDeploysWithinMs, deploysUntil }: RunInput): string | null {
   const limits = [

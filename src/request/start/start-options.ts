@@ -1,5 +1,6 @@
 /** Start options of runs and rollouts: the same whether a starter, a rollout or a schedule starts them. Pure. */
 import { hashOf } from '../../contract/ids/hash-of.ts';
+import type { FreezeOverride } from '../../contract/freeze.ts';
 import { type RunInput, type RunMemo } from '../../contract/run.ts';
 import type { RolloutInput, RolloutMemo } from '../../contract/rollout.ts';
 import { definedFields } from '../../contract/plain-object.ts';
@@ -42,6 +43,7 @@ export function rolloutStartOptions(input: RolloutInput, start: RolloutToStart, 
 export function requestHash(input: RolloutInput): string {
   const { service, name, fleet, key, waves, maxAtOnce, maxFailures, onFailures, options, deploysUntil, heartbeat } =
     input;
+  const override = sameOverride(input.override);
   const request = {
     service,
     name,
@@ -54,9 +56,14 @@ export function requestHash(input: RolloutInput): string {
     options,
     deploysUntil,
     heartbeat,
+    ...definedFields({ override }),
   };
   return hashOf(request);
 }
+
+/** Without who decides: a retried CI job may run under another name. */
+export const sameOverride = (override: FreezeOverride | undefined) =>
+  override === undefined ? undefined : { freezes: override.freezes, reason: override.reason };
 
 /** Whether a hash is that of the same request, also from before its service moved, or of one that named no service. */
 export function isSameRequest(hash: string | undefined, input: RolloutInput, served: ServedService | null): boolean {

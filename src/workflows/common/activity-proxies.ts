@@ -5,6 +5,7 @@
 import { proxyActivities, proxyLocalActivities } from '@temporalio/workflow';
 import type { Activities } from '../../activities/index.ts';
 import type { WorkerInfo, WorkerQuestion } from '../../contract/activities.ts';
+import type { FreezeQuestion, FrozenParts } from '../../contract/freeze.ts';
 import { admissionTaskQueue, waitTaskQueue } from '../../contract/names.ts';
 import type { PooledWait, PooledWaitEnd } from '../../contract/pooled-wait.ts';
 import { TIMING } from '../../contract/timing.ts';
@@ -96,6 +97,13 @@ export const triggerOnce = proxyActivities<Activities>({
 
 /** Local: optional lookups and records. They make a run faster or its progress clearer, or the caller has a fallback. */
 export const localLookup = proxyLocalActivities<Activities>({ startToCloseTimeout: lookup.localMs, retry: ONCE });
+
+/** What of this is frozen: as this worker judges it, or another one if this one cannot. */
+export const judgeSomewhere = (question: FreezeQuestion): Promise<FrozenParts | null> =>
+  localLookup.judgeFreezes(question).catch(() => judgeFreezes(question));
+
+/** Regular, and repeated until a worker answers: what no worker can answer holds back. */
+const { judgeFreezes } = proxyActivities<Activities>({ ...ANY_WORKER, startToCloseTimeout: lookup.regularMs });
 
 /** Regular: to deploy after a backup of another server would be worse than to wait for the answer. */
 export const { findBackupRecord } = proxyActivities<Activities>({ startToCloseTimeout: lookup.regularMs });

@@ -2,6 +2,7 @@
 import { ActivityFailure, ApplicationFailure, TimeoutFailure, TimeoutType } from '@temporalio/common';
 import { workflowInfo } from '@temporalio/workflow';
 import type { TriggerActivityInput, TriggerFailureDetails } from '../../contract/activities.ts';
+import { definedFields } from '../../contract/plain-object.ts';
 import type { Subject } from '../../contract/reports.ts';
 import type { TriggerReport } from '../../contract/run.ts';
 import { report } from '../common/report.ts';
@@ -12,8 +13,10 @@ export function triggerInput({
   service,
   epoch,
   idempotencyKey,
-}: Pick<TriggerActivityInput, 'service' | 'epoch' | 'idempotencyKey'>) {
-  return { service, epoch, idempotencyKey, firstRunId: workflowInfo().firstExecutionRunId };
+  letOff,
+}: Pick<TriggerActivityInput, 'service' | 'epoch' | 'idempotencyKey' | 'letOff'>) {
+  const { firstExecutionRunId: firstRunId } = workflowInfo();
+  return { service, epoch, idempotencyKey, firstRunId, ...definedFields({ letOff }) };
 }
 
 export const postSummary = (what: string, report: TriggerReport): string => `${what}, request ${report.attempts}`;

@@ -3,6 +3,7 @@ import type { WorkerInfo } from '../../contract/activities.ts';
 import type { RunPlan } from '../../contract/run.ts';
 import type { Conclusion } from '../common/conclusion.ts';
 import { targetsOf } from '../../contract/target.ts';
+import { applyOverride } from '../common/apply-override.ts';
 import { setAttributes } from '../common/search-attributes.ts';
 import type { RolloutState } from './rollout-state.ts';
 import { askOthers, refusalOfWorker, restoredSince, tooLate } from '../common/check-worker.ts';
@@ -28,5 +29,10 @@ export async function admitRollout(
   rollout.notify = facts.notify ?? null;
   rollout.searchAttributes = facts.searchAttributes;
   setAttributes(facts.searchAttributes, { servers: result.targets.map(({ serverId }) => serverId) });
-  return restoredSince(input, facts) ?? tooLate(begunMs, plan.startWithinMs) ?? refusalOfWorker(needs, facts);
+  return (
+    restoredSince(input, facts) ??
+    tooLate(begunMs, plan.startWithinMs) ??
+    refusalOfWorker(needs, facts) ??
+    applyOverride(rollout, first.override)
+  );
 }

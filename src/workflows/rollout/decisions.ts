@@ -20,7 +20,8 @@ export function handleDecisions(rollout: RolloutState, onResumed: () => void): v
     validator: (decision: DecisionInput) => {
       refuseUnsigned(decision);
       refuseWhenOver(rollout);
-      if (rollout.result.phase === 'paused') throw refusal('the rollout is already paused');
+      // A person's pause outlasts the freeze.
+      if (rollout.result.phase === 'paused' && rollout.thaw === null) throw refusal('the rollout is already paused');
     },
     description: 'Start no more servers until resumed. Running ones continue.',
   });
@@ -69,6 +70,8 @@ function refuseWhenOver({ result: { phase } }: RolloutState): void {
 
 function refuseResume(rollout: RolloutState, serverId: string | undefined): void {
   if (serverId === undefined && rollout.result.phase !== 'paused') throw refusal('the rollout is not paused');
+  if (serverId === undefined && rollout.thaw !== null)
+    throw refusal('the rollout waits for the end of a freeze, and then resumes by itself: thaw it, or wait');
   if (serverId !== undefined && heldTarget(rollout, serverId) === null) throw refusal(`server ${serverId} is not held`);
 }
 

@@ -15,6 +15,7 @@ import { concludeInternal, conclude, resultOrFailure, worst, type Conclusion } f
 import { newRolloutResult, createRolloutState, type RolloutState } from './rollout-state.ts';
 import { reportRun } from '../common/report.ts';
 import { handleDecisions } from './decisions.ts';
+import { mayStart, stopIfFrozen } from './frozen-servers.ts';
 import { deployTarget } from './server-run.ts';
 import { failuresIn, openOfWave, RESTORED, stopIn } from '../../rules/rollout-step.ts';
 
@@ -24,7 +25,7 @@ export async function rollOut(input: RolloutInput): Promise<RolloutResult> {
   return CancellationScope.nonCancellable(async () => {
     const checked = await letWorkerCheck({ request: { type: ROLLOUT_TYPE, input } });
     if ('error' in checked) return resultOrFailure(newRolloutResult(null), checked.error);
-    const rollout = createRolloutState(input);
+    const rollout = createRolloutState(input, checked.plan);
     const { result } = rollout;
     const asked = { ...checked, begunMs };
     const { outcome, error } = await proceed(rollout, asked, cancellation).catch(concludeInternal);
@@ -50,11 +51,17 @@ async function proceed(rollout: RolloutState, asked: AskedRollout, cancellation:
   if (refusal !== null) return concludeRollout(rollout, refusal);
   if (result.phase === 'checking') rollout.setPhase('running');
 
+  const ended = (target: TargetResult) => {
+    stopIfFrozen(rollout, target);
+    failures.check();
+  };
   const isCancelled = () => cancellation.requested && result.phase !== 'stopping';
   for (let step = rollout.next(); step.kind !== 'end'; step = rollout.next()) {
     if (isCancelled()) rollout.decide('abort', 'Temporal', 'the rollout was cancelled');
-    else if (step.kind === 'begin') void deployTarget(rollout, step.target).then(failures.check);
-    else if (step.kind === 'decide') haltFor(rollout, step.held);
+    else if (step.kind === 'begin') {
+      const { target } = step;
+      if (await mayStart(rollout, target, isCancelled)) void deployTarget(rollout, target).then(() => ended(target));
+    } else if (step.kind === 'decide') haltFor(rollout, step.held);
     else await condition(() => rollout.next().kind !== 'wait' || isCancelled());
   }
   return concludeRollout(rollout, null);
@@ -133,12 +140,13 @@ function concludeRollout(rollout: RolloutState, refusal: Conclusion | null): Con
   return { ...conclusion, error: { ...error, message: `${stopped.error.message}; ${error.message}` } };
 }
 
-function concludeHalt({ result: { decisions } }: RolloutState, refusal: Conclusion | null): Conclusion {
+function concludeHalt({ result: { decisions }, frozen }: RolloutState, refusal: Conclusion | null): Conclusion {
   if (refusal !== null) return refusal;
   const decision = stopIn(decisions);
   if (decision === undefined) return { outcome: 'completed', error: null };
   const { action, by, reason } = decision;
   if (action === 'abort') return conclude('cancelled', 'Cancelled', `aborted by ${by}: ${reason}`);
+  if (frozen !== null) return frozen;
   if (by === RESTORED) return conclude('unknown', 'OutcomeUnknown', reason);
   return conclude('not_started', by === TOO_MANY ? 'Cancelled' : 'Busy', `stopped: ${reason}`);
 }

@@ -3,6 +3,7 @@ import type { RolloutProgress, RolloutResult, TargetResult } from '../../contrac
 import { countOutcomes, isRunning } from '../../contract/results/tally.ts';
 import { countsText } from '../../contract/wording/tally-text.ts';
 import { factList, uiPage, uiTable, workflowLink } from '../../contract/wording/markdown.ts';
+import { heldText } from '../../contract/wording/frozen-text.ts';
 import { codeSpan } from '../../contract/wording/safe-text.ts';
 import { rolloutSentence } from '../../contract/wording/explain-wait.ts';
 import { endedHeading, shortText } from '../common/ui-details.ts';
@@ -20,6 +21,7 @@ export function rolloutDetails(progress: RolloutProgress): string {
       'Latest decision': decisionText(decisions.at(-1)),
       'Decision before': decisionText(decisions.at(-2)),
     }),
+    ...progress.result.held.map((it) => heldText(it, codeSpan)),
     serversTable(progress.result),
   );
 }
@@ -29,7 +31,7 @@ function headingOf({ result: { outcome, phase, error }, waiting }: RolloutProgre
   if (waiting === null) return `**${phase}**`;
   const sentence = rolloutSentence(waiting, (text) => codeSpan(text));
   // That of a paused rollout begins with the phase.
-  return waiting.kind === 'decision' ? sentence.replace(/^paused/, '**paused**') : `**${phase}**: ${sentence}`;
+  return waiting.kind !== 'servers' ? sentence.replace(/^paused/, '**paused**') : `**${phase}**: ${sentence}`;
 }
 
 function decisionText(decision: RolloutResult['decisions'][number] | undefined): string | null {

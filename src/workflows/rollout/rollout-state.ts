@@ -1,6 +1,8 @@
 /** A rollout's state: its growing result, the decisions about it, and the queries for both. */
 import { defineQuery, setCurrentDetails, setHandler, workflowInfo } from '@temporalio/workflow';
 import { QUERIES } from '../../contract/names.ts';
+import type { LetOff } from '../../contract/freeze.ts';
+import type { RunPlan } from '../../contract/run.ts';
 import type { NotifySettings } from '../../contract/activities.ts';
 import type {
   Decision,
@@ -13,10 +15,12 @@ import type {
 } from '../../contract/rollout.ts';
 import { targetsOf } from '../../contract/target.ts';
 import { emptyRollout, named } from '../../contract/results/empty-results.ts';
-import type { RolloutWaiting } from '../../contract/waiting.ts';
+import type { RolloutWaiting, WaitingForThaw } from '../../contract/waiting.ts';
 import { plainText, plainMeta } from '../../contract/wording/safe-text.ts';
 import { isRunning, isPending, countTargets } from '../../contract/results/tally.ts';
 import { explainRollout } from '../../contract/wording/explain-wait.ts';
+import { listenForThaws, type ThawSignals } from '../common/await-thaw.ts';
+import type { Conclusion } from '../common/conclusion.ts';
 import { setAttributes } from '../common/search-attributes.ts';
 import { rolloutDetails } from './rollout-details.ts';
 import { nextStep, stopIn, type Step } from '../../rules/rollout-step.ts';
@@ -28,6 +32,7 @@ const MAX_DECISIONS = 1_000;
 
 export interface RolloutState {
   readonly input: RolloutInput;
+  readonly plan: RunPlan;
   readonly result: RolloutResult;
   /** The epoch in which the rollout was admitted. */
   epoch: string | null;
@@ -35,6 +40,14 @@ export interface RolloutState {
   searchAttributes: boolean;
   /** Where to send notifications; known once the rollout is admitted. */
   notify: NotifySettings | null;
+  /** What does not hold its runs back; known once the rollout is admitted. */
+  letOff: LetOff[];
+  /** Its waits for freezes. */
+  readonly thaws: { signals: ThawSignals; count: number; spentMs: number };
+  /** Why a freeze stopped it; null if none did. */
+  frozen: Conclusion | null;
+  /** The freeze that it waits for, or null. */
+  thaw: WaitingForThaw | null;
   next(): Step;
   setPhase(phase: RolloutPhase): void;
   /** Records a decision and applies it. */
@@ -50,15 +63,20 @@ const PHASES: Partial<Record<Decision['action'], RolloutPhase>> = {
   stop: 'stopping',
 };
 
-export function createRolloutState(input: RolloutInput): RolloutState {
+export function createRolloutState(input: RolloutInput, plan: RunPlan): RolloutState {
   const result = newRolloutResult(input);
   const progress: RolloutProgress = { result, waiting: null };
   const rollout: RolloutState = {
     input,
+    plan,
     result,
     epoch: null,
     searchAttributes: false,
     notify: null,
+    letOff: [],
+    thaws: { signals: listenForThaws(), count: 0, spentMs: 0 },
+    frozen: null,
+    thaw: null,
     next() {
       const { maxAtOnce, onFailures } = input;
       return nextStep({ targets: result.targets, maxAtOnce, phase: result.phase ?? 'checking', onFailures });
@@ -77,7 +95,7 @@ export function createRolloutState(input: RolloutInput): RolloutState {
     },
     refresh() {
       Object.assign(result, countTargets(result.targets));
-      progress.waiting = waitingOf(input, result);
+      progress.waiting = rollout.thaw ?? waitingOf(input, result);
       setCurrentDetails(rolloutDetails(progress));
     },
   };

@@ -1,7 +1,9 @@
 /** Checks a run before it makes a backup: its start time, the service, the token and the targets. */
 import type { WorkerInfo } from '../../contract/activities.ts';
+import type { FrozenParts } from '../../contract/freeze.ts';
 import { lockIdOf } from '../../contract/ids/workflow-ids.ts';
 import { attributesOfRun } from '../../request/search-attributes.ts';
+import { applyOverride } from '../common/apply-override.ts';
 import { setAttributes } from '../common/search-attributes.ts';
 import { targetText } from '../../contract/wording/target-text.ts';
 import { refusalOf } from '../operation/take-baseline.ts';
@@ -12,9 +14,11 @@ import { conclude, type Conclusion } from '../common/conclusion.ts';
 import { readEach } from '../polling/read-once.ts';
 import { deploymentReader } from '../polling/status-reader.ts';
 import { admissionRead } from '../../rules/never-deployed.ts';
+import { heldPart } from '../../rules/frozen-run.ts';
 import { serviceOf } from './operation-input.ts';
 import { refuseFrozen } from './refuse-frozen.ts';
 import type { RunState } from './run-state.ts';
+import { waitForThaw, waitsForThaw } from './wait-for-thaw.ts';
 import { tooLate, refusalOfWorker, askOthers, restoredSince } from '../common/check-worker.ts';
 
 const TARGETS_AT_ONCE = 10;
@@ -45,11 +49,21 @@ export async function admit(run: RunState, asked: Asked): Promise<Conclusion | n
   const refusal =
     tooLate(asked.begunMs, run.plan.startWithinMs) ??
     refusalOfWorker(needs, facts) ??
+    applyOverride(run, asked.facts.override) ??
     refuseFrozen(run, asked.facts.frozen);
   if (refusal !== null) return refusal;
   const problem = (facts.admitted === false ? await awaitAdmission(run) : null) ?? (await resolveUntil(run));
   if (problem !== null) return problem;
-  return run.type === 'watchDeployment' ? null : refusedTarget(run);
+  if (run.type === 'watchDeployment') return null;
+  return (await refusedTarget(run)) ?? (await thawed(run, asked.facts.frozen));
+}
+
+/** A wrong target is reported before the wait. After it, the targets are read once more. */
+async function thawed(run: RunState, frozen: FrozenParts | undefined): Promise<Conclusion | null> {
+  const next = { backsUp: run.input.serverId !== undefined, targets: run.targets };
+  const isHeld = heldPart(frozen, { serverId: run.input.serverId, targets: run.targets }, false) !== null;
+  if (!isHeld || !waitsForThaw(run)) return null;
+  return (await waitForThaw(run, next, frozen ?? null)) ?? (await refusedTarget(run));
 }
 
 /** Finds the instant of `deploysUntil`. @returns a refusal if there is no such time zone */

@@ -8,12 +8,13 @@ import type { RunState } from './run-state.ts';
 
 const LEAST_MS = 1_000;
 
-/** @returns null once it is admitted */
-export async function awaitAdmission(run: RunState): Promise<Conclusion | null> {
-  const { cancellation, limits, plan } = run;
+/** @param beganMs from when its time counts @returns null once it is admitted */
+export async function awaitAdmission(run: RunState, beganMs = run.limits.startedMs): Promise<Conclusion | null> {
+  const { cancellation, plan, result } = run;
+  const phase = result.phase ?? 'checking';
   run.setPhase('admission');
   run.setWaiting({ kind: 'admission', since: new Date().toISOString() });
-  const leftMs = Math.max(LEAST_MS, limits.startedMs + plan.startWithinMs - Date.now());
+  const leftMs = Math.max(LEAST_MS, beganMs + plan.startWithinMs - Date.now());
   const turn = waitForAdmission(workflowInfo().taskQueue, leftMs, MORE_THAN_WORKERS_CARRY);
   const isAdmitted = await Promise.race([
     turn.then(
@@ -25,6 +26,6 @@ export async function awaitAdmission(run: RunState): Promise<Conclusion | null> 
   run.setWaiting(null);
   if (cancellation.requested) return conclude('not_started', 'Cancelled', 'cancelled before it was admitted');
   if (!isAdmitted) return noWorkerWithin(plan.startWithinMs, 'admitted');
-  run.setPhase('checking');
+  run.setPhase(phase);
   return null;
 }

@@ -8,8 +8,34 @@ import type { RunState } from './run-state.ts';
 import { NO_TRIGGER, emptyBackup } from '../../contract/results/empty-results.ts';
 import { adoptBackup, confirmed, foreignBackup, givenBackup, recentBackup } from './adopt-backup.ts';
 import { isForOther, operationInput, refusedForService } from './operation-input.ts';
+import { TIMING } from '../../contract/timing.ts';
+import { waitForThaw, waitsForThaw, wasFrozen } from './wait-for-thaw.ts';
 
+/** A backup that a freeze holds back is made once that has ended, if the run waits. */
 export async function backUp(run: RunState, serverId: string): Promise<Conclusion> {
+  for (;;) {
+    const conclusion = await backUpNow(run, serverId);
+    if (!wasFrozen(conclusion) || !waitsForThaw(run)) return conclusion;
+    run.result.backup = null;
+    const end = await waitForThaw(run, { backsUp: true, targets: run.targets }, null);
+    if (end === null) continue;
+    run.result.backup = { ...emptyBackup(serverId), outcome: 'not_started' };
+    return end;
+  }
+}
+
+/** The backup that the run relies on, or a new one if a wait for a freeze has made it too old. */
+export async function renewBackup(run: RunState): Promise<Conclusion> {
+  const { input, plan, limits } = run;
+  const completed: Conclusion = { outcome: 'completed', error: null };
+  const { serverId } = input;
+  if (serverId === undefined || plan.backup.backupId !== null) return completed;
+  const freshMs = Math.max(TIMING.freeze.backupFreshMs, plan.backup.maxAgeMs ?? 0);
+  const ageMs = Date.now() - (limits.backupBeganMs ?? -Infinity);
+  return ageMs <= freshMs ? completed : backUp(run, serverId);
+}
+
+async function backUpNow(run: RunState, serverId: string): Promise<Conclusion> {
   run.setPhase('backup');
   const firstReadMs = Date.now();
   const conclusion = await obtainBackup(run, serverId);

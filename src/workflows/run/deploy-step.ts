@@ -11,15 +11,36 @@ import type { LockAttempt } from '../lock/acquire.ts';
 import { deadlineOf, lateness } from '../../rules/deadline.ts';
 import type { RunState } from './run-state.ts';
 import { aimOf, unlessUnchecked } from './site-aims.ts';
+import { renewBackup } from './backup-step.ts';
+import { waitForThaw, waitsForThaw, wasFrozen } from './wait-for-thaw.ts';
 
 export async function deployAll(run: RunState): Promise<Conclusion[]> {
   const conclusions: Conclusion[] = [];
   for (const [index, target] of run.targets.entries()) {
-    const conclusion = await deploy(run, target, index);
+    const { conclusion, isLast } = await deployOnceThawed(run, target, index);
     conclusions.push(conclusion);
-    if (run.cancellation.requested || (conclusion.outcome !== 'completed' && !run.plan.keepGoing)) break;
+    const mayGoOn = conclusion.outcome === 'completed' || run.plan.keepGoing;
+    if (run.cancellation.requested || isLast || !mayGoOn) break;
   }
   return conclusions;
+}
+
+/** After a freeze that is waited for, the deployment begins again, on a backup that is recent. */
+async function deployOnceThawed(
+  run: RunState,
+  target: Target,
+  index: number,
+): Promise<{ conclusion: Conclusion; isLast: boolean }> {
+  for (;;) {
+    const conclusion = await deploy(run, target, index);
+    if (!wasFrozen(conclusion) || !waitsForThaw(run)) return { conclusion, isLast: false };
+    run.result.deployments[index] = emptyDeployment(target);
+    const end = await waitForThaw(run, { backsUp: false, targets: [target] }, null);
+    if (end !== null) return { conclusion: notStarted(run, index, end), isLast: false };
+    const backup = await renewBackup(run);
+    // Nothing is deployed without a completed backup.
+    if (backup.outcome !== 'completed') return { conclusion: notStarted(run, index, backup), isLast: true };
+  }
 }
 
 async function deploy(run: RunState, target: Target, index: number): Promise<Conclusion> {

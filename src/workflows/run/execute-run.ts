@@ -20,7 +20,7 @@ export async function execute(type: RunType, input: RunInput, steps: RunSteps): 
   const cancellation = observeCancellation();
   const begunMs = Date.now();
   return CancellationScope.nonCancellable(async () => {
-    const checked = await letWorkerCheck({ begins: true, request: { type, input } });
+    const checked = await letWorkerCheck({ begins: true, request: { type, input }, atMs: begunMs });
     if ('error' in checked) return resultOrFailure(newRunResult(null), checked.error);
     const { plan, facts } = checked;
     const run = createRunState(type, input, { plan, cancellation });

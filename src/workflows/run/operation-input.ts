@@ -8,7 +8,10 @@ import type { RunState } from './run-state.ts';
 
 export function operationInput(run: RunState, serverId: string): Omit<BackupServerInput, 'waiters'> {
   const { intervalMs, tries } = run.plan.backup;
-  return { ...sharedInput(run, 'backup'), serverId, intervalMs, tries };
+  // After a wait for a freeze, it is another backup.
+  const { count } = run.thaws;
+  const step = count === 0 ? 'backup' : `backup-${count + 1}`;
+  return { ...sharedInput(run, step), serverId, intervalMs, tries };
 }
 
 export function sharedInput(run: RunState, step: string) {
@@ -20,7 +23,7 @@ export function sharedInput(run: RunState, step: string) {
     idempotencyKey: `${firstExecutionRunId}:${step}`,
     reset: runId !== firstExecutionRunId,
     polling: run.plan.polling,
-    ...definedFields({ waits: run.plan.waits }),
+    ...definedFields({ waits: run.plan.waits, letOff: run.letOff.length === 0 ? undefined : run.letOff }),
     ifBusy: run.plan.ifBusy,
     outageBudgetMs: run.plan.outageBudgetMs,
     jitter: run.jitter,

@@ -4,6 +4,7 @@ import type { BackupResult, BackupSource, DeploymentResult, RunProgress } from '
 import { evidenceLegend } from '../../contract/wording/evidence-text.ts';
 import { inFlight, partInFlight, waitingSentence } from '../../contract/wording/explain-wait.ts';
 import { uiPage, uiTable, workflowLink } from '../../contract/wording/markdown.ts';
+import { heldText } from '../../contract/wording/frozen-text.ts';
 import { codeSpan } from '../../contract/wording/safe-text.ts';
 import { targetText } from '../../contract/wording/target-text.ts';
 import { endedHeading, MARKDOWN, NO_BREAK, NOTHING, orNothing, readsText, shortText } from '../common/ui-details.ts';
@@ -32,6 +33,7 @@ export function runDetails(progress: RunProgress, operations: readonly Operation
   return uiPage(
     headingOf(progress),
     error === null ? null : codeSpan(error.message),
+    ...result.held.map((it) => heldText(it, codeSpan)),
     rows.length === 0 ? null : uiTable(['Part', 'Reads', 'Last status', 'Evidence', 'State'], rows),
     hidden > 0 ? `and ${hidden} more` : null,
     evidenceLegend(deployments.map(({ evidence }) => evidence)),

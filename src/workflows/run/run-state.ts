@@ -1,8 +1,10 @@
 /** A run's state: its growing result, what it waits for, and the queries for both. */
 import { defineQuery, setCurrentDetails, setHandler, workflowInfo } from '@temporalio/workflow';
+import type { LetOff } from '../../contract/freeze.ts';
 import type { RunInput, RunPlan, RunProgress, RunResult } from '../../contract/run.ts';
 import { emptyDeployment, emptyResult } from '../../contract/results/empty-results.ts';
 import { explainRun } from '../../contract/wording/explain-wait.ts';
+import { listenForThaws, type ThawSignals } from '../common/await-thaw.ts';
 import { setAttributes } from '../common/search-attributes.ts';
 import type { Cancellation } from '../common/cancellation.ts';
 import { runDetails } from './run-details.ts';
@@ -48,6 +50,10 @@ export interface RunState {
   acquireLock<T>(wanted: WantedLock<T>): Promise<LockAttempt<T>>;
   setPhase(phase: Phase): void;
   setWaiting(waiting: Waiting | null): void;
+  /** What does not hold it back; known once the run is admitted. */
+  letOff: LetOff[];
+  /** Its waits for freezes. */
+  readonly thaws: { signals: ThawSignals; count: number; spentMs: number };
   readonly outageBudgetMs: number | null;
   /** For what the run itself polls. */
   readonly setParked: (isParked: boolean) => void;
@@ -97,6 +103,8 @@ export function createRunState(
     checks: [],
     searchAttributes: false,
     notify: null,
+    letOff: [],
+    thaws: { signals: listenForThaws(), count: 0, spentMs: 0 },
     outageBudgetMs: plan.outageBudgetMs,
     setParked: parkedPhase(
       () => result.phase ?? 'checking',

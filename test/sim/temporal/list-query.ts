@@ -1,4 +1,5 @@
 /** The filters of lists that Belay's activities use. A new one is an error. */
+import { searchAttribute } from '../stack/inspect.ts';
 import type { Run } from './types.ts';
 
 const CONDITION = /^(\w+) (=|>=|STARTS_WITH) '((?:[^'\\]|\\.)*)'$/;
@@ -24,6 +25,7 @@ function holds(run: Run, condition: string): boolean {
 const FIELDS: Partial<Record<string, (run: Run) => string>> = {
   WorkflowId: ({ workflowId }) => workflowId,
   WorkflowType: ({ type }) => type,
+  BelayPhase: (run) => (searchAttribute(run, 'BelayPhase') ?? '') as string,
   ExecutionStatus: statusOf,
   StartTime: ({ startedMs }) => new Date(startedMs).toISOString(),
 };

@@ -3,8 +3,10 @@ import { activityInfo } from '@temporalio/activity';
 import type { ActivityDeps } from '../../../src/activities/deps.ts';
 import { DEFAULT_TASK_QUEUE } from '../../../src/contract/names.ts';
 import { TIMING } from '../../../src/contract/timing.ts';
+import { findFreezes } from '../../../src/client/lookups/find-freezes.ts';
 import { lookupsAndSignals } from '../../../src/client/lookups/index.ts';
 import { createHostingApiClient } from '../../../src/hosting-api/index.ts';
+import { createJudge, type FindFreezes } from '../../../src/policy/judge.ts';
 import { fixedPolicy } from '../../../src/policy/live-policy.ts';
 import { HTTP_TIMEOUTS } from '../../../src/worker/http-timeouts.ts';
 import { createModelClient } from '../temporal/client.ts';
@@ -31,11 +33,10 @@ export function createDeps(
   async function awaitedForMs({ taskToken }: { taskToken: Uint8Array }): Promise<number | null> {
     hazard('asks whether the POST is awaited');
     const task = taskOf(taskToken);
-    const answer = ask(() => server.activities.awaitedForMs(task));
-    const late = process.sleep(TIMING.post.permitMs).then(() => {
-      throw new Error('Temporal did not answer in time');
-    });
-    const ms = await Promise.race([answer, late]);
+    const ms = await inTime(
+      ask(() => server.activities.awaitedForMs(task)),
+      TIMING.post.permitMs,
+    );
     if (ms !== null) beatWhileAwaited(task);
     return ms;
   }
@@ -48,7 +49,15 @@ export function createDeps(
     });
   }
 
-  const found = lookupsAndSignals(createModelClient(server, ask), DEFAULT_TASK_QUEUE, clockOfProcess);
+  const inTime = <T>(answer: Promise<T>, withinMs: number): Promise<T> => {
+    const late = process.sleep(withinMs).then(() => {
+      throw new Error('Temporal did not answer in time');
+    });
+    return Promise.race([answer, late]);
+  };
+  const client = createModelClient(server, ask);
+  const findFreezesInTime: FindFreezes = (ids, withinMs) => inTime(findFreezes(client, ids), withinMs);
+  const found = lookupsAndSignals(client, DEFAULT_TASK_QUEUE, clockOfProcess);
   return {
     service: createHostingApiClient({
       ...HTTP_TIMEOUTS,
@@ -65,6 +74,7 @@ export function createDeps(
     workerInfo: info,
     policy: fixedPolicy(parts.configuration),
     readSite: createSites(parts),
+    judge: createJudge(fixedPolicy(parts.configuration), findFreezesInTime),
     pool: {
       begun: () => {},
       nowMs: () => clock.nowMs,

@@ -1,14 +1,14 @@
 /** Nothing is triggered in a freeze or outside its windows, and what was triggered before is followed to its verdict. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { Configuration } from '../../../../src/config/load.ts';
-import type { RunInput, RunResult } from '../../../../src/contract/run.ts';
-import { posts } from '../../../support/journal.ts';
-import type { ScheduledInput, ScheduledResult } from '../../../../src/contract/schedule.ts';
-import { fresh } from '../../../support/fresh.ts';
-import { COMPLETED, FAILED, siteAfter } from '../../../support/sites.ts';
-import { inVirtualTime, type VirtualStack } from '../../stack/stack.ts';
-import { building, deployPosts } from './runs-that-wait.ts';
+import type { Configuration } from '../../../../../src/config/load.ts';
+import type { RunInput } from '../../../../../src/contract/run.ts';
+import type { ScheduledInput, ScheduledResult } from '../../../../../src/contract/schedule.ts';
+import { fresh } from '../../../../support/fresh.ts';
+import { COMPLETED, FAILED, siteAfter } from '../../../../support/sites.ts';
+import { inVirtualTime, type VirtualStack } from '../../../stack/stack.ts';
+import { building, deployPosts } from '../runs-that-wait.ts';
+import { backupPosts, verdictOf } from '../verdict-of.ts';
 
 type Freezes = NonNullable<Configuration['freezes']>;
 type Windows = NonNullable<Configuration['windows']>;
@@ -21,11 +21,6 @@ const ALWAYS = { ...NOW, to: '2026-12-31T00:00' };
 
 const frozen = (freeze: Freezes[string]) => ({ configuration: { freezes: { stock: freeze } } });
 const inWindow = (window: Windows[string]) => ({ configuration: { windows: { early: window } } });
-
-const backupPosts = ({ sandbox }: VirtualStack, serverId: string) =>
-  posts(sandbox, `/v1/servers/${serverId}/backups`).length;
-
-const verdictOf = ({ outcome, error }: RunResult) => [outcome, error?.type];
 
 /** Runs on sites of which each was deployed before. */
 async function run(stack: VirtualStack, sites: number, more: Partial<RunInput> = {}) {

@@ -1,0 +1,30 @@
+/** What a worker answers to a run, rollout or schedule that begins: its settings, and what it thinks of the input. */
+import type { WorkerInfo, WorkerQuestion } from '../contract/activities.ts';
+import { definedFields } from '../contract/plain-object.ts';
+import type { RunInput } from '../contract/run.ts';
+import { checkRequest } from './check-request.ts';
+import type { ActivityDeps } from './deps.ts';
+import { judgeRequest } from './frozen-parts.ts';
+import { checksOf } from './site-checks.ts';
+
+type Deps = Pick<ActivityDeps, 'workerInfo' | 'admission' | 'policy' | 'judge' | 'clocks'>;
+
+export function createDescribeWorker({ workerInfo, admission, policy, judge, clocks }: Deps) {
+  /** Settings of the worker that executes this. */
+  return async (question: WorkerQuestion = {}): Promise<WorkerInfo> => {
+    const { begins = false, request, atMs } = question;
+    const { hash, checkOf } = await policy();
+    const checked = request === undefined ? undefined : checkRequest(request);
+    const isPlanned = checked !== undefined && 'plan' in checked;
+    const nowMs = atMs ?? clocks?.wallMs() ?? Date.now();
+    const checks = isPlanned && begins ? checksOf(request!.input as RunInput, checkOf) : [];
+    const judged = isPlanned ? await judgeRequest(question, judge, nowMs) : {};
+    return {
+      ...workerInfo,
+      policy: hash,
+      ...definedFields({ checked, checks: checks.length === 0 ? undefined : checks }),
+      ...judged,
+      ...(begins && !admission.admitsNewcomer() ? { admitted: false as const } : {}),
+    };
+  };
+}

@@ -1,0 +1,36 @@
+/** `--dry-run`: shows what a run or rollout would do and what would keep it from that, and starts nothing. */
+import { readConfiguration } from '../../config/load.ts';
+import { SCHEMA_VERSION } from '../../contract/names.ts';
+import { definedFields } from '../../contract/plain-object.ts';
+import { BelayError } from '../../contract/results/belay-error.ts';
+import { printJson } from '../../process/json-document.ts';
+import { print } from '../../process/print.ts';
+import { EXIT } from '../output/exit-codes.ts';
+import { withBelay } from '../connection/open-belay.ts';
+import { freezesPart } from './freezes-part.ts';
+import { locksPart } from './locks-part.ts';
+import type { Part, Planned } from './planned.ts';
+import { planPart } from './plan-part.ts';
+import { servicePart } from './service-part.ts';
+
+/** In the order in which they are shown. Each answers one question about the plan. */
+const PARTS: readonly Part[] = [planPart, servicePart, freezesPart, locksPart];
+
+export async function dryRun(
+  planned: Planned,
+  { json: asJson, service }: { json?: boolean; service?: string },
+): Promise<number> {
+  if (planned.problem !== null) throw new BelayError('Usage', planned.problem);
+  const configuration = await readConfiguration();
+  const shown = await withBelay(
+    (belay) => Promise.all(PARTS.map((part) => part.look(planned, { belay, configuration, named: service }))),
+    definedFields({ service }),
+  );
+  if (asJson === true) {
+    const values = Object.fromEntries(PARTS.map(({ name }, index) => [name, shown[index]?.value]));
+    printJson({ schemaVersion: SCHEMA_VERSION, started: false, ...values, error: null });
+  } else {
+    print([...shown.flatMap(({ lines }) => lines), 'dry run: nothing was started']);
+  }
+  return EXIT.completed;
+}

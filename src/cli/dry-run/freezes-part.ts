@@ -1,0 +1,67 @@
+/** What would hold it back now. Workers judge by their own belay.yaml, this command by that of its machine. */
+import type { FrozenBy, LetOff } from '../../contract/freeze.ts';
+import { BelayError } from '../../contract/results/belay-error.ts';
+import { targetText } from '../../contract/wording/target-text.ts';
+import { frozenText } from '../../contract/wording/frozen-text.ts';
+import { TIMING } from '../../contract/timing.ts';
+import { planRun } from '../../request/run-plan.ts';
+import { createJudge, type FindFreezes, type Judge } from '../../policy/judge.ts';
+import { fixedPolicy } from '../../policy/live-policy.ts';
+import type { PlannedOperation } from '../../policy/policy.ts';
+import type { Belay } from '../../starter.ts';
+import type { Part, Planned } from './planned.ts';
+
+/** Above it, one search costs Temporal less than the question for each id. */
+const MAX_ASKED = 100;
+
+interface FrozenPart {
+  what: string;
+  by: FrozenBy[];
+}
+
+export const freezesPart: Part = {
+  name: 'freezes',
+  async look(planned, { belay, configuration }) {
+    const judge = createJudge(fixedPolicy(configuration), findIn(belay));
+    const operations = planned.runs.flatMap(operationsOf);
+    const letOff = await letOffBy(planned, judge);
+    const frozenAt = await judge.look({ operations: operations.map(({ it }) => it), letOff }, TIMING.client.startMs);
+    const nowMs = Date.now();
+    const frozen = operations
+      .map(({ what, it }): FrozenPart => ({ what, by: frozenAt(it, nowMs) }))
+      .filter(({ by }) => by.length > 0);
+    const { ifFrozen = 'fail' } = planRun(planned.options);
+    return {
+      value: { frozen, letOff, ifFrozen },
+      lines: [
+        ...letOff.map(({ kind, name }) => `let off: the ${kind} "${name}"`),
+        ...(frozen.length === 0 ? ['freezes: none holds it back now'] : []),
+        ...frozen.map(({ what, by }) => `freezes: ${what}: ${frozenText(by)}`),
+        ...(frozen.length > 0 ? [ifFrozen === 'wait' ? 'it would wait' : 'it would end with Frozen, exit code 5'] : []),
+      ],
+    };
+  },
+};
+
+const findIn =
+  ({ freezes }: Belay): FindFreezes =>
+  async (ids) => {
+    if (ids.length <= MAX_ASKED) return freezes.find(ids);
+    const running = await freezes.list();
+    return running.filter(({ workflowId }) => ids.includes(workflowId));
+  };
+
+async function letOffBy({ override }: Planned, judge: Judge): Promise<LetOff[]> {
+  if (override === undefined) return [];
+  const answer = await judge.override(override.freezes, TIMING.client.startMs);
+  if ('error' in answer) throw new BelayError(answer.error.type, answer.error.message);
+  return answer.letOff;
+}
+
+function operationsOf({ serverId, targets }: Planned['runs'][number]): { what: string; it: PlannedOperation }[] {
+  const backup = serverId === undefined ? [] : [{ what: `backup of server ${serverId}`, it: { serverId } }];
+  return [
+    ...backup,
+    ...targets.map((target) => ({ what: `deployment of ${targetText(target)}`, it: { target, serverId } })),
+  ];
+}

@@ -1,0 +1,66 @@
+/** What a dry run is about, and what a part of its answer is. */
+import type { Configuration } from '../../config/load.ts';
+import type { FreezeOverride } from '../../contract/freeze.ts';
+import type { RunType } from '../../contract/names.ts';
+import type { RolloutInput } from '../../contract/rollout.ts';
+import type { RunInput } from '../../contract/run.ts';
+import { targetsOf, type Target } from '../../contract/target.ts';
+import { startProblem } from '../../request/start-request.ts';
+import { validateRolloutInput } from '../../request/validate-rollout-input.ts';
+import type { Belay } from '../../starter.ts';
+
+/** One run: that of a single run, or of one server of a rollout. */
+export interface PlannedRun {
+  serverId: string | undefined;
+  targets: Target[];
+  /** Null for a single run. */
+  wave: string | null;
+}
+
+export interface Planned {
+  /** What is wrong with the input, or null. */
+  problem: string | null;
+  runs: PlannedRun[];
+  /** The options of each run. */
+  options: RunInput;
+  rollout: Omit<RolloutInput, 'key'> | null;
+  override: FreezeOverride | undefined;
+}
+
+interface PartContext {
+  belay: Belay;
+  /** Of this machine. */
+  configuration: Configuration;
+  /** The service that the command line names. */
+  named: string | undefined;
+}
+
+interface Shown {
+  /** For --json. */
+  value: unknown;
+  lines: string[];
+}
+
+export interface Part {
+  /** Its field in the JSON document. */
+  name: string;
+  look: (planned: Planned, context: PartContext) => Promise<Shown>;
+}
+
+export function plannedRun(type: RunType, input: RunInput, key: string | undefined): Planned {
+  return {
+    problem: startProblem(type, input, key),
+    runs: [{ serverId: input.serverId, targets: targetsOf(input), wave: null }],
+    options: input,
+    rollout: null,
+    override: input.override,
+  };
+}
+
+export function plannedRollout(input: Omit<RolloutInput, 'key'>, key = 'any'): Planned {
+  const runs = input.waves.flatMap(({ name, targets }) =>
+    targets.map((it): PlannedRun => ({ serverId: it.serverId, targets: targetsOf(it), wave: name })),
+  );
+  const { override, options = {} } = input;
+  return { problem: validateRolloutInput({ ...input, key }), runs, options, rollout: input, override };
+}

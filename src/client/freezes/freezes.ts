@@ -1,0 +1,115 @@
+/** Ad-hoc freezes: sets, ends and lists them. None of it needs a worker. */
+import { WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
+import { freezeId } from '../../contract/ids/workflow-ids.ts';
+import { FREEZE_TYPE } from '../../contract/names.ts';
+import type { AdHocFreeze, FreezeScope, RunningFreeze } from '../../contract/freeze.ts';
+import { BelayError } from '../../contract/results/belay-error.ts';
+import { TIMING } from '../../contract/timing.ts';
+import { scopeText } from '../../contract/wording/freeze-text.ts';
+import { plainText } from '../../contract/wording/safe-text.ts';
+import { extendFreeze, planFreeze, problemOfText, type NewFreeze } from '../../request/plan-freeze.ts';
+import { freezeStartOptions } from '../../request/start/freeze-details.ts';
+import { agreeOnEncryption } from '../connection/agree-on-encryption.ts';
+import { quoted } from '../connection/list-filter.ts';
+import { serverTimeMs } from '../connection/server-time.ts';
+import type { Session } from '../connection/session.ts';
+import { toBelayError } from '../connection/to-belay-error.ts';
+import { workersSeen } from '../connection/workers-seen.ts';
+import { findFreezes, freezeIn } from '../lookups/find-freezes.ts';
+import { wakeFrozen } from '../signals/wake-frozen.ts';
+
+export interface Thawed {
+  /** Null if its memo could not be read. */
+  freeze: AdHocFreeze | null;
+  /** Workflow ids of the runs and rollouts that look again now. */
+  woken: string[];
+}
+
+/** @throws BelayError, from every call */
+export interface Freezes {
+  /** Freezes a scope from now on. Holds as soon as it returns, also while no worker runs. */
+  begin(freeze: NewFreeze): Promise<AdHocFreeze>;
+  /** Ends a freeze, and wakes what waits for it. */
+  thaw(scope: FreezeScope, why: { reason: string; by?: string }): Promise<Thawed>;
+  /** Those that run. The list lags a moment. */
+  list(): Promise<RunningFreeze[]>;
+  /** Those of these workflow ids that run, without a lag. */
+  find(workflowIds: readonly string[]): Promise<RunningFreeze[]>;
+}
+
+export function createFreezes(session: Session): Freezes {
+  const { client } = session;
+  const within = <T>(what: string, act: () => Promise<T>) =>
+    client.withDeadline(Date.now() + TIMING.client.startMs, act).catch((error: unknown) => {
+      throw toBelayError(error, what);
+    });
+  return {
+    begin: (freeze) => within('freeze', () => begin(session, freeze)),
+    thaw: (scope, why) => within('thaw', () => thaw(session, scope, why)),
+    list: () => within('list freezes', () => list(session)),
+    find: (ids) => within('find freezes', () => findFreezes(client, ids)),
+  };
+}
+
+async function begin(session: Session, { extend = false, ...asked }: NewFreeze): Promise<AdHocFreeze> {
+  const { client, namespace, taskQueue, by } = session;
+  // By Temporal's clock, as workers judge it.
+  const nowMs = Math.round(await serverTimeMs(client.connection, namespace).catch(() => Date.now()));
+  const planned = orUsage(planFreeze({ ...asked, by: asked.by ?? by }, nowMs));
+  agreeOnEncryption(session, await workersSeen(client.connection, namespace, taskQueue));
+  const workflowId = freezeId(planned.scope);
+  const [before] = await findFreezes(client, [workflowId]);
+  const isOver = Date.parse(before?.freeze?.until ?? '') <= nowMs;
+  if (before !== undefined && !isOver && !extend) throw alreadyFrozen(planned.scope, before.freeze);
+  const isReplaced = before?.freeze != null && !isOver;
+  const freeze = isReplaced ? orUsage(extendFreeze(before.freeze!, planned)) : planned;
+  try {
+    await client.workflow.start(FREEZE_TYPE, {
+      ...freezeStartOptions(freeze),
+      workflowId,
+      taskQueue,
+      args: [freeze],
+      workflowExecutionTimeout: Date.parse(freeze.until) - nowMs + TIMING.freeze.closeWithinMs,
+      workflowIdReusePolicy: 'ALLOW_DUPLICATE',
+      workflowIdConflictPolicy: before === undefined ? 'FAIL' : 'TERMINATE_EXISTING',
+    });
+    return freeze;
+  } catch (error) {
+    if (error instanceof WorkflowExecutionAlreadyStartedError) throw alreadyFrozen(planned.scope, null);
+    throw error;
+  }
+}
+
+function orUsage(planned: AdHocFreeze | string): AdHocFreeze {
+  if (typeof planned === 'string') throw new BelayError('Usage', planned);
+  return planned;
+}
+
+function alreadyFrozen(scope: FreezeScope, freeze: AdHocFreeze | null): BelayError {
+  const since = freeze === null ? '' : ` until ${freeze.until} because "${plainText(freeze.reason)}"`;
+  const remedy = 'use --extend for a later end, or thaw it first';
+  return new BelayError('Usage', `${scopeText(scope)} is frozen already${since}: ${remedy}`);
+}
+
+async function thaw(session: Session, scope: FreezeScope, why: { reason: string; by?: string }): Promise<Thawed> {
+  const { reason, by = session.by } = why;
+  const problem = problemOfText('reason', reason) ?? problemOfText('by', by);
+  if (problem !== null) throw new BelayError('Usage', problem);
+  const workflowId = freezeId(scope);
+  const [running] = await findFreezes(session.client, [workflowId]);
+  if (running === undefined) {
+    const remedy = '`belay freezes` lists what is frozen';
+    throw new BelayError('NotFound', `there is no ${workflowId}: ${remedy}`);
+  }
+  await session.client.workflow.getHandle(workflowId).terminate(`thawed by ${plainText(by)}: ${plainText(reason)}`);
+  return { freeze: running.freeze, woken: await wakeFrozen(session.client).catch(() => []) };
+}
+
+async function list({ client }: Session): Promise<RunningFreeze[]> {
+  const query = `WorkflowType = ${quoted(FREEZE_TYPE)} AND ExecutionStatus = 'Running'`;
+  const found: RunningFreeze[] = [];
+  for await (const { workflowId, memo } of client.workflow.list({ query })) {
+    found.push({ workflowId, freeze: freezeIn(memo) });
+  }
+  return found;
+}

@@ -1,0 +1,24 @@
+/** The locks that are held now. */
+import pMap from 'p-map';
+import { TIMING } from '../../contract/timing.ts';
+import { IN_PARALLEL, type Session } from '../connection/session.ts';
+import { toBelayError } from '../connection/to-belay-error.ts';
+import { findLockHolder } from '../lookups/find-lock-holder.ts';
+
+export interface HeldLock {
+  /** Workflow id of the operation that is the lock. */
+  lockId: string;
+  /** Workflow id of the run that holds it, as far as known. */
+  lockedBy: string | null;
+}
+
+/** @param lockIds in the order of the answer. @throws BelayError */
+export async function heldLocks({ client }: Session, lockIds: readonly string[]): Promise<HeldLock[]> {
+  const look = () => pMap(lockIds, (lockId) => findLockHolder(client, lockId), IN_PARALLEL);
+  const holders = await client.withDeadline(Date.now() + TIMING.client.listMs, look).catch((error: unknown) => {
+    throw toBelayError(error, 'find locks');
+  });
+  return holders.flatMap((holder, index) =>
+    holder === null || holder.isClosed ? [] : [{ lockId: lockIds[index]!, lockedBy: holder.lockedBy }],
+  );
+}

@@ -1,0 +1,93 @@
+/**
+ * Waits until nothing is frozen any more. Sleeps until the known end, and looks now and then, because a freeze may end
+ * earlier or later. A signal wakes it. What waits holds nothing, and goes on at a moment of its own.
+ */
+import { condition, defineSignal, setHandler, workflowInfo } from '@temporalio/workflow';
+import type { FrozenBy } from '../../contract/freeze.ts';
+import { HISTORY_BUDGET } from '../../contract/history-budget.ts';
+import { SIGNALS } from '../../contract/names.ts';
+import type { WaitingForThaw } from '../../contract/waiting.ts';
+import { nextLookMs, outlasts, spreadOf } from '../../rules/thaw.ts';
+
+const thawedSignal = defineSignal(SIGNALS.thawed);
+
+/** What was signalled since the last look. */
+export interface ThawSignals {
+  readonly isPending: boolean;
+  take(): void;
+}
+
+/** Handles the signal from now on. A flood of them costs a bounded number of looks. */
+export function listenForThaws(): ThawSignals {
+  let isPending = false;
+  let left: number = HISTORY_BUDGET.maxThawSignals;
+  setHandler(thawedSignal, () => void (isPending = left > 0), {
+    description: 'A freeze was ended: look again now.',
+  });
+  return {
+    get isPending() {
+      return isPending;
+    },
+    take() {
+      if (isPending) left -= 1;
+      isPending = false;
+    },
+  };
+}
+
+export interface ThawWait {
+  /** What holds it back now. */
+  look: () => Promise<FrozenBy[]>;
+  signals: ThawSignals;
+  /** How long it had waited before. */
+  spentMs: number;
+  /** When it gives up, in milliseconds since 1970. */
+  endsMs: number;
+  /** Whether nothing has to wait any more. */
+  isOver: () => boolean;
+  /** Called after each look. */
+  onLook: (waiting: WaitingForThaw) => void;
+}
+
+/** `free`: nothing was frozen at the last look. `outlasts`: what holds it back ends too late. `over`: `isOver`. */
+export type ThawEnd = { kind: 'free' } | { kind: 'over' } | { kind: 'outlasts'; by: FrozenBy[] };
+
+/** @param first what holds it back, as far as known */
+export async function awaitThaw(wait: ThawWait, first: FrozenBy[]): Promise<ThawEnd> {
+  const begunMs = Date.now();
+  const since = new Date(begunMs).toISOString();
+  let by: FrozenBy[] | null = first;
+  for (;;) {
+    while (by !== null && by.length > 0) {
+      const nowMs = Date.now();
+      if (outlasts(by, nowMs, wait.endsMs)) return { kind: 'outlasts', by };
+      const lookMs = nextLookMs(by, nowMs, wait.spentMs + nowMs - begunMs, wait.endsMs);
+      wait.onLook({ kind: 'freeze', by, since, nextLookAt: new Date(lookMs).toISOString() });
+      await condition(() => wait.signals.isPending || wait.isOver(), lookMs - nowMs, {
+        summary: 'until a freeze ends',
+      });
+      wait.signals.take();
+      by = await lookUnlessOver(wait);
+    }
+    if (by !== null && !wait.isOver()) {
+      await condition(wait.isOver, spreadOf(workflowInfo().workflowId), { summary: 'so that not all go on at once' });
+      by = await lookUnlessOver(wait);
+    }
+    if (by === null || wait.isOver()) return { kind: 'over' };
+    if (by.length === 0) return { kind: 'free' };
+  }
+}
+
+/** Null if it is over: the answer may take long. */
+async function lookUnlessOver({ look, isOver }: ThawWait): Promise<FrozenBy[] | null> {
+  if (isOver()) return null;
+  let found: FrozenBy[] | null = null;
+  let failure: { error: unknown } | null = null;
+  look().then(
+    (it) => void (found = it),
+    (error: unknown) => void (failure = { error }),
+  );
+  await condition(() => found !== null || failure !== null || isOver());
+  if (failure !== null) throw (failure as { error: unknown }).error;
+  return found;
+}

@@ -1,0 +1,114 @@
+/**
+ * Keeps the servers of a rollout from being started in a freeze. The rollout pauses and resumes by itself, or stops. No
+ * server counts as a failure because of it.
+ */
+import type { FrozenBy } from '../../contract/freeze.ts';
+import { HISTORY_BUDGET } from '../../contract/history-budget.ts';
+import type { TargetResult } from '../../contract/rollout.ts';
+import { targetsInput } from '../../contract/target.ts';
+import { frozenText, tooLongText } from '../../contract/wording/frozen-text.ts';
+import { heldPart } from '../../rules/frozen-run.ts';
+import { judgeSomewhere } from '../common/activity-proxies.ts';
+import { awaitThaw } from '../common/await-thaw.ts';
+import { conclude } from '../common/conclusion.ts';
+import { recordHeld } from '../common/record-held.ts';
+import type { RolloutState } from './rollout-state.ts';
+
+/** Waits for freezes if the rollout is to. @returns whether the server may be started: if not, ask for the next step */
+export async function mayStart(
+  rollout: RolloutState,
+  target: TargetResult,
+  isCancelled: () => boolean,
+): Promise<boolean> {
+  const ifFrozen = freezeRule(rollout);
+  if (ifFrozen === null) return true;
+  const by = await frozenNow(rollout, target);
+  if (by.length > 0) {
+    if (ifFrozen === 'fail') stop(rollout, by, reasonOf(target, by));
+    else await pauseUntilThaw(rollout, target, by, isCancelled);
+    return false;
+  }
+  // A person may have decided meanwhile.
+  const step = rollout.next();
+  return step.kind === 'begin' && step.target === target && !isCancelled();
+}
+
+/** Call it after each server: its run may have met a freeze that began later. */
+export function stopIfFrozen(rollout: RolloutState, { serverId, error }: TargetResult): void {
+  const { phase } = rollout.result;
+  if (freezeRule(rollout) === null || error?.type !== 'Frozen' || phase === 'stopping') return;
+  rollout.frozen = conclude('not_started', 'Frozen', `stopped: server ${serverId}: ${error.message}`);
+  rollout.decide('stop', 'freeze', `server ${serverId}: ${error.message}`);
+}
+
+/** Null in a rollout from before it existed. */
+function freezeRule({ input: { options }, plan }: RolloutState): 'fail' | 'wait' | null {
+  return plan.ifFrozen === undefined ? null : (options?.ifFrozen ?? plan.ifFrozen);
+}
+
+async function frozenNow({ input, letOff }: RolloutState, { serverId, deployments }: TargetResult) {
+  const targets = deployments.filter(({ outcome }) => outcome === null).map(({ target }) => target);
+  const keepGoing = input.options?.keepGoing ?? false;
+  const question = { ...targetsInput(targets), serverId, backsUp: true, keepGoing, letOff, atMs: Date.now() };
+  return heldPart(await judgeSomewhere(question), { serverId, targets }, keepGoing)?.by ?? [];
+}
+
+const reasonOf = ({ serverId }: TargetResult, by: readonly FrozenBy[]): string =>
+  `server ${serverId}: ${frozenText(by)}`;
+
+function stop(rollout: RolloutState, by: readonly FrozenBy[], reason: string): void {
+  rollout.frozen = conclude('not_started', 'Frozen', `stopped: ${reason}`);
+  rollout.decide('stop', authorOf(by), reason);
+}
+
+/** `freeze:christmas`: an ad-hoc freeze has such a name already. */
+function authorOf([first]: readonly FrozenBy[]): string {
+  const { kind = 'freeze', name = '' } = first ?? {};
+  return name.startsWith(`${kind}:`) ? name : `${kind}:${name}`;
+}
+
+async function pauseUntilThaw(
+  rollout: RolloutState,
+  target: TargetResult,
+  first: FrozenBy[],
+  isCancelled: () => boolean,
+): Promise<void> {
+  const { thaws, result, plan, input } = rollout;
+  const freezeWaitMs = input.options?.freezeWaitMs ?? plan.freezeWaitMs ?? 0;
+  if (thaws.count >= HISTORY_BUDGET.maxThaws) return stop(rollout, first, `it waited ${thaws.count} times already`);
+  thaws.count += 1;
+  const begunMs = Date.now();
+  const note = recordHeld(result);
+  note(first);
+  rollout.decide('pause', authorOf(first), reasonOf(target, first));
+  const pause = result.decisions.at(-1);
+  const end = await awaitThaw(
+    {
+      look: async () => {
+        const by = await frozenNow(rollout, target);
+        note(by);
+        return by;
+      },
+      signals: thaws.signals,
+      spentMs: thaws.spentMs,
+      endsMs: begunMs + freezeWaitMs - thaws.spentMs,
+      isOver: () => isCancelled() || result.phase !== 'paused' || pause !== lastPause(rollout),
+      onLook: (waiting) => {
+        rollout.thaw = waiting;
+        rollout.refresh();
+      },
+    },
+    first,
+  );
+  rollout.thaw = null;
+  thaws.spentMs += Date.now() - begunMs;
+  if (end.kind === 'over') note([], 'cancelled');
+  else if (end.kind === 'free') rollout.decide('resume', authorOf(first), 'nothing is frozen any more');
+  else {
+    note([], 'gave_up');
+    stop(rollout, end.by, `${reasonOf(target, end.by)}; ${tooLongText(freezeWaitMs)}`);
+  }
+  rollout.refresh();
+}
+
+const lastPause = ({ result: { decisions } }: RolloutState) => decisions.findLast(({ action }) => action === 'pause');

@@ -1,0 +1,158 @@
+/** A rollout in a freeze: it stops, or pauses and resumes by itself. */
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import type { RolloutInput } from '../../../../src/contract/rollout.ts';
+import { outcomesOf, servers } from '../../../support/rollouts.ts';
+import { endOfRollout, decide, progressOf } from '../../plays/start-rollout.ts';
+import { freezeNow, thawNow } from '../../stack/freeze-now.ts';
+import type { VirtualStack } from '../../stack/stack.ts';
+import { ANNE, backsUp, backups, begin, deployments, inFleet, reaches } from './rollouts-in-flight.ts';
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+const WAIT: Partial<RolloutInput> = { options: { ifFrozen: 'wait' } };
+
+/** The first of three servers has its backup in progress, and then a freeze of everything begins. */
+async function frozenMidway(stack: VirtualStack, forMs: number, more: Partial<RolloutInput> = {}) {
+  const [first, ...others] = servers(3);
+  const targets = [{ serverId: first.serverId }, ...others];
+  stack.sandbox.script({ server: first.serverId }, { ends: 'never' });
+  const rollout = begin(stack, targets, { maxAtOnce: 1, ...more });
+  await backsUp(stack, first.serverId);
+  freezeNow(stack.world.server, { forMs });
+  stack.sandbox.finish({ server: first.serverId }, 'completed');
+  return { rollout, others };
+}
+
+const actionsOf = (result: { decisions: { action: string; by: string }[] }) =>
+  result.decisions.map(({ action, by }) => `${action} by ${by}`);
+
+describe('a rollout in a freeze', () => {
+  test(
+    'starts no more servers, ends Frozen, and none of them counts as a failure',
+    inFleet(async (stack) => {
+      const { rollout, others } = await frozenMidway(stack, HOUR);
+      const result = await endOfRollout(stack, rollout);
+      assert.deepEqual(outcomesOf(result), ['completed', 'not_started', 'not_started']);
+      assert.deepEqual([result.outcome, result.error?.type], ['not_started', 'Frozen']);
+      assert.deepEqual(actionsOf(result), ['stop by freeze:all']);
+      for (const { serverId } of others) assert.equal(backups(stack, serverId), 0);
+      assert.ok(result.targets.every(({ workflowId, outcome }) => (workflowId === null) === (outcome !== 'completed')));
+    }),
+  );
+
+  test(
+    'starts no more servers if the run of one meets a freeze that began later',
+    inFleet(async (stack) => {
+      const [first, ...others] = servers(3);
+      stack.sandbox.script({ server: first.serverId }, { ends: 'never' });
+      const rollout = begin(stack, [first, ...others], { maxAtOnce: 1, maxFailures: 3 });
+      await backsUp(stack, first.serverId);
+      const freeze = freezeNow(stack.world.server, { forMs: HOUR });
+      stack.sandbox.finish({ server: first.serverId }, 'completed');
+      await stack.until('the stop', () => freeze.closedMs !== null || rollout.closedMs !== null);
+      const result = await endOfRollout(stack, rollout);
+      assert.deepEqual(outcomesOf(result), ['not_started', 'not_started', 'not_started']);
+      assert.deepEqual([result.error?.type, ...actionsOf(result)], ['Frozen', 'stop by freeze']);
+      for (const { serverId } of others) assert.equal(backups(stack, serverId), 0);
+    }),
+  );
+
+  test(
+    'that waits pauses, resumes by itself within a minute after the end, and completes',
+    inFleet(async (stack) => {
+      const { rollout } = await frozenMidway(stack, HOUR, WAIT);
+      await reaches(stack, rollout, 'paused');
+      const endsMs = stack.world.server.find('freeze:all')!.startedMs + HOUR;
+      const { waiting } = await progressOf(stack, rollout);
+      assert.equal(waiting?.kind, 'freeze');
+      await reaches(stack, rollout, 'running', 2);
+      const lateMs = stack.world.clock.nowMs - endsMs;
+      assert.ok(lateMs >= 0 && lateMs <= 61_000, `${lateMs}`);
+      const result = await endOfRollout(stack, rollout);
+      assert.deepEqual(outcomesOf(result), ['completed', 'completed', 'completed']);
+      assert.deepEqual(actionsOf(result), ['pause by freeze:all', 'resume by freeze:all']);
+      assert.deepEqual(
+        result.held.map(({ name, end }) => [name, end]),
+        [['freeze:all', 'passed']],
+      );
+    }),
+  );
+
+  test(
+    'that waits is woken by a thaw',
+    inFleet(async (stack) => {
+      const { rollout } = await frozenMidway(stack, 11 * HOUR, WAIT);
+      await reaches(stack, rollout, 'paused');
+      const thawedMs = stack.world.clock.nowMs;
+      assert.deepEqual(await thawNow(stack.world.server), [rollout.workflowId]);
+      await reaches(stack, rollout, 'running', 2);
+      assert.ok(stack.world.clock.nowMs - thawedMs < 2 * MINUTE);
+      assert.equal((await endOfRollout(stack, rollout)).outcome, 'completed');
+    }),
+  );
+
+  test(
+    'that a person pauses meanwhile stays paused after the end, until a person resumes it',
+    inFleet(async (stack) => {
+      const { rollout, others } = await frozenMidway(stack, HOUR, WAIT);
+      await reaches(stack, rollout, 'paused');
+      await assert.rejects(() => decide(stack, rollout, 'resume', ANNE), /waits for the end of a freeze/);
+      await decide(stack, rollout, 'pause', ANNE);
+      await stack.forward(2 * HOUR);
+      assert.equal((await progressOf(stack, rollout)).waiting?.kind, 'decision');
+      assert.equal(backups(stack, others[0]?.serverId), 0);
+      await decide(stack, rollout, 'resume', ANNE);
+      assert.deepEqual(outcomesOf(await endOfRollout(stack, rollout)), ['completed', 'completed', 'completed']);
+    }),
+  );
+
+  test(
+    'that waits is aborted at once',
+    inFleet(async (stack) => {
+      const { rollout } = await frozenMidway(stack, HOUR, WAIT);
+      await reaches(stack, rollout, 'paused');
+      await decide(stack, rollout, 'abort', ANNE);
+      const result = await endOfRollout(stack, rollout);
+      assert.deepEqual(
+        [result.outcome, result.error?.type, result.held[0]?.end],
+        ['cancelled', 'Cancelled', 'cancelled'],
+      );
+    }),
+  );
+
+  test(
+    'that may not wait as long as the freeze lasts stops at once',
+    inFleet(async (stack) => {
+      const options: RolloutInput['options'] = { ifFrozen: 'wait', freezeWaitMs: MINUTE };
+      const { rollout } = await frozenMidway(stack, HOUR, { options });
+      const result = await endOfRollout(stack, rollout);
+      assert.deepEqual([result.outcome, result.error?.type], ['not_started', 'Frozen']);
+      assert.match(result.error?.message ?? '', /this is longer than --freeze-wait 1m allows/);
+    }),
+  );
+
+  test(
+    'goes if it overrides the freeze, and tells each run who decided',
+    inFleet(async (stack) => {
+      freezeNow(stack.world.server);
+      const [first] = servers(1);
+      const override = { freezes: ['freeze:all'], reason: 'CVE', by: 'ana' };
+      const result = await endOfRollout(stack, begin(stack, [first], { override }));
+      assert.equal(result.outcome, 'completed', JSON.stringify(result.error));
+      assert.equal(deployments(stack, first.siteIds[0]), 1);
+      assert.deepEqual([result.held[0]?.end, result.held[0]?.by], ['overridden', 'ana']);
+    }),
+  );
+
+  test(
+    'begins nothing if it overrides a freeze that there is not',
+    inFleet(async (stack) => {
+      const override = { freezes: ['other'], reason: 'CVE', by: 'ana' };
+      const [first] = servers(1);
+      const result = await endOfRollout(stack, begin(stack, [first], { override }));
+      assert.deepEqual([result.outcome, result.error?.type], ['not_started', 'Usage']);
+      assert.equal(backups(stack, first.serverId), 0);
+    }),
+  );
+});

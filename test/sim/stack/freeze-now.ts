@@ -1,0 +1,31 @@
+/** Sets and ends ad-hoc freezes as `belay freeze` and `belay thaw` do. */
+import assert from 'node:assert/strict';
+import { defaultPayloadConverter as payloads, mapToPayloads } from '@temporalio/common';
+import { freezeId } from '../../../src/contract/ids/workflow-ids.ts';
+import { FREEZE_TYPE } from '../../../src/contract/names.ts';
+import { planFreeze, type NewFreeze } from '../../../src/request/plan-freeze.ts';
+import { freezeStartOptions } from '../../../src/request/start/freeze-details.ts';
+import { wakeFrozen } from '../../../src/client/signals/wake-frozen.ts';
+import type { FreezeScope } from '../../../src/contract/freeze.ts';
+import { createModelClient } from '../temporal/client.ts';
+import type { Run, Server } from '../temporal/types.ts';
+
+const WHY = { reason: 'disks', by: 'ana' };
+
+/** Ends one as `belay thaw` does. @returns the workflow ids of what was woken */
+export function thawNow(server: Server, scope: FreezeScope = { kind: 'all' }): Promise<string[]> {
+  server.terminate(server.find(freezeId(scope))!);
+  return wakeFrozen(createModelClient(server, (question) => Promise.resolve(question())));
+}
+
+/** @returns its workflow */
+export function freezeNow(server: Server, asked: Partial<NewFreeze> = {}): Run {
+  const freeze = planFreeze({ ...WHY, forMs: 3_600_000, ...asked }, server.nowMs());
+  assert.ok(typeof freeze !== 'string');
+  const { memo, workflowTaskTimeout } = freezeStartOptions(freeze);
+  return server.start({
+    ...{ workflowId: freezeId(freeze.scope), type: FREEZE_TYPE, taskTimeoutMs: workflowTaskTimeout },
+    input: [payloads.toPayload(freeze)],
+    memo: mapToPayloads<string>(payloads, memo),
+  });
+}
