@@ -1,8 +1,16 @@
 /** Every mutant that a single test notices. */
 import { BAD_WORKER } from './bad-worker.ts';
+import { FREEZES } from './freezes.ts';
 import { RATE_LIMITS } from './rate-limits.ts';
 import { READABLE_PAYLOADS } from './readable-payloads.ts';
 import { RIGHT_TIME } from './right-time.ts';
 import { WRONG_VERDICTS } from './wrong-verdicts.ts';
 
-export const TESTED_MUTANTS = [...WRONG_VERDICTS, ...RIGHT_TIME, ...BAD_WORKER, ...RATE_LIMITS, ...READABLE_PAYLOADS];
+export const TESTED_MUTANTS = [
+  ...WRONG_VERDICTS,
+  ...RIGHT_TIME,
+  ...FREEZES,
+  ...BAD_WORKER,
+  ...RATE_LIMITS,
+  ...READABLE_PAYLOADS,
+];

@@ -8,6 +8,9 @@ import { planSchedules, type PlannedSchedule } from '../../config/plan/plan-sche
 import { localText } from '../../request/calendar/local-time.ts';
 import type { Belay, Firing, ScheduleChange, ScheduleState } from '../../starter.ts';
 import { definedFields } from '../../contract/plain-object.ts';
+import { frozenText } from '../../contract/wording/frozen-text.ts';
+import { frozenFirings, type FrozenFiring } from '../../policy/frozen-firings.ts';
+import { policyOf, type Policy } from '../../policy/policy.ts';
 import { plainText } from '../../contract/wording/safe-text.ts';
 import { colorize } from '../output/run-text.ts';
 import { reportEndpoints } from '../connection/report-endpoints.ts';
@@ -30,12 +33,17 @@ export async function applySchedules({ dryRun, prune, service: named, json: asJs
   await withBelay(
     async (belay) => {
       const changes = await belay.schedules.plan(definitions, fleets);
-      if (asJson !== true) print([...changes.flatMap(changeLines), ...planned.flatMap(movedLines)]);
+      const collisions = planned.map((it) => collisionOf(it, policyOf(configuration)));
+      if (asJson !== true) {
+        print([...changes.flatMap(changeLines), ...planned.flatMap(movedLines), ...collisions.flatMap(frozenLines)]);
+      }
       if (dryRun !== true) await belay.schedules.apply(changes);
       const moved = planned.map(({ definition, moved: times }) => ({ scheduleId: definition.scheduleId, times }));
       const shown = changes.map(({ scheduleId, action, differences }) => ({ scheduleId, action, differences }));
       const applied = dryRun !== true;
-      if (asJson === true) printJson({ schemaVersion: SCHEMA_VERSION, applied, changes: shown, moved, error: null });
+      const frozen = collisions.map(({ definition: { scheduleId }, firings }) => ({ scheduleId, firings }));
+      const document = { applied, changes: shown, moved, frozen, error: null };
+      if (asJson === true) printJson({ schemaVersion: SCHEMA_VERSION, ...document });
       else print([summaryOf(changes, applied)]);
     },
     definedFields({ service: named }),
@@ -68,6 +76,24 @@ function movedLines({ definition: { scheduleId, timeZone }, moved }: PlannedSche
   const times = ofNextDay.map(({ time }) => time).join(', ');
   const starts = ofNextDay.length === 1 ? 'it starts' : 'it starts once,';
   return [`  ${scheduleId}: on ${date} clocks in ${timeZone} skip ${times}, so ${starts} at ${at} instead`];
+}
+
+interface Collision {
+  definition: PlannedSchedule['definition'];
+  firings: FrozenFiring[];
+}
+
+function collisionOf({ definition }: PlannedSchedule, policy: Policy): Collision {
+  const times = definition.calendars.filter(({ year }) => year === null);
+  return { definition, firings: frozenFirings(definition.input, times, policy, Date.now()) };
+}
+
+/** The first of them, because the others are alike. */
+function frozenLines({ definition: { scheduleId, timeZone }, firings }: Collision): string[] {
+  const [first] = firings;
+  if (first === undefined) return [];
+  const more = firings.length === 1 ? '' : `, and ${firings.length - 1} more of the next firings`;
+  return [`  ${scheduleId}: at ${localText(new Date(first.at), timeZone)} it is ${frozenText(first.by)}${more}`];
 }
 
 function summaryOf(changes: ScheduleChange[], applied: boolean): string {

@@ -168,6 +168,29 @@ describe('a run with --if-frozen wait', () => {
   });
 });
 
+describe('belay schedule apply', () => {
+  test('warns of firings in a freeze, and applies the schedule all the same', async () => {
+    const path = join(await tempFolder(), 'belay.yaml');
+    writeFileSync(
+      path,
+      `fleets: { frozen: { servers: { 12: { sites: [34] } } } }
+rollouts: { all: { fleet: frozen } }
+schedules: { nightly: { cron: 0 2 * * *, start: { rollout: all } } }
+freezes: { stock: { from: 2020-01-01T00:00, to: 2100-01-01T00:00, reason: inventory } }
+`,
+    );
+    const { code, stdout, stderr } = await runInProcess(['schedule', 'apply', '--dry-run'], {
+      ...on.env,
+      BELAY_CONFIG: path,
+    });
+    assert.equal(code, 0, stderr);
+    assert.match(
+      stdout,
+      /belay:frozen:nightly: at \S+ 02:00 it is frozen by "stock" .*, and 30 more of the next firings/,
+    );
+  });
+});
+
 describe('belay freezes', () => {
   const CONFIG = `fleets: { shop: { servers: { 12: { sites: [34] } } } }
 freezes:

@@ -1,0 +1,45 @@
+/** Which of the next firings of a schedule would fall into a freeze of belay.yaml. Pure. */
+import type { FrozenBy } from '../contract/freeze.ts';
+import type { ScheduledInput, Times } from '../contract/schedule.ts';
+import { targetsOf } from '../contract/target.ts';
+import { nextSpan } from '../request/calendar/local-spans.ts';
+import type { PlannedOperation, Policy } from './policy.ts';
+
+export interface FrozenFiring {
+  /** When it is due, ISO 8601. */
+  at: string;
+  by: FrozenBy[];
+}
+
+const MAX_LOOKED_AT = 50;
+const AHEAD_MS = 31 * 24 * 3_600_000;
+const MINUTE_MS = 60_000;
+
+/** @param times when it fires, on the clocks of its zone @returns those of the next 31 days, 50 firings at most */
+export function frozenFirings(
+  { start, timeZone }: Pick<ScheduledInput, 'start' | 'timeZone'>,
+  times: readonly Times[],
+  policy: Pick<Policy, 'frozenBy'>,
+  nowMs: number,
+): FrozenFiring[] {
+  const operations = operationsOf(start);
+  const found: FrozenFiring[] = [];
+  let atMs: number | undefined = nowMs;
+  for (let looked = 0; looked < MAX_LOOKED_AT; looked += 1) {
+    atMs = nextSpan({ times, lastsMs: MINUTE_MS, timeZone }, { begins: 'first', ends: 'first' }, atMs)?.beginMs;
+    if (atMs === undefined || atMs > nowMs + AHEAD_MS) break;
+    const dueMs = atMs;
+    const by = operations.map((it) => policy.frozenBy(it, dueMs)).find(({ length }) => length > 0);
+    if (by !== undefined) found.push({ at: new Date(dueMs).toISOString(), by });
+  }
+  return found;
+}
+
+function operationsOf(start: ScheduledInput['start']): PlannedOperation[] {
+  if (start.type === 'watchDeployment') return [];
+  const parts = 'waves' in start.input ? start.input.waves.flatMap(({ targets }) => targets) : [start.input];
+  return parts.flatMap(({ serverId, ...input }): PlannedOperation[] => [
+    ...(serverId === undefined ? [] : [{ serverId }]),
+    ...targetsOf(input).map((target) => ({ target, serverId })),
+  ]);
+}

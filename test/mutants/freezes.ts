@@ -1,0 +1,65 @@
+/** Requests that are sent in a freeze, and waits for its end that hold something or end too late. */
+import { change, sim, type TestedMutant } from './mutant.ts';
+
+const FREEZE_TESTS = 'rules/runs/freezes';
+
+export const FREEZES: TestedMutant[] = [
+  {
+    rule: 'freezes are judged only at the start',
+    changes: [
+      change('activities/http/post-checks.ts', 'refuseFrozen(input, await looked, [nowMs, untilMs]);', 'await looked;'),
+    ],
+    test: sim(`${FREEZE_TESTS}/in-file`, 'a freeze that begins while the backup is made stops the deployment'),
+  },
+  {
+    rule: 'a run that is held back makes its backup first',
+    changes: [
+      change(
+        'workflows/run/admit-run.ts',
+        'if (!isHeld || !waitsForThaw(run)) return null;',
+        'if (isHeld || !waitsForThaw(run)) return null;',
+      ),
+    ],
+    test: sim(`${FREEZE_TESTS}/waits-for-thaw`, 'waits before its backup'),
+  },
+  {
+    rule: 'a run that waited uses a backup of any age',
+    changes: [
+      change(
+        'workflows/run/backup-step.ts',
+        'return ageMs <= freshMs ? completed',
+        'return ageMs <= 1_000 * freshMs ? completed',
+      ),
+    ],
+    test: sim(`${FREEZE_TESTS}/after-thaw`, 'makes a new backup after a long freeze'),
+  },
+  {
+    rule: 'an override lets off every ad-hoc freeze of the same scope',
+    changes: [change('policy/ad-hoc.ts', 'name === workflowId && since === freeze.since', 'name === workflowId')],
+    test: sim(
+      `${FREEZE_TESTS}/overrides`,
+      'is held back by an ad-hoc freeze of the same scope that a person sets later',
+    ),
+  },
+  {
+    rule: 'a freeze that forbids it is overridden in the fence',
+    changes: [change('policy/override.ts', "known.override === 'never'", "known.override === 'reason'")],
+    test: sim(`${FREEZE_TESTS}/overrides`, 'begins nothing if it is'),
+  },
+  {
+    rule: 'a rollout begins the next server in a freeze',
+    changes: [change('workflows/rollout/frozen-servers.ts', 'if (by.length > 0) {', 'if (by.length > 1_000) {')],
+    test: sim('rules/rollouts/frozen-rollouts', 'starts no more servers, ends Frozen'),
+  },
+  {
+    rule: "a rollout resumes over a person's pause",
+    changes: [
+      change(
+        'workflows/rollout/frozen-servers.ts',
+        " || result.phase !== 'paused' || pause !== lastPause(rollout)",
+        " || result.phase !== 'paused'",
+      ),
+    ],
+    test: sim('rules/rollouts/frozen-rollouts', 'that a person pauses meanwhile stays paused after the end'),
+  },
+];
