@@ -17,7 +17,7 @@ import { recordedTape, seededTape } from './tape.ts';
 import { NO_REPORTS } from '../support/no-reports.ts';
 
 /** Together, they meet every situation twice. They are among those that cost the least. */
-const COVERING = [412, 474, 656, 1185, 1216, 1496, 1680, 1761, 1821, 1840, 1887, 1943, 2210, 2331, 2341];
+const COVERING = [1195, 1199, 1216, 1583, 1624, 1977, 2173, 2190, 2198, 2289, 2453, 2457, 2466, 2482, 2660];
 /** `npm run test:sim` plays others. */
 const SEEDS = [1, 2, 3, 4, 5, 6, 7, 8, ...COVERING];
 const MONTH_MS = 30 * 24 * 3_600_000;

@@ -44,7 +44,7 @@ test('the page of a run shows who started it, what it does, where, with which no
   }
   assert.ok(page.includes(`\`belay cancel ${run.workflowId}\``), page);
 
-  await resultOf(run);
+  const evidence = (await resultOf(run)).deployments[0]?.evidence ?? 'none';
   const now = await currentOf(handle);
   const { runId } = await world.client.workflow.getHandle(deploySiteId(siteId)).describe();
   const link = `namespaces/{namespace}/workflows/${encodeURIComponent(deploySiteId(siteId))}/${runId}`;
@@ -52,8 +52,9 @@ test('the page of a run shows who started it, what it does, where, with which no
   assert.equal(rows.length, 2, now);
   assert.match(rows[0] ?? '', /polls?\s+\|\s`completed`\s+\| –\s+\| completed, id `\d+`, made by this run/);
   assert.ok(rows[1]?.startsWith(`| [site\u00a0\`${siteId}\`](${link})`), now);
-  assert.match(rows[1] ?? '', /`completed`\s+\| transition\s+\| completed/);
-  assert.match(now, /\*\*transition\*\*, it was seen in progress after the request/);
+  // A busy machine may miss that it was in progress.
+  assert.match(rows[1] ?? '', new RegExp(`\`completed\`\\s+\\| ${evidence}\\s+\\| completed`));
+  assert.ok(now.includes(`**${evidence}**, `), now);
 });
 
 test('the page of an operation in flight shows its run, its budget, the try, the last status and the evidence', async () => {
@@ -66,10 +67,8 @@ test('the page of an operation in flight shows its run, its budget, the try, the
     return page.includes('transition') ? page : null;
   });
   assert.match(now, /waits for a final status: try \d+ of 400, last status `bui\|ding`, next read at 20/);
-  assert.match(
-    now,
-    /\| try\u00a0\d+\u00a0of\u00a0400\s+\| `bui\\\|ding`\s+\| 20\S+Z\s+\| transition\s+\| sent once, accepted 20/,
-  );
+  assert.match(now, /\*\*Request\*\*: sent once, accepted 20\S+Z\n- \*\*Reads\*\*: try\u00a0\d+\u00a0of\u00a0400/);
+  assert.match(now, /\*\*Last status\*\*: `bui\|ding`\n- \*\*Read at\*\*: 20\S+Z\n- \*\*Evidence\*\*: transition/);
   const page = await staticOf(handle);
   assert.ok(page.includes(`**Part of**: [\`${run.workflowId}\`](namespaces/{namespace}/workflows/`), page);
   assert.ok(page.includes('**Budget**: at most 400 tries'), page);

@@ -78,6 +78,8 @@ describe('runs', { concurrency: 8 }, () => {
       outcome: 'completed',
       phase: 'done',
       error: null,
+      commit: null,
+      held: [],
       meta: { job: '7' },
     });
     assert.ok(startedAt && endedAt && startedAt < endedAt);
