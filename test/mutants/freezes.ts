@@ -42,7 +42,7 @@ export const FREEZES: TestedMutant[] = [
     ),
   },
   {
-    rule: 'a freeze that forbids it is overridden in the fence',
+    rule: 'a run overrides a freeze that forbids it',
     changes: [change('policy/override.ts', "known.override === 'never'", "known.override === 'reason'")],
     test: sim(`${FREEZE_TESTS}/overrides`, 'begins nothing if it is'),
   },
