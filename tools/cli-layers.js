@@ -13,7 +13,7 @@ export const CLI_LAYERS = {
     packages: [],
   },
   'cli/waiting': {
-    may: [...CONTRACT, 'process', 'cli/output', 'starter.ts:type'],
+    may: [...CONTRACT, 'rules/past', 'process', 'cli/output', 'starter.ts:type'],
     packages: ['node'],
   },
   'cli/top': {

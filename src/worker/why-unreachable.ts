@@ -1,4 +1,5 @@
 /** Why there is no connection to Temporal, for people. */
+import { CHECK_CREDENTIALS, START_TEMPORAL } from '../client/transport/remedies.ts';
 import { plainText } from '../contract/wording/safe-text.ts';
 
 export interface Unreachable {
@@ -7,16 +8,10 @@ export interface Unreachable {
   remedy: string;
 }
 
-const START_IT = 'start `belay dev`, or set TEMPORAL_ADDRESS to the address of Temporal';
-
 /** By what the message of the SDK contains. */
 const REASONS: readonly [pattern: RegExp, problem: string, remedy: string][] = [
-  [/ConnectionRefused/, 'does not answer: connection refused', START_IT],
-  [
-    /authentication credentials|unauthorized|permission/i,
-    'denies access',
-    'check the API key or the client certificate, and the namespace that they are for',
-  ],
+  [/ConnectionRefused/, 'does not answer: connection refused', START_TEMPORAL],
+  [/authentication credentials|unauthorized|permission/i, 'denies access', CHECK_CREDENTIALS],
   [/NotValidForName/, 'has a certificate for another name', 'set TEMPORAL_TLS_SERVER_NAME to the name in it'],
   [/InvalidCertificate\(Expired/, 'has an expired certificate', 'renew it, or check the clock of this machine'],
   [/UnknownIssuer|BadSignature/, 'has a certificate of an unknown authority', 'set TEMPORAL_TLS_SERVER_CA_CERT_PATH'],
@@ -32,5 +27,5 @@ export function whyUnreachable(error: unknown): Unreachable {
   const message = error instanceof Error ? error.message : String(error);
   const [, problem, remedy] = REASONS.find(([pattern]) => pattern.test(message)) ?? [];
   if (problem !== undefined && remedy !== undefined) return { problem, remedy };
-  return { problem: `does not answer: ${plainText(message)}`, remedy: START_IT };
+  return { problem: `does not answer: ${plainText(message)}`, remedy: START_TEMPORAL };
 }

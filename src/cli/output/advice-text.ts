@@ -1,9 +1,8 @@
 /** How long operations take, and advice about them, for people. */
-import type { BackupResult, DeploymentResult } from '../../contract/run.ts';
 import { glanceText } from '../../contract/wording/duration.ts';
 import { codeSpan, plainText } from '../../contract/wording/safe-text.ts';
 import { targetLabel } from '../../contract/wording/target-text.ts';
-import type { OperationAdvice, Subject } from '../../rules/past/advice.ts';
+import type { OperationAdvice } from '../../rules/past/advice.ts';
 
 /** How long the operation in flight usually takes, and since when it does. */
 export interface Eta {
@@ -25,9 +24,6 @@ export function etaText({ usuallyMs, p95Ms, acceptedAt }: Eta, nowMs: number, ti
     return `longer than usual (95 % are done after ${glanceText(p95Ms)})`;
   return `usually ${glanceText(usuallyMs)}${soFarMs === null || !ticking ? '' : `, ${glanceText(soFarMs)} so far`}`;
 }
-
-export const subjectOf = (part: BackupResult | DeploymentResult): Subject =>
-  'target' in part ? { target: part.target } : { serverId: part.serverId };
 
 /** `deployment of 34` */
 export const nameOfAdvice = (

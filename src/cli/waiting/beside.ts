@@ -3,12 +3,15 @@ import { partInFlight } from '../../contract/wording/explain-wait.ts';
 import type { BackupResult, DeploymentResult, RunResult } from '../../contract/run.ts';
 import { TIMING } from '../../contract/timing.ts';
 import type { AdviceFilter, Belay, OperationAdvice, Run, RunStatus } from '../../starter.ts';
-import { nameOfAdvice, subjectOf, type Eta } from '../output/advice-text.ts';
+import { subjectOf } from '../../rules/past/advice.ts';
+import { nameOfAdvice, type Eta } from '../output/advice-text.ts';
 
 /** Of each operation, beside a status: how many past ones to read. */
 const FEW = 20;
 
 type Part = BackupResult | DeploymentResult;
+
+const partsOf = ({ backup, deployments }: RunResult): Part[] => [...(backup === null ? [] : [backup]), ...deployments];
 
 /** @returns nothing if Temporal does not answer soon */
 async function adviceBeside(belay: Belay, filter: AdviceFilter): Promise<OperationAdvice[]> {
@@ -18,13 +21,12 @@ async function adviceBeside(belay: Belay, filter: AdviceFilter): Promise<Operati
 }
 
 /** On every operation of a run. */
-export const adviceOnRun = (belay: Belay, { backup, deployments }: RunResult): Promise<OperationAdvice[]> =>
-  adviceBeside(belay, { of: [...(backup === null ? [] : [backup]), ...deployments].map(subjectOf) });
+export const adviceOnRun = (belay: Belay, result: RunResult): Promise<OperationAdvice[]> =>
+  adviceBeside(belay, { of: partsOf(result).map(subjectOf) });
 
 /** On the operation in flight, and on what timed out. */
 export function adviceOnStatus(belay: Belay, status: RunStatus): Promise<OperationAdvice[]> {
-  const { backup, deployments } = status.result;
-  const parts = [backup, ...deployments].filter((part) => part !== null && part.outcome === 'timed_out') as Part[];
+  const parts = partsOf(status.result).filter(({ outcome }) => outcome === 'timed_out');
   const awaited = awaitedPart(status);
   const of = [...(awaited === null ? [] : [awaited]), ...parts].map(subjectOf);
   return adviceBeside(belay, { of, limit: FEW * of.length });
@@ -57,9 +59,9 @@ export function followEta(belay: Belay, run: Run): (status: RunStatus) => Eta | 
   let past: OperationAdvice[] | null = null;
   const acceptedAt = new Map<string, string | null>();
 
-  function askPast({ result: { backup, deployments } }: RunStatus): void {
+  function askPast({ result }: RunStatus): void {
     past = [];
-    const parts = [backup, ...deployments].filter((part) => part !== null && part.outcome === null) as Part[];
+    const parts = partsOf(result).filter(({ outcome }) => outcome === null);
     void belay.advise({ of: parts.map(subjectOf) }).then(
       (found) => (past = found),
       () => undefined,

@@ -8,6 +8,7 @@ import { answers } from '../transport/answers.ts';
 import { isDenied, isLimited, isUnreachable } from '../transport/grpc-errors.ts';
 import { withLink, type Linked } from './ui-link.ts';
 import type { Session } from './session.ts';
+import { within } from './within.ts';
 import { TIMING } from '../../contract/timing.ts';
 
 export interface Awaited {
@@ -62,11 +63,8 @@ export async function awaitResult<R extends Linked>(
 }
 
 /** For calls that Temporal answers at once or not at all. */
-export async function soon<T>({ client }: Session, what: string, ask: () => Promise<T>): Promise<T> {
-  return client.withDeadline(Date.now() + TIMING.client.answerMs, ask).catch((error: unknown) => {
-    throw toBelayError(error, what);
-  });
-}
+export const soon = <T>(session: Session, what: string, ask: () => Promise<T>): Promise<T> =>
+  within(session, TIMING.client.answerMs, what, ask);
 
 async function poll<R>(
   { client }: Session,

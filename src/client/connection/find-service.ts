@@ -5,7 +5,7 @@ import type { ServedService } from '../../contract/service-identity.ts';
 import { parseIdentity } from '../../contract/ids/worker-identity.ts';
 import { TIMING } from '../../contract/timing.ts';
 import { orUsage, type Session } from './session.ts';
-import { toBelayError } from './to-belay-error.ts';
+import { within } from './within.ts';
 import { identitiesOf } from './workers-seen.ts';
 
 /** @param workers identities of the queue's workers. @returns null if it is unknown. @throws BelayError `Usage` */
@@ -24,12 +24,9 @@ export async function findService(
 
 /** The identity of the service that a start would be for now. @throws BelayError */
 export async function findServiceNow(session: Session): Promise<string | null> {
-  const asked = session.client.withDeadline(Date.now() + TIMING.client.startMs, async () =>
+  const served = await within(session, TIMING.client.startMs, 'find the service', async () =>
     findService(session, identitiesOf(await session.workers())),
   );
-  const served = await asked.catch((error: unknown) => {
-    throw toBelayError(error, 'find the service');
-  });
   return served?.service ?? null;
 }
 

@@ -13,8 +13,8 @@ import { agreeOnEncryption } from '../connection/agree-on-encryption.ts';
 import { quoted } from '../connection/list-filter.ts';
 import { serverTimeMs } from '../connection/server-time.ts';
 import type { Session } from '../connection/session.ts';
-import { toBelayError } from '../connection/to-belay-error.ts';
-import { workersSeen } from '../connection/workers-seen.ts';
+import { within } from '../connection/within.ts';
+import { identitiesOf } from '../connection/workers-seen.ts';
 import { findFreezes, freezeIn } from '../lookups/find-freezes.ts';
 import { wakeFrozen } from '../signals/wake-frozen.ts';
 
@@ -38,25 +38,21 @@ export interface Freezes {
 }
 
 export function createFreezes(session: Session): Freezes {
-  const { client } = session;
-  const within = <T>(what: string, act: () => Promise<T>) =>
-    client.withDeadline(Date.now() + TIMING.client.startMs, act).catch((error: unknown) => {
-      throw toBelayError(error, what);
-    });
+  const soon = <T>(what: string, act: () => Promise<T>) => within(session, TIMING.client.startMs, what, act);
   return {
-    begin: (freeze) => within('freeze', () => begin(session, freeze)),
-    thaw: (scope, why) => within('thaw', () => thaw(session, scope, why)),
-    list: () => within('list freezes', () => list(session)),
-    find: (ids) => within('find freezes', () => findFreezes(client, ids)),
+    begin: (freeze) => soon('freeze', () => begin(session, freeze)),
+    thaw: (scope, why) => soon('thaw', () => thaw(session, scope, why)),
+    list: () => soon('list freezes', () => list(session)),
+    find: (ids) => soon('find freezes', () => findFreezes(session.client, ids)),
   };
 }
 
 async function begin(session: Session, { extend = false, ...asked }: NewFreeze): Promise<AdHocFreeze> {
-  const { client, namespace, taskQueue, by } = session;
+  const { client, namespace, taskQueue, by, workers } = session;
   // By Temporal's clock, as workers judge it.
   const nowMs = Math.round(await serverTimeMs(client.connection, namespace).catch(() => Date.now()));
   const planned = orUsage(planFreeze({ ...asked, by: asked.by ?? by }, nowMs));
-  agreeOnEncryption(session, await workersSeen(client.connection, namespace, taskQueue));
+  agreeOnEncryption(session, identitiesOf(await workers()));
   const workflowId = freezeId(planned.scope);
   const [before] = await findFreezes(client, [workflowId]);
   const isOver = Date.parse(before?.freeze?.until ?? '') <= nowMs;

@@ -2,7 +2,7 @@
 import pMap from 'p-map';
 import { TIMING } from '../../contract/timing.ts';
 import { IN_PARALLEL, type Session } from '../connection/session.ts';
-import { toBelayError } from '../connection/to-belay-error.ts';
+import { within } from '../connection/within.ts';
 import { findLockHolder } from '../lookups/find-lock-holder.ts';
 
 export interface HeldLock {
@@ -13,11 +13,9 @@ export interface HeldLock {
 }
 
 /** @param lockIds in the order of the answer. @throws BelayError */
-export async function heldLocks({ client }: Session, lockIds: readonly string[]): Promise<HeldLock[]> {
-  const look = () => pMap(lockIds, (lockId) => findLockHolder(client, lockId), IN_PARALLEL);
-  const holders = await client.withDeadline(Date.now() + TIMING.client.listMs, look).catch((error: unknown) => {
-    throw toBelayError(error, 'find locks');
-  });
+export async function heldLocks(session: Session, lockIds: readonly string[]): Promise<HeldLock[]> {
+  const look = () => pMap(lockIds, (lockId) => findLockHolder(session.client, lockId), IN_PARALLEL);
+  const holders = await within(session, TIMING.client.listMs, 'find locks', look);
   return holders.flatMap((holder, index) =>
     holder === null || holder.isClosed ? [] : [{ lockId: lockIds[index]!, lockedBy: holder.lockedBy }],
   );

@@ -4,7 +4,7 @@ import pMap from 'p-map';
 import { ROLLOUT_TYPE } from '../../contract/names.ts';
 import { TIMING } from '../../contract/timing.ts';
 import { IN_PARALLEL, type Session } from '../connection/session.ts';
-import { toBelayError } from '../connection/to-belay-error.ts';
+import { within } from '../connection/within.ts';
 import { withLink } from '../connection/ui-link.ts';
 import { createRollout } from '../rollouts/rollout-handle.ts';
 import { knownRollout, type RolloutStatus } from '../rollouts/rollout-status.ts';
@@ -55,11 +55,7 @@ export function createOverview(session: Session, { limit = DEFAULT_LIMIT }: Over
   let listedMs = -Infinity;
 
   async function list(): Promise<void> {
-    const listed = await session.client
-      .withDeadline(Date.now() + TIMING.client.listMs, () => listOpen(session))
-      .catch((error: unknown) => {
-        throw toBelayError(error, 'list what is in flight');
-      });
+    const listed = await within(session, TIMING.client.listMs, 'list what is in flight', () => listOpen(session));
     listedMs = performance.now();
     complete = listed.complete;
     followed = new Map(listed.open.map((info) => [info.runId, again(followed.get(info.runId), info)]));

@@ -8,14 +8,14 @@ import type { BackupServerInput, DeploySiteInput } from '../../contract/operatio
 import { backupServerId, lockIdOf } from '../../contract/ids/workflow-ids.ts';
 import { OPERATION_TYPES } from '../../contract/names.ts';
 import { TIMING } from '../../contract/timing.ts';
-import { adviceOf, type OperationAdvice, type Subject } from '../../rules/past/advice.ts';
+import { adviceOf, subjectOf, type OperationAdvice, type Subject } from '../../rules/past/advice.ts';
 import { LEAST_FOR_ADVICE, type Budget } from '../../rules/past/advise.ts';
 import { timeToVerdict } from '../../rules/past/observe.ts';
 import type { Observation } from '../../rules/past/quantile.ts';
 import { inputOf } from '../connection/decode-payloads.ts';
 import { quoted } from '../connection/list-filter.ts';
 import { IN_PARALLEL, type Session } from '../connection/session.ts';
-import { toBelayError } from '../connection/to-belay-error.ts';
+import { within } from '../connection/within.ts';
 import { withoutPutOff } from '../transport/put-off.ts';
 import { CLOSED, createPastReader, serviceOf, type OperationResult } from './past-operations.ts';
 
@@ -68,11 +68,7 @@ export function createAdvise(session: Session): (filter?: AdviceFilter) => Promi
   }
 
   return (filter = {}) =>
-    client
-      .withDeadline(Date.now() + TIMING.advice.answerMs, () => withoutPutOff(() => advise(filter)))
-      .catch((error: unknown) => {
-        throw toBelayError(error, 'look back at past operations');
-      });
+    within(session, TIMING.advice.answerMs, 'look back at past operations', () => withoutPutOff(() => advise(filter)));
 }
 
 /** One page, the newest first. It needs no search attribute of Belay's. */
@@ -99,8 +95,7 @@ const lockOf = (subject: Subject): string =>
 
 function pastIn(result: OperationResult | null): Past | null {
   if (result === null) return null;
-  const subject = 'target' in result ? { target: result.target } : { serverId: result.serverId };
-  return { subject, observation: timeToVerdict(result) };
+  return { subject: subjectOf(result), observation: timeToVerdict(result) };
 }
 
 /** A site that moved to another service has a new past. */

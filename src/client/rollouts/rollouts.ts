@@ -8,7 +8,7 @@ import { rolloutId } from '../../contract/ids/workflow-ids.ts';
 import { isSameRequest, requestHash, rolloutStartOptions } from '../../request/start/start-options.ts';
 import { validateRolloutInput } from '../../request/validate-rollout-input.ts';
 import { BelayError } from '../../contract/results/belay-error.ts';
-import { toBelayError } from '../connection/to-belay-error.ts';
+import { within } from '../connection/within.ts';
 import { newest, quoted } from '../connection/list-filter.ts';
 import { traceStart } from '../transport/trace-start.ts';
 import { inputOf } from '../connection/decode-payloads.ts';
@@ -49,16 +49,12 @@ export interface Rollouts {
 }
 
 export function createRollouts(session: Session): Rollouts {
-  const within = <T>(ms: number, what: string, act: () => Promise<T>) =>
-    session.client.withDeadline(Date.now() + ms, act).catch((error: unknown) => {
-      throw toBelayError(error, what);
-    });
   return {
-    start: (input) => within(TIMING.client.startMs, 'start the rollout', () => startRollout(session, input)),
+    start: (input) => within(session, TIMING.client.startMs, 'start the rollout', () => startRollout(session, input)),
     get: (workflowId, runId) => createRollout(session, { workflowId, runId: runId ?? null, attached: true }),
     retry: (workflowId) =>
-      within(TIMING.client.retryRolloutMs, `retry ${workflowId}`, () => retryRollout(session, workflowId)),
-    list: (filter = {}) => within(TIMING.client.listMs, 'list rollouts', () => listRollouts(session, filter)),
+      within(session, TIMING.client.retryRolloutMs, `retry ${workflowId}`, () => retryRollout(session, workflowId)),
+    list: (filter = {}) => within(session, TIMING.client.listMs, 'list rollouts', () => listRollouts(session, filter)),
   };
 }
 

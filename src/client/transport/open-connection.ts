@@ -6,6 +6,7 @@ import { TIMING } from '../../contract/timing.ts';
 import { BelayError } from '../../contract/results/belay-error.ts';
 import { grpcCause, isDenied } from './grpc-errors.ts';
 import { createRetries } from './grpc-retries.ts';
+import { CHECK_CREDENTIALS, START_TEMPORAL } from './remedies.ts';
 import { createLiveConnection, type CredentialsState, type Opened } from './live-connection.ts';
 
 /** About a second. Belay itself waits out and reports longer outages. */
@@ -62,12 +63,14 @@ function refusal(error: unknown, { connectionOptions: { address, tls, apiKey } }
   const cause = { cause: error };
   if (isDenied(error)) {
     const { message } = grpcCause(error) as Error;
-    const remedy = 'check the API key or the client certificate, and the namespace that they are for';
-    return new BelayError('Usage', `Temporal at ${address} denies access: ${message}: ${remedy}`, null, cause);
+    return new BelayError(
+      'Usage',
+      `Temporal at ${address} denies access: ${message}: ${CHECK_CREDENTIALS}`,
+      null,
+      cause,
+    );
   }
   const isSecured = Boolean(tls) || apiKey !== undefined;
-  const remedy = isSecured
-    ? 'run `belay doctor`, which reports why'
-    : 'start `belay dev`, or set TEMPORAL_ADDRESS to the address of Temporal';
+  const remedy = isSecured ? 'run `belay doctor`, which reports why' : START_TEMPORAL;
   return new BelayError('TemporalUnreachable', `no Temporal server answers at ${address}: ${remedy}`, null, cause);
 }

@@ -1,4 +1,5 @@
 /** Advice about one server's backups or one target's deployments, as data and in sentences. Pure. */
+import type { BackupResult, DeploymentResult } from '../../contract/run.ts';
 import type { Target } from '../../contract/target.ts';
 import { secondsText } from '../../contract/wording/duration.ts';
 import { slowdownOf, tooFewTries, usualOf, type Budget, type Slowdown, type TooFewTries } from './advise.ts';
@@ -6,6 +7,9 @@ import type { Observation } from './quantile.ts';
 
 /** Backups of a server, or deployments of a target. */
 export type Subject = { serverId: string } | { target: Target };
+
+export const subjectOf = (part: BackupResult | DeploymentResult): Subject =>
+  'target' in part ? { target: part.target } : { serverId: part.serverId };
 
 export interface OperationAdvice {
   kind: 'backup' | 'deployment';

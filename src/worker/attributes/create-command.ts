@@ -3,7 +3,8 @@ import { SEARCH_ATTRIBUTES } from '../../contract/names.ts';
 import { shellWord } from '../../contract/wording/safe-text.ts';
 import type { AttributeName } from './search-attributes.ts';
 
-const TYPE_WORDS = { KEYWORD: 'Keyword', KEYWORD_LIST: 'KeywordList' } as const;
+/** As Temporal calls them: in commands, and as fields of its database, where two digits follow. */
+export const TYPE_WORDS = { KEYWORD: 'Keyword', KEYWORD_LIST: 'KeywordList' } as const;
 
 export interface AttributePlace {
   namespace: string;

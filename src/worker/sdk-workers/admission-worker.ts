@@ -1,18 +1,11 @@
 /** The part of a worker that lets the runs begin that wait for admission. Their queue is theirs alone. */
-import { Worker, type WorkerOptions } from '@temporalio/worker';
-import type { Activities } from '../../activities/index.ts';
+import { Worker } from '@temporalio/worker';
 import { admissionTaskQueue } from '../../contract/names.ts';
-import { SETTINGS, slotsOfAdmission } from './settings.ts';
+import { type SharedParts, SETTINGS, slotsOfAdmission } from './settings.ts';
 import type { Rest } from '../slots/activity-slots.ts';
 import type { Admission } from '../admission/admission.ts';
 
-interface AdmissionWorkerOptions extends Pick<
-  WorkerOptions,
-  'connection' | 'namespace' | 'identity' | 'dataConverter' | 'workerDeploymentOptions' | 'interceptors'
-> {
-  /** Of the runs. */
-  taskQueue: string;
-  activities: Activities;
+interface AdmissionWorkerOptions extends SharedParts {
   admission: Admission;
   rest: Rest;
 }

@@ -6,9 +6,7 @@ import type { Rest } from '../slots/activity-slots.ts';
 import { createAdmissionWorker } from './admission-worker.ts';
 import { createEventWorker } from './event-worker.ts';
 import { createPoolWorker } from './pool-worker.ts';
-import { SETTINGS, slots, type EVENT_SLOTS } from './settings.ts';
-
-type Parts = Omit<Parameters<typeof createPoolWorker>[0], 'rest'>;
+import { SETTINGS, slots, type EVENT_SLOTS, type SharedParts } from './settings.ts';
 
 interface Own {
   admission: Admission;
@@ -17,7 +15,7 @@ interface Own {
 }
 
 export async function createWorkers(
-  parts: Parts,
+  parts: SharedParts,
   ofWorkflows: Pick<WorkerOptions, 'workflowBundle' | 'sinks'>,
   { admission, rest, eventSlots }: Own,
 ): Promise<Worker[]> {

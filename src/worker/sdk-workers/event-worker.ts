@@ -2,22 +2,9 @@
 import { Worker, type WorkerOptions } from '@temporalio/worker';
 import type { Activities } from '../../activities/index.ts';
 import { eventTaskQueue } from '../../contract/names.ts';
-import { EVENT_SLOTS, SETTINGS } from './settings.ts';
+import { EVENT_SLOTS, SETTINGS, type SharedParts } from './settings.ts';
 
-interface EventWorkerOptions extends Pick<
-  WorkerOptions,
-  | 'connection'
-  | 'namespace'
-  | 'identity'
-  | 'dataConverter'
-  | 'workflowBundle'
-  | 'sinks'
-  | 'workerDeploymentOptions'
-  | 'interceptors'
-> {
-  /** Of the runs. */
-  taskQueue: string;
-  activities: Activities;
+interface EventWorkerOptions extends SharedParts, Pick<WorkerOptions, 'workflowBundle' | 'sinks'> {
   slots?: typeof EVENT_SLOTS;
 }
 

@@ -1,17 +1,10 @@
 /** The part of a worker that makes pooled waits. Each holds its slot for minutes, so they have a queue of their own. */
-import { Worker, type WorkerOptions } from '@temporalio/worker';
-import type { Activities } from '../../activities/index.ts';
+import { Worker } from '@temporalio/worker';
 import { waitTaskQueue } from '../../contract/names.ts';
-import { SETTINGS, slotsOfPool } from './settings.ts';
+import { type SharedParts, SETTINGS, slotsOfPool } from './settings.ts';
 import type { Rest } from '../slots/activity-slots.ts';
 
-interface PoolWorkerOptions extends Pick<
-  WorkerOptions,
-  'connection' | 'namespace' | 'identity' | 'dataConverter' | 'workerDeploymentOptions' | 'interceptors'
-> {
-  /** Of the runs. */
-  taskQueue: string;
-  activities: Activities;
+interface PoolWorkerOptions extends SharedParts {
   rest: Rest;
 }
 

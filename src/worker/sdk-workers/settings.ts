@@ -1,12 +1,23 @@
 /** The measured settings of a worker. */
 import { getHeapStatistics } from 'node:v8';
-import type { TunerHolder } from '@temporalio/worker';
+import type { TunerHolder, WorkerOptions } from '@temporalio/worker';
+import type { Activities } from '../../activities/index.ts';
 import { TIMING } from '../../contract/timing.ts';
 import type { Admission } from '../admission/admission.ts';
 import { activitySlots } from '../slots/activity-slots.ts';
 import { admissionSlots } from '../slots/admission-slots.ts';
 import { workflowSlots } from '../slots/workflow-slots.ts';
 import type { Rest } from '../slots/activity-slots.ts';
+
+/** What all parts of a worker share. */
+export interface SharedParts extends Pick<
+  WorkerOptions,
+  'connection' | 'namespace' | 'identity' | 'dataConverter' | 'workerDeploymentOptions' | 'interceptors'
+> {
+  /** Of the runs. */
+  taskQueue: string;
+  activities: Activities;
+}
 
 /** A cached workflow takes 0.35 to 0.55 MB. What is left of the heap is for long histories and everything else. */
 const MB_PER_CACHED_WORKFLOW = 0.85;
