@@ -3,22 +3,23 @@
  * earlier or later. A signal wakes it. What waits holds nothing, and goes on at a moment of its own.
  */
 import { condition, defineSignal, setHandler, workflowInfo } from '@temporalio/workflow';
-import type { FrozenBy } from '../../contract/freeze.ts';
+import type { FrozenBy, Held } from '../../contract/freeze.ts';
 import { HISTORY_BUDGET } from '../../contract/history-budget.ts';
 import { SIGNALS } from '../../contract/names.ts';
 import type { WaitingForThaw } from '../../contract/waiting.ts';
 import { nextLookMs, outlasts, spreadOf } from '../../rules/thaw.ts';
+import { recordHeld } from './record-held.ts';
 
 const thawedSignal = defineSignal(SIGNALS.thawed);
 
 /** What was signalled since the last look. */
-export interface ThawSignals {
+interface ThawSignals {
   readonly isPending: boolean;
   take(): void;
 }
 
 /** Handles the signal from now on. A flood of them costs a bounded number of looks. */
-export function listenForThaws(): ThawSignals {
+function listenForThaws(): ThawSignals {
   let isPending = false;
   let left: number = HISTORY_BUDGET.maxThawSignals;
   setHandler(thawedSignal, () => void (isPending = left > 0), {
@@ -35,14 +36,26 @@ export function listenForThaws(): ThawSignals {
   };
 }
 
+/** The waits of a run or rollout for freezes, so far. */
+export interface Thaws {
+  readonly signals: ThawSignals;
+  count: number;
+  spentMs: number;
+}
+
+export const createThaws = (): Thaws => ({ signals: listenForThaws(), count: 0, spentMs: 0 });
+
+/** @returns why it waits no more, whatever is frozen; or null */
+export const tooManyThaws = ({ count }: Thaws): string | null =>
+  count < HISTORY_BUDGET.maxThaws ? null : `it waited ${count} times already`;
+
 export interface ThawWait {
   /** What holds it back now. */
   look: () => Promise<FrozenBy[]>;
-  signals: ThawSignals;
-  /** How long it had waited before. */
-  spentMs: number;
-  /** When it gives up, in milliseconds since 1970. */
-  endsMs: number;
+  /** How long it may wait in all. */
+  freezeWaitMs: number;
+  /** When it gives up in any case, in milliseconds since 1970. Default: never. */
+  deadlineMs?: number;
   /** Whether nothing has to wait any more. */
   isOver: () => boolean;
   /** Called after each look. */
@@ -52,8 +65,31 @@ export interface ThawWait {
 /** `free`: nothing was frozen at the last look. `outlasts`: what holds it back ends too late. `over`: `isOver`. */
 export type ThawEnd = { kind: 'free' } | { kind: 'over' } | { kind: 'outlasts'; by: FrozenBy[] };
 
-/** @param first what holds it back, as far as known */
-export async function awaitThaw(wait: ThawWait, first: FrozenBy[]): Promise<ThawEnd> {
+/** Keeps the wait in the result. @param first what holds it back, as far as known */
+export async function awaitThaw(
+  { thaws, result }: { thaws: Thaws; result: { held: Held[] } },
+  { look, freezeWaitMs, deadlineMs = Infinity, ...wait }: ThawWait,
+  first: FrozenBy[],
+): Promise<ThawEnd> {
+  thaws.count += 1;
+  const begunMs = Date.now();
+  const note = recordHeld(result);
+  note(first);
+  const lookAndNote = async () => {
+    const by = await look();
+    note(by);
+    return by;
+  };
+  const endsMs = Math.min(begunMs + freezeWaitMs - thaws.spentMs, deadlineMs);
+  const end = await lookUntilFree({ ...wait, ...thaws, look: lookAndNote, endsMs }, first);
+  thaws.spentMs += Date.now() - begunMs;
+  if (end.kind !== 'free') note([], end.kind === 'over' ? 'cancelled' : 'gave_up');
+  return end;
+}
+
+type Looking = Omit<ThawWait, 'freezeWaitMs' | 'deadlineMs'> & Pick<Thaws, 'signals' | 'spentMs'> & { endsMs: number };
+
+async function lookUntilFree(wait: Looking, first: FrozenBy[]): Promise<ThawEnd> {
   const begunMs = Date.now();
   const since = new Date(begunMs).toISOString();
   let by: FrozenBy[] | null = first;
@@ -79,7 +115,7 @@ export async function awaitThaw(wait: ThawWait, first: FrozenBy[]): Promise<Thaw
 }
 
 /** Null if it is over: the answer may take long. */
-async function lookUnlessOver({ look, isOver }: ThawWait): Promise<FrozenBy[] | null> {
+async function lookUnlessOver({ look, isOver }: Pick<ThawWait, 'look' | 'isOver'>): Promise<FrozenBy[] | null> {
   if (isOver()) return null;
   let found: FrozenBy[] | null = null;
   let failure: { error: unknown } | null = null;

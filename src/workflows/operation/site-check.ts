@@ -6,7 +6,7 @@ import { evidenceOf, kindOf } from '../../rules/site-check.ts';
 import { checkSite } from '../common/activity-proxies.ts';
 import { type Conclusion } from '../common/conclusion.ts';
 import type { Operation } from './run-operation.ts';
-import { verifySite } from './verify-site.ts';
+import { checkSummary, verifySite } from './verify-site.ts';
 
 export interface SiteCheck {
   /** Reads the site just before the request. A broken site blocks nothing: its deployment may repair it. */
@@ -42,21 +42,20 @@ export function createSiteCheck(operation: CheckedOperation, service: string, ai
   operation.result.check = found;
   const checking: Checking = {
     ...{ operation, aim, found },
-    read: (what) => {
-      const summary = `check ${name} of ${siteId}: ${what}`.slice(0, 100);
-      return checkSite.executeWithOptions({ summary }, [{ service, siteId, check: name }]).catch(() => null);
-    },
+    read: (what) =>
+      checkSite
+        .executeWithOptions({ summary: checkSummary(aim, what) }, [{ service, siteId, check: name }])
+        .catch(() => null),
   };
-  const commit = watchCommit(checking);
+  const { goodInARow, ...commit } = watchCommit(checking);
   return {
+    ...commit,
     async takeBaseline() {
       found.baseline = await checking.read('before the request');
     },
-    look: commit.look,
-    evidenceSince: commit.evidenceSince,
     async judge(conclusion) {
       if (operation.cancellation.requested) return conclusion;
-      if (conclusion.outcome === 'completed') return verifySite(checking, commit.goodInARow());
+      if (conclusion.outcome === 'completed') return verifySite(checking, goodInARow());
       return operation.result.acceptedAt === null ? conclusion : explained(checking, conclusion);
     },
   };

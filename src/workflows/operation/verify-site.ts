@@ -50,9 +50,13 @@ async function nextRead({ operation, aim, found, read }: Checking, seen: CheckSe
     last: found.last === null ? null : readText(found.last),
     nextReadAt: new Date(dueMs).toISOString(),
   });
-  const slept = await sleepUntil(operation, dueMs, `check ${name} of ${siteId}: ${what}`.slice(0, 100));
+  const slept = await sleepUntil(operation, dueMs, checkSummary(aim, what));
   return slept === 'cancelled' ? null : unlessCancelled(operation, read(what));
 }
+
+/** Of a timer or a read in the UI. */
+export const checkSummary = ({ siteId, name }: Checking['aim'], what: string): string =>
+  `check ${name} of ${siteId}: ${what}`.slice(0, 100);
 
 function decided({ aim: { siteId }, found }: Checking, verdict: CheckVerdict): Conclusion {
   found.outcome = verdict.outcome;

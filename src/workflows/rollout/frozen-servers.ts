@@ -3,15 +3,13 @@
  * server counts as a failure because of it.
  */
 import type { FrozenBy } from '../../contract/freeze.ts';
-import { HISTORY_BUDGET } from '../../contract/history-budget.ts';
 import type { TargetResult } from '../../contract/rollout.ts';
 import { targetsInput } from '../../contract/target.ts';
 import { frozenText, tooLongText } from '../../contract/wording/frozen-text.ts';
 import { heldPart } from '../../rules/frozen-run.ts';
 import { judgeSomewhere } from '../common/activity-proxies.ts';
-import { awaitThaw } from '../common/await-thaw.ts';
+import { awaitThaw, tooManyThaws } from '../common/await-thaw.ts';
 import { conclude } from '../common/conclusion.ts';
-import { recordHeld } from '../common/record-held.ts';
 import type { RolloutState } from './rollout-state.ts';
 
 /** Waits for freezes if the rollout is to. @returns whether the server may be started: if not, ask for the next step */
@@ -75,23 +73,15 @@ async function pauseUntilThaw(
 ): Promise<void> {
   const { thaws, result, plan, input } = rollout;
   const freezeWaitMs = input.options?.freezeWaitMs ?? plan.freezeWaitMs ?? 0;
-  if (thaws.count >= HISTORY_BUDGET.maxThaws) return stop(rollout, first, `it waited ${thaws.count} times already`);
-  thaws.count += 1;
-  const begunMs = Date.now();
-  const note = recordHeld(result);
-  note(first);
+  const tooMany = tooManyThaws(thaws);
+  if (tooMany !== null) return stop(rollout, first, tooMany);
   rollout.decide('pause', authorOf(first), reasonOf(target, first));
   const pause = result.decisions.at(-1);
   const end = await awaitThaw(
+    rollout,
     {
-      look: async () => {
-        const by = await frozenNow(rollout, target);
-        note(by);
-        return by;
-      },
-      signals: thaws.signals,
-      spentMs: thaws.spentMs,
-      endsMs: begunMs + freezeWaitMs - thaws.spentMs,
+      look: () => frozenNow(rollout, target),
+      freezeWaitMs,
       isOver: () => isCancelled() || result.phase !== 'paused' || pause !== lastPause(rollout),
       onLook: (waiting) => {
         rollout.thaw = waiting;
@@ -101,13 +91,8 @@ async function pauseUntilThaw(
     first,
   );
   rollout.thaw = null;
-  thaws.spentMs += Date.now() - begunMs;
-  if (end.kind === 'over') note([], 'cancelled');
-  else if (end.kind === 'free') rollout.decide('resume', authorOf(first), 'nothing is frozen any more');
-  else {
-    note([], 'gave_up');
-    stop(rollout, end.by, `${reasonOf(target, end.by)}; ${tooLongText(freezeWaitMs)}`);
-  }
+  if (end.kind === 'free') rollout.decide('resume', authorOf(first), 'nothing is frozen any more');
+  else if (end.kind === 'outlasts') stop(rollout, end.by, `${reasonOf(target, end.by)}; ${tooLongText(freezeWaitMs)}`);
   rollout.refresh();
 }
 

@@ -19,7 +19,7 @@ import type { RolloutWaiting, WaitingForThaw } from '../../contract/waiting.ts';
 import { plainText, plainMeta } from '../../contract/wording/safe-text.ts';
 import { isRunning, isPending, countTargets } from '../../contract/results/tally.ts';
 import { explainRollout } from '../../contract/wording/explain-wait.ts';
-import { listenForThaws, type ThawSignals } from '../common/await-thaw.ts';
+import { createThaws, type Thaws } from '../common/await-thaw.ts';
 import type { Conclusion } from '../common/conclusion.ts';
 import { setAttributes } from '../common/search-attributes.ts';
 import { rolloutDetails } from './rollout-details.ts';
@@ -43,7 +43,7 @@ export interface RolloutState {
   /** What does not hold its runs back; known once the rollout is admitted. */
   letOff: LetOff[];
   /** Its waits for freezes. */
-  readonly thaws: { signals: ThawSignals; count: number; spentMs: number };
+  readonly thaws: Thaws;
   /** Why a freeze stopped it; null if none did. */
   frozen: Conclusion | null;
   /** The freeze that it waits for, or null. */
@@ -74,7 +74,7 @@ export function createRolloutState(input: RolloutInput, plan: RunPlan): RolloutS
     searchAttributes: false,
     notify: null,
     letOff: [],
-    thaws: { signals: listenForThaws(), count: 0, spentMs: 0 },
+    thaws: createThaws(),
     frozen: null,
     thaw: null,
     next() {

@@ -55,10 +55,8 @@ async function deploy(run: RunState, target: Target, index: number): Promise<Con
   }
   const lockId = lockIdOf(target);
   const check = aimOf(run, target);
-  const input = {
-    ...{ ...sharedInput(run, lockId), ...factsOf(run, target), ...run.plan.deploy, deadline },
-    ...definedFields({ check }),
-  };
+  const facts = { ...factsOf(run, target), ...definedFields({ check }) };
+  const input = { ...sharedInput(run, lockId), ...facts, ...run.plan.deploy, deadline };
   run.setPhase('deploy');
   const attempt = await run.acquireLock({
     lockId,

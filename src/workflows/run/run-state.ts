@@ -4,7 +4,7 @@ import type { LetOff } from '../../contract/freeze.ts';
 import type { RunInput, RunPlan, RunProgress, RunResult } from '../../contract/run.ts';
 import { emptyDeployment, emptyResult } from '../../contract/results/empty-results.ts';
 import { explainRun } from '../../contract/wording/explain-wait.ts';
-import { listenForThaws, type ThawSignals } from '../common/await-thaw.ts';
+import { createThaws, type Thaws } from '../common/await-thaw.ts';
 import { setAttributes } from '../common/search-attributes.ts';
 import type { Cancellation } from '../common/cancellation.ts';
 import { runDetails } from './run-details.ts';
@@ -53,7 +53,7 @@ export interface RunState {
   /** What does not hold it back; known once the run is admitted. */
   letOff: LetOff[];
   /** Its waits for freezes. */
-  readonly thaws: { signals: ThawSignals; count: number; spentMs: number };
+  readonly thaws: Thaws;
   readonly outageBudgetMs: number | null;
   /** For what the run itself polls. */
   readonly setParked: (isParked: boolean) => void;
@@ -104,7 +104,7 @@ export function createRunState(
     searchAttributes: false,
     notify: null,
     letOff: [],
-    thaws: { signals: listenForThaws(), count: 0, spentMs: 0 },
+    thaws: createThaws(),
     outageBudgetMs: plan.outageBudgetMs,
     setParked: parkedPhase(
       () => result.phase ?? 'checking',

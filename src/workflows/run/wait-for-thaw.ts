@@ -1,14 +1,13 @@
 /** A run that waits for freezes to end. It holds no lock and no operation of its own meanwhile. */
-import type { FreezeQuestion, FrozenParts } from '../../contract/freeze.ts';
-import { HISTORY_BUDGET } from '../../contract/history-budget.ts';
+import type { FrozenParts } from '../../contract/freeze.ts';
+import { definedFields } from '../../contract/plain-object.ts';
 import { targetsInput, type Target } from '../../contract/target.ts';
 import { frozenText, tooLongText } from '../../contract/wording/frozen-text.ts';
 import { deadlineOf } from '../../rules/deadline.ts';
 import { heldPart, type HeldPart } from '../../rules/frozen-run.ts';
 import { describeSomeWorker, judgeSomewhere } from '../common/activity-proxies.ts';
-import { awaitThaw } from '../common/await-thaw.ts';
+import { awaitThaw, tooManyThaws } from '../common/await-thaw.ts';
 import { conclude, type Conclusion } from '../common/conclusion.ts';
-import { recordHeld } from '../common/record-held.ts';
 import { awaitAdmission } from './await-admission.ts';
 import type { RunState } from './run-state.ts';
 
@@ -37,8 +36,8 @@ export async function waitForThaw(
 ): Promise<Conclusion | null> {
   const { thaws, result } = run;
   const held = heldIn(run, next, frozen ?? (await askNow(run, next)));
-  if (thaws.count >= HISTORY_BUDGET.maxThaws) return concludeFrozen(held, `it waited ${thaws.count} times already`);
-  thaws.count += 1;
+  const tooMany = tooManyThaws(thaws);
+  if (tooMany !== null) return concludeFrozen(held, tooMany);
   const phase = result.phase ?? 'checking';
   run.setPhase('frozen');
   const conclusion = await waitWhile(run, next, held);
@@ -48,30 +47,24 @@ export async function waitForThaw(
 }
 
 async function waitWhile(run: RunState, next: NextPart, first: HeldPart): Promise<Conclusion | null> {
-  const { thaws, plan, cancellation } = run;
-  const begunMs = Date.now();
+  const { plan, cancellation } = run;
   const freezeWaitMs = plan.freezeWaitMs ?? 0;
   let held = first;
-  const note = recordHeld(run.result);
-  note(held.by);
   const end = await awaitThaw(
+    run,
     {
       look: async () => {
         held = heldIn(run, next, await askNow(run, next));
-        note(held.by);
         return held.by;
       },
-      signals: thaws.signals,
-      spentMs: thaws.spentMs,
-      endsMs: Math.min(begunMs + freezeWaitMs - thaws.spentMs, deadlineMs(run)),
+      freezeWaitMs,
+      deadlineMs: deadlineMs(run),
       isOver: () => cancellation.requested,
       onLook: (waiting) => run.setWaiting(waiting),
     },
     held.by,
   );
-  thaws.spentMs += Date.now() - begunMs;
   if (end.kind === 'free') return null;
-  note([], end.kind === 'over' ? 'cancelled' : 'gave_up');
   if (end.kind === 'over') return conclude('not_started', 'Cancelled', `${held.what}: cancelled while it was frozen`);
   return concludeFrozen({ ...held, by: end.by }, tooLongText(freezeWaitMs));
 }
@@ -90,8 +83,8 @@ function askNow(
   { input: { serverId }, letOff }: RunState,
   { backsUp, targets }: NextPart,
 ): Promise<FrozenParts | null> {
-  const question: FreezeQuestion = { ...targetsInput(targets.slice(0, 1)), backsUp, letOff, atMs: Date.now() };
-  return judgeSomewhere(serverId === undefined ? question : { ...question, serverId });
+  const of = { ...targetsInput(targets.slice(0, 1)), ...definedFields({ serverId }) };
+  return judgeSomewhere({ ...of, backsUp, letOff, atMs: Date.now() });
 }
 
 function heldIn({ input }: RunState, { targets }: NextPart, frozen: FrozenParts | null): HeldPart {
