@@ -57,7 +57,7 @@ export const LAYERS = {
 
   // What a worker's belay.yaml says about when to deploy.
   policy: {
-    may: [...CONTRACT, ...CONFIG, 'process:type', 'request', 'request/calendar', 'site-check:type'],
+    may: [...CONTRACT, ...CONFIG, 'process:type', 'request', 'request/calendar', 'site-check'],
     packages: ['node'],
   },
 

@@ -3,7 +3,7 @@ import { ApplicationFailure } from '@temporalio/common';
 import type { RunInput } from '../contract/run.ts';
 import type { CheckPlan, SiteRead, SiteReadInput } from '../contract/site-check.ts';
 import { isApp, targetsOf } from '../contract/target.ts';
-import { plainText } from '../contract/wording/safe-text.ts';
+import { plainRead } from '../contract/wording/check-text.ts';
 import type { Policy } from '../policy/policy.ts';
 import type { ReadSite } from '../site-check/index.ts';
 import { notServed, type Served } from './http/failures.ts';
@@ -21,8 +21,7 @@ export const createSiteChecks = ({ served, policy, readSite }: SiteCheckDeps) =>
     const found = (await policy()).checkOf(siteId);
     if (found?.plan.name !== check)
       throw leftToOthers(`this worker's belay.yaml has no check ${check} for site ${siteId}`);
-    const { why, ...read } = await readSite(found.request);
-    return { ...read, why: why === null ? null : plainText(why) };
+    return plainRead(await readSite(found.request));
   },
 });
 

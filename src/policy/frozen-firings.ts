@@ -2,6 +2,7 @@
 import type { FrozenBy } from '../contract/freeze.ts';
 import type { ScheduledInput, Times } from '../contract/schedule.ts';
 import { targetsOf } from '../contract/target.ts';
+import { DAY_MS } from '../contract/wording/duration.ts';
 import { nextSpan } from '../request/calendar/local-spans.ts';
 import type { PlannedOperation, Policy } from './policy.ts';
 
@@ -12,7 +13,7 @@ export interface FrozenFiring {
 }
 
 const MAX_LOOKED_AT = 50;
-const AHEAD_MS = 31 * 24 * 3_600_000;
+const AHEAD_MS = 31 * DAY_MS;
 const MINUTE_MS = 60_000;
 
 /** @param times when it fires, on the clocks of its zone @returns those of the next 31 days, 50 firings at most */

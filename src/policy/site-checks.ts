@@ -2,9 +2,10 @@
 import type { Configuration } from '../config/load.ts';
 import { checkAddress, secretSource } from '../config/environment/secrets.ts';
 import type { CheckConfig, SiteConfig } from '../config/file/check-schema.ts';
+import { paceOf } from '../config/plan/check-sites.ts';
 import type { CheckPlan } from '../contract/site-check.ts';
 import { CHECK_DEFAULTS } from '../request/limits.ts';
-import type { SiteRequest } from '../site-check/index.ts';
+import { compileCheck, type SiteRequest } from '../site-check/index.ts';
 
 export interface PolicyCheck {
   plan: CheckPlan;
@@ -24,18 +25,15 @@ export function siteChecks({ sites = {}, checks = {} }: Configuration): Map<stri
 }
 
 function planOf(siteId: string, name: string, { commit, ...check }: CheckConfig): CheckPlan {
-  const { interval, tries, inARow } = CHECK_DEFAULTS;
-  return {
-    ...{ siteId, name, showsCommit: commit !== undefined },
-    ...{ intervalMs: check.interval ?? interval, tries: check.tries ?? tries, inARow: check.inARow ?? inARow },
-  };
+  const { interval: intervalMs, tries, inARow } = paceOf(check);
+  return { siteId, name, showsCommit: commit !== undefined, intervalMs, tries, inARow };
 }
 
 function requestOf(siteId: string, site: SiteConfig, name: string, check: CheckConfig): SiteRequest {
   const base = checkAddress(`sites.${siteId}.url`, site.url).replace(/\/+$/, '');
   const { path = '/', timeout = CHECK_DEFAULTS.timeout, requestHeaders = {}, ...rules } = check;
   return {
-    ...{ url: base + path, rules, headers: headersOf(name, requestHeaders), timeoutMs: timeout },
+    ...{ url: base + path, check: compileCheck(rules), headers: headersOf(name, requestHeaders), timeoutMs: timeout },
     ...{ follow: site.follow ?? false, isPrivateSite: site.private ?? false },
   };
 }

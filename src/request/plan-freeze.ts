@@ -1,6 +1,6 @@
 /** Checks what an ad-hoc freeze is asked for, and fills in the defaults. Pure. */
 import type { AdHocFreeze, FreezeScope, OverrideRule } from '../contract/freeze.ts';
-import { durationText } from '../contract/wording/duration.ts';
+import { DAY_MS, durationText } from '../contract/wording/duration.ts';
 import { scopeText } from '../contract/wording/freeze-text.ts';
 import { LIMITS, MAX_REASON_LENGTH } from './limits.ts';
 import { validateId } from './validate-id.ts';
@@ -76,8 +76,6 @@ function endOf({ until, forMs }: NewFreeze, nowMs: number): number | string {
   if (untilMs - nowMs <= mostMs) return untilMs;
   return `it lasts for more than ${mostMs / DAY_MS} days: write an earlier time, and extend it then`;
 }
-
-const DAY_MS = 24 * 3_600_000;
 
 /** An extension holds back no less than the one before it. @returns what is wrong, or the freeze */
 export function extendFreeze(before: AdHocFreeze, freeze: AdHocFreeze): AdHocFreeze | string {

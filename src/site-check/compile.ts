@@ -17,12 +17,15 @@ export interface CheckRules {
 }
 
 /** What a page shows. */
-export interface Shown {
+interface Shown {
   /** The first expectation that it does not meet; null if it meets all. */
   problem: string | null;
   /** 7 to 64 hex digits in lower case; null if it shows none. */
   commit: string | null;
 }
+
+/** Compiled once, since a site is read often. */
+export type CompiledCheck = (page: Page) => Shown;
 
 type Rule = (page: Parsed) => string | null;
 
@@ -34,7 +37,7 @@ interface Parsed extends Page {
 const COMMIT = /^[0-9a-f]{7,64}$/;
 
 /** @throws SyntaxError for an expectation that cannot be understood */
-export function compileCheck(rules: CheckRules): (page: Page) => Shown {
+export function compileCheck(rules: CheckRules): CompiledCheck {
   const all = [...statusRule(rules), ...headerRules(rules), ...bodyRule(rules), ...jsonRules(rules)];
   const commitOf = compileCommit(rules);
   return (page) => {

@@ -67,8 +67,7 @@ function redirectOf({ status, headers: { location } }: Page, from: URL): URL | n
 
 async function getOnce(request: PageRequest, network: Network, signal: AbortSignal): Promise<Page> {
   const { url, headers, isPrivateSite } = request;
-  const host = url.hostname.replace(/^\[(.*)\]$/, '$1');
-  const judged = await orAborted(judgedAddresses(host, isPrivateSite, network.resolve), signal);
+  const judged = await orAborted(judgedAddresses(url, isPrivateSite, network.resolve), signal);
   const { request: send } = url.protocol === 'https:' ? https : http;
   return new Promise<Page>((resolve, reject) => {
     const options: https.RequestOptions = {

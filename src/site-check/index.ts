@@ -1,5 +1,5 @@
 /** Reads whether a site does what is expected of it, as a package of its own: it imports nothing of Belay. */
-import { compileCheck, type CheckRules } from './compile.ts';
+import type { CompiledCheck } from './compile.ts';
 import { NoAnswer, Oversized } from './errors.ts';
 import { getPage, type Network } from './exchange.ts';
 import { systemResolve } from './resolve.ts';
@@ -10,7 +10,7 @@ export type { Network } from './exchange.ts';
 
 export interface SiteRequest {
   url: string;
-  rules: CheckRules;
+  check: CompiledCheck;
   /** Read for every request, so that a secret can be rotated. */
   headers: () => Promise<Record<string, string>>;
   timeoutMs: number;
@@ -33,8 +33,7 @@ const SYSTEM: Network = { resolve: systemResolve };
 
 export const createSiteReader =
   (network: Network = SYSTEM): ReadSite =>
-  async ({ url, rules, headers, ...limits }) => {
-    const check = compileCheck(rules);
+  async ({ url, check, headers, ...limits }) => {
     try {
       const page = await getPage({ ...limits, url: new URL(url), headers: await headers() }, network);
       const { problem, commit } = check(page);

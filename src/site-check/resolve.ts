@@ -13,10 +13,12 @@ export const systemResolve: Resolve = (host) => lookUp(host, { all: true, verbat
 
 /** @throws NoAnswer if the host is unknown, or if one of its addresses must not be reached */
 export async function judgedAddresses(
-  host: string,
+  { hostname }: URL,
   isPrivateSite: boolean,
   resolve: Resolve,
 ): Promise<LookupAddress[]> {
+  // A URL has IPv6 addresses in brackets.
+  const host = hostname.replace(/^\[(.*)\]$/, '$1');
   const family = isIP(host);
   const found = family === 0 ? await resolved(host, resolve) : [{ address: host, family }];
   for (const { address } of found) {

@@ -3,7 +3,7 @@ import { activityInfo } from '@temporalio/activity';
 import type { TriggerActivityInput } from '../../contract/activities.ts';
 import type { FrozenAt, Judge } from '../../policy/judge.ts';
 import type { PlannedOperation } from '../../policy/policy.ts';
-import { frozenText } from '../../contract/wording/frozen-text.ts';
+import { frozenText } from '../../contract/wording/freeze-text.ts';
 import { otherEpoch } from '../../contract/wording/restored.ts';
 import { TIMING } from '../../contract/timing.ts';
 import { plainText } from '../../contract/wording/safe-text.ts';

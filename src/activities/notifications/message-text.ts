@@ -5,7 +5,7 @@ import type { Notification } from '../../contract/notification.ts';
 import type { RolloutResult } from '../../contract/rollout.ts';
 import { eventSubjects } from '../../contract/wording/event-subjects.ts';
 import { countsText } from '../../contract/wording/tally-text.ts';
-import { heldIn, heldText } from '../../contract/wording/frozen-text.ts';
+import { heldIn, heldText } from '../../contract/wording/freeze-text.ts';
 import { plainText } from '../../contract/wording/safe-text.ts';
 
 const MAX_PARTS = 10;

@@ -4,7 +4,6 @@ import { readConfiguration } from '../../config/load.ts';
 import { SCHEMA_VERSION } from '../../contract/names.ts';
 import type { Target } from '../../contract/target.ts';
 import { createJudge } from '../../policy/judge.ts';
-import { fixedPolicy } from '../../policy/live-policy.ts';
 import { policyOf } from '../../policy/policy.ts';
 import { printJson } from '../../process/json-document.ts';
 import { print, printNote } from '../../process/print.ts';
@@ -50,7 +49,10 @@ async function listed(
     ...policy.list(operation, atMs).map((it) => fileEntry(it)),
   ];
   if (operation === null) return { frozen: isAnythingFrozen(entries), entries };
-  const judge = createJudge(fixedPolicy(configuration), () => Promise.resolve(running));
+  const judge = createJudge(
+    () => Promise.resolve(policy),
+    () => Promise.resolve(running),
+  );
   const frozenAt = await judge.look({ operations: [operation] }, TIMING.client.startMs);
   return { frozen: frozenAt(operation, atMs).length > 0, entries };
 }

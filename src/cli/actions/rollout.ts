@@ -31,10 +31,8 @@ export type StartOptions = WaitingOptions &
 
 export async function startRollout(name: string, options: StartOptions): Promise<void> {
   const { key, heartbeat, meta, commit, orNewer } = options;
-  const plan = planRollout(await readConfiguration(), name);
-  const own = definedFields({ commit, orNewer });
-  const asked = Object.keys(own).length === 0 ? plan : { ...plan, options: { ...plan.options, ...own } };
-  const input = { ...asked, ...definedFields({ key, heartbeat, meta }), ...overrideOf(options) };
+  const plan = planRollout(await readConfiguration(), name, definedFields({ commit, orNewer }));
+  const input = { ...plan, ...definedFields({ key, heartbeat, meta }), ...overrideOf(options) };
   if (options.dryRun === true) return dryRunOf(input, options);
   await follow(options, (belay) => belay.rollouts.start(input));
 }
@@ -43,10 +41,7 @@ async function dryRunOf(
   { key, ...input }: ReturnType<typeof planRollout> & { key?: string },
   options: StartOptions,
 ): Promise<void> {
-  const [{ dryRun }, { plannedRollout }] = await Promise.all([
-    import('../dry-run/dry-run.ts'),
-    import('../dry-run/planned.ts'),
-  ]);
+  const { dryRun, plannedRollout } = await import('../dry-run/dry-run.ts');
   await reportEndpoints(options.service);
   process.exitCode = await dryRun(plannedRollout(input, key), options);
 }

@@ -33,10 +33,7 @@ export async function startAndWait(type: RunType, options: StartOptions): Promis
 }
 
 async function exitCodeOfDryRun(type: RunType, input: RunInput, options: StartOptions): Promise<number> {
-  const [{ dryRun }, { plannedRun }] = await Promise.all([
-    import('../dry-run/dry-run.ts'),
-    import('../dry-run/planned.ts'),
-  ]);
+  const { dryRun, plannedRun } = await import('../dry-run/dry-run.ts');
   return dryRun(plannedRun(type, input, options.key), options);
 }
 

@@ -8,7 +8,7 @@ import { planSchedules, type PlannedSchedule } from '../../config/plan/plan-sche
 import { localText } from '../../request/calendar/local-time.ts';
 import type { Belay, Firing, ScheduleChange, ScheduleState } from '../../starter.ts';
 import { definedFields } from '../../contract/plain-object.ts';
-import { frozenText } from '../../contract/wording/frozen-text.ts';
+import { frozenText } from '../../contract/wording/freeze-text.ts';
 import { frozenFirings, type FrozenFiring } from '../../policy/frozen-firings.ts';
 import { policyOf, type Policy } from '../../policy/policy.ts';
 import { plainText } from '../../contract/wording/safe-text.ts';
@@ -30,10 +30,11 @@ export async function applySchedules({ dryRun, prune, service: named, json: asJs
   const planned = planSchedules(configuration, new Date().getUTCFullYear());
   const definitions = planned.map(({ definition }) => definition);
   const fleets = prune === true ? Object.keys(configuration.fleets ?? {}) : [];
+  const policy = policyOf(configuration);
   await withBelay(
     async (belay) => {
       const changes = await belay.schedules.plan(definitions, fleets);
-      const collisions = planned.map((it) => collisionOf(it, policyOf(configuration)));
+      const collisions = planned.map((it) => collisionOf(it, policy));
       if (asJson !== true) {
         print([...changes.flatMap(changeLines), ...planned.flatMap(movedLines), ...collisions.flatMap(frozenLines)]);
       }

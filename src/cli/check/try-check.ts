@@ -5,6 +5,7 @@ import { SCHEMA_VERSION } from '../../contract/names.ts';
 import { BelayError } from '../../contract/results/belay-error.ts';
 import type { SiteRead } from '../../contract/site-check.ts';
 import { siteTarget } from '../../contract/target.ts';
+import { plainRead } from '../../contract/wording/check-text.ts';
 import { commitText } from '../../contract/wording/commit-text.ts';
 import { plainText } from '../../contract/wording/safe-text.ts';
 import { policyOf } from '../../policy/policy.ts';
@@ -48,7 +49,7 @@ export async function tryCheck(siteId: string, commit: string | null): Promise<T
     createSiteReader()(request),
     createTargetReader(config, configuration).readAll([siteTarget(siteId)]),
   ]);
-  const read: SiteRead = { ...answer, why: answer.why === null ? null : plainText(answer.why) };
+  const read = plainRead(answer);
   const kind = kindOf({ ...plan, commit, orNewer: false }, null, read);
   return {
     ...{ siteId, check: plan.name, url: request.url, showsCommit: plan.showsCommit, expectedCommit: commit },

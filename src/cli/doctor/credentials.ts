@@ -1,9 +1,9 @@
 /** Checks what proves to Temporal who connects: that it can be used, and for how long. */
 import { dayOf, type Credentials } from '../../config/temporal/credentials.ts';
 import type { TemporalEndpoint } from '../../config/temporal/find-temporal.ts';
+import { DAY_MS } from '../../contract/wording/duration.ts';
 import type { Check, Finding } from './check.ts';
 
-const DAY_MS = 24 * 3_600_000;
 /** As in the alert BelayCertificateExpires. */
 const WARN_DAYS = 21;
 

@@ -11,9 +11,7 @@ export const sitesCheck = (): Check => ({
     if (checks.length === 0) return { state: 'skipped', message: 'no site in belay.yaml has a check' };
     const found = await Promise.all(
       checks.map(async ([siteId, { request }]) => {
-        const { hostname } = new URL(request.url);
-        const host = hostname.replace(/^\[(.*)\]$/, '$1');
-        const problem = await judgedAddresses(host, request.isPrivateSite, systemResolve).then(
+        const problem = await judgedAddresses(new URL(request.url), request.isPrivateSite, systemResolve).then(
           () => null,
           (error: Error) => error.message,
         );

@@ -4,6 +4,7 @@ import { whyUnreachable } from '../../worker/why-unreachable.ts';
 import type { ConnectionLike } from '@temporalio/client';
 import { isRefused } from '../../worker/attributes/search-attributes.ts';
 import { isTemporalCloud } from '../../config/temporal/temporal-cloud.ts';
+import { DAY_MS } from '../../contract/wording/duration.ts';
 import { shellWord } from '../../contract/wording/safe-text.ts';
 import { ORIGIN_TEXTS, type TemporalEndpoint } from '../../config/temporal/find-temporal.ts';
 import type { NamespaceConnection, Check, Finding } from './check.ts';
@@ -15,7 +16,6 @@ import { credentialChecks } from './credentials.ts';
 /** A duplicate webhook delivery is recognized by its workflow, and senders retry for more than three days. */
 const MIN_RETENTION_DAYS = 4;
 const FIXED_RETENTION_DAYS = 30;
-const DAY_MS = 24 * 3_600_000;
 
 /** @param reach connects once; rejects if Temporal does not answer */
 export function temporalChecks(endpoint: TemporalEndpoint, reach: () => Promise<NamespaceConnection>): Check[] {

@@ -13,6 +13,8 @@ import type { Part, Planned } from './planned.ts';
 import { planPart } from './plan-part.ts';
 import { servicePart } from './service-part.ts';
 
+export { plannedRollout, plannedRun } from './planned.ts';
+
 /** In the order in which they are shown. Each answers one question about the plan. */
 const PARTS: readonly Part[] = [planPart, servicePart, freezesPart, locksPart];
 

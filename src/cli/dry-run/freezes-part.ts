@@ -2,7 +2,7 @@
 import type { FrozenBy, LetOff } from '../../contract/freeze.ts';
 import { BelayError } from '../../contract/results/belay-error.ts';
 import { targetText } from '../../contract/wording/target-text.ts';
-import { frozenText } from '../../contract/wording/frozen-text.ts';
+import { frozenText } from '../../contract/wording/freeze-text.ts';
 import { TIMING } from '../../contract/timing.ts';
 import { planRun } from '../../request/run-plan.ts';
 import { createJudge, type FindFreezes, type Judge } from '../../policy/judge.ts';

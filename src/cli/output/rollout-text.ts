@@ -2,7 +2,7 @@
 import { printJson } from '../../process/json-document.ts';
 import { print } from '../../process/print.ts';
 import type { RolloutPhase, RolloutResult, TargetResult } from '../../contract/rollout.ts';
-import { heldIn, heldText } from '../../contract/wording/frozen-text.ts';
+import { heldIn, heldText } from '../../contract/wording/freeze-text.ts';
 import { emptyRollout } from '../../contract/results/empty-results.ts';
 import { BelayError } from '../../contract/results/belay-error.ts';
 import { countsText, pendingText } from '../../contract/wording/tally-text.ts';

@@ -7,7 +7,7 @@ import { printJson } from '../../process/json-document.ts';
 import { print } from '../../process/print.ts';
 import { emptyResult } from '../../contract/results/empty-results.ts';
 import { checkText } from '../../contract/wording/check-text.ts';
-import { heldIn, heldText } from '../../contract/wording/frozen-text.ts';
+import { heldIn, heldText } from '../../contract/wording/freeze-text.ts';
 import { targetLabel } from '../../contract/wording/target-text.ts';
 import { plainText } from '../../contract/wording/safe-text.ts';
 

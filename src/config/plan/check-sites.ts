@@ -1,8 +1,15 @@
 /** Checks the sites and checks in belay.yaml against each other. */
 import { HOUR_MS, durationText } from '../../contract/wording/duration.ts';
 import { CHECK_DEFAULTS } from '../../request/limits.ts';
+import type { CheckConfig } from '../file/check-schema.ts';
 import type { Configuration } from '../file/file-schema.ts';
 import { oneOf, type Report } from './config-issue.ts';
+
+/** How often and how many times a site is read. */
+export function paceOf(check: Pick<CheckConfig, 'interval' | 'tries' | 'inARow'>) {
+  const { interval = CHECK_DEFAULTS.interval, tries = CHECK_DEFAULTS.tries, inARow = CHECK_DEFAULTS.inARow } = check;
+  return { interval, tries, inARow };
+}
 
 export function checkSites({ sites = {}, checks = {} }: Configuration, report: Report): void {
   for (const [id, { check }] of Object.entries(sites)) {
@@ -10,7 +17,7 @@ export function checkSites({ sites = {}, checks = {} }: Configuration, report: R
     report(['sites', id, 'check'], `there is no check ${check}: ${oneOf(checks, 'checks')}`);
   }
   for (const [name, check] of Object.entries(checks)) {
-    const { interval = CHECK_DEFAULTS.interval, tries = CHECK_DEFAULTS.tries, inARow = CHECK_DEFAULTS.inARow } = check;
+    const { interval, tries, inARow } = paceOf(check);
     if (inARow > tries) report(['checks', name, 'inARow'], `it is more than the ${tries} tries: lower it`);
     if (interval * tries > HOUR_MS) {
       const takes = durationText(interval * tries);

@@ -3,15 +3,16 @@ import { ConfigError } from '../environment/config-error.ts';
 import { configFile } from '../environment/environment.ts';
 import type { Configuration } from '../file/file-schema.ts';
 import { resolveCount } from '../file/schema-values.ts';
-import type { RolloutInput } from '../../contract/rollout.ts';
+import type { RolloutInput, RunOptions } from '../../contract/rollout.ts';
 import { ownEntry } from '../../contract/plain-object.ts';
 import { toRunOptions } from '../file/run-options-schema.ts';
 import { wavesOf } from './waves.ts';
 
-/** @throws ConfigError if the file has no such rollout */
+/** @param asked options beside those of the file. @throws ConfigError if the file has no such rollout */
 export function planRollout(
   { fleets = {}, rollouts = {} }: Pick<Configuration, 'fleets' | 'rollouts'>,
   name: string,
+  asked: RunOptions = {},
 ): Omit<RolloutInput, 'key'> {
   const rollout = ownEntry(rollouts, name);
   const fleet = ownEntry(fleets, rollout?.fleet ?? '');
@@ -19,7 +20,7 @@ export function planRollout(
     const known = Object.keys(rollouts).join(', ') || 'none: add it under rollouts';
     throw new ConfigError(`${configFile().path} has no rollout ${name}; it has ${known}`);
   }
-  const options = toRunOptions(rollout);
+  const options = { ...toRunOptions(rollout), ...asked };
   return {
     name,
     fleet: rollout.fleet,

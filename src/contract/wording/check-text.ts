@@ -1,6 +1,7 @@
 /** What the check of a site showed, in a few words. Pure. */
 import type { DeploymentResult, RunResult } from '../run.ts';
 import type { SiteRead } from '../site-check.ts';
+import { plainText } from './safe-text.ts';
 import { commitText } from './commit-text.ts';
 
 /** @returns null if there is nothing to say */
@@ -22,6 +23,12 @@ export function checkText(
 
 const countText = ({ goodReads, reads }: { goodReads: number; reads: number }): string =>
   `${goodReads} of ${reads} ${reads === 1 ? 'read' : 'reads'} good`;
+
+/** As it is shown and stored: why it does not hold quotes the site. */
+export const plainRead = ({ why, ...read }: SiteRead): SiteRead => ({
+  ...read,
+  why: why === null ? null : plainText(why),
+});
 
 /** What one read showed. */
 export function readText({ why, httpStatus, commit }: SiteRead): string {

@@ -2,6 +2,7 @@
 
 const UNIT_MS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 } as const;
 export const HOUR_MS = UNIT_MS.h;
+export const DAY_MS = 24 * HOUR_MS;
 
 /** Parses `500ms`, `10s`, `2m`, `1h` or a bare number of seconds. @returns milliseconds; null for anything else */
 export function parseDuration(text: string): number | null {

@@ -3,7 +3,7 @@ import type { OperationProgress } from '../operation.ts';
 import type { BackupResult, DeploymentResult, RunProgress, RunResult } from '../run.ts';
 import type { Waiting, WaitingForCheck, WaitingForRead, RolloutWaiting, Explanation } from '../waiting.ts';
 import { durationText } from './duration.ts';
-import { frozenText, letOffText } from './frozen-text.ts';
+import { frozenText, letOffText } from './freeze-text.ts';
 import { targetLabel } from './target-text.ts';
 import { plainText } from './safe-text.ts';
 

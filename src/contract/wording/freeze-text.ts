@@ -1,5 +1,48 @@
-/** An ad-hoc freeze as text. Pure. */
-import type { AdHocFreeze, FreezeScope } from '../freeze.ts';
+/** Freezes as text: what they hold back, until when, and why. Pure. */
+import type { AdHocFreeze, FreezeScope, FrozenBy, Held } from '../freeze.ts';
+import { durationText } from './duration.ts';
+import { plainText } from './safe-text.ts';
+
+const MAX_SHOWN = 3;
+
+type Quote = (text: string) => string;
+const quoted: Quote = (text) => `"${plainText(text)}"`;
+
+/** `frozen by "christmas" until 2027-01-04 06:00 (Europe/Berlin) because "the shop's season"` */
+export function frozenText(by: readonly FrozenBy[], quote = quoted): string {
+  const shown = by.slice(0, MAX_SHOWN).map(({ name, by: who, untilText, reason }) => {
+    const setBy = who === undefined ? '' : ` (set by ${quote(who)})`;
+    return `by ${quote(name)}${setBy} until ${untilText} because ${quote(reason)}`;
+  });
+  const more = by.length > MAX_SHOWN ? [`by ${by.length - MAX_SHOWN} more`] : [];
+  return `frozen ${[...shown, ...more].join(', and ')}`;
+}
+
+/** What a person can do about it besides waiting; empty if nothing. */
+export function letOffText(by: readonly FrozenBy[]): string {
+  if (by.some(({ override }) => override === 'never')) return '';
+  const flags = by.slice(0, MAX_SHOWN).map(({ name }) => `--override-freeze ${plainText(name)}`);
+  return by.length > MAX_SHOWN ? '' : `, or start again with ${flags.join(' ')}`;
+}
+
+export const tooLongText = (freezeWaitMs: number): string =>
+  `this is longer than --freeze-wait ${durationText(freezeWaitMs)} allows`;
+
+/** Results of earlier versions have none. */
+export const heldIn = (result: { held?: Held[] }): Held[] => result.held ?? [];
+
+const ENDS: Record<NonNullable<Held['end']>, string> = {
+  passed: 'waited for',
+  gave_up: 'gave up waiting for',
+  cancelled: 'was cancelled while it waited for',
+  overridden: 'was let off',
+};
+
+/** `was let off the freeze "christmas", by "ana" because "CVE"` */
+export function heldText({ for: kind, name, end, by, why }: Held, quote = quoted): string {
+  const who = by === null ? '' : `${end === 'overridden' ? 'by' : 'set by'} ${quote(by)} `;
+  return `${end === null ? 'waits for' : ENDS[end]} the ${kind} ${quote(name)}, ${who}because ${quote(why)}`;
+}
 
 /** `everything`, `server 12`: what it holds back. @param shown formats the id for display */
 export const scopeText = (scope: FreezeScope, shown: (id: string) => string = String): string =>

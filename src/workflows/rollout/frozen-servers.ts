@@ -5,7 +5,7 @@
 import type { FrozenBy } from '../../contract/freeze.ts';
 import type { TargetResult } from '../../contract/rollout.ts';
 import { targetsInput } from '../../contract/target.ts';
-import { frozenText, tooLongText } from '../../contract/wording/frozen-text.ts';
+import { frozenText, tooLongText } from '../../contract/wording/freeze-text.ts';
 import { heldPart } from '../../rules/frozen-run.ts';
 import { judgeSomewhere } from '../common/activity-proxies.ts';
 import { awaitThaw, tooManyThaws } from '../common/await-thaw.ts';

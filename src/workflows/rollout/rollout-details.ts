@@ -3,7 +3,7 @@ import type { RolloutProgress, RolloutResult, TargetResult } from '../../contrac
 import { countOutcomes, isRunning } from '../../contract/results/tally.ts';
 import { countsText } from '../../contract/wording/tally-text.ts';
 import { factList, uiPage, uiTable, workflowLink } from '../../contract/wording/markdown.ts';
-import { heldText } from '../../contract/wording/frozen-text.ts';
+import { heldText } from '../../contract/wording/freeze-text.ts';
 import { codeSpan } from '../../contract/wording/safe-text.ts';
 import { rolloutSentence } from '../../contract/wording/explain-wait.ts';
 import { endedHeading, shortText } from '../common/ui-details.ts';

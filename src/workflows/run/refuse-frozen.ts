@@ -1,6 +1,6 @@
 /** A run does not begin if its first deployment could not: its backup would be of no use. */
 import type { FrozenParts } from '../../contract/freeze.ts';
-import { frozenText } from '../../contract/wording/frozen-text.ts';
+import { frozenText } from '../../contract/wording/freeze-text.ts';
 import { heldPart } from '../../rules/frozen-run.ts';
 import { conclude, type Conclusion } from '../common/conclusion.ts';
 import type { RunState } from './run-state.ts';

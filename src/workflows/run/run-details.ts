@@ -4,7 +4,7 @@ import type { BackupResult, BackupSource, DeploymentResult, RunProgress } from '
 import { evidenceLegend } from '../../contract/wording/evidence-text.ts';
 import { inFlight, partInFlight, waitingSentence } from '../../contract/wording/explain-wait.ts';
 import { uiPage, uiTable, workflowLink } from '../../contract/wording/markdown.ts';
-import { heldText } from '../../contract/wording/frozen-text.ts';
+import { heldText } from '../../contract/wording/freeze-text.ts';
 import { codeSpan } from '../../contract/wording/safe-text.ts';
 import { targetText } from '../../contract/wording/target-text.ts';
 import { endedHeading, MARKDOWN, NO_BREAK, NOTHING, orNothing, readsText, shortText } from '../common/ui-details.ts';

@@ -2,7 +2,7 @@
 import type { FrozenParts } from '../../contract/freeze.ts';
 import { definedFields } from '../../contract/plain-object.ts';
 import { targetsInput, type Target } from '../../contract/target.ts';
-import { frozenText, tooLongText } from '../../contract/wording/frozen-text.ts';
+import { frozenText, tooLongText } from '../../contract/wording/freeze-text.ts';
 import { deadlineOf } from '../../rules/deadline.ts';
 import { heldPart, type HeldPart } from '../../rules/frozen-run.ts';
 import { describeSomeWorker, judgeSomewhere } from '../common/activity-proxies.ts';

@@ -4,7 +4,7 @@ import { createServer, type RequestListener } from 'node:http';
 import { connect, type AddressInfo, type LookupFunction } from 'node:net';
 import { before, describe, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
-import { createSiteReader, type Network, type SiteRequest } from '../../../src/site-check/index.ts';
+import { compileCheck, createSiteReader, type Network, type SiteRequest } from '../../../src/site-check/index.ts';
 import { atEnd } from '../../support/at-end.ts';
 
 const PUBLIC = '93.184.216.34';
@@ -75,7 +75,7 @@ const read = (
 ) =>
   createSiteReader(network)({
     url: `http://${host}${path}`,
-    rules: { commit: { json: 'commit' } },
+    check: compileCheck({ commit: { json: 'commit' } }),
     headers: () => Promise.resolve({}),
     timeoutMs: 2_000,
     follow: false,
@@ -94,7 +94,7 @@ describe('a check reads a site', () => {
   });
 
   test('that compresses its answer', async () => {
-    assert.equal((await read('/zipped', { rules: { body: 'all is well' } })).kind, 'holds');
+    assert.equal((await read('/zipped', { check: compileCheck({ body: 'all is well' }) })).kind, 'holds');
   });
 
   for (const path of ['/large', '/bomb', '/headers']) {
@@ -166,8 +166,8 @@ describe('a check reads a site', () => {
   test('with the headers that are asked for, read for each request', async () => {
     let secret = 0;
     const headers = () => Promise.resolve({ authorization: `s${(secret += 1)}` });
-    const first = await read('/secret', { headers, rules: { body: '/^s1$/' } });
-    const second = await read('/secret', { headers, rules: { body: '/^s2$/' } });
+    const first = await read('/secret', { headers, check: compileCheck({ body: '/^s1$/' }) });
+    const second = await read('/secret', { headers, check: compileCheck({ body: '/^s2$/' }) });
     assert.deepEqual([first.kind, second.kind], ['holds', 'holds']);
   });
 });

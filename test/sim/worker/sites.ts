@@ -1,6 +1,5 @@
 /** The sites that the service deploys, as a worker reads them: over a network of the simulator, with the real checks. */
 import type { ReadSite, SiteRequest } from '../../../src/site-check/index.ts';
-import { compileCheck } from '../../../src/site-check/index.ts';
 import { visit } from '../../../src/sandbox/hosting/site-pages.ts';
 import type { Answer } from '../../../src/sandbox/hosting/exchange.ts';
 import type { WorkerParts } from './parts.ts';
@@ -12,7 +11,7 @@ const nothing = (why: string) => ({ kind: 'nothing', httpStatus: null, commit: n
 
 export const createSites =
   ({ tape, process, service, hazard }: WorkerParts): ReadSite =>
-  async ({ url, rules, timeoutMs }: SiteRequest) => {
+  async ({ url, check, timeoutMs }: SiteRequest) => {
     const { pathname } = new URL(url);
     hazard('site to be read');
     await process.sleep(1 + tape.choose('site', 30));
@@ -21,7 +20,7 @@ export const createSites =
     hazard('site read');
     if (answer === 'none' || delayMs > timeoutMs) return nothing(`no complete answer within ${timeoutMs} ms`);
     if (typeof answer === 'string') return nothing('no answer (ECONNRESET)');
-    const { problem, commit } = compileCheck(rules)(pageOf(answer));
+    const { problem, commit } = check(pageOf(answer));
     return { kind: problem === null ? 'holds' : 'fails', httpStatus: answer.code, commit, why: problem };
   };
 
