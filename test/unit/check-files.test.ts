@@ -4,8 +4,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { readConfiguration } from '../../src/config/load.ts';
 import { policyOf } from '../../src/policy/policy.ts';
+import { readText } from '../support/configuration-file.ts';
 
 let folder: string;
 before(async () => {
@@ -13,11 +13,7 @@ before(async () => {
 });
 after(() => rm(folder, { recursive: true, force: true }));
 
-async function read(text: string) {
-  const path = join(folder, 'belay.yaml');
-  await writeFile(path, text);
-  return readConfiguration({ path, isNamed: true });
-}
+const read = (text: string) => readText(folder, text);
 
 const SITE = 'url: https://shop.example.com, check: shop';
 const file = (site: string, check: string) => `sites:\n  34: { ${site} }\nchecks:\n  shop: { ${check} }\n`;

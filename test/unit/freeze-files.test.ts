@@ -1,12 +1,12 @@
 /** Freezes and windows as belay.yaml has them. */
 import assert from 'node:assert/strict';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { readConfiguration } from '../../src/config/load.ts';
 import { appTarget, siteTarget } from '../../src/contract/target.ts';
 import { policyOf, type PlannedOperation } from '../../src/policy/policy.ts';
+import { readText } from '../support/configuration-file.ts';
 
 let folder: string;
 before(async () => {
@@ -14,11 +14,7 @@ before(async () => {
 });
 after(() => rm(folder, { recursive: true, force: true }));
 
-async function read(text: string) {
-  const path = join(folder, 'belay.yaml');
-  await writeFile(path, text);
-  return readConfiguration({ path, isNamed: true });
-}
+const read = (text: string) => readText(folder, text);
 
 const FLEETS = `fleets:
   shop:

@@ -17,7 +17,7 @@ const ROUNDING = 1e-9;
  * @returns null if fewer than that were seen to end
  */
 export function quantile(observations: readonly Observation[], part: number): number | null {
-  // What did not end by a moment was still in progress at it.
+  // At the same duration, an end comes before a limit: what only reached the limit was still in progress.
   const sorted = observations.toSorted((a, b) => a.ms - b.ms || Number(b.ended) - Number(a.ended));
   let inProgress = 1;
   for (const [index, { ms, ended }] of sorted.entries()) {

@@ -76,7 +76,7 @@ describe('belay advice', { concurrency: 1 }, () => {
     });
   });
 
-  test('tells of timeouts and what to do, of what is usual, and where too few are known', async () => {
+  test('shows timeouts with a remedy, usual durations, and where too few are known', async () => {
     const { code, stdout } = await on.belay(
       'advice',
       '--site',
