@@ -21,6 +21,7 @@ import './rules/runs/freezes/after-thaw.ts';
 import './rules/runs/freezes/overrides.ts';
 import './rules/runs/backup-age.ts';
 import './rules/runs/waiting.ts';
+import './rules/runs/queried-tasks.ts';
 import './rules/runs/why.ts';
 import './rules/runs/admission.ts';
 import './rules/runs/learned-polling.ts';

@@ -61,6 +61,8 @@ export interface WorldOptions {
   /** How often in a thousand steps of a worker it crashes or stalls. */
   crashes: number;
   stalls: number;
+  /** How many of eight workflow tasks bring a query. Default: none. */
+  queries?: number;
   /** How far the clocks of workers may be wrong. */
   clockSpreadMs: number;
   /** Of the requests per second of all workers. Default: none. */
@@ -135,6 +137,7 @@ export function createWorld(sandboxes: Sandboxes, tape: Tape, options: WorldOpti
       ...{ clock, tape, process, server, service, notices, sandboxes, hazard },
       info: { ...INFO, ...definedFields({ statuses, notify }), ...settings },
       cacheSize: options.cacheSize,
+      queries: options.queries ?? 0,
       pastMs: options.pastMs ?? [],
       configuration: options.configuration ?? {},
       token: () => TOKEN,

@@ -1,6 +1,10 @@
 /** Replays the histories that suites made, to prove that the workflows are deterministic. */
 import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type { Client } from '@temporalio/client';
+import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 import type { temporal } from '@temporalio/proto';
 import { Worker } from '@temporalio/worker';
 import { openCached } from '../sim/core/cached-execution.ts';
@@ -42,10 +46,19 @@ export async function replayAll({ client, least }: Replay): Promise<Recorded[]> 
     { ...NO_REPORTS, workflowBundle: await testBundle() },
     recorded(),
   )) {
-    assert.equal(error, undefined, `${workflowId}: ${error?.message}`);
+    if (error === undefined) continue;
+    const failed = histories.findLast((it) => it.workflowId === workflowId);
+    assert.fail(`${workflowId}: ${error.message}${failed === undefined ? '' : `\nIts history: ${kept(failed)}`}`);
   }
   assert.ok(histories.length >= least, `${histories.length} histories`);
   return histories;
+}
+
+/** @returns the file with the history, whose server ends with the tests */
+function kept({ workflowId, history }: Recorded): string {
+  const file = join(tmpdir(), `belay-history-${encodeURIComponent(workflowId)}.json`);
+  writeFileSync(file, JSON.stringify(historyToJSON(history)));
+  return file;
 }
 
 /** The types that the simulator plays. */
@@ -73,9 +86,9 @@ export async function simulateAll(histories: readonly Recorded[]): Promise<numbe
 }
 
 /**
- * Whether a task was taken again only because a local activity took long. The marker of such an activity stands in an
- * earlier task than what the code did with it, and the simulator knows no such histories. A task that an update began
- * follows another one directly, too.
+ * Whether a task was taken again only because a local activity took long or a query came. The simulator makes and replays
+ * such tasks, but it does not take over their histories from a real server. A task that an update began follows another
+ * one directly, too.
  */
 function wasKeptAlive(events: readonly HistoryEvent[]): boolean {
   return events.some((event, index) => {

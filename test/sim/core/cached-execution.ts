@@ -24,6 +24,8 @@ export interface TaskHost {
   nowMs(): number;
   /** @returns the outcome, whenever it is there */
   runLocal(local: LocalActivity): Promise<Outcome>;
+  /** Whether a query came with this task. Core answers it at once, and takes the task again if a local activity runs. */
+  hasQuery(): boolean;
   /** Resolves at that time. */
   until(ms: number): Promise<void>;
 }
@@ -63,7 +65,7 @@ export async function openCached(sandboxes: Sandboxes, facts: ExecutionFacts): P
     updates: readonly UpdateRequest[],
     host: TaskHost,
   ): Promise<Completion> {
-    const steps = stepsOf(history, doneUntilId);
+    const steps = stepsOf(history, doneUntilId, updates.length > 0);
     const live = steps.pop();
     if (live?.commanded !== null) throw new Error('no task to do');
     for (const step of steps) await replay(step);
@@ -109,9 +111,7 @@ export async function openCached(sandboxes: Sandboxes, facts: ExecutionFacts): P
     const updates = recorded.flatMap((it) => (it.kind === 'updateAccepted' && it.request ? [it.request] : []));
     let jobs = [...jobsOf(step.incoming, facts), ...updates.map((it) => updateJob(it, false))];
     let atMs = step.atMs;
-    do {
-      if (jobs.length > 0) take(made, [], await activate(step, jobs, atMs));
-      jobs = [];
+    for (;;) {
       for (const marker of endedIn(recorded, running)) {
         const { seq, outcome, completedMs } = marker;
         const { type, summary } = running.get(seq)!;
@@ -120,7 +120,10 @@ export async function openCached(sandboxes: Sandboxes, facts: ExecutionFacts): P
         atMs = Math.max(atMs, completedMs);
         jobs.push(localJob(seq, marker.type, outcome));
       }
-    } while (jobs.length > 0);
+      if (jobs.length === 0) break;
+      take(made, [], await activate(step, jobs, atMs));
+      jobs = [];
+    }
     compare(`${facts.workflowId}, task ${step.startedId}`, made, recorded.map(withoutIds));
     doneUntilId = step.startedId;
   }
@@ -128,6 +131,13 @@ export async function openCached(sandboxes: Sandboxes, facts: ExecutionFacts): P
   async function make(step: Step, first: Job[], host: TaskHost): Promise<Completion> {
     const commands: Commanded[] = [];
     const rejected: Rejected[] = [];
+    /** Ends it in this task. @returns nothing for one that another worker made, too, and whose result history has */
+    const resolve = ({ local, outcome }: Resolved): Job[] => {
+      if (!running.delete(local.seq)) return [];
+      const { seq, type, summary } = local;
+      commands.push({ kind: 'localActivity', seq, type, completedMs: host.nowMs(), outcome, summary });
+      return [localJob(seq, type, outcome)];
+    };
     const act = async (jobs: Job[], atMs?: number) => {
       if (jobs.length > 0) take(commands, rejected, await activate(step, jobs, atMs));
       // After a replay, those without an outcome in history are made again.
@@ -146,7 +156,10 @@ export async function openCached(sandboxes: Sandboxes, facts: ExecutionFacts): P
       isLate = true;
       wake();
     });
-    await act(first);
+    const before = done.splice(0).flatMap(resolve);
+    await act([...first, ...before], before.length > 0 ? host.nowMs() : step.atMs);
+    if (running.size > 0 && !commands.some(isClosing) && host.hasQuery())
+      return { commands, rejected, goesOn: true, flags: newOf(step) };
     while (running.size > 0 && !commands.some(isClosing)) {
       const resolved = done.shift();
       if (resolved === undefined) {
@@ -154,11 +167,7 @@ export async function openCached(sandboxes: Sandboxes, facts: ExecutionFacts): P
         await new Promise<void>((resolve) => (wake = resolve));
         continue;
       }
-      const { local, outcome } = resolved;
-      running.delete(local.seq);
-      const { seq, type, summary } = local;
-      commands.push({ kind: 'localActivity', seq, type, completedMs: host.nowMs(), outcome, summary });
-      await act([localJob(seq, type, outcome)], host.nowMs());
+      await act(resolve(resolved), host.nowMs());
     }
     return { commands, rejected, goesOn: false, flags: newOf(step) };
   }

@@ -55,6 +55,7 @@ export async function play(sandboxes: Sandboxes, drawn: Scenario, tape: Tape, ca
     clockSpreadMs: isFaulty('clocks') ? 3_600_000 : 0,
     pastMs: drawPast(tape, scale),
     ceiling: [null, 10, 4][tape.choose('ceiling', 3)]!,
+    queries: isFaulty('queries') ? 2 : 0,
   });
   const runs = perform(world, scaled);
   drawMishaps(world, tape, scale, runs);

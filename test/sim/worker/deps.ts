@@ -1,5 +1,6 @@
 /** What the activities of a worker reach: the service and the server, both over networks of the simulator. */
 import { activityInfo } from '@temporalio/activity';
+import { ApplicationFailure } from '@temporalio/common';
 import type { ActivityDeps } from '../../../src/activities/deps.ts';
 import { DEFAULT_TASK_QUEUE } from '../../../src/contract/names.ts';
 import { TIMING } from '../../../src/contract/timing.ts';
@@ -51,7 +52,7 @@ export function createDeps(
 
   const inTime = <T>(answer: Promise<T>, withinMs: number): Promise<T> => {
     const late = process.sleep(withinMs).then(() => {
-      throw new Error('Temporal did not answer in time');
+      throw ApplicationFailure.create({ message: 'Temporal did not answer in time' });
     });
     return Promise.race([answer, late]);
   };

@@ -21,6 +21,8 @@ export function createExecutions(
   const { clock, tape, process, server, hazard } = parts;
   const cache = new Map<string, Cached>();
   const turns = new Map<string, Promise<void>>();
+  /** With a local activity in progress: evicted, they would make it again. */
+  const goingOn = new Set<string>();
 
   /** One task of an execution at a time. */
   async function workOn(task: WorkflowTask): Promise<void> {
@@ -43,7 +45,11 @@ export function createExecutions(
       cache.delete(run.runId);
       cache.set(run.runId, cached);
       const completion = await cached.runTask(task.history, task.updates, hostOf(run));
-      if (completion.goesOn) parts.onOutlivedTask();
+      goingOn.delete(run.runId);
+      if (completion.goesOn) {
+        goingOn.add(run.runId);
+        parts.onOutlivedTask();
+      }
       hazard('task done');
       end = await ask(() => server.completeTask(task, name, completion));
       if (end === 'dropped') cached.forgetTask();
@@ -58,6 +64,7 @@ export function createExecutions(
 
   const hostOf = (run: Run): TaskHost => ({
     nowMs: () => clock.nowMs,
+    hasQuery: () => parts.queries > 0 && tape.choose('query', 8) >= 8 - parts.queries,
     until: (ms) => process.sleep(ms - clock.nowMs),
     runLocal: (local) => runLocal(run, local),
   });
@@ -66,7 +73,7 @@ export function createExecutions(
   function evict(): void {
     for (const id of [...cache.keys()]) {
       if (cache.size <= parts.cacheSize) return;
-      if (!turns.has(id)) forget(id);
+      if (!turns.has(id) && !goingOn.has(id)) forget(id);
     }
   }
 

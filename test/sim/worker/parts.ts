@@ -22,6 +22,8 @@ export interface WorkerParts {
   pace: Pace;
   /** How many executions its cache holds. */
   cacheSize: number;
+  /** How many of eight workflow tasks bring a query. */
+  queries: number;
   /** What operations took before. */
   pastMs: readonly number[];
   configuration: Configuration;
