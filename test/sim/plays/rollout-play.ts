@@ -34,7 +34,6 @@ export async function playRollout(sandboxes: Sandboxes, tape: Tape, caches: Cach
   const world = createWorld(sandboxes, tape, {
     ...{ workers: 1 + tape.choose('workers', 2), crashes: 2 * tape.choose('crashes', 2), stalls: 0, clockSpreadMs: 0 },
     cacheSize: caches === 'off' ? 0 : 1_000,
-    queries: 2 * tape.choose('queries', 2),
     defaults: { backup: { durationMs: 60_000 }, deployment: { durationMs: 30_000 } },
     notify: { on: 'all', channels: ['ops'], heartbeats: [] },
   });
