@@ -11,7 +11,7 @@ import { run } from 'node:test';
 import { spec, tap } from 'node:test/reporters';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
+import { inspect, promisify } from 'node:util';
 import { endAll } from './support/at-end.ts';
 import { killDescendants } from './support/process-tree.ts';
 import { startSharedTemporal } from './support/shared-temporal.ts';
@@ -72,9 +72,8 @@ function rank(file: string): number {
 
 /** What to change in the list above, if it no longer has the right order. */
 function longestText(): string {
-  const here = fileURLToPath(new URL('.', import.meta.url));
   const longest = tookMs.sort(([, a], [, b]) => b - a).slice(0, LONGEST.length);
-  return longest.map(([file, ms]) => `# ${Math.round(ms / 1_000)} s ${relative(here, file)}\n`).join('');
+  return longest.map(([file, ms]) => `# ${Math.round(ms / 1_000)} s ${relative(path('.'), file)}\n`).join('');
 }
 
 /** @returns what is wrong with the types, the style or the texts */
@@ -121,7 +120,15 @@ const stream = run({
   timeout: FILE_LIMIT_MS,
   signal: aborted.signal,
 });
-stream.on('test:fail', () => void (process.exitCode = 1));
+const failures: string[] = [];
+stream.on('test:fail', ({ name, file, details: { error } }) => {
+  process.exitCode = 1;
+  const { failureType, cause } = error as Error & { failureType?: string };
+  // The test that failed within is listed by itself.
+  if (failureType === 'subtestsFailed') return;
+  const where = file === undefined ? '' : `${relative(path('.'), file)}: `;
+  failures.push(`Failed: ${where}${name}\n${inspect(cause)}`.replaceAll(/^/gm, '# '), '\n');
+});
 const tookMs: [file: string, ms: number][] = [];
 stream.on('test:complete', ({ nesting, name, details }) => {
   if (nesting === 0 && files.some((file) => path(file) === name)) tookMs.push([name, details.duration_ms]);
@@ -130,6 +137,8 @@ const report = stream.compose(process.stdout.isTTY ? new spec() : tap) as AsyncI
 for await (const text of report) process.stdout.write(text);
 finished = true;
 process.stdout.write(longestText());
+// A log may show only its end.
+process.stdout.write(failures.join(''));
 const problems = (await checking) ?? '';
 if (problems !== '') process.exitCode = 1;
 process.stdout.write(problems);

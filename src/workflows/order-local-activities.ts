@@ -1,12 +1,14 @@
 /**
- * Makes code around a local activity replay as it ran. A query that a task brings ends the task while its local activity
- * runs, and the result belongs to the next one. Core then replays the two in other portions than they were made in:
+ * Makes code around a local activity replay as it ran. A local activity that waits long for its turn on a busy worker
+ * outlives its task, and the result belongs to the next one. Core then replays the two in other portions than they were
+ * made in:
  * - A task without a command is read as one with the next, so it gets the time of the later one. A timer that only lasts
  *   as long as the local activity is such a command, and leaves no event if the task ends both.
  * - The result comes in one activation with whatever came before it. So the code after it waits until the code after
  *   everything else stands still.
  */
 import { CancellationScope, condition, sleep, type WorkflowInterceptors } from '@temporalio/workflow';
+import { holdAnswers } from './hold-answers.ts';
 
 /** Longer than any local activity. */
 const ANCHOR_MS = 3_600_000;
@@ -21,6 +23,7 @@ export function interceptors(): WorkflowInterceptors {
     await lastTurn;
   };
   return {
+    internals: [holdAnswers()],
     outbound: [
       {
         async scheduleLocalActivity(input, next) {

@@ -22,7 +22,7 @@ export interface KeptHistory extends Recorded {
 
 interface Stored {
   workflowId: string;
-  history: Record<string, unknown>;
+  history: unknown;
 }
 
 const FOLDER = fileURLToPath(new URL('.', import.meta.url));
@@ -46,7 +46,7 @@ function read(version: string, file: string): KeptHistory {
     name: `${version}/${file.slice(0, -ENDING.length)}`,
     type,
     workflowId,
-    history: History.fromObject(history),
+    history: History.fromObject(history as Record<string, unknown>),
   };
 }
 
@@ -56,7 +56,14 @@ export function writeHistories(histories: ReadonlyMap<string, Recorded>): void {
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
   for (const [name, { workflowId, history }] of histories) {
-    const object = anonymous(History.toObject(History.fromObject(history), AS_TEXT));
-    writeFileSync(join(folder, `${name}${ENDING}`), `${JSON.stringify({ workflowId, history: object })}\n`);
+    writeFileSync(join(folder, `${name}${ENDING}`), toText({ workflowId, history: anonymous(toPlain(history)) }));
   }
 }
+
+/** Keeps one outside the versions, as it is. */
+export function writeHistory(file: string, { workflowId, history }: Recorded): void {
+  writeFileSync(file, toText({ workflowId, history: toPlain(history) }));
+}
+
+const toPlain = (history: temporal.api.history.v1.IHistory) => History.toObject(History.fromObject(history), AS_TEXT);
+const toText = (stored: Stored) => `${JSON.stringify(stored)}\n`;

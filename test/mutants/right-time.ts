@@ -6,6 +6,11 @@ const DEADLINE = 'rules/deadline.ts';
 
 export const RIGHT_TIME: TestedMutant[] = [
   {
+    rule: 'a query is answered while a local activity runs',
+    changes: [change('workflows/hold-answers.ts', 'if (running.size > 0) return', 'if (running.size > 99) return')],
+    test: sim('rules/runs/queried-tasks', 'replays as it was made, and ends as ever'),
+  },
+  {
     rule: 'a release that comes too late is not forwarded',
     changes: [
       change('workflows/lock/acquire.ts', 'if (late !== null) await forwardLate(mailbox, late);', 'void late;'),

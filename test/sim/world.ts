@@ -17,13 +17,12 @@ import { createServer } from './temporal/server.ts';
 import type { Run, Server } from './temporal/types.ts';
 import type { Tape } from './tape.ts';
 import { createSimWorker, type SimWorker } from './worker/worker.ts';
+import type { Unrecorded } from './worker/parts.ts';
 import type { Service } from './worker/wire.ts';
 
 export const SERVICE_URL = 'http://service';
 export const START_MS = Date.parse('2026-03-02T08:00:00Z');
 export const TOKEN = 'sim-token';
-
-type Situation = 'a local activity outlived its task';
 
 export interface World {
   readonly clock: Clock;
@@ -33,7 +32,7 @@ export interface World {
   readonly notices: Notices;
   readonly findings: string[];
   /** Situations that no history shows. */
-  readonly seen: Set<Situation>;
+  readonly seen: Set<Unrecorded>;
   /** Faults of workers and server so far. */
   readonly deeds: Done[];
   /** When the service was down. */
@@ -88,7 +87,7 @@ export function createWorld(sandboxes: Sandboxes, tape: Tape, options: WorldOpti
     settled: () => sandboxes.settled(),
     onStandStill: () => void findings.push('time stands still'),
   });
-  const seen = new Set<Situation>();
+  const seen = new Set<Unrecorded>();
   const deeds: Done[] = [];
   const outages: World['outages'] = [];
   const workers: SimWorker[] = [];
@@ -143,7 +142,7 @@ export function createWorld(sandboxes: Sandboxes, tape: Tape, options: WorldOpti
       token: () => TOKEN,
       onFinding,
       pace: createPace({ clock, tape, process, onFinding }),
-      onOutlivedTask: () => void seen.add('a local activity outlived its task'),
+      onUnrecorded: (situation) => void seen.add(situation),
       hasColleagues: () => workers.length > 1,
     });
     workers.push(worker);

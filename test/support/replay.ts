@@ -1,12 +1,10 @@
 /** Replays the histories that suites made, to prove that the workflows are deterministic. */
 import assert from 'node:assert/strict';
-import { writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Client } from '@temporalio/client';
-import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
-import type { temporal } from '@temporalio/proto';
 import { Worker } from '@temporalio/worker';
+import { writeHistory, type Recorded } from '../histories/kept.ts';
 import { openCached } from '../sim/core/cached-execution.ts';
 import { isCommanded, type HistoryEvent } from '../sim/core/events.ts';
 import { importHistory } from '../sim/core/import-history.ts';
@@ -31,8 +29,6 @@ export function replayLater(suite: string, client: () => Client, least: number):
   replays.push({ suite, client, least });
 }
 
-type Recorded = { workflowId: string; history: temporal.api.history.v1.IHistory };
-
 /** @returns the histories */
 export async function replayAll({ client, least }: Replay): Promise<Recorded[]> {
   const histories: Recorded[] = [];
@@ -55,9 +51,9 @@ export async function replayAll({ client, least }: Replay): Promise<Recorded[]> 
 }
 
 /** @returns the file with the history, whose server ends with the tests */
-function kept({ workflowId, history }: Recorded): string {
-  const file = join(tmpdir(), `belay-history-${encodeURIComponent(workflowId)}.json`);
-  writeFileSync(file, JSON.stringify(historyToJSON(history)));
+function kept(recorded: Recorded): string {
+  const file = join(tmpdir(), `belay-history-${encodeURIComponent(recorded.workflowId)}.json`);
+  writeHistory(file, recorded);
   return file;
 }
 

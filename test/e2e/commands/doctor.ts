@@ -38,6 +38,7 @@ describe('belay doctor', () => {
   test('doctor reports what a new Temporal server lacks, and --fix sets its retention and search attributes', async () => {
     const before = await doctor();
     assert.equal(before.code, 2);
+    assert.equal(before.state("Temporal's clock"), 'ok', before.of("Temporal's clock")?.message);
     assert.deepEqual(
       before.checks.map(({ name, state }) => [name, state]),
       [

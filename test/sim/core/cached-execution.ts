@@ -24,8 +24,8 @@ export interface TaskHost {
   nowMs(): number;
   /** @returns the outcome, whenever it is there */
   runLocal(local: LocalActivity): Promise<Outcome>;
-  /** Whether a query came with this task. Core answers it at once, and takes the task again if a local activity runs. */
-  hasQuery(): boolean;
+  /** Asked while a local activity runs. @returns how long the answer to the query of this task takes; null: it has none */
+  queryMs(): number | null;
   /** Resolves at that time. */
   until(ms: number): Promise<void>;
 }
@@ -52,6 +52,9 @@ export async function openCached(sandboxes: Sandboxes, facts: ExecutionFacts): P
   const running = new Map<number, LocalActivity>();
   const begun = new Set<number>();
   const done: Resolved[] = [];
+  /** What the code has yet to see of a task that ended. */
+  const unseen: Job[] = [];
+  let isAsked = false;
   const known = new Set<number>();
   /** Ids of updates. */
   const accepted = new Set<string>();
@@ -87,7 +90,9 @@ export async function openCached(sandboxes: Sandboxes, facts: ExecutionFacts): P
     };
     const { commands, flags } = await code.activate(activation);
     for (const flag of flags) known.add(flag);
-    const read = commands.map(readCommand).map(failIfAccepted);
+    const others = commands.filter(({ respondToQuery }) => !respondToQuery);
+    if (others.length < commands.length) isAsked = false;
+    const read = others.map(readCommand).map(failIfAccepted);
     for (const it of read) {
       if (it.kind === 'local') running.set(it.local.seq, it.local);
       if (it.kind === 'updateAccepted') accepted.add(it.updateId);
@@ -156,20 +161,30 @@ export async function openCached(sandboxes: Sandboxes, facts: ExecutionFacts): P
       isLate = true;
       wake();
     });
-    const before = done.splice(0).flatMap(resolve);
+    const isWaiting = () => running.size > 0 && !commands.some(isClosing);
+    /** @returns whether core ends the task with the answer. It sends what has ended with it, and tells the code later. */
+    const answers = async () => {
+      if (!isWaiting()) return false;
+      const answerMs = isAsked ? 0 : host.queryMs();
+      if (answerMs === null) return false;
+      isAsked = true;
+      await act([metadataQuery]);
+      await host.until(host.nowMs() + answerMs);
+      if (isAsked) return false;
+      unseen.push(...done.splice(0).flatMap(resolve));
+      return true;
+    };
+    const before = [...unseen.splice(0), ...done.splice(0).flatMap(resolve)];
     await act([...first, ...before], before.length > 0 ? host.nowMs() : step.atMs);
-    if (running.size > 0 && !commands.some(isClosing) && host.hasQuery())
-      return { commands, rejected, goesOn: true, flags: newOf(step) };
-    while (running.size > 0 && !commands.some(isClosing)) {
+    let goesOn = await answers();
+    while (isWaiting() && !goesOn) {
       const resolved = done.shift();
-      if (resolved === undefined) {
-        if (isLate) return { commands, rejected, goesOn: true, flags: newOf(step) };
-        await new Promise<void>((resolve) => (wake = resolve));
-        continue;
-      }
-      await act(resolve(resolved), host.nowMs());
+      const wasAsked = isAsked;
+      if (resolved !== undefined) await act(resolve(resolved), host.nowMs());
+      else if (!isLate) await new Promise<void>((resolve) => (wake = resolve));
+      goesOn = isWaiting() && ((resolved === undefined && isLate) || (wasAsked && !isAsked));
     }
-    return { commands, rejected, goesOn: false, flags: newOf(step) };
+    return { commands, rejected, goesOn, flags: newOf(step) };
   }
 
   async function replayAll(history: readonly HistoryEvent[]): Promise<void> {
@@ -177,9 +192,7 @@ export async function openCached(sandboxes: Sandboxes, facts: ExecutionFacts): P
   }
 
   async function query(queryType: string): Promise<Payload> {
-    const jobs = [
-      { variant: 'queryWorkflow' as const, queryWorkflow: { queryId: 'q', queryType, arguments: [], headers: {} } },
-    ];
+    const jobs = [queryJob(queryType)];
     const { commands } = await code.activate({
       atMs: nowMs,
       historyLength: doneUntilId,
@@ -205,6 +218,14 @@ export async function openCached(sandboxes: Sandboxes, facts: ExecutionFacts): P
 /** The local activities in progress that the task ended. Core looks ahead, so those that began together end together. */
 const endedIn = (recorded: readonly CommandedEvent[], running: ReadonlyMap<number, unknown>) =>
   recorded.filter((it) => it.kind === 'localActivity').filter(({ seq }) => running.has(seq));
+
+const queryJob = (queryType: string, queryId = 'legacy_query'): Job => ({
+  variant: 'queryWorkflow',
+  queryWorkflow: { queryId, queryType, arguments: [], headers: {} },
+});
+
+/** What the UI asks for. All workflows answer it. */
+const metadataQuery = queryJob('__temporal_workflow_metadata', 'of the task');
 
 const jobsOf = (incoming: readonly HistoryEvent[], facts: ExecutionFacts): Job[] =>
   incoming.flatMap((event) => jobOf(event, facts) ?? []);

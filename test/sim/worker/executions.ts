@@ -7,6 +7,9 @@ import type { ExecutionFacts } from '../core/sdk.ts';
 import type { Run, TaskEnd, WorkflowTask } from '../temporal/types.ts';
 import { textOf, type Ask, type WorkerParts } from './parts.ts';
 
+/** As long as a local activity takes. */
+const ANSWER_MS = 200;
+
 export interface Executions {
   workOn(task: WorkflowTask): Promise<void>;
   forgetAll(): void;
@@ -48,7 +51,7 @@ export function createExecutions(
       goingOn.delete(run.runId);
       if (completion.goesOn) {
         goingOn.add(run.runId);
-        parts.onOutlivedTask();
+        parts.onUnrecorded('a local activity outlives its task');
       }
       hazard('task done');
       end = await ask(() => server.completeTask(task, name, completion));
@@ -64,7 +67,11 @@ export function createExecutions(
 
   const hostOf = (run: Run): TaskHost => ({
     nowMs: () => clock.nowMs,
-    hasQuery: () => parts.queries > 0 && tape.choose('query', 8) >= 8 - parts.queries,
+    queryMs() {
+      if (parts.queries === 0 || tape.choose('query', 8) < 8 - parts.queries) return null;
+      parts.onUnrecorded('a task with a local activity is queried');
+      return tape.choose('answer', ANSWER_MS);
+    },
     until: (ms) => process.sleep(ms - clock.nowMs),
     runLocal: (local) => runLocal(run, local),
   });

@@ -10,6 +10,9 @@ import type { Process } from './process.ts';
 import type { Service } from './wire.ts';
 
 /** What a worker is made of, and what it talks to. */
+/** Situations that no history shows. */
+export type Unrecorded = 'a local activity outlives its task' | 'a task with a local activity is queried';
+
 export interface WorkerParts {
   clock: Clock;
   tape: Tape;
@@ -31,8 +34,7 @@ export interface WorkerParts {
   /** Called where the worker may crash or stall. */
   hazard: (at: string) => void;
   onFinding: (finding: string) => void;
-  /** A task has ended before its local activity. */
-  onOutlivedTask: () => void;
+  onUnrecorded: (situation: Unrecorded) => void;
   hasColleagues: () => boolean;
 }
 

@@ -1,6 +1,6 @@
 /**
- * A query that comes with a task ends it while its local activity runs. What the activity brings then replays in another
- * portion than it was made in (workflows/order-local-activities.ts). Without a cache, every task replays all before it.
+ * An answer to a query that comes with a task would end it while its local activity runs (workflows/hold-answers.ts), and
+ * the rest would replay in another portion than it was made in. Without a cache, every task replays all before it.
  */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
@@ -20,7 +20,7 @@ describe('a run whose tasks are asked for its progress while they read', () => {
       sandbox.script({ server: serverId }, { durationMs: 60_000 });
       sandbox.script({ site: siteId }, { durationMs: 60_000, words: ['queued', 'building'] });
       assert.equal((await result(start({ serverId, siteIds: [siteId] }))).outcome, 'completed');
-      assert.ok(world.seen.has('a local activity outlived its task'));
+      assert.ok(world.seen.has('a task with a local activity is queried'));
     }, QUERIED()),
   );
 
