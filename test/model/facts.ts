@@ -107,7 +107,11 @@ function readOf(entry: JournalEntry): Read[] {
   ];
 }
 
-export const backupKey = (run: PlayedRun): string => `${run.runId}:backup`;
+/** After a wait for a freeze, a run makes another backup, under a key of its own. */
+export const isBackupOf = (run: PlayedRun, key: string | null): boolean =>
+  key === `${run.runId}:backup` || key?.startsWith(`${run.runId}:backup-`) === true;
+export const backupsOf = (effects: Effect[], run: PlayedRun): Effect[] =>
+  effects.filter(({ key }) => isBackupOf(run, key));
 export const lockOf = (target: string): string => lockIdOf(targetNamed(target));
 export const deployKey = (run: PlayedRun, target: string): string => `${run.runId}:${lockOf(target)}`;
 export const namesOf = ({ input }: PlayedRun): string[] => targetsOf(input).map(({ id }) => id);

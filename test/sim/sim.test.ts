@@ -16,8 +16,11 @@ import { playRollout, type RolloutPlay } from './plays/rollout-play.ts';
 import { recordedTape, seededTape } from './tape.ts';
 import { NO_REPORTS } from '../support/no-reports.ts';
 
-/** Together, they meet every situation twice. They are among those that cost the least. */
-const COVERING = [1195, 1199, 1216, 1583, 1624, 1977, 2173, 2190, 2198, 2289, 2453, 2457, 2466, 2482, 2660];
+/** Together, they meet every situation, most of them twice. They are among those that cost the least. */
+const COVERING = [
+  204, 283, 437, 446, 538, 651, 656, 671, 896, 937, 951, 966, 985, 1000, 1038, 1064, 1084, 1105, 1176, 1190, 1195, 1216,
+  1240, 1277, 1308, 1363, 1458, 1470,
+];
 /** `npm run test:sim` plays others. */
 const SEEDS = [1, 2, 3, 4, 5, 6, 7, 8, ...COVERING];
 const MONTH_MS = 30 * 24 * 3_600_000;

@@ -24,6 +24,7 @@ import {
   SITE,
   THIRD,
 } from './checked-sites.ts';
+import { deployPosts } from './runs-that-wait.ts';
 
 describe('a check after a deployment', () => {
   test(
@@ -152,6 +153,18 @@ describe('a check after a deployment', () => {
       const { verdict, check } = await deploy(stack, [OLD, FAILED], NEW, { commit: OURS });
       assert.deepEqual(verdict, ['completed', undefined]);
       assert.equal(check?.baseline?.kind, 'fails');
+    }),
+  );
+
+  test(
+    'reads a site that was never deployed at most three times before the request, and then compares with nothing',
+    checked(async (stack) => {
+      stack.sandbox.script({ site: SITE }, NEW);
+      const run = stack.start({ siteIds: [SITE], commit: OURS, deploy: { intervalMs: 500, tries: 60 } });
+      await stack.until('the request', () => deployPosts(stack, SITE) > 0);
+      assert.equal(pages(stack).length, 3);
+      const { verdict, check } = await endOf(stack, run);
+      assert.deepEqual([check?.baseline, ...verdict], [null, 'completed', undefined]);
     }),
   );
 
