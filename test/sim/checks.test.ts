@@ -6,26 +6,24 @@ import { deploySiteId } from '../../src/contract/ids/workflow-ids.ts';
 import { SIGNALS } from '../../src/contract/names.ts';
 import type { LockReleased } from '../../src/contract/operation.ts';
 import type { RolloutResult } from '../../src/contract/rollout.ts';
-import type { DeploymentResult, RunInput } from '../../src/contract/run.ts';
+import type { DeploymentResult } from '../../src/contract/run.ts';
 import type { ScriptPart } from '../../src/sandbox/hosting/script.ts';
-import type { PlayedFreeze, PlayedRun } from '../model/record.ts';
 import { COMPLETED, FAILED, siteAfter } from '../support/sites.ts';
 import { servers } from '../support/rollouts.ts';
-import { sentFrozen } from './checks/frozen-requests.ts';
 import { overtaken } from './checks/lock-order.ts';
 import { impatient } from './checks/lock-waits.ts';
 import { overlong, overBudget } from './checks/read-budgets.ts';
 import { unreasonable } from './checks/reasons.ts';
 import { unruly } from './checks/rollouts.ts';
-import { misjudged } from './checks/site-verdicts.ts';
 import { unfounded } from './checks/reads-and-results.ts';
 import { endOfRollout, startRollout } from './plays/start-rollout.ts';
+import { asPlayed, change } from './fires/changed.ts';
+import './fires/gates.ts';
 import { createClock } from './clock.ts';
 import { eventsOf } from './stack/inspect.ts';
 import { inVirtualTime, type VirtualStack } from './stack/stack.ts';
 import { recordedTape } from './tape.ts';
 import type { Run } from './temporal/types.ts';
-import { SITES_URL } from './worker/sites.ts';
 import { createPace } from './worker/pace.ts';
 import { createProcess } from './worker/process.ts';
 
@@ -47,19 +45,6 @@ async function deploy(
     });
   await result(run);
   return operation;
-}
-
-const asPlayed = ({ workflowId, runId, startedMs, closedMs }: Run, input: RunInput): PlayedRun => {
-  const ofRun = { workflowId, runId, startedMs, closedMs, cancelledMs: null, waitsEnded: [], result: null };
-  return { ...ofRun, type: 'deployOnly', input };
-};
-
-/** @returns whether it holds this text, which is another one now */
-function change(payload: Payload | null, from: RegExp, to: string): boolean {
-  const text = payload === null ? '' : JSON.stringify(payloads.fromPayload(payload));
-  if (!from.test(text)) return false;
-  Object.assign(payload!, payloads.toPayload(JSON.parse(text.replace(from, to))));
-  return true;
 }
 
 const summaries = ({ history }: Run): Payload[] =>
@@ -170,60 +155,6 @@ test('S7: a result that its reads do not show is a finding', () =>
     for (const evidence of ['identity', 'settled', null] as const)
       assert.match(found({ evidence }), new RegExp(`reports evidence "${evidence}", which its reads do not show`));
     assert.match(found({ polls: 99 }), /^S7: deploy:\S+ reports deploy-site:\S+ otherwise$/m);
-  })());
-
-const SHOWN = '3f2c1ab0d9e8';
-
-test('S15: a deployment that completes without the good reads of its check is a finding', () =>
-  inVirtualTime(
-    async ({ world, sandbox, start, result }) => {
-      const parts = [
-        { ...FAILED, commit: 'aaaaaaa0000' },
-        { ...COMPLETED, commit: SHOWN },
-      ];
-      sandbox.script({ site: 'shop' }, ...parts);
-      sandbox.act({ site: 'shop' });
-      await result(start({ siteIds: ['shop'], commit: SHOWN }));
-      assert.deepEqual(misjudged(world), []);
-      const { history } = world.server.find(deploySiteId('shop'))!;
-      const reads = history.flatMap((it) => (it.kind === 'activityClosed' && it.type === 'checkSite' ? [it] : []));
-      const last = reads.at(-1)!.outcome as { result: Payload };
-      assert.ok(change(last.result, /"kind":"holds"/, '"kind":"fails"'));
-      assert.match(misjudged(world).join('\n'), /^S15: deploy-site:shop completed without 3 good reads in a row/m);
-    },
-    {
-      configuration: {
-        sites: { shop: { url: `${SITES_URL}/shop/`, check: 'answers' } },
-        checks: { answers: { commit: { json: 'commit' } } },
-      },
-    },
-  )());
-
-test('S14: a request that is scheduled in a freeze is a finding, unless the run was let off', () =>
-  inVirtualTime(async ({ world, sandbox, start, result }) => {
-    const siteId = siteAfter(sandbox, FAILED, COMPLETED);
-    const run = start({ siteIds: [siteId] });
-    await result(run);
-    const { workflowId, runId, startedMs: fromMs } = run;
-    const freeze = {
-      name: 'stock',
-      target: siteId,
-      fromMs,
-      toMs: fromMs + 600_000,
-      backups: false,
-      override: 'reason',
-    };
-    const sent = (freezes: object[], input: RunInput = {}) =>
-      sentFrozen({
-        world,
-        played: {
-          ...{ freezes: freezes as PlayedFreeze[], journal: world.service.state.journal },
-          runs: [{ ...asPlayed(run, { siteIds: [siteId], ...input }), workflowId, runId }],
-        },
-      });
-    assert.deepEqual([sent([]), sent([{ ...freeze, target: 'other' }])], [[], []]);
-    assert.deepEqual(sent([freeze], { override: { freezes: ['stock'], reason: 'CVE' } }), []);
-    assert.match(sent([freeze]).join('\n'), /^S14: deploy:\S+ sent .*, scheduled in the freeze stock$/m);
   })());
 
 test('S7: an unknown outcome of a status that had settled is a finding', () =>
