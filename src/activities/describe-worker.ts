@@ -1,11 +1,11 @@
 /** What a worker answers to a run, rollout or schedule that begins: its settings, and what it thinks of the input. */
 import type { WorkerInfo, WorkerQuestion } from '../contract/activities.ts';
 import { definedFields } from '../contract/plain-object.ts';
-import type { RunInput } from '../contract/run.ts';
+import { ROLLOUT_TYPE } from '../contract/names.ts';
 import { checkRequest } from './check-request.ts';
 import type { ActivityDeps } from './deps.ts';
 import { judgeRequest } from './frozen-parts.ts';
-import { checksOf } from './site-checks.ts';
+import { checksAsked } from './site-checks.ts';
 
 type Deps = Pick<ActivityDeps, 'workerInfo' | 'admission' | 'policy' | 'judge' | 'clocks'>;
 
@@ -17,12 +17,13 @@ export function createDescribeWorker({ workerInfo, admission, policy, judge, clo
     const checked = request === undefined ? undefined : checkRequest(request);
     const isPlanned = checked !== undefined && 'plan' in checked;
     const nowMs = atMs ?? clocks?.wallMs() ?? Date.now();
-    const checks = isPlanned && begins ? checksOf(request!.input as RunInput, checkOf) : [];
+    const isAsked = isPlanned && (begins || request?.type === ROLLOUT_TYPE);
     const judged = isPlanned ? await judgeRequest(question, judge, nowMs) : {};
     return {
       ...workerInfo,
       policy: hash,
-      ...definedFields({ checked, checks: checks.length === 0 ? undefined : checks }),
+      ...definedFields({ checked }),
+      ...(isAsked ? checksAsked(request!, checkOf) : {}),
       ...judged,
       ...(begins && !admission.admitsNewcomer() ? { admitted: false as const } : {}),
     };

@@ -1,5 +1,8 @@
 /** Reads a site for its check. What is expected, and the secrets of the request, are in the worker's belay.yaml only. */
 import { ApplicationFailure } from '@temporalio/common';
+import type { WorkerInfo, WorkflowRequest } from '../contract/activities.ts';
+import { ROLLOUT_TYPE } from '../contract/names.ts';
+import type { RolloutInput } from '../contract/rollout.ts';
 import type { RunInput } from '../contract/run.ts';
 import type { CheckPlan, SiteRead, SiteReadInput } from '../contract/site-check.ts';
 import { isApp, targetsOf } from '../contract/target.ts';
@@ -25,12 +28,21 @@ export const createSiteChecks = ({ served, policy, readSite }: SiteCheckDeps) =>
   },
 });
 
-/** Of the sites that a run is to deploy. */
-export const checksOf = (input: RunInput, checkOf: Policy['checkOf']): CheckPlan[] =>
-  targetsOf(input).flatMap((target) => {
+/** The checks of what a run or rollout that begins is to deploy, or the names of those that it leaves out. */
+export function checksAsked(
+  { type, input }: WorkflowRequest,
+  checkOf: Policy['checkOf'],
+): Pick<WorkerInfo, 'checks' | 'checksLeftOut'> {
+  const asked = input as RunInput | RolloutInput;
+  const parts = 'waves' in asked ? asked.waves.flatMap(({ targets }) => targets) : [asked];
+  if (asked.noCheck === undefined && type === ROLLOUT_TYPE) return {};
+  const checks = parts.flatMap(targetsOf).flatMap((target): CheckPlan[] => {
     const found = isApp(target) ? null : checkOf(target.id);
     return found === null ? [] : [found.plan];
   });
+  if (checks.length === 0) return {};
+  return asked.noCheck === undefined ? { checks } : { checksLeftOut: [...new Set(checks.map(({ name }) => name))] };
+}
 
 /** Temporal gives it to another worker. */
 const leftToOthers = (message: string): ApplicationFailure =>

@@ -109,6 +109,8 @@ export interface WorkerInfo extends ServedService {
   policy?: string;
   /** Only if asked by a run that begins: the checks of its sites. */
   checks?: CheckPlan[];
+  /** Only if asked by a run or rollout that leaves out the checks of its sites: their names. */
+  checksLeftOut?: string[];
   /** Only if asked by a run that begins, and if something of it is frozen. */
   frozen?: FrozenParts;
   /** Only if asked by a run that begins, and if that overrides freezes. */

@@ -89,9 +89,9 @@ export interface FrozenParts {
   deployments: { target: Target; by: FrozenBy[] }[];
 }
 
-/** A freeze or window that a run or rollout waited for, or was let off. */
+/** A freeze or window that a run or rollout waited for, or was let off; or a check that it was let off. */
 export interface Held {
-  for: 'freeze' | 'window';
+  for: 'freeze' | 'window' | 'check';
   name: string;
   /** When it was first met, or when the run was let off, ISO 8601. */
   from: string;

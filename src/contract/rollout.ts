@@ -2,6 +2,7 @@
 import type { FreezeOverride, Held } from './freeze.ts';
 import type { Outcome } from './names.ts';
 import type { DailyDeadline, DeploymentResult, RunError, RunInput } from './run.ts';
+import type { CheckWaiver } from './site-check.ts';
 import type { Target, TargetsInput } from './target.ts';
 import type { RolloutWaiting } from './waiting.ts';
 
@@ -30,6 +31,7 @@ export type RunOptions = Omit<
   | 'heartbeat'
   | 'meta'
   | 'override'
+  | 'noCheck'
 >;
 
 export interface RolloutInput {
@@ -52,6 +54,8 @@ export interface RolloutInput {
   deploysUntil?: DailyDeadline;
   /** Freezes and windows that do not hold its runs back. */
   override?: FreezeOverride;
+  /** Leaves out the checks of its sites. */
+  noCheck?: CheckWaiver;
   /** Default 1. Each retry has the next number. */
   attempt?: number;
   /** The servers that earlier attempts `completed`. They are not started again. */

@@ -3,7 +3,7 @@
  * Workflows import this folder: no I/O here, no zod, JSON values only. Times are ISO 8601 UTC, durations milliseconds.
  */
 import type { Outcome, Evidence, Phase, ErrorType } from './names.ts';
-import type { CheckResult } from './site-check.ts';
+import type { CheckResult, CheckWaiver } from './site-check.ts';
 import type { FreezeOverride, Held } from './freeze.ts';
 import type { Target, TargetsInput } from './target.ts';
 import type { Waiting } from './waiting.ts';
@@ -84,6 +84,8 @@ export interface RunInput extends TargetsInput {
   /** Start no deployment after this time of day. */
   deploysUntil?: DailyDeadline;
   keepGoing?: boolean;
+  /** Leaves out the checks of its sites. */
+  noCheck?: CheckWaiver;
   /** The commit that the sites have to show afterwards: 7 to 64 hex digits. */
   commit?: string;
   /** Any commit but the one before will do. */

@@ -16,6 +16,13 @@ export interface CheckPlan {
   showsCommit: boolean;
 }
 
+/** Lets a run off the checks of its sites. */
+export interface CheckWaiver {
+  reason: string;
+  /** Who decides. Default: who uses the connection. */
+  by?: string;
+}
+
 export interface SiteReadInput {
   service: string;
   siteId: string;

@@ -45,7 +45,7 @@ function problemOfPreviousResults(previous: unknown): string | null {
 }
 
 function problemOfWaves(
-  { service, epoch, options, deploysUntil, meta, heartbeat, override }: RolloutInput,
+  { service, epoch, options, deploysUntil, meta, heartbeat, override, noCheck }: RolloutInput,
   waves: unknown,
 ): string | null {
   if (!Array.isArray(waves) || waves.length === 0) return 'waves: is not a list, or is empty';
@@ -77,6 +77,7 @@ function problemOfWaves(
           meta,
           heartbeat,
           override,
+          noCheck,
           serverId,
           siteIds,
           targets: deployed,

@@ -27,6 +27,7 @@ export function validateRunInput(type: RunType, input: unknown): string | null {
       'deploy',
       'deploysUntil',
       'override',
+      'noCheck',
     ]) ??
     validateTargets(type, input) ??
     validateServer(type, input.serverId) ??
@@ -35,6 +36,7 @@ export function validateRunInput(type: RunType, input: unknown): string | null {
     validateGroup('deploy', input.deploy) ??
     validateDeadline(input.deploysUntil) ??
     validateOverride(type, input.override) ??
+    validateWaiver(type, input.noCheck) ??
     validateMeta(input.meta) ??
     validateCommit(input)
   );
@@ -125,6 +127,18 @@ function validateOverride(type: RunType, override: unknown): string | null {
     problemOfText('override.reason', reason) ??
     (by === undefined ? null : problemOfText('override.by', by)) ??
     findUnknownField('override.', override, ['freezes', 'reason', 'by'])
+  );
+}
+
+function validateWaiver(type: RunType, waiver: unknown): string | null {
+  if (waiver === undefined) return null;
+  if (type === 'watchDeployment') return 'noCheck: a watched deployment is checked only for its commit, leave that out';
+  if (!isRecord(waiver)) return 'noCheck: is not an object';
+  const { reason, by } = waiver;
+  return (
+    problemOfText('noCheck.reason', reason) ??
+    (by === undefined ? null : problemOfText('noCheck.by', by)) ??
+    findUnknownField('noCheck.', waiver, ['reason', 'by'])
   );
 }
 

@@ -12,6 +12,7 @@ import { connect, type Belay } from '../../src/starter.ts';
 import { lastingPort } from '../support/lasting-port.ts';
 import { temporalExecutable } from '../support/temporal.ts';
 import type { Deed } from './batch.ts';
+import { CHECK } from './gate-draws.ts';
 import { superviseWorker, type SupervisedWorker } from './workers.ts';
 
 export interface Arena {
@@ -26,14 +27,14 @@ export interface Arena {
 const TOKEN = 'token-0';
 const APPS = { deploy: '/v1/apps/{id}/deploy', latest: '/v1/apps/{id}/deployments/latest' };
 
-/** @param cli the program whose worker is tested */
-export async function openArena(cli: string, workerCount: number): Promise<Arena> {
+/** @param cli the program whose worker is tested @param checked sites that have a check */
+export async function openArena(cli: string, workerCount: number, checked: readonly string[]): Promise<Arena> {
   const folder = await mkdtemp(join(tmpdir(), 'belay-model-'));
   const tokenFile = join(folder, 'token');
   await writeFile(tokenFile, TOKEN);
   const config = join(folder, 'belay.yaml');
-  await writeFile(config, JSON.stringify({ api: { app: APPS } }));
   const sandbox = await startSandbox({ token: TOKEN });
+  await writeFile(config, JSON.stringify({ api: { app: APPS }, ...sitesOf(sandbox, checked) }));
   const server = await startKillableServer(folder);
   const service = { BELAY_API_URL: sandbox.url, BELAY_API_TOKEN_FILE: tokenFile };
   const env = { TEMPORAL_ADDRESS: server.address, BELAY_CONFIG: config, ...service };
@@ -55,6 +56,15 @@ export async function openArena(cli: string, workerCount: number): Promise<Arena
   }
   const perform = performer({ sandbox, server, worker: workers[0]!, tokenFile });
   return { sandbox, belay, client: new Client({ connection }), perform, close };
+}
+
+function sitesOf({ url }: Sandbox, checked: readonly string[]) {
+  if (checked.length === 0) return {};
+  const { name, intervalMs, ...rules } = CHECK;
+  const sites = Object.fromEntries(
+    checked.map((id) => [id, { url: `${url}/sites/${id}`, check: name, private: true }] as const),
+  );
+  return { sites, checks: { [name]: { ...rules, interval: `${intervalMs}ms` } } };
 }
 
 interface KillableServer {

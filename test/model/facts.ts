@@ -107,7 +107,11 @@ function readOf(entry: JournalEntry): Read[] {
   ];
 }
 
-export const backupKey = (run: PlayedRun): string => `${run.runId}:backup`;
+/** After a wait for a freeze, a run makes another backup, under a key of its own. */
+export const isBackupOf = (run: PlayedRun, key: string | null): boolean =>
+  key === `${run.runId}:backup` || key?.startsWith(`${run.runId}:backup-`) === true;
+export const backupsOf = (effects: Effect[], run: PlayedRun): Effect[] =>
+  effects.filter(({ key }) => isBackupOf(run, key));
 export const lockOf = (target: string): string => lockIdOf(targetNamed(target));
 export const deployKey = (run: PlayedRun, target: string): string => `${run.runId}:${lockOf(target)}`;
 export const namesOf = ({ input }: PlayedRun): string[] => targetsOf(input).map(({ id }) => id);
@@ -120,9 +124,12 @@ export function readsOf({ reads }: Facts, target: string, fromMs: number, toMs: 
   return reads.filter((read) => read.target === target && read.atMs >= fromMs && read.atMs <= toMs);
 }
 
-/** The operation of this run that held the lock, as Temporal lists it. */
+/** The operation of this run that held the lock, as Temporal lists it. After a freeze, the run starts another one. */
 export const operationOf = ({ played }: Facts, lockId: string, runId: string | undefined) =>
-  played.operations.find((it) => it.workflowId === lockId && it.parentRunId === runId);
+  played.operations
+    .filter((it) => it.workflowId === lockId && it.parentRunId === runId)
+    .sort((a, b) => (a.closedMs ?? Infinity) - (b.closedMs ?? Infinity))
+    .at(-1);
 
 /** The number of worker and server faults in this time. Each can lose a read in progress. */
 export function deedsIn({ played }: Facts, fromMs: number, toMs: number): number {

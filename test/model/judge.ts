@@ -3,7 +3,7 @@ import { backupServerId } from '../../src/contract/ids/workflow-ids.ts';
 import type { JournalEntry } from '../../src/sandbox/hosting/state.ts';
 import {
   allowance,
-  backupKey,
+  backupsOf,
   cite,
   deedsIn,
   deployKey,
@@ -19,6 +19,7 @@ import {
   type Effect,
   type Facts,
 } from './facts.ts';
+import { judgeGates } from './gates.ts';
 import { judgeOutcomes } from './outcomes.ts';
 import type { Played, PlayedRun } from './record.ts';
 
@@ -43,6 +44,7 @@ export function judge(played: Played): Judgement {
       ...open.map(({ workflowId }) => `I0: ${workflowId} never closed`),
       ...inFlight(facts),
       ...played.runs.flatMap((run) => [...onceEach(facts, run), ...afterBackup(facts, run)]),
+      ...judgeGates(facts),
       ...violations,
     ],
     apart,
@@ -103,14 +105,18 @@ function onceEach(facts: Facts, run: PlayedRun): string[] {
     const why = notExcused(facts, run, first, second);
     return why === null ? [] : [`I2: two deployments of ${target} for one request, ${why}: ${cites(effects)}`];
   });
-  const backups = ofKey(facts.effects, backupKey(run));
+  const keys = new Set(backupsOf(facts.effects, run).map(({ key }) => key ?? ''));
+  return [...steps, ...[...keys].flatMap((key) => backupOnce(facts, run, ofKey(facts.effects, key)))];
+}
+
+function backupOnce(facts: Facts, run: PlayedRun, backups: Effect[]): string[] {
   const [first, second] = backups;
-  if (first === undefined || second === undefined) return steps;
+  if (first === undefined || second === undefined) return [];
   const name = `I2: ${backups.length} backups of ${run.input.serverId} for one request`;
-  if (backups.length > 2) return [...steps, `${name}: ${cites(backups)}`];
-  if (!isAmbiguous(facts, first, second)) return [...steps, `${name}, the first was answered: ${cites(backups)}`];
-  if (second.startedMs - first.startedMs >= UNDER_WAY_MS - SENT_WITHIN_MS) return steps;
-  return [...steps, `${name}, the second while the first may have been in progress: ${cites(backups)}`];
+  if (backups.length > 2) return [`${name}: ${cites(backups)}`];
+  if (!isAmbiguous(facts, first, second)) return [`${name}, the first was answered: ${cites(backups)}`];
+  if (second.startedMs - first.startedMs >= UNDER_WAY_MS - SENT_WITHIN_MS) return [];
+  return [`${name}, the second while the first may have been in progress: ${cites(backups)}`];
 }
 
 const cites = (effects: Effect[]) => effects.map(({ entry }) => cite(entry)).join(' ');
@@ -150,11 +156,14 @@ function afterBackup(facts: Facts, run: PlayedRun): string[] {
   const first = facts.triggers.find(({ idempotencyKey }) => keys.includes(idempotencyKey ?? ''));
   if (first === undefined) return [];
   // A run that never closed has no result, but its own backup is in the journal.
-  const backupId = run.result?.backup?.backupId ?? ofKey(facts.effects, backupKey(run)).at(-1)?.id ?? null;
+  const own = backupsOf(facts.effects, run);
+  const backupId = run.result?.backup?.backupId ?? own.at(-1)?.id ?? null;
   // Neither has a run that was terminated, and it may have used a backup of another run.
   if (backupId === null && run.result === null && run.closedMs !== null) return afterSomeBackup(facts, run, first);
   if (backupId === null) return [`I3: ${run.workflowId} uses no backup, and sent ${cite(first)}`];
-  const reads = readsOf(facts, backupId, 0, msOf(first.at));
+  // After a wait for a freeze, the result names the last one.
+  const relied = [backupId, ...own.map(({ id }) => id)];
+  const reads = relied.flatMap((id) => readsOf(facts, id, 0, msOf(first.at)));
   if (reads.some(({ maybe, state }) => maybe && state === 'completed')) return [];
   const last = reads.at(-1);
   return [

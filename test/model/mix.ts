@@ -12,6 +12,11 @@ export interface Mix {
   /** Runs that deploy the same single site. */
   oneSite: number;
   minRuns: number;
+  /** Scenarios with freezes, and with sites that have a check. */
+  frozen: number;
+  checked: number;
+  /** Runs that wait for the end of freezes. */
+  thawWaits: number;
   /** The time in which the scenarios of a batch begin. */
   spreadMs: number;
 }
@@ -26,11 +31,14 @@ export const EVERYTHING: Mix = {
   earlyPush: 10,
   oneSite: 50,
   minRuns: 1,
+  frozen: 25,
+  checked: 25,
+  thawWaits: 60,
   spreadMs: 12_000,
 };
 
 /** The differences of a short mix. */
-export const BRIEF: Partial<Mix> = { spreadMs: 2_000, never: 3 };
+export const BRIEF: Partial<Mix> = { spreadMs: 2_000, never: 3, thawWaits: 0 };
 
 /** The differences of a mix in which most requests fail in some way, and little else does. */
 export const DOUBTFUL: Partial<Mix> = { triggerFault: 95, readFault: 5, cancel: 0, never: 0, push: 0, earlyPush: 0 };

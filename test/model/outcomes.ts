@@ -4,7 +4,7 @@ import { backupServerId } from '../../src/contract/ids/workflow-ids.ts';
 import type { BackupResult, DeploymentResult } from '../../src/contract/run.ts';
 import {
   allowance,
-  backupKey,
+  backupsOf,
   cite,
   deedsIn,
   deployKey,
@@ -78,7 +78,8 @@ function claim(outcome: 'completed' | 'failed', effect: Effect | undefined, read
 }
 
 function deploymentProblem(facts: Facts, run: PlayedRun, deployment: DeploymentResult): string | null {
-  const { outcome, evidence } = deployment;
+  const outcome = underCheck(deployment);
+  const { evidence } = deployment;
   const target = deployment.target.id;
   const key = deployKey(run, target);
   const [ours, sent] = [ofKey(facts.effects, key), facts.triggers.filter((it) => it.idempotencyKey === key)];
@@ -113,6 +114,14 @@ function deploymentProblem(facts: Facts, run: PlayedRun, deployment: DeploymentR
   return open ? null : `${name} unknown, though every request was answered and it was seen in progress`;
 }
 
+const hasWaited = ({ result }: PlayedRun): boolean => result?.held?.some(({ end }) => end !== 'overridden') === true;
+
+/** What the service reports, where the check of the site decides. */
+function underCheck({ outcome, check, error }: DeploymentResult): DeploymentResult['outcome'] {
+  const decided = check?.outcome === 'failed' ? 'CheckFailed' : check?.outcome === 'unknown' ? 'OutcomeUnknown' : null;
+  return decided !== null && error?.type === decided ? 'completed' : outcome;
+}
+
 function weakness(run: PlayedRun, { target: { id }, evidence }: DeploymentResult): string | null {
   const { minEvidence } = planFor(run).deploy;
   if (evidence !== null && EVIDENCE.indexOf(evidence) <= EVIDENCE.indexOf(minEvidence)) return null;
@@ -141,15 +150,16 @@ function notTimedOut(
 function backupProblem(facts: Facts, run: PlayedRun, backup: BackupResult): string | null {
   const { outcome, backupId, serverId, lastStatus } = backup;
   const name = `backup of ${serverId}:`;
-  const own = ofKey(facts.effects, backupKey(run));
+  const own = backupsOf(facts.effects, run);
   if (outcome === null) return `${name} no outcome`;
   if (operationOf(facts, backupServerId(serverId), run.runId)?.isTerminated === true) {
     // A cancelled run no longer waits for its backup.
     const fits = outcome === 'unknown' || (outcome === 'cancelled' && run.cancelledMs !== null);
     return fits ? null : `${name} ${outcome}, though its operation was terminated`;
   }
+  // After a wait for a freeze, it is not the first one.
   if (outcome === 'not_started')
-    return own[0] === undefined ? null : `${name} not_started, though ${cite(own[0].entry)}`;
+    return own[0] === undefined || hasWaited(run) ? null : `${name} not_started, though ${cite(own[0].entry)}`;
   const effect = facts.effects.find(({ kind, id }) => kind === 'backup' && id === backupId);
   const reads = backupId === null ? [] : readsOf(facts, backupId, 0, run.closedMs ?? Infinity);
   if (effect !== undefined && effect.target !== serverId) return `${name} ${backupId} is one of ${effect.target}`;

@@ -25,7 +25,8 @@ const OPERATIONS_CLOSE_MS = 120_000;
 /** @param cli the program whose worker is tested */
 export async function playBatch(batch: Batch, cli: string = CLI): Promise<Draw[]> {
   if (cli === CLI) refuseStaleDist();
-  const arena = await openArena(cli, batch.workers);
+  const checked = batch.scenarios.flatMap((it, index) => (it.checked ?? []).map((name) => prefixOf(index) + name));
+  const arena = await openArena(cli, batch.workers, checked);
   try {
     const beganMs = Date.now();
     const over = new AbortController();
@@ -33,7 +34,7 @@ export async function playBatch(batch: Batch, cli: string = CLI): Promise<Draw[]
     setMaxListeners(0, late);
     const deeds = batch.deeds.map((deed) => perform(arena, deed, beganMs, over.signal));
     const parts = await Promise.all(
-      batch.scenarios.map((scenario, index) => play(scenario, { arena, prefix: `x${index}-`, late })),
+      batch.scenarios.map((scenario, index) => play(scenario, { arena, prefix: prefixOf(index), late })),
     );
     over.abort();
     const done = (await Promise.all(deeds)).filter((deed) => deed !== null);
@@ -43,6 +44,8 @@ export async function playBatch(batch: Batch, cli: string = CLI): Promise<Draw[]
     await arena.close();
   }
 }
+
+const prefixOf = (index: number): string => `x${index}-`;
 
 function drawOf(part: Part, index: number, operations: PlayedOperation[], deeds: Done[]): Omit<Draw, 'beganMs'> {
   const own = operations.filter(({ workflowId }) => workflowId.includes(`:x${index}-`));

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Fault } from '../../src/sandbox/hosting/faults.ts';
 import type { Arena } from './arena.ts';
 import { cancel, follow, startPatiently, type StartedRun } from './following.ts';
+import { freezing } from './freezing.ts';
 import type { Played, PlayedRun } from './record.ts';
 import type { Act, Scenario } from './scenario.ts';
 import { resourceNamed } from './targets.ts';
@@ -16,7 +17,7 @@ export interface Stage {
 }
 
 /** The part that the deeds of the batch and Temporal's list complete. */
-export type Part = Pick<Played, 'scripts' | 'runs' | 'journal'>;
+export type Part = Pick<Played, 'scripts' | 'runs' | 'journal' | 'freezes' | 'checked'>;
 
 export async function play(scenario: Scenario, stage: Stage): Promise<Part> {
   const { arena, prefix, late } = stage;
@@ -33,20 +34,26 @@ export async function play(scenario: Scenario, stage: Stage): Promise<Part> {
 
   const runs = new Map<number, Promise<StartedRun | null>>();
   const ends: Promise<unknown>[] = [];
+  const freezes = freezing(stage);
   const beganMs = Date.now();
   for (const act of scenario.acts) {
     await sleep(beganMs + act.atMs - Date.now());
     if (act.do === 'start') {
-      const started = startPatiently(stage, scenario.runs[act.run]!);
+      const draw = scenario.runs[act.run]!;
+      const override = draw.overrides === true ? freezes.override() : {};
+      const started = startPatiently(stage, { ...draw, input: { ...draw.input, ...override } });
       runs.set(act.run, started);
       ends.push(started.then((it) => (it === null ? undefined : follow(it, late))));
     } else if (act.do === 'cancel') ends.push(cancel(stage, runs.get(act.run)));
+    else if (act.do === 'freeze') ends.push(freezes.begin(act));
+    else if (act.do === 'thaw') ends.push(freezes.thaw(act.target));
     else actOutside(stage, act);
   }
   await Promise.all(ends);
   stopAiming();
   const played = (await Promise.all(runs.values())).flatMap((it) => (it === null ? [] : [it.played]));
-  return { scripts, runs: once(played), journal: ownJournal(stage) };
+  const checked = scenario.checked?.map((name) => prefix + name) ?? [];
+  return { scripts, runs: once(played), journal: ownJournal(stage), freezes: freezes.played, checked };
 }
 
 const onOwn = (fault: Fault, prefix: string): Fault => ({ ...fault, target: prefix + fault.target });

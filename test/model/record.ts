@@ -1,4 +1,5 @@
 /** The record of a played scenario, which the judge reads. */
+import type { OverrideRule } from '../../src/contract/freeze.ts';
 import type { RunInput, RunResult } from '../../src/contract/run.ts';
 import type { RunType } from '../../src/contract/names.ts';
 import type { ScriptPart } from '../../src/sandbox/hosting/script.ts';
@@ -10,11 +11,25 @@ export interface Played {
   scripts: Record<string, ScriptPart[]>;
   journal: JournalEntry[];
   runs: PlayedRun[];
+  freezes?: PlayedFreeze[];
+  /** Sites that have a check. */
+  checked?: string[];
   operations: PlayedOperation[];
   /** The faults of workers and server during the play. */
   deeds: Done[];
   /** When the service could not be reached. The journal does not show requests that were made then. */
   outages?: Pick<Done, 'fromMs' | 'toMs'>[];
+}
+
+/** A freeze that held, by Temporal's clock. */
+export interface PlayedFreeze {
+  /** As runs name it to be let off. */
+  name: string;
+  target: string;
+  fromMs: number;
+  toMs: number;
+  backups: boolean;
+  override: OverrideRule;
 }
 
 export interface PlayedRun {

@@ -16,7 +16,13 @@ export interface RunDraw {
   again: boolean;
   /** Adopt the backup that another user began. */
   given: boolean;
+  /** Override the freezes that hold when it starts. */
+  overrides?: boolean;
 }
+
+/** A repeated key has the same input, or it would be rejected. */
+export const sameForSameKey = (runs: RunDraw[]): RunDraw[] =>
+  runs.map((run) => (run.key !== '' && run.again ? runs.find(({ key }) => key === run.key)! : run));
 
 export function run(mix: Mix): fc.Arbitrary<RunDraw> {
   const intervalMs = between(150, 400);

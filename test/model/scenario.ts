@@ -4,8 +4,9 @@ import type { Fault } from '../../src/sandbox/hosting/faults.ts';
 import type { ScriptPart } from '../../src/sandbox/hosting/script.ts';
 import { between, chance, listOf, SERVERS, TARGETS } from './chance.ts';
 import { readFault, triggerFault } from './fault-draws.ts';
+import { withGates, type FreezeDraw } from './gate-draws.ts';
 import type { Mix } from './mix.ts';
-import { run, type RunDraw } from './run-draws.ts';
+import { run, sameForSameKey, type RunDraw } from './run-draws.ts';
 
 /** Names are `a1`, `a2` for sites, `b1` for an app and `s1`, `s2` for servers. Each play makes them unique. */
 export interface Scenario {
@@ -17,6 +18,8 @@ export interface Scenario {
   past: string[];
   /** The target of a fault of a backup's reads is its server. */
   faults: Fault[];
+  /** Sites that have a check in the workers' configuration. */
+  checked?: string[];
   runs: RunDraw[];
   acts: Act[];
 }
@@ -25,6 +28,8 @@ export type Act = { atMs: number } & (
   | { do: 'start' | 'cancel'; run: number }
   | { do: 'push' | 'delete'; target: string }
   | { do: 'back up'; server: string }
+  | ({ do: 'freeze' } & FreezeDraw)
+  | { do: 'thaw'; target: string }
 );
 
 const WORDS = [
@@ -89,11 +94,10 @@ function acts(mix: Mix, runs: number): fc.Arbitrary<Act[]> {
     .map(([own, ...others]) => [...others.flat(), ...own.flat()].sort((a, b) => a.atMs - b.atMs));
 }
 
-/** A repeated key has the same input, or it would be rejected. */
-const sameForSameKey = (runs: RunDraw[]): RunDraw[] =>
-  runs.map((run) => (run.key !== '' && run.again ? runs.find(({ key }) => key === run.key)! : run));
+/** Gates are drawn last, so that a seed draws the same without them. */
+export const scenario = (mix: Mix): fc.Arbitrary<Scenario> => open(mix).chain((base) => withGates(mix, base));
 
-export function scenario(mix: Mix): fc.Arbitrary<Scenario> {
+function open(mix: Mix): fc.Arbitrary<Scenario> {
   const scripts = (name: string) =>
     fc.array(script(mix), { minLength: 1, maxLength: 4 }).map((list): [string, ScriptPart[]] => [name, list]);
   return fc

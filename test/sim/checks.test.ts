@@ -6,9 +6,8 @@ import { deploySiteId } from '../../src/contract/ids/workflow-ids.ts';
 import { SIGNALS } from '../../src/contract/names.ts';
 import type { LockReleased } from '../../src/contract/operation.ts';
 import type { RolloutResult } from '../../src/contract/rollout.ts';
-import type { DeploymentResult, RunInput } from '../../src/contract/run.ts';
+import type { DeploymentResult } from '../../src/contract/run.ts';
 import type { ScriptPart } from '../../src/sandbox/hosting/script.ts';
-import type { PlayedRun } from '../model/record.ts';
 import { COMPLETED, FAILED, siteAfter } from '../support/sites.ts';
 import { servers } from '../support/rollouts.ts';
 import { overtaken } from './checks/lock-order.ts';
@@ -18,6 +17,8 @@ import { unreasonable } from './checks/reasons.ts';
 import { unruly } from './checks/rollouts.ts';
 import { unfounded } from './checks/reads-and-results.ts';
 import { endOfRollout, startRollout } from './plays/start-rollout.ts';
+import { asPlayed, change } from './fires/changed.ts';
+import './fires/gates.ts';
 import { createClock } from './clock.ts';
 import { eventsOf } from './stack/inspect.ts';
 import { inVirtualTime, type VirtualStack } from './stack/stack.ts';
@@ -44,19 +45,6 @@ async function deploy(
     });
   await result(run);
   return operation;
-}
-
-const asPlayed = ({ workflowId, runId, startedMs, closedMs }: Run, input: RunInput): PlayedRun => {
-  const ofRun = { workflowId, runId, startedMs, closedMs, cancelledMs: null, waitsEnded: [], result: null };
-  return { ...ofRun, type: 'deployOnly', input };
-};
-
-/** @returns whether it holds this text, which is another one now */
-function change(payload: Payload | null, from: RegExp, to: string): boolean {
-  const text = payload === null ? '' : JSON.stringify(payloads.fromPayload(payload));
-  if (!from.test(text)) return false;
-  Object.assign(payload!, payloads.toPayload(JSON.parse(text.replace(from, to))));
-  return true;
 }
 
 const summaries = ({ history }: Run): Payload[] =>

@@ -26,6 +26,7 @@ import './rules/runs/why.ts';
 import './rules/runs/admission.ts';
 import './rules/runs/learned-polling.ts';
 import './rules/runs/checks.ts';
+import './rules/runs/unchecked.ts';
 import './rules/answers/rate-limits.ts';
 import './rules/rollouts/rollouts.ts';
 import './rules/rollouts/rollout-decisions.ts';

@@ -16,9 +16,9 @@ import { playRollout, type RolloutPlay } from './plays/rollout-play.ts';
 import { recordedTape, seededTape } from './tape.ts';
 import { NO_REPORTS } from '../support/no-reports.ts';
 
-/** Together, they meet every situation twice. They are among those that cost the least. */
+/** Together with the first ones, they meet every situation. They are among those that cost the least. */
 const COVERING = [
-  43, 58, 111, 119, 162, 175, 1195, 1199, 1216, 1583, 1624, 1977, 2173, 2190, 2198, 2289, 2453, 2457, 2466, 2482, 2660,
+  137, 204, 250, 356, 455, 593, 607, 651, 656, 661, 671, 779, 795, 937, 1189, 1255, 1306, 1349, 1363, 1372,
 ];
 /** `npm run test:sim` plays others. */
 const SEEDS = [1, 2, 3, 4, 5, 6, 7, 8, ...COVERING];

@@ -5,7 +5,7 @@ import type { Outcome } from '../../src/contract/names.ts';
 import type { RunInput } from '../../src/contract/run.ts';
 import type { JournalEntry } from '../../src/sandbox/hosting/state.ts';
 import { judge } from '../model/judge.ts';
-import type { Played, PlayedRun } from '../model/record.ts';
+import type { Played, PlayedFreeze, PlayedRun } from '../model/record.ts';
 
 const ZERO_MS = Date.parse('2026-01-01T00:00:00Z');
 const at = (ms: number) => new Date(ZERO_MS + ms).toISOString();
@@ -189,5 +189,59 @@ describe('the judge', () => {
     });
     const judged = verdict({ journal: [...JOURNAL, push], runs: [run('failed')] });
     assert.deepEqual(judged, { violations: [], apart: [SITE] });
+  });
+});
+
+describe('freezes and checks', () => {
+  const LATE = 20_000;
+  const sent = [read(10, 'failed'), post(LATE, '1'), read(LATE + 200, 'deploying'), read(LATE + 620, 'completed')];
+  const freeze = (more: Partial<PlayedFreeze> = {}): PlayedFreeze => ({
+    ...{ name: 'stock', target: SITE, fromMs: ZERO_MS, toMs: ZERO_MS + 60_000, backups: false, override: 'reason' },
+    ...more,
+  });
+  const frozen = (more: Partial<PlayedFreeze>, override?: RunInput['override']) => ({
+    journal: sent,
+    freezes: [freeze(more)],
+    runs: [run('completed', { endMs: LATE + 1_000, ...(override === undefined ? {} : { input: { override } }) })],
+  });
+  const CVE = { freezes: ['stock'], reason: 'CVE' };
+
+  test('a request in a freeze is a violation, unless the run was let off it', () => {
+    broken(frozen({}), /^I5: deploy:x0-a1:run sent .* in the freeze stock$/m);
+    assert.deepEqual(verdict(frozen({}, CVE)).violations, []);
+    broken(frozen({ override: 'never' }, CVE), /^I5: /m);
+    broken(frozen({ fromMs: ZERO_MS + LATE + 2_000 - 10_000 }, { ...CVE, freezes: ['other'] }), /^I5: /m);
+  });
+
+  test('a request before a freeze, just after its begin, after its end, or of another site, is none', () => {
+    for (const more of [
+      { fromMs: ZERO_MS + LATE + 1 },
+      { fromMs: ZERO_MS + LATE - 2_000 },
+      { toMs: ZERO_MS + LATE },
+      { target: 'x0-a2' },
+    ])
+      assert.deepEqual(verdict(frozen(more)).violations, []);
+  });
+
+  test('a deployment that completes without the good reads of its check is a violation', () => {
+    const done = run('completed');
+    const visits = (count: number) =>
+      Array.from({ length: count }, (_, n) => entry(700 + n, `GET /sites/${SITE}/`, { by: 'visitor' }));
+    const passed = { name: 'answers', outcome: 'passed', reads: 3, goodReads: 3, baseline: null, last: null } as const;
+    broken({ checked: [SITE], runs: [done] }, /^I6: deploy:x0-a1:run completed x0-a1 without as many good reads/m);
+    Object.assign(done.result!.deployments[0]!, { check: passed, acceptedAt: at(30) });
+    broken({ checked: [SITE], runs: [done], journal: [...JOURNAL, ...visits(1)] }, /^I6: /m);
+    const whole = { checked: [SITE], runs: [done], journal: [...JOURNAL, ...visits(3)] };
+    assert.deepEqual(verdict(whole).violations, []);
+    assert.deepEqual(verdict({ runs: [run('completed')] }).violations, []);
+  });
+
+  test('a failed check is judged by what the service reports', () => {
+    const failed = run('failed');
+    const check = { name: 'answers', outcome: 'failed', reads: 6, goodReads: 0, baseline: null, last: null } as const;
+    Object.assign(failed.result!.deployments[0]!, { check, error: { type: 'CheckFailed', message: 'x' } });
+    assert.deepEqual(verdict({ checked: [SITE], runs: [failed] }).violations, []);
+    Object.assign(failed.result!.deployments[0]!, { error: { type: 'DeploymentFailed', message: 'x' } });
+    broken({ checked: [SITE], runs: [failed] }, /^I4: .*failed, though/m);
   });
 });

@@ -76,6 +76,11 @@ const someOf = (field: string) => ({
   properties: { [field]: { type: 'array' as const, minItems: 1 } },
 });
 
+const decision = {
+  reason: z.string().regex(/\S/).max(MAX_REASON_LENGTH).meta({ description: 'Recorded with the run.' }),
+  by: z.string().regex(/\S/).max(MAX_REASON_LENGTH).meta({ description: 'Who decides.' }).exactOptional(),
+};
+
 export const runInput = z
   .strictObject({
     service: z
@@ -129,10 +134,13 @@ export const runInput = z
           .min(1)
           .max(MAX_OVERRIDES)
           .meta({ description: 'Freezes and windows.', uniqueItems: true }),
-        reason: z.string().regex(/\S/).max(MAX_REASON_LENGTH).meta({ description: 'Recorded with the run.' }),
-        by: z.string().regex(/\S/).max(MAX_REASON_LENGTH).meta({ description: 'Who decides.' }).exactOptional(),
+        ...decision,
       })
       .meta({ description: 'Freezes and windows that do not hold this run back. watchDeployment rejects it.' })
+      .exactOptional(),
+    noCheck: z
+      .strictObject(decision)
+      .meta({ description: 'Leave out the checks of the sites. watchDeployment rejects it.' })
       .exactOptional(),
     ...shapeOf(null),
   })

@@ -134,7 +134,7 @@ const deployment = z.object({
 export const held = z
   .array(
     z.object({
-      for: z.enum(['freeze', 'window']),
+      for: z.enum(['freeze', 'window', 'check']),
       name: z.string().meta({ description: 'Its name in belay.yaml, or the workflow id of an ad-hoc freeze.' }),
       from: z.string().meta({ description: 'When it was first met, or overridden: ISO 8601, UTC.' }),
       to: time('When it no longer held'),
@@ -146,7 +146,10 @@ export const held = z
       why: z.string(),
     }),
   )
-  .meta({ description: 'The freezes and windows that were waited for or overridden, in order.' });
+  .meta({
+    description:
+      'The freezes and windows that were waited for or overridden, and the checks that were left out, in order.',
+  });
 
 export const runResult = z
   .object({

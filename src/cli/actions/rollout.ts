@@ -9,7 +9,7 @@ import { definedFields } from '../../contract/plain-object.ts';
 import type { Belay, Rollout } from '../../starter.ts';
 import { EXIT } from '../output/exit-codes.ts';
 import { printRollout, rolloutListLine } from '../output/rollout-text.ts';
-import { overrideOf, type OverrideOptions } from '../options/shared.ts';
+import { exceptionsOf, type ExceptionOptions } from '../options/shared.ts';
 import { showRollout, viewOfRollout, type ShowOptions } from '../waiting/rollout-view.ts';
 import { sinceText } from '../options/parse-values.ts';
 import { captureSignals, waitAndPrint, type Stopping, type WaitingOptions } from '../waiting/wait-for-verdict.ts';
@@ -18,7 +18,7 @@ import { withBelay } from '../connection/open-belay.ts';
 import { print } from '../../process/print.ts';
 
 export type StartOptions = WaitingOptions &
-  OverrideOptions & {
+  ExceptionOptions & {
     service?: string;
     key?: string;
     detach?: boolean;
@@ -32,7 +32,7 @@ export type StartOptions = WaitingOptions &
 export async function startRollout(name: string, options: StartOptions): Promise<void> {
   const { key, heartbeat, meta, commit, orNewer } = options;
   const plan = planRollout(await readConfiguration(), name, definedFields({ commit, orNewer }));
-  const input = { ...plan, ...definedFields({ key, heartbeat, meta }), ...overrideOf(options) };
+  const input = { ...plan, ...definedFields({ key, heartbeat, meta }), ...exceptionsOf(options) };
   if (options.dryRun === true) return dryRunOf(input, options);
   await follow(options, (belay) => belay.rollouts.start(input));
 }

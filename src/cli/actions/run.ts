@@ -8,7 +8,7 @@ import { definedFields } from '../../contract/plain-object.ts';
 import { BelayError } from '../../contract/results/belay-error.ts';
 import { EXIT } from '../output/exit-codes.ts';
 import { toRunInput, type CommanderValues } from '../options/add-run-options.ts';
-import { overrideOf, type OverrideOptions } from '../options/shared.ts';
+import { exceptionsOf, type ExceptionOptions } from '../options/shared.ts';
 import { printResult } from '../output/run-text.ts';
 import { captureSignals, viewOfRun, waitAndPrint, type WaitingOptions } from '../waiting/wait-for-verdict.ts';
 import { reportEndpoints } from '../connection/report-endpoints.ts';
@@ -16,13 +16,13 @@ import { openBelay } from '../connection/open-belay.ts';
 
 export type StartOptions = CommanderValues &
   WaitingOptions &
-  OverrideOptions & { key?: string; again?: boolean; detach?: boolean; service?: string; dryRun?: boolean };
+  ExceptionOptions & { key?: string; again?: boolean; detach?: boolean; service?: string; dryRun?: boolean };
 
 export async function startAndWait(type: RunType, options: StartOptions): Promise<void> {
   if (options.again === true && options.key === undefined) {
     throw new BelayError('Usage', '--again requires --key');
   }
-  const input = { ...toRunInput(options), ...overrideOf(options) };
+  const input = { ...toRunInput(options), ...exceptionsOf(options) };
   if (type !== 'backupOnly' && targetsOf(input).length === 0) {
     throw new BelayError('Usage', 'nothing to deploy is named: give --site ID or --app ID');
   }

@@ -4,7 +4,7 @@ import { LIMITS } from '../../request/limits.ts';
 import { runOption } from '../options/add-run-options.ts';
 import { durationWithin, parseId, parseLimit } from '../options/parse-values.ts';
 import {
-  addOverrideOptions,
+  addExceptionOptions,
   addWaitOptions,
   by,
   dryRun,
@@ -61,7 +61,7 @@ function startCommand(): Command {
     .addOption(runOption('heartbeat', 'rollout'))
     .addOption(runOption('meta'))
     .option('--detach', 'start the rollout and exit; use `belay wait` for its verdict');
-  return addWaitOptions(addOverrideOptions(command, 'rollout').addOption(dryRun()), 'rollout')
+  return addWaitOptions(addExceptionOptions(command, 'rollout').addOption(dryRun()), 'rollout')
     .addOption(json())
     .action(async (name: string, _options: object, self: Command) =>
       (await load()).startRollout(name, self.optsWithGlobals()),

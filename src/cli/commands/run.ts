@@ -4,7 +4,7 @@ import type { RunType } from '../../contract/names.ts';
 import type { RunCommand } from '../../request/run-options.ts';
 import type { StartOptions } from '../actions/run.ts';
 import { addRunOptions } from '../options/add-run-options.ts';
-import { addOverrideOptions, addStartOptions, addWaitOptions, dryRun, examples, json } from '../options/shared.ts';
+import { addExceptionOptions, addStartOptions, addWaitOptions, dryRun, examples, json } from '../options/shared.ts';
 
 const KINDS: {
   name: RunCommand;
@@ -46,7 +46,7 @@ const KINDS: {
 export function runCommands(): Command[] {
   return KINDS.map(({ name, type, description, examples: lines }) => {
     const command = addRunOptions(new Command(name).description(description), name);
-    if (type !== 'watchDeployment') addOverrideOptions(command).addOption(dryRun());
+    if (type !== 'watchDeployment') addExceptionOptions(command, 'run', type !== 'backupOnly').addOption(dryRun());
     return addWaitOptions(addStartOptions(command))
       .addOption(json())
       .addHelpText('after', examples(...lines))

@@ -1,6 +1,7 @@
 /** Options of commands. Options of runs are in src/request/run-options.ts. */
 import { Option, type Command } from 'commander';
 import type { FreezeOverride } from '../../contract/freeze.ts';
+import type { CheckWaiver } from '../../contract/site-check.ts';
 import { BelayError } from '../../contract/results/belay-error.ts';
 import { durationText, HOUR_MS } from '../../contract/wording/duration.ts';
 import { durationWithin, parseId, parseWritable, TIMER_LIMITS } from './parse-values.ts';
@@ -21,29 +22,40 @@ export const runId = () => new Option('--run-id <id>', 'run id of one execution 
 export const reason = (help: string) => new Option('--reason <text>', help).makeOptionMandatory();
 export const by = () => new Option('--by <name>', 'who decides (default: your user name and host)');
 
-/** @param what is let off, in the help */
-export function addOverrideOptions(command: Command, what = 'run'): Command {
-  return command
-    .addOption(
-      new Option(
-        '--override-freeze <name>',
-        `let the ${what} off this freeze or window, named as in \`belay freezes\` (repeatable); requires --reason`,
-      ).argParser((text: string, before: string[] = []) => [...before, parseId(text)]),
-    )
-    .option('--reason <text>', 'why, with --override-freeze; recorded with your name');
+/** @param what is let off, in the help @param deploys whether it has checks to leave out */
+export function addExceptionOptions(command: Command, what = 'run', deploys = true): Command {
+  command.addOption(
+    new Option(
+      '--override-freeze <name>',
+      `let the ${what} off this freeze or window, named as in \`belay freezes\` (repeatable); requires --reason`,
+    ).argParser((text: string, before: string[] = []) => [...before, parseId(text)]),
+  );
+  if (deploys) command.option('--no-check', 'leave out the checks of its sites; requires --reason');
+  const flags = deploys ? '--override-freeze or --no-check' : '--override-freeze';
+  return command.option('--reason <text>', `why, with ${flags}; recorded with your name`);
 }
 
-/** @throws BelayError if one is given without the other */
-export function overrideOf({ overrideFreeze, reason: why }: OverrideOptions): { override?: FreezeOverride } {
-  if (overrideFreeze === undefined && why === undefined) return {};
-  if (overrideFreeze === undefined) throw new BelayError('Usage', '--reason requires --override-freeze');
-  if (why === undefined) throw new BelayError('Usage', '--override-freeze requires --reason');
-  return { override: { freezes: overrideFreeze, reason: why } };
-}
-
-export interface OverrideOptions {
+export interface ExceptionOptions {
   overrideFreeze?: string[];
+  check?: boolean;
   reason?: string;
+}
+
+/** What a run or rollout is let off. @throws BelayError without a reason, or if there is nothing that needs one */
+export function exceptionsOf({ overrideFreeze, check = true, reason: why }: ExceptionOptions): {
+  override?: FreezeOverride;
+  noCheck?: CheckWaiver;
+} {
+  if (overrideFreeze === undefined && check) {
+    if (why === undefined) return {};
+    throw new BelayError('Usage', '--reason requires --override-freeze or --no-check');
+  }
+  if (why === undefined)
+    throw new BelayError('Usage', `${check ? '--override-freeze' : '--no-check'} requires --reason`);
+  return {
+    ...(overrideFreeze === undefined ? {} : { override: { freezes: overrideFreeze, reason: why } }),
+    ...(check ? {} : { noCheck: { reason: why } }),
+  };
 }
 
 export const dryRun = () =>

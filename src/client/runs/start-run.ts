@@ -81,9 +81,11 @@ async function startOnce(
   }
 }
 
-/** An override names who decided. */
-export const signed = ({ override }: Pick<RunInput, 'override'>, by: string) =>
-  override === undefined ? {} : { override: { by, ...override } };
+/** What lets a run off names who decided. */
+export const signed = ({ override, noCheck }: Pick<RunInput, 'override' | 'noCheck'>, by: string) => ({
+  ...(override === undefined ? {} : { override: { by, ...override } }),
+  ...(noCheck === undefined ? {} : { noCheck: { by, ...noCheck } }),
+});
 
 interface Request {
   input: RunInput;
@@ -135,8 +137,9 @@ async function refuseOtherRequest(session: Session, workflowId: string, request:
 
 /** What the run is to do. Without `meta`, because the next attempt of a CI job may carry other values. */
 function requestOf(input: RunInput) {
-  const { serverId, deploysUntil, heartbeat, override } = input;
-  return [serverId, targetsOf(input), deploysUntil, heartbeat, sameOverride(override), planRun(input)];
+  const { serverId, deploysUntil, heartbeat, override, noCheck } = input;
+  const exceptions = [sameOverride(override), noCheck?.reason];
+  return [serverId, targetsOf(input), deploysUntil, heartbeat, exceptions, planRun(input)];
 }
 
 /** A run that was started from the UI may name no service. */

@@ -5,7 +5,7 @@ import { factList } from '../../contract/wording/markdown.ts';
 import { codeSpan, shellWord } from '../../contract/wording/safe-text.ts';
 import { planRun } from '../run-plan.ts';
 import { detailsPage, firstOf } from './details-page.ts';
-import { budgetFacts, overrideFact, serviceFact } from './run-details.ts';
+import { budgetFacts, overrideFact, serviceFact, waiverFact } from './run-details.ts';
 
 export interface RolloutToStart {
   workflowId: string;
@@ -27,6 +27,7 @@ export function rolloutStaticDetails(input: RolloutInput, { workflowId, startedB
         'Tolerated failures': `${maxFailures}, and one more ${onFailures === 'pause' ? 'pauses' : 'stops'} the rollout`,
         ...budgetFacts(planRun({ ...input.options }), { backup: true, deploys }),
         Override: overrideFact(input.override),
+        Checks: waiverFact(input.noCheck),
         'Last start':
           deploysUntil === undefined
             ? null

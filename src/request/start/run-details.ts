@@ -1,5 +1,6 @@
 /** What the page of a run shows from its start on: who asked for what, where, and within which limits. Pure. */
 import type { FreezeOverride } from '../../contract/freeze.ts';
+import type { CheckWaiver } from '../../contract/site-check.ts';
 import type { RunType } from '../../contract/names.ts';
 import type { RunInput, RunPlan } from '../../contract/run.ts';
 import { backupServerId, lockIdOf } from '../../contract/ids/workflow-ids.ts';
@@ -32,6 +33,7 @@ export function runStaticDetails(input: RunInput, { type, workflowId, startedBy 
         ...budgetFacts(plan, { backup: isBackedUp(type), deploys: targets.length > 0 }),
         'Last start': lastStartOf(input),
         Override: overrideFact(input.override),
+        Checks: waiverFact(input.noCheck),
       },
       input.meta,
     ),
@@ -88,10 +90,15 @@ export const triesFact = ({ tries, intervalMs }: { tries: number; intervalMs: nu
 /** `christmas`, by `ana` because `CVE` */
 export function overrideFact(override: FreezeOverride | undefined): string | null {
   if (override === undefined) return null;
-  const { freezes, reason, by } = override;
-  const who = by === undefined ? '' : ` by ${codeSpan(by)}`;
-  return `${freezes.map((it) => codeSpan(it)).join(', ')},${who} because ${codeSpan(reason)}`;
+  return `${override.freezes.map((it) => codeSpan(it)).join(', ')},${decisionText(override)}`;
 }
+
+/** `none, by `ana` because `CVE`` */
+export const waiverFact = (waiver: CheckWaiver | undefined): string | null =>
+  waiver === undefined ? null : `none,${decisionText(waiver)}`;
+
+const decisionText = ({ by, reason }: CheckWaiver): string =>
+  `${by === undefined ? '' : ` by ${codeSpan(by)}`} because ${codeSpan(reason)}`;
 
 function lastStartOf({ startDeploysWithinMs, deploysUntil }: RunInput): string | null {
   const limits = [

@@ -44,6 +44,7 @@ export function requestHash(input: RolloutInput): string {
   const { service, name, fleet, key, waves, maxAtOnce, maxFailures, onFailures, options, deploysUntil, heartbeat } =
     input;
   const override = sameOverride(input.override);
+  const noCheck = input.noCheck?.reason;
   const request = {
     service,
     name,
@@ -56,7 +57,7 @@ export function requestHash(input: RolloutInput): string {
     options,
     deploysUntil,
     heartbeat,
-    ...definedFields({ override }),
+    ...definedFields({ override, noCheck }),
   };
   return hashOf(request);
 }

@@ -20,6 +20,9 @@ import { awaitVerdict } from './await-verdict.ts';
 import { sleepUntil } from '../polling/poll-until.ts';
 import type { DeploySiteInput } from '../../contract/operation.ts';
 
+/** A status that always takes longer than the interval, such as that of a site that was never deployed, ends them. */
+const MAX_SITE_BASELINES = 3;
+
 export async function deploySite(input: DeploySiteInput): Promise<DeploymentResult> {
   // Started by hand, it may lack a target. Its id is then wrong.
   const target = { ...input.target };
@@ -101,12 +104,15 @@ async function deploy(deployment: Deployment): Promise<Conclusion> {
 /** Of the site and of its status. The request follows the second one at once, and a site may take long to answer. */
 async function takeBaselines(deployment: Deployment, busyEndsMs: number): Promise<Baseline> {
   const { check, input } = deployment;
-  for (;;) {
+  for (let times = 1; ; times += 1) {
     await check?.takeBaseline();
     const readMs = Date.now();
     const taken = await takeBaseline(deployment, busyEndsMs);
-    // Another deployment may have ended since, and changed the site.
     if (check === undefined || 'conclusion' in taken || Date.now() - readMs <= input.intervalMs) return taken;
+    // Another deployment may have ended since, and changed the site.
+    if (times < MAX_SITE_BASELINES) continue;
+    check.forgetBaseline();
+    return taken;
   }
 }
 

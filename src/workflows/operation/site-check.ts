@@ -11,6 +11,8 @@ import { checkSummary, verifySite } from './verify-site.ts';
 export interface SiteCheck {
   /** Reads the site just before the request. A broken site blocks nothing: its deployment may repair it. */
   takeBaseline(): Promise<void>;
+  /** It is too old to be compared with. */
+  forgetBaseline(): void;
   /** While the status alone decides nothing, the site may show more. @param then called if it does */
   look: (then: () => void) => void;
   /** What the commit of the site shows about a status that was read from this time on. */
@@ -52,6 +54,9 @@ export function createSiteCheck(operation: CheckedOperation, service: string, ai
     ...commit,
     async takeBaseline() {
       found.baseline = await checking.read('before the request');
+    },
+    forgetBaseline() {
+      found.baseline = null;
     },
     async judge(conclusion) {
       if (operation.cancellation.requested) return conclusion;

@@ -3,7 +3,7 @@ import type { WorkerInfo } from '../../contract/activities.ts';
 import type { RunPlan } from '../../contract/run.ts';
 import type { Conclusion } from '../common/conclusion.ts';
 import { targetsOf } from '../../contract/target.ts';
-import { applyOverride } from '../common/apply-override.ts';
+import { applyOverride, recordWaiver } from '../common/apply-override.ts';
 import { setAttributes } from '../common/search-attributes.ts';
 import type { RolloutState } from './rollout-state.ts';
 import { askOthers, refusalOfWorker, restoredSince, tooLate } from '../common/check-worker.ts';
@@ -28,6 +28,7 @@ export async function admitRollout(
   rollout.epoch = facts.epoch;
   rollout.notify = facts.notify ?? null;
   rollout.searchAttributes = facts.searchAttributes;
+  recordWaiver(rollout, first.checksLeftOut);
   setAttributes(facts.searchAttributes, { servers: result.targets.map(({ serverId }) => serverId) });
   return (
     restoredSince(input, facts) ??

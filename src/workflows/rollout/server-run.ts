@@ -76,7 +76,7 @@ async function restoredSinceAdmission({ epoch }: RolloutState): Promise<Conclusi
 }
 
 function runInputOf(
-  { input: { options, maxAtOnce, deploysUntil, meta, override }, result: { service }, epoch }: RolloutState,
+  { input: { options, maxAtOnce, deploysUntil, meta, override, noCheck }, result: { service }, epoch }: RolloutState,
   target: TargetResult,
 ): RunInput {
   const left = target.deployments.filter(({ outcome }) => outcome === null);
@@ -86,7 +86,7 @@ function runInputOf(
     serverId: target.serverId,
     ...targetsInput(left.map((it) => it.target)),
     ...(deploysUntil === undefined ? {} : { deploysUntil: { after: startedAt(), ...deploysUntil } }),
-    ...definedFields({ service: service ?? undefined, epoch: epoch ?? undefined, override }),
+    ...definedFields({ service: service ?? undefined, epoch: epoch ?? undefined, override, noCheck }),
     ...(meta === undefined ? {} : { meta }),
   };
 }

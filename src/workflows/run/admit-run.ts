@@ -3,7 +3,7 @@ import type { WorkerInfo } from '../../contract/activities.ts';
 import type { FrozenParts } from '../../contract/freeze.ts';
 import { lockIdOf } from '../../contract/ids/workflow-ids.ts';
 import { attributesOfRun } from '../../request/search-attributes.ts';
-import { applyOverride } from '../common/apply-override.ts';
+import { applyOverride, recordWaiver } from '../common/apply-override.ts';
 import { setAttributes } from '../common/search-attributes.ts';
 import { targetText } from '../../contract/wording/target-text.ts';
 import { refusalOf } from '../operation/take-baseline.ts';
@@ -37,7 +37,8 @@ export async function admit(run: RunState, asked: Asked): Promise<Conclusion | n
   run.service = { service, formerly, statuses, epoch };
   run.result.service = service;
   // Set these first, so that a run that is rejected below still sends notifications and appears in lists.
-  run.checks = asked.facts.checks ?? [];
+  run.checks = run.input.noCheck === undefined ? (asked.facts.checks ?? []) : [];
+  recordWaiver(run, asked.facts.checksLeftOut);
   run.notify = facts.notify ?? null;
   run.searchAttributes = facts.searchAttributes;
   setAttributes(facts.searchAttributes, attributesOfRun(run.input));

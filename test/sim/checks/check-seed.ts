@@ -6,12 +6,14 @@ import { play, scenarioOf, type Caches, type Play } from '../plays/play.ts';
 import type { Sandboxes } from '../core/sdk.ts';
 import { forgotten } from './forgotten.ts';
 import { overdue } from './liveness.ts';
+import { sentFrozen } from './frozen-requests.ts';
 import { overtaken } from './lock-order.ts';
 import { impatient } from './lock-waits.ts';
 import { overlong, overBudget } from './read-budgets.ts';
 import { unreasonable } from './reasons.ts';
 import { unfounded } from './reads-and-results.ts';
 import { seededTape, type Tape } from '../tape.ts';
+import { misjudged } from './site-verdicts.ts';
 import { unreadGaps } from './unread-gaps.ts';
 import { TOKEN, type World } from '../world.ts';
 
@@ -47,7 +49,7 @@ export function findingsOf(play: Play): string[] {
   const { world, played } = play;
   const found = [...judge(played).violations, ...unreadGaps(played), ...forgotten(world), ...overdue(play)];
   found.push(...overBudget(world), ...overtaken(world), ...overlong(world), ...unfounded(world), ...unreasonable(play));
-  found.push(...impatient(play));
+  found.push(...impatient(play), ...sentFrozen(play), ...misjudged(world));
   return [...new Set(world.findings), ...found, ...leaks(world)];
 }
 

@@ -3,6 +3,7 @@
  * whatever the service answers.
  */
 import { TIMING } from '../../../src/contract/timing.ts';
+import { CHECK } from '../../model/gate-draws.ts';
 import { namesOf, planFor } from '../../model/facts.ts';
 import type { PlayedRun } from '../../model/record.ts';
 import type { Play } from '../plays/play.ts';
@@ -40,19 +41,28 @@ function runMs(plan: Budgets, owner: PlayedRun): number {
   const { backup } = plan;
   // A shared backup that has not completed is awaited with the run's own tries.
   const backUpMs = owner.type === 'deployOnly' ? 0 : plan.busyTimeoutMs + backupMs(plan) + pollMs(backup) + SLACK_MS;
-  return SLACK_MS + backUpMs + namesOf(owner).length * (lockMs + deploymentMs(plan));
+  const onceMs = backUpMs + namesOf(owner).length * (lockMs + deploymentMs(plan));
+  // After each wait for a freeze, the run goes on with a part that it had begun.
+  const waits = owner.result?.held?.filter(({ end }) => end !== 'overridden').length ?? 0;
+  const thawMs = plan.ifFrozen === 'wait' ? (plan.freezeWaitMs ?? 0) + waits * SLACK_MS : 0;
+  return SLACK_MS + thawMs + (1 + waits) * onceMs;
 }
+
+/** If the site has one: its scale is that of the intervals, which it does not exceed tenfold. */
+const checkMs = ({ deploy }: Budgets): number =>
+  2 * CHECK.tries * (CHECK.intervalMs + 10 * deploy.intervalMs + TIMING.read.patientActivityMs);
 
 function backupMs({ backup, outageBudgetMs }: Budgets): number {
   const sendMs = 2 * backup.tries * backup.intervalMs + ROUNDS * TIMING.post.underWayMs;
   return sendMs + pollMs(backup) + (outageBudgetMs ?? 0) + SLACK_MS;
 }
 
-function deploymentMs({ deploy, outageBudgetMs }: Budgets): number {
+function deploymentMs(plan: Budgets): number {
+  const { deploy, outageBudgetMs } = plan;
   const { intervalMs, tries, baselineWaitMs, settleMs } = deploy;
   const baselinesMs = baselineWaitMs + ROUNDS * pollMs({ intervalMs, tries: 0 });
   const sendMs = tries * intervalMs + ROUNDS * (TIMING.post.underWayMs + settleMs + pollMs({ intervalMs, tries: 0 }));
-  return baselinesMs + sendMs + pollMs(deploy) + (outageBudgetMs ?? 0) + SLACK_MS;
+  return baselinesMs + sendMs + pollMs(deploy) + (outageBudgetMs ?? 0) + checkMs(plan) + SLACK_MS;
 }
 
 const pollMs = ({ intervalMs, tries }: { intervalMs: number; tries: number }): number =>

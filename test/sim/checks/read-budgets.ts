@@ -7,6 +7,7 @@ import { isPost } from '../../support/post-activities.ts';
 import { startInput } from '../stack/inspect.ts';
 import { isOperation, type Run } from '../temporal/types.ts';
 import type { World } from '../world.ts';
+import { recordedSiteReads } from './recorded-site-reads.ts';
 import { recordedReads, type RecordedRead } from './recorded-reads.ts';
 
 const HINT_GAP_MS = 1_000;
@@ -62,9 +63,11 @@ export function overlong({ server: { runs } }: Pick<World, 'server'>): string[] 
     if (signals > SIGNAL_LIMIT) found.push(`S6: ${workflowId} was sent ${signals} signals`);
     if (!isOperation(run)) return found;
     const reads = recordedReads(run).filter(({ isSecond }) => !isSecond).length;
+    const siteReads = recordedSiteReads(run).length;
     const requests = history.filter((it) => it.kind === 'activityClosed' && isPost({ name: it.type })).length;
     const { eventsPerRead, eventsPerRequest } = HISTORY_BUDGET;
-    const budget = eventsPerRead * reads + eventsPerRequest * requests + EVENTS_PER_SIGNAL * signals + OTHER_EVENTS;
+    const budget =
+      eventsPerRead * (reads + siteReads) + eventsPerRequest * requests + EVENTS_PER_SIGNAL * signals + OTHER_EVENTS;
     if (history.length > budget) {
       const counts = `${reads} reads, ${requests} requests and ${signals} signals`;
       found.push(`S6: ${workflowId} has ${history.length} events for ${counts}`);

@@ -14,6 +14,7 @@ import { isOperation, type Run } from '../temporal/types.ts';
 import type { World } from '../world.ts';
 import { resumedMs, wasParked } from './phases.ts';
 import { recordedReads, type RecordedRead } from './recorded-reads.ts';
+import { showedChange, showedIdentity } from './site-verdicts.ts';
 
 interface Answered extends RecordedRead {
   answer: Extract<NonNullable<RecordedRead['answer']>, { ok: true }>;
@@ -47,7 +48,8 @@ function assumes({ history }: Run): boolean {
 }
 
 function statusProblems(result: BackupResult | DeploymentResult, answered: Answered[], mayBeMore: boolean): string[] {
-  const { outcome, polls, lastStatus, startedAt, acceptedAt, endedAt } = result;
+  const outcome = reportedBy(result);
+  const { polls, lastStatus, startedAt, acceptedAt, endedAt } = result;
   const own = answered.findLast(({ isPooled }) => !isPooled);
   // A read for a hint may decide in the moment in which the pool ends.
   const isHintedEnd = own?.isHinted === true && own.answer.status === lastStatus;
@@ -63,8 +65,16 @@ function statusProblems(result: BackupResult | DeploymentResult, answered: Answe
   return found;
 }
 
+/** What the service reports, also where the check of the site says no. */
+function reportedBy(result: BackupResult | DeploymentResult): DeploymentResult['outcome'] {
+  const decided = 'check' in result ? (result.check?.outcome ?? 'passed') : 'passed';
+  const isOfCheck = decided !== 'passed' && result.outcome !== 'cancelled';
+  return isOfCheck ? 'completed' : result.outcome;
+}
+
 function evidenceProblems(run: Run, result: DeploymentResult, answered: Answered[]): string[] {
-  const { outcome, evidence, acceptedAt, endedAt, inProgressAt } = result;
+  const outcome = reportedBy(result);
+  const { evidence, acceptedAt, endedAt, inProgressAt } = result;
   if (outcome === 'unknown')
     return hadSettled(run, result, answered) ? ['ends unknown, and its status had settled'] : [];
   if (outcome !== 'completed' && outcome !== 'failed') return [];
@@ -76,9 +86,11 @@ function evidenceProblems(run: Run, result: DeploymentResult, answered: Answered
   const moved = words.some((word) => stateOf(word) === 'in_progress');
   const found = moved === (inProgressAt !== null) ? [] : [`was in progress: ${moved}, reports ${inProgressAt}`];
   const holds = {
-    identity: () => since.at(-1)!.answer.identityMarkers.some((marker) => requestMarkers(run).includes(marker)),
+    identity: () =>
+      showedIdentity(run) ||
+      since.at(-1)!.answer.identityMarkers.some((marker) => requestMarkers(run).includes(marker)),
     transition: () => moved,
-    changed: () => baseline === undefined || normal(baseline.answer.status) !== words.at(-1),
+    changed: () => showedChange(run) || baseline === undefined || normal(baseline.answer.status) !== words.at(-1),
     settled() {
       const resumed = resumedMs(run);
       const fromMs = resumed === null ? msOf(acceptedAt) : Math.max(msOf(acceptedAt), resumed - RECORDED_WITHIN_MS);
@@ -118,11 +130,15 @@ function passedOnProblems(run: Run, runs: readonly Run[]): string[] {
   if (isOperation(run)) return [];
   const deployments = resultOf<{ deployments?: DeploymentResult[] }>(run.outcome)?.deployments ?? [];
   const children = runs.filter(({ parent, type }) => parent?.runId === run.runId && type === 'deploySite');
-  return children.flatMap(({ workflowId, outcome }) => {
+  // After a wait for a freeze, a deployment begins again.
+  const last = new Map(children.map((child) => [child.workflowId, child]));
+  return [...last.values()].flatMap(({ workflowId, outcome }) => {
     const own = resultOf<DeploymentResult>(outcome);
     const reported = deployments.find(({ target }) => isDeepStrictEqual(target, own?.target));
     // A run that is cancelled or terminated may have ended before it.
     if (own === null || reported === undefined || reported.outcome === 'cancelled') return [];
+    // The run may give up waiting for the freeze that held it back.
+    if (own.error?.type === 'Frozen' && reported.outcome === 'not_started') return [];
     return isDeepStrictEqual(own, reported) ? [] : [`S7: ${run.workflowId} reports ${workflowId} otherwise`];
   });
 }

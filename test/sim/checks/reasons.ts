@@ -195,6 +195,7 @@ const KINDS: Record<string, Kind> = {
   Ambiguous: 'in doubt',
   Resting: 'not taken',
   Stale: 'not taken',
+  Frozen: 'not taken',
   HeldBack: 'held back',
   NotSent: 'no effect',
   NotReached: 'no effect',

@@ -1,13 +1,15 @@
 /** Situations that a history shows. */
 import { defaultPayloadConverter as payloads } from '@temporalio/common';
 import type { ReadFailure, TriggerFailureType } from '../../../src/contract/activities.ts';
-import { ADMISSION_ACTIVITY, POOLED_WAIT_ACTIVITY, SIGNALS } from '../../../src/contract/names.ts';
+import { ADMISSION_ACTIVITY, FREEZE_TYPE, POOLED_WAIT_ACTIVITY, SIGNALS } from '../../../src/contract/names.ts';
+import type { SiteRead } from '../../../src/contract/site-check.ts';
 import type { LockReleased } from '../../../src/contract/operation.ts';
 import { isPost } from '../../support/post-activities.ts';
 import type { HistoryEvent, Outcome } from '../core/events.ts';
 import { isOperation, type Run } from '../temporal/types.ts';
 import { resumedMs, wasParked } from './phases.ts';
 import { recordedReads, type RecordedRead } from './recorded-reads.ts';
+import { recordedSiteReads, type RecordedSiteRead } from './recorded-site-reads.ts';
 import { oneForEach, type Situations } from './situation.ts';
 
 type EventOf<K extends HistoryEvent['kind']> = Extract<HistoryEvent, { kind: K }>;
@@ -26,8 +28,11 @@ const inReads = (shows: (read: RecordedRead) => boolean) => inRun((run) => recor
 const before = (kind: HistoryEvent['kind'], shows: (earlier: readonly HistoryEvent[], run: Run) => boolean) =>
   inRun((run) => run.history.some((event, index) => event.kind === kind && shows(run.history.slice(0, index), run)));
 
+const inSiteReads = (shows: (read: RecordedSiteRead) => boolean) => inRun((run) => recordedSiteReads(run).some(shows));
+
 const HEARTBEAT = 4;
-const REQUESTS: TriggerFailureType[] = ['Ambiguous', 'Conflict', 'HeldBack', 'NotSent', 'Refused'];
+const SITE_READS: SiteRead['kind'][] = ['holds', 'fails', 'nothing'];
+const REQUESTS: TriggerFailureType[] = ['Ambiguous', 'Conflict', 'Frozen', 'HeldBack', 'NotSent', 'Refused'];
 const READS: ReadFailure['kind'][] = ['http', 'network', 'timeout', 'protocol', 'held_back'];
 
 const failureOf = (event: HistoryEvent) =>
@@ -103,6 +108,19 @@ export const SITUATIONS_OF_HISTORIES: Situations = {
           failureOf(it)?.applicationFailureInfo?.type === type,
       ),
   ),
+  ...oneForEach(
+    SITE_READS,
+    (kind) => `a read of a site ${kind === 'nothing' ? 'shows nothing' : kind}`,
+    (kind) => inSiteReads(({ stage, read }) => stage === 'verify' && read?.kind === kind),
+  ),
+  'a site still shows the commit of before': inRun((run) => {
+    const reads = recordedSiteReads(run);
+    const before = reads.find(({ stage }) => stage === 'baseline')?.read?.commit ?? null;
+    return reads.some(({ stage, read }) => stage === 'verify' && before !== null && read?.commit === before);
+  }),
+  'a read of a site is lost': inSiteReads(({ read }) => read === null),
+  'a freeze is thawed': inHistory((it, { type }) => it.kind === 'terminated' && type === FREEZE_TYPE),
+  'a thaw wakes a run': inHistory((it) => it.kind === 'signaled' && it.signal === SIGNALS.thawed),
   'a worker ends with a request': inHistory(
     (it) => Number(failureOf(it)?.timeoutFailureInfo?.timeoutType) === HEARTBEAT,
   ),

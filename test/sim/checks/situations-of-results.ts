@@ -5,15 +5,17 @@ import { oneForEach, type Situations } from './situation.ts';
 
 const ERRORS: ErrorType[] = [
   ...(['BackupFailed', 'BackupTimedOut', 'Busy', 'DeploymentFailed', 'DeploymentTimedOut'] as const),
-  ...(['OutcomeUnknown', 'Refused'] as const),
+  ...(['OutcomeUnknown', 'Refused', 'Frozen', 'CheckFailed'] as const),
 ];
-/** No answer to a POST of the scenarios names its deployment, which would be `identity`. */
-const EVIDENCE: Evidence[] = ['transition', 'changed', 'settled'];
+/** No answer to a POST of the scenarios names its deployment, so only the commit of a site is `identity`. */
+const EVIDENCE: Evidence[] = ['identity', 'transition', 'changed', 'settled'];
 const OUTCOMES = ['completed', 'failed', 'timed_out', 'unknown', 'cancelled', 'not_started'] as const;
 
 const inResult = (shows: (result: RunResult) => boolean): Situations[string] => {
   return ({ played }) => played.runs.some(({ result }) => result !== null && shows(result));
 };
+
+const inHeld = (shows: (held: RunResult['held'][number]) => boolean) => inResult(({ held }) => held.some(shows));
 
 const inDeployment = (shows: (deployment: DeploymentResult) => boolean) =>
   inResult(({ deployments }) => deployments.some(shows));
@@ -35,6 +37,20 @@ export const SITUATIONS_OF_RESULTS: Situations = {
     (evidence) => inDeployment((it) => it.evidence === evidence),
   ),
   'a deployment comes too late': inDeployment(({ error }) => error?.type === 'TooLate'),
+  'a check leaves a deployment unknown': inDeployment(({ check }) => check?.outcome === 'unknown'),
+  'a check is cut short': inDeployment(({ outcome, check }) => outcome === 'cancelled' && (check?.reads ?? 0) > 0),
+  'a run is let off its checks': inHeld(({ for: kind }) => kind === 'check'),
+  'a run is let off a freeze': inHeld(({ for: kind, end }) => kind === 'freeze' && end === 'overridden'),
+  'a run may not be let off a freeze': inResult(({ error }) => /no run may be let off/.test(error?.message ?? '')),
+  'a run waits until a freeze is over': inHeld(({ end }) => end === 'passed'),
+  'a run gives up waiting for a freeze': inHeld(({ end }) => end === 'gave_up'),
+  'a freeze begins while a run is under way': inResult(
+    ({ error, backup }) => error?.type === 'Frozen' && backup?.outcome === 'completed',
+  ),
+  'a run waits for a freeze after its backup': inResult(
+    ({ held, backup }) =>
+      backup !== null && held.some(({ end, from }) => end === 'passed' && from > (backup.endedAt ?? '~')),
+  ),
   'a backup is shared': inResult(({ backup }) => backup?.source === 'shared'),
   'a shared backup does not complete': inResult(
     ({ backup }) => backup?.source === 'shared' && backup.outcome !== 'completed',

@@ -128,6 +128,24 @@ const SIM_MUTANTS: Mutant[] = [
       ),
     ],
   },
+  {
+    rule: 'freezes are judged only at the start',
+    changes: [
+      change('activities/http/post-checks.ts', 'refuseFrozen(input, await looked, [nowMs, untilMs]);', 'await looked;'),
+    ],
+  },
+  {
+    rule: 'an override lets off every ad-hoc freeze',
+    changes: [change('policy/ad-hoc.ts', "freeze.override !== 'never' &&", 'letOff.length > 0 ||')],
+  },
+  {
+    rule: 'one good read of a site is enough',
+    changes: [change('rules/site-check.ts', 'seen.goodInARow >= aim.inARow', 'seen.goodInARow >= 1')],
+  },
+  {
+    rule: 'a site that shows the commit of before passes',
+    changes: [change('rules/site-check.ts', "return 'old';", "return 'good';")],
+  },
 ];
 
 /** All that the simulator should notice. */

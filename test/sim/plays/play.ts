@@ -10,6 +10,7 @@ import type { Played } from '../../model/record.ts';
 import { scenario, type Act, type Scenario } from '../../model/scenario.ts';
 import { targetNamed } from '../../model/targets.ts';
 import type { Sandboxes } from '../core/sdk.ts';
+import { configurationOf, freeze, overrideOf, thaw } from './gates.ts';
 import { drawPast, withLongDraws } from './long-draws.ts';
 import { drawMishaps } from './mishaps.ts';
 import { onBegun } from './on-begun.ts';
@@ -48,6 +49,7 @@ export async function play(sandboxes: Sandboxes, drawn: Scenario, tape: Tape, ca
   const gate = drawSlowHandOvers(tape, () => world);
   const world: World = createWorld(sandboxes, tape, {
     gate,
+    configuration: configurationOf(scaled, scale),
     workers,
     cacheSize: caches === 'off' ? 0 : cacheSize,
     crashes: isFaulty('crashes') ? 4 : 0,
@@ -65,7 +67,8 @@ export async function play(sandboxes: Sandboxes, drawn: Scenario, tape: Tape, ca
   return { played: record(world, scaled, runs), world, drawn, tape };
 }
 
-function perform(world: World, { scripts, past, faults, runs, acts }: Scenario): Map<string, Started> {
+function perform(world: World, scenario: Scenario): Map<string, Started> {
+  const { scripts, past, faults, runs, acts } = scenario;
   const { clock, service, server } = world;
   const { state } = service;
   const started = new Map<string, Started>();
@@ -80,7 +83,8 @@ function perform(world: World, { scripts, past, faults, runs, acts }: Scenario):
   let keys = 0;
   const startRun = (index: number) => {
     const draw = runs[index]!;
-    const input = inputOf(world, draw.input, draw.given);
+    const override = draw.overrides === true ? overrideOf(world, scenario) : {};
+    const input = { ...inputOf(world, draw.input, draw.given), ...override };
     const key = draw.key === '' ? `r${(keys += 1)}` : draw.key;
     const request = startRequest(draw.type, input, key);
     const run = server.startOnce(request);
@@ -105,6 +109,10 @@ function perform(world: World, { scripts, past, faults, runs, acts }: Scenario):
         return actFromOutside(state, resourceOf(it.server));
       case 'delete':
         return state.remove(resourceOf(it.target));
+      case 'freeze':
+        return freeze(world, it);
+      case 'thaw':
+        return thaw(world, it.target);
     }
   };
   for (const it of acts) clock.after(it.atMs, () => act(it));

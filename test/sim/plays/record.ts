@@ -4,6 +4,7 @@ import type { RunInput, RunResult } from '../../../src/contract/run.ts';
 import type { Played, PlayedRun } from '../../model/record.ts';
 import type { Scenario } from '../../model/scenario.ts';
 import type { Outcome } from '../core/events.ts';
+import { playedFreezes } from './gates.ts';
 import { isOperation, type Run } from '../temporal/types.ts';
 import type { World } from '../world.ts';
 
@@ -14,7 +15,8 @@ export interface Started {
   cancelledMs: number | null;
 }
 
-export function record(world: World, { scripts }: Scenario, started: Map<string, Started>): Played {
+export function record(world: World, scenario: Scenario, started: Map<string, Started>): Played {
+  const { scripts, checked = [] } = scenario;
   const { server, service, deeds, outages } = world;
   const runs = [...started.values()].map(({ run, input, startedMs, cancelledMs }): PlayedRun => {
     const { type, workflowId, runId, closedMs, outcome } = run;
@@ -29,6 +31,8 @@ export function record(world: World, { scripts }: Scenario, started: Map<string,
     scripts,
     journal: service.state.journal,
     runs,
+    freezes: playedFreezes(world, scenario),
+    checked,
     operations: operations.map(({ workflowId, parent, closedMs, outcome }) => ({
       workflowId,
       parentRunId: parent?.runId ?? null,

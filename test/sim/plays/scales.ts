@@ -10,8 +10,9 @@ export function lengthened(drawn: Scenario, scale: number): Scenario {
     ...it,
     ...(it.durationMs === undefined ? {} : { durationMs: it.durationMs * scale }),
     ...(it.lagMs === undefined ? {} : { lagMs: it.lagMs * scale }),
+    ...(it.pageLagMs === undefined ? {} : { pageLagMs: it.pageLagMs * scale }),
   });
-  const input = ({ backup, deploy, busyTimeoutMs, ...rest }: RunInput): RunInput => ({
+  const input = ({ backup, deploy, busyTimeoutMs, freezeWaitMs, ...rest }: RunInput): RunInput => ({
     ...rest,
     ...(backup === undefined ? {} : { backup: { ...backup, intervalMs: (backup.intervalMs ?? 400) * scale } }),
     ...(deploy === undefined
@@ -24,11 +25,16 @@ export function lengthened(drawn: Scenario, scale: number): Scenario {
           },
         }),
     ...(busyTimeoutMs === undefined ? {} : { busyTimeoutMs: busyTimeoutMs * scale }),
+    ...(freezeWaitMs === undefined ? {} : { freezeWaitMs: freezeWaitMs * scale }),
   });
   return {
     ...drawn,
     scripts: Object.fromEntries(Object.entries(drawn.scripts).map(([name, list]) => [name, list.map(part)])),
     runs: drawn.runs.map((run) => ({ ...run, input: input(run.input) })),
-    acts: drawn.acts.map((act) => ({ ...act, atMs: act.atMs * scale })),
+    acts: drawn.acts.map((act) => ({
+      ...act,
+      atMs: act.atMs * scale,
+      ...(act.do === 'freeze' ? { forMs: act.forMs * scale } : {}),
+    })),
   };
 }

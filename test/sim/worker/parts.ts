@@ -9,10 +9,10 @@ import type { Pace } from './pace.ts';
 import type { Process } from './process.ts';
 import type { Service } from './wire.ts';
 
-/** What a worker is made of, and what it talks to. */
 /** Situations that no history shows. */
 export type Unrecorded = 'a local activity outlives its task' | 'a task with a local activity is queried';
 
+/** What a worker is made of, and what it talks to. */
 export interface WorkerParts {
   clock: Clock;
   tape: Tape;

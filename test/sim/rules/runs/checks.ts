@@ -3,53 +3,28 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { deploySiteId } from '../../../../src/contract/ids/workflow-ids.ts';
 import { POOLED_WAIT_ACTIVITY, QUERIES } from '../../../../src/contract/names.ts';
-import type { RunInput } from '../../../../src/contract/run.ts';
 import type { Explanation } from '../../../../src/contract/waiting.ts';
-import type { Fault } from '../../../../src/sandbox/hosting/faults.ts';
-import type { ScriptPart } from '../../../../src/sandbox/hosting/script.ts';
-import { COMPLETED, FAILED } from '../../../support/sites.ts';
+import { FAILED } from '../../../support/sites.ts';
 import { eventsOf } from '../../stack/inspect.ts';
-import { inVirtualTime, MOMENT_MS, type VirtualStack } from '../../stack/stack.ts';
-import { SITES_URL } from '../../worker/sites.ts';
+import { inVirtualTime, MOMENT_MS } from '../../stack/stack.ts';
+import {
+  BEFORE,
+  begin,
+  checked,
+  deploy,
+  DOWN,
+  endOf,
+  NEW,
+  OLD,
+  OURS,
+  page,
+  pages,
+  shows,
+  SILENT,
+  SITE,
+  THIRD,
+} from './checked-sites.ts';
 import { deployPosts } from './runs-that-wait.ts';
-
-const [OURS, BEFORE, THIRD] = ['3f2c1ab0d9e8f7a6', 'aaaaaaa0000', '9d9d9d9d9d9d'];
-const OLD: ScriptPart = { ...COMPLETED, commit: BEFORE };
-const NEW: ScriptPart = { ...COMPLETED, commit: OURS };
-
-const SITE = 'shop';
-const CONFIGURATION = {
-  sites: { [SITE]: { url: `${SITES_URL}/${SITE}/`, check: 'answers' } },
-  checks: { answers: { json: { status: 'ok' }, commit: { json: 'commit' } } },
-};
-
-const page = (answer: Fault['answer'], times = 99): Fault => ({ route: 'page', target: SITE, answer, times });
-const DOWN = { kind: 'status', code: 503 } as const;
-const SILENT = { kind: 'none' } as const;
-const shows = (commit: string | null) =>
-  ({ kind: 'body', code: 200, type: 'application/json', text: JSON.stringify({ status: 'ok', commit }) }) as const;
-
-const pages = ({ sandbox }: VirtualStack) => sandbox.journal.filter(({ by }) => by === 'visitor');
-
-/** Deploys the site after these deployments of before. */
-async function deploy(stack: VirtualStack, past: ScriptPart[], next: ScriptPart, input: RunInput = {}) {
-  begin(stack, past, next);
-  return endOf(stack, stack.start({ siteIds: [SITE], ...input }));
-}
-
-function begin({ sandbox }: VirtualStack, past: ScriptPart[], next: ScriptPart): void {
-  sandbox.script({ site: SITE }, ...past.map((it) => ({ durationMs: 0, ...it })), next);
-  past.forEach(() => sandbox.act({ site: SITE }));
-}
-
-async function endOf(stack: VirtualStack, run: ReturnType<VirtualStack['start']>) {
-  const result = await stack.result(run);
-  const [deployment] = result.deployments;
-  assert.equal(deployPosts(stack, SITE), 1);
-  return { result, deployment: deployment!, check: deployment!.check, verdict: [result.outcome, result.error?.type] };
-}
-
-const checked = (body: (stack: VirtualStack) => Promise<void>) => inVirtualTime(body, { configuration: CONFIGURATION });
 
 describe('a check after a deployment', () => {
   test(
@@ -182,6 +157,18 @@ describe('a check after a deployment', () => {
   );
 
   test(
+    'reads a site that was never deployed at most three times before the request, and then compares with nothing',
+    checked(async (stack) => {
+      stack.sandbox.script({ site: SITE }, NEW);
+      const run = stack.start({ siteIds: [SITE], commit: OURS, deploy: { intervalMs: 500, tries: 60 } });
+      await stack.until('the request', () => deployPosts(stack, SITE) > 0);
+      assert.equal(pages(stack).length, 3);
+      const { verdict, check } = await endOf(stack, run);
+      assert.deepEqual([check?.baseline, ...verdict], [null, 'completed', undefined]);
+    }),
+  );
+
+  test(
     'waits in a phase of its own, says how far it is, and is cut short by a cancellation',
     checked(async (stack) => {
       stack.sandbox.fault({ ...page(DOWN), skip: 1 });
@@ -259,39 +246,6 @@ describe('the commit of a site', () => {
         eventsOf(operation, 'activityScheduled').filter(({ type }) => type === POOLED_WAIT_ACTIVITY).length,
         1,
       );
-    }),
-  );
-});
-
-describe('a watched deployment', () => {
-  test(
-    'is checked if a commit is expected, and shows identity by it',
-    checked(async (stack) => {
-      const { sandbox } = stack;
-      sandbox.script({ site: SITE }, { durationMs: 0, ...OLD }, NEW);
-      sandbox.act({ site: SITE });
-      const run = stack.start({ siteIds: [SITE], commit: OURS }, { type: 'watchDeployment' });
-      await stack.until('the baseline', () => pages(stack).length > 0);
-      await stack.forward(MOMENT_MS);
-      sandbox.act({ site: SITE });
-      const { outcome, deployments } = await stack.result(run);
-      assert.deepEqual(
-        [outcome, deployments[0]?.evidence, deployments[0]?.check?.outcome],
-        ['completed', 'identity', 'passed'],
-      );
-    }),
-  );
-
-  test(
-    'is not checked if no commit is expected',
-    checked(async (stack) => {
-      stack.sandbox.script({ site: SITE }, { durationMs: 0, ...FAILED }, NEW);
-      stack.sandbox.act({ site: SITE });
-      const run = stack.start({ siteIds: [SITE] }, { type: 'watchDeployment' });
-      await stack.forward(20_000);
-      stack.sandbox.act({ site: SITE });
-      const { outcome, deployments } = await stack.result(run);
-      assert.deepEqual([outcome, deployments[0]?.check], ['completed', null]);
     }),
   );
 });
