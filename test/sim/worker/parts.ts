@@ -24,6 +24,7 @@ export interface WorkerParts {
   cacheSize: number;
   /** What operations took before. */
   pastMs: readonly number[];
+  searchLagMs: number;
   configuration: Configuration;
   token: () => string;
   /** Called where the worker may crash or stall. */
