@@ -4,6 +4,7 @@ import { describe, test } from 'node:test';
 import { QUERIES, SIGNALS } from '../../../../src/contract/names.ts';
 import type { NewerRun } from '../../../../src/contract/superseding.ts';
 import { siteTarget } from '../../../../src/contract/target.ts';
+import type { ScheduledInput, ScheduledResult } from '../../../../src/contract/schedule.ts';
 import type { Explanation } from '../../../../src/contract/waiting.ts';
 import { fresh } from '../../../support/fresh.ts';
 import { startRollout, endOfRollout } from '../../plays/start-rollout.ts';
@@ -118,6 +119,26 @@ describe('superseding', () => {
         stack.signal(lock.lockId, SIGNALS.superseded, message);
       lock.finish();
       assert.deepEqual(await outcomes(stack, [lock.holder, waiter]), ['completed', 'completed']);
+    }),
+  );
+
+  test(
+    'a firing of a schedule whose run is replaced ends well, so that its schedule does not pause',
+    inVirtualTime(async (stack) => {
+      const lock = await held(stack, 'deployment');
+      const input: ScheduledInput = {
+        ...{ fleet: 'f', schedule: 'hourly', when: '0 * * * *', timeZone: 'UTC', catchUpMs: 60 * MINUTE_MS },
+        slot: { granularity: 'instant', times: [] },
+        start: { type: 'deployOnly', input: { siteIds: [lock.id], ...SUPERSEDE } },
+      };
+      const firing = stack.startByHand('runScheduled', 'scheduled:f:hourly', input);
+      await stack.until('its request for the lock', () => lock.requests() === 1);
+      const newer = lock.start(SUPERSEDE);
+      const { outcome, superseded } = await stack.result<ScheduledResult>(firing);
+      assert.deepEqual([outcome, superseded], ['not_started', true]);
+      assert.ok(firing.outcome !== null && firing.outcome !== 'terminated' && 'result' in firing.outcome);
+      lock.finish();
+      assert.deepEqual(await outcomes(stack, [lock.holder, newer]), ['completed', 'completed']);
     }),
   );
 
