@@ -120,7 +120,7 @@ export const LAYERS = {
     packages: ['@temporalio/client', '@temporalio/common', '@temporalio/proto', 'node'],
   },
   'client/signals': {
-    may: [...CONTRACT, 'client/connection', 'client/transport'],
+    may: [...CONTRACT, 'rules', 'client/connection', 'client/transport'],
     packages: ['@temporalio/client', 'p-map'],
   },
   'client/past': {

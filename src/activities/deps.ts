@@ -3,6 +3,7 @@ import type { BackupRecord, RecordInput, ServersQuery, SharedBackupQuery, WakeIn
 import type { NotifyInput } from '../contract/notification.ts';
 import type { HoldInput } from '../contract/rollout.ts';
 import type { BackupConclusion, LockHolder } from '../contract/operation.ts';
+import type { NewerRun } from '../contract/superseding.ts';
 import type { WorkerInfo, BackupQuery, PastQuery } from '../contract/activities.ts';
 import type { HostingApiClient } from '../hosting-api/index.ts';
 import type { TriggerDeps } from './http/post-trigger.ts';
@@ -50,6 +51,8 @@ export interface ActivityDeps extends EventDeps {
   findPastDurations: (query: PastQuery) => Promise<(number | null)[]>;
   /** The operation that has this id now, or null. */
   findLockHolder: (lockId: string) => Promise<LockHolder | null>;
+  /** Lets older runs know of a newer one that covers them. @returns their workflow ids */
+  signalOlderRuns: (newer: NewerRun) => Promise<string[]>;
   policy: () => Promise<Policy>;
   readSite: ReadSite;
   judge: Judge;

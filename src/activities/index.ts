@@ -3,6 +3,7 @@ import type { DailyDeadline } from '../contract/run.ts';
 import type { FreezeQuestion, FrozenParts } from '../contract/freeze.ts';
 import type { BackupConclusion, LockHolder } from '../contract/operation.ts';
 import type { BackupRecord } from '../contract/event.ts';
+import type { NewerRun } from '../contract/superseding.ts';
 import type { BackupQuery, LearnQuery, SlotQuery } from '../contract/activities.ts';
 import { createDescribeWorker } from './describe-worker.ts';
 import { createEventActivities } from './events.ts';
@@ -26,6 +27,7 @@ export function createActivities({
   findPastDurations,
   awaitedForMs,
   hasColleagues,
+  signalOlderRuns,
   policy,
   readSite,
   judge,
@@ -56,6 +58,8 @@ export function createActivities({
     findBackupRecord: ({ backupId }: { backupId: string }): Promise<BackupRecord | null> => findBackupRecord(backupId),
 
     findLockHolder: ({ lockId }: { lockId: string }): Promise<LockHolder | null> => findLockHolder(lockId),
+
+    signalOlderRuns: (newer: NewerRun): Promise<string[]> => signalOlderRuns(newer),
 
     /** When to make the tries of an operation, in milliseconds after its acceptance; null for one at each interval. */
     learnReads: async ({ lockId, services, ...beat }: LearnQuery): Promise<number[] | null> =>

@@ -52,6 +52,7 @@ export type ErrorType =
   | 'Frozen'
   | 'Refused'
   | 'Cancelled'
+  | 'Superseded'
   | 'WrongWorkflowId'
   | 'Internal'
   | 'Usage'
@@ -63,13 +64,14 @@ export type ErrorType =
 
 /**
  * `lockRequested` goes to the holder of a lock, `lockReleased` to the first waiter, `hint` to workflows that poll, `thawed`
- * to those that wait for the end of a freeze.
+ * to those that wait for the end of a freeze, `superseded` to a run that a newer one may replace.
  */
 export const SIGNALS = {
   lockRequested: 'lockRequested',
   lockReleased: 'lockReleased',
   hint: 'hint',
   thawed: 'thawed',
+  superseded: 'superseded',
 } as const;
 
 export const QUERIES = { progress: 'progress', why: 'why' } as const;

@@ -5,6 +5,7 @@ import type { BackupResult, DeploymentResult, Polling, RunError, Waits } from '.
 import type { ServedService } from './service-identity.ts';
 import type { Target } from './target.ts';
 import type { CheckAim } from './site-check.ts';
+import type { RunWork } from './superseding.ts';
 import type { Waiting } from './waiting.ts';
 import type { StatusWords } from './activities.ts';
 
@@ -21,6 +22,8 @@ export interface Waiter {
   runId: string;
   /** When it first requested the lock. Waiters get it in this order. */
   since: string;
+  /** Absent: no newer run replaces it, and it replaces none. */
+  work?: RunWork;
 }
 
 /** What was recorded about the service when the run was admitted. */
@@ -49,6 +52,8 @@ interface OperationInput extends RecordedService {
   letOff?: LetOff[];
   /** How long to wait in all for a service that does not answer; null for no longer than failed reads are retried. */
   outageBudgetMs: number | null;
+  /** Of the run that starts it. Absent: no newer run replaces that, and it replaces none. */
+  work?: RunWork;
   /** The waiters to take over with the lock. */
   waiters: Waiter[];
 }

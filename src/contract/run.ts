@@ -6,6 +6,7 @@ import type { Outcome, Evidence, Phase, ErrorType } from './names.ts';
 import type { CheckResult, CheckWaiver } from './site-check.ts';
 import type { FreezeOverride, Held } from './freeze.ts';
 import type { Target, TargetsInput } from './target.ts';
+import type { SupersededBy } from './superseding.ts';
 import type { Waiting } from './waiting.ts';
 
 export interface RunError {
@@ -86,6 +87,8 @@ export interface RunInput extends TargetsInput {
   keepGoing?: boolean;
   /** Leaves out the checks of its sites. */
   noCheck?: CheckWaiver;
+  /** Replace older runs that wait and that this one covers. */
+  supersede?: boolean;
   /** The commit that the sites have to show afterwards: 7 to 64 hex digits. */
   commit?: string;
   /** Any commit but the one before will do. */
@@ -162,6 +165,8 @@ export interface RunPlan {
   startWithinMs: number;
   startDeploysWithinMs: number | null;
   keepGoing: boolean;
+  /** Absent in plans from before it existed: it replaces none. */
+  supersede?: boolean;
   /** Absent in plans from before it existed, as is `orNewer`. */
   commit?: string | null;
   orNewer?: boolean;
@@ -178,6 +183,8 @@ export interface RunResult {
   backup: BackupResult | null;
   deployments: DeploymentResult[];
   error: RunError | null;
+  /** The newer run that took its place before it began. Absent in results of earlier versions. */
+  supersededBy: SupersededBy | null;
   /** The commit that the sites had to show; null for any. */
   commit: string | null;
   /** What it waited for, in order. Absent in results of earlier versions. */

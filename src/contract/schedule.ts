@@ -42,6 +42,8 @@ export interface ScheduledResult {
   outcome: Outcome | null;
   /** What froze it, if that is why nothing was started. */
   frozen?: string;
+  /** Whether a newer run took its place before it began. */
+  superseded?: true;
 }
 
 /** Times of a schedule. Those with a year replace times that the clock skips in that year. */

@@ -116,6 +116,7 @@ export const TIMING = {
     localMs: 2 * SECOND,
     describeWorkerLocalMs: 4 * SECOND,
     regularMs: 10 * SECOND,
+    supersedeMs: 30 * SECOND,
     otherWorkersPauseMs: SECOND,
   },
   event: {

@@ -178,6 +178,14 @@ const ROWS: { readonly [P in RunOptionPath]: RowOf<P> } = {
     default: false,
     help: 'deploy the next target even if one is not completed',
   },
+  supersede: {
+    flag: '--supersede',
+    commands: DEPLOY,
+    type: { kind: 'switch' },
+    yaml: null,
+    default: false,
+    help: 'replace older runs that wait and that this one covers: the same server, and all of their sites and apps',
+  },
   commit: {
     flag: '--commit',
     commands: VERDICT,

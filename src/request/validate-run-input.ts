@@ -38,7 +38,8 @@ export function validateRunInput(type: RunType, input: unknown): string | null {
     validateOverride(type, input.override) ??
     validateWaiver(type, input.noCheck) ??
     validateMeta(input.meta) ??
-    validateCommit(input)
+    validateCommit(input) ??
+    validateSupersede(type, input)
   );
 }
 
@@ -85,6 +86,13 @@ function validateServer(type: RunType, serverId: unknown): string | null {
 
 function validateCommit({ commit, orNewer }: Record<string, unknown>): string | null {
   return orNewer !== undefined && commit === undefined ? 'orNewer: requires a commit' : null;
+}
+
+function validateSupersede(type: RunType, { supersede, ifBusy }: Record<string, unknown>): string | null {
+  if (supersede !== true) return null;
+  if (type !== 'backupThenDeploy' && type !== 'deployOnly') return `supersede: ${type} replaces no run, leave it out`;
+  // It would end those that wait, and then deploy nothing itself.
+  return ifBusy === 'fail' ? 'supersede: waits for the lock, and ifBusy is fail: leave one out' : null;
 }
 
 function validateGroup(name: 'backup' | 'deploy', group: unknown): string | null {

@@ -1,7 +1,7 @@
 /** The queue for a lock: first come, first served, no matter which holder a run asked. Pure. */
 import type { BackupConclusion, LockReleased, Waiter } from '../contract/operation.ts';
-import { isRecord } from '../contract/plain-object.ts';
-import { validateId } from '../request/validate-id.ts';
+import { definedFields, isRecord } from '../contract/plain-object.ts';
+import { isInstant, namesRun, workIn } from './superseding-message.ts';
 
 /** A message with a full queue stays far below Temporal's limit of 2 MB. Later waiters rely on their own look. */
 export const MAX_WAITERS = 1_000;
@@ -11,11 +11,17 @@ export function joinQueue(queue: readonly Waiter[], newcomers: readonly Waiter[]
   const byRun = new Map<string, Waiter>();
   for (const waiter of [...queue, ...newcomers]) {
     const known = byRun.get(waiter.runId);
-    if (known === undefined || waiter.since < known.since) byRun.set(waiter.runId, waiter);
+    if (known === undefined || waiter.since < known.since) byRun.set(waiter.runId, withWork(waiter, known));
   }
   return [...byRun.values()]
     .sort((a, b) => compare(a.since, b.since) || compare(a.runId, b.runId))
     .slice(0, MAX_WAITERS);
+}
+
+/** A worker of an earlier version leaves it out. */
+function withWork(waiter: Waiter, known: Waiter | undefined): Waiter {
+  const work = waiter.work ?? known?.work;
+  return work === undefined ? waiter : { ...waiter, work };
 }
 
 function compare(a: string, b: string): number {
@@ -29,7 +35,10 @@ function compare(a: string, b: string): number {
 export function waitersIn(message: unknown): Waiter[] {
   const waiters = isRecord(message) ? message.waiters : null;
   if (!Array.isArray(waiters)) return [];
-  return waiters.filter(isWaiter).map(({ workflowId, runId, since }) => ({ workflowId, runId, since }));
+  return waiters.filter(isWaiter).map(({ workflowId, runId, since, work }) => ({
+    ...{ workflowId, runId, since },
+    ...definedFields({ work: workIn(work) ?? undefined }),
+  }));
 }
 
 /** The release in a message, which may come from the UI. */
@@ -42,19 +51,7 @@ export function releaseIn(message: unknown): LockReleased {
   };
 }
 
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
-
-function isWaiter(value: unknown): value is Waiter {
-  const { workflowId, runId, since } = isRecord(value) ? value : {};
-  return (
-    validateId(workflowId) === null &&
-    typeof runId === 'string' &&
-    UUID.test(runId) &&
-    typeof since === 'string' &&
-    !Number.isNaN(Date.parse(since)) &&
-    new Date(since).toISOString() === since
-  );
-}
+const isWaiter = (value: unknown): value is Waiter => namesRun(value) && 'since' in value && isInstant(value.since);
 
 function isBackup(value: unknown): value is BackupConclusion {
   const result = isRecord(value) ? value.result : null;

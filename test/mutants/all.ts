@@ -4,12 +4,14 @@ import { FREEZES } from './freezes.ts';
 import { RATE_LIMITS } from './rate-limits.ts';
 import { READABLE_PAYLOADS } from './readable-payloads.ts';
 import { RIGHT_TIME } from './right-time.ts';
+import { SUPERSEDING } from './superseding.ts';
 import { WRONG_VERDICTS } from './wrong-verdicts.ts';
 
 export const TESTED_MUTANTS = [
   ...WRONG_VERDICTS,
   ...RIGHT_TIME,
   ...FREEZES,
+  ...SUPERSEDING,
   ...BAD_WORKER,
   ...RATE_LIMITS,
   ...READABLE_PAYLOADS,

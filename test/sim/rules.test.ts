@@ -12,6 +12,8 @@ import './rules/locks/locks.ts';
 import './rules/locks/shared-backups.ts';
 import './rules/locks/lock-faults.ts';
 import './rules/locks/many-waiters.ts';
+import './rules/locks/superseding.ts';
+import './rules/locks/superseding-order.ts';
 import './rules/runs/runs.ts';
 import './rules/runs/deadlines.ts';
 import './rules/runs/freezes/in-file.ts';

@@ -68,6 +68,8 @@ export interface WorldOptions {
   ceiling?: number | null;
   /** What operations took before, besides those of this world. Default: none is known. */
   pastMs?: readonly number[];
+  /** How long a search does not find an execution after its start. Default: it does at once. */
+  searchLagMs?: number;
   /** Of operations that have no script. */
   defaults?: Partial<Record<Kind, ScriptPart>>;
   /** What the configuration of the workers makes of status words. */
@@ -138,6 +140,7 @@ export function createWorld(sandboxes: Sandboxes, tape: Tape, options: WorldOpti
       cacheSize: options.cacheSize,
       queries: options.queries ?? 0,
       pastMs: options.pastMs ?? [],
+      searchLagMs: options.searchLagMs ?? 0,
       configuration: options.configuration ?? {},
       token: () => TOKEN,
       onFinding,

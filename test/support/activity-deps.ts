@@ -11,6 +11,7 @@ export const SERVICE_ONLY: Omit<ActivityDeps, 'service' | 'workerInfo'> = {
   findCompletedBackup: nothing,
   findLockHolder: nothing,
   findPastDurations: () => Promise.resolve([]),
+  signalOlderRuns: () => Promise.resolve([]),
   policy: fixedPolicy({}),
   readSite: () => Promise.reject(new Error('these tests check no site')),
   judge: createJudge(fixedPolicy({}), () => Promise.resolve([])),

@@ -182,6 +182,7 @@ const OPTIONS: Row[] = [
   ['jitter: 25h', 13, 'jitter', /^write a duration from 0m?s to 24h, like 30s or 5m$/],
   ['catchUp: 9s', 13, 'catchUp', /^write a duration from 10s to 720h, like 30s or 5m$/],
   ['overlap: buffer', 13, 'overlap', /^write one of skip, queue$/],
+  ['supersede: true\noverlap: queue', 13, 'supersede', /^only a run that deploys replaces others: /],
   ['pauseOnFailure: yes', 13, 'pauseOnFailure', /^write (one of )?true(,| or) false$/],
   ['backup: { tries: 5 }', 13, 'backup', /^a rollout has its own options: move it to rollouts\.steady$/],
   ['heartbeat: hourly', 13, 'heartbeat', /^there is no heartbeat hourly: write one of daily, or add it/],
@@ -191,6 +192,9 @@ const RUNS: Row[] = [
   ['backup:\n  tries: 0', 14, 'backup.tries', /^write a whole number from 1 to 2000$/],
   ['deploy: { minEvidence: sure }', 13, 'deploy.minEvidence', /^write one of identity, tran/],
   ['busyTimeout: 13h', 13, 'busyTimeout', /^write a duration from 0m?s to 12h/],
+  ['supersede: true\noverlap: skip', 13, 'supersede', /^a schedule that skips times has nothing to replace: write/],
+  ['supersede: true', 13, 'supersede', /: write overlap: queue$/],
+  ['supersede: true\noverlap: queue\nifBusy: fail', 13, 'supersede', /^it waits for the lock, and ifBusy is fail: /],
 ];
 
 export const MISTAKES = [

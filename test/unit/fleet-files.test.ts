@@ -49,6 +49,7 @@ schedules:
     keepGoing: true
   sundays: { start: { run: 0013 }, calendar: { hour: 2, dayOfWeek: sunday }, ifBusy: fail }
   backups: { start: { backup: 15 }, cron: 0 */6 * * * }
+  hourly: { start: { run: 12 }, cron: 0 * * * *, overlap: queue, supersede: true }
 notify: { heartbeats: { nightly: { env: NIGHTLY } } }
 `;
 
@@ -90,13 +91,17 @@ describe('ids', () => {
   });
 
   test('a schedule uses the same ids as its fleet', async () => {
-    const [, monthly, sundays, backups] = planSchedules(await read(GOOD), 2026).map(({ definition }) => definition);
+    const [, monthly, sundays, backups, hourly] = planSchedules(await read(GOOD), 2026).map(
+      ({ definition }) => definition,
+    );
     assert.deepEqual((monthly?.input.start.input as { siteIds: string[] }).siteIds, ['34', '1e3']);
     assert.deepEqual(sundays?.input.start, {
       type: 'backupThenDeploy',
       input: { serverId: '0013', siteIds: ['1e3', '37'], ifBusy: 'fail' },
     });
     assert.deepEqual(backups?.input.start, { type: 'backupOnly', input: { serverId: '15' } });
+    const input = { serverId: '12', siteIds: ['34', '35'], supersede: true };
+    assert.deepEqual(hourly?.input.start, { type: 'backupThenDeploy', input });
   });
 
   test('fleets, servers and rollouts keep the order of the file', async () => {

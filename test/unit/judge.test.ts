@@ -42,7 +42,16 @@ function run(outcome: Outcome, more: { runId?: string; input?: Partial<RunInput>
     waitsEnded: [],
     result: {
       ...{ schemaVersion: 1, workflowId: `deploy:${SITE}:${runId}`, runId, service: null, phase: 'done', backup: null },
-      ...{ outcome, error: null, commit: null, held: [], meta: null, links: { ui: null }, ...times },
+      ...{
+        outcome,
+        error: null,
+        supersededBy: null,
+        commit: null,
+        held: [],
+        meta: null,
+        links: { ui: null },
+        ...times,
+      },
       deployments: [
         {
           target: siteTarget(SITE),

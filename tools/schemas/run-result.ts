@@ -36,6 +36,7 @@ export const error = z
       'Frozen',
       'Refused',
       'Cancelled',
+      'Superseded',
       'WrongWorkflowId',
       'Internal',
       'Usage',
@@ -165,6 +166,10 @@ export const runResult = z
     backup,
     deployments: z.array(deployment).meta({ description: 'One for each target, in the order they were asked for.' }),
     error,
+    supersededBy: z
+      .object({ workflowId: z.string(), runId: z.string() })
+      .nullable()
+      .meta({ description: 'The newer run that took its place before it began, or null.' }),
     commit: text('The commit that the sites had to show.'),
     held,
     meta: z.record(z.string(), z.string()).nullable().meta({ description: 'The meta of the input.' }),

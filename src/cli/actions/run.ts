@@ -47,7 +47,8 @@ async function exitCodeOfRun(type: RunType, input: RunInput, options: StartOptio
       ...(key === undefined ? {} : { key }),
       ...(again === undefined ? {} : { again }),
     });
-    if (options.detach !== true) return await waitAndPrint(run, viewOfRun(belay, run), options, stopping);
+    if (options.detach !== true)
+      return await waitAndPrint(run, viewOfRun(belay, run, options.follow), options, stopping);
     const { result } = await run.status();
     printResult(result, options.json === true);
     return EXIT.completed;

@@ -1,6 +1,7 @@
 /** What `belay wait`, `status` and `cancel` do, for a run or rollout that was started before. */
 import { printJson } from '../../process/json-document.ts';
 import { ROLLOUT_PREFIX } from '../../contract/ids/workflow-ids.ts';
+import { BelayError } from '../../contract/results/belay-error.ts';
 import type { Belay, Run, RunStatus } from '../../starter.ts';
 import { inFlight, waitingSentence } from '../../contract/wording/explain-wait.ts';
 import { EXIT, exitCodeOf } from '../output/exit-codes.ts';
@@ -20,11 +21,12 @@ export type OneRunOptions = WaitingOptions & { runId?: string; exitStatus?: bool
 export function wait(id: string, options: OneRunOptions): Promise<void> {
   return exitWith((belay) => {
     if (isRollout(id)) {
+      if (options.follow === true) throw new BelayError('Usage', `--follow is for runs, and ${id} is a rollout`);
       const rollout = belay.rollouts.get(id, options.runId);
       return waitAndPrint(rollout, viewOfRollout(belay, rollout), options);
     }
     const run = belay.get(id, options.runId);
-    return waitAndPrint(run, viewOfRun(belay, run), options);
+    return waitAndPrint(run, viewOfRun(belay, run, options.follow), options);
   });
 }
 

@@ -4,7 +4,15 @@ import type { RunType } from '../../contract/names.ts';
 import type { RunCommand } from '../../request/run-options.ts';
 import type { StartOptions } from '../actions/run.ts';
 import { addRunOptions } from '../options/add-run-options.ts';
-import { addExceptionOptions, addStartOptions, addWaitOptions, dryRun, examples, json } from '../options/shared.ts';
+import {
+  addExceptionOptions,
+  addStartOptions,
+  addWaitOptions,
+  dryRun,
+  examples,
+  follow,
+  json,
+} from '../options/shared.ts';
 
 const KINDS: {
   name: RunCommand;
@@ -21,6 +29,7 @@ const KINDS: {
       'belay run --server 12 --site 34 --site 35',
       'belay run --server 12 --site 34 --app 7',
       'belay run --server 12 --site 34 --key "$GIT_COMMIT" --json',
+      'belay run --server 12 --site 34 --supersede --follow',
     ],
   },
   {
@@ -43,10 +52,13 @@ const KINDS: {
   },
 ];
 
+const deploys = (type: RunType) => type === 'backupThenDeploy' || type === 'deployOnly';
+
 export function runCommands(): Command[] {
   return KINDS.map(({ name, type, description, examples: lines }) => {
     const command = addRunOptions(new Command(name).description(description), name);
-    if (type !== 'watchDeployment') addExceptionOptions(command, 'run', type !== 'backupOnly').addOption(dryRun());
+    if (type !== 'watchDeployment') addExceptionOptions(command, 'run', deploys(type)).addOption(dryRun());
+    if (deploys(type)) command.addOption(follow());
     return addWaitOptions(addStartOptions(command))
       .addOption(json())
       .addHelpText('after', examples(...lines))

@@ -2,7 +2,7 @@
 import { Command, Option } from 'commander';
 import type { OneRunOptions } from '../actions/wait-status-cancel.ts';
 import { parseId } from '../options/parse-values.ts';
-import { addWaitOptions, examples, json, runId, summary } from '../options/shared.ts';
+import { addWaitOptions, examples, follow, json, runId, summary } from '../options/shared.ts';
 
 export function waitStatusCancelCommands(): Command[] {
   const wait = new Command('wait').description('wait for the verdict of a run or rollout that was started before');
@@ -20,7 +20,7 @@ export function waitStatusCancelCommands(): Command[] {
     'cancel a run, or stop a rollout from starting more servers; operations in progress at the service continue',
   );
   return [
-    onOneRun(addWaitOptions(wait, 'run or rollout'), 'wait'),
+    onOneRun(addWaitOptions(wait, 'run or rollout').addOption(follow()), 'wait'),
     onOneRun(status, 'status'),
     onOneRun(cancel, 'cancel'),
   ];

@@ -88,6 +88,11 @@ export function addWaitOptions(command: Command, what = 'run'): Command {
     .addOption(new Option('--cancel-on-interrupt', `cancel the ${what} on Ctrl-C or SIGTERM`).conflicts('detach'));
 }
 
+export const follow = () =>
+  new Option('--follow', 'if a newer run replaces this one, wait for that one, and exit with its verdict').conflicts(
+    'detach',
+  );
+
 /** How many runs `belay list` shows without `--limit`. */
 export const LIST_LIMITS = { alone: 20, withSince: 1_000 } as const;
 

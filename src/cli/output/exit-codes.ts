@@ -38,6 +38,7 @@ const BY_TYPE: Partial<Record<ErrorType, number>> = {
   TemporalUnreachable: EXIT.unreachable,
   NoWorker: EXIT.unreachable,
   Cancelled: EXIT.cancelled,
+  Superseded: EXIT.cancelled,
   StoppedWaiting: EXIT.stoppedWaiting,
 };
 

@@ -18,6 +18,8 @@ export interface WaitingOptions {
   cancelOnInterrupt?: boolean;
   /** The file for the Markdown summary. */
   summary?: string;
+  /** Wait for the run that replaces it, too. */
+  follow?: boolean;
 }
 
 /** A run or a rollout. */
@@ -38,15 +40,28 @@ export interface View<R> {
   print(result: R, json: boolean): void;
   ofError(error: unknown): R;
   markdown(result: R): string | Promise<string>;
+  /** What to wait for instead, once it has ended. */
+  successor?(result: R): Shown<R> | null;
 }
 
-export const viewOfRun = (belay: Belay, run: Run): View<RunResult> => ({
+interface Shown<R> {
+  waited: Waited<R>;
+  view: View<R>;
+}
+
+/** @param follows whether to go on with the run that replaces it */
+export const viewOfRun = (belay: Belay, run: Run, follows = false): View<RunResult> => ({
   what: 'run',
   // Without a terminal no user looks, and hundreds of CI jobs would search.
   follow: () => followLive(run, process.stderr.isTTY ? { eta: followEta(belay, run) } : {}),
   print: printResult,
   ofError: resultOfError,
   markdown: async (result) => runMarkdown(result, await adviceOnRun(belay, result)),
+  successor({ supersededBy = null }) {
+    if (!follows || supersededBy === null) return null;
+    const newer = belay.get(supersededBy.workflowId, supersededBy.runId);
+    return { waited: newer, view: viewOfRun(belay, newer, follows) };
+  },
 });
 
 /** Waits and prints the result. @returns the exit code */
@@ -56,22 +71,34 @@ export async function waitAndPrint<R extends Pick<RunResult, 'outcome' | 'error'
   options: WaitingOptions,
   stopping: Stopping = captureSignals(options),
 ): Promise<number> {
-  stopping.follow(waited);
-  const live = view.follow();
   try {
+    const { waited: last, view: shown, result, error } = await awaitLast({ waited, view }, stopping);
+    shown.print(result, options.json === true);
+    await writeSummary(options.summary, () => shown.markdown(result));
+    if (!(error instanceof BelayError) || error.type !== 'StoppedWaiting') return exitCodeOf(result);
+    const name = nameOf(last);
+    const follow = options.follow === true ? ' --follow' : '';
+    printNote([`To continue waiting: belay wait ${name}${follow}`, `To cancel the ${view.what}: belay cancel ${name}`]);
+    return stopping.exitCode();
+  } finally {
+    stopping.end();
+  }
+}
+
+/** Waits for it, or for the last of those that replace it one after another. */
+async function awaitLast<R>(first: Shown<R>, stopping: Stopping): Promise<Shown<R> & { result: R; error: unknown }> {
+  for (let { waited, view } = first; ;) {
+    stopping.follow(waited);
+    const live = view.follow();
     const { result, error } = await waited.result({ signal: stopping.signal }).then(
       (it) => ({ result: it, error: null }),
       (it: unknown) => ({ result: view.ofError(it), error: it }),
     );
     live.stop(result);
-    view.print(result, options.json === true);
-    await writeSummary(options.summary, () => view.markdown(result));
-    if (!(error instanceof BelayError) || error.type !== 'StoppedWaiting') return exitCodeOf(result);
-    const name = nameOf(waited);
-    printNote([`To continue waiting: belay wait ${name}`, `To cancel the ${view.what}: belay cancel ${name}`]);
-    return stopping.exitCode();
-  } finally {
-    stopping.end();
+    const next = view.successor?.(result) ?? null;
+    if (next === null) return { waited, view, result, error };
+    printNote([`${waited.workflowId} was replaced: waiting for ${next.waited.workflowId}`]);
+    ({ waited, view } = next);
   }
 }
 
@@ -83,7 +110,7 @@ export function nameOf({ workflowId, runId, attached }: Pick<Run, 'workflowId' |
 export interface Stopping {
   readonly signal: AbortSignal;
   exitCode(): number;
-  /** Call it once the run is known. */
+  /** Call it once the run is known, and for each one that replaces it. */
   follow(run: Pick<Run, 'cancel'>): void;
   end(): void;
 }
@@ -118,7 +145,7 @@ export function captureSignals({ waitTimeout, cancelOnInterrupt }: WaitingOption
     follow(started) {
       run = started;
       if (interrupted) stopOrCancel();
-      if (waitTimeout !== undefined) timeout = setTimeout(() => stopping.abort(), waitTimeout);
+      if (waitTimeout !== undefined) timeout ??= setTimeout(() => stopping.abort(), waitTimeout);
     },
     end() {
       clearTimeout(timeout);

@@ -13,6 +13,7 @@ import { createFindPastDurations } from './find-past-durations.ts';
 import { findLockHolder } from './find-lock-holder.ts';
 import { writeBackupRecord } from './write-backup-record.ts';
 import type { SignalClock } from '../signals/throttled-signal.ts';
+import { signalOlderRuns } from '../signals/signal-older-runs.ts';
 import { createWakeWaiters } from '../signals/wake-waiters.ts';
 
 /** @param clock that limits the rate of signals. Default: that of this machine */
@@ -27,6 +28,7 @@ export const lookupsAndSignals = (client: Client, taskQueue: string, clock?: Sig
     writeBackupRecord: (input) => writeBackupRecord(client, taskQueue, input),
     wakeWaiters: createWakeWaiters(client, clock),
     holdServer: createHoldServer(client, clock),
+    signalOlderRuns: (newer) => signalOlderRuns(client, newer),
   }) satisfies Partial<ActivityDeps>;
 
 export function temporalDeps(temporal: {

@@ -166,6 +166,10 @@ const schedule = z
         .enum(['skip', 'queue'])
         .describe('While the last run is in progress: skip a time (default), or queue one run after it.')
         .optional(),
+      supersede: z
+        .boolean()
+        .describe('Replace older runs that wait and that this one covers; requires overlap: queue. Default false.')
+        .optional(),
       catchUp: duration(CATCH_UP_LIMITS)
         .describe('Make up for times missed while Temporal was down, if no older than this; default 1h.')
         .optional(),

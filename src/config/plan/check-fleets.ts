@@ -86,6 +86,7 @@ function checkSchedule(path: Path, schedule: ScheduleConfig, configuration: Conf
     report([...path, 'start', 'rollout'], `there is no rollout ${start.rollout}: ${oneOf(rollouts, 'rollouts')}`);
   }
   checkOptions(path, schedule, report);
+  checkSupersede([...path, 'supersede'], schedule, report);
   checkServer(path, start, configuration, report);
   checkDeployed(path, start, configuration, report);
 }
@@ -100,6 +101,17 @@ function checkOptions(path: Path, schedule: ScheduleConfig, report: Report): voi
     if (start.backup !== undefined && option === 'deploy') report(at, 'this schedule deploys nothing: remove it');
     if (start.deploy !== undefined && option === 'backup') report(at, 'this schedule makes no backup: remove it');
   }
+}
+
+function checkSupersede(at: Path, schedule: ScheduleConfig, report: Report): void {
+  const { start, supersede, overlap } = schedule;
+  if (supersede !== true) return;
+  if (start.run === undefined && start.deploy === undefined) {
+    report(at, 'only a run that deploys replaces others: start run: or deploy:, or remove it');
+  }
+  if (overlap !== 'queue') report(at, 'a schedule that skips times has nothing to replace: write overlap: queue');
+  if ((schedule as OptionsInFile).ifBusy === 'fail')
+    report(at, 'it waits for the lock, and ifBusy is fail: remove one');
 }
 
 function checkServer(path: Path, start: ScheduleConfig['start'], { fleets }: Configuration, report: Report): void {

@@ -84,7 +84,7 @@ function movedCalendar({ time, to }: MovedTime): Calendar {
 
 /** Relies on checkFleets: every rollout, server and site it refers to exists. */
 function startOf(
-  { start, heartbeat, ...schedule }: ScheduleConfig,
+  { start, heartbeat, supersede, ...schedule }: ScheduleConfig,
   { configuration, inventory }: PlanContext,
 ): Pick<ScheduledInput, 'fleet' | 'start'> {
   const more = { ...definedFields({ heartbeat }), ...dailyDeadline(schedule) };
@@ -92,7 +92,7 @@ function startOf(
     const input = { ...planRollout(configuration, start.rollout), ...more };
     return { fleet: input.fleet, start: { type: ROLLOUT_TYPE, input } };
   }
-  const options = { ...toRunOptions(schedule), ...more };
+  const options = { ...toRunOptions(schedule), ...more, ...(supersede === true ? { supersede } : {}) };
   if (start.deploy !== undefined) {
     const fleet = start.deploy.map(inventory.placeOf)[0]?.fleet ?? '';
     return { fleet, start: { type: 'deployOnly', input: { ...targetsInput(start.deploy), ...options } } };

@@ -2,6 +2,7 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
 import type { FreezeScope } from '../freeze.ts';
+import type { RunWork } from '../superseding.ts';
 import type { RunInput } from '../run.ts';
 import type { RunType } from '../names.ts';
 import { siteTarget, targetsOf, type Target } from '../target.ts';
@@ -75,8 +76,17 @@ export function waitingRunPrefixes({ serverId, siteId }: { serverId: string | nu
     ...(serverId === null ? [] : [`backup:${encodeURIComponent(serverId)}:`]),
     ...(siteId === null ? [] : [`watch:${encodeURIComponent(siteId)}:`]),
   ];
-  // A shortened id keeps only this much of its start.
-  return kinds.map((prefix) => prefix.slice(0, MAX_WORKFLOW_ID_BYTES - HASH_BYTES));
+  return kinds.map(shortenedPrefix);
+}
+
+/** A shortened id keeps only this much of its start. */
+const shortenedPrefix = (prefix: string): string => prefix.slice(0, MAX_WORKFLOW_ID_BYTES - HASH_BYTES);
+
+/** Prefixes of the ids of the runs that a newer one may cover: an id names its server, or its first target. */
+export function coveredRunPrefixes({ serverId, targets }: Pick<RunWork, 'serverId' | 'targets'>): string[] {
+  const parts =
+    serverId === null ? targets.map((it) => ['deploy', ...idParts(it)]) : [['backup-then-deploy', serverId]];
+  return parts.map((it) => shortenedPrefix(`${it.map(encodeURIComponent).join(':')}:`));
 }
 
 /** A colon and a SHA-256. */

@@ -58,6 +58,7 @@ export function emptyResult(known: Partial<RunResult> = {}): RunResult {
     backup: null,
     deployments: [],
     error: null,
+    supersededBy: null,
     commit: null,
     held: [],
     meta: null,

@@ -32,7 +32,11 @@ export function explainRun(progress: RunProgress): Explanation {
   const { result, waiting, operation } = progress;
   const what = inFlight(result);
   if (waiting !== null) return { sentence: waitingSentence(waiting, what), waiting };
-  if (result.outcome !== null) return { sentence: `finished: ${result.outcome}`, waiting };
+  if (result.outcome !== null) {
+    const by = result.supersededBy?.workflowId;
+    const replaced = by === undefined ? '' : `, replaced by ${quoted(by)}`;
+    return { sentence: `finished: ${result.outcome}${replaced}`, waiting };
+  }
   const doing = what ?? result.phase ?? 'starting';
   return { sentence: operation === null ? doing : `${doing}: handled by workflow ${operation.workflowId}`, waiting };
 }

@@ -98,6 +98,13 @@ export const triggerOnce = proxyActivities<Activities>({
 /** Local: optional lookups and records. They make a run faster or its progress clearer, or the caller has a fallback. */
 export const localLookup = proxyLocalActivities<Activities>({ startToCloseTimeout: lookup.localMs, retry: ONCE });
 
+/** Regular: a search and some signals. A run that it misses meets the newer one at a lock. */
+export const { signalOlderRuns } = proxyActivities<Activities>({
+  ...ANY_WORKER,
+  startToCloseTimeout: lookup.regularMs,
+  scheduleToCloseTimeout: lookup.supersedeMs,
+});
+
 /** What of this is frozen: as this worker judges it, or another one if this one cannot. */
 export const judgeSomewhere = (question: FreezeQuestion): Promise<FrozenParts | null> =>
   localLookup.judgeFreezes(question).catch(() => judgeFreezes(question));

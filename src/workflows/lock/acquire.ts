@@ -2,7 +2,9 @@
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
 import { condition, workflowInfo } from '@temporalio/workflow';
 import type { BackupConclusion, Waiter } from '../../contract/operation.ts';
+import { definedFields } from '../../contract/plain-object.ts';
 import type { OperationKind } from '../../contract/reports.ts';
+import type { RunWork } from '../../contract/superseding.ts';
 import { TIMING } from '../../contract/timing.ts';
 import type { Waiting } from '../../contract/waiting.ts';
 import type { Cancellation } from '../common/cancellation.ts';
@@ -24,6 +26,8 @@ export interface WantedLock<T> {
   accept: (backup: BackupConclusion) => boolean;
   /** Called after each look at the holder. */
   onQueued: (waiting: Waiting) => void;
+  /** What its run is to do, if newer runs may replace it or it replaces older ones. */
+  work?: RunWork;
   /** Whether the lock is held for another service, which has a site or server with the same id. */
   isForOther: (held: { service?: string }) => boolean;
 }
@@ -65,7 +69,7 @@ async function queueUp<T>(
 ): Promise<LockAttempt<T>> {
   const { lockId, accept } = wanted;
   const { workflowId, runId } = workflowInfo();
-  const me: Waiter = { workflowId, runId, since: new Date().toISOString() };
+  const me: Waiter = { workflowId, runId, since: new Date().toISOString(), ...definedFields({ work: wanted.work }) };
   const place: Place = {
     me,
     inherited: [],

@@ -4,9 +4,18 @@
  * it signals the first waiter in its queue.
  */
 import { ApplicationFailure } from '@temporalio/common';
-import { defineSignal, getExternalWorkflowHandle, setHandler, workflowInfo } from '@temporalio/workflow';
+import {
+  CancellationScope,
+  defineSignal,
+  getExternalWorkflowHandle,
+  setHandler,
+  workflowInfo,
+} from '@temporalio/workflow';
+import { signalSuperseded } from '../common/superseding.ts';
 import { SIGNALS } from '../../contract/names.ts';
 import type { BackupConclusion, LockReleased, LockRequested, Waiter } from '../../contract/operation.ts';
+import type { RunWork } from '../../contract/superseding.ts';
+import { settleQueue } from '../../rules/superseding.ts';
 import { joinQueue, waitersIn } from '../../rules/wait-queue.ts';
 
 const lockRequestedSignal = defineSignal<[LockRequested]>(SIGNALS.lockRequested);
@@ -17,15 +26,32 @@ export interface LockQueue {
   release(backup: BackupConclusion | null): Promise<void>;
 }
 
-/** Queues waiters from now on. */
-export function openLockQueue(inherited: readonly Waiter[]): LockQueue {
-  const lockId = workflowInfo().workflowId;
-  let queue = joinQueue([], inherited);
-  setHandler(lockRequestedSignal, (request) => void (queue = joinQueue(queue, waitersIn(request))), {
+/**
+ * Queues waiters from now on.
+ * @param work of the run that holds the lock. Newer waiters may replace it, as they replace older waiters.
+ */
+export function openLockQueue(inherited: readonly Waiter[], work?: RunWork): LockQueue {
+  const { workflowId: lockId, parent } = workflowInfo();
+  const holder = work === undefined || parent === undefined ? null : { ...namesOf(parent), work };
+  let queue: Waiter[] = [];
+  let isNotified = false;
+  const join = async (newcomers: readonly Waiter[]): Promise<void> => {
+    const settled = settleQueue(joinQueue(queue, newcomers), holder);
+    ({ queue } = settled);
+    const sent = settled.superseded.map(({ older, newer }) => signalSuperseded(older, newer));
+    if (holder !== null && settled.replacesHolder !== null && !isNotified) {
+      isNotified = true;
+      sent.push(signalSuperseded(holder, settled.replacesHolder));
+    }
+    await Promise.all(sent);
+  };
+  const joined = CancellationScope.nonCancellable(() => join(inherited));
+  setHandler(lockRequestedSignal, (request) => CancellationScope.nonCancellable(() => join(waitersIn(request))), {
     description: 'A run asks for a signal when this operation ends.',
   });
   return {
     async release(backup) {
+      await joined;
       let next: Waiter | undefined;
       while (queue.length > 0) {
         next ??= queue.shift();
@@ -39,6 +65,8 @@ export function openLockQueue(inherited: readonly Waiter[]): LockQueue {
     },
   };
 }
+
+const namesOf = ({ workflowId, runId }: { workflowId: string; runId: string }) => ({ workflowId, runId });
 
 /** Asks the holder for a signal on release. @returns whether there is a holder, even one at its signal limit */
 export async function requestLock(lockId: string, waiters: Waiter[], runId?: string): Promise<boolean> {

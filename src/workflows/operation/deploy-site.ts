@@ -9,6 +9,7 @@ import { takeBaseline, type Baseline } from './take-baseline.ts';
 import { concludeCancelledBeforeStart, conclude, type Conclusion } from '../common/conclusion.ts';
 import { followed, type Deployment } from './deployment-context.ts';
 import { emptyDeployment } from '../../contract/results/empty-results.ts';
+import { onNewerRun } from '../common/superseding.ts';
 import { runOperation } from './run-operation.ts';
 import { deploymentReader } from '../polling/status-reader.ts';
 import { reconcile } from './reconcile-trigger.ts';
@@ -29,6 +30,7 @@ export async function deploySite(input: DeploySiteInput): Promise<DeploymentResu
   const result = { ...emptyDeployment(target), startedAt: new Date().toISOString() };
   const lockId = lockIdOf(target);
   return runOperation(lockId, input, result, async (operation) => {
+    onNewerRun((newer) => Promise.resolve(operation.superseding.supersede(newer)));
     const learnedMs = await learnTries(lockId, input);
     const check = input.check === undefined ? undefined : createSiteCheck(operation, input.service, input.check);
     const conclusion = await deploy({ operation, input, reader: deploymentReader(input), learnedMs, check });
@@ -61,6 +63,9 @@ async function deploy(deployment: Deployment): Promise<Conclusion> {
     }
     const late = lateness(input.deadline, Date.now());
     if (late !== null) return concludeLate(counts, `${targetText(input.target)} was not deployed: ${late}`);
+    // The run's own conclusion replaces this one.
+    if (operation.superseding.by !== null) return conclude('not_started', 'Superseded', 'replaced by a newer run');
+    operation.superseding.begin();
     const context = verdictContextOf(input, baseline);
     const sent = await sendWatched(deployment, context);
     const { result } = sent;

@@ -24,6 +24,7 @@ import type { Claim } from '../../contract/event.ts';
 import { explainOperation } from '../../contract/wording/explain-wait.ts';
 import { setAttributes } from '../common/search-attributes.ts';
 import { observeCancellation } from '../common/cancellation.ts';
+import { concludeSuperseded, observeSuperseding, type Superseding } from '../common/superseding.ts';
 import { concludeInternal, conclude, resultOrFailure, type Conclusion } from '../common/conclusion.ts';
 import { reportOperation } from '../common/report.ts';
 import { operationDetails } from './operation-details.ts';
@@ -40,6 +41,8 @@ export interface Operation<R> extends Poller {
   /** @param trigger the result of the last POST, if it begins this phase */
   setPhase(phase: OperationPhase, trigger?: string): void;
   recordTrigger(kind: string): void;
+  /** The same as its cancellation, with another reason. */
+  readonly superseding: Superseding;
 }
 
 const RUN_WAS_RESET = conclude(
@@ -56,10 +59,12 @@ export async function runOperation<R extends BackupResult | DeploymentResult>(
   work: (operation: Operation<R>) => Promise<Conclusion>,
 ): Promise<R> {
   refuseWrongId(lockId);
-  const lock = openLockQueue(input.waiters);
+  const lock = openLockQueue(input.waiters, input.work);
   const operation = createOperation(input, result);
   return CancellationScope.nonCancellable(async () => {
-    const conclusion = input.reset ? RUN_WAS_RESET : await work(operation).catch(concludeInternal);
+    const worked = input.reset ? RUN_WAS_RESET : await work(operation).catch(concludeInternal);
+    const { by } = operation.superseding;
+    const conclusion = by !== null && worked.outcome !== null ? concludeSuperseded(by) : worked;
     result.outcome = conclusion.outcome;
     result.endedAt = new Date().toISOString();
     if ('error' in result) result.error = conclusion.error;
@@ -86,8 +91,9 @@ function createOperation<R extends BackupResult | DeploymentResult>(
     setAttributes(input.searchAttributes, { phase, outcome: result.outcome, trigger });
     setCurrentDetails(operationDetails(progress));
   };
+  const superseding = observeSuperseding(observeCancellation());
   const poller = createPoller(result, {
-    cancellation: observeCancellation(),
+    cancellation: superseding,
     hints: keepHints({
       tries: input.tries,
       served: () => input,
@@ -104,6 +110,7 @@ function createOperation<R extends BackupResult | DeploymentResult>(
   return Object.assign(poller, {
     result,
     setPhase,
+    superseding,
     recordTrigger: (trigger: string) => setAttributes(input.searchAttributes, { trigger }),
   });
 }

@@ -18,6 +18,7 @@ import { heldPart } from '../../rules/frozen-run.ts';
 import { serviceOf } from './operation-input.ts';
 import { refuseFrozen } from './refuse-frozen.ts';
 import type { RunState } from './run-state.ts';
+import { supersedeOlder } from './superseded-run.ts';
 import { waitForThaw, waitsForThaw } from './wait-for-thaw.ts';
 import { tooLate, refusalOfWorker, askOthers, restoredSince } from '../common/check-worker.ts';
 
@@ -56,7 +57,10 @@ export async function admit(run: RunState, asked: Asked): Promise<Conclusion | n
   const problem = (facts.admitted === false ? await awaitAdmission(run) : null) ?? (await resolveUntil(run));
   if (problem !== null) return problem;
   if (run.type === 'watchDeployment') return null;
-  return (await refusedTarget(run)) ?? (await thawed(run, asked.facts.frozen));
+  const refused = await refusedTarget(run);
+  if (refused !== null) return refused;
+  await supersedeOlder(run);
+  return thawed(run, asked.facts.frozen);
 }
 
 /** A wrong target is reported before the wait. After it, the targets are read once more. */

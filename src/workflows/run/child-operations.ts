@@ -56,12 +56,14 @@ export async function startDeployment(
   input: DeploySiteInput,
 ): Promise<Child<ChildConclusion<DeploymentResult>>> {
   const scope = new CancellationScope({ cancellable: true });
-  const child = await scope.run(() =>
-    startChild<typeof deploySite>('deploySite', {
-      ...childOptions(workflowId, `Deploy ${targetLabel(input.target)}`, input, 'baseline'),
-      cancellationType: ChildWorkflowCancellationType.WAIT_CANCELLATION_COMPLETED,
-      args: [input],
-    }),
+  const child = await run.deployments.starting(() =>
+    scope.run(() =>
+      startChild<typeof deploySite>('deploySite', {
+        ...childOptions(workflowId, `Deploy ${targetLabel(input.target)}`, input, 'baseline'),
+        cancellationType: ChildWorkflowCancellationType.WAIT_CANCELLATION_COMPLETED,
+        args: [input],
+      }),
+    ),
   );
   run.setOperation({ workflowId, runId: child.firstExecutionRunId });
   return {
@@ -70,6 +72,7 @@ export async function startDeployment(
       void condition(() => isClosed || run.cancellation.requested).then(() => (isClosed ? undefined : scope.cancel()));
       const closed = await awaitChild<DeploymentResult>(child);
       isClosed = true;
+      run.deployments.ended(closed);
       return closed;
     },
   };

@@ -9,6 +9,7 @@ import { letWorkerCheck } from '../common/check-request.ts';
 import { admit, type Asked } from './admit-run.ts';
 import { concludeInternal, conclude, resultOrFailure, worst, type Conclusion } from '../common/conclusion.ts';
 import { reportRun } from '../common/report.ts';
+import { concludeSuperseded } from '../common/superseding.ts';
 import type { RunType } from '../../contract/names.ts';
 import { newRunResult, createRunState, type RunState } from './run-state.ts';
 import { announceRun } from './announce-run.ts';
@@ -45,6 +46,11 @@ async function runSteps(run: RunState, asked: Asked, steps: RunSteps): Promise<C
   const conclusion = worst(refusal === null ? await steps(run) : [refusal]);
   const isWhole = [conclusion, ...run.result.deployments].every(({ outcome }) => outcome === 'completed');
   if (!run.cancellation.requested || isWhole) return conclusion;
+  const { by } = run.superseding;
+  if (by !== null && conclusion.outcome !== 'failed') {
+    run.result.supersededBy = by;
+    return concludeSuperseded(by);
+  }
   const message = conclusion.error?.type === 'Cancelled' ? conclusion.error.message : 'cancelled';
   return worst([conclusion, conclude('cancelled', 'Cancelled', message)]);
 }

@@ -5,6 +5,7 @@ import { definedFields } from '../../contract/plain-object.ts';
 import { isServed } from '../../contract/service-identity.ts';
 import { conclude, type Conclusion } from '../common/conclusion.ts';
 import type { RunState } from './run-state.ts';
+import { shortWorkOf } from './superseded-run.ts';
 
 export function operationInput(run: RunState, serverId: string): Omit<BackupServerInput, 'waiters'> {
   const { intervalMs, tries } = run.plan.backup;
@@ -23,6 +24,7 @@ export function sharedInput(run: RunState, step: string) {
     idempotencyKey: `${firstExecutionRunId}:${step}`,
     reset: runId !== firstExecutionRunId,
     polling: run.plan.polling,
+    ...shortWorkOf(run, run.superseding),
     ...definedFields({ waits: run.plan.waits, letOff: run.letOff.length === 0 ? undefined : run.letOff }),
     ifBusy: run.plan.ifBusy,
     outageBudgetMs: run.plan.outageBudgetMs,

@@ -7,6 +7,7 @@ import { explainRun } from '../../contract/wording/explain-wait.ts';
 import { createThaws, type Thaws } from '../common/await-thaw.ts';
 import { setAttributes } from '../common/search-attributes.ts';
 import type { Cancellation } from '../common/cancellation.ts';
+import { observeSuperseding, type Superseding } from '../common/superseding.ts';
 import { runDetails } from './run-details.ts';
 import { keepHints, type Hints } from '../polling/hints.ts';
 import { parkedPhase } from '../polling/parking.ts';
@@ -19,6 +20,7 @@ import { isSameTarget, siteTarget, targetsOf, type Target } from '../../contract
 import { plainMeta } from '../../contract/wording/safe-text.ts';
 import { QUERIES, type Phase, type RunType } from '../../contract/names.ts';
 import type { Waiting } from '../../contract/waiting.ts';
+import { listenForNewer, shortWorkOf, type OwnDeployments } from './superseded-run.ts';
 import type { AdmissionRead, RecordedService } from '../../contract/operation.ts';
 import type { CheckPlan } from '../../contract/site-check.ts';
 import type { NotifySettings } from '../../contract/activities.ts';
@@ -34,6 +36,9 @@ export interface RunState {
   readonly jitter: number;
   readonly result: RunResult;
   readonly cancellation: Cancellation;
+  /** The same: a run that a newer one replaces ends as a cancelled one does. */
+  readonly superseding: Superseding;
+  readonly deployments: OwnDeployments;
   readonly hints: Hints;
   /** Known once the run is admitted. */
   service: RecordedService | null;
@@ -63,10 +68,11 @@ export interface RunState {
 export function createRunState(
   type: RunType,
   input: RunInput,
-  { plan, cancellation }: Pick<RunState, 'plan' | 'cancellation'>,
+  { plan, ...given }: Pick<RunState, 'plan' | 'cancellation'>,
 ): RunState {
   const result = { ...newRunResult(input), commit: plan.commit ?? null };
   const targets = targetsOf(input);
+  const cancellation = observeSuperseding(given.cancellation);
   // Single runs have no parent.
   const jitter = drawJitter(workflowInfo().parent !== undefined, Math.random);
   const locks = listenForLocks();
@@ -83,6 +89,8 @@ export function createRunState(
     jitter,
     result,
     cancellation,
+    superseding: cancellation,
+    deployments: listenForNewer(() => run, cancellation),
     hints: keepHints({
       tries: type === 'watchDeployment' ? plan.deploy.tries : plan.backup.tries,
       served: () => run.service,
@@ -93,13 +101,7 @@ export function createRunState(
     }),
     service: null,
     admissionReads: new Map(),
-    limits: {
-      startedMs: workflowInfo().startTime.getTime(),
-      startDeploysWithinMs: plan.startDeploysWithinMs,
-      backupBeganMs: null,
-      maxAgeAtDeployMs: plan.backup.maxAgeAtDeployMs,
-      until: null,
-    },
+    limits: limitsOf(plan),
     checks: [],
     searchAttributes: false,
     notify: null,
@@ -110,7 +112,7 @@ export function createRunState(
       () => result.phase ?? 'checking',
       (phase) => run.setPhase(phase),
     ),
-    acquireLock: (wanted) => acquireLock(locks, cancellation, wanted),
+    acquireLock: (wanted) => acquireLock(locks, cancellation, { ...wanted, ...shortWorkOf(run, cancellation) }),
     setPhase(phase) {
       result.phase = phase;
       setAttributes(run.searchAttributes, { phase, outcome: result.outcome });
@@ -129,6 +131,14 @@ export function createRunState(
   };
   return run;
 }
+
+const limitsOf = ({ startDeploysWithinMs, backup }: RunPlan): DeployLimits => ({
+  startedMs: workflowInfo().startTime.getTime(),
+  startDeploysWithinMs,
+  backupBeganMs: null,
+  maxAgeAtDeployMs: backup.maxAgeAtDeployMs,
+  until: null,
+});
 
 export function newRunResult(input: RunInput | null): RunResult {
   const { workflowId, runId, startTime } = workflowInfo();

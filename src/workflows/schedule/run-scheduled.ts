@@ -61,6 +61,8 @@ export async function runScheduled(input: ScheduledInput): Promise<ScheduledResu
   if (conclusion.error === null) return result;
   // A freeze is planned: the schedule must not pause on it.
   if (conclusion.error.type === 'Frozen') return { ...result, frozen: conclusion.error.message };
+  // The newer run deploys what this one was to deploy.
+  if (conclusion.error.type === 'Superseded') return { ...result, superseded: true };
   throw ApplicationFailure.create({ ...conclusion.error, nonRetryable: true, details: [result] });
 }
 

@@ -8,4 +8,5 @@ import './unexpected.ts';
 import './waiting.ts';
 import './backup-age.ts';
 import './rate-limits.ts';
+import './superseding.ts';
 import '../../support/replay-tests.ts';

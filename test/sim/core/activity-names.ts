@@ -18,6 +18,7 @@ export const ACTIVITIES: ReadonlySet<string> = new Set([
   'findCompletedBackup',
   'findBackupRecord',
   'findLockHolder',
+  'signalOlderRuns',
   'learnReads',
   'resolveDeadline',
   'resolveSlot',

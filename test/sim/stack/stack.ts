@@ -41,7 +41,10 @@ export interface VirtualStack {
 }
 
 export interface StackOptions extends Partial<
-  Pick<WorldOptions, 'defaults' | 'statuses' | 'notify' | 'stalls' | 'cacheSize' | 'queries' | 'gate' | 'configuration'>
+  Pick<
+    WorldOptions,
+    'defaults' | 'statuses' | 'notify' | 'stalls' | 'cacheSize' | 'queries' | 'gate' | 'configuration' | 'searchLagMs'
+  >
 > {
   /** Default: nothing goes wrong. */
   tape?: Tape;

@@ -1,4 +1,4 @@
-/** The client of the SDK, as far as activities use it, over the model of Temporal. Searches do not lag. */
+/** The client of the SDK, as far as activities use it, over the model of Temporal. */
 import { WorkflowFailedError, WorkflowNotFoundError, type Client } from '@temporalio/client';
 import {
   defaultFailureConverter as failures,
@@ -10,8 +10,11 @@ import type { Ask } from '../worker/parts.ts';
 import { matches, statusOf } from './list-query.ts';
 import type { Run, Server, StartRequest } from './types.ts';
 
-/** @param ask sends a request to the server, which answers */
-export function createModelClient(server: Server, ask: Ask): Client {
+/**
+ * @param ask sends a request to the server, which answers
+ * @param searchLagMs how long a search does not find an execution after its start
+ */
+export function createModelClient(server: Server, ask: Ask, searchLagMs = 0): Client {
   const handle = (workflowId: string, runId?: string) => {
     const existing = (): Run => {
       const run = runId === undefined ? server.find(workflowId) : server.runs.find((it) => it.runId === runId);
@@ -32,7 +35,7 @@ export function createModelClient(server: Server, ask: Ask): Client {
   async function* list({ query }: { query: string }) {
     yield* await ask(() =>
       server.runs
-        .filter((run) => matches(run, query))
+        .filter((run) => server.nowMs() - run.startedMs >= searchLagMs && matches(run, query))
         .toReversed()
         .map(descriptionOf),
     );

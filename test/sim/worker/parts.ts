@@ -29,6 +29,7 @@ export interface WorkerParts {
   queries: number;
   /** What operations took before. */
   pastMs: readonly number[];
+  searchLagMs: number;
   configuration: Configuration;
   token: () => string;
   /** Called where the worker may crash or stall. */

@@ -1,0 +1,93 @@
+/** Superseding on the real server, and what commands make of it. Its rules are in test/sim/rules/locks. */
+import assert from 'node:assert/strict';
+import { before, describe, test } from 'node:test';
+import { DEPLOY_PACE, PACE } from '../../support/command-line.ts';
+import { commandsOn, type Commands } from '../../support/commands.ts';
+import { eventually } from '../../support/eventually.ts';
+import { began } from '../../support/journal.ts';
+import { fresh } from '../../support/world.ts';
+
+const STARTS = 20;
+const MANY_TRIES = ['--deploy-interval', '200ms', '--deploy-tries', '2000'];
+
+let on: Commands;
+before(async () => {
+  on = await commandsOn('runs');
+});
+
+const begun = (siteId: string) => began(on.sandbox, 'deployment', siteId).length;
+
+/** A deployment that goes on until the test finishes it. */
+async function deploying(siteId: string): Promise<void> {
+  on.sandbox.script({ site: siteId }, { ends: 'never' }, { durationMs: 300 });
+  assert.equal((await on.belay('deploy', '--site', siteId, ...MANY_TRIES, '--detach')).code, 0);
+  await eventually('the deployment', () => begun(siteId) === 1);
+}
+
+describe('superseding', { concurrency: 4 }, () => {
+  test('twenty superseding starts during one deployment make two deployments', async () => {
+    const siteId = fresh('a');
+    await deploying(siteId);
+    const ids: string[] = [];
+    while (ids.length < STARTS) {
+      const { json } = await on.belay('deploy', '--site', siteId, ...MANY_TRIES, '--supersede', '--detach', '--json');
+      ids.push(String(json().workflowId));
+    }
+    const newest = ids.pop()!;
+    for (const id of ids) {
+      const { code, json } = await on.belay('wait', id, '--json');
+      const { outcome, error, supersededBy } = json() as unknown as Superseded;
+      assert.deepEqual([code, outcome, error?.type], [8, 'not_started', 'Superseded']);
+      assert.notEqual(supersededBy, null);
+    }
+    on.sandbox.finish({ site: siteId }, 'completed');
+    assert.equal((await on.belay('wait', newest)).code, 0);
+    assert.equal(begun(siteId), 2);
+  });
+
+  test('a command with --follow exits with the verdict of the last of two that replace its run', async () => {
+    const siteId = fresh('a');
+    await deploying(siteId);
+    const deploy = (...more: string[]) =>
+      on.start('deploy', '--site', siteId, ...MANY_TRIES, '--supersede', '--json', ...more).finished;
+    const waiting = async (key: string) =>
+      eventually(`${key} in the queue`, async () => {
+        const { json } = await on.belay('status', `deploy:${siteId}:${key}`, '--json');
+        return json().phase === 'queued';
+      });
+    const first = deploy('--key', 'k1', '--follow');
+    await waiting('k1');
+    const second = deploy('--key', 'k2');
+    await waiting('k2');
+    const third = deploy('--key', 'k3');
+    await waiting('k3');
+    on.sandbox.finish({ site: siteId }, 'completed');
+    const [followed, replaced, last] = await Promise.all([first, second, third]);
+    assert.deepEqual([followed.code, replaced.code, last.code], [0, 8, 0]);
+    assert.deepEqual(followed.json(), last.json());
+    const follows = await on.belay('wait', `deploy:${siteId}:k1`, '--follow', '--json');
+    assert.deepEqual([follows.code, follows.json()], [0, last.json()]);
+    assert.equal(begun(siteId), 2);
+  });
+
+  test('bad combinations are usage errors, and start nothing', async () => {
+    const target = ['--server', fresh('s'), '--site', fresh('a')];
+    for (const [args, problem] of [
+      [['run', ...target, ...PACE, '--follow', '--detach'], /--follow.*--detach|--detach.*--follow/],
+      [['run', ...target, ...PACE, '--supersede', '--if-busy', 'fail'], /supersede: waits for the lock/],
+      [['backup', '--server', fresh('s'), '--supersede'], /unknown option '--supersede'/],
+      [['watch', '--site', fresh('a'), ...DEPLOY_PACE, '--follow'], /unknown option '--follow'/],
+      [['wait', 'rollout:x:y', '--follow'], /--follow is for runs/],
+    ] as const) {
+      const { code, json } = await on.belay(...args, '--json');
+      assert.deepEqual([code, json().error?.type], [2, 'Usage'], args.join(' '));
+      assert.match(json().error?.message ?? '', problem);
+    }
+  });
+});
+
+interface Superseded {
+  outcome: string;
+  error: { type: string } | null;
+  supersededBy: { workflowId: string; runId: string } | null;
+}
