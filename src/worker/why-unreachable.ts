@@ -17,7 +17,7 @@ const REASONS: readonly [pattern: RegExp, problem: string, remedy: string][] = [
   [/UnknownIssuer|BadSignature/, 'has a certificate of an unknown authority', 'set TEMPORAL_TLS_SERVER_CA_CERT_PATH'],
   [/InvalidContentType/, 'does not speak TLS', 'unset TEMPORAL_TLS, or check the port'],
   [
-    /BrokenPipe|UnexpectedEof|ConnectionReset/,
+    /BrokenPipe|UnexpectedEof|ConnectionReset|connection closed/,
     'ended the connection',
     'set TEMPORAL_TLS or an API key if it wants TLS; else check that it accepts the client certificate',
   ],
