@@ -78,6 +78,7 @@ describe('runs', { concurrency: 8 }, () => {
       outcome: 'completed',
       phase: 'done',
       error: null,
+      supersededBy: null,
       commit: null,
       held: [],
       meta: { job: '7' },
