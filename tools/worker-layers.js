@@ -12,7 +12,7 @@ export const WORKER_LAYERS = {
   },
   'worker/bundle': { may: ['contract/ids'], packages: ['@temporalio/common', '@temporalio/worker', 'node'] },
   'worker/queue': {
-    may: [...CONTRACT, 'process:type', 'hosting-api:type', 'client/connection'],
+    may: [...CONTRACT, 'policy:type', 'process:type', 'hosting-api:type', 'client/connection'],
     packages: ['@temporalio/client:type', 'node'],
   },
   'worker/slots': { may: [], packages: ['@temporalio/worker', 'node'] },

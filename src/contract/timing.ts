@@ -165,6 +165,8 @@ export const TIMING = {
     visiblePauseMs: 20,
     /** How often a worker compares its clock with Temporal's. */
     clockMs: MINUTE,
+    /** How often a worker reports its policy. */
+    policyMs: 2 * MINUTE,
     /** How long an answer about its readiness holds. */
     readyForMs: 5 * SECOND,
   },

@@ -42,6 +42,7 @@ export async function policyOfFile(
       log.info({ policy: policy.hash }, 'belay.yaml changed: its freezes and windows are in force now');
       onRead(true);
     } catch (error) {
+      policy = { ...policy, isLatest: false };
       const reason = error instanceof Error ? error.message : String(error);
       log.error({ policy: policy.hash }, `the policy stays as it was, because belay.yaml cannot be used: ${reason}`);
       onRead(false);

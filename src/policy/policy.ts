@@ -19,6 +19,8 @@ export type PlannedOperation = { target: Target; serverId?: string | undefined }
 export interface Policy {
   /** The same for workers that apply the same rules. */
   hash: string;
+  /** False: the file has changed since, and cannot be used. */
+  isLatest: boolean;
   /** What of belay.yaml holds it back. */
   frozenBy: (operation: PlannedOperation, atMs: number, letOff?: ReadonlySet<string>) => FrozenBy[];
   /** What belay.yaml has. @param operation only what is for it; null for all */
@@ -39,6 +41,7 @@ export function policyOf(configuration: Configuration): Policy {
   const checks = siteChecks(configuration);
   return {
     hash: shortHash(configuration),
+    isLatest: true,
     frozenBy: (operation, atMs, letOff = new Set()) =>
       frozenBy(rules, { action: actionOf(operation), letOff }, placeOf(operation), atMs),
     overridable: (name) => overridable(rules, name),

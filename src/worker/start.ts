@@ -5,6 +5,7 @@ import type { ServiceConfig } from '../config/environment/environment.ts';
 import type { SearchAttributeMode } from '../config/environment/search-attribute-mode.ts';
 import type { Configuration } from '../config/load.ts';
 import { createHostingApiClient, createPacer, type Pacer, type RequestReport } from '../hosting-api/index.ts';
+import { announcePolicy } from './queue/announce-policy.ts';
 import { createJudge } from '../policy/judge.ts';
 import { fixedPolicy, type CurrentPolicy } from '../policy/live-policy.ts';
 import { createNotifier } from '../activities/notifications/notifier.ts';
@@ -104,6 +105,7 @@ export async function startWorker(
   const { admission = createAdmission() } = options;
   const pool = createPool();
   const policy = options.policy ?? fixedPolicy(configuration);
+  void announcePolicy(connection, policy, queue, closing.signal);
   const { findFreezes, ...ofTemporal } = temporalDeps({ connection, namespace, taskQueue, identity, dataConverter });
   const activities = createActivities({
     service,

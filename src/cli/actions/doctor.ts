@@ -23,7 +23,7 @@ export async function doctor(options: DoctorOptions): Promise<void> {
     { serviceChecks },
     { sitesCheck },
     { temporalChecks },
-    { triesCheck },
+    { pastChecks },
     { workerChecks },
     { installRuntime },
     sdk,
@@ -32,7 +32,7 @@ export async function doctor(options: DoctorOptions): Promise<void> {
     import('../doctor/service.ts'),
     import('../doctor/sites.ts'),
     import('../doctor/temporal.ts'),
-    import('../doctor/tries.ts'),
+    import('../doctor/past.ts'),
     import('../doctor/worker.ts'),
     import('../../worker/install-runtime.ts'),
     import('@temporalio/worker'),
@@ -49,7 +49,7 @@ export async function doctor(options: DoctorOptions): Promise<void> {
     sitesCheck(),
     ...temporalChecks(endpoint, reach),
     ...workerChecks(reach, taskQueue()),
-    triesCheck(),
+    ...pastChecks(),
   ];
   const show = (report: Report) => options.json !== true && print(reportLine(report));
   const reports = await runChecks(checks, options.fix === true, show);

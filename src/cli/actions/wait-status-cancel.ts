@@ -2,10 +2,12 @@
 import { printJson } from '../../process/json-document.ts';
 import { ROLLOUT_PREFIX } from '../../contract/ids/workflow-ids.ts';
 import { BelayError } from '../../contract/results/belay-error.ts';
-import type { Belay, Run, RunStatus } from '../../starter.ts';
+import type { Belay, Run, RunResult, RunStatus } from '../../starter.ts';
+import { beginsText } from '../../contract/wording/freeze-text.ts';
 import { inFlight, waitingSentence } from '../../contract/wording/explain-wait.ts';
 import { EXIT, exitCodeOf } from '../output/exit-codes.ts';
 import { adviceOnRun, adviceOnStatus, etaOf, followEta } from '../waiting/beside.ts';
+import { freezeAhead } from './freeze-ahead.ts';
 import { followLive, liveLine } from '../waiting/run-live.ts';
 import { adviceNotes, etaDocument, type Eta } from '../output/advice-text.ts';
 import { resultLines } from '../output/run-text.ts';
@@ -74,10 +76,16 @@ async function showStatus(belay: Belay, run: Run, options: OneRunOptions): Promi
   const past = await adviceOnStatus(belay, status);
   const eta = etaOf(status, past);
   if (options.json === true) printJson({ ...result, waiting, why, eta: etaDocument(eta) });
-  else print([...statusLines(status, eta), ...adviceNotes(past)]);
+  else print([...statusLines(status, eta), ...(await freezeLines(result, eta)), ...adviceNotes(past)]);
   await writeSummary(options.summary, async () => runMarkdown(result, await adviceOnRun(belay, result)));
   if (options.exitStatus !== true) return EXIT.completed;
   return isInFlight(status) ? EXIT.stoppedWaiting : exitCodeOf(result);
+}
+
+async function freezeLines(result: RunResult, eta: Eta | null): Promise<string[]> {
+  const nowMs = Date.now();
+  const freeze = await freezeAhead(result, eta, nowMs);
+  return freeze === null ? [] : [`  ${beginsText(freeze.by.name, freeze.atMs - nowMs)}`];
 }
 
 const isInFlight = ({ result }: RunStatus): boolean => result.outcome === null && result.error === null;

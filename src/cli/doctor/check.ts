@@ -47,3 +47,11 @@ async function runOnce(run: Check['run'], fix: boolean): Promise<Finding> {
     return { state: 'failed', message: error instanceof Error ? error.message : String(error) };
   }
 }
+
+const MOST_NAMED = 5;
+
+/** The first few, and how many more there are. */
+export function shortList(texts: readonly string[]): string {
+  const more = texts.length > MOST_NAMED ? [`${texts.length - MOST_NAMED} more`] : [];
+  return [...texts.slice(0, MOST_NAMED), ...more].join('; ');
+}

@@ -6,6 +6,7 @@ import { seenOn } from '../../client/connection/workers-seen.ts';
 import { moveRuns, versionText } from '../../contract/ids/worker-version.ts';
 import { parseIdentity } from '../../contract/ids/worker-identity.ts';
 import { encryptionCheck } from './encryption.ts';
+import { policyCheck } from './policy.ts';
 import type { NamespaceConnection, Check } from './check.ts';
 
 /** The workers of the queue; null if Temporal does not answer. */
@@ -15,7 +16,7 @@ type Look = () => Promise<(NamespaceConnection & { seen: QueueState }) | null>;
 export function workerChecks(reach: () => Promise<NamespaceConnection>, taskQueue: string): Check[] {
   let asked: ReturnType<Look> | undefined;
   const look: Look = () => (asked ??= lookAt(reach, taskQueue));
-  return [workerCheck(look, taskQueue), encryptionCheck(look, taskQueue)];
+  return [workerCheck(look, taskQueue), encryptionCheck(look, taskQueue), policyCheck(look, taskQueue)];
 }
 
 async function lookAt(reach: () => Promise<NamespaceConnection>, taskQueue: string): ReturnType<Look> {

@@ -1,6 +1,7 @@
 /** What a dry run is about, and what a part of its answer is. */
 import type { Configuration } from '../../config/load.ts';
 import type { FreezeOverride } from '../../contract/freeze.ts';
+import type { CheckWaiver } from '../../contract/site-check.ts';
 import type { RunType } from '../../contract/names.ts';
 import type { RolloutInput } from '../../contract/rollout.ts';
 import type { RunInput } from '../../contract/run.ts';
@@ -25,6 +26,7 @@ export interface Planned {
   options: RunInput;
   rollout: Omit<RolloutInput, 'key'> | null;
   override: FreezeOverride | undefined;
+  noCheck: CheckWaiver | undefined;
 }
 
 interface PartContext {
@@ -54,6 +56,7 @@ export function plannedRun(type: RunType, input: RunInput, key: string | undefin
     options: input,
     rollout: null,
     override: input.override,
+    noCheck: input.noCheck,
   };
 }
 
@@ -61,6 +64,6 @@ export function plannedRollout(input: Omit<RolloutInput, 'key'>, key = 'any'): P
   const runs = input.waves.flatMap(({ name, targets }) =>
     targets.map((it): PlannedRun => ({ serverId: it.serverId, targets: targetsOf(it), wave: name })),
   );
-  const { override, options = {} } = input;
-  return { problem: validateRolloutInput({ ...input, key }), runs, options, rollout: input, override };
+  const { override, noCheck, options = {} } = input;
+  return { problem: validateRolloutInput({ ...input, key }), runs, options, rollout: input, override, noCheck };
 }

@@ -61,7 +61,7 @@ export function exceptionsOf({ overrideFreeze, check = true, reason: why }: Exce
 export const dryRun = () =>
   new Option(
     '--dry-run',
-    'show what would be done, for which service, and which freezes and locks are in the way; start nothing',
+    'show what would be done, for which service, what is in the way, the checks, and how long it usually takes; start nothing',
   ).conflicts('detach');
 
 export function addStartOptions(command: Command): Command {

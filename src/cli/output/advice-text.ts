@@ -25,6 +25,11 @@ export function etaText({ usuallyMs, p95Ms, acceptedAt }: Eta, nowMs: number, ti
   return `usually ${glanceText(usuallyMs)}${soFarMs === null || !ticking ? '' : `, ${glanceText(soFarMs)} so far`}`;
 }
 
+/** `usually 2m10s, 95 % within 4m44s` */
+export function usualText({ usuallyMs, p95Ms }: Pick<Eta, 'usuallyMs' | 'p95Ms'>): string {
+  return `usually ${glanceText(usuallyMs)}${p95Ms === null ? '' : `, 95 % within ${glanceText(p95Ms)}`}`;
+}
+
 /** `deployment of 34` */
 export const nameOfAdvice = (
   { serverId, target }: Pick<OperationAdvice, 'serverId' | 'target'>,
@@ -39,9 +44,8 @@ export function adviceLines(found: readonly OperationAdvice[]): string[] {
 function pastText({ n, timedOut, usuallyMs, p95Ms, budget }: OperationAdvice): string {
   const late = timedOut === 0 ? '' : `, ${timedOut} of them timed out`;
   if (usuallyMs === null) return n < 5 ? `too few to tell: ${n} in 30 days` : `most timed out: ${timedOut} of ${n}`;
-  const p95 = p95Ms === null ? '' : `, 95 % within ${glanceText(p95Ms)}`;
   const waited = budget === null ? '' : `; waited for up to ${glanceText(budget.intervalMs * budget.tries)}`;
-  return `usually ${glanceText(usuallyMs)}${p95} (of ${n}${late})${waited}`;
+  return `${usualText({ usuallyMs, p95Ms })} (of ${n}${late})${waited}`;
 }
 
 /** Below a status. */

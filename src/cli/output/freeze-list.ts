@@ -35,7 +35,7 @@ const UNREADABLE = {
   ...{ from: null, until: null, fromText: null, untilText: null, by: null, for: null },
   reason: 'its memo cannot be read',
   blocks: ['deploy', 'backup'],
-  override: 'reason',
+  override: 'never',
 } as const;
 
 export const fileEntry = ({ scope, ...freeze }: ListedFreeze): FreezeEntry => ({

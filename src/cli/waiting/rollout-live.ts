@@ -2,6 +2,8 @@
 import type { RolloutResult, TargetResult } from '../../contract/rollout.ts';
 import type { Belay, Rollout, RolloutStatus, Run } from '../../starter.ts';
 import { isRunning } from '../../contract/results/tally.ts';
+import { glanceText } from '../../contract/wording/duration.ts';
+import { leftOfRolloutMs } from '../../rules/past/eta-of-runs.ts';
 import { countsText } from '../../contract/wording/tally-text.ts';
 import { createLiveLines } from '../../process/live-lines.ts';
 import { rolloutSentence } from '../../contract/wording/explain-wait.ts';
@@ -76,7 +78,9 @@ export function headLine(status: RolloutStatus): string {
   const silence = contactText(status);
   if (silence !== null) return silence;
   const why = waiting?.kind === 'decision' ? `; ${rolloutSentence(waiting)}` : '';
-  return `${result.phase}: ${countsText(result.servers, result.phase)}${why}`;
+  const leftMs = result.phase === 'running' ? leftOfRolloutMs(result.targets) : null;
+  const left = leftMs === null ? '' : `; about ${glanceText(leftMs)} left`;
+  return `${result.phase}: ${countsText(result.servers, result.phase)}${left}${why}`;
 }
 
 type RunOf = (workflowId: string) => Run;

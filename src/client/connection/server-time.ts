@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { ConnectionLike } from '@temporalio/client';
 import proto from '@temporalio/proto';
 import { TIMING } from '../../contract/timing.ts';
+import { pollOnce } from './poll-once.ts';
 import { pollersOf } from './pollers.ts';
 
 const { TASK_QUEUE_TYPE_ACTIVITY } = proto.temporal.api.enums.v1.TaskQueueType;
@@ -21,15 +22,9 @@ export async function serverTimeMs(
   meanwhile: Promise<unknown> = Promise.resolve(),
 ): Promise<number> {
   const identity = `belay clock ${process.pid}-${Date.now()}-${(polls += 1)}`;
-  const { workflowService } = connection;
   const polling = new AbortController();
-  const deadlineMs = Date.now() + TIMING.client.serverTimeMs;
-  const ended = connection.withDeadline(deadlineMs, () =>
-    connection.withAbortSignal(polling.signal, () =>
-      workflowService.pollActivityTaskQueue({ namespace, taskQueue: { name: TASK_QUEUE }, identity }),
-    ),
-  );
   const { signal } = polling;
+  const ended = pollOnce(connection, { namespace, taskQueue: TASK_QUEUE, identity, signal });
   // Temporal may put off a call that it limits for longer than that.
   const late = sleep(TIMING.client.serverTimeMs, undefined, { signal, ref: false });
   const seen = meanwhile.then(() => seenMs(connection, namespace, identity));

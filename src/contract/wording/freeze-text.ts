@@ -1,6 +1,6 @@
 /** Freezes as text: what they hold back, until when, and why. Pure. */
 import type { AdHocFreeze, FreezeScope, FrozenBy, Held } from '../freeze.ts';
-import { durationText } from './duration.ts';
+import { durationText, glanceText } from './duration.ts';
 import { plainText } from './safe-text.ts';
 
 const MAX_SHOWN = 3;
@@ -17,6 +17,10 @@ export function frozenText(by: readonly FrozenBy[], quote = quoted): string {
   const more = by.length > MAX_SHOWN ? [`by ${by.length - MAX_SHOWN} more`] : [];
   return `frozen ${[...shown, ...more].join(', and ')}`;
 }
+
+/** `a freeze begins in 2m10s: "christmas"` */
+export const beginsText = (name: string, inMs: number, quote = quoted): string =>
+  `a freeze begins in ${glanceText(inMs)}: ${quote(name)}`;
 
 /** What a person can do about it besides waiting; empty if nothing. */
 export function letOffText(by: readonly FrozenBy[]): string {

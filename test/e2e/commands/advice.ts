@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, readFile } from 'node:fs/promises';
+import { mkdtemp, readFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { before, describe, test, type TestContext } from 'node:test';
@@ -13,6 +13,7 @@ import { startFront, STATUS, type Front } from '../../support/front.ts';
 import { runInProcess } from '../../support/in-process.ts';
 import { began } from '../../support/journal.ts';
 import { screenOf } from '../../support/screen.ts';
+import { tempFolder } from '../../support/temporal.ts';
 import { fresh, TOKEN } from '../../support/world.ts';
 
 const [SLOW, STEADY, RARE] = [fresh('slow'), fresh('steady'), fresh('rare')];
@@ -210,14 +211,25 @@ describe('belay advice', { concurrency: 1 }, () => {
     assert.match((await on.belay('status', workflowId)).stdout, advised);
   });
 
-  test('doctor warns of tries that are too few', async () => {
+  test('doctor warns of tries that are too few, and of a site that a freeze for a fleet misses', async () => {
+    const BELAY_CONFIG = join(await tempFolder(), 'belay.yaml');
+    await writeFile(
+      BELAY_CONFIG,
+      `fleets: { shop: { servers: { 12: { sites: [${STEADY}] } } } }
+freezes: { season: { from: 2020-01-01T00:00, to: 2020-01-02T00:00, for: { fleets: [shop] }, reason: season } }
+`,
+    );
     const { json } = await runInProcess(['doctor', '--json'], {
       ...on.env,
-      ...{ BELAY_API_URL: on.sandbox.url, BELAY_API_TOKEN: TOKEN },
+      ...{ BELAY_API_URL: on.sandbox.url, BELAY_API_TOKEN: TOKEN, BELAY_CONFIG },
     });
     const { checks } = json() as unknown as { checks: { name: string; state: string; message: string }[] };
     const tries = checks.find(({ name }) => name === 'tries');
     assert.equal(tries?.state, 'warning');
     assert.match(tries.message, new RegExp(`site ${SLOW}: \\d+ of the last \\d+ timed out at 0\\.2 s: raise`));
+    const fleets = checks.find(({ name }) => name === 'fleets');
+    assert.equal(fleets?.state, 'warning');
+    assert.match(fleets.message, new RegExp(`lack what was deployed in the last 30 days: .*site ${SLOW}`));
+    assert.ok(!fleets.message.includes(STEADY));
   });
 });

@@ -2,10 +2,11 @@ import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import { startSandbox, type Sandbox } from '../../../src/sandbox/server.ts';
 import { atEnd } from '../../support/at-end.ts';
+import { eventually } from '../../support/eventually.ts';
 import { runInProcess } from '../../support/in-process.ts';
 import { startWorkerProcess } from '../../support/processes.ts';
 import { startTemporal } from '../../support/temporal.ts';
-import { TOKEN } from '../../support/world.ts';
+import { addWorker, fresh, TOKEN } from '../../support/world.ts';
 import { literalService } from '../../support/literal.ts';
 import { proxyThat } from '../../support/proxy.ts';
 
@@ -52,7 +53,9 @@ describe('belay doctor', () => {
         ["Temporal's clock", 'ok'],
         ['worker', 'failed'],
         ['encryption', 'ok'],
+        ['policy', 'skipped'],
         ['tries', 'skipped'],
+        ['fleets', 'skipped'],
       ],
     );
     assert.match(before.of('worker')?.remedy ?? '', /belay worker/);
@@ -75,6 +78,21 @@ describe('belay doctor', () => {
     );
     assert.equal(stderr, '');
     assert.ok(!sandbox.journal.some(({ request }) => request.startsWith('POST')));
+  });
+
+  test('doctor warns if two workers of a queue apply different policies', async () => {
+    const BELAY_TASK_QUEUE = fresh('q');
+    const place = { address: env.TEMPORAL_ADDRESS ?? '', namespace: 'default' };
+    const season = { from: '2020-01-01T00:00', to: '2020-01-02T00:00', reason: 'the season of the shop' };
+    await addWorker(place, BELAY_TASK_QUEUE, sandbox.url);
+    const policy = async (state: string) =>
+      eventually(`a policy that is ${state}`, async () => {
+        const found = (await doctor({ BELAY_TASK_QUEUE })).of('policy');
+        return found?.state === state ? found.message : null;
+      });
+    assert.match(await policy('ok'), /^[0-9a-f]{12} at every worker$/);
+    await addWorker(place, BELAY_TASK_QUEUE, sandbox.url, { freezes: { season } });
+    assert.match(await policy('warning'), /^the workers differ: [0-9a-f]{12} at \S+; [0-9a-f]{12} at \S+$/);
   });
 
   test('doctor exits 2 with a remedy for a refused token, an unreachable service and a missing configuration', async () => {

@@ -42,7 +42,11 @@ describe('--dry-run', () => {
       stdout,
       new RegExp(`^1\\. back up server ${server}\\n2\\. deploy site ${site}\\neach backup: at most 20`),
     );
-    assert.match(stdout, /\nservice: http.+\nfreezes: none holds it back now\nlocks: none is held\n/);
+    assert.match(
+      stdout,
+      /\nservice: http.+\nfreezes: none holds it back now\nlocks: none is held\nchecks: no site has one\n/,
+    );
+    assert.match(stdout, /\nduration: not known, too few of its operations ended lately\n/);
     assert.match(stdout, /dry run: nothing was started\n$/);
     const sent = [`/v1/servers/${server}/backups`, `/v1/sites/${site}/deploy`].flatMap((it) => posts(on.sandbox, it));
     assert.deepEqual([await isStarted(`backup-then-deploy:${server}:k`), sent.length], [false, 0]);

@@ -1,24 +1,29 @@
-/** Checks whether the tries of past backups and deployments were too few. */
+/** What the last weeks of backups and deployments show: whether their tries were too few, and whether fleets lack one. */
 import type { OperationAdvice } from '../../rules/past/advice.ts';
 import { createAdvise } from '../../client/past/advise.ts';
 import { openSession } from '../../client/connection/session.ts';
 import { plainText } from '../../contract/wording/safe-text.ts';
 import { targetText } from '../../contract/wording/target-text.ts';
-import type { Check, Finding } from './check.ts';
+import { shortList, type Check, type Finding } from './check.ts';
+import { fleetsCheck } from './fleets.ts';
 
-const MOST_NAMED = 5;
+/** Temporal is asked once for both. */
+export function pastChecks(): Check[] {
+  let asked: Promise<OperationAdvice[]> | undefined;
+  const look = () => (asked ??= lookBack());
+  return [triesCheck(look), fleetsCheck(look)];
+}
 
-export const triesCheck = (): Check => ({
+const triesCheck = (look: typeof lookBack): Check => ({
   name: 'tries',
   run: async (): Promise<Finding> => {
-    const found = await lookBack().catch((error: Error) => error.message);
+    const found = await look().catch((error: Error) => error.message);
     if (typeof found === 'string') return { state: 'skipped', message: found };
     const tight = found.filter(({ suggestedBudget }) => suggestedBudget !== null);
     if (tight.length > 0) {
-      const named = tight.slice(0, MOST_NAMED).map((one) => `${subjectText(one)}: ${one.advice[0]}`);
-      const more = tight.length > MOST_NAMED ? [`${tight.length - MOST_NAMED} more`] : [];
+      const message = shortList(tight.map((one) => `${subjectText(one)}: ${one.advice[0]}`));
       const remedy = 'see `belay advice`; in belay.yaml, the keys are backup.tries and deploy.tries';
-      return { state: 'warning', message: [...named, ...more].join('; '), remedy };
+      return { state: 'warning', message, remedy };
     }
     const judged = found.filter(({ budget }) => budget !== null).length;
     if (judged === 0)

@@ -1,0 +1,27 @@
+/** How its sites would be checked. Workers go by their own belay.yaml, this command by that of its machine. */
+import { isApp } from '../../contract/target.ts';
+import { commitText } from '../../contract/wording/commit-text.ts';
+import { policyOf } from '../../policy/policy.ts';
+import type { Part } from './planned.ts';
+
+export const checksPart: Part = {
+  name: 'checks',
+  look({ runs, options, noCheck }, { configuration }) {
+    const { checkOf } = policyOf(configuration);
+    const { commit = null } = options;
+    const sites = runs
+      .flatMap(({ targets }) => targets)
+      .filter((it) => !isApp(it))
+      .map(({ id }) => ({ siteId: id, check: checkOf(id)?.plan.name ?? null }));
+    const checked = noCheck === undefined ? sites.filter(({ check }) => check !== null) : [];
+    const expected = commit === null ? '' : `, which has to show commit ${commitText(commit)}`;
+    const none = noCheck === undefined ? 'no site has one' : 'left out, as asked';
+    return Promise.resolve({
+      value: { sites, commit, leftOut: noCheck !== undefined },
+      lines: [
+        ...checked.map(({ siteId, check }) => `checks: site ${siteId} by ${check}${expected}`),
+        ...(checked.length === 0 ? [`checks: ${none}`] : []),
+      ],
+    });
+  },
+};
