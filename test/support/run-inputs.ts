@@ -102,7 +102,7 @@ export function good(node: Node): fc.Arbitrary<unknown> {
   if (node.type === 'string') return node.pattern === undefined ? fc.string({ unit: 'binary' }) : goodId;
   return node.properties === undefined
     ? fc.oneof(goodMeta, fc.constant(entries(50)))
-    : fields(node.properties, good, node.required).map(withOneList).map(withCommit).filter(hasAim);
+    : fields(node.properties, good, node.required).map(withOneList).map(withCommit).map(withSupersede).filter(hasAim);
 }
 
 /** Values that a node rejects, with one error. */
@@ -134,6 +134,13 @@ const withOneList = ({ siteIds, targets, ...rest }: Fields): Fields =>
 /** Any other commit is accepted only beside an expected one. */
 const withCommit = ({ orNewer, ...rest }: Fields): Fields =>
   orNewer === undefined || rest.commit === undefined ? rest : { ...rest, orNewer };
+
+/** Only a run that deploys, and that waits for the lock, replaces others. */
+const withSupersede = ({ supersede, ...rest }: Fields): Fields => {
+  const { targets = rest.siteIds, ifBusy } = rest;
+  const isReplacing = supersede === true && Array.isArray(targets) && targets.length > 0 && ifBusy !== 'fail';
+  return isReplacing ? { ...rest, supersede } : rest;
+};
 
 /** An input without a server and a target is invalid. */
 const hasAim = ({ serverId, siteIds, targets = siteIds }: Fields) =>

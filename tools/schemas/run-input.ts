@@ -151,4 +151,10 @@ export const runInput = z
     anyOf: [{ required: ['serverId'] }, ...['siteIds', 'targets'].map(someOf)],
     not: { required: ['siteIds', 'targets'] },
     dependentRequired: { orNewer: ['commit'] },
+    // Only a run that deploys, and that waits for the lock, replaces others.
+    if: { required: ['supersede'], properties: { supersede: { const: true } } },
+    then: {
+      anyOf: ['siteIds', 'targets'].map(someOf),
+      properties: { ifBusy: { type: 'string' as const, enum: ['wait'] } },
+    },
   });

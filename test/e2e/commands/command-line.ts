@@ -29,7 +29,7 @@ describe('the command line', { concurrency: 4 }, () => {
     const result = json();
     assert.deepEqual(Object.keys(result), [
       ...['schemaVersion', 'workflowId', 'runId', 'service', 'outcome', 'phase', 'backup', 'deployments', 'error'],
-      ...['commit', 'held', 'meta', 'links', 'startedAt', 'endedAt'],
+      ...['supersededBy', 'commit', 'held', 'meta', 'links', 'startedAt', 'endedAt'],
     ]);
     assert.equal(result.outcome, 'completed');
     assert.equal(result.service, on.sandbox.url);
