@@ -7,11 +7,26 @@ export interface NextFreeze {
   atMs: number;
 }
 
-/** @returns null if nothing begins until then, or if it is held back already */
-export function nextFreeze(
-  policy: Pick<Policy, 'list' | 'frozenBy'>,
+interface Ahead {
+  nowMs: number;
+  untilMs: number;
+  /** Names of what does not hold them back. */
+  letOff?: ReadonlySet<string>;
+}
+
+type Rules = Pick<Policy, 'list' | 'frozenBy'>;
+
+/** @returns the first one that begins to hold back one of these; null if none does until then */
+export function nextFreeze(rules: Rules, operations: readonly PlannedOperation[], ahead: Ahead): NextFreeze | null {
+  const found = operations.flatMap((it) => nextFreezeOf(rules, it, ahead) ?? []);
+  return found.sort((a, b) => a.atMs - b.atMs)[0] ?? null;
+}
+
+/** @returns null also if it is held back already */
+function nextFreezeOf(
+  policy: Rules,
   operation: PlannedOperation,
-  { nowMs, untilMs, letOff = new Set() }: { nowMs: number; untilMs: number; letOff?: ReadonlySet<string> },
+  { nowMs, untilMs, letOff = new Set() }: Ahead,
 ): NextFreeze | null {
   if (policy.frozenBy(operation, nowMs, letOff).length > 0) return null;
   // It may go until a freeze begins, or the window closes that it is in.

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { TargetResult } from '../../src/contract/rollout.ts';
 import { etaOfRuns, leftOfRolloutMs } from '../../src/rules/past/eta-of-runs.ts';
+import { targetResult } from '../support/target-result.ts';
 
 const past = (usuallyMs: number | null, p95Ms: number | null = null) => ({ usuallyMs, p95Ms });
 
@@ -26,32 +26,22 @@ describe('how long runs take', () => {
 const AT = Date.parse('2026-12-18T12:00:00Z');
 const at = (ms: number) => new Date(AT + ms).toISOString();
 
-const server = (state: Partial<TargetResult>): TargetResult => ({
-  serverId: '12',
-  wave: 'all',
-  outcome: null,
-  workflowId: null,
-  backup: null,
-  deployments: [],
-  error: null,
-  heldByEvent: null,
-  startedAt: null,
-  endedAt: null,
-  ...state,
-});
-const ended = (ms: number) => server({ outcome: 'completed', startedAt: at(0), endedAt: at(ms) });
-const running = server({ startedAt: at(0) });
+const ended = (ms: number) => targetResult({ outcome: 'completed', startedAt: at(0), endedAt: at(ms) });
+const running = targetResult({ startedAt: at(0) });
 
 describe('what is left of a rollout', () => {
   const FIVE = [10, 20, 30, 40, 50].map(ended);
 
   test('is the median of its servers, for as many rounds as are left', () => {
-    assert.equal(leftOfRolloutMs([...FIVE, running, running, server({}), server({}), server({})]), 90);
+    assert.equal(
+      leftOfRolloutMs([...FIVE, running, running, targetResult({}), targetResult({}), targetResult({})]),
+      90,
+    );
     assert.equal(leftOfRolloutMs([...FIVE, running]), 30);
   });
 
   test('does not count servers that an event holds', () => {
-    assert.equal(leftOfRolloutMs([...FIVE, running, server({ heldByEvent: 'e' })]), 30);
+    assert.equal(leftOfRolloutMs([...FIVE, running, targetResult({ heldByEvent: 'e' })]), 30);
   });
 
   test('is not known before five have ended, nor once all have', () => {

@@ -11,7 +11,7 @@ const SEASON = { from: '2026-12-18T13:00', to: '2026-12-18T15:00', reason: 'seas
 const NIGHT = { cron: '0 11 * * *', lasts: 2 * HOUR_MS };
 
 function found(configuration: Configuration, untilMs = NOW + 24 * HOUR_MS, letOff = new Set<string>()) {
-  const next = nextFreeze(policyOf(configuration), { target: siteTarget('34') }, { nowMs: NOW, untilMs, letOff });
+  const next = nextFreeze(policyOf(configuration), [{ target: siteTarget('34') }], { nowMs: NOW, untilMs, letOff });
   return next === null ? null : [next.by.name, new Date(next.atMs).toISOString()];
 }
 

@@ -2,21 +2,11 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { TargetResult } from '../../src/contract/rollout.ts';
 import { nextStep } from '../../src/rules/rollout-step.ts';
+import { targetResult } from '../support/target-result.ts';
 
 test('a server released late starts before the next wave', () => {
-  const target = (serverId: string, wave: string, more: Partial<TargetResult> = {}): TargetResult => ({
-    ...{
-      serverId,
-      wave,
-      outcome: null,
-      workflowId: null,
-      backup: null,
-      deployments: [],
-      error: null,
-      heldByEvent: null,
-    },
-    ...{ startedAt: null, endedAt: null, ...more },
-  });
+  const target = (serverId: string, wave: string, more: Partial<TargetResult> = {}) =>
+    targetResult({ serverId, wave, ...more });
   const [late, next] = [target('s1', 'canary'), target('s2', 'rest')];
   const running = target('s3', 'canary', { startedAt: 'now' });
   const step = (targets: TargetResult[]) => nextStep({ targets, maxAtOnce: 5, phase: 'running', onFailures: 'stop' });

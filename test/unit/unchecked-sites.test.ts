@@ -40,7 +40,7 @@ describe('a deployment whose site has a check', () => {
   });
 });
 
-describe('a result tells that the commit was not checked', () => {
+describe('a result says that the commit was not checked', () => {
   const text = (
     found: CheckResult | null,
     commit: string | null = COMMIT,

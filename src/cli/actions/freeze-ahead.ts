@@ -7,7 +7,7 @@ import { policyOf } from '../../policy/policy.ts';
 import type { Eta } from '../output/advice-text.ts';
 
 /**
- * By the belay.yaml of this machine, as `--dry-run`.
+ * By the belay.yaml of this machine, as `--dry-run`. A mistake in it is not the concern of a status.
  * @param eta of the operation in flight
  * @returns null if none begins within its 95th percentile, or nothing is to come
  */
@@ -17,8 +17,9 @@ export async function freezeAhead(result: RunResult, eta: Eta | null, nowMs: num
   if (eta === null || toCome.length === 0) return null;
   const beganMs = eta.acceptedAt === null ? nowMs : Date.parse(eta.acceptedAt);
   const untilMs = beganMs + (eta.p95Ms ?? eta.usuallyMs);
-  const policy = policyOf(await readConfiguration());
+  const policy = await readConfiguration().then(policyOf, () => null);
+  if (policy === null) return null;
   const serverId = result.backup?.serverId;
-  const found = toCome.flatMap(({ target }) => nextFreeze(policy, { target, serverId }, { nowMs, untilMs }) ?? []);
-  return found.sort((a, b) => a.atMs - b.atMs)[0] ?? null;
+  const operations = toCome.map(({ target }) => ({ target, serverId }));
+  return nextFreeze(policy, operations, { nowMs, untilMs });
 }

@@ -1,9 +1,9 @@
 /** Checks that all workers of the queue apply the same policy, and that none keeps an earlier one. */
 import proto from '@temporalio/proto';
-import { latelyPolling, pollersOf } from '../../client/connection/pollers.ts';
+import { pollersOf, type QueueState } from '../../client/connection/pollers.ts';
+import { identitiesOf } from '../../client/connection/workers-seen.ts';
 import { parsePolicyNotice, policyQueue, type PolicyNotice } from '../../contract/ids/policy-notice.ts';
 import { parseIdentity } from '../../contract/ids/worker-identity.ts';
-import type { QueueState } from '../../client/connection/pollers.ts';
 import type { Check, Finding, NamespaceConnection } from './check.ts';
 
 const { TASK_QUEUE_TYPE_ACTIVITY } = proto.temporal.api.enums.v1.TaskQueueType;
@@ -17,12 +17,11 @@ export const policyCheck = (
     const looked = await look();
     if (looked === null) return { state: 'skipped', message: 'Temporal does not answer' };
     const { connection, namespace, seen } = looked;
-    const running = latelyPolling(seen.pollers).map(({ identity }) => identity);
     const place = { namespace, taskQueue: policyQueue(taskQueue), type: TASK_QUEUE_TYPE_ACTIVITY };
     const reported = (await pollersOf(connection.workflowService, place)).toSorted((a, b) => b.polledMs - a.polledMs);
     const notices = reported.flatMap(({ identity }) => parsePolicyNotice(identity) ?? []);
     // The newest of each worker counts.
-    return findingOf(running.flatMap((worker) => notices.find((it) => it.worker === worker) ?? []));
+    return findingOf(identitiesOf(seen).flatMap((worker) => notices.find((it) => it.worker === worker) ?? []));
   },
 });
 

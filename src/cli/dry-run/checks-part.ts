@@ -1,13 +1,11 @@
 /** How its sites would be checked. Workers go by their own belay.yaml, this command by that of its machine. */
 import { isApp } from '../../contract/target.ts';
 import { commitText } from '../../contract/wording/commit-text.ts';
-import { policyOf } from '../../policy/policy.ts';
 import type { Part } from './planned.ts';
 
 export const checksPart: Part = {
   name: 'checks',
-  look({ runs, options, noCheck }, { configuration }) {
-    const { checkOf } = policyOf(configuration);
+  look({ runs, options, noCheck }, { policy: { checkOf } }) {
     const { commit = null } = options;
     const sites = runs
       .flatMap(({ targets }) => targets)

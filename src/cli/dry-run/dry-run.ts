@@ -2,6 +2,7 @@
 import { readConfiguration } from '../../config/load.ts';
 import { SCHEMA_VERSION } from '../../contract/names.ts';
 import { definedFields } from '../../contract/plain-object.ts';
+import { policyOf } from '../../policy/policy.ts';
 import { BelayError } from '../../contract/results/belay-error.ts';
 import { printJson } from '../../process/json-document.ts';
 import { print } from '../../process/print.ts';
@@ -25,9 +26,9 @@ export async function dryRun(
   { json: asJson, service }: { json?: boolean; service?: string },
 ): Promise<number> {
   if (planned.problem !== null) throw new BelayError('Usage', planned.problem);
-  const configuration = await readConfiguration();
+  const policy = policyOf(await readConfiguration());
   const shown = await withBelay(
-    (belay) => Promise.all(PARTS.map((part) => part.look(planned, { belay, configuration, named: service }))),
+    (belay) => Promise.all(PARTS.map((part) => part.look(planned, { belay, policy, named: service }))),
     definedFields({ service }),
   );
   if (asJson === true) {

@@ -1,23 +1,27 @@
 /** How long it would take, by the past of its operations, and whether a freeze begins meanwhile. */
-import { backupServerId, lockIdOf } from '../../contract/ids/workflow-ids.ts';
 import { beginsText } from '../../contract/wording/freeze-text.ts';
-import { nextFreeze, type NextFreeze } from '../../policy/next-freeze.ts';
-import { policyOf, type PlannedOperation } from '../../policy/policy.ts';
+import { nextFreeze } from '../../policy/next-freeze.ts';
+import type { PlannedOperation } from '../../policy/policy.ts';
 import type { OperationAdvice } from '../../rules/past/advice.ts';
-import { usualText } from '../output/advice-text.ts';
-import { etaOfRuns, type PastOfRun } from '../../rules/past/eta-of-runs.ts';
-import type { Part, Planned, PlannedRun } from './planned.ts';
+import { etaOfRuns } from '../../rules/past/eta-of-runs.ts';
+import { nameOfAdvice, usualText } from '../output/advice-text.ts';
+import { operationsOf, operationsOfRun, type Part } from './planned.ts';
 
 export const etaPart: Part = {
   name: 'eta',
-  async look(planned, { belay, configuration }) {
-    const of = planned.runs.flatMap(operationsOf).map((it) => ('target' in it ? { target: it.target } : it));
+  async look(planned, { belay, policy }) {
+    const { runs, rollout, override } = planned;
+    const operations = operationsOf(planned);
+    const of = operations.map((it) => ('target' in it ? { target: it.target } : it));
     const past = await belay.advise({ of }).catch((): OperationAdvice[] => []);
+    const pastOf = (operation: PlannedOperation) => past.find((it) => nameOfAdvice(it) === nameOf(operation)) ?? null;
     const eta = etaOfRuns(
-      planned.runs.map((run) => pastOf(run, past)),
-      planned.rollout?.maxAtOnce ?? 1,
+      runs.map((run) => operationsOfRun(run).map(pastOf)),
+      rollout?.maxAtOnce ?? 1,
     );
-    const freeze = eta === null ? null : freezeWithin(planned, policyOf(configuration), eta.p95Ms ?? eta.usuallyMs);
+    const nowMs = Date.now();
+    const untilMs = nowMs + (eta === null ? 0 : (eta.p95Ms ?? eta.usuallyMs));
+    const freeze = nextFreeze(policy, operations, { nowMs, untilMs, letOff: new Set(override?.freezes) });
     return {
       value: {
         usuallyMs: eta?.usuallyMs ?? null,
@@ -26,32 +30,13 @@ export const etaPart: Part = {
       },
       lines: [
         eta === null ? 'duration: not known, too few of its operations ended lately' : `duration: ${usualText(eta)}`,
-        ...(freeze === null ? [] : [beginsText(freeze.by.name, freeze.atMs - Date.now())]),
+        ...(freeze === null ? [] : [beginsText(freeze.by.name, freeze.atMs - nowMs)]),
       ],
     };
   },
 };
 
-const operationsOf = ({ serverId, targets }: PlannedRun): PlannedOperation[] => [
-  ...(serverId === undefined ? [] : [{ serverId }]),
-  ...targets.map((target) => ({ target, serverId })),
-];
-
-const lockOf = (operation: PlannedOperation): string =>
-  'target' in operation ? lockIdOf(operation.target) : backupServerId(operation.serverId);
-
-const lockOfAdvice = ({ target, serverId }: OperationAdvice): string =>
-  target === null ? backupServerId(serverId ?? '') : lockIdOf(target);
-
-function pastOf(run: PlannedRun, past: readonly OperationAdvice[]): PastOfRun {
-  return operationsOf(run).map((operation) => past.find((it) => lockOfAdvice(it) === lockOf(operation)) ?? null);
-}
-
-function freezeWithin({ runs }: Planned, policy: ReturnType<typeof policyOf>, withinMs: number): NextFreeze | null {
-  const nowMs = Date.now();
-  const found = runs
-    .flatMap(operationsOf)
-    .flatMap((it) => nextFreeze(policy, it, { nowMs, untilMs: nowMs + withinMs }) ?? [])
-    .sort((a, b) => a.atMs - b.atMs);
-  return found[0] ?? null;
-}
+const nameOf = (operation: PlannedOperation): string =>
+  'target' in operation
+    ? nameOfAdvice({ target: operation.target, serverId: null })
+    : nameOfAdvice({ target: null, serverId: operation.serverId });

@@ -6,10 +6,9 @@ import { frozenText } from '../../contract/wording/freeze-text.ts';
 import { TIMING } from '../../contract/timing.ts';
 import { planRun } from '../../request/run-plan.ts';
 import { createJudge, type FindFreezes, type Judge } from '../../policy/judge.ts';
-import { fixedPolicy } from '../../policy/live-policy.ts';
 import type { PlannedOperation } from '../../policy/policy.ts';
 import type { Belay } from '../../starter.ts';
-import type { Part, Planned } from './planned.ts';
+import { operationsOf, type Part, type Planned } from './planned.ts';
 
 /** Above it, one search costs Temporal less than the question for each id. */
 const MAX_ASKED = 100;
@@ -21,14 +20,14 @@ interface FrozenPart {
 
 export const freezesPart: Part = {
   name: 'freezes',
-  async look(planned, { belay, configuration }) {
-    const judge = createJudge(fixedPolicy(configuration), findIn(belay));
-    const operations = planned.runs.flatMap(operationsOf);
+  async look(planned, { belay, policy }) {
+    const judge = createJudge(() => Promise.resolve(policy), findIn(belay));
+    const operations = operationsOf(planned);
     const letOff = await letOffBy(planned, judge);
-    const frozenAt = await judge.look({ operations: operations.map(({ it }) => it), letOff }, TIMING.client.startMs);
+    const frozenAt = await judge.look({ operations, letOff }, TIMING.client.startMs);
     const nowMs = Date.now();
     const frozen = operations
-      .map(({ what, it }): FrozenPart => ({ what, by: frozenAt(it, nowMs) }))
+      .map((it): FrozenPart => ({ what: textOf(it), by: frozenAt(it, nowMs) }))
       .filter(({ by }) => by.length > 0);
     const { ifFrozen = 'fail' } = planRun(planned.options);
     return {
@@ -58,10 +57,5 @@ async function letOffBy({ override }: Planned, judge: Judge): Promise<LetOff[]> 
   return answer.letOff;
 }
 
-function operationsOf({ serverId, targets }: Planned['runs'][number]): { what: string; it: PlannedOperation }[] {
-  const backup = serverId === undefined ? [] : [{ what: `backup of server ${serverId}`, it: { serverId } }];
-  return [
-    ...backup,
-    ...targets.map((target) => ({ what: `deployment of ${targetText(target)}`, it: { target, serverId } })),
-  ];
-}
+const textOf = (operation: PlannedOperation): string =>
+  'target' in operation ? `deployment of ${targetText(operation.target)}` : `backup of server ${operation.serverId}`;

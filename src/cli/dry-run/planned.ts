@@ -1,5 +1,4 @@
 /** What a dry run is about, and what a part of its answer is. */
-import type { Configuration } from '../../config/load.ts';
 import type { FreezeOverride } from '../../contract/freeze.ts';
 import type { CheckWaiver } from '../../contract/site-check.ts';
 import type { RunType } from '../../contract/names.ts';
@@ -7,6 +6,7 @@ import type { RolloutInput } from '../../contract/rollout.ts';
 import type { RunInput } from '../../contract/run.ts';
 import { targetsOf, type Target } from '../../contract/target.ts';
 import { startProblem } from '../../request/start-request.ts';
+import type { PlannedOperation, Policy } from '../../policy/policy.ts';
 import { validateRolloutInput } from '../../request/validate-rollout-input.ts';
 import type { Belay } from '../../starter.ts';
 
@@ -31,8 +31,8 @@ export interface Planned {
 
 interface PartContext {
   belay: Belay;
-  /** Of this machine. */
-  configuration: Configuration;
+  /** Of the belay.yaml of this machine. */
+  policy: Policy;
   /** The service that the command line names. */
   named: string | undefined;
 }
@@ -67,3 +67,11 @@ export function plannedRollout(input: Omit<RolloutInput, 'key'>, key = 'any'): P
   const { override, noCheck, options = {} } = input;
   return { problem: validateRolloutInput({ ...input, key }), runs, options, rollout: input, override, noCheck };
 }
+
+/** In the order in which they would be made. */
+export const operationsOf = ({ runs }: Pick<Planned, 'runs'>): PlannedOperation[] => runs.flatMap(operationsOfRun);
+
+export const operationsOfRun = ({ serverId, targets }: PlannedRun): PlannedOperation[] => [
+  ...(serverId === undefined ? [] : [{ serverId }]),
+  ...targets.map((target) => ({ target, serverId })),
+];

@@ -19,8 +19,8 @@ export function frozenText(by: readonly FrozenBy[], quote = quoted): string {
 }
 
 /** `a freeze begins in 2m10s: "christmas"` */
-export const beginsText = (name: string, inMs: number, quote = quoted): string =>
-  `a freeze begins in ${glanceText(inMs)}: ${quote(name)}`;
+export const beginsText = (name: string, inMs: number): string =>
+  `a freeze begins in ${glanceText(inMs)}: ${quoted(name)}`;
 
 /** What a person can do about it besides waiting; empty if nothing. */
 export function letOffText(by: readonly FrozenBy[]): string {

@@ -29,7 +29,7 @@ export function impatient({ played, world: { server } }: Checked): string[] {
 
 type Waits = Map<string, { sinceMs: number; untilMs: number }>;
 
-/** From the first timer to the end of the last one, by the lock that they name. After a wait for a freeze, anew. */
+/** From the first timer to the end of the last one, by the lock that they name. A wait for a freeze begins new ones. */
 function waitsOf(history: readonly HistoryEvent[]): Waits[] {
   let waits: Waits = new Map();
   const all = [waits];

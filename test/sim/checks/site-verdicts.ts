@@ -11,7 +11,7 @@ import type { Run } from '../temporal/types.ts';
 import type { World } from '../world.ts';
 import { recordedSiteReads, type RecordedSiteRead } from './recorded-site-reads.ts';
 
-/** So many reads in a row that no worker finished end a check. */
+/** A check ends after this many reads in a row that no worker finished. */
 const LOST_IN_A_ROW = 10;
 
 export function misjudged({ server: { runs } }: Pick<World, 'server'>): string[] {

@@ -162,7 +162,7 @@ export async function openCached(sandboxes: Sandboxes, facts: ExecutionFacts): P
       wake();
     });
     const isWaiting = () => running.size > 0 && !commands.some(isClosing);
-    /** @returns whether core ends the task with the answer. It sends what has ended with it, and tells the code later. */
+    /** @returns whether core ends the task with the answer: with what has ended by then, which the code sees later */
     const answers = async () => {
       if (!isWaiting()) return false;
       const answerMs = isAsked ? 0 : host.queryMs();

@@ -1,4 +1,4 @@
-/** Checks that are left out, because nobody asked for a commit or somebody decided so. */
+/** Checks that are left out: nobody asked for a commit, or somebody decided so. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { rolloutOf } from '../../../support/rollouts.ts';
@@ -25,7 +25,7 @@ describe('the check of a site', () => {
 
 describe('a rollout without checks', () => {
   test(
-    'tells each run to leave them out, and keeps who decided and why',
+    'has each run leave them out, and keeps who decided and why',
     checked(async (stack) => {
       stack.sandbox.script({ site: SITE }, FAILED, NEW);
       stack.sandbox.act({ site: SITE });
