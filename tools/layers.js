@@ -39,6 +39,8 @@ export const LAYERS = {
   // Packages of their own: the client of the service, the reader of sites, and the emulator that must not share a mistake with it.
   'hosting-api': { may: [], packages: ['axios', 'lossless-json', 'node', 'zod'] },
   'site-check': { may: [], packages: ['dot-prop', 'ipaddr.js', 'node', 're2js'] },
+  // Verifies who approved a deployment.
+  approvals: { may: [], packages: ['node'] },
   'sandbox/hosting': { may: [], packages: ['fastify:type', 'node', 'zod'] },
   'sandbox/delivery': { may: ['sandbox/hosting'], packages: ['node', 'standardwebhooks', 'zod'] },
   sandbox: { may: ['sandbox/hosting', 'sandbox/delivery'], packages: ['fastify', 'zod'] },
@@ -57,7 +59,7 @@ export const LAYERS = {
 
   // What a worker's belay.yaml says about when to deploy.
   policy: {
-    may: [...CONTRACT, ...CONFIG, 'process:type', 'request', 'request/calendar', 'site-check'],
+    may: [...CONTRACT, ...CONFIG, 'process:type', 'request', 'request/calendar', 'site-check', 'approvals'],
     packages: ['node'],
   },
 

@@ -50,6 +50,8 @@ export type ErrorType =
   | 'Busy'
   | 'TooLate'
   | 'Frozen'
+  | 'ApprovalExpired'
+  | 'ApprovalRejected'
   | 'Refused'
   | 'Cancelled'
   | 'WrongWorkflowId'

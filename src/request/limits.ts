@@ -38,6 +38,9 @@ export const LIMITS = {
   freezeWaitMs: [0, 31 * 24 * HOUR_MS],
   /** Of an ad-hoc freeze: one that never ends is forgotten. */
   freezeMs: [1_000, 92 * 24 * HOUR_MS],
+  /** How long an approval may be asked for, and how long it holds. */
+  approvalExpiryMs: [60_000, 30 * 24 * HOUR_MS],
+  approvalGoodForMs: [60_000, 31 * 24 * HOUR_MS],
   eventsPerMinute: [1, 60_000],
   checkTries: [1, 720],
   freshForMs: [1, 7 * 24 * HOUR_MS],

@@ -7,6 +7,7 @@ import type { Configuration } from '../config/load.ts';
 import { createHostingApiClient, createPacer, type Pacer, type RequestReport } from '../hosting-api/index.ts';
 import { createJudge } from '../policy/judge.ts';
 import { fixedPolicy, type CurrentPolicy } from '../policy/live-policy.ts';
+import { requireSigners } from '../policy/require-signers.ts';
 import { createNotifier } from '../activities/notifications/notifier.ts';
 import { withLink } from '../client/connection/ui-link.ts';
 import { temporalDeps } from '../client/lookups/index.ts';
@@ -81,6 +82,7 @@ export async function startWorker(
   stopped?: AbortSignal,
 ): Promise<RunningWorker> {
   const { temporal, taskQueue, configuration = {}, log } = options;
+  await requireSigners(configuration);
   const { monitoring = createMonitoring(), version = null, encryption = NO_ENCRYPTION } = options;
   const { metrics } = monitoring;
   const { namespace, uiUrl = null } = temporal;

@@ -34,6 +34,8 @@ export const error = z
       'Busy',
       'TooLate',
       'Frozen',
+      'ApprovalExpired',
+      'ApprovalRejected',
       'Refused',
       'Cancelled',
       'WrongWorkflowId',

@@ -1,0 +1,105 @@
+/** Approvals: what is asked, what people answer, and the plan that both are bound to. Stored in histories: add only. */
+import type { FreezeOverride } from './freeze.ts';
+import type { ROLLOUT_TYPE, RunType } from './names.ts';
+import type { RunOptions } from './rollout.ts';
+import type { RunPlan } from './run.ts';
+import type { Target } from './target.ts';
+
+/** `none`: the name of the approver is only noted, and nothing proves it. */
+type ProofKind = 'ssh' | 'github' | 'none';
+
+/** An entry of `approvals:` in a worker's belay.yaml, as it was when the question was asked. */
+export interface ApprovalRule {
+  name: string;
+  /** How many different principals have to approve. */
+  need: number;
+  /** Who may decide; null for everyone that the proof knows. */
+  from: string[] | null;
+  proof: ProofKind;
+  /** Which job of GitHub may approve. Only with that proof. */
+  github?: { repository: string; environment: string };
+  expiryMs: number;
+  /** From the last approval to the begin of each deployment. */
+  goodForMs: number;
+  /** Notification channels; null for all. */
+  tell: string[] | null;
+}
+
+/** Of a rollout: what it does on one server. */
+export interface PlannedPart {
+  serverId: string;
+  targets: Target[];
+}
+
+/** What is approved. Its hash is part of what people sign, so an approval holds for nothing else. */
+export interface ApprovalPlan {
+  version: 1;
+  namespace: string;
+  workflowId: string;
+  /** Run id of its first execution, so that no approval counts for a later one. */
+  executionId: string;
+  service: string;
+  type: RunType | typeof ROLLOUT_TYPE;
+  /** Of a run; null for a rollout, and without a backup. */
+  serverId: string | null;
+  /** Of a run, in their order. */
+  targets: Target[];
+  /** Of a rollout: the root hash over its parts, and how many there are. */
+  parts: { root: string; servers: number; targets: number } | null;
+  /** The wave that is asked for; null for all of it. */
+  wave: string | null;
+  options: RunPlan | RunOptions;
+  commit: string | null;
+  override: Pick<FreezeOverride, 'freezes' | 'reason'> | null;
+  rules: ApprovalRule[];
+  askedAt: string;
+}
+
+type Proof =
+  /** What `ssh-keygen -Y sign` printed. */
+  | { kind: 'ssh'; signature: string }
+  /** An OIDC token of GitHub. */
+  | { kind: 'github'; token: string }
+  | { kind: 'none' };
+
+export type Decided = 'approve' | 'reject';
+
+/** An answer that a worker verified. */
+export interface Yes {
+  by: string;
+  why: string | null;
+  at: string;
+  proof: Proof;
+}
+
+/** A plan that was approved, as it goes with each request for a deployment. */
+export interface Approved {
+  plan: ApprovalPlan;
+  yeses: Yes[];
+  /** Of a rollout: the part that this run is, and its way to the root hash. */
+  part?: PlannedPart & { path: HashStep[] };
+}
+
+/** The other hash on the way to a root hash, and the side on which it is. */
+export interface HashStep {
+  side: 'left' | 'right';
+  hash: string;
+}
+
+/** Asks a worker whether an answer counts. */
+export interface ApprovalCheck {
+  plan: ApprovalPlan;
+  decision: Decided;
+  by: string;
+  why: string | null;
+  proof: Proof;
+  /** By Temporal's clock, in milliseconds since 1970. */
+  atMs: number;
+}
+
+export interface CheckedApproval {
+  /** The names of the rules that it counts for. */
+  rules: string[];
+  /** For people: the key or job that proves it, or that nothing does. */
+  proven: string;
+}
