@@ -12,7 +12,7 @@ export const WORKFLOW_LAYERS = {
   },
   'workflows/polling': { may: WORKFLOW_BASE, packages: WORKFLOW_SDK },
   'workflows/lock': { may: WORKFLOW_BASE, packages: WORKFLOW_SDK },
-  'workflows/notify': { may: [...CONTRACT, 'request/start', 'workflows/common'], packages: WORKFLOW_SDK },
+  'workflows/notify': { may: [...CONTRACT, 'request/start', 'rules:type', 'workflows/common'], packages: WORKFLOW_SDK },
   'workflows/operation': {
     may: [...WORKFLOW_BASE, 'workflows/polling', 'workflows/lock'],
     packages: WORKFLOW_SDK,

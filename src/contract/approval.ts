@@ -2,11 +2,11 @@
 import type { FreezeOverride } from './freeze.ts';
 import type { ROLLOUT_TYPE, RunType } from './names.ts';
 import type { RunOptions } from './rollout.ts';
-import type { RunPlan } from './run.ts';
+import type { RunError, RunPlan } from './run.ts';
 import type { Target } from './target.ts';
 
 /** `none`: the name of the approver is only noted, and nothing proves it. */
-type ProofKind = 'ssh' | 'github' | 'none';
+type ProofKind = 'ssh' | 'none';
 
 /** An entry of `approvals:` in a worker's belay.yaml, as it was when the question was asked. */
 export interface ApprovalRule {
@@ -16,8 +16,6 @@ export interface ApprovalRule {
   /** Who may decide; null for everyone that the proof knows. */
   from: string[] | null;
   proof: ProofKind;
-  /** Which job of GitHub may approve. Only with that proof. */
-  github?: { repository: string; environment: string };
   expiryMs: number;
   /** From the last approval to the begin of each deployment. */
   goodForMs: number;
@@ -57,12 +55,39 @@ export interface ApprovalPlan {
 
 type Proof =
   /** What `ssh-keygen -Y sign` printed. */
-  | { kind: 'ssh'; signature: string }
-  /** An OIDC token of GitHub. */
-  | { kind: 'github'; token: string }
-  | { kind: 'none' };
+  { kind: 'ssh'; signature: string } | { kind: 'none' };
 
 export type Decided = 'approve' | 'reject';
+
+/** Payload of the updates `approve` and `reject`. */
+export interface ApprovalAnswer {
+  /** The hash of the plan, at least its first 12 digits. */
+  plan: string;
+  by: string;
+  why: string | null;
+  proof: Proof;
+}
+
+/** The answer of the query `approval`: what is asked now. */
+export interface ApprovalQuestion {
+  plan: ApprovalPlan;
+  /** The hash of the plan. */
+  hash: string;
+  /** Of a rollout: what it does, server by server. */
+  parts: PlannedPart[];
+  asked: AskedApproval[];
+  until: string;
+}
+
+/** How far one approval is. */
+export interface AskedApproval {
+  name: string;
+  need: number;
+  proof: ProofKind;
+  from: string[] | null;
+  /** Who has approved. */
+  by: string[];
+}
 
 /** An answer that a worker verified. */
 export interface Yes {
@@ -100,6 +125,9 @@ export interface ApprovalCheck {
 export interface CheckedApproval {
   /** The names of the rules that it counts for. */
   rules: string[];
-  /** For people: the key or job that proves it, or that nothing does. */
+  /** For people: the key that proves it, or that nothing does. */
   proven: string;
 }
+
+/** What a run or rollout has to ask for, or why it cannot. */
+export type RulesAnswer = { rules: ApprovalRule[] } | { error: RunError };

@@ -30,6 +30,8 @@ export type RunOptions = Omit<
   | 'heartbeat'
   | 'meta'
   | 'override'
+  | 'approval'
+  | 'approved'
 >;
 
 export interface RolloutInput {

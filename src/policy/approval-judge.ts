@@ -1,6 +1,6 @@
 /** Judges approvals with this worker's belay.yaml and signers: what has to be asked, what counts, and what may be sent. */
 import { ApprovalError } from '../approvals/errors.ts';
-import type { ApprovalCheck, ApprovalRule, Approved, CheckedApproval } from '../contract/approval.ts';
+import type { ApprovalCheck, ApprovalRule, Approved, CheckedApproval, RulesAnswer } from '../contract/approval.ts';
 import { isPartOf } from '../contract/ids/plan-hash.ts';
 import type { RunError } from '../contract/run.ts';
 import { isSameTarget, type Target } from '../contract/target.ts';
@@ -20,7 +20,7 @@ interface ApprovedDeployment {
 }
 
 /** Why a request is not sent at this time, or null. */
-type ApprovedAt = (atMs: number) => RunError | null;
+export type ApprovedAt = (atMs: number) => RunError | null;
 
 export interface ApprovalJudge {
   /** Which approvals these operations need, and the one that the run asks for by name. */
@@ -30,8 +30,6 @@ export interface ApprovalJudge {
   /** @throws Error if this worker cannot tell, but another one may */
   look: (deployment: ApprovedDeployment) => Promise<ApprovedAt>;
 }
-
-type RulesAnswer = { rules: ApprovalRule[] } | { error: RunError };
 
 export function createApprovalJudge(policy: CurrentPolicy, readText: ReadText = readTextFile): ApprovalJudge {
   return {

@@ -5,7 +5,7 @@ import { ApprovalError } from '../approvals/errors.ts';
 import { principalsFor, proveBySsh } from '../approvals/ssh-proof.ts';
 import type { ApprovalPlan, Decided, Yes } from '../contract/approval.ts';
 import { planHash } from '../contract/ids/plan-hash.ts';
-import { APPROVAL_NAMESPACE, signedText } from '../contract/wording/approval-text.ts';
+import { APPROVAL_NAMESPACE, NOT_PROVEN, signedText } from '../contract/wording/approval-text.ts';
 import { plainText } from '../contract/wording/safe-text.ts';
 import type { PolicyApproval } from './approvals.ts';
 
@@ -35,8 +35,6 @@ export async function proofsOf(approval: PolicyApproval, readText: ReadText): Pr
     return proveBySsh(signers, { signature, text, namespace: APPROVAL_NAMESPACE, principal: by }, atMs);
   };
 }
-
-const NOT_PROVEN = 'not proven';
 
 /** @throws Error whose message names file and line */
 async function signersOf({ rule, signersFile }: PolicyApproval, readText: ReadText): Promise<Signer[]> {

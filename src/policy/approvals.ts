@@ -2,7 +2,6 @@
 import type { Configuration } from '../config/load.ts';
 import type { ApprovalConfig } from '../config/file/approval-schema.ts';
 import type { ApprovalRule } from '../contract/approval.ts';
-import { definedFields } from '../contract/plain-object.ts';
 import { HOUR_MS } from '../contract/wording/duration.ts';
 import type { Scope } from './rules.ts';
 
@@ -25,13 +24,11 @@ export const policyApprovals = ({ approvals = {} }: Configuration): PolicyApprov
 
 function ruleOf(name: string, { proof, ...config }: ApprovalConfig): ApprovalRule {
   const { need = 1, from = null, expiry = DEFAULT_EXPIRY_MS, goodFor = DEFAULT_GOOD_FOR_MS, tell = null } = config;
-  const github = typeof proof === 'object' ? proof.github : undefined;
   return {
     name,
     need,
     from,
-    proof: typeof proof === 'object' ? 'github' : proof,
-    ...definedFields({ github }),
+    proof,
     expiryMs: expiry,
     goodForMs: goodFor,
     tell,

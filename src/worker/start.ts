@@ -5,6 +5,7 @@ import type { ServiceConfig } from '../config/environment/environment.ts';
 import type { SearchAttributeMode } from '../config/environment/search-attribute-mode.ts';
 import type { Configuration } from '../config/load.ts';
 import { createHostingApiClient, createPacer, type Pacer, type RequestReport } from '../hosting-api/index.ts';
+import { createApprovalJudge } from '../policy/approval-judge.ts';
 import { createJudge } from '../policy/judge.ts';
 import { fixedPolicy, type CurrentPolicy } from '../policy/live-policy.ts';
 import { requireSigners } from '../policy/require-signers.ts';
@@ -115,6 +116,7 @@ export async function startWorker(
     readSite: createSiteReader(),
     policy,
     judge: createJudge(policy, findFreezes),
+    approvals: createApprovalJudge(policy),
     workerInfo: {
       ...served,
       epoch,

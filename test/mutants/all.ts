@@ -1,4 +1,5 @@
 /** Every mutant that a single test notices. */
+import { APPROVALS } from './approvals.ts';
 import { BAD_WORKER } from './bad-worker.ts';
 import { FREEZES } from './freezes.ts';
 import { RATE_LIMITS } from './rate-limits.ts';
@@ -10,6 +11,7 @@ export const TESTED_MUTANTS = [
   ...WRONG_VERDICTS,
   ...RIGHT_TIME,
   ...FREEZES,
+  ...APPROVALS,
   ...BAD_WORKER,
   ...RATE_LIMITS,
   ...READABLE_PAYLOADS,

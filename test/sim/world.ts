@@ -31,6 +31,8 @@ export interface World {
   readonly service: Service;
   /** What the workers' notifications reach. */
   readonly notices: Notices;
+  /** The files that the configuration of the workers names, by their paths. */
+  readonly files: Map<string, string>;
   readonly findings: string[];
   /** Situations that no history shows. */
   readonly seen: Set<Situation>;
@@ -75,6 +77,8 @@ export interface WorldOptions {
   notify?: WorkerInfo['notify'];
   /** The freezes and windows of their configuration. */
   configuration?: Configuration;
+  /** The files that it names, by their paths. */
+  files?: ReadonlyMap<string, string>;
   /** What a test holds back. */
   gate?: Gate;
 }
@@ -102,6 +106,7 @@ export function createWorld(sandboxes: Sandboxes, tape: Tape, options: WorldOpti
     server,
     service,
     notices,
+    files: new Map(options.files),
     findings,
     seen,
     deeds,
@@ -137,6 +142,7 @@ export function createWorld(sandboxes: Sandboxes, tape: Tape, options: WorldOpti
       cacheSize: options.cacheSize,
       pastMs: options.pastMs ?? [],
       configuration: options.configuration ?? {},
+      readText: (path) => readText(world.files, path),
       token: () => TOKEN,
       onFinding,
       pace: createPace({ clock, tape, process, onFinding }),
@@ -241,3 +247,8 @@ const INFO: WorkerInfo = {
   ...{ service: SERVICE_URL, formerly: [], epoch: '1', searchAttributes: true, deploysApps: true },
   statuses: { deployment: {}, backup: {} },
 };
+
+function readText(files: ReadonlyMap<string, string>, path: string): Promise<string> {
+  const text = files.get(path);
+  return text === undefined ? Promise.reject(new Error(`there is no ${path}`)) : Promise.resolve(text);
+}

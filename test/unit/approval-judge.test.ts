@@ -70,6 +70,12 @@ describe('an answer', () => {
     });
   }
 
+  test('does not count for a plan that only its hash tells apart', async () => {
+    const other = approvalPlan({ rules: [approvalRule({ expiryMs: HOUR_MS })] });
+    const answer = await checked(other, signedYes(ana, plan, 'ana'));
+    assert.match('problem' in answer ? answer.problem : '', /not one of this text/);
+  });
+
   test('has a field of the plan above for each that a plan has', () => {
     assert.deepEqual(Object.keys({ version: 1, ...changes }).sort(), Object.keys(plan).sort());
   });

@@ -61,6 +61,7 @@ test('an activity that may be meant for another worker never goes back to the on
     resolveSlot: 'any worker',
     notificationDelivery: 'any worker',
     judgeSomewhere: 'local',
+    checkSomewhere: 'local',
     // These ask only Temporal, which is the same for every worker.
     findBackupRecord: 'eager',
     findCompletedBackup: 'eager',

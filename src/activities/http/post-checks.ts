@@ -1,6 +1,7 @@
 /** May this POST be sent now? Whatever says no throws a typed failure, and then nothing is sent. */
 import { activityInfo } from '@temporalio/activity';
 import type { TriggerActivityInput } from '../../contract/activities.ts';
+import type { ApprovalJudge, ApprovedAt } from '../../policy/approval-judge.ts';
 import type { FrozenAt, Judge } from '../../policy/judge.ts';
 import type { PlannedOperation } from '../../policy/policy.ts';
 import { frozenText } from '../../contract/wording/freeze-text.ts';
@@ -27,6 +28,7 @@ export interface PostCheckDeps {
   rest: Rest;
   refused: RefusedPosts;
   judge: Judge;
+  approvals: ApprovalJudge;
   /**
    * Asks Temporal how long it has waited for an activity, by its own clock.
    *
@@ -50,8 +52,11 @@ export async function permitPost(input: PostInput, deps: PostCheckDeps): Promise
     .look({ operations: [input], letOff: input.letOff }, TIMING.post.permitMs)
     .catch(couldNotAsk);
   looked.catch(() => undefined);
+  const approval = lookForApproval(input, deps);
+  approval.catch(() => undefined);
   const { permit, nowMs, untilMs } = await askTemporal(deps);
   refuseFrozen(input, await looked, [nowMs, untilMs]);
+  refuseUnapproved(await approval, [nowMs, untilMs]);
   return permit;
 }
 
@@ -61,10 +66,30 @@ function refuseFrozen(input: PostInput, frozenAt: FrozenAt, instants: number[]):
   if (by !== undefined) throw triggerFailure('Frozen', `not sent: ${frozenText(by)}`);
 }
 
+/** A backup alone needs no approval. */
+async function lookForApproval(input: PostInput, { approvals }: PostCheckDeps): Promise<ApprovedAt | null> {
+  if (!('target' in input)) return null;
+  return approvals.look(input).catch((error: unknown) => {
+    throw triggerFailure('Resting', `not sent: this worker cannot verify the approval (${messageOf(error)})`);
+  });
+}
+
+function refuseUnapproved(approvedAt: ApprovedAt | null, instants: number[]): void {
+  for (const atMs of approvedAt === null ? [] : instants) {
+    const problem = approvedAt?.(atMs) ?? null;
+    if (problem === null) continue;
+    const type = problem.type === 'ApprovalExpired' ? 'ApprovalExpired' : 'NotApproved';
+    throw triggerFailure(type, `not sent: ${plainText(problem.message, MAX_REASON)}`);
+  }
+}
+
+const MAX_REASON = 400;
+
+const messageOf = (error: unknown): string => plainText(error instanceof Error ? error.message : String(error));
+
 /** `Resting`, as if no worker had taken it in time: the next attempt does not count as a failed one. */
 function couldNotAsk(error: unknown): never {
-  const reason = plainText(error instanceof Error ? error.message : String(error));
-  throw triggerFailure('Resting', `not sent: Temporal could not be asked first (${reason})`);
+  throw triggerFailure('Resting', `not sent: Temporal could not be asked first (${messageOf(error)})`);
 }
 
 function checkService(input: PostInput, { served }: PostCheckDeps): void {

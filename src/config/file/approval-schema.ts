@@ -15,22 +15,6 @@ const principal = z
   // eslint-disable-next-line no-control-regex -- matches control characters to reject them
   .regex(/^[^\s\u0000-\u001f](?:[^\u0000-\u001f]*[^\s\u0000-\u001f])?$/, PRINCIPAL);
 
-const github = z.strictObject(
-  {
-    repository: z
-      .union([z.string(), z.number()])
-      .transform(String)
-      .refine((id) => /^\d{1,20}$/.test(id), { error: "write the repository's numeric id, which outlasts its name" })
-      .describe("The repository's numeric id."),
-    environment: z
-      .string()
-      .trim()
-      .min(1, { error: 'write the name of the environment' })
-      .describe('The environment whose rules the job has to pass.'),
-  },
-  { error: 'write repository: and environment: below it' },
-);
-
 const approval = z.strictObject(
   {
     for: scope.optional(),
@@ -42,10 +26,8 @@ const approval = z.strictObject(
       .describe('Who may decide; default everyone in the file of signers.')
       .optional(),
     proof: z
-      .union([z.enum(['ssh', 'none']), z.strictObject({ github }, { error: 'write github: below it' })], {
-        error: 'write ssh, none, or github: with repository: and environment:',
-      })
-      .describe('What proves who decides: a signature of SSH, a job of GitHub, or nothing, which is audit only.'),
+      .enum(['ssh', 'none'], { error: 'write ssh, or none for an audit only' })
+      .describe('What proves who decides: a signature of SSH, or nothing, which is audit only.'),
     signers: z
       .strictObject({ file: z.string().trim().min(1) }, { error: 'write { file: PATH }' })
       .describe("OpenSSH's file of allowed signers. A worker reads it again for every decision and request.")

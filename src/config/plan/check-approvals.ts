@@ -19,23 +19,16 @@ export function checkApprovals(configuration: Configuration, report: Report): vo
   }
 }
 
-function checkProof(path: Path, { proof, signers, from }: ApprovalConfig, report: Report): void {
+function checkProof(path: Path, { proof, signers }: ApprovalConfig, report: Report): void {
   if (proof === 'ssh' && signers === undefined)
     report([...path, 'proof'], "ssh needs signers: write signers: { file: PATH } with OpenSSH's allowed signers");
   if (proof !== 'ssh' && signers !== undefined)
     report([...path, 'signers'], 'only proof: ssh reads a file of signers: remove it, or write proof: ssh');
-  if (typeof proof === 'object' && from !== undefined)
-    report(
-      [...path, 'from'],
-      "GitHub decides who may pass the environment, and its token names no one else's: remove it",
-    );
 }
 
-function checkNeed(path: Path, { need = 1, from, proof }: ApprovalConfig, report: Report): void {
+function checkNeed(path: Path, { need = 1, from }: ApprovalConfig, report: Report): void {
   if (from !== undefined && new Set(from).size < from.length)
     report([...path, 'from'], 'names someone twice: remove one');
   if (from !== undefined && need > from.length)
     report([...path, 'need'], `only ${from.length} may decide: name more in from:, or lower it`);
-  if (typeof proof === 'object' && need > 1)
-    report([...path, 'need'], 'a job of GitHub is one approval: let the environment ask for more reviewers');
 }

@@ -1,6 +1,6 @@
 /** The text that people read and sign when they approve a plan. Its bytes never change within a version. Pure. */
-import type { ApprovalPlan, Decided } from '../approval.ts';
-import { plainText } from './safe-text.ts';
+import type { ApprovalPlan, AskedApproval, Decided } from '../approval.ts';
+import { plainText, shellWord } from './safe-text.ts';
 import { targetLabel } from './target-text.ts';
 
 /** Of signatures, so that no other use of the same key counts. */
@@ -17,8 +17,14 @@ export interface SignedDecision {
 
 /** @param hash of the plan */
 export function signedText(plan: ApprovalPlan, hash: string, { decision, by, why }: SignedDecision): string {
+  const [facts, bound] = [factsOfPlan(plan, hash).slice(0, -1), `plan: sha256:${hash}`];
+  const decided = [`decision: ${decision}`, `by: ${line(by)}`, `why: ${why === null ? 'not given' : line(why)}`];
+  return ['belay approval v1', ...facts, ...decided, bound, ''].join('\n');
+}
+
+/** One line each, the hash last. @param hash of the plan */
+export function factsOfPlan(plan: ApprovalPlan, hash: string): string[] {
   return [
-    'belay approval v1',
     `run: ${line(plan.workflowId)}`,
     `execution: ${line(plan.executionId)}`,
     `service: ${line(plan.service)}`,
@@ -26,12 +32,8 @@ export function signedText(plan: ApprovalPlan, hash: string, { decision, by, why
     `commit: ${plan.commit ?? 'whatever the branch holds when it begins'}`,
     `overrides: ${line(overridesText(plan))}`,
     `approval: ${plan.rules.map(({ name }) => name).join(', ')}`,
-    `decision: ${decision}`,
-    `by: ${line(by)}`,
-    `why: ${why === null ? 'not given' : line(why)}`,
     `plan: sha256:${hash}`,
-    '',
-  ].join('\n');
+  ];
 }
 
 function doesText({ serverId, targets, parts, wave, type }: ApprovalPlan): string {
@@ -47,3 +49,38 @@ function doesText({ serverId, targets, parts, wave, type }: ApprovalPlan): strin
 function overridesText({ override }: ApprovalPlan): string {
   return override === null ? 'none' : `${override.freezes.join(', ')}, because ${override.reason}`;
 }
+
+const SHOWN_DIGITS = 12;
+
+interface Asked {
+  workflowId: string;
+  plan: string;
+  asked: readonly AskedApproval[];
+  until: string;
+}
+
+/** `waits for 1 more of 2 approvals (production) until …: belay approve run:7 --plan 9f2c1ab4d0e1` */
+export function approvalSentence({ workflowId, plan, asked, until }: Asked, shown = shellWord): string {
+  const missing = asked.filter(({ need, by }) => by.length < need).map(missingText);
+  return `waits for ${missing.join(' and ')} until ${until}: belay approve ${shown(workflowId)} --plan ${plan.slice(0, SHOWN_DIGITS)}`;
+}
+
+function missingText({ name, need, by, proof }: AskedApproval): string {
+  const left = need - by.length;
+  const count = left === need ? String(need) : `${left} more of ${need}`;
+  const audit = proof === 'none' ? ', audit only' : '';
+  return `${count} ${need === 1 ? 'approval' : 'approvals'} (${name}${audit})`;
+}
+
+export function expiredText(asked: readonly AskedApproval[]): string {
+  const counts = asked.map(({ name, need, by }) => `${by.length} of ${need} (${name})`);
+  return `it was not approved in time, ${counts.join(', ')}: start it again`;
+}
+
+export const rejectedText = ({ by, why }: { by: string; why: string }): string =>
+  `rejected by ${plainText(by)}: ${plainText(why)}`;
+
+/** Shown wherever a decision is that nothing proves. */
+export const notProvenText = (proven: string): string => (proven === NOT_PROVEN ? 'audit only, not proven' : proven);
+
+export const NOT_PROVEN = 'not proven';

@@ -41,7 +41,7 @@ export interface VirtualStack {
 }
 
 export interface StackOptions extends Partial<
-  Pick<WorldOptions, 'defaults' | 'statuses' | 'notify' | 'stalls' | 'cacheSize' | 'gate' | 'configuration'>
+  Pick<WorldOptions, 'defaults' | 'statuses' | 'notify' | 'stalls' | 'cacheSize' | 'gate' | 'configuration' | 'files'>
 > {
   /** Default: nothing goes wrong. */
   tape?: Tape;

@@ -6,6 +6,7 @@ import { TIMING } from '../../../src/contract/timing.ts';
 import { findFreezes } from '../../../src/client/lookups/find-freezes.ts';
 import { lookupsAndSignals } from '../../../src/client/lookups/index.ts';
 import { createHostingApiClient } from '../../../src/hosting-api/index.ts';
+import { createApprovalJudge } from '../../../src/policy/approval-judge.ts';
 import { createJudge, type FindFreezes } from '../../../src/policy/judge.ts';
 import { fixedPolicy } from '../../../src/policy/live-policy.ts';
 import { HTTP_TIMEOUTS } from '../../../src/worker/http-timeouts.ts';
@@ -74,6 +75,7 @@ export function createDeps(
     workerInfo: info,
     policy: fixedPolicy(parts.configuration),
     readSite: createSites(parts),
+    approvals: createApprovalJudge(fixedPolicy(parts.configuration), (path) => parts.readText(path)),
     judge: createJudge(fixedPolicy(parts.configuration), findFreezesInTime),
     pool: {
       begun: () => {},

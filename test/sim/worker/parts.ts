@@ -25,6 +25,8 @@ export interface WorkerParts {
   /** What operations took before. */
   pastMs: readonly number[];
   configuration: Configuration;
+  /** Reads a file that the configuration names. */
+  readText: (path: string) => Promise<string>;
   token: () => string;
   /** Called where the worker may crash or stall. */
   hazard: (at: string) => void;
