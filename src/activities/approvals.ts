@@ -2,7 +2,6 @@
 import { ApplicationFailure } from '@temporalio/common';
 import type { WorkerInfo, WorkerQuestion } from '../contract/activities.ts';
 import type { ApprovalCheck, CheckedApproval, RulesAnswer } from '../contract/approval.ts';
-import { definedFields } from '../contract/plain-object.ts';
 import type { RunInput } from '../contract/run.ts';
 import { targetsOf, type TargetsInput } from '../contract/target.ts';
 import { plainText } from '../contract/wording/safe-text.ts';
@@ -11,28 +10,11 @@ import type { ApprovalJudge } from '../policy/approval-judge.ts';
 type Asked = Pick<WorkerInfo, 'approval'>;
 
 /** Of a run that begins, also for a rollout. Empty if no one has to approve it. */
-export async function approvalsOf(
-  { begins, request }: WorkerQuestion,
-  service: string,
-  approvals: ApprovalJudge,
-  atMs: number,
-): Promise<Asked> {
+export async function approvalsOf({ begins, request }: WorkerQuestion, approvals: ApprovalJudge): Promise<Asked> {
   if (request === undefined || begins !== true || request.type === 'watchDeployment') return {};
   const input = request.input as RunInput;
   if (targetsOf(input).length === 0) return {};
-  if (input.approved !== undefined) return definedFields({ approval: await given(input, service, approvals, atMs) });
   return asked(await approvals.rulesFor(operationsOf([input]), input.approval));
-}
-
-/** What was approved for the rollout that starts this run has to be enough. */
-async function given(input: RunInput, service: string, approvals: ApprovalJudge, atMs: number) {
-  const { approved, serverId } = input;
-  for (const target of targetsOf(input)) {
-    const approvedAt = await approvals.look({ target, serverId, service, idempotencyKey: '', approved });
-    const error = approvedAt(atMs);
-    if (error !== null) return { error };
-  }
-  return undefined;
 }
 
 const asked = (answer: RulesAnswer): Asked =>

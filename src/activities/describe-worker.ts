@@ -20,7 +20,7 @@ export function createDescribeWorker({ workerInfo, admission, policy, judge, app
     const nowMs = atMs ?? clocks?.wallMs() ?? Date.now();
     const checks = isPlanned && begins ? checksOf(request!.input as RunInput, checkOf) : [];
     const judged = isPlanned ? await judgeRequest(question, judge, nowMs) : {};
-    const asked = isPlanned ? await approvalsOf(question, workerInfo.service, approvals, nowMs) : {};
+    const asked = isPlanned ? await approvalsOf(question, approvals) : {};
     return {
       ...workerInfo,
       policy: hash,

@@ -31,7 +31,6 @@ export type RunOptions = Omit<
   | 'meta'
   | 'override'
   | 'approval'
-  | 'approved'
 >;
 
 export interface RolloutInput {

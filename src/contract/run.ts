@@ -4,7 +4,6 @@
  */
 import type { Outcome, Evidence, Phase, ErrorType } from './names.ts';
 import type { CheckResult } from './site-check.ts';
-import type { Approved } from './approval.ts';
 import type { FreezeOverride, Held } from './freeze.ts';
 import type { Target, TargetsInput } from './target.ts';
 import type { Waiting } from './waiting.ts';
@@ -78,8 +77,6 @@ export interface RunInput extends TargetsInput {
   override?: FreezeOverride;
   /** An approval of the worker's belay.yaml that has to be given, besides those that its policy asks for. */
   approval?: string;
-  /** What was approved for the rollout that starts this run. */
-  approved?: Approved[];
   /** How long an operation waits in all for a service that does not answer, before failed reads end it. Default: not. */
   outageBudgetMs?: number;
   /** A run that no worker starts within this time ends `not_started`. */

@@ -28,9 +28,6 @@ const TEN_YEARS_MS = 10 * 365 * 24 * HOUR_MS;
 /** How many freezes and windows a run may be let off. */
 export const MAX_OVERRIDES = 20;
 
-/** What a rollout gives its runs: the question for all of it, and that of the wave. */
-export const MAX_APPROVED = 2;
-
 export const LIMITS = {
   intervalMs: [10, 24 * HOUR_MS],
   tries: [1, HISTORY_BUDGET.maxTries],

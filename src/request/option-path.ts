@@ -11,7 +11,7 @@ export type RunOptionPath =
   | GroupPath<'deploy'>
   | Exclude<
       keyof RunInput,
-      OptionGroup | keyof TargetsInput | 'service' | 'epoch' | 'serverId' | 'deploysUntil' | 'override' | 'approved'
+      OptionGroup | keyof TargetsInput | 'service' | 'epoch' | 'serverId' | 'deploysUntil' | 'override'
     >;
 
 export type ValueAt<P extends RunOptionPath> = P extends `${infer G extends OptionGroup}.${infer F}`

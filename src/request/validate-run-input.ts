@@ -2,14 +2,7 @@
 import { utf8ToBytes } from '@noble/hashes/utils.js';
 import { COMMIT } from '../contract/wording/commit-text.ts';
 import { isRecord } from '../contract/plain-object.ts';
-import {
-  MAX_META_BYTES,
-  MAX_META_ENTRIES,
-  MAX_APPROVED,
-  MAX_META_LENGTH,
-  MAX_OVERRIDES,
-  type Limits,
-} from './limits.ts';
+import { MAX_META_BYTES, MAX_META_ENTRIES, MAX_META_LENGTH, MAX_OVERRIDES, type Limits } from './limits.ts';
 import { splitPath } from './option-path.ts';
 import { RUN_OPTIONS, type OptionType } from './run-options.ts';
 import { problemOfText } from './plan-freeze.ts';
@@ -34,7 +27,6 @@ export function validateRunInput(type: RunType, input: unknown): string | null {
       'deploy',
       'deploysUntil',
       'override',
-      'approved',
     ]) ??
     validateTargets(type, input) ??
     validateServer(type, input.serverId) ??
@@ -43,7 +35,6 @@ export function validateRunInput(type: RunType, input: unknown): string | null {
     validateGroup('deploy', input.deploy) ??
     validateDeadline(input.deploysUntil) ??
     validateOverride(type, input.override) ??
-    validateApproved(input.approved) ??
     validateMeta(input.meta) ??
     validateCommit(input)
   );
@@ -136,18 +127,6 @@ function validateOverride(type: RunType, override: unknown): string | null {
     findUnknownField('override.', override, ['freezes', 'reason', 'by'])
   );
 }
-
-/** Its shape only: workers verify what was approved. */
-function validateApproved(approved: unknown): string | null {
-  if (approved === undefined) return null;
-  const isShaped = (it: unknown) => isRecord(it) && isPlan(it.plan) && Array.isArray(it.yeses) && it.yeses.every(isYes);
-  const isGood = Array.isArray(approved) && approved.length <= MAX_APPROVED && approved.every(isShaped);
-  return isGood ? null : 'approved: is not what a rollout gives its runs, leave it out';
-}
-
-const isPlan = (plan: unknown): boolean => isRecord(plan) && Array.isArray(plan.rules) && Array.isArray(plan.targets);
-
-const isYes = (yes: unknown): boolean => isRecord(yes) && isRecord(yes.proof) && typeof yes.by === 'string';
 
 const SECRET_NAME =
   /(^|_)(token|password|passwd|passphrase|secret|credentials?|apikey|(api|access|private|secret|ssh|deploy|signing|encryption)_key)(_|$)/;

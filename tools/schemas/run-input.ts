@@ -6,7 +6,6 @@ import {
   MAX_ID_LENGTH,
   MAX_META_ENTRIES,
   MAX_META_LENGTH,
-  MAX_APPROVED,
   MAX_OVERRIDES,
   MAX_REASON_LENGTH,
   MAX_TARGETS,
@@ -134,16 +133,6 @@ export const runInput = z
         by: z.string().regex(/\S/).max(MAX_REASON_LENGTH).meta({ description: 'Who decides.' }).exactOptional(),
       })
       .meta({ description: 'Freezes and windows that do not hold this run back. watchDeployment rejects it.' })
-      .exactOptional(),
-    approved: z
-      .array(
-        z.looseObject({
-          plan: z.looseObject({ rules: z.array(z.looseObject({})), targets: z.array(z.looseObject({})) }),
-          yeses: z.array(z.looseObject({ by: z.string(), proof: z.looseObject({}) })),
-        }),
-      )
-      .max(MAX_APPROVED)
-      .meta({ description: 'What was approved for the rollout that starts this run. Workers verify it.' })
       .exactOptional(),
     ...shapeOf(null),
   })

@@ -56,7 +56,7 @@ export interface RunState {
   letOff: LetOff[];
   /** What is asked to be approved. */
   readonly approvals: Approvals;
-  /** What was approved, for this run or for its rollout. */
+  /** What was approved. */
   readonly approved: Approved[];
   /** Its waits for freezes. */
   readonly thaws: Thaws;
@@ -110,7 +110,7 @@ export function createRunState(
     searchAttributes: false,
     notify: null,
     letOff: [],
-    ...{ approvals: listenForAnswers(), approved: [...(input.approved ?? [])], thaws: createThaws() },
+    ...{ approvals: listenForAnswers(), approved: [], thaws: createThaws() },
     outageBudgetMs: plan.outageBudgetMs,
     setParked: parkedPhase(
       () => result.phase ?? 'checking',
