@@ -8,6 +8,7 @@ export const CLI_LAYERS = {
     may: [...CONTRACT, 'policy:type', 'rules/past:type', 'process', 'config/environment'],
     packages: ['commander:type', 'node', 'picocolors'],
   },
+  'cli/approvals': { may: [...CONTRACT, 'approvals', 'config/environment'], packages: ['jose', 'node', 'zod'] },
   'cli/connection': {
     may: ['process', 'config', 'config/environment', 'config/temporal', 'starter.ts:type', 'starter.ts:dynamic'],
     packages: [],
@@ -90,6 +91,7 @@ export const CLI_LAYERS = {
       'cli/connection',
       'cli/waiting',
       'cli/top',
+      'cli/approvals:dynamic',
       'cli/check:dynamic',
       'cli/dry-run:dynamic',
       'cli/doctor:type',
@@ -102,6 +104,7 @@ export const CLI_LAYERS = {
   'cli/commands': {
     may: [
       'contract',
+      'contract/wording',
       'request',
       'cli/options',
       'cli/actions:type',

@@ -39,6 +39,8 @@ export const LAYERS = {
   // Packages of their own: the client of the service, the reader of sites, and the emulator that must not share a mistake with it.
   'hosting-api': { may: [], packages: ['axios', 'lossless-json', 'node', 'zod'] },
   'site-check': { may: [], packages: ['dot-prop', 'ipaddr.js', 'node', 're2js'] },
+  // Verifies who approved a deployment.
+  approvals: { may: ['contract/wording'], packages: ['jose', 'node'] },
   'sandbox/hosting': { may: [], packages: ['fastify:type', 'node', 'zod'] },
   'sandbox/delivery': { may: ['sandbox/hosting'], packages: ['node', 'standardwebhooks', 'zod'] },
   sandbox: { may: ['sandbox/hosting', 'sandbox/delivery'], packages: ['fastify', 'zod'] },
@@ -57,7 +59,7 @@ export const LAYERS = {
 
   // What a worker's belay.yaml says about when to deploy.
   policy: {
-    may: [...CONTRACT, ...CONFIG, 'process:type', 'request', 'request/calendar', 'site-check'],
+    may: [...CONTRACT, ...CONFIG, 'process:type', 'request', 'request/calendar', 'site-check', 'approvals'],
     packages: ['node'],
   },
 
@@ -162,6 +164,7 @@ export const LAYERS = {
     may: [...CONTRACT, 'request', 'request/start', 'client/connection', 'client/lookups', 'client/signals'],
     packages: ['@temporalio/client'],
   },
+  'client/approvals': { may: [...CONTRACT, 'client/connection'], packages: ['@temporalio/client:type', 'p-map'] },
   'client/schedules': {
     may: [...CONTRACT, 'request', 'request/start', 'request/calendar', 'client/connection', 'client/transport'],
     packages: ['@temporalio/client', '@temporalio/common', 'node', 'p-map'],
@@ -176,6 +179,7 @@ export const LAYERS = {
       'client/overview',
       'client/past',
       'client/locks',
+      'client/approvals',
       'client/freezes',
       'client/schedules',
       'rules/past:type',

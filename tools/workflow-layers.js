@@ -12,7 +12,11 @@ export const WORKFLOW_LAYERS = {
   },
   'workflows/polling': { may: WORKFLOW_BASE, packages: WORKFLOW_SDK },
   'workflows/lock': { may: WORKFLOW_BASE, packages: WORKFLOW_SDK },
-  'workflows/notify': { may: [...CONTRACT, 'request/start', 'workflows/common'], packages: WORKFLOW_SDK },
+  'workflows/notify': { may: [...CONTRACT, 'request/start', 'rules:type', 'workflows/common'], packages: WORKFLOW_SDK },
+  'workflows/approval': {
+    may: [...WORKFLOW_BASE, 'workflows/notify'],
+    packages: WORKFLOW_SDK,
+  },
   'workflows/operation': {
     may: [...WORKFLOW_BASE, 'workflows/polling', 'workflows/lock'],
     packages: WORKFLOW_SDK,
@@ -25,12 +29,21 @@ export const WORKFLOW_LAYERS = {
       'workflows/polling',
       'workflows/lock',
       'workflows/notify',
+      'workflows/approval',
       'workflows/operation',
     ],
     packages: WORKFLOW_SDK,
   },
   'workflows/rollout': {
-    may: [...CONTRACT, 'request', 'request/start', 'rules', 'workflows/common', 'workflows/notify'],
+    may: [
+      ...CONTRACT,
+      'request',
+      'request/start',
+      'rules',
+      'workflows/common',
+      'workflows/notify',
+      'workflows/approval',
+    ],
     packages: WORKFLOW_SDK,
   },
   'workflows/schedule': {

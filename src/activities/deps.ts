@@ -12,6 +12,7 @@ import type { Pool } from './pooled-waits/poll-while-in-progress.ts';
 import type { Rest } from './http/worker-rest.ts';
 import type { Policy } from '../policy/policy.ts';
 import type { ReadSite } from '../site-check/index.ts';
+import type { ApprovalJudge } from '../policy/approval-judge.ts';
 import type { Judge } from '../policy/judge.ts';
 
 export type { ActivityInProgress } from './http/post-checks.ts';
@@ -56,7 +57,9 @@ export interface ActivityDeps extends EventDeps {
   policy: () => Promise<Policy>;
   readSite: ReadSite;
   judge: Judge;
+  approvals: ApprovalJudge;
   awaitedForMs: TriggerDeps['awaitedForMs'];
+  startedBy: TriggerDeps['startedBy'];
   hasColleagues: TriggerDeps['hasColleagues'];
   clocks?: TriggerDeps['clocks'];
   pool: Pool;

@@ -2,14 +2,15 @@
 import type { WorkerInfo, WorkerQuestion } from '../contract/activities.ts';
 import { definedFields } from '../contract/plain-object.ts';
 import { ROLLOUT_TYPE } from '../contract/names.ts';
+import { approvalsOf } from './approvals.ts';
 import { checkRequest } from './check-request.ts';
 import type { ActivityDeps } from './deps.ts';
 import { judgeRequest } from './frozen-parts.ts';
 import { checksAsked } from './site-checks.ts';
 
-type Deps = Pick<ActivityDeps, 'workerInfo' | 'admission' | 'policy' | 'judge' | 'clocks'>;
+type Deps = Pick<ActivityDeps, 'workerInfo' | 'admission' | 'policy' | 'judge' | 'approvals' | 'clocks'>;
 
-export function createDescribeWorker({ workerInfo, admission, policy, judge, clocks }: Deps) {
+export function createDescribeWorker({ workerInfo, admission, policy, judge, approvals, clocks }: Deps) {
   /** Settings of the worker that executes this. */
   return async (question: WorkerQuestion = {}): Promise<WorkerInfo> => {
     const { begins = false, request, atMs } = question;
@@ -19,12 +20,14 @@ export function createDescribeWorker({ workerInfo, admission, policy, judge, clo
     const nowMs = atMs ?? clocks?.wallMs() ?? Date.now();
     const isAsked = isPlanned && (begins || request?.type === ROLLOUT_TYPE);
     const judged = isPlanned ? await judgeRequest(question, judge, nowMs) : {};
+    const asked = isPlanned ? await approvalsOf(question, { service: workerInfo.service, atMs: nowMs }, approvals) : {};
     return {
       ...workerInfo,
       policy: hash,
       ...definedFields({ checked }),
       ...(isAsked ? checksAsked(request!, checkOf) : {}),
       ...judged,
+      ...asked,
       ...(begins && !admission.admitsNewcomer() ? { admitted: false as const } : {}),
     };
   };

@@ -1,10 +1,12 @@
 /** All activities. Their names and payloads are stored in the histories of running workflows. */
+import type { ApprovalCheck, CheckedApproval } from '../contract/approval.ts';
 import type { DailyDeadline } from '../contract/run.ts';
 import type { FreezeQuestion, FrozenParts } from '../contract/freeze.ts';
 import type { BackupConclusion, LockHolder } from '../contract/operation.ts';
 import type { BackupRecord } from '../contract/event.ts';
 import type { NewerRun } from '../contract/superseding.ts';
 import type { BackupQuery, LearnQuery, SlotQuery } from '../contract/activities.ts';
+import { checkApproval } from './approvals.ts';
 import { createDescribeWorker } from './describe-worker.ts';
 import { createEventActivities } from './events.ts';
 import { createSiteChecks } from './site-checks.ts';
@@ -26,11 +28,13 @@ export function createActivities({
   findLockHolder,
   findPastDurations,
   awaitedForMs,
+  startedBy,
   hasColleagues,
   signalOlderRuns,
   policy,
   readSite,
   judge,
+  approvals,
   clocks,
   pool,
   onRead,
@@ -40,14 +44,19 @@ export function createActivities({
   return {
     ...reads,
     ...createPooledWaits(pool, reads),
-    ...createTriggers({ service, served: workerInfo, rest, awaitedForMs, hasColleagues, judge, clocks }),
+    ...createTriggers({
+      ...{ service, served: workerInfo, rest, awaitedForMs, startedBy, hasColleagues, judge, approvals, clocks },
+    }),
     ...createSiteChecks({ served: workerInfo, policy, readSite }),
     ...createEventActivities(events),
 
-    describeWorker: createDescribeWorker({ workerInfo, admission, policy, judge, clocks }),
+    describeWorker: createDescribeWorker({ workerInfo, admission, policy, judge, approvals, clocks }),
 
     /** What of this is frozen; null if nothing is. */
     judgeFreezes: (question: FreezeQuestion): Promise<FrozenParts | null> => frozenParts(question, judge),
+
+    /** Whether an answer to a question counts, with this worker's signers. */
+    checkApproval: (check: ApprovalCheck): Promise<CheckedApproval> => checkApproval(check, approvals),
 
     /** A worker takes it when the next run may begin. */
     admitRun: (): Promise<void> => Promise.resolve(),

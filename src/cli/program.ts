@@ -1,6 +1,7 @@
 /** Puts the commands together, and reports the error when one fails. */
 import { Command, CommanderError } from 'commander';
 import { adviceCommand } from './commands/advice.ts';
+import { approvalCommands } from './commands/approvals.ts';
 import { checkCommand } from './commands/check.ts';
 import { demoCommand } from './commands/demo.ts';
 import { devCommand } from './commands/dev.ts';
@@ -45,6 +46,7 @@ export function program(): Command {
     rolloutCommand(),
     scheduleCommand(),
     ...freezeCommands(),
+    ...approvalCommands(),
     eventsCommand(),
     checkCommand(),
     doctorCommand(),

@@ -4,6 +4,7 @@ import { LineCounter } from 'yaml';
 import { ConfigError } from './environment/config-error.ts';
 import { configFile } from './environment/environment.ts';
 import { plainText } from '../contract/wording/safe-text.ts';
+import { checkApprovals } from './plan/check-approvals.ts';
 import { checkFleets } from './plan/check-fleets.ts';
 import { checkFreezes } from './plan/check-freezes.ts';
 import { checkSites } from './plan/check-sites.ts';
@@ -50,7 +51,7 @@ export async function readConfiguration({ path, isNamed } = configFile()): Promi
 
 function contradictionsIn(configuration: Configuration): ConfigIssue[] {
   const issues: ConfigIssue[] = [];
-  for (const check of [checkFleets, checkFreezes, checkSites])
+  for (const check of [checkFleets, checkFreezes, checkApprovals, checkSites])
     check(configuration, (path, message) => issues.push({ path, message }));
   return issues;
 }

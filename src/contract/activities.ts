@@ -1,4 +1,5 @@
 /** What activities take and return. Stored in running histories: add, never rename or remove. */
+import type { Approved, RulesAnswer } from './approval.ts';
 import type { FrozenParts, LetOff, OverrideAnswer } from './freeze.ts';
 import type { ROLLOUT_TYPE, RunType } from './names.ts';
 import type { RunPlan } from './run.ts';
@@ -55,7 +56,9 @@ export type TriggerFailureType =
   | 'Ambiguous'
   | 'Reset'
   | 'Restored'
-  | 'Frozen';
+  | 'Frozen'
+  | 'NotApproved'
+  | 'ApprovalExpired';
 
 export interface TriggerFailureDetails {
   httpStatus: number | null;
@@ -72,6 +75,8 @@ export interface TriggerActivityInput {
   firstRunId: string;
   /** Freezes and windows that do not hold it back. */
   letOff?: LetOff[];
+  /** What people approved. The worker that sends verifies it once more. */
+  approved?: Approved[];
 }
 
 /** What a workflow was asked to do. The UI can start one with any input. */
@@ -115,6 +120,8 @@ export interface WorkerInfo extends ServedService {
   frozen?: FrozenParts;
   /** Only if asked by a run that begins, and if that overrides freezes. */
   override?: OverrideAnswer;
+  /** Only if asked by a run or rollout that begins, and if it needs an approval. */
+  approval?: RulesAnswer;
 }
 
 /** The notifications in a worker's configuration. Names only, because the addresses are secrets. */

@@ -89,18 +89,23 @@ export interface FrozenParts {
   deployments: { target: Target; by: FrozenBy[] }[];
 }
 
-/** A freeze or window that a run or rollout waited for, or was let off; or a check that it was let off. */
+/** A freeze, window or approval that a run or rollout waited for; or a freeze or check that it was let off. */
 export interface Held {
-  for: 'freeze' | 'window' | 'check';
+  for: 'freeze' | 'window' | 'approval' | 'check';
   name: string;
   /** When it was first met, or when the run was let off, ISO 8601. */
   from: string;
   /** Null while it is waited for. */
   to: string | null;
-  /** `passed`: it no longer holds. `gave_up`: it would have lasted too long. Null while it is waited for. */
-  end: 'passed' | 'gave_up' | 'cancelled' | 'overridden' | null;
-  /** Who set it, or who overrode it; null for what is in belay.yaml. */
+  /**
+   * `passed`: it no longer holds. `gave_up`: it would have lasted too long, or no one approved in time. Null while it is
+   * waited for.
+   */
+  end: 'passed' | 'gave_up' | 'cancelled' | 'overridden' | 'approved' | 'rejected' | null;
+  /** Who set it, who overrode it, or who decided; null for what is in belay.yaml. */
   by: string | null;
-  /** The reason of the freeze, or of the override. */
+  /** The reason of the freeze, of the override, or of the decision. */
   why: string;
+  /** Of an approval: what proves who decided, such as the fingerprint of a key. */
+  proof?: string;
 }

@@ -34,9 +34,10 @@ export type Evidence = (typeof EVIDENCE)[number];
 
 /**
  * The phase of a run. In `admission`, it waits because many runs begin at once, in `frozen` for the end of a freeze, in
- * `queued` for another run's lock, and in `parked` for a service that is down.
+ * `approval` for people who approve it, in `queued` for another run's lock, and in `parked` for a service that is down.
  */
-export type Phase = 'admission' | 'checking' | 'frozen' | 'queued' | 'backup' | 'deploy' | 'parked' | 'done';
+export type Phase =
+  'admission' | 'checking' | 'frozen' | 'approval' | 'queued' | 'backup' | 'deploy' | 'parked' | 'done';
 
 export type ErrorType =
   | 'BackupFailed'
@@ -50,6 +51,8 @@ export type ErrorType =
   | 'Busy'
   | 'TooLate'
   | 'Frozen'
+  | 'ApprovalExpired'
+  | 'ApprovalRejected'
   | 'Refused'
   | 'Cancelled'
   | 'Superseded'
@@ -74,7 +77,8 @@ export const SIGNALS = {
   superseded: 'superseded',
 } as const;
 
-export const QUERIES = { progress: 'progress', why: 'why' } as const;
+/** `approval`: what people are asked to approve; null if nothing is. */
+export const QUERIES = { progress: 'progress', why: 'why', approval: 'approval' } as const;
 
 export const SEARCH_ATTRIBUTES = {
   BelaySite: 'KEYWORD_LIST',
@@ -91,6 +95,8 @@ export const FREEZE_TYPE = 'freeze';
 
 /** The updates carry a user's decision about a rollout. The signal `hold` carries an event about a server. */
 export const ROLLOUT_UPDATES = { pause: 'pause', resume: 'resume', abort: 'abort' } as const;
+/** Decisions about what a run or rollout asks to be approved. */
+export const APPROVAL_UPDATES = { approve: 'approve', reject: 'reject' } as const;
 export const HOLD_SIGNAL = 'hold';
 
 /** No backup has this id. A read of it shows whether the service answers. */

@@ -17,6 +17,7 @@ export type Notification =
       otherThan?: string;
     }
   | { kind: 'run'; id: string; result: RunResult; /** How many deployments `result` leaves out. */ leftOut: number }
+  | ApprovalNotice
   | {
       kind: 'rollout';
       id: string;
@@ -34,4 +35,18 @@ export interface SendNotificationsInput {
   notification: Notification;
   channels: string[];
   heartbeat: string | null;
+}
+
+/** People are asked to approve something, are reminded of it, or did. */
+export interface ApprovalNotice {
+  kind: 'approval';
+  id: string;
+  about: 'asked' | 'half_time' | 'approved';
+  workflowId: string;
+  runId: string;
+  /** What it waits for, and the command that approves it. */
+  sentence: string;
+  /** What is approved, one fact per line. */
+  text: string;
+  links: { ui: string | null };
 }

@@ -1,4 +1,5 @@
 /** An operation is one backup or one deployment, a child of a run. Stored in histories: add, never rename or remove. */
+import type { Approved } from './approval.ts';
 import type { LetOff } from './freeze.ts';
 import type { Evidence } from './names.ts';
 import type { BackupResult, DeploymentResult, Polling, RunError, Waits } from './run.ts';
@@ -80,6 +81,8 @@ export interface DeploySiteInput extends OperationInput {
   settleMs: number;
   minEvidence: Evidence;
   baselineWaitMs: number;
+  /** What people approved, if someone had to. */
+  approved?: Approved[];
   onAmbiguous: 'resend' | 'stop';
   /** What the site has to do afterwards. Absent: nothing is checked. */
   check?: CheckAim;

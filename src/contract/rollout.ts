@@ -16,6 +16,8 @@ export interface RolloutTarget extends TargetsInput {
 /** Starts when the previous wave has finished. */
 export interface RolloutWave {
   name: string;
+  /** An approval of the worker's belay.yaml that is asked for before it starts. */
+  approval?: string;
   targets: RolloutTarget[];
 }
 
@@ -32,6 +34,8 @@ export type RunOptions = Omit<
   | 'meta'
   | 'override'
   | 'noCheck'
+  | 'approval'
+  | 'approved'
 >;
 
 export interface RolloutInput {
@@ -56,6 +60,8 @@ export interface RolloutInput {
   override?: FreezeOverride;
   /** Leaves out the checks of its sites. */
   noCheck?: CheckWaiver;
+  /** An approval that has to be given before it starts, besides those that the workers' policy asks for. */
+  approval?: string;
   /** Default 1. Each retry has the next number. */
   attempt?: number;
   /** The servers that earlier attempts `completed`. They are not started again. */
@@ -80,8 +86,8 @@ export interface TargetResult {
   endedAt: string | null;
 }
 
-/** `stopping`: running servers finish, and no more are started. */
-export type RolloutPhase = 'checking' | 'running' | 'paused' | 'stopping' | 'done';
+/** `approval`: people are asked. `stopping`: running servers finish, and no more are started. */
+export type RolloutPhase = 'checking' | 'approval' | 'running' | 'paused' | 'stopping' | 'done';
 
 /** The number of parts with each outcome. Those `running` or `pending` have no outcome yet. */
 export type OutcomeCounts = Record<Outcome | 'running' | 'pending', number>;

@@ -4,6 +4,7 @@
  */
 import type { Outcome, Evidence, Phase, ErrorType } from './names.ts';
 import type { CheckResult, CheckWaiver } from './site-check.ts';
+import type { Approved } from './approval.ts';
 import type { FreezeOverride, Held } from './freeze.ts';
 import type { Target, TargetsInput } from './target.ts';
 import type { SupersededBy } from './superseding.ts';
@@ -76,6 +77,10 @@ export interface RunInput extends TargetsInput {
   freezeWaitMs?: number;
   /** Freezes and windows that do not hold this run back. */
   override?: FreezeOverride;
+  /** An approval of the worker's belay.yaml that has to be given, besides those that its policy asks for. */
+  approval?: string;
+  /** What was approved for the rollout that starts this run. */
+  approved?: Approved[];
   /** How long an operation waits in all for a service that does not answer, before failed reads end it. Default: not. */
   outageBudgetMs?: number;
   /** A run that no worker starts within this time ends `not_started`. */
@@ -167,6 +172,8 @@ export interface RunPlan {
   keepGoing: boolean;
   /** Absent in plans from before it existed: it replaces none. */
   supersede?: boolean;
+  /** Absent in plans from before it existed. */
+  approval?: string | null;
   /** Absent in plans from before it existed, as is `orNewer`. */
   commit?: string | null;
   orNewer?: boolean;

@@ -1,4 +1,5 @@
 /** What a workflow waits for, in a sentence and as data: the answer to the query `why`. */
+import type { AskedApproval } from './approval.ts';
 import type { FrozenBy } from './freeze.ts';
 
 /** What a workflow waits for right now. */
@@ -12,9 +13,21 @@ export type Waiting =
       /** The run that holds the lock, as far as known. */
       lockedBy?: string | null;
     }
+  | WaitingForApproval
   | WaitingForCheck
   | WaitingForThaw
   | WaitingForRead;
+
+/** People have to approve what it does. The query `approval` returns what that is. */
+export interface WaitingForApproval {
+  kind: 'approval';
+  workflowId: string;
+  /** The hash of the plan. */
+  plan: string;
+  asked: AskedApproval[];
+  since: string;
+  until: string;
+}
 
 /** A freeze or window holds it back. */
 export interface WaitingForThaw {
@@ -65,6 +78,7 @@ export interface Parked {
 /** What a rollout waits for right now. */
 export type RolloutWaiting =
   | { kind: 'decision'; by: string; reason: string; since: string }
+  | WaitingForApproval
   | WaitingForThaw
   | {
       kind: 'servers';

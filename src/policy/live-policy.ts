@@ -5,6 +5,7 @@ import { stat } from 'node:fs/promises';
 import { readConfiguration, type Configuration } from '../config/load.ts';
 import { configFile, type ConfigFile } from '../config/environment/environment.ts';
 import type { Logger } from '../process/log.ts';
+import { requireSigners } from './require-signers.ts';
 import { policyOf, type Policy } from './policy.ts';
 
 /** The policy in force now. */
@@ -38,7 +39,9 @@ export async function policyOfFile(
     version = found;
     try {
       if (found === MISSING) throw new Error(`${path} is missing`);
-      policy = policyOf(await readConfiguration(file));
+      const configuration = await readConfiguration(file);
+      await requireSigners(configuration);
+      policy = policyOf(configuration);
       log.info({ policy: policy.hash }, 'belay.yaml changed: its freezes and windows are in force now');
       onRead(true);
     } catch (error) {

@@ -7,11 +7,13 @@ import { hashOf } from '../contract/ids/hash-of.ts';
 import { freezeId } from '../contract/ids/workflow-ids.ts';
 import type { Target } from '../contract/target.ts';
 import { cronTimes } from '../request/calendar/cron-times.ts';
+import { policyApprovals, type PolicyApproval } from './approvals.ts';
 import { frozenBy } from './freezes.ts';
 import { listFreezes, type ListedFreeze } from './list-freezes.ts';
 import { localMsOf } from '../request/calendar/local-spans.ts';
 import { siteChecks, type PolicyCheck } from './site-checks.ts';
 import type { FreezeRule, FreezeRules, Place, WindowRule } from './rules.ts';
+import { isInScope } from './scope.ts';
 
 /** A deployment, or the backup of a server. */
 export type PlannedOperation = { target: Target; serverId?: string | undefined } | { serverId: string };
@@ -31,6 +33,10 @@ export interface Policy {
   adHocIds: (operation: PlannedOperation) => string[];
   /** Null if the site has none. */
   checkOf: (siteId: string) => PolicyCheck | null;
+  /** Who has to approve a deployment; empty if no one. A backup alone needs no approval. */
+  approvalsFor: (operation: PlannedOperation) => PolicyApproval[];
+  /** Null if belay.yaml has none with this name. */
+  approval: (name: string) => PolicyApproval | null;
 }
 
 export const actionOf = (operation: PlannedOperation): BlockedAction => ('target' in operation ? 'deploy' : 'backup');
@@ -39,6 +45,7 @@ export function policyOf(configuration: Configuration): Policy {
   const rules = freezeRules(configuration);
   const placeOf = placesIn(configuration);
   const checks = siteChecks(configuration);
+  const approvals = policyApprovals(configuration);
   return {
     hash: shortHash(configuration),
     isLatest: true,
@@ -48,6 +55,9 @@ export function policyOf(configuration: Configuration): Policy {
     list: (operation, atMs) => listFreezes(rules, operation === null ? null : placeOf(operation), atMs),
     adHocIds: (operation) => adHocIds(operation, placeOf(operation)),
     checkOf: (siteId) => checks.get(siteId) ?? null,
+    approvalsFor: (operation) =>
+      'target' in operation ? approvals.filter(({ scope }) => isInScope(scope, placeOf(operation))) : [],
+    approval: (name) => approvals.find(({ rule }) => rule.name === name) ?? null,
   };
 }
 
@@ -114,7 +124,8 @@ function placesIn({ fleets }: Configuration): (operation: PlannedOperation) => P
 
 const HASH_LENGTH = 12;
 
-function shortHash({ fleets = {}, freezes = {}, windows = {}, sites = {}, checks = {} }: Configuration): string {
+function shortHash({ fleets = {}, ...configuration }: Configuration): string {
+  const { freezes = {}, windows = {}, sites = {}, checks = {}, approvals = {} } = configuration;
   const servers = Object.entries(fleets).map(([name, fleet]) => [name, [...fleet.servers]]);
-  return hashOf([servers, freezes, windows, sites, checks]).slice(0, HASH_LENGTH);
+  return hashOf([servers, freezes, windows, sites, checks, approvals]).slice(0, HASH_LENGTH);
 }

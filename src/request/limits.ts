@@ -28,6 +28,9 @@ const TEN_YEARS_MS = 10 * 365 * 24 * HOUR_MS;
 /** How many freezes and windows a run may be let off. */
 export const MAX_OVERRIDES = 20;
 
+/** What a rollout gives its runs: what was approved for all of it, and for the wave. */
+export const MAX_APPROVED = 2;
+
 export const LIMITS = {
   intervalMs: [10, 24 * HOUR_MS],
   tries: [1, HISTORY_BUDGET.maxTries],
@@ -38,6 +41,9 @@ export const LIMITS = {
   freezeWaitMs: [0, 31 * 24 * HOUR_MS],
   /** Of an ad-hoc freeze: one that never ends is forgotten. */
   freezeMs: [1_000, 92 * 24 * HOUR_MS],
+  /** How long an approval may be asked for, and how long it holds. */
+  approvalExpiryMs: [60_000, 30 * 24 * HOUR_MS],
+  approvalGoodForMs: [60_000, 31 * 24 * HOUR_MS],
   eventsPerMinute: [1, 60_000],
   checkTries: [1, 720],
   freshForMs: [1, 7 * 24 * HOUR_MS],

@@ -11,7 +11,15 @@ export type RunOptionPath =
   | GroupPath<'deploy'>
   | Exclude<
       keyof RunInput,
-      OptionGroup | keyof TargetsInput | 'service' | 'epoch' | 'serverId' | 'deploysUntil' | 'override' | 'noCheck'
+      | OptionGroup
+      | keyof TargetsInput
+      | 'service'
+      | 'epoch'
+      | 'serverId'
+      | 'deploysUntil'
+      | 'override'
+      | 'noCheck'
+      | 'approved'
     >;
 
 export type ValueAt<P extends RunOptionPath> = P extends `${infer G extends OptionGroup}.${infer F}`

@@ -236,6 +236,14 @@ const ROWS: { readonly [P in RunOptionPath]: RowOf<P> } = {
     default: 12 * HOUR_MS,
     help: 'longest total time to wait for the end of freezes, with --if-frozen wait',
   },
+  approval: {
+    flag: '--approval',
+    commands: DEPLOY,
+    type: { kind: 'id' },
+    yaml: null,
+    default: null,
+    help: "ask for this approval of the worker's belay.yaml before the backup, besides those that it asks for anyway",
+  },
   outageBudgetMs: {
     flag: '--outage-budget',
     commands: ALL,

@@ -45,18 +45,20 @@ function problemOfPreviousResults(previous: unknown): string | null {
 }
 
 function problemOfWaves(
-  { service, epoch, options, deploysUntil, meta, heartbeat, override, noCheck }: RolloutInput,
+  { service, epoch, options, deploysUntil, meta, heartbeat, override, noCheck, approval }: RolloutInput,
   waves: unknown,
 ): string | null {
   if (!Array.isArray(waves) || waves.length === 0) return 'waves: is not a list, or is empty';
+  if (approval !== undefined && validateId(approval) !== null) return `approval: ${validateId(approval)}`;
   const names = new Set<unknown>();
   const servers = new Set<string>();
   let size = 0;
   for (const [index, wave] of waves.entries()) {
-    const { name, targets } = isRecord(wave) ? wave : {};
+    const { name, targets, approval: asked } = isRecord(wave) ? wave : {};
     if (validateId(name) !== null) return `waves[${index}].name: ${validateId(name)}`;
     if (names.has(name)) return `waves[${index}].name: another wave has the name ${String(name)}`;
     names.add(name);
+    if (asked !== undefined && validateId(asked) !== null) return `waves[${index}].approval: ${validateId(asked)}`;
     if (!Array.isArray(targets)) return `waves[${index}].targets: is not a list`;
     for (const [place, target] of targets.entries()) {
       const {
@@ -65,8 +67,8 @@ function problemOfWaves(
         targets: deployed,
         completedTargets = [],
       } = (isRecord(target) ? target : {}) as Partial<RolloutTarget>;
-      const asked: unknown = deployed ?? siteIds ?? [];
-      const count = Array.isArray(asked) ? asked.length : 1;
+      const given: unknown = deployed ?? siteIds ?? [];
+      const count = Array.isArray(given) ? given.length : 1;
       const type = count === 0 ? 'backupOnly' : 'backupThenDeploy';
       const problem =
         validateRunInput(type, {

@@ -2,7 +2,14 @@
 import { utf8ToBytes } from '@noble/hashes/utils.js';
 import { COMMIT } from '../contract/wording/commit-text.ts';
 import { isRecord } from '../contract/plain-object.ts';
-import { MAX_META_BYTES, MAX_META_ENTRIES, MAX_META_LENGTH, MAX_OVERRIDES, type Limits } from './limits.ts';
+import {
+  MAX_APPROVED,
+  MAX_META_BYTES,
+  MAX_META_ENTRIES,
+  MAX_META_LENGTH,
+  MAX_OVERRIDES,
+  type Limits,
+} from './limits.ts';
 import { splitPath } from './option-path.ts';
 import { RUN_OPTIONS, type OptionType } from './run-options.ts';
 import { problemOfText } from './plan-freeze.ts';
@@ -28,6 +35,7 @@ export function validateRunInput(type: RunType, input: unknown): string | null {
       'deploysUntil',
       'override',
       'noCheck',
+      'approved',
     ]) ??
     validateTargets(type, input) ??
     validateServer(type, input.serverId) ??
@@ -37,6 +45,7 @@ export function validateRunInput(type: RunType, input: unknown): string | null {
     validateDeadline(input.deploysUntil) ??
     validateOverride(type, input.override) ??
     validateWaiver(type, input.noCheck) ??
+    validateApproved(input.approved) ??
     validateMeta(input.meta) ??
     validateCommit(input) ??
     validateSupersede(type, input)
@@ -149,6 +158,18 @@ function validateWaiver(type: RunType, waiver: unknown): string | null {
     findUnknownField('noCheck.', waiver, ['reason', 'by'])
   );
 }
+
+/** Its shape only: workers verify what was approved. */
+function validateApproved(approved: unknown): string | null {
+  if (approved === undefined) return null;
+  const isShaped = (it: unknown) => isRecord(it) && isPlan(it.plan) && Array.isArray(it.yeses) && it.yeses.every(isYes);
+  const isGood = Array.isArray(approved) && approved.length <= MAX_APPROVED && approved.every(isShaped);
+  return isGood ? null : 'approved: is not what a rollout gives its runs, leave it out';
+}
+
+const isPlan = (plan: unknown): boolean => isRecord(plan) && Array.isArray(plan.rules) && Array.isArray(plan.targets);
+
+const isYes = (yes: unknown): boolean => isRecord(yes) && isRecord(yes.proof) && typeof yes.by === 'string';
 
 const SECRET_NAME =
   /(^|_)(token|password|passwd|passphrase|secret|credentials?|apikey|(api|access|private|secret|ssh|deploy|signing|encryption)_key)(_|$)/;

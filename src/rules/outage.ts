@@ -59,4 +59,8 @@ export function afterOutage({ budgetMs }: Outage, reason: GivenUp): GivenUp {
  * before it. A refused token is not an outage, and neither is a freeze.
  */
 export const mayBeOutage = (result: TriggerResult<unknown>, counts: TriggerCounts): boolean =>
-  isWithoutEffect(result) && result.kind !== 'frozen' && counts.ambiguous === 0 && counts.unauthorized === 0;
+  isWithoutEffect(result) &&
+  result.kind !== 'frozen' &&
+  result.kind !== 'unapproved' &&
+  counts.ambiguous === 0 &&
+  counts.unauthorized === 0;

@@ -25,6 +25,8 @@ export type TriggerResult<A> =
   | { kind: 'held_back'; message: string; retryAfterMs: number | null }
   /** Not sent, because a freeze or window of the worker's policy forbids it now. */
   | { kind: 'frozen'; message: string }
+  /** Not sent, because the approval that it needs is missing, does not count now, or is no longer good. */
+  | { kind: 'unapproved'; type: 'Refused' | 'ApprovalExpired'; message: string }
   /** 401 or 403, certainly without effect: another worker may have a valid token. */
   | { kind: 'unauthorized'; message: string }
   | { kind: 'refused'; message: string }
@@ -93,11 +95,11 @@ export function countTrigger(counts: TriggerCounts, result: TriggerResult<unknow
   };
 }
 
-type Unsent = TriggerResult<never> & { kind: 'not_taken' | 'stale' | 'held_back' | 'frozen' };
+type Unsent = TriggerResult<never> & { kind: 'not_taken' | 'stale' | 'held_back' | 'frozen' | 'unapproved' };
 
 /** No worker took it, or the worker kept it back, so it counts as no attempt. */
 export const isUnsent = (result: TriggerResult<unknown>): result is Unsent =>
-  ['not_taken', 'stale', 'held_back', 'frozen'].includes(result.kind);
+  ['not_taken', 'stale', 'held_back', 'frozen', 'unapproved'].includes(result.kind);
 
 type WithoutEffect = Unsent | (TriggerResult<never> & { kind: 'no_effect' });
 
@@ -133,6 +135,7 @@ export function afterTrigger(
     return { kind: 'end', outcome: 'unknown', type: 'OutcomeUnknown', message: result.message };
   if (result.kind === 'refused') return nothingStarted(counts, 'Refused', result.message);
   if (result.kind === 'frozen') return nothingStarted(counts, 'Frozen', result.message);
+  if (result.kind === 'unapproved') return nothingStarted(counts, result.type, result.message);
   // A trace may have come and gone since the last read.
   if (result.kind === 'stale' && counts.ambiguous > 0) return nothingStarted(counts, 'OutcomeUnknown', result.message);
   if (isUnsent(result) || result.kind === 'unauthorized') return afterUnfitWorker(result, counts, budget, nowMs);

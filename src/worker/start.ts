@@ -6,8 +6,10 @@ import type { SearchAttributeMode } from '../config/environment/search-attribute
 import type { Configuration } from '../config/load.ts';
 import { createHostingApiClient, createPacer, type Pacer, type RequestReport } from '../hosting-api/index.ts';
 import { announcePolicy } from './queue/announce-policy.ts';
+import { createApprovalJudge } from '../policy/approval-judge.ts';
 import { createJudge } from '../policy/judge.ts';
 import { fixedPolicy, type CurrentPolicy } from '../policy/live-policy.ts';
+import { requireSigners } from '../policy/require-signers.ts';
 import { createNotifier } from '../activities/notifications/notifier.ts';
 import { withLink } from '../client/connection/ui-link.ts';
 import { temporalDeps } from '../client/lookups/index.ts';
@@ -86,6 +88,7 @@ export async function startWorker(
   const { metrics } = monitoring;
   const { namespace, uiUrl = null } = temporal;
   const { statuses = {} } = configuration;
+  await requireSigners(configuration);
   const notifier = await createNotifier(configuration.notify, (result) => withLink({ namespace, uiUrl }, result));
   const { maxRequestsPerSecond: ceiling = null } = options.service;
   const pacer = createPacer(TIMING.pace);
@@ -115,9 +118,9 @@ export async function startWorker(
     readSite: createSiteReader(),
     policy,
     judge: createJudge(policy, findFreezes),
+    approvals: createApprovalJudge(policy),
     workerInfo: {
-      ...served,
-      epoch,
+      ...{ ...served, epoch },
       statuses: { deployment: statuses.deployment ?? {}, backup: statuses.backup ?? {} },
       deploysApps: service.deploysApps,
       searchAttributes,

@@ -1,4 +1,5 @@
 /** Every mutant that a single test notices. */
+import { APPROVALS } from './approvals.ts';
 import { BAD_WORKER } from './bad-worker.ts';
 import { FREEZES } from './freezes.ts';
 import { RATE_LIMITS } from './rate-limits.ts';
@@ -12,6 +13,7 @@ export const TESTED_MUTANTS = [
   ...RIGHT_TIME,
   ...FREEZES,
   ...SUPERSEDING,
+  ...APPROVALS,
   ...BAD_WORKER,
   ...RATE_LIMITS,
   ...READABLE_PAYLOADS,

@@ -120,7 +120,7 @@ export const RIGHT_TIME: TestedMutant[] = [
     changes: [
       change(
         CHECKS,
-        "throw triggerFailure('Resting', `not sent: Temporal could not be asked first (${reason})`)",
+        "throw triggerFailure('Resting', `not sent: Temporal could not be asked first (${messageOf(error)})`)",
         "return reason !== ''",
       ),
     ],

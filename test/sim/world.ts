@@ -30,6 +30,8 @@ export interface World {
   readonly service: Service;
   /** What the workers' notifications reach. */
   readonly notices: Notices;
+  /** The files that the configuration of the workers names, by their paths. */
+  readonly files: Map<string, string>;
   readonly findings: string[];
   /** Situations that no history shows. */
   readonly seen: Set<Unrecorded>;
@@ -78,6 +80,8 @@ export interface WorldOptions {
   notify?: WorkerInfo['notify'];
   /** The freezes and windows of their configuration. */
   configuration?: Configuration;
+  /** The files that it names, by their paths. */
+  files?: ReadonlyMap<string, string>;
   /** What a test holds back. */
   gate?: Gate;
 }
@@ -105,6 +109,7 @@ export function createWorld(sandboxes: Sandboxes, tape: Tape, options: WorldOpti
     server,
     service,
     notices,
+    files: new Map(options.files),
     findings,
     seen,
     deeds,
@@ -142,6 +147,7 @@ export function createWorld(sandboxes: Sandboxes, tape: Tape, options: WorldOpti
       pastMs: options.pastMs ?? [],
       searchLagMs: options.searchLagMs ?? 0,
       configuration: options.configuration ?? {},
+      readText: (path) => readText(world.files, path),
       token: () => TOKEN,
       onFinding,
       pace: createPace({ clock, tape, process, onFinding }),
@@ -246,3 +252,8 @@ const INFO: WorkerInfo = {
   ...{ service: SERVICE_URL, formerly: [], epoch: '1', searchAttributes: true, deploysApps: true },
   statuses: { deployment: {}, backup: {} },
 };
+
+function readText(files: ReadonlyMap<string, string>, path: string): Promise<string> {
+  const text = files.get(path);
+  return text === undefined ? Promise.reject(new Error(`there is no ${path}`)) : Promise.resolve(text);
+}

@@ -1,5 +1,6 @@
 /** For tests of activities that call only the service. */
 import { createPool } from '../../src/worker/pool/pool.ts';
+import { createApprovalJudge } from '../../src/policy/approval-judge.ts';
 import { createJudge } from '../../src/policy/judge.ts';
 import { fixedPolicy } from '../../src/policy/live-policy.ts';
 import type { ActivityDeps } from '../../src/activities/deps.ts';
@@ -14,12 +15,14 @@ export const SERVICE_ONLY: Omit<ActivityDeps, 'service' | 'workerInfo'> = {
   signalOlderRuns: () => Promise.resolve([]),
   policy: fixedPolicy({}),
   readSite: () => Promise.reject(new Error('these tests check no site')),
+  approvals: createApprovalJudge(fixedPolicy({})),
   judge: createJudge(fixedPolicy({}), () => Promise.resolve([])),
   admission: { admitsNewcomer: () => true, noteRead: () => 0 },
   pool: createPool(),
   rest: { reason: null, begin: () => undefined, isOver: () => Promise.resolve(true) },
   hasColleagues: () => Promise.resolve(false),
   awaitedForMs: () => Promise.resolve(0),
+  startedBy: () => Promise.resolve([]),
   holdServer: () => Promise.resolve([]),
   findServersOfBackup: () => Promise.resolve([]),
   findSharedBackup: nothing,

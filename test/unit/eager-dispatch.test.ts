@@ -62,6 +62,7 @@ test('an activity that may be meant for another worker never goes back to the on
     notificationDelivery: 'any worker',
     judgeSomewhere: 'local',
     signalOlderRuns: 'any worker',
+    checkSomewhere: 'local',
     // These ask only Temporal, which is the same for every worker.
     findBackupRecord: 'eager',
     findCompletedBackup: 'eager',

@@ -73,6 +73,8 @@ const RESULTS: [kind: TriggerResult<unknown>['kind'], may: boolean][] = [
   ['not_taken', true],
   ['stale', true],
   ['held_back', true],
+  ['frozen', false],
+  ['unapproved', false],
   ['conflict', false],
   ['unauthorized', false],
   ['refused', false],
@@ -81,7 +83,7 @@ const RESULTS: [kind: TriggerResult<unknown>['kind'], may: boolean][] = [
 ];
 for (const [kind, may] of RESULTS) {
   test(`a request that ends as ${kind} ${may ? 'may' : 'does not'} park its operation`, () => {
-    const result = { kind, message: '', retryAfterMs: null, answer: null };
+    const result = { kind, message: '', retryAfterMs: null, answer: null } as TriggerResult<unknown>;
     assert.equal(mayBeOutage(result, NO_TRIGGERS), may);
     assert.equal(mayBeOutage(result, { ...NO_TRIGGERS, ambiguous: 1 }), false);
     assert.equal(mayBeOutage(result, { ...NO_TRIGGERS, unauthorized: 1 }), false);

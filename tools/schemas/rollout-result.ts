@@ -39,10 +39,9 @@ export const rolloutResult = z
     fleet: text('Name of the fleet in belay.yaml.'),
     attempt: count('1, plus 1 for each retry.'),
     outcome,
-    phase: z
-      .enum(['checking', 'running', 'paused', 'stopping', 'done'])
-      .nullable()
-      .meta({ description: 'Where the rollout is; stopping waits for the runs in progress.' }),
+    phase: z.enum(['checking', 'approval', 'running', 'paused', 'stopping', 'done']).nullable().meta({
+      description: 'Where the rollout is; approval waits for people, stopping waits for the runs in progress.',
+    }),
     servers: sum,
     deployments: sum,
     targets: z.array(target).meta({ description: 'One for each server, in the order of the waves.' }),

@@ -6,6 +6,7 @@ import {
   MAX_ID_LENGTH,
   MAX_META_ENTRIES,
   MAX_META_LENGTH,
+  MAX_APPROVED,
   MAX_OVERRIDES,
   MAX_REASON_LENGTH,
   MAX_TARGETS,
@@ -141,6 +142,16 @@ export const runInput = z
     noCheck: z
       .strictObject(decision)
       .meta({ description: 'Leave out the checks of the sites. watchDeployment rejects it.' })
+      .exactOptional(),
+    approved: z
+      .array(
+        z.looseObject({
+          plan: z.looseObject({ rules: z.array(z.looseObject({})), targets: z.array(z.looseObject({})) }),
+          yeses: z.array(z.looseObject({ by: z.string(), proof: z.looseObject({}) })),
+        }),
+      )
+      .max(MAX_APPROVED)
+      .meta({ description: 'What was approved for the rollout that starts this run. Workers verify it.' })
       .exactOptional(),
     ...shapeOf(null),
   })

@@ -34,6 +34,8 @@ export const error = z
       'Busy',
       'TooLate',
       'Frozen',
+      'ApprovalExpired',
+      'ApprovalRejected',
       'Refused',
       'Cancelled',
       'Superseded',
@@ -135,21 +137,22 @@ const deployment = z.object({
 export const held = z
   .array(
     z.object({
-      for: z.enum(['freeze', 'window', 'check']),
+      for: z.enum(['freeze', 'window', 'approval', 'check']),
       name: z.string().meta({ description: 'Its name in belay.yaml, or the workflow id of an ad-hoc freeze.' }),
-      from: z.string().meta({ description: 'When it was first met, or overridden: ISO 8601, UTC.' }),
+      from: z.string().meta({ description: 'When it was first met, asked for, or overridden: ISO 8601, UTC.' }),
       to: time('When it no longer held'),
-      end: z.enum(['passed', 'gave_up', 'cancelled', 'overridden']).nullable().meta({
+      end: z.enum(['passed', 'gave_up', 'cancelled', 'overridden', 'approved', 'rejected']).nullable().meta({
         description:
-          'passed: it no longer holds; gave_up: it would have lasted too long; overridden: the run was let off. Null: still waiting.',
+          'passed: it no longer holds; gave_up: it would have lasted too long, or no one decided in time; overridden: the run was let off. Null: still waiting.',
       }),
-      by: text('Who set it, or who overrode it; null for what is in belay.yaml.'),
+      by: text('Who set it, overrode it, or decided; null for what is in belay.yaml.'),
       why: z.string(),
+      proof: z.string().meta({ description: 'Of an approval: what proves who decided.' }).exactOptional(),
     }),
   )
   .meta({
     description:
-      'The freezes and windows that were waited for or overridden, and the checks that were left out, in order.',
+      'The freezes, windows and approvals that were waited for, the freezes that were overridden, and the checks that were left out, in order.',
   });
 
 export const runResult = z
@@ -159,10 +162,13 @@ export const runResult = z
     runId: text("Temporal's id of this execution of the workflow."),
     service: text('Identity of the service: URL and `#account`.'),
     outcome,
-    phase: z.enum(['admission', 'checking', 'frozen', 'queued', 'backup', 'deploy', 'parked', 'done']).nullable().meta({
-      description:
-        "Where the run is. admission: it waits because many runs begin at once; frozen: for the end of a freeze; queued: for another run's lock; parked: for a service that does not answer.",
-    }),
+    phase: z
+      .enum(['admission', 'checking', 'frozen', 'approval', 'queued', 'backup', 'deploy', 'parked', 'done'])
+      .nullable()
+      .meta({
+        description:
+          "Where the run is. admission: it waits because many runs begin at once; frozen: for the end of a freeze; approval: for people who approve it; queued: for another run's lock; parked: for a service that does not answer.",
+      }),
     backup,
     deployments: z.array(deployment).meta({ description: 'One for each target, in the order they were asked for.' }),
     error,

@@ -1,6 +1,8 @@
 /** May this POST be sent now? Whatever says no throws a typed failure, and then nothing is sent. */
 import { activityInfo } from '@temporalio/activity';
 import type { TriggerActivityInput } from '../../contract/activities.ts';
+import type { StartedBy } from '../../contract/approval.ts';
+import type { ApprovalJudge, ApprovedAt } from '../../policy/approval-judge.ts';
 import type { FrozenAt, Judge } from '../../policy/judge.ts';
 import type { PlannedOperation } from '../../policy/policy.ts';
 import { frozenText } from '../../contract/wording/freeze-text.ts';
@@ -27,12 +29,15 @@ export interface PostCheckDeps {
   rest: Rest;
   refused: RefusedPosts;
   judge: Judge;
+  approvals: ApprovalJudge;
   /**
    * Asks Temporal how long it has waited for an activity, by its own clock.
    *
    * @returns null if it no longer does: the activity timed out or was cancelled
    */
   awaitedForMs: (activity: ActivityInProgress) => Promise<number | null>;
+  /** The run and, if it has one, the rollout that led to an activity, as Temporal recorded them. */
+  startedBy: (activity: Pick<ActivityInProgress, 'workflowId' | 'runId'>) => Promise<StartedBy[]>;
   /** Default: those of this machine. */
   clocks?: Clocks | undefined;
 }
@@ -50,8 +55,11 @@ export async function permitPost(input: PostInput, deps: PostCheckDeps): Promise
     .look({ operations: [input], letOff: input.letOff }, TIMING.post.permitMs)
     .catch(couldNotAsk);
   looked.catch(() => undefined);
+  const approval = lookForApproval(input, deps);
+  approval.catch(() => undefined);
   const { permit, nowMs, untilMs } = await askTemporal(deps);
   refuseFrozen(input, await looked, [nowMs, untilMs]);
+  refuseUnapproved(await approval, [nowMs, untilMs]);
   return permit;
 }
 
@@ -61,10 +69,31 @@ function refuseFrozen(input: PostInput, frozenAt: FrozenAt, instants: number[]):
   if (by !== undefined) throw triggerFailure('Frozen', `not sent: ${frozenText(by)}`);
 }
 
+/** A backup alone needs no approval. */
+async function lookForApproval(input: PostInput, deps: PostCheckDeps): Promise<ApprovedAt | null> {
+  if (!('target' in input)) return null;
+  const startedBy = () => deps.startedBy(activityInProgress());
+  return deps.approvals.look(input, startedBy).catch((error: unknown) => {
+    throw triggerFailure('Resting', `not sent: this worker cannot verify the approval (${messageOf(error)})`);
+  });
+}
+
+function refuseUnapproved(approvedAt: ApprovedAt | null, instants: number[]): void {
+  for (const atMs of approvedAt === null ? [] : instants) {
+    const problem = approvedAt?.(atMs) ?? null;
+    if (problem === null) continue;
+    const type = problem.type === 'ApprovalExpired' ? 'ApprovalExpired' : 'NotApproved';
+    throw triggerFailure(type, `not sent: ${plainText(problem.message, MAX_REASON)}`);
+  }
+}
+
+const MAX_REASON = 400;
+
+const messageOf = (error: unknown): string => plainText(error instanceof Error ? error.message : String(error));
+
 /** `Resting`, as if no worker had taken it in time: the next attempt does not count as a failed one. */
 function couldNotAsk(error: unknown): never {
-  const reason = plainText(error instanceof Error ? error.message : String(error));
-  throw triggerFailure('Resting', `not sent: Temporal could not be asked first (${reason})`);
+  throw triggerFailure('Resting', `not sent: Temporal could not be asked first (${messageOf(error)})`);
 }
 
 function checkService(input: PostInput, { served }: PostCheckDeps): void {

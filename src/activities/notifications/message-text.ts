@@ -12,6 +12,7 @@ const MAX_PARTS = 10;
 
 export function textOf(notification: Notification): string {
   if (notification.kind === 'event') return eventText(notification);
+  if (notification.kind === 'approval') return approvalText(notification);
   const { leftOut } = notification;
   return notification.kind === 'run' ? runText(notification.result, leftOut) : rolloutText(notification.result);
 }
@@ -49,6 +50,11 @@ function rolloutText(result: RolloutResult): string {
     .filter((it) => it.outcome !== null && it.outcome !== 'completed')
     .map((it) => `server ${outside(it.serverId)}: ${it.outcome}`);
   return message({ head, reason, parts, leftOut: 0, link: links.ui });
+}
+
+function approvalText({ sentence, text, links }: Extract<Notification, { kind: 'approval' }>): string {
+  const parts = text.split('\n').filter((line) => line !== '');
+  return message({ head: outside(sentence), reason: undefined, parts: parts.map(outside), leftOut: 0, link: links.ui });
 }
 
 interface Message {

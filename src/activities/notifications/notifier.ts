@@ -3,7 +3,7 @@ import { checkAddress, secretSource } from '../../config/environment/secrets.ts'
 import type { Configuration } from '../../config/load.ts';
 import type { RunResult } from '../../contract/run.ts';
 import type { RolloutResult } from '../../contract/rollout.ts';
-import type { Notification, NotifyInput } from '../../contract/notification.ts';
+import type { ApprovalNotice, Notification, NotifyInput } from '../../contract/notification.ts';
 import type { NotifySettings } from '../../contract/activities.ts';
 import { textOf } from './message-text.ts';
 import { TIMING } from '../../contract/timing.ts';
@@ -17,7 +17,7 @@ export interface Notifier {
   callHeartbeat(name: string): Promise<boolean>;
 }
 
-type WithLink = <R extends RunResult | RolloutResult>(result: R) => R;
+type WithLink = <R extends RunResult | RolloutResult | ApprovalNotice>(result: R) => R;
 
 /**
  * @param withLink adds the link to the Temporal UI
@@ -46,7 +46,7 @@ export async function createNotifier(config: Configuration['notify'], withLink: 
 function linked(notification: Notification, withLink: WithLink): Notification {
   if (notification.kind === 'run') return { ...notification, result: withLink(notification.result) };
   if (notification.kind === 'rollout') return { ...notification, result: withLink(notification.result) };
-  return notification;
+  return notification.kind === 'approval' ? withLink(notification) : notification;
 }
 
 type Addresses = Map<string, () => Promise<string>>;

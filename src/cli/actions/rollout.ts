@@ -27,12 +27,13 @@ export type StartOptions = WaitingOptions &
     meta?: Record<string, string>;
     commit?: string;
     orNewer?: true;
+    approval?: string;
   };
 
 export async function startRollout(name: string, options: StartOptions): Promise<void> {
-  const { key, heartbeat, meta, commit, orNewer } = options;
+  const { key, approval, heartbeat, meta, commit, orNewer } = options;
   const plan = planRollout(await readConfiguration(), name, definedFields({ commit, orNewer }));
-  const input = { ...plan, ...definedFields({ key, heartbeat, meta }), ...exceptionsOf(options) };
+  const input = { ...plan, ...definedFields({ key, approval, heartbeat, meta }), ...exceptionsOf(options) };
   if (options.dryRun === true) return dryRunOf(input, options);
   await follow(options, (belay) => belay.rollouts.start(input));
 }

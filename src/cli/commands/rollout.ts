@@ -58,6 +58,7 @@ function startCommand(): Command {
     .addOption(service())
     .addOption(runOption('commit'))
     .addOption(runOption('orNewer'))
+    .addOption(runOption('approval', 'rollout'))
     .addOption(runOption('heartbeat', 'rollout'))
     .addOption(runOption('meta'))
     .option('--detach', 'start the rollout and exit; use `belay wait` for its verdict');

@@ -2,6 +2,7 @@
 import { closeSync, openSync } from 'node:fs';
 import { InvalidArgumentError } from 'commander';
 import { isSameTarget, type Target } from '../../contract/target.ts';
+import { PLAN_DIGITS } from '../../contract/wording/approval-text.ts';
 import { COMMIT } from '../../contract/wording/commit-text.ts';
 import { durationText, HOUR_MS, parseDuration } from '../../contract/wording/duration.ts';
 import type { Limits } from '../../request/limits.ts';
@@ -90,6 +91,11 @@ export function collectMeta(text: string, before: Record<string, string> = {}): 
 /** @returns the moment this many milliseconds ago, ISO 8601 */
 export function sinceText(agoMs: number | undefined): string | undefined {
   return agoMs === undefined ? undefined : new Date(Date.now() - agoMs).toISOString();
+}
+
+export function parsePlan(text: string): string {
+  if (new RegExp(`^[0-9a-f]{${PLAN_DIGITS},64}$`, 'i').test(text)) return text.toLowerCase();
+  throw new InvalidArgumentError(`"${text}" is not the hash of a plan. Use its first ${PLAN_DIGITS} to 64 hex digits.`);
 }
 
 export function parseCommit(text: string): string {

@@ -31,6 +31,8 @@ const BY_TYPE: Partial<Record<ErrorType, number>> = {
   Busy: EXIT.busy,
   TooLate: EXIT.busy,
   Frozen: EXIT.busy,
+  ApprovalExpired: EXIT.busy,
+  ApprovalRejected: EXIT.refused,
   Refused: EXIT.refused,
   Usage: EXIT.usage,
   NotFound: EXIT.usage,

@@ -11,6 +11,8 @@ import { hasColleagues } from './has-colleagues.ts';
 import { createHoldServer } from '../signals/hold-server.ts';
 import { createFindPastDurations } from './find-past-durations.ts';
 import { findLockHolder } from './find-lock-holder.ts';
+import { TIMING } from '../../contract/timing.ts';
+import { startedBy } from './started-by.ts';
 import { writeBackupRecord } from './write-backup-record.ts';
 import type { SignalClock } from '../signals/throttled-signal.ts';
 import { signalOlderRuns } from '../signals/signal-older-runs.ts';
@@ -45,6 +47,7 @@ export function temporalDeps(temporal: {
     ...lookupsAndSignals(client, taskQueue),
     hasColleagues: () => hasColleagues(client, { taskQueue, identity }),
     awaitedForMs: (activity) => awaitedForMs(client, activity),
+    startedBy: (activity) => client.withDeadline(Date.now() + TIMING.post.permitMs, () => startedBy(client, activity)),
     findFreezes: (ids, withinMs) => client.withDeadline(Date.now() + withinMs, () => findFreezes(client, ids)),
   } satisfies Partial<ActivityDeps> & { findFreezes: FindFreezes };
 }

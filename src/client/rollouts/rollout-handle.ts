@@ -1,5 +1,5 @@
 /** A handle to one rollout. */
-import { isGrpcDeadlineError, WorkflowUpdateFailedError, type WorkflowHandle } from '@temporalio/client';
+import type { WorkflowHandle } from '@temporalio/client';
 import type { ErrorType } from '../../contract/names.ts';
 import type { DecisionInput, RolloutResult } from '../../contract/rollout.ts';
 import { emptyRollout } from '../../contract/results/empty-results.ts';
@@ -8,7 +8,7 @@ import { awaitResult, soon } from '../connection/await-result.ts';
 import { BelayError } from '../../contract/results/belay-error.ts';
 import type { WaitOptions } from '../runs/run-handle.ts';
 import type { Session } from '../connection/session.ts';
-import { requireWorkers } from '../connection/require-worker.ts';
+import { sendDecision } from '../connection/send-decision.ts';
 import { type RolloutStatus, describeRollout, rolloutStatus } from './rollout-status.ts';
 
 /** @throws BelayError, from every call */
@@ -35,14 +35,13 @@ export interface Rollout {
 export function createRollout(session: Session, ids: Pick<Rollout, 'workflowId' | 'runId' | 'attached'>): Rollout {
   const { workflowId, runId } = ids;
   const handle = session.client.workflow.getHandle(workflowId, runId ?? undefined);
-  const decide = (what: 'pause' | 'resume' | 'abort') => (decision: DecisionInput) =>
-    soon(session, `${what} ${workflowId}`, async () => {
-      const { status } = await describeRollout(handle);
-      if (status.name !== 'RUNNING') throw new BelayError('Usage', `cannot ${what} ${workflowId}: it has ended`);
-      await requireWorkers(session);
-      await handle.executeUpdate(what, { args: [decision] }).catch((error: unknown) => {
-        throw decisionError(`${what} ${workflowId}`, error);
-      });
+  const decide = (name: 'pause' | 'resume' | 'abort') => (payload: DecisionInput) =>
+    sendDecision(session, {
+      ...{ name, handle, payload, lookAgain: 'belay rollout status' },
+      async check() {
+        const { status } = await describeRollout(handle);
+        if (status.name !== 'RUNNING') throw new BelayError('Usage', `cannot ${name} ${workflowId}: it has ended`);
+      },
     });
   return {
     ...ids,
@@ -89,15 +88,4 @@ function waitForRollout(session: Session, handle: WorkflowHandle, signal?: Abort
     },
     signal,
   );
-}
-
-function decisionError(what: string, error: unknown): unknown {
-  if (error instanceof WorkflowUpdateFailedError) {
-    return new BelayError('Usage', `cannot ${what}: ${error.cause?.message ?? error.message}`);
-  }
-  if (isGrpcDeadlineError(error)) {
-    const remedy = 'one may still do so, check with `belay rollout status`';
-    return new BelayError('NoWorker', `no worker picked up the request to ${what} in time; ${remedy}`);
-  }
-  return error;
 }

@@ -157,6 +157,7 @@ function nextAttempt(before: RolloutInput, targets: TargetResult[], epoch: { epo
     attempt: (input.attempt ?? 1) + 1,
     previousResults: targets.filter(isDone),
     waves: names.map((name) => ({
+      ...input.waves.find((wave) => wave.name === name),
       name,
       targets: left
         .filter(({ wave }) => wave === name)

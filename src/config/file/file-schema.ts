@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { checkServiceIdentity } from '../environment/service-url.ts';
 import { EVENT_KINDS, type EventKind } from '../../contract/event.ts';
 import { EVENT_KIND_TABLE } from './event-kinds.ts';
+import { approvals } from './approval-schema.ts';
 import { checks, sites } from './check-schema.ts';
 import { freezes, windows } from './freeze-schema.ts';
 import { fleets, rollouts, schedules } from './fleet-schema.ts';
@@ -155,6 +156,7 @@ export const configurationSchema = z
     checks: checks.describe('What a site has to do after its deployment, by names you choose.').optional(),
     freezes: freezes.describe('When nothing is deployed.').optional(),
     windows: windows.describe('When deployments may begin, and at no other time.').optional(),
+    approvals: approvals.describe('Who has to approve a deployment before it begins.').optional(),
     schedules: schedules.describe('What to start automatically, and when.').optional(),
   })
   .meta({ title: 'belay.yaml', description: 'Configuration of Belay; docs/reference/belay-yaml.md lists every key.' });

@@ -62,6 +62,7 @@ const wave = z
         })
         .describe('How many servers, as a number or a percentage of the fleet; default all.')
         .optional(),
+      approval: name.describe('Which entry of approvals has to be given before this wave starts.').optional(),
     },
     { error: 'write labels: or servers: to say which servers go in this wave' },
   )

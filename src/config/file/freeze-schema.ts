@@ -11,7 +11,7 @@ const MAX_REASON = 200;
 const names = oneOrMore(z.string(), 'write the name of a fleet, or a list of them');
 const idsOf = (kind: string) => oneOrMore(id, `write the id of a ${kind}, or a list of them`);
 
-const scope = z
+export const scope = z
   .strictObject(
     {
       fleets: names.optional(),

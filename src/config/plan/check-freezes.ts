@@ -34,7 +34,12 @@ function checkRecurrence(path: Path, cron: string, lastsMs: number, report: Repo
 }
 
 /** Servers, sites and apps need no fleet: a scope that names them by their ids fits them all the same. */
-function checkScope(path: Path, scope: ScopeConfig | undefined, { fleets = {} }: Configuration, report: Report): void {
+export function checkScope(
+  path: Path,
+  scope: ScopeConfig | undefined,
+  { fleets = {} }: Configuration,
+  report: Report,
+): void {
   for (const [index, fleet] of (scope?.fleets ?? []).entries()) {
     if (Object.hasOwn(fleets, fleet)) continue;
     report([...path, 'fleets', index], `there is no fleet ${fleet}: ${oneOf(fleets, 'fleets')}`);

@@ -1,6 +1,7 @@
 /** Divides the servers of a fleet into waves. Pure. */
 import type { FleetConfig, RolloutConfig } from '../file/fleet-schema.ts';
 import { resolveCount } from '../file/schema-values.ts';
+import { definedFields } from '../../contract/plain-object.ts';
 import { targetsInput } from '../../contract/target.ts';
 import { targetsOn } from './inventory.ts';
 import type { RolloutTarget, RolloutWave } from '../../contract/rollout.ts';
@@ -22,7 +23,8 @@ export function wavesOf({ servers }: FleetConfig, waves: WaveConfig[] = []): Rol
     const size = wave.servers === undefined ? fitting.length : sizeOf(wave.servers, all.length);
     const chosen = new Set(fitting.slice(0, size));
     left = left.filter((it) => !chosen.has(it));
-    return { name: wave.name ?? `wave-${index + 1}`, targets: [...chosen].map(({ target }) => target) };
+    const { name = `wave-${index + 1}`, approval } = wave;
+    return { name, ...definedFields({ approval }), targets: [...chosen].map(({ target }) => target) };
   });
   const rest = { name: waves.length === 0 ? 'all' : REMAINING, targets: left.map(({ target }) => target) };
   return rest.targets.length === 0 ? taken : [...taken, rest];

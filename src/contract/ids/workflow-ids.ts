@@ -54,6 +54,10 @@ export const rolloutPauseId = (rollout: string, firstRunId: string, pauses: numb
 export const runEndId = (runWorkflowId: string, firstRunId: string): string =>
   workflowId('run-end', runWorkflowId, firstRunId);
 
+/** @param about what it reports about this plan */
+export const approvalNoticeId = (runWorkflowId: string, firstRunId: string, plan: string, about: string): string =>
+  workflowId('approval', runWorkflowId, firstRunId, plan.slice(0, 12), about);
+
 export const rolloutId = (name: string, key: string): string => workflowId('rollout', name, key);
 export const ROLLOUT_PREFIX = 'rollout:';
 

@@ -1,7 +1,9 @@
 /** One sentence that explains what a run, operation or rollout is waiting for. Pure. */
+import type { Phase } from '../names.ts';
 import type { OperationProgress } from '../operation.ts';
 import type { BackupResult, DeploymentResult, RunProgress, RunResult } from '../run.ts';
 import type { Waiting, WaitingForCheck, WaitingForRead, RolloutWaiting, Explanation } from '../waiting.ts';
+import { approvalSentence } from './approval-text.ts';
 import { durationText } from './duration.ts';
 import { frozenText, letOffText } from './freeze-text.ts';
 import { targetLabel } from './target-text.ts';
@@ -60,6 +62,7 @@ export function waitingSentence(waiting: Waiting, what: string | null, style: St
     const frozen = frozenText(waiting.by, quote);
     return `${what ?? 'run'}: ${frozen}: wait${letOffText(waiting.by)}`;
   }
+  if (waiting.kind === 'approval') return approvalSentence(waiting);
   if (waiting.kind === 'lock') {
     const holder =
       waiting.lockedBy === undefined || waiting.lockedBy === null ? 'another run' : workflow(waiting.lockedBy);
@@ -103,6 +106,7 @@ export function rolloutSentence(waiting: RolloutWaiting, quote: Style['quote'] =
     return `paused by ${quote(waiting.by)} because ${quote(waiting.reason)}: resume or abort it`;
   }
   if (waiting.kind === 'freeze') return `paused, ${frozenText(waiting.by, quote)}: resumes by itself`;
+  if (waiting.kind === 'approval') return approvalSentence(waiting);
   const { running, pending, maxAtOnce, stopped } = waiting;
   const some = running.slice(0, 3).map(quote).join(', ');
   const more = running.length > 3 ? ` and ${running.length - 3} more` : '';
@@ -122,8 +126,10 @@ export function inFlight(result: RunResult, quote: Style['quote'] = (id) => plai
   return 'target' in part ? `deployment of ${targetLabel(part.target, quote)}` : `backup of ${quote(part.serverId)}`;
 }
 
+const BEFORE_PARTS: readonly Phase[] = ['admission', 'checking', 'approval', 'done'];
+
 export function partInFlight({ phase, backup, deployments }: RunResult): BackupResult | DeploymentResult | null {
-  if (phase === null || phase === 'admission' || phase === 'checking' || phase === 'done') return null;
+  if (phase === null || BEFORE_PARTS.includes(phase)) return null;
   const isBackup = phase === 'backup' || ((phase === 'parked' || phase === 'frozen') && backup?.outcome === null);
   return isBackup ? backup : (deployments.find(({ outcome }) => outcome === null) ?? null);
 }

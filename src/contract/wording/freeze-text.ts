@@ -40,12 +40,25 @@ const ENDS: Record<NonNullable<Held['end']>, string> = {
   gave_up: 'gave up waiting for',
   cancelled: 'was cancelled while it waited for',
   overridden: 'was let off',
+  approved: 'was approved',
+  rejected: 'was rejected',
 };
 
 /** `was let off the freeze "christmas", by "ana" because "CVE"` */
-export function heldText({ for: kind, name, end, by, why }: Held, quote = quoted): string {
+export function heldText({ for: kind, name, end, by, why, proof }: Held, quote = quoted): string {
+  if (kind === 'approval') return approvalHeldText({ name, end, by, why, proof }, quote);
   const who = by === null ? '' : `${end === 'overridden' ? 'by' : 'set by'} ${quote(by)} `;
   return `${end === null ? 'waits for' : ENDS[end]} the ${kind} ${quote(name)}, ${who}because ${quote(why)}`;
+}
+
+/** `approval "production": was approved by "ana" (SHA256:…), "lgtm"` */
+function approvalHeldText(
+  { name, end, by, why, proof }: Pick<Held, 'name' | 'end' | 'by' | 'why'> & { proof: string | undefined },
+  quote: Quote,
+): string {
+  const who = by === null ? '' : ` by ${quote(by)}`;
+  const proven = proof === undefined ? '' : ` (${quote(proof)})`;
+  return `approval ${quote(name)}: ${end === null ? 'is waited for' : ENDS[end]}${who}${proven}, ${quote(why)}`;
 }
 
 /** `everything`, `server 12`: what it holds back. @param shown formats the id for display */

@@ -44,6 +44,7 @@ export function requestHash(input: RolloutInput): string {
   const { service, name, fleet, key, waves, maxAtOnce, maxFailures, onFailures, options, deploysUntil, heartbeat } =
     input;
   const override = sameOverride(input.override);
+  const { approval } = input;
   const noCheck = input.noCheck?.reason;
   const request = {
     service,
@@ -57,7 +58,7 @@ export function requestHash(input: RolloutInput): string {
     options,
     deploysUntil,
     heartbeat,
-    ...definedFields({ override, noCheck }),
+    ...definedFields({ override, noCheck, approval }),
   };
   return hashOf(request);
 }

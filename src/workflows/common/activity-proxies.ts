@@ -2,9 +2,11 @@
  * Every activity that workflows call, with its time budget. A local activity costs the fewest history events, but
  * occupies the workflow task, and hints and queries wait for that. So it gets one attempt and a short budget.
  */
+import { ActivityFailure, ApplicationFailure } from '@temporalio/common';
 import { proxyActivities, proxyLocalActivities } from '@temporalio/workflow';
 import type { Activities } from '../../activities/index.ts';
 import type { WorkerInfo, WorkerQuestion } from '../../contract/activities.ts';
+import type { ApprovalCheck, CheckedApproval } from '../../contract/approval.ts';
 import type { FreezeQuestion, FrozenParts } from '../../contract/freeze.ts';
 import { admissionTaskQueue, waitTaskQueue } from '../../contract/names.ts';
 import type { PooledWait, PooledWaitEnd } from '../../contract/pooled-wait.ts';
@@ -111,6 +113,21 @@ export const judgeSomewhere = (question: FreezeQuestion): Promise<FrozenParts | 
 
 /** Regular, and repeated until a worker answers: what no worker can answer holds back. */
 const { judgeFreezes } = proxyActivities<Activities>({ ...ANY_WORKER, startToCloseTimeout: lookup.regularMs });
+
+/** Whether an answer counts: as this worker says, or another one if this one cannot tell. */
+export const checkSomewhere = (check: ApprovalCheck): Promise<CheckedApproval> =>
+  localLookup.checkApproval(check).catch((error: unknown) => {
+    if (error instanceof ActivityFailure && error.cause instanceof ApplicationFailure && error.cause.nonRetryable)
+      throw error;
+    return checkApproval(check);
+  });
+
+/** Regular: another worker may have the signers that this one lacks. */
+const { checkApproval } = proxyActivities<Activities>({
+  ...ANY_WORKER,
+  startToCloseTimeout: lookup.regularMs,
+  retry: { maximumAttempts: 3, initialInterval: lookup.otherWorkersPauseMs },
+});
 
 /** Regular: to deploy after a backup of another server would be worse than to wait for the answer. */
 export const { findBackupRecord } = proxyActivities<Activities>({ startToCloseTimeout: lookup.regularMs });

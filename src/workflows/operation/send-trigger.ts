@@ -14,9 +14,10 @@ export function triggerInput({
   epoch,
   idempotencyKey,
   letOff,
-}: Pick<TriggerActivityInput, 'service' | 'epoch' | 'idempotencyKey' | 'letOff'>) {
+  approved,
+}: Pick<TriggerActivityInput, 'service' | 'epoch' | 'idempotencyKey' | 'letOff' | 'approved'>) {
   const { firstExecutionRunId: firstRunId } = workflowInfo();
-  return { service, epoch, idempotencyKey, firstRunId, ...definedFields({ letOff }) };
+  return { service, epoch, idempotencyKey, firstRunId, ...definedFields({ letOff, approved }) };
 }
 
 export const postSummary = (what: string, report: TriggerReport): string => `${what}, request ${report.attempts}`;
@@ -54,6 +55,10 @@ function classifyTriggerError(error: unknown): Exclude<TriggerResult<never>, { k
       return { kind: 'not_taken', message };
     case 'Frozen':
       return { kind: 'frozen', message };
+    case 'NotApproved':
+      return { kind: 'unapproved', type: 'Refused', message };
+    case 'ApprovalExpired':
+      return { kind: 'unapproved', type: 'ApprovalExpired', message };
     case 'Stale':
       return { kind: 'stale', message };
     case 'HeldBack':

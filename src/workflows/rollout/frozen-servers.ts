@@ -35,7 +35,7 @@ export async function mayStart(
 export function stopIfFrozen(rollout: RolloutState, { serverId, error }: TargetResult): void {
   const { phase } = rollout.result;
   if (freezeRule(rollout) === null || error?.type !== 'Frozen' || phase === 'stopping') return;
-  rollout.frozen = conclude('not_started', 'Frozen', `stopped: server ${serverId}: ${error.message}`);
+  rollout.stopped = conclude('not_started', 'Frozen', `stopped: server ${serverId}: ${error.message}`);
   rollout.decide('stop', 'freeze', `server ${serverId}: ${error.message}`);
 }
 
@@ -55,7 +55,7 @@ const reasonOf = ({ serverId }: TargetResult, by: readonly FrozenBy[]): string =
   `server ${serverId}: ${frozenText(by)}`;
 
 function stop(rollout: RolloutState, by: readonly FrozenBy[], reason: string): void {
-  rollout.frozen = conclude('not_started', 'Frozen', `stopped: ${reason}`);
+  rollout.stopped = conclude('not_started', 'Frozen', `stopped: ${reason}`);
   rollout.decide('stop', authorOf(by), reason);
 }
 

@@ -14,6 +14,7 @@ import { observeCancellation, type Cancellation } from '../common/cancellation.t
 import { concludeInternal, conclude, resultOrFailure, worst, type Conclusion } from '../common/conclusion.ts';
 import { newRolloutResult, createRolloutState, type RolloutState } from './rollout-state.ts';
 import { reportRun } from '../common/report.ts';
+import { askBefore, isApproved } from './approved-servers.ts';
 import { handleDecisions } from './decisions.ts';
 import { mayStart, stopIfFrozen } from './frozen-servers.ts';
 import { deployTarget } from './server-run.ts';
@@ -47,7 +48,8 @@ async function proceed(rollout: RolloutState, asked: AskedRollout, cancellation:
     failures.forgive();
     skipHeldServers(rollout);
   });
-  const refusal = await admitRollout(rollout, asked);
+  const isCancelled = () => cancellation.requested && result.phase !== 'stopping';
+  const refusal = (await admitRollout(rollout, asked)) ?? (await askBefore(rollout, asked.facts.approval, isCancelled));
   if (refusal !== null) return concludeRollout(rollout, refusal);
   if (result.phase === 'checking') rollout.setPhase('running');
 
@@ -55,12 +57,12 @@ async function proceed(rollout: RolloutState, asked: AskedRollout, cancellation:
     stopIfFrozen(rollout, target);
     failures.check();
   };
-  const isCancelled = () => cancellation.requested && result.phase !== 'stopping';
   for (let step = rollout.next(); step.kind !== 'end'; step = rollout.next()) {
     if (isCancelled()) rollout.decide('abort', 'Temporal', 'the rollout was cancelled');
     else if (step.kind === 'begin') {
       const { target } = step;
-      if (await mayStart(rollout, target, isCancelled)) void deployTarget(rollout, target).then(() => ended(target));
+      if ((await isApproved(rollout, target, isCancelled)) && (await mayStart(rollout, target, isCancelled)))
+        void deployTarget(rollout, target).then(() => ended(target));
     } else if (step.kind === 'decide') haltFor(rollout, step.held);
     else await condition(() => rollout.next().kind !== 'wait' || isCancelled());
   }
@@ -140,13 +142,13 @@ function concludeRollout(rollout: RolloutState, refusal: Conclusion | null): Con
   return { ...conclusion, error: { ...error, message: `${stopped.error.message}; ${error.message}` } };
 }
 
-function concludeHalt({ result: { decisions }, frozen }: RolloutState, refusal: Conclusion | null): Conclusion {
+function concludeHalt({ result: { decisions }, stopped }: RolloutState, refusal: Conclusion | null): Conclusion {
   if (refusal !== null) return refusal;
   const decision = stopIn(decisions);
   if (decision === undefined) return { outcome: 'completed', error: null };
   const { action, by, reason } = decision;
   if (action === 'abort') return conclude('cancelled', 'Cancelled', `aborted by ${by}: ${reason}`);
-  if (frozen !== null) return frozen;
+  if (stopped !== null) return stopped;
   if (by === RESTORED) return conclude('unknown', 'OutcomeUnknown', reason);
   return conclude('not_started', by === TOO_MANY ? 'Cancelled' : 'Busy', `stopped: ${reason}`);
 }

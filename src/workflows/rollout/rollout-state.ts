@@ -1,6 +1,7 @@
 /** A rollout's state: its growing result, the decisions about it, and the queries for both. */
 import { defineQuery, setCurrentDetails, setHandler, workflowInfo } from '@temporalio/workflow';
 import { QUERIES } from '../../contract/names.ts';
+import type { Approved, PlannedPart, WaveRule } from '../../contract/approval.ts';
 import type { LetOff } from '../../contract/freeze.ts';
 import type { RunPlan } from '../../contract/run.ts';
 import type { NotifySettings } from '../../contract/activities.ts';
@@ -15,10 +16,11 @@ import type {
 } from '../../contract/rollout.ts';
 import { targetsOf } from '../../contract/target.ts';
 import { emptyRollout, named } from '../../contract/results/empty-results.ts';
-import type { RolloutWaiting, WaitingForThaw } from '../../contract/waiting.ts';
+import type { RolloutWaiting, WaitingForApproval, WaitingForThaw } from '../../contract/waiting.ts';
 import { plainText, plainMeta } from '../../contract/wording/safe-text.ts';
 import { isRunning, isPending, countTargets } from '../../contract/results/tally.ts';
 import { explainRollout } from '../../contract/wording/explain-wait.ts';
+import { listenForAnswers, type Approvals } from '../approval/listen.ts';
 import { createThaws, type Thaws } from '../common/await-thaw.ts';
 import type { Conclusion } from '../common/conclusion.ts';
 import { setAttributes } from '../common/search-attributes.ts';
@@ -44,16 +46,38 @@ export interface RolloutState {
   letOff: LetOff[];
   /** Its waits for freezes. */
   readonly thaws: Thaws;
-  /** Why a freeze stopped it; null if none did. */
-  frozen: Conclusion | null;
+  /** Why a freeze or a missing approval stopped it; null if none did. */
+  stopped: Conclusion | null;
   /** The freeze that it waits for, or null. */
   thaw: WaitingForThaw | null;
+  /** What is asked to be approved. */
+  readonly approvals: Approvals;
+  /** What it waits for people to approve, or null. */
+  asking: WaitingForApproval | null;
+  /** What it has to ask, and what was approved. */
+  readonly approved: RolloutApprovals;
   next(): Step;
   setPhase(phase: RolloutPhase): void;
   /** Records a decision and applies it. */
   decide(action: Decision['action'], by: string, reason: string): void;
   /** Call it after each change of a target. */
   refresh(): void;
+}
+
+/** The approvals of a rollout. */
+interface RolloutApprovals {
+  /** What has to be asked before a wave. */
+  waves: readonly WaveRule[];
+  /** Of the whole rollout; null if none was needed. */
+  all: ApprovedParts | null;
+  /** By name of the wave. */
+  ofWaves: Map<string, ApprovedParts>;
+}
+
+/** What was approved, with the parts that its root hash is made of. */
+export interface ApprovedParts {
+  approved: Approved;
+  parts: PlannedPart[];
 }
 
 const PHASES: Partial<Record<Decision['action'], RolloutPhase>> = {
@@ -75,8 +99,11 @@ export function createRolloutState(input: RolloutInput, plan: RunPlan): RolloutS
     notify: null,
     letOff: [],
     thaws: createThaws(),
-    frozen: null,
+    stopped: null,
     thaw: null,
+    approvals: listenForAnswers(),
+    asking: null,
+    approved: { waves: [], all: null, ofWaves: new Map() },
     next() {
       const { maxAtOnce, onFailures } = input;
       return nextStep({ targets: result.targets, maxAtOnce, phase: result.phase ?? 'checking', onFailures });
@@ -95,7 +122,8 @@ export function createRolloutState(input: RolloutInput, plan: RunPlan): RolloutS
     },
     refresh() {
       Object.assign(result, countTargets(result.targets));
-      progress.waiting = rollout.thaw ?? waitingOf(input, result);
+      progress.waiting =
+        rollout.thaw ?? (result.phase === 'approval' ? rollout.asking : null) ?? waitingOf(input, result);
       setCurrentDetails(rolloutDetails(progress));
     },
   };

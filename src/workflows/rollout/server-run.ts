@@ -18,6 +18,7 @@ import { RESTORED } from '../../rules/rollout-step.ts';
 import { attributesOfRun } from '../../request/search-attributes.ts';
 import { startAttributes } from '../common/search-attributes.ts';
 import { linkToThis } from '../common/ui-details.ts';
+import { approvedFor } from './approved-servers.ts';
 import type { RolloutState } from './rollout-state.ts';
 
 /** Marks the server as started at once. Resolves when its run has ended and is recorded. */
@@ -75,10 +76,10 @@ async function restoredSinceAdmission({ epoch }: RolloutState): Promise<Conclusi
   return facts === null ? null : restoredSince(definedFields({ epoch: epoch ?? undefined }), facts);
 }
 
-function runInputOf(
-  { input: { options, maxAtOnce, deploysUntil, meta, override, noCheck }, result: { service }, epoch }: RolloutState,
-  target: TargetResult,
-): RunInput {
+function runInputOf(rollout: RolloutState, target: TargetResult): RunInput {
+  const { input, result, epoch } = rollout;
+  const { options, maxAtOnce, deploysUntil, meta, override, noCheck } = input;
+  const approved = approvedFor(rollout, target);
   const left = target.deployments.filter(({ outcome }) => outcome === null);
   return {
     ...(maxAtOnce > POOLED_ABOVE ? { waits: 'pooled' as const } : {}),
@@ -86,7 +87,8 @@ function runInputOf(
     serverId: target.serverId,
     ...targetsInput(left.map((it) => it.target)),
     ...(deploysUntil === undefined ? {} : { deploysUntil: { after: startedAt(), ...deploysUntil } }),
-    ...definedFields({ service: service ?? undefined, epoch: epoch ?? undefined, override, noCheck }),
+    ...definedFields({ service: result.service ?? undefined, epoch: epoch ?? undefined, override, noCheck }),
+    ...(approved.length === 0 ? {} : { approved }),
     ...(meta === undefined ? {} : { meta }),
   };
 }

@@ -1,13 +1,18 @@
 /** Checks a run before it makes a backup: its start time, the service, the token and the targets. */
 import type { WorkerInfo } from '../../contract/activities.ts';
+import type { RulesAnswer } from '../../contract/approval.ts';
 import type { FrozenParts } from '../../contract/freeze.ts';
+import { definedFields } from '../../contract/plain-object.ts';
+import { targetsInput } from '../../contract/target.ts';
 import { lockIdOf } from '../../contract/ids/workflow-ids.ts';
 import { attributesOfRun } from '../../request/search-attributes.ts';
+import { refuseUnasked } from '../approval/conclude-unapproved.ts';
+import { mayAsk } from '../approval/plan.ts';
 import { applyOverride, recordWaiver } from '../common/apply-override.ts';
 import { setAttributes } from '../common/search-attributes.ts';
 import { targetText } from '../../contract/wording/target-text.ts';
 import { refusalOf } from '../operation/take-baseline.ts';
-import { resolveDeadline } from '../common/activity-proxies.ts';
+import { judgeSomewhere, resolveDeadline } from '../common/activity-proxies.ts';
 import { awaitAdmission } from './await-admission.ts';
 import { plainText } from '../../contract/wording/safe-text.ts';
 import { conclude, type Conclusion } from '../common/conclusion.ts';
@@ -19,7 +24,8 @@ import { serviceOf } from './operation-input.ts';
 import { refuseFrozen } from './refuse-frozen.ts';
 import type { RunState } from './run-state.ts';
 import { supersedeOlder } from './superseded-run.ts';
-import { waitForThaw, waitsForThaw } from './wait-for-thaw.ts';
+import { waitForApproval } from './wait-for-approval.ts';
+import { takePlace, waitForThaw, waitsForThaw } from './wait-for-thaw.ts';
 import { tooLate, refusalOfWorker, askOthers, restoredSince } from '../common/check-worker.ts';
 
 const TARGETS_AT_ONCE = 10;
@@ -52,7 +58,8 @@ export async function admit(run: RunState, asked: Asked): Promise<Conclusion | n
     tooLate(asked.begunMs, run.plan.startWithinMs) ??
     refusalOfWorker(needs, facts) ??
     applyOverride(run, asked.facts.override) ??
-    refuseFrozen(run, asked.facts.frozen);
+    refuseFrozen(run, asked.facts.frozen) ??
+    refuseUnasked(asked.facts.approval);
   if (refusal !== null) return refusal;
   const problem = (facts.admitted === false ? await awaitAdmission(run) : null) ?? (await resolveUntil(run));
   if (problem !== null) return problem;
@@ -60,7 +67,28 @@ export async function admit(run: RunState, asked: Asked): Promise<Conclusion | n
   const refused = await refusedTarget(run);
   if (refused !== null) return refused;
   await supersedeOlder(run);
-  return thawed(run, asked.facts.frozen);
+  return (await thawed(run, asked.facts.frozen)) ?? (await approved(run, asked.facts.approval));
+}
+
+/** Days may pass until people approve: a freeze may have begun, and the targets are read once more. */
+async function approved(run: RunState, answer: RulesAnswer | undefined): Promise<Conclusion | null> {
+  if (answer === undefined || 'error' in answer || !mayAsk()) return null;
+  const unapproved = await waitForApproval(run, answer.rules);
+  if (unapproved !== null) return unapproved;
+  const frozen = (await frozenNow(run)) ?? undefined;
+  return (
+    refuseFrozen(run, frozen) ?? (await thawed(run, frozen)) ?? (await takePlace(run)) ?? (await refusedTarget(run))
+  );
+}
+
+function frozenNow({
+  input: { serverId },
+  targets,
+  plan: { keepGoing },
+  letOff,
+}: RunState): Promise<FrozenParts | null> {
+  const place = { ...targetsInput(targets), ...definedFields({ serverId }) };
+  return judgeSomewhere({ ...place, backsUp: serverId !== undefined, keepGoing, letOff, atMs: Date.now() });
 }
 
 /** A wrong target is reported before the wait. After it, the targets are read once more. */

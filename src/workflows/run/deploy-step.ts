@@ -9,6 +9,7 @@ import { conclude, type Conclusion } from '../common/conclusion.ts';
 import { isForOther, refusedForService, sharedInput } from './operation-input.ts';
 import type { LockAttempt } from '../lock/acquire.ts';
 import { deadlineOf, lateness } from '../../rules/deadline.ts';
+import { expiry } from '../../rules/approval.ts';
 import type { RunState } from './run-state.ts';
 import { aimOf, unlessUnchecked } from './site-aims.ts';
 import { renewBackup } from './backup-step.ts';
@@ -52,6 +53,11 @@ async function deploy(run: RunState, target: Target, index: number): Promise<Con
       index,
       conclude('not_started', 'TooLate', `${targetText(target)} was not deployed: ${late}`),
     );
+  }
+  const expired = expiry(run.approved, Date.now());
+  if (expired !== null) {
+    const message = `${targetText(target)} was not deployed: ${expired}`;
+    return notStarted(run, index, conclude('not_started', 'ApprovalExpired', message));
   }
   const lockId = lockIdOf(target);
   const check = aimOf(run, target);
@@ -102,7 +108,8 @@ function notStarted({ targets, result }: RunState, index: number, conclusion: Co
   return conclusion;
 }
 
-function factsOf({ input: { serverId }, admissionReads }: RunState, target: Target) {
+function factsOf({ input: { serverId }, admissionReads, approved }: RunState, target: Target) {
   const admissionRead = admissionReads.get(lockIdOf(target)) ?? 'failed';
-  return { target, admissionRead, ...(serverId === undefined ? {} : { serverId }) };
+  const known = definedFields({ serverId, approved: approved.length === 0 ? undefined : approved });
+  return { target, admissionRead, ...known };
 }

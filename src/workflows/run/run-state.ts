@@ -1,9 +1,11 @@
 /** A run's state: its growing result, what it waits for, and the queries for both. */
 import { defineQuery, setCurrentDetails, setHandler, workflowInfo } from '@temporalio/workflow';
+import type { Approved } from '../../contract/approval.ts';
 import type { LetOff } from '../../contract/freeze.ts';
 import type { RunInput, RunPlan, RunProgress, RunResult } from '../../contract/run.ts';
 import { emptyDeployment, emptyResult } from '../../contract/results/empty-results.ts';
 import { explainRun } from '../../contract/wording/explain-wait.ts';
+import { listenForAnswers, type Approvals } from '../approval/listen.ts';
 import { createThaws, type Thaws } from '../common/await-thaw.ts';
 import { setAttributes } from '../common/search-attributes.ts';
 import type { Cancellation } from '../common/cancellation.ts';
@@ -57,6 +59,10 @@ export interface RunState {
   setWaiting(waiting: Waiting | null): void;
   /** What does not hold it back; known once the run is admitted. */
   letOff: LetOff[];
+  /** What is asked to be approved. */
+  readonly approvals: Approvals;
+  /** What was approved, for this run or for its rollout. */
+  readonly approved: Approved[];
   /** Its waits for freezes. */
   readonly thaws: Thaws;
   readonly outageBudgetMs: number | null;
@@ -106,7 +112,7 @@ export function createRunState(
     searchAttributes: false,
     notify: null,
     letOff: [],
-    thaws: createThaws(),
+    ...{ approvals: listenForAnswers(), approved: [...(input.approved ?? [])], thaws: createThaws() },
     outageBudgetMs: plan.outageBudgetMs,
     setParked: parkedPhase(
       () => result.phase ?? 'checking',

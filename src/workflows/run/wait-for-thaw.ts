@@ -1,8 +1,10 @@
 /** A run that waits for freezes to end. It holds no lock and no operation of its own meanwhile. */
+import type { Deadline } from '../../contract/operation.ts';
 import type { FrozenParts } from '../../contract/freeze.ts';
 import { definedFields } from '../../contract/plain-object.ts';
 import { targetsInput, type Target } from '../../contract/target.ts';
 import { frozenText, tooLongText } from '../../contract/wording/freeze-text.ts';
+import { goodUntilMs } from '../../rules/approval.ts';
 import { deadlineOf } from '../../rules/deadline.ts';
 import { heldPart, type HeldPart } from '../../rules/frozen-run.ts';
 import { describeSomeWorker, judgeSomewhere } from '../common/activity-proxies.ts';
@@ -74,9 +76,11 @@ function concludeFrozen({ what, by }: HeldPart, why: string): Conclusion {
 }
 
 /** A backup that is made after the wait begins its age then. */
-function deadlineMs({ limits }: RunState): number {
-  const deadline = deadlineOf({ ...limits, backupBeganMs: null });
-  return deadline === null ? Infinity : Date.parse(deadline.at);
+export const deadlineBefore = ({ limits }: RunState): Deadline | null => deadlineOf({ ...limits, backupBeganMs: null });
+
+function deadlineMs(run: RunState): number {
+  const deadline = deadlineBefore(run);
+  return Math.min(deadline === null ? Infinity : Date.parse(deadline.at), goodUntilMs(run.approved));
 }
 
 function askNow(
@@ -93,7 +97,7 @@ function heldIn({ input }: RunState, { targets }: NextPart, frozen: FrozenParts 
 }
 
 /** Many that waited for the same freeze go on within a minute. */
-async function takePlace(run: RunState): Promise<Conclusion | null> {
+export async function takePlace(run: RunState): Promise<Conclusion | null> {
   const { admitted } = await describeSomeWorker({ begins: true });
   return admitted === false ? awaitAdmission(run, Date.now()) : null;
 }

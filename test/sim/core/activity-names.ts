@@ -2,6 +2,7 @@
 export const ACTIVITIES: ReadonlySet<string> = new Set([
   'describeWorker',
   'judgeFreezes',
+  'checkApproval',
   'readLatestDeployment',
   'readBackup',
   'pollWhileInProgress',

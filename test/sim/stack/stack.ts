@@ -43,7 +43,16 @@ export interface VirtualStack {
 export interface StackOptions extends Partial<
   Pick<
     WorldOptions,
-    'defaults' | 'statuses' | 'notify' | 'stalls' | 'cacheSize' | 'queries' | 'gate' | 'configuration' | 'searchLagMs'
+    | 'defaults'
+    | 'statuses'
+    | 'notify'
+    | 'stalls'
+    | 'cacheSize'
+    | 'queries'
+    | 'gate'
+    | 'configuration'
+    | 'files'
+    | 'searchLagMs'
   >
 > {
   /** Default: nothing goes wrong. */

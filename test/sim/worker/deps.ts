@@ -6,7 +6,9 @@ import { DEFAULT_TASK_QUEUE } from '../../../src/contract/names.ts';
 import { TIMING } from '../../../src/contract/timing.ts';
 import { findFreezes } from '../../../src/client/lookups/find-freezes.ts';
 import { lookupsAndSignals } from '../../../src/client/lookups/index.ts';
+import { startedBy } from '../../../src/client/lookups/started-by.ts';
 import { createHostingApiClient } from '../../../src/hosting-api/index.ts';
+import { createApprovalJudge } from '../../../src/policy/approval-judge.ts';
 import { createJudge, type FindFreezes } from '../../../src/policy/judge.ts';
 import { fixedPolicy } from '../../../src/policy/live-policy.ts';
 import { HTTP_TIMEOUTS } from '../../../src/worker/http-timeouts.ts';
@@ -75,6 +77,10 @@ export function createDeps(
     workerInfo: info,
     policy: fixedPolicy(parts.configuration),
     readSite: createSites(parts),
+    approvals: createApprovalJudge(fixedPolicy(parts.configuration), {
+      readText: (path) => parts.readText(path),
+      verifyToken: () => Promise.reject(new Error('the simulator has no GitHub')),
+    }),
     judge: createJudge(fixedPolicy(parts.configuration), findFreezesInTime),
     pool: {
       begun: () => {},
@@ -84,6 +90,7 @@ export function createDeps(
     clocks: { wallMs: () => process.wallMs(), monotonicMs: () => clock.nowMs },
     hasColleagues: () => ask(() => parts.hasColleagues()),
     awaitedForMs,
+    startedBy: (activity) => inTime(startedBy(client, activity), TIMING.post.permitMs),
     ...found,
     findPastDurations: async (query) => [...(await found.findPastDurations(query)), ...parts.pastMs],
     ...createNotifier(notices, info.notify, process),

@@ -31,6 +31,8 @@ export interface WorkerParts {
   pastMs: readonly number[];
   searchLagMs: number;
   configuration: Configuration;
+  /** Reads a file that the configuration names. */
+  readText: (path: string) => Promise<string>;
   token: () => string;
   /** Called where the worker may crash or stall. */
   hazard: (at: string) => void;

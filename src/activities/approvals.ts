@@ -1,0 +1,74 @@
+/** What people have to approve, and whether an answer counts. */
+import { ApplicationFailure } from '@temporalio/common';
+import type { WorkerInfo, WorkerQuestion } from '../contract/activities.ts';
+import type { ApprovalCheck, ApprovalRule, CheckedApproval, RulesAnswer, WaveRule } from '../contract/approval.ts';
+import { ROLLOUT_TYPE } from '../contract/names.ts';
+import { definedFields } from '../contract/plain-object.ts';
+import type { RolloutInput } from '../contract/rollout.ts';
+import type { RunInput } from '../contract/run.ts';
+import { targetsOf, type TargetsInput } from '../contract/target.ts';
+import { plainText } from '../contract/wording/safe-text.ts';
+import type { ApprovalJudge } from '../policy/approval-judge.ts';
+
+type Asked = Pick<WorkerInfo, 'approval'>;
+
+/** Of a run or rollout that begins. Empty if no one has to approve it. */
+export async function approvalsOf(
+  { begins, request }: WorkerQuestion,
+  { service, atMs }: { service: string; atMs: number },
+  approvals: ApprovalJudge,
+): Promise<Asked> {
+  if (request?.type === ROLLOUT_TYPE) return asked(await rolloutRules(request.input as RolloutInput, approvals));
+  if (request === undefined || begins !== true || request.type === 'watchDeployment') return {};
+  const input = request.input as RunInput;
+  if (targetsOf(input).length === 0) return {};
+  if (input.approved !== undefined) return definedFields({ approval: await given(input, service, approvals, atMs) });
+  return asked(await approvals.rulesFor(operationsOf([input]), input.approval));
+}
+
+function asked(answer: RulesAnswer): Asked {
+  const isNone = 'rules' in answer && answer.rules.length === 0 && (answer.waves ?? []).length === 0;
+  return isNone ? {} : { approval: answer };
+}
+
+/** What a wave asks for is not asked before, unless servers of other waves need it as well. */
+async function rolloutRules({ waves, approval }: RolloutInput, approvals: ApprovalJudge): Promise<RulesAnswer> {
+  const before = new Map<string, ApprovalRule>();
+  const ofWaves: WaveRule[] = [];
+  for (const wave of waves) {
+    const needed = await approvals.rulesFor(operationsOf(wave.targets), approval);
+    if ('error' in needed) return needed;
+    const named = wave.approval === undefined ? null : await approvals.rulesFor([], wave.approval);
+    if (named !== null && 'error' in named) return named;
+    for (const rule of named?.rules ?? []) ofWaves.push({ wave: wave.name, rule });
+    const isLater = ({ name }: ApprovalRule) => name === wave.approval && name !== approval;
+    for (const rule of needed.rules) if (!isLater(rule)) before.set(rule.name, rule);
+  }
+  return { rules: [...before.values()], ...(ofWaves.length === 0 ? {} : { waves: ofWaves }) };
+}
+
+/** What was approved for the rollout that starts this run has to be enough. */
+async function given(
+  input: RunInput,
+  service: string,
+  approvals: ApprovalJudge,
+  atMs: number,
+): Promise<RulesAnswer | undefined> {
+  const { approved, serverId } = input;
+  for (const target of targetsOf(input)) {
+    const approvedAt = await approvals.look({ target, serverId, service, approved }, null);
+    const error = approvedAt(atMs);
+    if (error !== null) return { error };
+  }
+  return undefined;
+}
+
+const operationsOf = (inputs: readonly (TargetsInput & { serverId?: string })[]) =>
+  inputs.flatMap(({ serverId, ...input }) => targetsOf(input).map((target) => ({ target, serverId })));
+
+/** @throws ApplicationFailure that is not retried if it does not count */
+export async function checkApproval(check: ApprovalCheck, approvals: ApprovalJudge): Promise<CheckedApproval> {
+  const checked = await approvals.check(check);
+  if ('rules' in checked) return checked;
+  throw ApplicationFailure.create({ type: 'Usage', message: plainText(checked.problem, 400), nonRetryable: true });
+}

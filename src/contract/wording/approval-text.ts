@@ -1,0 +1,94 @@
+/** The text that people read and sign when they approve a plan. Its bytes never change within a version. Pure. */
+import type { ApprovalPlan, AskedApproval, Decided } from '../approval.ts';
+import { plainText, shellWord } from './safe-text.ts';
+import { targetLabel } from './target-text.ts';
+
+/** Of signatures, so that no other use of the same key counts. */
+export const APPROVAL_NAMESPACE = 'belay-approval@v1';
+
+const MAX_LINE = 400;
+const line = (text: string): string => plainText(text, MAX_LINE);
+
+export interface SignedDecision {
+  decision: Decided;
+  by: string;
+  why: string | null;
+}
+
+/** @param hash of the plan */
+export function signedText(plan: ApprovalPlan, hash: string, { decision, by, why }: SignedDecision): string {
+  const [facts, bound] = [factsOfPlan(plan, hash).slice(0, -1), `plan: sha256:${hash}`];
+  const decided = [`decision: ${decision}`, `by: ${line(by)}`, `why: ${why === null ? 'not given' : line(why)}`];
+  return ['belay approval v1', ...facts, ...decided, bound, ''].join('\n');
+}
+
+/** One line each, the hash last. @param hash of the plan */
+export function factsOfPlan(plan: ApprovalPlan, hash: string): string[] {
+  return [
+    `run: ${line(plan.workflowId)}`,
+    `execution: ${line(plan.executionId)}`,
+    `service: ${line(plan.service)}`,
+    `does: ${line(doesText(plan))}`,
+    `commit: ${plan.commit ?? 'whatever the branch holds when it begins'}`,
+    `overrides: ${line(overridesText(plan))}`,
+    `approval: ${plan.rules.map(({ name }) => name).join(', ')}`,
+    `plan: sha256:${hash}`,
+  ];
+}
+
+function doesText({ serverId, targets, parts, wave, type }: ApprovalPlan): string {
+  if (parts !== null) {
+    const of = wave === null ? 'roll out to' : `begin wave ${wave}:`;
+    return `${of} ${parts.servers} servers, ${parts.targets} sites and apps`;
+  }
+  const backup = serverId === null ? [] : [`back up ${serverId}`];
+  const deploy = targets.length === 0 ? [] : [`deploy ${targets.map((it) => targetLabel(it)).join(', ')}`];
+  return [...backup, ...deploy].join('; ') || type;
+}
+
+function overridesText({ override, noCheck }: ApprovalPlan): string {
+  const freezes = override === null ? [] : [`${override.freezes.join(', ')}, because ${override.reason}`];
+  const checks = noCheck === null ? [] : [`no checks, because ${noCheck.reason}`];
+  return [...freezes, ...checks].join('; ') || 'none';
+}
+
+/** How much of a plan's hash people see, and have to name at least. */
+export const PLAN_DIGITS = 12;
+
+interface Asked {
+  workflowId: string;
+  plan: string;
+  asked: readonly AskedApproval[];
+  until: string;
+}
+
+/** `waits for 1 more of 2 approvals (production) until …: belay approve run:7 --plan 9f2c1ab4d0e1` */
+export function approvalSentence({ workflowId, plan, asked, until }: Asked, shown = shellWord): string {
+  return `${stillNeededText(asked)} until ${until}: belay approve ${shown(workflowId)} --plan ${plan.slice(0, PLAN_DIGITS)}`;
+}
+
+/** `waits for 1 more of 2 approvals (production)` */
+export function stillNeededText(asked: readonly AskedApproval[]): string {
+  const missing = asked.filter(({ need, by }) => by.length < need).map(missingText);
+  return `waits for ${missing.join(' and ')}`;
+}
+
+function missingText({ name, need, by, proof }: AskedApproval): string {
+  const left = need - by.length;
+  const count = left === need ? String(need) : `${left} more of ${need}`;
+  const audit = proof === 'none' ? ', audit only' : '';
+  return `${count} ${need === 1 ? 'approval' : 'approvals'} (${name}${audit})`;
+}
+
+export function expiredText(asked: readonly AskedApproval[]): string {
+  const counts = asked.map(({ name, need, by }) => `${by.length} of ${need} (${name})`);
+  return `it was not approved in time, ${counts.join(', ')}: start it again`;
+}
+
+export const rejectedText = ({ by, why }: { by: string; why: string }): string =>
+  `rejected by ${plainText(by)}: ${plainText(why)}`;
+
+/** Shown wherever a decision is that nothing proves. */
+export const notProvenText = (proven: string): string => (proven === NOT_PROVEN ? 'audit only, not proven' : proven);
+
+export const NOT_PROVEN = 'not proven';

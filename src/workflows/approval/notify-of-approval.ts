@@ -1,0 +1,52 @@
+/** Notifies people that something waits for their approval, or that it was given. */
+import { workflowInfo } from '@temporalio/workflow';
+import type { NotifySettings } from '../../contract/activities.ts';
+import type { AskedApproval } from '../../contract/approval.ts';
+import { approvalNoticeId } from '../../contract/ids/workflow-ids.ts';
+import type { ApprovalNotice } from '../../contract/notification.ts';
+import { approvalSentence, factsOfPlan } from '../../contract/wording/approval-text.ts';
+import type { OpenQuestion } from '../../rules/approval.ts';
+import { announce } from '../notify/send-notifications.ts';
+
+const SUMMARIES: Record<ApprovalNotice['about'], string> = {
+  asked: 'Notify that an approval is needed',
+  half_time: 'Notify again that an approval is needed',
+  approved: 'Notify that it was approved',
+};
+
+/** A notification that is not delivered changes nothing: `belay approvals` lists what waits. */
+export async function notifyOfApproval(
+  notify: NotifySettings | null,
+  about: ApprovalNotice['about'],
+  { plan, hash, asked, endsMs }: OpenQuestion,
+): Promise<void> {
+  if (notify === null) return;
+  const { workflowId, runId, firstExecutionRunId } = workflowInfo();
+  const named = plan.rules.flatMap(({ tell }) => tell ?? notify.channels);
+  const until = new Date(endsMs).toISOString();
+  await announce({
+    notify: { ...notify, channels: notify.channels.filter((it) => named.includes(it)) },
+    outcome: null,
+    notification: {
+      kind: 'approval',
+      id: approvalNoticeId(workflowId, firstExecutionRunId, hash, about),
+      about,
+      workflowId,
+      runId,
+      sentence: sentenceOf(about, { workflowId, plan: hash, asked, until }),
+      text: factsOfPlan(plan, hash).join('\n'),
+      links: { ui: null },
+    },
+    heartbeat: undefined,
+    summary: SUMMARIES[about],
+  }).catch(() => undefined);
+}
+
+function sentenceOf(
+  about: ApprovalNotice['about'],
+  waiting: { workflowId: string; plan: string; asked: AskedApproval[]; until: string },
+): string {
+  if (about !== 'approved') return `${waiting.workflowId} ${approvalSentence(waiting)}`;
+  const by = [...new Set(waiting.asked.flatMap((it) => it.by))].join(', ');
+  return `${waiting.workflowId} was approved by ${by} and goes on`;
+}

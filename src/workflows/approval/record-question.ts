@@ -1,0 +1,47 @@
+/** Keeps in the result what was asked, and who decided. */
+import type { Held } from '../../contract/freeze.ts';
+import { notProvenText } from '../../contract/wording/approval-text.ts';
+import type { OpenQuestion } from '../../rules/approval.ts';
+import type { ApprovalEnd } from './ask.ts';
+
+export function openHeld(result: { held: Held[] }, { plan }: OpenQuestion): Held[] {
+  const held = plan.rules.map(({ name, need }): Held => ({
+    for: 'approval',
+    name,
+    from: plan.askedAt,
+    to: null,
+    end: null,
+    by: null,
+    why: `${need} ${need === 1 ? 'approval is' : 'approvals are'} needed`,
+  }));
+  result.held.push(...held);
+  return held;
+}
+
+const ENDS: Record<ApprovalEnd['kind'], Held['end']> = {
+  approved: 'approved',
+  rejected: 'rejected',
+  expired: 'gave_up',
+  late: 'gave_up',
+  over: 'cancelled',
+};
+
+export function closeHeld(
+  held: readonly Held[],
+  { asked, yeses, proven, rejected }: OpenQuestion,
+  kind: ApprovalEnd['kind'],
+): void {
+  for (const it of held) {
+    Object.assign(it, { to: new Date().toISOString(), end: ENDS[kind] });
+    if (rejected !== null) {
+      Object.assign(it, { by: rejected.by, why: rejected.why, proof: notProvenText(rejected.proven) });
+      continue;
+    }
+    const by = asked.find(({ name }) => name === it.name)?.by ?? [];
+    if (by.length === 0) continue;
+    const reasons = yeses.flatMap((yes) => (by.includes(yes.by) && yes.why !== null ? [yes.why] : []));
+    const proofs = [...new Set(by.map((name) => notProvenText(proven.get(name) ?? '')))];
+    Object.assign(it, { by: by.join(', '), proof: proofs.join(', ') });
+    if (reasons.length > 0) it.why = reasons.join('; ');
+  }
+}

@@ -1,0 +1,133 @@
+/** Asks people to approve a rollout before its first server starts, and single waves before they start. */
+import type { ApprovalPlan, ApprovalRule, Approved, PlannedPart, RulesAnswer } from '../../contract/approval.ts';
+import { pathOf, rootOf } from '../../contract/ids/plan-hash.ts';
+import { ROLLOUT_TYPE } from '../../contract/names.ts';
+import type { TargetResult } from '../../contract/rollout.ts';
+import { targetsOf } from '../../contract/target.ts';
+import { expiry } from '../../rules/approval.ts';
+import { ask } from '../approval/ask.ts';
+import { concludeUnapproved, refuseUnasked } from '../approval/conclude-unapproved.ts';
+import { notifyOfApproval } from '../approval/notify-of-approval.ts';
+import { mayAsk, planOf } from '../approval/plan.ts';
+import { conclude, type Conclusion } from '../common/conclusion.ts';
+import type { ApprovedParts, RolloutState } from './rollout-state.ts';
+
+type IsCancelled = () => boolean;
+
+/** @param answer what the worker said when it began. @returns why no server starts, or null */
+export async function askBefore(
+  rollout: RolloutState,
+  answer: RulesAnswer | undefined,
+  isCancelled: IsCancelled,
+): Promise<Conclusion | null> {
+  const refused = refuseUnasked(answer);
+  if (refused !== null || answer === undefined || 'error' in answer) return refused;
+  rollout.approved.waves = answer.waves ?? [];
+  if (answer.rules.length === 0) return null;
+  const asked = await askFor(rollout, null, answer.rules, isCancelled);
+  if ('approved' in asked) rollout.approved.all = asked;
+  // A person who aborts has decided, and says more than the question that is over.
+  return 'approved' in asked || rollout.result.phase === 'stopping' || isCancelled() ? null : asked;
+}
+
+/** Asks before the first server of a wave. @returns whether the server may start: if not, ask for the next step */
+export async function isApproved(
+  rollout: RolloutState,
+  target: TargetResult,
+  isCancelled: IsCancelled,
+): Promise<boolean> {
+  const { approved } = rollout;
+  const rules = approved.waves.filter(({ wave }) => wave === target.wave).map(({ rule }) => rule);
+  if (rules.length > 0 && !approved.ofWaves.has(target.wave) && mayAsk()) {
+    const asked = await askFor(rollout, target.wave, rules, isCancelled);
+    if ('approved' in asked) approved.ofWaves.set(target.wave, asked);
+    else stop(rollout, asked, `approval:${rules.map(({ name }) => name).join(',')}`);
+    return false;
+  }
+  const expired = expiry(
+    partsFor(rollout, target.wave).map((it) => it.approved),
+    Date.now(),
+  );
+  if (expired === null) return true;
+  stop(rollout, conclude('not_started', 'ApprovalExpired', `server ${target.serverId}: ${expired}`), 'approval');
+  return false;
+}
+
+/** Unless a person has aborted or cancelled it meanwhile. */
+function stop(rollout: RolloutState, { error }: Conclusion, by: string): void {
+  if (rollout.result.phase === 'stopping' || error === null || error.type === 'Cancelled') return;
+  rollout.stopped = conclude('not_started', error.type, `stopped: ${error.message}`);
+  rollout.decide('stop', by, error.message);
+}
+
+/** What was approved goes with the run of each server, and with it the way of its part to the root hash. */
+export const approvedFor = (rollout: RolloutState, { serverId, wave }: TargetResult): Approved[] =>
+  partsFor(rollout, wave).flatMap(({ approved, parts }) => {
+    const index = parts.findIndex((it) => it.serverId === serverId);
+    const part = parts[index];
+    return part === undefined ? [] : [{ ...approved, part: { ...part, path: pathOf(parts, index) } }];
+  });
+
+const partsFor = ({ approved: { all, ofWaves } }: RolloutState, wave: string): ApprovedParts[] =>
+  [all, ofWaves.get(wave)].filter((it) => it !== null && it !== undefined);
+
+async function askFor(
+  rollout: RolloutState,
+  wave: string | null,
+  rules: ApprovalRule[],
+  isCancelled: IsCancelled,
+): Promise<ApprovedParts | Conclusion> {
+  const { result } = rollout;
+  const parts = plannedParts(rollout, wave);
+  const phase = result.phase ?? 'checking';
+  rollout.setPhase('approval');
+  const end = await ask(rollout.approvals, result, {
+    plan: planOfRollout(rollout, wave, parts, rules),
+    parts,
+    isOver: () => isCancelled() || result.phase === 'stopping',
+    onChange: (waiting) => {
+      rollout.asking = waiting;
+      rollout.refresh();
+    },
+    notify: (about, question) => notifyOfApproval(rollout.notify, about, question),
+  });
+  rollout.asking = null;
+  // A person may have paused or aborted it meanwhile.
+  if (result.phase === 'approval') rollout.setPhase(phase);
+  else rollout.refresh();
+  return end.kind === 'approved' ? { approved: end.approved, parts } : concludeUnapproved(end);
+}
+
+function plannedParts({ input: { waves } }: RolloutState, name: string | null): PlannedPart[] {
+  const asked = waves.filter((wave) => name === null || wave.name === name);
+  return asked.flatMap(({ targets }) =>
+    targets.map(({ serverId, ...left }) => ({ serverId, targets: targetsOf(left) })),
+  );
+}
+
+function planOfRollout(
+  { input, result: { service } }: RolloutState,
+  wave: string | null,
+  parts: readonly PlannedPart[],
+  rules: ApprovalRule[],
+): ApprovalPlan {
+  const { maxAtOnce, maxFailures, onFailures, deploysUntil, options } = input;
+  const deployed = parts.reduce((sum, { targets }) => sum + targets.length, 0);
+  return planOf(
+    {
+      service: service ?? '',
+      type: ROLLOUT_TYPE,
+      ...{ serverId: null, targets: [], wave },
+      parts: { root: rootOf(parts), servers: parts.length, targets: deployed },
+      options: {
+        ...{ maxAtOnce, maxFailures, onFailures },
+        waves: input.waves.map(({ name, targets }) => ({ name, servers: targets.length })),
+        ...(deploysUntil === undefined ? {} : { deploysUntil }),
+        ...(options === undefined ? {} : { options }),
+      },
+      commit: options?.commit ?? null,
+      rules,
+    },
+    input,
+  );
+}

@@ -1,0 +1,49 @@
+/** Deployments that no one approved, or approved as something else. */
+import { change, sim, unit, type TestedMutant } from './mutant.ts';
+
+const APPROVAL_TESTS = 'rules/runs/approvals';
+
+export const APPROVALS: TestedMutant[] = [
+  {
+    rule: 'what is signed does not name the plan',
+    changes: [
+      change(
+        'contract/wording/approval-text.ts',
+        'factsOfPlan(plan, hash).slice(0, -1), `plan: sha256:${hash}`]',
+        "factsOfPlan(plan, hash).slice(0, -1), 'plan: any']",
+      ),
+    ],
+    test: unit('approval-judge', 'does not count for a plan that only its hash tells apart'),
+  },
+  {
+    rule: 'an answer may name any plan',
+    changes: [
+      change('rules/approval.ts', 'plan.length >= PLAN_DIGITS && question.hash.startsWith(plan)', 'plan.length > 0'),
+    ],
+    test: sim(`${APPROVAL_TESTS}/refused-answers`, 'for another plan'),
+  },
+  {
+    rule: 'an approval is judged only when it is given',
+    changes: [
+      change(
+        'activities/http/post-checks.ts',
+        'refuseUnapproved(await approval, [nowMs, untilMs]);',
+        'void refuseUnapproved;',
+      ),
+    ],
+    test: sim(`${APPROVAL_TESTS}/at-the-request`, 'is not requested once its signer was taken out of the file'),
+  },
+  {
+    rule: 'keys are counted instead of people',
+    changes: [
+      change('policy/approval-judge.ts', 'counted.set(yes.by, yesMs)', 'counted.set(yes.proof, yesMs)'),
+      change('policy/approval-judge.ts', 'new Map<string, number>()', 'new Map<unknown, number>()'),
+    ],
+    test: unit('approval-judge', 'needs different people, not different keys'),
+  },
+  {
+    rule: 'a backup is made before the approval',
+    changes: [change('workflows/run/admit-run.ts', 'await waitForApproval(run, answer.rules)', 'null')],
+    test: sim(`${APPROVAL_TESTS}/asked-first`, 'asks before its backup and holds nothing'),
+  },
+];

@@ -1,0 +1,62 @@
+/** Plans and rules of approvals, for tests. */
+import type { ApprovalPlan, ApprovalRule, StartedBy, Yes } from '../../src/contract/approval.ts';
+import { siteTarget } from '../../src/contract/target.ts';
+import { planHash } from '../../src/contract/ids/plan-hash.ts';
+import { signedText } from '../../src/contract/wording/approval-text.ts';
+import { HOUR_MS } from '../../src/contract/wording/duration.ts';
+import { planRun } from '../../src/request/run-plan.ts';
+import type { SshSigner } from './ssh-signer.ts';
+
+export const ASKED_AT = '2026-11-25T12:00:00.000Z';
+export const SERVICE = 'https://panel.example.com';
+
+export const approvalRule = (more: Partial<ApprovalRule> = {}): ApprovalRule => ({
+  name: 'production',
+  need: 1,
+  from: null,
+  proof: 'ssh',
+  expiryMs: 24 * HOUR_MS,
+  goodForMs: 12 * HOUR_MS,
+  tell: null,
+  ...more,
+});
+
+export const approvalPlan = (more: Partial<ApprovalPlan> = {}): ApprovalPlan => ({
+  version: 1,
+  namespace: 'default',
+  workflowId: 'backup-then-deploy:12:release-7',
+  executionId: '0d5a4d0c-7b0e-4c0e-9d53-6a3b1b9f8a11',
+  service: SERVICE,
+  type: 'backupThenDeploy',
+  serverId: '12',
+  targets: [siteTarget('34'), siteTarget('35')],
+  parts: null,
+  wave: null,
+  options: planRun({}),
+  commit: null,
+  override: null,
+  noCheck: null,
+  rules: [approvalRule()],
+  askedAt: ASKED_AT,
+  ...more,
+});
+
+type Decision = Partial<Pick<Parameters<typeof signedText>[2], 'decision' | 'why'>>;
+
+/** The signature of one who decides about a plan. */
+export function signPlan(signer: SshSigner, plan: ApprovalPlan, by: string, { decision, why = null }: Decision = {}) {
+  return signer.sign(signedText(plan, planHash(plan), { decision: decision ?? 'approve', by, why }));
+}
+
+export const signedYes = (signer: SshSigner, plan: ApprovalPlan, by: string, at = ASKED_AT): Yes => ({
+  by,
+  why: null,
+  at,
+  proof: { kind: 'ssh', signature: signPlan(signer, plan, by) },
+});
+
+/** The workflow that asked. */
+export const startedByPlan = ({ workflowId, executionId }: ApprovalPlan): StartedBy => ({
+  workflowId,
+  runId: executionId,
+});
