@@ -19,7 +19,7 @@ export interface Approvals {
   question(workflowId: string): Promise<ApprovalQuestion | null>;
   /** Counts once a worker has verified it. @throws BelayError `Usage` if it does not count */
   approve(workflowId: string, answer: ApprovalAnswer): Promise<void>;
-  /** Ends the run or rollout, whoever has approved it. Requires a reason. */
+  /** Ends the run or rollout, even if others have approved it. Requires a reason. */
   reject(workflowId: string, answer: ApprovalAnswer): Promise<void>;
 }
 
