@@ -1,6 +1,7 @@
 /** Both ends of HTTP, without Temporal: the client of the service, activities, and the sandbox. */
 import './http/service-client.ts';
 import './http/site-reader.ts';
+import './http/github-proof.ts';
 import './http/probe.ts';
 import './http/proxy.ts';
 import './http/pacing.ts';

@@ -78,7 +78,26 @@ const badTargets = fc.oneof(
   ),
   badId.map((id) => [{ kind: 'site', id }]),
 );
-const isTargets = ({ items }: Node) => items?.type === 'object';
+const isTargets = ({ items }: Node) => items?.properties?.['kind'] !== undefined;
+
+/** What was approved, of which workers look at more than the shape. */
+const isApproved = ({ items }: Node) => items?.properties?.['yeses'] !== undefined;
+const plan = { rules: [], targets: [] };
+const yes = { by: 'ana', proof: { kind: 'none' } };
+const goodApproved = fc.constantFrom(
+  ...[
+    [],
+    [{ plan, yeses: [] }],
+    [
+      { plan, yeses: [yes, yes] },
+      { plan, yeses: [] },
+    ],
+  ],
+);
+const badApproved = fc.constantFrom<unknown[]>(
+  ...[[null], [{ plan }], [{ yeses: [] }], [{ plan: {}, yeses: [] }], [{ plan, yeses: [{ by: 'ana' }] }]],
+  ...[Array(3).fill({ plan, yeses: [] }), {}, null, 'a', 1],
+);
 
 /** A text for people, of which only blanks are wrong. */
 const isProse = ({ pattern }: Node) => pattern === '\\S';
@@ -93,6 +112,7 @@ export function good(node: Node): fc.Arbitrary<unknown> {
   if (node.type === 'integer') return fc.oneof(fc.integer({ min, max }), fc.constantFrom(min, max));
   if (node.type === 'boolean') return fc.boolean();
   if (isTargets(node)) return goodTargets;
+  if (isApproved(node)) return goodApproved;
   if (node.type === 'array') {
     const { minItems: least = 0, maxItems: most = 0 } = node;
     const few = goodSites.filter(({ length }) => length >= least);
@@ -114,6 +134,7 @@ export function bad(node: Node): fc.Arbitrary<unknown> {
   }
   if (node.type === 'boolean') return fc.constantFrom<unknown[]>('true', 0, 1, null, [], {});
   if (isTargets(node)) return badTargets;
+  if (isApproved(node)) return badApproved;
   if (node.type === 'array') return (node.minItems ?? 0) > 0 ? fc.oneof(badSites, fc.constant([])) : badSites;
   if (isProse(node)) return badProse;
   if (node.type === 'string') return node.pattern === undefined ? fc.constantFrom<unknown[]>(null, 1, [], {}) : badId;

@@ -1,0 +1,147 @@
+/** `belay approve`, `reject` and `approvals`, with keys and signatures of the real `ssh-keygen`. */
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { before, describe, test } from 'node:test';
+import { DEPLOY_PACE } from '../../support/command-line.ts';
+import { eventually } from '../../support/eventually.ts';
+import { fresh } from '../../support/fresh.ts';
+import { runInProcess } from '../../support/in-process.ts';
+import { posts } from '../../support/journal.ts';
+import { tempFolder } from '../../support/temporal.ts';
+import { startTestStack, temporalEnv } from '../../support/world.ts';
+
+const [SIGNED, AUDITED] = [fresh('signed'), fresh('audited')];
+
+let belay: (...args: string[]) => ReturnType<typeof runInProcess>;
+let deployments: (site: string) => number;
+const keys: Record<string, string> = {};
+
+function newKey(folder: string, name: string): string {
+  const file = join(folder, name);
+  execFileSync('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-C', name, '-f', file]);
+  keys[name] = file;
+  return `${name}@example.com ${readFileSync(`${file}.pub`, 'utf8')}`;
+}
+
+before(async () => {
+  const folder = await tempFolder();
+  const signers = join(folder, 'allowed_signers');
+  writeFileSync(signers, newKey(folder, 'ana') + newKey(folder, 'bob'));
+  newKey(folder, 'eve');
+  const quick = { durationMs: 500 };
+  const stack = await startTestStack({
+    defaults: { backup: quick, deployment: quick },
+    configuration: {
+      approvals: {
+        production: { proof: 'ssh', need: 2, signers: { file: signers }, for: { sites: [SIGNED] } },
+        audit: { proof: 'none', for: { sites: [AUDITED] } },
+      },
+    },
+  });
+  const env = temporalEnv(stack);
+  belay = (...args) => runInProcess(args, env);
+  deployments = (site) => posts(stack.sandbox, `/v1/sites/${site}/deploy`).length;
+});
+
+interface Listed {
+  workflowId: string;
+  plan: string;
+  does: string[];
+  asked: { name: string; by: string[] }[];
+}
+
+/** Starts a deployment. @returns what it asks, once it does */
+async function asking(site: string): Promise<Listed> {
+  const started = await belay('deploy', '--site', site, ...DEPLOY_PACE, '--detach', '--json');
+  assert.equal(started.code, 0, started.stderr);
+  const { workflowId } = started.json();
+  return eventually(`the question of ${workflowId}`, async () => {
+    const { approvals } = JSON.parse((await belay('approvals', '--json')).stdout) as { approvals: Listed[] };
+    return approvals.find((it) => it.workflowId === workflowId) ?? null;
+  });
+}
+
+const as = (name: string) => ['--by', `${name}@example.com`, '--key', keys[name] ?? ''];
+
+describe('belay approve', () => {
+  test('signs what it shows, counts people, and lets the run deploy once enough have approved', async () => {
+    const { workflowId, plan } = await asking(SIGNED);
+    const shown = await belay('approvals');
+    assert.match(
+      shown.stdout,
+      new RegExp(`${workflowId}\n  waits for 2 approvals \\(production\\) until \\S+Z: belay approve`),
+    );
+    const first = await belay('approve', workflowId, '--plan', plan.slice(0, 12), ...as('ana'));
+    assert.equal(first.code, 0, first.stderr);
+    assert.match(first.stderr, new RegExp(`does: deploy ${SIGNED}\n(?:.*\n)*plan: sha256:${plan}`));
+    assert.match(first.stdout, /was approved by ana@example\.com; it waits for 1 more of 2 approvals \(production\)/);
+    const twice = await belay('approve', workflowId, '--plan', plan, ...as('ana'));
+    assert.equal(twice.code, 2);
+    assert.match(twice.stderr, /ana@example\.com has approved already/);
+    assert.equal(deployments(SIGNED), 0);
+    const second = await belay('approve', workflowId, '--plan', plan, ...as('bob'), '--json');
+    const { error, ...taken } = JSON.parse(second.stdout) as Record<string, unknown>;
+    assert.deepEqual([second.code, error, taken['decision'], taken['proof']], [0, null, 'approve', 'ssh']);
+    const waited = await belay('wait', workflowId, '--json');
+    assert.equal(waited.code, 0, waited.stderr);
+    assert.deepEqual([waited.json().held?.[0]?.by, deployments(SIGNED)], ['ana@example.com, bob@example.com', 1]);
+    const late = await belay('approve', workflowId, '--plan', plan, ...as('ana'));
+    assert.equal(late.code, 2);
+    assert.match(late.stderr, /asks for no approval now/);
+  });
+
+  test('changes nothing with the wrong key, another plan, or without a plan where no person can confirm', async () => {
+    const before = deployments(SIGNED);
+    const { workflowId, plan } = await asking(SIGNED);
+    for (const [args, problem] of [
+      [['--plan', plan, '--by', 'ana@example.com', '--key', keys['eve'] ?? ''], /is not in the file of signers/],
+      [['--plan', plan, '--by', 'ana@example.com', '--key', keys['bob'] ?? ''], /is not one of ana@example\.com/],
+      [['--plan', plan, '--by', 'ana@example.com', '--key', '/no/such/key'], /ssh-keygen did not sign with/],
+      [['--plan', '0'.repeat(64), ...as('ana')], new RegExp(`asks about plan ${plan.slice(0, 12)}, not 0000`)],
+      [as('ana'), new RegExp(`without a terminal, name the plan that you have read: --plan ${plan.slice(0, 12)}`)],
+      [['--plan', plan, '--github'], /--github is for a job of GitHub Actions/],
+      [['--plan', '9f2c'], /is not the hash of a plan/],
+    ] as [string[], RegExp][]) {
+      const { code, stderr } = await belay('approve', workflowId, ...args);
+      assert.equal(code, 2, stderr);
+      assert.match(stderr, problem);
+    }
+    assert.equal((await belay('cancel', workflowId)).code, 0);
+    assert.equal((await belay('wait', workflowId)).code, 8);
+    assert.equal(deployments(SIGNED), before);
+  });
+
+  test('notes who decides where nothing is to be proven, and says so', async () => {
+    const { workflowId, plan } = await asking(AUDITED);
+    assert.match((await belay('approvals')).stdout, /waits for 1 approval \(audit, audit only\)/);
+    assert.equal((await belay('approve', workflowId, '--plan', plan, '--by', 'zoe')).code, 0);
+    const { held } = (await belay('wait', workflowId, '--json')).json();
+    assert.deepEqual([held?.[0]?.by, held?.[0]?.proof], ['zoe', 'audit only, not proven']);
+  });
+});
+
+describe('belay reject', () => {
+  test('ends the run with exit code 6 and the reason, although one person has approved it', async () => {
+    const { workflowId, plan } = await asking(SIGNED);
+    assert.equal((await belay('approve', workflowId, '--plan', plan, ...as('ana'))).code, 0);
+    const missing = await belay('reject', workflowId, '--plan', plan, ...as('bob'));
+    assert.deepEqual([missing.code, /--reason/.test(missing.stderr)], [2, true]);
+    const rejected = await belay('reject', workflowId, '--plan', plan, ...as('bob'), '--reason', 'not today');
+    assert.equal(rejected.code, 0, rejected.stderr);
+    assert.match(rejected.stdout, /was rejected by bob@example\.com/);
+    const waited = await belay('wait', workflowId, '--json');
+    assert.equal(waited.code, 6);
+    assert.deepEqual(waited.json().error, {
+      type: 'ApprovalRejected',
+      message: 'rejected by bob@example.com: not today',
+    });
+  });
+
+  test('is an error for a run that there is not, and for one that asks nothing', async () => {
+    const none = await belay('approve', 'deploy:none:none', '--plan', '0'.repeat(12));
+    assert.equal(none.code, 2, none.stderr);
+    assert.match(none.stderr, /deploy:none:none/);
+  });
+});

@@ -1,0 +1,113 @@
+/** Tokens of GitHub's jobs, from an issuer on this machine that signs as GitHub does. */
+import assert from 'node:assert/strict';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { after, before, describe, test } from 'node:test';
+import { exportJWK, generateKeyPair, SignJWT, UnsecuredJWT, type CryptoKey, type JWTPayload } from 'jose';
+import { ApprovalError } from '../../../src/approvals/errors.ts';
+import { audienceOf, createTokenVerifier, type GitHubGate } from '../../../src/approvals/github-proof.ts';
+
+const HASH = 'a'.repeat(64);
+const NOW_MS = Date.parse('2026-11-25T12:00:00Z');
+const CLAIMS = { repository_id: '123', environment: 'production', actor: 'ana', run_id: '77' };
+
+let server: Server;
+let issuer: string;
+let key: CryptoKey;
+let asked = 0;
+
+before(async () => {
+  const pair = await generateKeyPair('RS256', { extractable: true });
+  key = pair.privateKey;
+  const keys = JSON.stringify({ keys: [{ ...(await exportJWK(pair.publicKey)), kid: 'one', alg: 'RS256', use: 'sig' }] });
+  server = createServer((request, response) => {
+    asked += 1;
+    if (request.url === '/.well-known/jwks') response.setHeader('content-type', 'application/json').end(keys);
+    else if (request.url === '/moved/.well-known/jwks')
+      response.writeHead(302, { location: `${issuer}/.well-known/jwks` }).end();
+    else response.writeHead(500).end();
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+});
+after(() => {
+  server.close();
+});
+
+interface Made {
+  claims?: JWTPayload;
+  audience?: string;
+  by?: string;
+  with?: CryptoKey;
+}
+
+const token = ({ claims = {}, audience = audienceOf(HASH), by = issuer, with: signer = key }: Made = {}) =>
+  new SignJWT({ ...CLAIMS, ...claims })
+    .setProtectedHeader({ alg: 'RS256', kid: 'one' })
+    .setIssuer(by)
+    .setAudience(audience)
+    .setIssuedAt(NOW_MS / 1_000)
+    .setExpirationTime(NOW_MS / 1_000 + 300)
+    .sign(signer);
+
+const gate = (): GitHubGate => ({ repositoryId: '123', environment: 'production', issuer });
+
+const verified = (given: string, atMs = NOW_MS, of = gate()) =>
+  createTokenVerifier()(given, { gate: of, audience: audienceOf(HASH), actor: 'ana' }, atMs);
+
+const doesNotCount = (problem: RegExp) => (error: unknown) => {
+  assert.ok(error instanceof ApprovalError, String(error));
+  assert.match(error.message, problem);
+  return true;
+};
+
+describe('a token of a job of GitHub', () => {
+  test('counts for its plan, and names the job', async () => {
+    assert.equal(await verified(await token()), 'GitHub run 77');
+  });
+
+  for (const [what, made, problem] of [
+    ['another plan', { audience: audienceOf('b'.repeat(64)) }, /"aud"/],
+    ['another repository', { claims: { repository_id: '124' } }, /one of repository 124, not of 123/],
+    ['another environment', { claims: { environment: 'staging' } }, /one of environment staging, not of production/],
+    ['another person', { claims: { actor: 'eve' } }, /eve started the job, not ana/],
+    ['another issuer', { by: 'https://token.example.com' }, /"iss"/],
+  ] as [string, Made, RegExp][]) {
+    test(`does not count with ${what}`, async () => {
+      await assert.rejects(verified(await token(made)), doesNotCount(problem));
+    });
+  }
+
+  test('does not count with the key of another issuer, without a signature, or cut off', async () => {
+    const { privateKey } = await generateKeyPair('RS256');
+    await assert.rejects(verified(await token({ with: privateKey })), doesNotCount(/signature verification failed/));
+    const unsigned = new UnsecuredJWT(CLAIMS).setIssuer(issuer).setAudience(audienceOf(HASH)).encode();
+    await assert.rejects(verified(unsigned), ApprovalError);
+    await assert.rejects(verified((await token()).slice(0, -3)), ApprovalError);
+  });
+
+  test('does not count once it is over, and still counts later as of the time when it was given', async () => {
+    const given = await token();
+    await assert.rejects(verified(given, NOW_MS + 10 * 60_000), doesNotCount(/"exp"/));
+    assert.equal(await verified(given, NOW_MS + 60_000), 'GitHub run 77');
+  });
+
+  test('is left to another worker if the keys of the issuer cannot be read, or are elsewhere', async () => {
+    for (const path of ['/broken', '/moved']) {
+      const elsewhere = { ...gate(), issuer: `${issuer}${path}` };
+      await assert.rejects(verified(await token({ by: `${issuer}${path}` }), NOW_MS, elsewhere), (error: unknown) => {
+        assert.ok(!(error instanceof ApprovalError), path);
+        assert.match((error as Error).message, /^the keys of GitHub cannot be read/);
+        return true;
+      });
+    }
+  });
+
+  test('costs one question for the keys, however many are verified', async () => {
+    const before = asked;
+    const verify = createTokenVerifier();
+    const use = { gate: gate(), audience: audienceOf(HASH), actor: 'ana' };
+    for (let count = 0; count < 5; count += 1) await verify(await token(), use, NOW_MS);
+    assert.equal(asked - before, 1);
+  });
+});
