@@ -46,6 +46,8 @@ export type { Run, WaitOptions } from './client/runs/run-handle.ts';
 export type { Firing, ScheduleState } from './client/schedules/schedule-state.ts';
 export type { ScheduleChange } from './client/schedules/plan-changes.ts';
 export type { Approvals } from './client/approvals/approvals.ts';
+export type { Receipts } from './client/receipts/receipts.ts';
+export type { Receipt, ReceiptEntry } from './contract/receipt.ts';
 export type { Freezes, Thawed } from './client/freezes/freezes.ts';
 export type { HeldLock } from './client/locks/held-locks.ts';
 export type { NewFreeze } from './request/plan-freeze.ts';

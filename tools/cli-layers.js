@@ -77,6 +77,8 @@ export const CLI_LAYERS = {
       ...CONTRACT,
       'request/calendar',
       'policy',
+      'approvals',
+      'receipts',
       'process',
       'config',
       'config/environment',
@@ -98,7 +100,7 @@ export const CLI_LAYERS = {
       'cli/doctor:dynamic',
       'starter.ts:type',
     ],
-    packages: ['@temporalio/worker:dynamic', 'node', 'picocolors'],
+    packages: ['@temporalio/worker:dynamic', 'node', 'p-map', 'picocolors'],
   },
   // Names, options and help. Each loads what it does when it is called, so that help and completion stay light.
   'cli/commands': {

@@ -41,6 +41,8 @@ export const LAYERS = {
   'site-check': { may: [], packages: ['dot-prop', 'ipaddr.js', 'node', 're2js'] },
   // Verifies who approved a deployment.
   approvals: { may: ['contract/wording'], packages: ['jose', 'node'] },
+  // Documents about closed runs.
+  receipts: { may: ['contract', 'contract/ids', 'contract/wording', 'approvals'], packages: ['zod'] },
   'sandbox/hosting': { may: [], packages: ['fastify:type', 'node', 'zod'] },
   'sandbox/delivery': { may: ['sandbox/hosting'], packages: ['node', 'standardwebhooks', 'zod'] },
   sandbox: { may: ['sandbox/hosting', 'sandbox/delivery'], packages: ['fastify', 'zod'] },
@@ -165,6 +167,10 @@ export const LAYERS = {
     packages: ['@temporalio/client'],
   },
   'client/approvals': { may: [...CONTRACT, 'client/connection'], packages: ['@temporalio/client:type', 'p-map'] },
+  'client/receipts': {
+    may: [...CONTRACT, 'receipts', 'client/connection', 'client/runs'],
+    packages: CLIENT_SDK,
+  },
   'client/schedules': {
     may: [...CONTRACT, 'request', 'request/start', 'request/calendar', 'client/connection', 'client/transport'],
     packages: ['@temporalio/client', '@temporalio/common', 'node', 'p-map'],
@@ -180,6 +186,7 @@ export const LAYERS = {
       'client/past',
       'client/locks',
       'client/approvals',
+      'client/receipts',
       'client/freezes',
       'client/schedules',
       'rules/past:type',

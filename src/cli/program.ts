@@ -16,6 +16,7 @@ import { waitStatusCancelCommands } from './commands/wait-status-cancel.ts';
 import { printFailure, startDocument } from '../process/json-document.ts';
 import { resultOfError } from './output/run-text.ts';
 import { programCommands } from './commands/programs.ts';
+import { receiptCommand } from './commands/receipt.ts';
 import { rolloutCommand } from './commands/rollout.ts';
 import { runCommands } from './commands/run.ts';
 import { scheduleCommand } from './commands/schedule.ts';
@@ -42,6 +43,7 @@ export function program(): Command {
     ...waitStatusCancelCommands(),
     listCommand(),
     topCommand(),
+    receiptCommand(),
     adviceCommand(),
     rolloutCommand(),
     scheduleCommand(),

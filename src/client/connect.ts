@@ -6,6 +6,7 @@ import type { OperationAdvice } from '../rules/past/advice.ts';
 import { listRuns, type RunFilter } from './runs/list-runs.ts';
 import { createOverview, type LiveOverview, type OverviewOptions } from './overview/live-overview.ts';
 import { createApprovals, type Approvals } from './approvals/approvals.ts';
+import { createReceipts, type Receipts } from './receipts/receipts.ts';
 import { createFreezes, type Freezes } from './freezes/freezes.ts';
 import { heldLocks, type HeldLock } from './locks/held-locks.ts';
 import { createRollouts, type Rollouts } from './rollouts/rollouts.ts';
@@ -40,6 +41,7 @@ export interface Belay {
   readonly schedules: Schedules;
   readonly freezes: Freezes;
   readonly approvals: Approvals;
+  readonly receipts: Receipts;
   /** Which of these locks are held now. The lock of a server is `backup-server:<id>`, of a site `deploy-site:<id>`. */
   heldLocks(lockIds: readonly string[]): Promise<HeldLock[]>;
   /** The identity of the service that a start would be for; null if no one names it and no worker polls. */
@@ -62,6 +64,7 @@ export async function connect(options: ConnectOptions = {}): Promise<Belay> {
     schedules: createSchedules(session),
     freezes: createFreezes(session),
     approvals: createApprovals(session),
+    receipts: createReceipts(session),
     heldLocks: (lockIds) => heldLocks(session, lockIds),
     findService: () => findServiceNow(session),
     close,

@@ -1,9 +1,10 @@
-/** `belay approve`, `reject` and `approvals`, with keys and signatures of the real `ssh-keygen`. */
+/** `belay approve`, `reject`, `approvals` and `receipt`, with keys and signatures of the real `ssh-keygen`. */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { before, describe, test } from 'node:test';
+import type { Receipt } from '../../../src/contract/receipt.ts';
 import { DEPLOY_PACE } from '../../support/command-line.ts';
 import { eventually } from '../../support/eventually.ts';
 import { fresh } from '../../support/fresh.ts';
@@ -16,9 +17,10 @@ const [SIGNED, AUDITED] = [fresh('signed'), fresh('audited')];
 
 let belay: (...args: string[]) => ReturnType<typeof runInProcess>;
 let deployments: (site: string) => number;
+let folder: string;
 const keys: Record<string, string> = {};
 
-function newKey(folder: string, name: string): string {
+function newKey(name: string): string {
   const file = join(folder, name);
   execFileSync('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-C', name, '-f', file]);
   keys[name] = file;
@@ -26,10 +28,10 @@ function newKey(folder: string, name: string): string {
 }
 
 before(async () => {
-  const folder = await tempFolder();
+  folder = await tempFolder();
   const signers = join(folder, 'allowed_signers');
-  writeFileSync(signers, newKey(folder, 'ana') + newKey(folder, 'bob'));
-  newKey(folder, 'eve');
+  writeFileSync(signers, newKey('ana') + newKey('bob'));
+  newKey('eve');
   const quick = { durationMs: 500 };
   const stack = await startTestStack({
     defaults: { backup: quick, deployment: quick },
@@ -143,5 +145,48 @@ describe('belay reject', () => {
     const none = await belay('approve', 'deploy:none:none', '--plan', '0'.repeat(12));
     assert.equal(none.code, 2, none.stderr);
     assert.match(none.stderr, /deploy:none:none/);
+  });
+});
+
+describe('belay receipt', () => {
+  test('prints a document that can be checked without Temporal, and keeps those of all closed runs', async () => {
+    const { workflowId, plan } = await asking(SIGNED);
+    const early = await belay('receipt', workflowId);
+    assert.deepEqual([early.code, /is still running: wait for its end/.test(early.stderr)], [2, true]);
+    for (const name of ['ana', 'bob'])
+      assert.equal((await belay('approve', workflowId, '--plan', plan, ...as(name))).code, 0);
+    assert.equal((await belay('wait', workflowId)).code, 0);
+    const printed = await belay('receipt', workflowId);
+    assert.equal(printed.code, 0, printed.stderr);
+    const { entries } = JSON.parse(printed.stdout) as Receipt;
+    const parts = entries.map(({ what }) => what);
+    assert.deepEqual(parts, ['request', 'held', 'approval', 'baseline', 'post', 'deployment', 'end']);
+    assert.deepEqual([entries[2]?.facts['hash'], entries[4]?.facts['result']], [plan, 'accepted']);
+
+    const file = join(folder, 'receipt.json');
+    writeFileSync(file, printed.stdout);
+    const good = await belay('receipt', '--verify', file, '--signers', join(folder, 'allowed_signers'));
+    assert.equal(good.code, 0, good.stdout);
+    assert.match(good.stdout, /approved by ana@example\.com: SHA256:\S+\n(?:.*\n)*good: no entry was changed/);
+    writeFileSync(file, printed.stdout.replace('"accepted"', '"rejected"'));
+    const changed = await belay('receipt', '--verify', file);
+    assert.deepEqual([changed.code, /problem: entries\[4\] \(post\): it was changed/.test(changed.stdout)], [1, true]);
+
+    const to = join(folder, 'receipts');
+    const kept = await eventually('all receipts', async () => {
+      const { code, stdout, stderr } = await belay('receipt', '--since', '1h', '--to', to);
+      assert.equal(code, 0, stderr);
+      return readdirSync(to).some((name) => name.startsWith(encodeURIComponent(workflowId))) ? stdout : null;
+    });
+    assert.match(kept, /receipts/);
+    for (const name of readdirSync(to))
+      assert.equal((await belay('receipt', '--verify', join(to, name))).code, 0, name);
+  });
+
+  test('is an error without anything to do, or with too much', async () => {
+    for (const args of [[], ['deploy:1:2', '--verify', 'file'], ['--since', '1h'], ['--verify', '/no/such/file']]) {
+      const { code, stderr } = await belay('receipt', ...args);
+      assert.equal(code, 2, `${args.join(' ')}: ${stderr}`);
+    }
   });
 });

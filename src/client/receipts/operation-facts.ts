@@ -1,0 +1,77 @@
+/** Reads from the history of an operation what its result leaves out: the status before the request, and each request. */
+import type { Client, WorkflowHandle } from '@temporalio/client';
+import { optionalTsToMs } from '@temporalio/common/lib/time.js';
+import type { ReadAnswer } from '../../contract/activities.ts';
+import type { Approved } from '../../contract/approval.ts';
+import type { KnownOperation } from '../../receipts/entries.ts';
+import { decoded } from '../connection/decode-payloads.ts';
+import type { Events } from '../runs/run-history.ts';
+
+const READS: readonly string[] = ['readLatestDeployment', 'readBackup'];
+const POSTS: readonly string[] = ['triggerDeployment', 'createBackup'];
+
+type OperationFacts = Omit<KnownOperation, 'id'>;
+type SentPost = OperationFacts['posts'][number];
+type Event = Events[number];
+
+export async function operationFacts(client: Client, operation: WorkflowHandle): Promise<OperationFacts> {
+  const { events } = await operation.fetchHistory();
+  const facts: OperationFacts = { approved: [], baseline: null, posts: [] };
+  const posts = new Map<string, SentPost>();
+  const reads = new Set<string>();
+  for (const event of events ?? []) {
+    const started = event.workflowExecutionStartedEventAttributes;
+    if (started) facts.approved = (await decoded<Input>(client, started.input?.payloads))?.approved ?? [];
+    await schedule(client, event, { facts, posts, reads });
+    close(event, posts);
+    const read = facts.posts.length > 0 ? null : await readIn(client, event, reads);
+    if (read?.ok === true) facts.baseline = { at: timeOf(event), status: read.status };
+  }
+  return facts;
+}
+
+interface Input {
+  approved?: Approved[];
+}
+
+interface Known {
+  facts: OperationFacts;
+  posts: Map<string, SentPost>;
+  reads: Set<string>;
+}
+
+async function schedule(client: Client, event: Event, { facts, posts, reads }: Known): Promise<void> {
+  const { activityType, input } = event.activityTaskScheduledEventAttributes ?? {};
+  const id = String(event.eventId);
+  if (READS.includes(activityType?.name ?? '')) reads.add(id);
+  if (!POSTS.includes(activityType?.name ?? '')) return;
+  const asked = await decoded<{ idempotencyKey?: string }>(client, input?.payloads);
+  const post = { at: timeOf(event), idempotencyKey: asked?.idempotencyKey ?? null, answeredAt: null, result: null };
+  posts.set(id, post);
+  facts.posts.push(post);
+}
+
+function close(event: Event, posts: Map<string, SentPost>): void {
+  const completed = event.activityTaskCompletedEventAttributes;
+  const failed = event.activityTaskFailedEventAttributes ?? event.activityTaskTimedOutEventAttributes;
+  const post = posts.get(String((completed ?? failed)?.scheduledEventId));
+  if (post === undefined) return;
+  post.answeredAt = timeOf(event);
+  post.result = completed ? 'accepted' : (failed?.failure?.message ?? 'it is not known');
+}
+
+/** Most reads are local activities, which leave a marker. */
+async function readIn(client: Client, event: Event, reads: ReadonlySet<string>): Promise<ReadAnswer | null> {
+  const completed = event.activityTaskCompletedEventAttributes;
+  if (completed && reads.has(String(completed.scheduledEventId)))
+    return decoded<ReadAnswer>(client, completed.result?.payloads);
+  const { data, result } = event.markerRecordedEventAttributes?.details ?? {};
+  if (data == null || result == null) return null;
+  const local = await decoded<{ activity_type?: string }>(client, data.payloads);
+  return READS.includes(local?.activity_type ?? '') ? decoded<ReadAnswer>(client, result.payloads) : null;
+}
+
+function timeOf({ eventTime }: Event): string | null {
+  const ms = optionalTsToMs(eventTime);
+  return ms === undefined ? null : new Date(ms).toISOString();
+}

@@ -1,0 +1,78 @@
+/** Receipts of closed runs, from Temporal's records. */
+import type { Client, WorkflowExecutionDescription } from '@temporalio/client';
+import { RUN_TYPES } from '../../contract/names.ts';
+import type { Receipt } from '../../contract/receipt.ts';
+import { BelayError } from '../../contract/results/belay-error.ts';
+import type { RunInput } from '../../contract/run.ts';
+import { TIMING } from '../../contract/timing.ts';
+import { receiptOf } from '../../receipts/chain.ts';
+import { entriesOf, type KnownOfRun } from '../../receipts/entries.ts';
+import { decoded } from '../connection/decode-payloads.ts';
+import { quoted } from '../connection/list-filter.ts';
+import type { Session } from '../connection/session.ts';
+import { within } from '../connection/within.ts';
+import { isOperation } from '../runs/run-history.ts';
+import { describeRun, statusOf } from '../runs/run-status.ts';
+import { operationFacts } from './operation-facts.ts';
+
+/** @throws BelayError, from every call */
+export interface Receipts {
+  /** @throws BelayError `Usage` while the run is in progress */
+  get(workflowId: string, runId?: string): Promise<Receipt>;
+  /** The runs that closed at or after this time, ISO 8601, the latest first. */
+  closedSince(since: string): AsyncIterable<{ workflowId: string; runId: string }>;
+}
+
+export function createReceipts(session: Session): Receipts {
+  const { client, taskQueue } = session;
+  return {
+    get: (workflowId, runId) =>
+      within(session, TIMING.client.listMs, `read ${workflowId}`, async () => {
+        const described = await describeRun(client.workflow.getHandle(workflowId, runId));
+        if (described.status.name !== 'RUNNING') return read(session, described);
+        throw new BelayError('Usage', `${workflowId} is still running: wait for its end`);
+      }),
+    async *closedSince(since) {
+      const types = RUN_TYPES.map(quoted).join(', ');
+      const query = `WorkflowType IN (${types}) AND TaskQueue = ${quoted(taskQueue)} AND CloseTime >= ${quoted(since)}`;
+      for await (const { workflowId, runId } of client.workflow.list({ query })) yield { workflowId, runId };
+    },
+  };
+}
+
+async function read(session: Session, described: WorkflowExecutionDescription): Promise<Receipt> {
+  const { client } = session;
+  const { workflowId, runId, type } = described;
+  const { result } = await statusOf(session, described);
+  const { input, operations } = await partsOf(client, described);
+  const facts = await Promise.all(
+    operations.map(async ({ id, run }) => ({
+      id,
+      ...(await operationFacts(client, client.workflow.getHandle(id, run))),
+    })),
+  );
+  const known: KnownOfRun = { namespace: client.options.namespace, type, input, result, operations: facts };
+  return receiptOf({ workflowId, runId }, entriesOf({ workflowId, runId }, known));
+}
+
+interface Started {
+  id: string;
+  run: string;
+}
+
+async function partsOf(
+  client: Client,
+  described: WorkflowExecutionDescription,
+): Promise<{ input: RunInput | null; operations: Started[] }> {
+  const { events } = await client.workflow.getHandle(described.workflowId, described.runId).fetchHistory();
+  const operations: Started[] = [];
+  let input: RunInput | null = null;
+  for (const event of events ?? []) {
+    const started = event.workflowExecutionStartedEventAttributes;
+    if (started) input = await decoded<RunInput>(client, started.input?.payloads);
+    const { workflowType, workflowExecution } = event.childWorkflowExecutionStartedEventAttributes ?? {};
+    if (isOperation(workflowType?.name))
+      operations.push({ id: workflowExecution?.workflowId ?? '', run: workflowExecution?.runId ?? '' });
+  }
+  return { input, operations };
+}
