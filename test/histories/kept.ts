@@ -50,10 +50,15 @@ function read(version: string, file: string): KeptHistory {
   };
 }
 
-/** Replaces the histories of this version. @param histories by their names, such as `deploySite.conflict` */
-export function writeHistories(histories: ReadonlyMap<string, Recorded>): void {
+/**
+ * Writes histories of this version.
+ *
+ * @param histories by their names, such as `deploySite.conflict`
+ * @param isAll whether they replace all others of this version
+ */
+export function writeHistories(histories: ReadonlyMap<string, Recorded>, isAll: boolean): void {
   const folder = join(FOLDER, VERSION);
-  rmSync(folder, { recursive: true, force: true });
+  if (isAll) rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
   for (const [name, { workflowId, history }] of histories) {
     writeFileSync(join(folder, `${name}${ENDING}`), toText({ workflowId, history: anonymous(toPlain(history)) }));

@@ -1,6 +1,7 @@
 /**
  * `npm run histories` plays every scenario on a real Temporal server, with the workers and the bundle of the build, and
- * writes the histories of this version. Those of a released version are never recorded again.
+ * writes the histories of this version. `npm run histories -- NAME …` plays only these, and adds theirs. Those of a
+ * released version are never recorded again.
  */
 import { readFileSync } from 'node:fs';
 import pMap from 'p-map';
@@ -12,11 +13,14 @@ import { BACKUPS } from './scenarios/backups.ts';
 import { DEPLOYMENTS } from './scenarios/deployments.ts';
 import { FLEETS } from './scenarios/fleets.ts';
 import { RUNS } from './scenarios/runs.ts';
+import { WAITS } from './scenarios/waits.ts';
 import { openStage, type Stage } from './stage.ts';
 
 /** The sandbox and one worker have room for these. */
 const AT_ONCE = { concurrency: 6 };
-const SCENARIOS = [...RUNS, ...DEPLOYMENTS, ...BACKUPS, ...FLEETS];
+const ALL = [...RUNS, ...DEPLOYMENTS, ...BACKUPS, ...FLEETS, ...WAITS];
+const asked = process.argv.slice(2);
+const SCENARIOS = asked.length === 0 ? ALL : ALL.filter(({ name }) => asked.includes(name));
 
 const recorded = new Map<string, Recorded>();
 
@@ -46,6 +50,8 @@ async function record({ client }: Stage, name: string, { workflowId, runId }: Ke
 }
 
 refuseReleased();
+const unknown = asked.filter((name) => !ALL.some((it) => it.name === name));
+if (unknown.length > 0) throw new Error(`there is no scenario ${unknown.join(', ')}`);
 const stage = await openStage();
 await pMap(
   SCENARIOS.filter(({ alone }) => alone !== true),
@@ -54,6 +60,6 @@ await pMap(
 );
 for (const it of SCENARIOS.filter(({ alone }) => alone === true)) await play(stage, it);
 await endAll();
-if (mistakes.length === 0) writeHistories(recorded);
+if (mistakes.length === 0) writeHistories(recorded, asked.length === 0);
 process.stdout.write(`${[...mistakes, `${recorded.size} histories of ${VERSION}`].join('\n')}\n`);
 process.exitCode = mistakes.length === 0 ? 0 : 1;

@@ -19,6 +19,8 @@ export const PACE = { intervalMs: 500, tries: 20 };
 export const CHECKED_SITES = ['checked', 'checked-down', 'checked-quick', 'checked-pooled'];
 /** No deployment of this site is triggered. */
 export const FROZEN_SITE = 'frozen';
+/** Anyone may give this approval, and only those who ask for it need it. */
+export const APPROVAL = 'audit';
 export const HEARTBEAT = 'night';
 
 export interface Stage {
@@ -68,6 +70,7 @@ async function configurationFile(sandboxUrl: string): Promise<string> {
     `notify: { on: failed, targets: { ops: { file: ${address} } }, heartbeats: { ${HEARTBEAT}: { file: ${address} } } }`,
     'api: { app: { deploy: "/v1/apps/{id}/deploy", latest: "/v1/apps/{id}/deployments/latest" } }',
     `freezes: { stock: { from: 2020-01-01T00:00, to: 2120-01-01T00:00, for: { sites: [${FROZEN_SITE}] }, reason: inventory } }`,
+    `approvals: { ${APPROVAL}: { proof: none, for: { sites: [no-site] } } }`,
     'checks: { answers: { json: { status: ok }, commit: { json: commit }, interval: 1s, tries: 5 } }',
     'sites:',
     ...CHECKED_SITES.map((id) => `  ${id}: { url: '${sandboxUrl}/sites/${id}', check: answers, private: true }`),

@@ -1,0 +1,105 @@
+/** What a run or rollout waits for before it deploys, and what lets it off: freezes, people, newer runs. */
+import { eventually } from '../../support/eventually.ts';
+import { fresh } from '../../support/fresh.ts';
+import { endOf, rolloutOf, servers } from '../../support/rollouts.ts';
+import { resultOf } from '../../support/outcome.ts';
+import { queuedFor } from '../../support/queued.ts';
+import { deploySiteId } from '../../../src/contract/ids/workflow-ids.ts';
+import type { Run } from '../../../src/starter.ts';
+import { ended, type Scenario } from '../scenario.ts';
+import { APPROVAL, FROZEN_SITE, PACE, type Stage } from '../stage.ts';
+
+const ANNE = { by: 'anne', why: 'after the sale', proof: { kind: 'none' } } as const;
+
+const question = ({ belay }: Stage, workflowId: string) =>
+  eventually('the question', () => belay.approvals.question(workflowId));
+
+async function decided(stage: Stage, decision: 'approve' | 'reject', workflowId: string): Promise<void> {
+  const { hash } = await question(stage, workflowId);
+  await stage.belay.approvals[decision](workflowId, { ...ANNE, plan: hash });
+}
+
+const phaseOf = async (run: Run) => (await run.status()).result.phase;
+
+export const WAITS: Scenario[] = [
+  {
+    name: 'frozen-and-thawed',
+    async play({ belay, start }) {
+      const siteId = fresh('a');
+      const scope = { kind: 'site', id: siteId } as const;
+      await belay.freezes.begin({ scope, forMs: 3_600_000, reason: 'inventory' });
+      const run = await start({ siteIds: [siteId], ifFrozen: 'wait' });
+      await eventually('the wait', async () => (await phaseOf(run)) === 'frozen');
+      await belay.freezes.thaw(scope, { reason: 'counted' });
+      await ended(run, 'completed');
+      return [run];
+    },
+  },
+  {
+    name: 'let-off',
+    async play({ start }) {
+      const override = { freezes: ['stock'], reason: 'an urgent repair' };
+      const run = await start({ siteIds: [FROZEN_SITE], override });
+      await ended(run, 'completed');
+      return [run, { workflowId: deploySiteId(FROZEN_SITE) }];
+    },
+  },
+  {
+    name: 'approved',
+    async play(stage) {
+      const [serverId, siteId] = [fresh('s'), fresh('a')];
+      const run = await stage.start({ serverId, siteIds: [siteId], approval: APPROVAL });
+      await decided(stage, 'approve', run.workflowId);
+      await ended(run, 'completed');
+      return [run, { workflowId: deploySiteId(siteId) }];
+    },
+  },
+  {
+    name: 'not-approved',
+    async play(stage) {
+      const run = await stage.start({ siteIds: [fresh('a')], approval: APPROVAL });
+      await decided(stage, 'reject', run.workflowId);
+      await ended(run, 'ApprovalRejected');
+      return [run];
+    },
+  },
+  {
+    name: 'approved-by-wave',
+    async play(stage) {
+      const [canary, rest] = servers(2);
+      const waves = [
+        { name: 'canary', targets: [canary] },
+        { name: 'rest', approval: APPROVAL, targets: [rest!] },
+      ];
+      const rollout = await stage.belay.rollouts.start(
+        rolloutOf([], { waves, approval: APPROVAL, options: { backup: PACE, deploy: PACE } }),
+      );
+      const { hash } = await question(stage, rollout.workflowId);
+      await decided(stage, 'approve', rollout.workflowId);
+      await eventually('the next question', async () => {
+        const next = await stage.belay.approvals.question(rollout.workflowId);
+        return next !== null && next.hash !== hash;
+      });
+      await decided(stage, 'approve', rollout.workflowId);
+      await endOf(rollout);
+      return [rollout];
+    },
+  },
+  {
+    name: 'superseded',
+    async play({ start, sandbox }) {
+      const siteId = fresh('a');
+      sandbox.script({ site: siteId }, { ends: 'never' }, { durationMs: 600, ends: 'completed' });
+      const first = await start({ siteIds: [siteId], deploy: { ...PACE, tries: 200 } });
+      await eventually('the wait', async () => (await first.status()).waiting?.kind === 'deployment');
+      const older = await start({ siteIds: [siteId] });
+      await queuedFor(older);
+      const newer = await start({ siteIds: [siteId], supersede: true });
+      await ended(older, 'Superseded');
+      sandbox.finish({ site: siteId }, 'completed');
+      await resultOf(first);
+      await ended(newer, 'completed');
+      return [older];
+    },
+  },
+];
