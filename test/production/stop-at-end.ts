@@ -8,7 +8,9 @@ export function stopAtEnd(
   { signal, lastSignal, limitMs }: { signal: NodeJS.Signals; lastSignal: NodeJS.Signals; limitMs: number },
 ): void {
   const ended = once(server, 'close');
-  process.once('exit', () => server.kill(lastSignal));
+  const kill = () => server.kill(lastSignal);
+  process.once('exit', kill);
+  server.once('close', () => process.off('exit', kill));
   atEnd(async () => {
     server.kill(signal);
     const late = setTimeout(() => server.kill(lastSignal), limitMs);
