@@ -1,8 +1,9 @@
-/** Some seeds also play a rollout or a schedule, which the scenarios of the chaos model do not have. */
+/** Some seeds also play a rollout, a schedule, or runs that wait for people, which the scenarios of the chaos model do not have. */
 import type { Sandboxes } from '../core/sdk.ts';
 import type { Caches } from '../plays/play.ts';
 import { playRollout } from '../plays/rollout-play.ts';
 import { playSchedule } from '../plays/schedule-play.ts';
+import { playWaits } from '../plays/waits-play.ts';
 import { seededTape, type Tape } from '../tape.ts';
 import type { World } from '../world.ts';
 import { fingerprint } from './check-seed.ts';
@@ -17,6 +18,7 @@ interface PlayedOne {
 /** Of ten seeds in a row, one plays each of these. */
 const PLAYS: Partial<Record<number, [name: string, playOne: PlayOne<PlayedOne>]>> = {
   0: ['rollout', playRollout],
+  3: ['waits', playWaits],
   5: ['schedule', playSchedule],
 };
 

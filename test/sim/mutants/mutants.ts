@@ -4,6 +4,18 @@ import { change, type Mutant } from '../../mutants/mutant.ts';
 
 const SIM_MUTANTS: Mutant[] = [
   {
+    rule: 'a run that has sent its request is replaced',
+    changes: [change('workflows/operation/deploy-site.ts', '    operation.superseding.begin();\n', '')],
+  },
+  {
+    rule: 'a run is replaced by one that covers only a part of it',
+    changes: [change('rules/superseding.ts', 'part.targets.every(', 'part.targets.some(')],
+  },
+  {
+    rule: 'a run goes on whatever people answer',
+    changes: [change('workflows/run/admit-run.ts', 'if (unapproved !== null) return unapproved;', 'void unapproved;')],
+  },
+  {
     rule: 'a holder signals no waiter',
     changes: [change('workflows/lock/release.ts', 'while (queue.length > 0) {', 'while (queue.length > 1_000) {')],
   },
