@@ -39,6 +39,8 @@ export const LAYERS = {
   // Packages of their own: the client of the service, the reader of sites, and the emulator that must not share a mistake with it.
   'hosting-api': { may: [], packages: ['axios', 'lossless-json', 'node', 'zod'] },
   'site-check': { may: [], packages: ['dot-prop', 'ipaddr.js', 'node', 're2js'] },
+  // Measures for gates.
+  gates: { may: ['site-check'], packages: ['zod'] },
   // Verifies who approved a deployment.
   approvals: { may: ['contract/wording'], packages: ['jose', 'node'] },
   // Documents about closed runs.
@@ -50,7 +52,7 @@ export const LAYERS = {
   'config/environment': { may: ['contract', 'contract/ids:type'], packages: ['node'], env: true },
   'config/temporal': { may: ['config/environment'], packages: ['@temporalio/envconfig', 'node'] },
   'config/file': {
-    may: [...CONTRACT, 'request', 'request/calendar', 'site-check', 'config/environment'],
+    may: [...CONTRACT, 'request', 'request/calendar', 'site-check', 'gates', 'config/environment'],
     packages: ['dot-prop', 'yaml', 'zod'],
   },
   'config/plan': {
@@ -61,7 +63,7 @@ export const LAYERS = {
 
   // What a worker's belay.yaml says about when to deploy.
   policy: {
-    may: [...CONTRACT, ...CONFIG, 'process:type', 'request', 'request/calendar', 'site-check', 'approvals'],
+    may: [...CONTRACT, ...CONFIG, 'process:type', 'request', 'request/calendar', 'site-check', 'gates', 'approvals'],
     packages: ['node'],
   },
 
@@ -103,8 +105,9 @@ export const LAYERS = {
       'request',
       'request/calendar',
       'hosting-api:type',
-      'policy:type',
+      'policy',
       'site-check:type',
+      'gates:type',
       'activities/http',
       'activities/learned-polling',
       'activities/pooled-waits',

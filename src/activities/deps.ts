@@ -11,6 +11,7 @@ import type { OnRead } from './http/read-status.ts';
 import type { Pool } from './pooled-waits/poll-while-in-progress.ts';
 import type { Rest } from './http/worker-rest.ts';
 import type { Policy } from '../policy/policy.ts';
+import type { GetPage } from '../gates/index.ts';
 import type { ReadSite } from '../site-check/index.ts';
 import type { ApprovalJudge } from '../policy/approval-judge.ts';
 import type { Judge } from '../policy/judge.ts';
@@ -56,6 +57,8 @@ export interface ActivityDeps extends EventDeps {
   signalOlderRuns: (newer: NewerRun) => Promise<string[]>;
   policy: () => Promise<Policy>;
   readSite: ReadSite;
+  /** For gates. */
+  getPage: GetPage;
   judge: Judge;
   approvals: ApprovalJudge;
   awaitedForMs: TriggerDeps['awaitedForMs'];

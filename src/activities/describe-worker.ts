@@ -6,6 +6,7 @@ import { approvalsOf } from './approvals.ts';
 import { checkRequest } from './check-request.ts';
 import type { ActivityDeps } from './deps.ts';
 import { judgeRequest } from './frozen-parts.ts';
+import { gatesAsked } from './gates.ts';
 import { checksAsked } from './site-checks.ts';
 
 type Deps = Pick<ActivityDeps, 'workerInfo' | 'admission' | 'policy' | 'judge' | 'approvals' | 'clocks'>;
@@ -14,13 +15,15 @@ export function createDescribeWorker({ workerInfo, admission, policy, judge, app
   /** Settings of the worker that executes this. */
   return async (question: WorkerQuestion = {}): Promise<WorkerInfo> => {
     const { begins = false, request, atMs } = question;
-    const { hash, checkOf } = await policy();
+    const inForce = await policy();
+    const { hash, checkOf } = inForce;
     const checked = request === undefined ? undefined : checkRequest(request);
     const isPlanned = checked !== undefined && 'plan' in checked;
     const nowMs = atMs ?? clocks?.wallMs() ?? Date.now();
     const isAsked = isPlanned && (begins || request?.type === ROLLOUT_TYPE);
     const judged = isPlanned ? await judgeRequest(question, judge, nowMs) : {};
     const asked = isPlanned ? await approvalsOf(question, { service: workerInfo.service, atMs: nowMs }, approvals) : {};
+    const gated = isPlanned ? await gatesAsked(request!, inForce) : {};
     return {
       ...workerInfo,
       policy: hash,
@@ -28,6 +31,7 @@ export function createDescribeWorker({ workerInfo, admission, policy, judge, app
       ...(isAsked ? checksAsked(request!, checkOf) : {}),
       ...judged,
       ...asked,
+      ...gated,
       ...(begins && !admission.admitsNewcomer() ? { admitted: false as const } : {}),
     };
   };

@@ -9,6 +9,7 @@ import type { BackupQuery, LearnQuery, SlotQuery } from '../contract/activities.
 import { checkApproval } from './approvals.ts';
 import { createDescribeWorker } from './describe-worker.ts';
 import { createEventActivities } from './events.ts';
+import { createGates } from './gates.ts';
 import { createSiteChecks } from './site-checks.ts';
 import { frozenParts } from './frozen-parts.ts';
 import { firstAfter, slotOf } from '../request/calendar/local-time.ts';
@@ -33,6 +34,7 @@ export function createActivities({
   signalOlderRuns,
   policy,
   readSite,
+  getPage,
   judge,
   approvals,
   clocks,
@@ -48,6 +50,7 @@ export function createActivities({
       ...{ service, served: workerInfo, rest, awaitedForMs, startedBy, hasColleagues, judge, approvals, clocks },
     }),
     ...createSiteChecks({ served: workerInfo, policy, readSite }),
+    ...createGates({ served: workerInfo, policy, getPage }),
     ...createEventActivities(events),
 
     describeWorker: createDescribeWorker({ workerInfo, admission, policy, judge, approvals, clocks }),

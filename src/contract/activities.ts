@@ -1,6 +1,7 @@
 /** What activities take and return. Stored in running histories: add, never rename or remove. */
 import type { Approved, RulesAnswer } from './approval.ts';
 import type { FrozenParts, LetOff, OverrideAnswer } from './freeze.ts';
+import type { GatesAnswer } from './gate.ts';
 import type { ROLLOUT_TYPE, RunType } from './names.ts';
 import type { RunPlan } from './run.ts';
 import type { ServedService } from './service-identity.ts';
@@ -122,6 +123,8 @@ export interface WorkerInfo extends ServedService {
   override?: OverrideAnswer;
   /** Only if asked by a run or rollout that begins, and if it needs an approval. */
   approval?: RulesAnswer;
+  /** Only if asked by a rollout that begins, and if something follows one of its waves. */
+  gates?: GatesAnswer;
 }
 
 /** The notifications in a worker's configuration. Names only, because the addresses are secrets. */

@@ -89,19 +89,19 @@ export interface FrozenParts {
   deployments: { target: Target; by: FrozenBy[] }[];
 }
 
-/** A freeze, window or approval that a run or rollout waited for; or a freeze or check that it was let off. */
+/** A freeze, window, approval or gate that a run or rollout waited for; or a freeze or check that it was let off. */
 export interface Held {
-  for: 'freeze' | 'window' | 'approval' | 'check';
+  for: 'freeze' | 'window' | 'approval' | 'check' | 'gate';
   name: string;
   /** When it was first met, or when the run was let off, ISO 8601. */
   from: string;
   /** Null while it is waited for. */
   to: string | null;
   /**
-   * `passed`: it no longer holds. `gave_up`: it would have lasted too long, or no one approved in time. Null while it is
-   * waited for.
+   * `passed`: it no longer holds. `gave_up`: it would have lasted too long, no one approved in time, or a gate stayed
+   * inconclusive. Null while it is waited for.
    */
-  end: 'passed' | 'gave_up' | 'cancelled' | 'overridden' | 'approved' | 'rejected' | null;
+  end: 'passed' | 'failed' | 'gave_up' | 'cancelled' | 'overridden' | 'approved' | 'rejected' | null;
   /** Who set it, who overrode it, or who decided; null for what is in belay.yaml. */
   by: string | null;
   /** The reason of the freeze, of the override, or of the decision. */

@@ -43,6 +43,7 @@ export type ErrorType =
   | 'BackupFailed'
   | 'DeploymentFailed'
   | 'CheckFailed'
+  | 'GateFailed'
   | 'BackupTimedOut'
   | 'DeploymentTimedOut'
   | 'OutcomeUnknown'

@@ -1,5 +1,6 @@
 /** A rollout: its input, result and messages. Stored in running histories: add, never rename or remove. */
 import type { FreezeOverride, Held } from './freeze.ts';
+import type { OnGates, WaveAfter } from './gate.ts';
 import type { Outcome } from './names.ts';
 import type { DailyDeadline, DeploymentResult, RunError, RunInput } from './run.ts';
 import type { CheckWaiver } from './site-check.ts';
@@ -18,6 +19,8 @@ export interface RolloutWave {
   name: string;
   /** An approval of the worker's belay.yaml that is asked for before it starts. */
   approval?: string;
+  /** What has to pass once all of its servers have ended. */
+  after?: WaveAfter;
   targets: RolloutTarget[];
 }
 
@@ -53,6 +56,8 @@ export interface RolloutInput {
   /** How many servers may end other than `completed`. The next one stops the rollout, or pauses it for a decision. */
   maxFailures: number;
   onFailures: 'stop' | 'pause';
+  /** What follows gates that do not pass. */
+  onGates?: OnGates;
   options?: RunOptions;
   /** Start no deployment after this time of day. */
   deploysUntil?: DailyDeadline;
@@ -86,15 +91,19 @@ export interface TargetResult {
   endedAt: string | null;
 }
 
-/** `approval`: people are asked. `stopping`: running servers finish, and no more are started. */
-export type RolloutPhase = 'checking' | 'approval' | 'running' | 'paused' | 'stopping' | 'done';
+/**
+ * `approval`: people are asked. `gate`: a wave bakes, or is measured. `stopping`: running servers finish, and no more are
+ * started.
+ */
+export type RolloutPhase = 'checking' | 'approval' | 'running' | 'gate' | 'paused' | 'stopping' | 'done';
 
 /** The number of parts with each outcome. Those `running` or `pending` have no outcome yet. */
 export type OutcomeCounts = Record<Outcome | 'running' | 'pending', number>;
 
 export interface Decision {
   at: string;
-  action: 'pause' | 'resume' | 'release' | 'abort' | 'hold' | 'stop';
+  /** `note`: it changes nothing. */
+  action: 'pause' | 'resume' | 'release' | 'abort' | 'hold' | 'stop' | 'note';
   by: string;
   reason: string;
 }

@@ -1,6 +1,7 @@
 /** What a workflow waits for, in a sentence and as data: the answer to the query `why`. */
 import type { AskedApproval } from './approval.ts';
 import type { FrozenBy } from './freeze.ts';
+import type { WaitingForGates } from './gate.ts';
 
 /** What a workflow waits for right now. */
 export type Waiting =
@@ -80,6 +81,7 @@ export type RolloutWaiting =
   | { kind: 'decision'; by: string; reason: string; since: string }
   | WaitingForApproval
   | WaitingForThaw
+  | WaitingForGates
   | {
       kind: 'servers';
       running: string[];

@@ -8,6 +8,7 @@ import { freezeId } from '../contract/ids/workflow-ids.ts';
 import type { Target } from '../contract/target.ts';
 import { cronTimes } from '../request/calendar/cron-times.ts';
 import { policyApprovals, type PolicyApproval } from './approvals.ts';
+import { hostsOf, policyGate, type PolicyGate } from './gates.ts';
 import { frozenBy } from './freezes.ts';
 import { listFreezes, type ListedFreeze } from './list-freezes.ts';
 import { localMsOf } from '../request/calendar/local-spans.ts';
@@ -37,6 +38,10 @@ export interface Policy {
   approvalsFor: (operation: PlannedOperation) => PolicyApproval[];
   /** Null if belay.yaml has none with this name. */
   approval: (name: string) => PolicyApproval | null;
+  /** Null if belay.yaml has none with this name. */
+  gate: (name: string) => PolicyGate | null;
+  /** Of the sites that belay.yaml knows. */
+  hostsOf: (siteIds: readonly string[]) => string[];
 }
 
 export const actionOf = (operation: PlannedOperation): BlockedAction => ('target' in operation ? 'deploy' : 'backup');
@@ -58,6 +63,8 @@ export function policyOf(configuration: Configuration): Policy {
     approvalsFor: (operation) =>
       'target' in operation ? approvals.filter(({ scope }) => isInScope(scope, placeOf(operation))) : [],
     approval: (name) => approvals.find(({ rule }) => rule.name === name) ?? null,
+    gate: (name) => policyGate(configuration, name),
+    hostsOf: (siteIds) => hostsOf(configuration, siteIds),
   };
 }
 
@@ -125,7 +132,7 @@ function placesIn({ fleets }: Configuration): (operation: PlannedOperation) => P
 const HASH_LENGTH = 12;
 
 function shortHash({ fleets = {}, ...configuration }: Configuration): string {
-  const { freezes = {}, windows = {}, sites = {}, checks = {}, approvals = {} } = configuration;
+  const { freezes = {}, windows = {}, sites = {}, checks = {}, approvals = {}, gates = {} } = configuration;
   const servers = Object.entries(fleets).map(([name, fleet]) => [name, [...fleet.servers]]);
-  return hashOf([servers, freezes, windows, sites, checks, approvals]).slice(0, HASH_LENGTH);
+  return hashOf([servers, freezes, windows, sites, checks, approvals, gates]).slice(0, HASH_LENGTH);
 }

@@ -20,6 +20,9 @@ export const MAX_META_BYTES = 4_096;
 /** Of the reads of a site after its deployment, where belay.yaml does not say otherwise. In milliseconds. */
 export const CHECK_DEFAULTS = { interval: 5_000, tries: 24, inARow: 3, timeout: 5_000 };
 
+/** Of gates, where belay.yaml does not say otherwise. In milliseconds. */
+export const GATE_DEFAULTS = { interval: 30_000, tries: 20, inARow: 5, patience: 24 * HOUR_MS };
+
 /** Minimum and maximum, inclusive. */
 export type Limits = readonly [min: number, max: number];
 
@@ -46,5 +49,9 @@ export const LIMITS = {
   approvalGoodForMs: [60_000, 31 * 24 * HOUR_MS],
   eventsPerMinute: [1, 60_000],
   checkTries: [1, 720],
+  // A measurement adds 11 events to the history of its rollout.
+  gateTries: [1, 200],
+  bakeMs: [0, 7 * 24 * HOUR_MS],
+  patienceMs: [5 * 60_000, 7 * 24 * HOUR_MS],
   freshForMs: [1, 7 * 24 * HOUR_MS],
 } as const satisfies Record<string, Limits>;

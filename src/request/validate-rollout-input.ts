@@ -6,6 +6,7 @@ import { RUN_OPTIONS } from './run-options.ts';
 import { validateId } from './validate-id.ts';
 import { validateRunInput } from './validate-run-input.ts';
 import { checkTarget } from './validate-targets.ts';
+import { problemOfAfter, problemOfOnGates } from './validate-gates.ts';
 import { isRecord } from '../contract/plain-object.ts';
 
 /** Names of rollouts, fleets and schedules. */
@@ -33,7 +34,9 @@ export function validateRolloutInput(input: unknown): string | null {
   const unknown = Object.keys(options).find((option) => !OPTIONS.includes(option));
   if (unknown !== undefined) return `options.${unknown}: is not an option of a run`;
   return (
-    problemOfPreviousResults(input.previousResults) ?? problemOfWaves(input as unknown as RolloutInput, input.waves)
+    problemOfOnGates(input.onGates) ??
+    problemOfPreviousResults(input.previousResults) ??
+    problemOfWaves(input as unknown as RolloutInput, input.waves)
   );
 }
 
@@ -54,11 +57,13 @@ function problemOfWaves(
   const servers = new Set<string>();
   let size = 0;
   for (const [index, wave] of waves.entries()) {
-    const { name, targets, approval: asked } = isRecord(wave) ? wave : {};
+    const { name, targets, approval: asked, after } = isRecord(wave) ? wave : {};
     if (validateId(name) !== null) return `waves[${index}].name: ${validateId(name)}`;
     if (names.has(name)) return `waves[${index}].name: another wave has the name ${String(name)}`;
     names.add(name);
     if (asked !== undefined && validateId(asked) !== null) return `waves[${index}].approval: ${validateId(asked)}`;
+    const wrong = problemOfAfter(after);
+    if (wrong !== null) return `waves[${index}].after${wrong}`;
     if (!Array.isArray(targets)) return `waves[${index}].targets: is not a list`;
     for (const [place, target] of targets.entries()) {
       const {

@@ -21,6 +21,8 @@ export interface PageRequest {
   url: URL;
   headers: Record<string, string>;
   timeoutMs: number;
+  /** Of the body, as it was before it was packed. Default 64 KiB. */
+  maxBytes?: number;
   /** Follow redirects within the site. */
   follow: boolean;
   isPrivateSite: boolean;
@@ -66,7 +68,7 @@ function redirectOf({ status, headers: { location } }: Page, from: URL): URL | n
 }
 
 async function getOnce(request: PageRequest, network: Network, signal: AbortSignal): Promise<Page> {
-  const { url, headers, isPrivateSite } = request;
+  const { url, headers, isPrivateSite, maxBytes = MAX_BODY_BYTES } = request;
   const judged = await orAborted(judgedAddresses(url, isPrivateSite, network.resolve), signal);
   const { request: send } = url.protocol === 'https:' ? https : http;
   return new Promise<Page>((resolve, reject) => {
@@ -85,7 +87,7 @@ async function getOnce(request: PageRequest, network: Network, signal: AbortSign
       ...(network.createConnection === undefined ? { agent: false } : { createConnection: network.createConnection }),
     };
     const sent = send(url, options, (response) => {
-      readBody(response).then(
+      readBody(response, maxBytes).then(
         (body) => resolve({ status: response.statusCode ?? 0, headers: textHeaders(response.headers), body }),
         (error: unknown) => {
           sent.destroy();
@@ -118,7 +120,7 @@ const DECODERS: Record<string, () => NodeJS.ReadWriteStream & Readable> = {
 };
 
 /** Counts what comes out of the decoder, so that a small answer cannot fill the memory. */
-async function readBody(response: http.IncomingMessage): Promise<string> {
+async function readBody(response: http.IncomingMessage, maxBytes: number): Promise<string> {
   const encoding = response.headers['content-encoding']?.trim().toLowerCase() ?? 'identity';
   const decoder = DECODERS[encoding]?.();
   if (decoder === undefined && encoding !== 'identity' && encoding !== '')
@@ -129,7 +131,7 @@ async function readBody(response: http.IncomingMessage): Promise<string> {
   let bytes = 0;
   for await (const chunk of source) {
     bytes += (chunk as Buffer).length;
-    if (bytes > MAX_BODY_BYTES) throw new Oversized(`the answer is over ${MAX_BODY_BYTES} bytes`);
+    if (bytes > maxBytes) throw new Oversized(`the answer is over ${maxBytes} bytes`);
     chunks.push(chunk as Buffer);
   }
   return Buffer.concat(chunks).toString('utf8');

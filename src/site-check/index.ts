@@ -1,12 +1,13 @@
 /** Reads whether a site does what is expected of it, as a package of its own: it imports nothing of Belay. */
 import type { CompiledCheck } from './compile.ts';
 import { NoAnswer, Oversized } from './errors.ts';
-import { getPage, type Network } from './exchange.ts';
+import { getPage, type Network, type Page, type PageRequest } from './exchange.ts';
 import { systemResolve } from './resolve.ts';
 
 export { compileCheck, type CheckRules } from './compile.ts';
 export { judgedAddresses, systemResolve } from './resolve.ts';
-export type { Network } from './exchange.ts';
+export { NoAnswer, Oversized } from './errors.ts';
+export type { Network, Page, PageRequest } from './exchange.ts';
 
 export interface SiteRequest {
   url: string;
@@ -30,6 +31,9 @@ interface SiteAnswer {
 export type ReadSite = (request: SiteRequest) => Promise<SiteAnswer>;
 
 const SYSTEM: Network = { resolve: systemResolve };
+
+/** One page, for other questions than that of a check. */
+export const readPage = (request: PageRequest, network: Network = SYSTEM): Promise<Page> => getPage(request, network);
 
 export const createSiteReader =
   (network: Network = SYSTEM): ReadSite =>

@@ -32,7 +32,7 @@ import { createMonitoring, type Monitoring } from './monitoring/monitoring.ts';
 import { reportSinks } from './monitoring/workflow-reports.ts';
 import { prepareAttributes } from './attributes/search-attributes.ts';
 import { bundleFor, workflowBundle } from './bundle/workflow-source.ts';
-import { createSiteReader } from '../site-check/index.ts';
+import { createSiteReader, readPage } from '../site-check/index.ts';
 import { createRest } from './rest-until-answered.ts';
 import { HTTP_TIMEOUTS } from './http-timeouts.ts';
 import type { EVENT_SLOTS } from './sdk-workers/settings.ts';
@@ -115,7 +115,7 @@ export async function startWorker(
     rest,
     admission,
     pool,
-    readSite: createSiteReader(),
+    ...{ readSite: createSiteReader(), getPage: readPage },
     policy,
     judge: createJudge(policy, findFreezes),
     approvals: createApprovalJudge(policy),

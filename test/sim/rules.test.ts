@@ -38,6 +38,8 @@ import './rules/rollouts/rollout-decisions.ts';
 import './rules/rollouts/held-servers.ts';
 import './rules/rollouts/frozen-rollouts.ts';
 import './rules/rollouts/approved-rollouts.ts';
+import './rules/rollouts/gated-rollouts.ts';
+import './rules/rollouts/doubtful-gates.ts';
 import './rules/events/wakes.ts';
 import './rules/events/claims.ts';
 import './rules/events/foreign-backups.ts';

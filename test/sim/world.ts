@@ -7,6 +7,7 @@ import type { Kind, ScriptPart } from '../../src/sandbox/hosting/script.ts';
 import { createState } from '../../src/sandbox/hosting/state.ts';
 import type { Done } from '../model/record.ts';
 import { createClock, type Clock } from './clock.ts';
+import { createMeter, type Meter } from './worker/meter.ts';
 import { createNotices, type Notices } from './worker/notices.ts';
 import { OPEN, type Gate } from './temporal/gate.ts';
 import { createPace } from './worker/pace.ts';
@@ -30,6 +31,8 @@ export interface World {
   readonly service: Service;
   /** What the workers' notifications reach. */
   readonly notices: Notices;
+  /** What their gates measure. */
+  readonly meter: Meter;
   /** The files that the configuration of the workers names, by their paths. */
   readonly files: Map<string, string>;
   readonly findings: string[];
@@ -103,12 +106,14 @@ export function createWorld(sandboxes: Sandboxes, tape: Tape, options: WorldOpti
     isFailing: false,
   };
   const notices = createNotices();
+  const meter = createMeter();
   const server = createServer(clock, tape, { offerWorkflow, offerActivity, beforeChild });
   const world: World = {
     clock,
     server,
     service,
     notices,
+    meter,
     files: new Map(options.files),
     findings,
     seen,
@@ -140,7 +145,7 @@ export function createWorld(sandboxes: Sandboxes, tape: Tape, options: WorldOpti
     };
     const onFinding = (finding: string) => void findings.push(finding);
     const worker = createSimWorker(name, {
-      ...{ clock, tape, process, server, service, notices, sandboxes, hazard },
+      ...{ clock, tape, process, server, service, notices, meter, sandboxes, hazard },
       info: { ...INFO, ...definedFields({ statuses, notify }), ...settings },
       cacheSize: options.cacheSize,
       queries: options.queries ?? 0,

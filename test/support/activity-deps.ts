@@ -14,6 +14,7 @@ export const SERVICE_ONLY: Omit<ActivityDeps, 'service' | 'workerInfo'> = {
   findPastDurations: () => Promise.resolve([]),
   signalOlderRuns: () => Promise.resolve([]),
   policy: fixedPolicy({}),
+  getPage: () => Promise.reject(new Error('these tests measure no gate')),
   readSite: () => Promise.reject(new Error('these tests check no site')),
   approvals: createApprovalJudge(fixedPolicy({})),
   judge: createJudge(fixedPolicy({}), () => Promise.resolve([])),

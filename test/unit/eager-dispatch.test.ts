@@ -63,6 +63,7 @@ test('an activity that may be meant for another worker never goes back to the on
     judgeSomewhere: 'local',
     signalOlderRuns: 'any worker',
     checkSomewhere: 'local',
+    measureGate: 'any worker',
     // These ask only Temporal, which is the same for every worker.
     findBackupRecord: 'eager',
     findCompletedBackup: 'eager',

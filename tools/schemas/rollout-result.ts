@@ -24,7 +24,7 @@ const target = z.object({
 
 const decision = z.object({
   at: z.string(),
-  action: z.enum(['pause', 'resume', 'release', 'abort', 'hold', 'stop']),
+  action: z.enum(['pause', 'resume', 'release', 'abort', 'hold', 'stop', 'note']),
   by: z.string(),
   reason: z.string(),
 });
@@ -39,8 +39,9 @@ export const rolloutResult = z
     fleet: text('Name of the fleet in belay.yaml.'),
     attempt: count('1, plus 1 for each retry.'),
     outcome,
-    phase: z.enum(['checking', 'approval', 'running', 'paused', 'stopping', 'done']).nullable().meta({
-      description: 'Where the rollout is; approval waits for people, stopping waits for the runs in progress.',
+    phase: z.enum(['checking', 'approval', 'running', 'gate', 'paused', 'stopping', 'done']).nullable().meta({
+      description:
+        'Where the rollout is; approval waits for people, gate for what follows a wave, stopping waits for the runs in progress.',
     }),
     servers: sum,
     deployments: sum,

@@ -26,6 +26,7 @@ export const error = z
       'BackupFailed',
       'DeploymentFailed',
       'CheckFailed',
+      'GateFailed',
       'BackupTimedOut',
       'DeploymentTimedOut',
       'OutcomeUnknown',
@@ -137,13 +138,13 @@ const deployment = z.object({
 export const held = z
   .array(
     z.object({
-      for: z.enum(['freeze', 'window', 'approval', 'check']),
+      for: z.enum(['freeze', 'window', 'approval', 'check', 'gate']),
       name: z.string().meta({ description: 'Its name in belay.yaml, or the workflow id of an ad-hoc freeze.' }),
       from: z.string().meta({ description: 'When it was first met, asked for, or overridden: ISO 8601, UTC.' }),
       to: time('When it no longer held'),
-      end: z.enum(['passed', 'gave_up', 'cancelled', 'overridden', 'approved', 'rejected']).nullable().meta({
+      end: z.enum(['passed', 'failed', 'gave_up', 'cancelled', 'overridden', 'approved', 'rejected']).nullable().meta({
         description:
-          'passed: it no longer holds; gave_up: it would have lasted too long, or no one decided in time; overridden: the run was let off. Null: still waiting.',
+          'passed: it no longer holds; gave_up: it would have lasted too long, no one decided in time, or a gate stayed inconclusive; failed: a gate did; overridden: the run was let off. Null: still waiting.',
       }),
       by: text('Who set it, overrode it, or decided; null for what is in belay.yaml.'),
       why: z.string(),
@@ -152,7 +153,7 @@ export const held = z
   )
   .meta({
     description:
-      'The freezes, windows and approvals that were waited for, the freezes that were overridden, and the checks that were left out, in order.',
+      'The freezes, windows, approvals and gates that were waited for, the freezes that were overridden, and the checks that were left out, in order.',
   });
 
 export const runResult = z

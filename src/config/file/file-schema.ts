@@ -6,6 +6,7 @@ import { EVENT_KIND_TABLE } from './event-kinds.ts';
 import { approvals } from './approval-schema.ts';
 import { checks, sites } from './check-schema.ts';
 import { freezes, windows } from './freeze-schema.ts';
+import { gates } from './gate-schema.ts';
 import { fleets, rollouts, schedules } from './fleet-schema.ts';
 import { normalizeStatus } from '../../contract/wording/status-word.ts';
 import { duration, firstRepeated, name, wholeNumber } from './schema-values.ts';
@@ -157,6 +158,7 @@ export const configurationSchema = z
     freezes: freezes.describe('When nothing is deployed.').optional(),
     windows: windows.describe('When deployments may begin, and at no other time.').optional(),
     approvals: approvals.describe('Who has to approve a deployment before it begins.').optional(),
+    gates: gates.describe('What is measured between the waves of a rollout, by names you choose.').optional(),
     schedules: schedules.describe('What to start automatically, and when.').optional(),
   })
   .meta({ title: 'belay.yaml', description: 'Configuration of Belay; docs/reference/belay-yaml.md lists every key.' });

@@ -6,6 +6,7 @@ import { MAX_AT_ONCE } from '../../request/limits.ts';
 import { validateId } from '../../request/validate-id.ts';
 import { isTimeZone } from '../../request/calendar/local-time.ts';
 import { cronTimes, DAYS, MONTHS } from '../../request/calendar/cron-times.ts';
+import { after, onGates } from './gate-schema.ts';
 import { runOptionsShape } from './run-options-schema.ts';
 import { duration, id, ids, name, oneOrMore, countOrPercent, timeOfDay, wholeNumber } from './schema-values.ts';
 
@@ -62,6 +63,7 @@ const wave = z
         })
         .describe('How many servers, as a number or a percentage of the fleet; default all.')
         .optional(),
+      after: after.describe('What has to pass after this wave, before the next one starts.').optional(),
       approval: name.describe('Which entry of approvals has to be given before this wave starts.').optional(),
     },
     { error: 'write labels: or servers: to say which servers go in this wave' },
@@ -92,6 +94,7 @@ const rollout = z.strictObject(
       .enum(['stop', 'pause'])
       .describe('After more failures than that: start no more servers (default), or pause for a decision.')
       .optional(),
+    onGates: onGates.describe('What to do after gates that do not pass.').optional(),
     deploysUntil: timeOfDay
       .describe('Trigger no deployment after this time of day, the first one after the start.')
       .optional(),

@@ -4,7 +4,9 @@ import { configFile } from '../environment/environment.ts';
 import type { Configuration } from '../file/file-schema.ts';
 import { resolveCount } from '../file/schema-values.ts';
 import type { RolloutInput, RunOptions } from '../../contract/rollout.ts';
-import { ownEntry } from '../../contract/plain-object.ts';
+import type { OnGates } from '../../contract/gate.ts';
+import { definedFields, ownEntry } from '../../contract/plain-object.ts';
+import type { RolloutConfig } from '../file/fleet-schema.ts';
 import { toRunOptions } from '../file/run-options-schema.ts';
 import { wavesOf } from './waves.ts';
 
@@ -28,10 +30,14 @@ export function planRollout(
     maxAtOnce: rollout.maxAtOnce ?? 1,
     maxFailures: resolveCount(rollout.maxFailures ?? 0, fleet.servers.size),
     onFailures: rollout.onFailures ?? 'stop',
+    ...(rollout.onGates === undefined ? {} : { onGates: onGatesOf(rollout.onGates) }),
     ...(Object.keys(options).length === 0 ? {} : { options }),
     ...dailyDeadline(rollout),
   };
 }
+
+const onGatesOf = ({ patience, ...on }: NonNullable<RolloutConfig['onGates']>): OnGates =>
+  definedFields({ ...on, patienceMs: patience });
 
 export function dailyDeadline(config: { deploysUntil?: string | undefined; timeZone?: string | undefined }) {
   const { deploysUntil: time, timeZone = 'UTC' } = config;

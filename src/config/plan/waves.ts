@@ -23,8 +23,9 @@ export function wavesOf({ servers }: FleetConfig, waves: WaveConfig[] = []): Rol
     const size = wave.servers === undefined ? fitting.length : sizeOf(wave.servers, all.length);
     const chosen = new Set(fitting.slice(0, size));
     left = left.filter((it) => !chosen.has(it));
-    const { name = `wave-${index + 1}`, approval } = wave;
-    return { name, ...definedFields({ approval }), targets: [...chosen].map(({ target }) => target) };
+    const { name = `wave-${index + 1}`, approval, after } = wave;
+    const follows = after === undefined ? undefined : definedFields({ bakeMs: after.bake, gates: after.gates });
+    return { name, ...definedFields({ approval, after: follows }), targets: [...chosen].map(({ target }) => target) };
   });
   const rest = { name: waves.length === 0 ? 'all' : REMAINING, targets: left.map(({ target }) => target) };
   return rest.targets.length === 0 ? taken : [...taken, rest];

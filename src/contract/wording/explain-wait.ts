@@ -6,6 +6,7 @@ import type { Waiting, WaitingForCheck, WaitingForRead, RolloutWaiting, Explanat
 import { approvalSentence } from './approval-text.ts';
 import { durationText } from './duration.ts';
 import { frozenText, letOffText } from './freeze-text.ts';
+import { gateSentence } from './gate-text.ts';
 import { targetLabel } from './target-text.ts';
 import { plainText } from './safe-text.ts';
 
@@ -107,6 +108,7 @@ export function rolloutSentence(waiting: RolloutWaiting, quote: Style['quote'] =
   }
   if (waiting.kind === 'freeze') return `paused, ${frozenText(waiting.by, quote)}: resumes by itself`;
   if (waiting.kind === 'approval') return approvalSentence(waiting);
+  if (waiting.kind === 'gate') return gateSentence(waiting, quote);
   const { running, pending, maxAtOnce, stopped } = waiting;
   const some = running.slice(0, 3).map(quote).join(', ');
   const more = running.length > 3 ? ` and ${running.length - 3} more` : '';

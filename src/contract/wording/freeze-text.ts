@@ -37,6 +37,7 @@ export const heldIn = (result: { held?: Held[] }): Held[] => result.held ?? [];
 
 const ENDS: Record<NonNullable<Held['end']>, string> = {
   passed: 'waited for',
+  failed: 'failed',
   gave_up: 'gave up waiting for',
   cancelled: 'was cancelled while it waited for',
   overridden: 'was let off',
@@ -47,6 +48,7 @@ const ENDS: Record<NonNullable<Held['end']>, string> = {
 /** `was let off the freeze "christmas", by "ana" because "CVE"` */
 export function heldText({ for: kind, name, end, by, why, proof }: Held, quote = quoted): string {
   if (kind === 'approval') return approvalHeldText({ name, end, by, why, proof }, quote);
+  if (kind === 'gate') return gateHeldText({ name, end, by, why }, quote);
   const who = by === null ? '' : `${end === 'overridden' ? 'by' : 'set by'} ${quote(by)} `;
   return `${end === null ? 'waits for' : ENDS[end]} the ${kind} ${quote(name)}, ${who}because ${quote(why)}`;
 }
@@ -59,6 +61,14 @@ function approvalHeldText(
   const who = by === null ? '' : ` by ${quote(by)}`;
   const proven = proof === undefined ? '' : ` (${quote(proof)})`;
   return `approval ${quote(name)}: ${end === null ? 'is waited for' : ENDS[end]}${who}${proven}, ${quote(why)}`;
+}
+
+const GATE_ENDS: Partial<typeof ENDS> = { passed: 'passed', failed: 'failed', gave_up: 'stayed inconclusive' };
+
+/** `gate "errors": passed, "after wave canary"` */
+function gateHeldText({ name, end, by, why }: Pick<Held, 'name' | 'end' | 'by' | 'why'>, quote: Quote): string {
+  const state = end === null ? 'is measured' : (GATE_ENDS[end] ?? ENDS[end]);
+  return `gate ${quote(name)}: ${state}${by === null ? '' : ` by ${quote(by)}`}, ${quote(why)}`;
 }
 
 /** `everything`, `server 12`: what it holds back. @param shown formats the id for display */

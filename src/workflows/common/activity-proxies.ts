@@ -80,6 +80,13 @@ export const { checkSite } = proxyActivities<Activities>({
   scheduleToCloseTimeout: 2 * read.patientActivityMs,
 });
 
+/** Regular: a gate may take as long as its Prometheus does, and another worker may know a gate that this one lacks. */
+export const { measureGate } = proxyActivities<Activities>({
+  ...UNTIL_TAKEN,
+  startToCloseTimeout: read.patientActivityMs,
+  scheduleToCloseTimeout: 2 * read.patientActivityMs,
+});
+
 /** Regular: for a read that may have failed because of its worker. */
 export const readElsewhere = proxyActivities<Activities>({
   ...UNTIL_TAKEN,

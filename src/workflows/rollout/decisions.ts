@@ -5,6 +5,7 @@ import { HOLD_SIGNAL, ROLLOUT_UPDATES } from '../../contract/names.ts';
 import type { DecisionInput, Hold, TargetResult } from '../../contract/rollout.ts';
 import { plainText } from '../../contract/wording/safe-text.ts';
 import { concernsService } from '../../contract/service-identity.ts';
+import { mayHeal } from './gating.ts';
 import type { RolloutState } from './rollout-state.ts';
 import { isPending } from '../../contract/results/tally.ts';
 import { openOfWave } from '../../rules/rollout-step.ts';
@@ -20,8 +21,9 @@ export function handleDecisions(rollout: RolloutState, onResumed: () => void): v
     validator: (decision: DecisionInput) => {
       refuseUnsigned(decision);
       refuseWhenOver(rollout);
-      // A person's pause outlasts the freeze.
-      if (rollout.result.phase === 'paused' && rollout.thaw === null) throw refusal('the rollout is already paused');
+      // A person's pause outlasts the freeze, or the gate without data.
+      if (rollout.result.phase === 'paused' && rollout.thaw === null && !mayHeal(rollout))
+        throw refusal('the rollout is already paused');
     },
     description: 'Start no more servers until resumed. Running ones continue.',
   });

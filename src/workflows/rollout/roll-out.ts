@@ -17,6 +17,8 @@ import { reportRun } from '../common/report.ts';
 import { askBefore, isApproved } from './approved-servers.ts';
 import { handleDecisions } from './decisions.ts';
 import { mayStart, stopIfFrozen } from './frozen-servers.ts';
+import { passGates } from './gated-waves.ts';
+import { dueGates, recordGates } from './gating.ts';
 import { deployTarget } from './server-run.ts';
 import { failuresIn, openOfWave, RESTORED, stopIn } from '../../rules/rollout-step.ts';
 
@@ -49,7 +51,10 @@ async function proceed(rollout: RolloutState, asked: AskedRollout, cancellation:
     skipHeldServers(rollout);
   });
   const isCancelled = () => cancellation.requested && result.phase !== 'stopping';
-  const refusal = (await admitRollout(rollout, asked)) ?? (await askBefore(rollout, asked.facts.approval, isCancelled));
+  const refusal =
+    (await admitRollout(rollout, asked)) ??
+    recordGates(rollout, asked.facts.gates) ??
+    (await askBefore(rollout, asked.facts.approval, isCancelled));
   if (refusal !== null) return concludeRollout(rollout, refusal);
   if (result.phase === 'checking') rollout.setPhase('running');
 
@@ -57,14 +62,17 @@ async function proceed(rollout: RolloutState, asked: AskedRollout, cancellation:
     stopIfFrozen(rollout, target);
     failures.check();
   };
-  for (let step = rollout.next(); step.kind !== 'end'; step = rollout.next()) {
+  const due = () => (result.phase === 'stopping' ? null : dueGates(rollout));
+  for (let step = rollout.next(); step.kind !== 'end' || due() !== null; step = rollout.next()) {
+    const gates = due();
     if (isCancelled()) rollout.decide('abort', 'Temporal', 'the rollout was cancelled');
+    else if (gates !== null) await passGates(rollout, gates, isCancelled, () => announcePause(rollout));
     else if (step.kind === 'begin') {
       const { target } = step;
       if ((await isApproved(rollout, target, isCancelled)) && (await mayStart(rollout, target, isCancelled)))
         void deployTarget(rollout, target).then(() => ended(target));
     } else if (step.kind === 'decide') haltFor(rollout, step.held);
-    else await condition(() => rollout.next().kind !== 'wait' || isCancelled());
+    else await condition(() => rollout.next().kind !== 'wait' || due() !== null || isCancelled());
   }
   return concludeRollout(rollout, null);
 }
@@ -77,9 +85,13 @@ function halt(rollout: RolloutState, by: string, reason: string): void {
   const { input, result } = rollout;
   const shouldPause = input.onFailures === 'pause' && result.targets.some(isPending);
   rollout.decide(shouldPause ? 'pause' : 'stop', by, reason);
-  const pauses = result.decisions.filter((decision) => decision.action === 'pause').length;
+  if (shouldPause) announcePause(rollout);
+}
+
+function announcePause(rollout: RolloutState): void {
+  const pauses = rollout.result.decisions.filter((decision) => decision.action === 'pause').length;
   // If the notification fails, the list of rollouts still shows the pause.
-  if (shouldPause) announceRollout(rollout, pauses).catch(() => undefined);
+  announceRollout(rollout, pauses).catch(() => undefined);
 }
 
 function haltFor(rollout: RolloutState, { serverId, wave, heldByEvent }: TargetResult): void {
@@ -127,27 +139,35 @@ const NOT_BEGUN: RunError = { type: 'Cancelled', message: 'it was not started' }
 function concludeRollout(rollout: RolloutState, refusal: Conclusion | null): Conclusion {
   const { targets } = rollout.result;
   // A stop counts only if servers were left to start.
-  const isCut = refusal !== null || targets.some(({ outcome }) => outcome === null);
+  const isCut = refusal !== null || targets.some(({ outcome }) => outcome === null) || dueGates(rollout) !== null;
   const stopped: Conclusion = isCut ? concludeHalt(rollout, refusal) : { outcome: 'completed', error: null };
+  const byGate = rollout.gating.end ?? rollout.gating.failed;
+  const ofServers: Conclusion = byGate === null ? stopped : { ...stopped, outcome: 'not_started' };
   for (const target of targets.filter(({ outcome }) => outcome === null)) {
-    skip(target, target.heldByEvent === null ? stopped : concludeHeld(target));
+    skip(target, target.heldByEvent === null ? ofServers : concludeHeld(target));
   }
   const servers = targets.map(({ serverId, outcome, error }) => ({
     outcome,
     error: error === null ? null : { ...error, message: `server ${serverId}: ${error.message}` },
   }));
-  const conclusion = refusal ?? worst([...servers, stopped]);
+  const conclusion = refusal ?? worst(byGate === null ? [...servers, stopped] : [stopped, ...servers]);
   const { error } = conclusion;
   if (error === null || stopped.error === null || error.message === stopped.error.message) return conclusion;
   return { ...conclusion, error: { ...error, message: `${stopped.error.message}; ${error.message}` } };
 }
 
-function concludeHalt({ result: { decisions }, stopped }: RolloutState, refusal: Conclusion | null): Conclusion {
+function concludeHalt(
+  { result: { decisions }, stopped, gating }: RolloutState,
+  refusal: Conclusion | null,
+): Conclusion {
   if (refusal !== null) return refusal;
   const decision = stopIn(decisions);
   if (decision === undefined) return { outcome: 'completed', error: null };
   const { action, by, reason } = decision;
+  if (action === 'abort' && gating.failed !== null)
+    return conclude('failed', 'GateFailed', `aborted by ${by}: ${reason}; ${gating.failed}`);
   if (action === 'abort') return conclude('cancelled', 'Cancelled', `aborted by ${by}: ${reason}`);
+  if (gating.end !== null) return gating.end;
   if (stopped !== null) return stopped;
   if (by === RESTORED) return conclude('unknown', 'OutcomeUnknown', reason);
   return conclude('not_started', by === TOO_MANY ? 'Cancelled' : 'Busy', `stopped: ${reason}`);

@@ -24,6 +24,7 @@ import { listenForAnswers, type Approvals } from '../approval/listen.ts';
 import { createThaws, type Thaws } from '../common/await-thaw.ts';
 import type { Conclusion } from '../common/conclusion.ts';
 import { setAttributes } from '../common/search-attributes.ts';
+import { createGating, mayHeal, type Gating } from './gating.ts';
 import { rolloutDetails } from './rollout-details.ts';
 import { nextStep, stopIn, type Step } from '../../rules/rollout-step.ts';
 import { answerWhyQuery } from '../common/explain-query.ts';
@@ -56,6 +57,8 @@ export interface RolloutState {
   asking: WaitingForApproval | null;
   /** What it has to ask, and what was approved. */
   readonly approved: RolloutApprovals;
+  /** What follows its waves. */
+  readonly gating: Gating;
   next(): Step;
   setPhase(phase: RolloutPhase): void;
   /** Records a decision and applies it. */
@@ -104,6 +107,7 @@ export function createRolloutState(input: RolloutInput, plan: RunPlan): RolloutS
     approvals: listenForAnswers(),
     asking: null,
     approved: { waves: [], all: null, ofWaves: new Map() },
+    gating: createGating(),
     next() {
       const { maxAtOnce, onFailures } = input;
       return nextStep({ targets: result.targets, maxAtOnce, phase: result.phase ?? 'checking', onFailures });
@@ -116,14 +120,17 @@ export function createRolloutState(input: RolloutInput, plan: RunPlan): RolloutS
     decide(action, by, reason) {
       result.decisions.push({ at: new Date().toISOString(), action, by: plainText(by), reason: plainText(reason) });
       if (result.decisions.length > MAX_DECISIONS) result.decisions.shift();
-      const phase = PHASES[action];
+      const phase = action === 'resume' && rollout.gating.waiting !== null ? 'gate' : PHASES[action];
       if (phase === undefined) rollout.refresh();
       else rollout.setPhase(phase);
     },
     refresh() {
       Object.assign(result, countTargets(result.targets));
       progress.waiting =
-        rollout.thaw ?? (result.phase === 'approval' ? rollout.asking : null) ?? waitingOf(input, result);
+        rollout.thaw ??
+        (result.phase === 'approval' ? rollout.asking : null) ??
+        (result.phase === 'gate' || mayHeal(rollout) ? rollout.gating.waiting : null) ??
+        waitingOf(input, result);
       setCurrentDetails(rolloutDetails(progress));
     },
   };

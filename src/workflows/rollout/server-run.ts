@@ -19,6 +19,7 @@ import { attributesOfRun } from '../../request/search-attributes.ts';
 import { startAttributes } from '../common/search-attributes.ts';
 import { linkToThis } from '../common/ui-details.ts';
 import { approvedFor } from './approved-servers.ts';
+import { noteFirstPost } from './gating.ts';
 import type { RolloutState } from './rollout-state.ts';
 
 /** Marks the server as started at once. Resolves when its run has ended and is recorded. */
@@ -34,6 +35,7 @@ export async function deployTarget(rollout: RolloutState, target: TargetResult):
     conclusion.error === null ? null : { ...conclusion.error, message: plainText(conclusion.error.message) };
   target.endedAt = new Date().toISOString();
   target.backup = result?.backup?.outcome ?? null;
+  noteFirstPost(rollout, target.wave, result?.deployments.map(({ acceptedAt }) => acceptedAt) ?? []);
   for (const deployment of target.deployments) {
     const ended = result?.deployments.find((it) => isSameTarget(it.target, deployment.target));
     deployment.outcome ??= ended === undefined ? 'unknown' : ended.outcome;

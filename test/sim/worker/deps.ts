@@ -13,6 +13,7 @@ import { createJudge, type FindFreezes } from '../../../src/policy/judge.ts';
 import { fixedPolicy } from '../../../src/policy/live-policy.ts';
 import { HTTP_TIMEOUTS } from '../../../src/worker/http-timeouts.ts';
 import { createModelClient } from '../temporal/client.ts';
+import { createGetPage } from './meter.ts';
 import { createNotifier } from './notices.ts';
 import type { ActivityTask } from '../temporal/activities.ts';
 import type { Ask, WorkerParts } from './parts.ts';
@@ -77,6 +78,7 @@ export function createDeps(
     workerInfo: info,
     policy: fixedPolicy(parts.configuration),
     readSite: createSites(parts),
+    getPage: createGetPage(parts),
     approvals: createApprovalJudge(fixedPolicy(parts.configuration), {
       readText: (path) => parts.readText(path),
       verifyToken: () => Promise.reject(new Error('the simulator has no GitHub')),

@@ -3,6 +3,7 @@ import type { WorkerInfo } from '../../../src/contract/activities.ts';
 import type { Clock } from '../clock.ts';
 import type { Sandboxes } from '../core/sdk.ts';
 import type { Tape } from '../tape.ts';
+import type { Meter } from './meter.ts';
 import type { Notices } from './notices.ts';
 import type { Server } from '../temporal/types.ts';
 import type { Pace } from './pace.ts';
@@ -20,6 +21,7 @@ export interface WorkerParts {
   server: Server;
   service: Service;
   notices: Notices;
+  meter: Meter;
   sandboxes: Sandboxes;
   info: WorkerInfo;
   pace: Pace;

@@ -1,0 +1,81 @@
+/** Gates: what a rollout that begins will have to pass, and single measurements. */
+import { ApplicationFailure } from '@temporalio/common';
+import type { WorkerInfo, WorkflowRequest } from '../contract/activities.ts';
+import type { GatePlan, GateQuestion, GatesAnswer, Measurement, OnGates, WaveGates } from '../contract/gate.ts';
+import { ROLLOUT_TYPE } from '../contract/names.ts';
+import type { RolloutInput, RolloutWave } from '../contract/rollout.ts';
+import { isApp, targetsOf } from '../contract/target.ts';
+import { plainText } from '../contract/wording/safe-text.ts';
+import type { GetPage } from '../gates/index.ts';
+import { measureGate } from '../policy/gates.ts';
+import type { Policy } from '../policy/policy.ts';
+import { GATE_DEFAULTS } from '../request/limits.ts';
+import { notServed, type Served } from './http/failures.ts';
+
+interface GateDeps {
+  served: Served;
+  policy: () => Promise<Policy>;
+  getPage: GetPage;
+}
+
+export const createGates = ({ served, policy, getPage }: GateDeps) => ({
+  measureGate: async ({ service, gate, about }: GateQuestion): Promise<Measurement> => {
+    const other = notServed({ service }, served);
+    if (other !== null) throw leftToOthers(other);
+    const { gate: gateOf, hostsOf } = await policy();
+    const found = gateOf(gate.name);
+    if (found === null) throw leftToOthers(`this worker's belay.yaml has no gate ${gate.name}`);
+    const { siteIds, serverIds, wave, seconds } = about;
+    const words = { hosts: hostsOf(siteIds), sites: siteIds, servers: serverIds, wave: [wave], seconds };
+    const { text, ...measured } = await measureGate(found, gate, words, getPage);
+    return { ...measured, text: plainText(text) };
+  },
+});
+
+/** What follows the waves of a rollout that begins; empty if nothing does. */
+export async function gatesAsked({ type, input }: WorkflowRequest, policy: Policy): Promise<Pick<WorkerInfo, 'gates'>> {
+  if (type !== ROLLOUT_TYPE) return {};
+  const { waves, onGates = {}, onFailures } = input as RolloutInput;
+  const gated = waves.filter(({ after }) => after !== undefined);
+  if (gated.length === 0) return {};
+  const planned: WaveGates[] = [];
+  for (const wave of gated) {
+    const { bakeMs = 0, gates: names = [] } = wave.after ?? {};
+    const gates: GatePlan[] = [];
+    for (const name of names) {
+      const found = await planOf(wave, name, policy);
+      if ('error' in found) return { gates: { error: { type: 'Refused', message: plainText(found.error) } } };
+      gates.push(found);
+    }
+    planned.push({ wave: wave.name, bakeMs, gates });
+  }
+  return { gates: { waves: planned, on: defaultsOf(onGates, onFailures) } satisfies GatesAnswer };
+}
+
+const defaultsOf = (on: OnGates, onFailures: RolloutInput['onFailures']): Required<OnGates> => ({
+  failed: on.failed ?? onFailures,
+  inconclusive: on.inconclusive ?? 'pause',
+  patienceMs: on.patienceMs ?? GATE_DEFAULTS.patience,
+});
+
+/** Whatever would keep it from being measured is said before the first server begins. */
+async function planOf(wave: RolloutWave, name: string, policy: Policy): Promise<GatePlan | { error: string }> {
+  const found = policy.gate(name);
+  if (found === null) return { error: `the worker has no gate "${name}": add it to gates: in its belay.yaml` };
+  try {
+    await found.place();
+  } catch (error) {
+    return { error: error instanceof Error ? error.message : String(error) };
+  }
+  const siteIds = wave.targets.flatMap((it) => targetsOf(it).flatMap((target) => (isApp(target) ? [] : [target.id])));
+  const words = new Set(found.plan.words);
+  const without = (what: string) => ({ error: `gate "${name}" asks for ${what}` });
+  if (words.has('sites') && siteIds.length === 0) return without(`$sites, and wave "${wave.name}" deploys none`);
+  if (words.has('hosts') && policy.hostsOf(siteIds).length === 0)
+    return without(`$hosts, and sites: in the worker's belay.yaml has no url of wave "${wave.name}"`);
+  return found.plan;
+}
+
+/** Temporal gives it to another worker. */
+const leftToOthers = (message: string): ApplicationFailure =>
+  ApplicationFailure.create({ type: 'NoSuchGate', message });

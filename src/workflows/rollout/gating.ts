@@ -1,0 +1,69 @@
+/** What a rollout knows of its gates. */
+import type { GatesAnswer, OnGates, WaitingForGates, WaveGates } from '../../contract/gate.ts';
+import type { Decision, RolloutResult, TargetResult } from '../../contract/rollout.ts';
+import { conclude, type Conclusion } from '../common/conclusion.ts';
+import type { RolloutState } from './rollout-state.ts';
+
+export interface Gating {
+  /** As a worker recorded them when the rollout began. */
+  waves: readonly WaveGates[];
+  on: Required<OnGates>;
+  /** Names of waves whose gates passed, or were let off. */
+  passed: Set<string>;
+  waiting: WaitingForGates | null;
+  /** The pause that ends by itself once there is data; null if there is none. */
+  pause: Decision | null;
+  /** What a failed gate says, as long as the rollout is paused for it. */
+  failed: string | null;
+  /** How a gate ended the rollout. */
+  end: Conclusion | null;
+  /** When the first request to deploy was accepted, in milliseconds since 1970, by wave. */
+  firstPosts: Map<string, number>;
+}
+
+export const createGating = (): Gating => ({
+  waves: [],
+  on: { failed: 'stop', inconclusive: 'stop', patienceMs: 0 },
+  passed: new Set(),
+  waiting: null,
+  pause: null,
+  failed: null,
+  end: null,
+  firstPosts: new Map(),
+});
+
+/** @param answer what the worker said when the rollout began. @returns why no server starts, or null */
+export function recordGates({ input, gating }: RolloutState, answer: GatesAnswer | undefined): Conclusion | null {
+  if (!input.waves.some(({ after }) => after !== undefined)) return null;
+  if (answer === undefined)
+    return conclude('not_started', 'Refused', 'the worker does not know gates: upgrade all workers first');
+  if ('error' in answer) return conclude('not_started', answer.error.type, answer.error.message);
+  Object.assign(gating, answer);
+  return null;
+}
+
+/** The first wave that has ended, and whose gates have not passed; or null. */
+export const dueGates = ({ gating, input, result }: RolloutState): WaveGates | null =>
+  gating.waves.find(
+    ({ wave }) => !gating.passed.has(wave) && hasEnded(ownTargets({ input, result }).filter((it) => it.wave === wave)),
+  ) ?? null;
+
+/** Without those that earlier attempts completed. */
+export const ownTargets = ({ input, result }: Pick<RolloutState, 'input' | 'result'>): TargetResult[] =>
+  result.targets.slice(input.previousResults?.length ?? 0);
+
+/** A wave of which nothing was begun has nothing to measure. */
+const hasEnded = (targets: readonly TargetResult[]): boolean =>
+  targets.every(({ outcome }) => outcome !== null) && targets.some(({ startedAt }) => startedAt !== null);
+
+/** Whether the rollout is paused by a gate that may still pass, and by no one else. */
+export const mayHeal = ({ gating: { pause }, result }: Pick<RolloutState, 'gating' | 'result'>): boolean =>
+  pause !== null && result.phase === 'paused' && pause === lastPause(result);
+
+const lastPause = ({ decisions }: RolloutResult) => decisions.findLast(({ action }) => action === 'pause');
+
+/** Call it with what the run of a server returned. */
+export function noteFirstPost({ gating: { firstPosts } }: RolloutState, wave: string, acceptedAt: (string | null)[]) {
+  const times = acceptedAt.filter((it) => it !== null).map((it) => Date.parse(it));
+  firstPosts.set(wave, Math.min(firstPosts.get(wave) ?? Infinity, ...times));
+}

@@ -1,0 +1,36 @@
+/** The story of the gates of a wave, in the rollout's result. */
+import type { Held } from '../../contract/freeze.ts';
+import type { Decision, RolloutResult } from '../../contract/rollout.ts';
+import type { MeasuredGate } from './measure-gates.ts';
+
+export interface GateHolds {
+  /** @param decisions of the rollout so far */
+  end(decisions: readonly Decision[]): void;
+}
+
+/** Gates that decide nothing hold nothing. */
+export function recordHeldGates(result: RolloutResult, wave: string, gates: readonly MeasuredGate[]): GateHolds {
+  const from = new Date().toISOString();
+  const open = gates
+    .filter(({ plan }) => !plan.dryRun)
+    .map((gate) => {
+      const { name } = gate.plan;
+      const held: Held = { for: 'gate', name, from, to: null, end: null, by: null, why: `after wave ${wave}` };
+      result.held.push(held);
+      return { gate, held };
+    });
+  return {
+    end(decisions) {
+      const last = decisions.at(-1);
+      const letOff = last?.action === 'resume' && !last.by.startsWith('gate:') ? last : null;
+      for (const { gate, held } of open) Object.assign(held, endOf(gate, letOff), { to: new Date().toISOString() });
+    },
+  };
+}
+
+function endOf({ verdict }: MeasuredGate, letOff: Decision | null): Partial<Held> {
+  if (verdict === 'passed') return { end: 'passed' };
+  if (verdict !== null && letOff !== null) return { end: 'overridden', by: letOff.by, why: letOff.reason };
+  if (verdict === 'failed') return { end: 'failed' };
+  return { end: verdict === null ? 'cancelled' : 'gave_up' };
+}
