@@ -35,6 +35,10 @@ export const CLI_LAYERS = {
     may: [...CONTRACT, 'config', 'config/environment', 'policy', 'rules', 'site-check', 'cli/output', 'cli/top'],
     packages: [],
   },
+  'cli/gates': {
+    may: [...CONTRACT, 'config', 'config/plan', 'policy', 'gates', 'site-check', 'cli/output'],
+    packages: [],
+  },
   'cli/doctor': {
     may: [
       ...CONTRACT,
@@ -95,6 +99,7 @@ export const CLI_LAYERS = {
       'cli/top',
       'cli/approvals:dynamic',
       'cli/check:dynamic',
+      'cli/gates:dynamic',
       'cli/dry-run:dynamic',
       'cli/doctor:type',
       'cli/doctor:dynamic',

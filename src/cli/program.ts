@@ -6,6 +6,7 @@ import { checkCommand } from './commands/check.ts';
 import { demoCommand } from './commands/demo.ts';
 import { devCommand } from './commands/dev.ts';
 import { doctorCommand } from './commands/doctor.ts';
+import { gatesCommand } from './commands/gates.ts';
 import { freezeCommands } from './commands/freeze.ts';
 import { eventsCommand } from './commands/events.ts';
 import { addCompletion } from './completion/add-completion.ts';
@@ -51,6 +52,7 @@ export function program(): Command {
     ...approvalCommands(),
     eventsCommand(),
     checkCommand(),
+    gatesCommand(),
     doctorCommand(),
   ])
     belay.addCommand(command);

@@ -1,6 +1,7 @@
 /**
  * `npm run test:monitoring`: promtool checks and tests the alerts. Then a worker and a receiver are scraped after real
- * runs, and every metric that alerts and dashboard use has to be there. Exits 75 if promtool is missing.
+ * runs, and every metric that alerts and dashboard use has to be there. A real Prometheus answers the queries of gates.
+ * Exits 75 if promtool or prometheus is missing.
  */
 import { spawnSync } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
@@ -16,6 +17,7 @@ import { EXIT_MISSING, MissingProgram } from '../support/missing-program.ts';
 import { startWebhooks, startWorkerProcess } from '../support/processes.ts';
 import { startTemporal, tempFolder } from '../support/temporal.ts';
 import { temporalEnv, TOKEN } from '../support/world.ts';
+import { checkGates } from './gates.ts';
 import { dashboardQueries, metricsIn, rules } from './files.ts';
 
 const DEPLOY = fileURLToPath(new URL('../../deploy', import.meta.url));
@@ -76,6 +78,7 @@ function compare(text: string): string[] {
 try {
   promtool('check', 'rules', 'alerts.yml');
   promtool('test', 'rules', 'alerts.test.yml');
+  process.stdout.write(`gates read ${await checkGates()} answers of Prometheus as they are to\n`);
   const problems = compare(await scrape());
   process.stdout.write(`${problems.length === 0 ? 'every metric is there' : problems.join('\n')}\n`);
   process.exitCode = problems.length === 0 ? 0 : 1;

@@ -1,6 +1,7 @@
 /** Every mutant that a single test notices. */
 import { APPROVALS } from './approvals.ts';
 import { BAD_WORKER } from './bad-worker.ts';
+import { GATES } from './gates.ts';
 import { FREEZES } from './freezes.ts';
 import { RATE_LIMITS } from './rate-limits.ts';
 import { READABLE_PAYLOADS } from './readable-payloads.ts';
@@ -14,6 +15,7 @@ export const TESTED_MUTANTS = [
   ...FREEZES,
   ...SUPERSEDING,
   ...APPROVALS,
+  ...GATES,
   ...BAD_WORKER,
   ...RATE_LIMITS,
   ...READABLE_PAYLOADS,

@@ -1,0 +1,32 @@
+/** Waves that start although what was measured does not allow it. */
+import { change, sim, unit, type TestedMutant } from './mutant.ts';
+
+export const GATES: TestedMutant[] = [
+  {
+    rule: 'no data counts as good',
+    changes: [
+      change(
+        'rules/gate.ts',
+        "kind === 'good' ? state.goodInARow + 1 :",
+        "kind === 'good' || kind === 'none' ? state.goodInARow + 1 :",
+      ),
+    ],
+    test: sim('rules/rollouts/doubtful-gates', 'ends the rollout once its patience is over, and no one can tell'),
+  },
+  {
+    rule: 'an inconclusive gate resumes what a person has paused',
+    changes: [
+      change(
+        'workflows/rollout/gated-waves.ts',
+        'gating.pause === null || last !== gating.pause',
+        'gating.pause === null || last === undefined',
+      ),
+    ],
+    test: sim('rules/rollouts/doubtful-gates', 'does not resume a rollout that a person has paused meanwhile'),
+  },
+  {
+    rule: 'a name is put into a query as it is',
+    changes: [change('gates/substitute.ts', 'escapeForString(escapeForExpression(text))', 'escapeForExpression(text)')],
+    test: unit('gates', 'contains a name as text only'),
+  },
+];
