@@ -126,6 +126,15 @@ for (const name of UIS) {
       await picture(ui, name, 'frozen-run-in-temporal-ui');
     });
 
+    test('a run that waits for people names how many are missing, until when, and the command that approves it', async () => {
+      const { workflowId } = await scenes.askingRun();
+      await openDetails(ui, workflowId);
+      const missing = 'waits for 1 more of 2 approvals \\(production, audit only\\) until 20\\S+Z';
+      const command = `belay approve ${workflowId} --plan [0-9a-f]{12}`;
+      await shown(ui, 'current', new RegExp(`^\\s*approval: ${missing}: ${command}`));
+      await picture(ui, name, 'asking-run-in-temporal-ui');
+    });
+
     test('a failed check names what the site answers, and its operation what it answered before', async () => {
       const { workflowId } = await scenes.failedCheckRun();
       await openDetails(ui, workflowId);

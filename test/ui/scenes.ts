@@ -42,6 +42,16 @@ export const failedRun = once(async () => {
 
 export const frozenRun = once(() => closed({ serverId: 's3', siteIds: ['f1'] }, 'release-10'));
 
+/** One of two people has approved it. */
+export const askingRun = once(async () => {
+  const { belay } = await stage();
+  const run = await belay.start({ serverId: 's4', siteIds: ['p1'], meta: META }, { key: 'release-13' });
+  const question = await eventually('the question', () => belay.approvals.question(run.workflowId));
+  const answer = { plan: question.hash, by: 'ana', why: 'looks good', proof: { kind: 'none' } } as const;
+  await belay.approvals.approve(run.workflowId, answer);
+  return run;
+});
+
 /** The service reports that it completed, and its site answers 503 ever since. */
 export const failedCheckRun = once(async () => {
   const { sandbox } = await stage();

@@ -23,6 +23,8 @@ freezes:
     to: 2099-01-01T00:00
     for: { sites: [f1] }
     reason: the shop counts its stock
+approvals:
+  production: { need: 2, proof: none, for: { sites: [p1] } }
 sites:
   c1: { url: '${sandboxUrl}/sites/c1', check: shop, private: true }
 checks:

@@ -62,9 +62,14 @@ interface Asked {
   until: string;
 }
 
-/** `waits for 1 more of 2 approvals (production) until …: belay approve run:7 --plan 9f2c1ab4d0e1` */
-export function approvalSentence({ workflowId, plan, asked, until }: Asked, shown = shellWord): string {
-  return `${stillNeededText(asked)} until ${until}: belay approve ${shown(workflowId)} --plan ${plan.slice(0, PLAN_DIGITS)}`;
+/**
+ * `waits for 1 more of 2 approvals (production) until …: belay approve run:7 --plan 9f2c1ab4d0e1`
+ *
+ * @param command how to show the command, so that it can be copied
+ */
+export function approvalSentence({ workflowId, plan, asked, until }: Asked, command = (text: string) => text): string {
+  const approve = `belay approve ${shellWord(workflowId)} --plan ${plan.slice(0, PLAN_DIGITS)}`;
+  return `${stillNeededText(asked)} until ${until}: ${command(approve)}`;
 }
 
 /** `waits for 1 more of 2 approvals (production)` */

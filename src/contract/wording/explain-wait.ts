@@ -17,6 +17,8 @@ export interface Style {
   quote: (text: string) => string;
   /** Shows the id of a workflow. Default: as other text. */
   workflow?: (workflowId: string) => string;
+  /** Shows a command. Default: as it is. */
+  command?: (command: string) => string;
   /** Formats a future time; null leaves it out. */
   when: ((at: string) => string) | null;
 }
@@ -63,7 +65,7 @@ export function waitingSentence(waiting: Waiting, what: string | null, style: St
     const frozen = frozenText(waiting.by, quote);
     return `${what ?? 'run'}: ${frozen}: wait${letOffText(waiting.by)}`;
   }
-  if (waiting.kind === 'approval') return approvalSentence(waiting);
+  if (waiting.kind === 'approval') return approvalSentence(waiting, style.command);
   if (waiting.kind === 'lock') {
     const holder =
       waiting.lockedBy === undefined || waiting.lockedBy === null ? 'another run' : workflow(waiting.lockedBy);
@@ -102,12 +104,16 @@ function doingOf({ kind, parked, lastStatus }: WaitingForRead): string | null {
   return lastStatus === null ? 'reading the status before the request' : 'waiting for another deployment to finish';
 }
 
-export function rolloutSentence(waiting: RolloutWaiting, quote: Style['quote'] = quoted): string {
+export function rolloutSentence(
+  waiting: RolloutWaiting,
+  quote: Style['quote'] = quoted,
+  command?: Style['command'],
+): string {
   if (waiting.kind === 'decision') {
     return `paused by ${quote(waiting.by)} because ${quote(waiting.reason)}: resume or abort it`;
   }
   if (waiting.kind === 'freeze') return `paused, ${frozenText(waiting.by, quote)}: resumes by itself`;
-  if (waiting.kind === 'approval') return approvalSentence(waiting);
+  if (waiting.kind === 'approval') return approvalSentence(waiting, command);
   if (waiting.kind === 'gate') return gateSentence(waiting, quote);
   const { running, pending, maxAtOnce, stopped } = waiting;
   const some = running.slice(0, 3).map(quote).join(', ');

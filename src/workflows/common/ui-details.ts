@@ -9,6 +9,8 @@ import type { Style } from '../../contract/wording/explain-wait.ts';
 export const MARKDOWN: Style = {
   quote: (text) => codeSpan(text),
   workflow: (workflowId) => workflowLink(workflowId),
+  // The UI would make one dash of two.
+  command: (command) => `\`${command}\``,
   when: (at) => `at ${at}`,
 };
 

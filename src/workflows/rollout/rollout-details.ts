@@ -6,7 +6,7 @@ import { factList, uiPage, uiTable, workflowLink } from '../../contract/wording/
 import { heldText } from '../../contract/wording/freeze-text.ts';
 import { codeSpan } from '../../contract/wording/safe-text.ts';
 import { rolloutSentence } from '../../contract/wording/explain-wait.ts';
-import { endedHeading, shortText } from '../common/ui-details.ts';
+import { endedHeading, MARKDOWN, shortText } from '../common/ui-details.ts';
 
 const MAX_SERVERS_SHOWN = 30;
 
@@ -29,7 +29,7 @@ export function rolloutDetails(progress: RolloutProgress): string {
 function headingOf({ result: { outcome, phase, error }, waiting }: RolloutProgress): string {
   if (outcome !== null || phase === 'done') return endedHeading({ outcome, error });
   if (waiting === null) return `**${phase}**`;
-  const sentence = rolloutSentence(waiting, (text) => codeSpan(text));
+  const sentence = rolloutSentence(waiting, MARKDOWN.quote, MARKDOWN.command);
   // That of a paused rollout begins with the phase.
   return waiting.kind !== 'servers' ? sentence.replace(/^paused/, '**paused**') : `**${phase}**: ${sentence}`;
 }
