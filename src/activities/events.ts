@@ -32,13 +32,21 @@ export function createEventActivities(deps: EventDeps) {
     writeBackupRecord: (input: RecordInput): Promise<void> => deps.writeBackupRecord(input),
 
     async sendNotification(input: NotifyInput): Promise<void> {
-      if (!(await deps.sendNotification(input))) throw unknownHere(`channel ${input.channel}`);
+      if (!(await deps.sendNotification(input).catch(later))) throw unknownHere(`channel ${input.channel}`);
     },
 
     async callHeartbeat({ name }: { name: string }): Promise<void> {
-      if (!(await deps.callHeartbeat(name))) throw unknownHere(`heartbeat ${name}`);
+      if (!(await deps.callHeartbeat(name).catch(later))) throw unknownHere(`heartbeat ${name}`);
     },
   };
+}
+
+/** A receiver that asks to wait is not called before, but often enough within the day that a message is repeated. */
+function later(error: unknown): never {
+  const { retryAfterMs } = error as { retryAfterMs?: number };
+  if (retryAfterMs === undefined || !(error instanceof Error)) throw error;
+  const nextRetryDelay = Math.min(Math.max(retryAfterMs, TIMING.notify.retryMs), TIMING.notify.maxHoldMs);
+  throw ApplicationFailure.create({ type: error.name, message: error.message, nextRetryDelay });
 }
 
 /** Another worker may have it, since configurations differ while a change spreads. So the first retries come soon. */

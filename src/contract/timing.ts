@@ -143,6 +143,8 @@ export const TIMING = {
     attemptMs: 20 * SECOND,
     retryMs: 2 * SECOND,
     maxRetryMs: 30 * MINUTE,
+    /** The longest pause that a receiver can ask for. */
+    maxHoldMs: 6 * 60 * MINUTE,
     giveUpAfterMs: 24 * 60 * MINUTE,
     /** A worker that lacks a channel passes the message on to another worker this soon. */
     otherWorkerMs: 500,
