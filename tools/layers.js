@@ -136,6 +136,7 @@ export const LAYERS = {
     may: [
       ...CONTRACT,
       'request/start',
+      'rules',
       'rules/past',
       'policy:type',
       'activities:type',

@@ -6,6 +6,7 @@ import { approvalsOf } from './approvals.ts';
 import { checkRequest } from './check-request.ts';
 import type { ActivityDeps } from './deps.ts';
 import { judgeRequest } from './frozen-parts.ts';
+import { reportsAsked } from './reports.ts';
 import { checksAsked } from './site-checks.ts';
 
 type Deps = Pick<ActivityDeps, 'workerInfo' | 'admission' | 'policy' | 'judge' | 'approvals' | 'clocks'>;
@@ -14,7 +15,7 @@ export function createDescribeWorker({ workerInfo, admission, policy, judge, app
   /** Settings of the worker that executes this. */
   return async (question: WorkerQuestion = {}): Promise<WorkerInfo> => {
     const { begins = false, request, atMs } = question;
-    const { hash, checkOf } = await policy();
+    const { hash, checkOf, reportsFor } = await policy();
     const checked = request === undefined ? undefined : checkRequest(request);
     const isPlanned = checked !== undefined && 'plan' in checked;
     const nowMs = atMs ?? clocks?.wallMs() ?? Date.now();
@@ -28,6 +29,7 @@ export function createDescribeWorker({ workerInfo, admission, policy, judge, app
       ...(isAsked ? checksAsked(request!, checkOf) : {}),
       ...judged,
       ...asked,
+      ...(isPlanned && begins ? reportsAsked(request!, checked, { reportsFor, workerInfo }) : {}),
       ...(begins && !admission.admitsNewcomer() ? { admitted: false as const } : {}),
     };
   };

@@ -3,6 +3,7 @@ import { activityInfo } from '@temporalio/activity';
 import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
 import type { BackupRecord, RecordInput, ServersQuery, SharedBackupQuery, WakeInput } from '../contract/event.ts';
 import type { NotifyInput } from '../contract/notification.ts';
+import type { ReportAnswer, ReportMessage, RunEnd, RunRef } from '../contract/report.ts';
 import type { HoldInput } from '../contract/rollout.ts';
 import { plainText } from '../contract/wording/safe-text.ts';
 import { TIMING } from '../contract/timing.ts';
@@ -34,6 +35,10 @@ export function createEventActivities(deps: EventDeps) {
     async sendNotification(input: NotifyInput): Promise<void> {
       if (!(await deps.sendNotification(input).catch(later))) throw unknownHere(`channel ${input.channel}`);
     },
+
+    sendReport: (message: ReportMessage): Promise<ReportAnswer> => deps.sendReport(message),
+
+    findEndOfRun: (run: RunRef): Promise<RunEnd | null> => deps.findEndOfRun(run),
 
     async callHeartbeat({ name }: { name: string }): Promise<void> {
       if (!(await deps.callHeartbeat(name).catch(later))) throw unknownHere(`heartbeat ${name}`);

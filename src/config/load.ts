@@ -7,6 +7,7 @@ import { plainText } from '../contract/wording/safe-text.ts';
 import { checkApprovals } from './plan/check-approvals.ts';
 import { checkFleets } from './plan/check-fleets.ts';
 import { checkFreezes } from './plan/check-freezes.ts';
+import { checkReports } from './plan/check-reports.ts';
 import { checkSites } from './plan/check-sites.ts';
 import type { ConfigIssue } from './plan/config-issue.ts';
 import { fixHint } from './file/fix-hints.ts';
@@ -51,7 +52,7 @@ export async function readConfiguration({ path, isNamed } = configFile()): Promi
 
 function contradictionsIn(configuration: Configuration): ConfigIssue[] {
   const issues: ConfigIssue[] = [];
-  for (const check of [checkFleets, checkFreezes, checkApprovals, checkSites])
+  for (const check of [checkFleets, checkFreezes, checkApprovals, checkSites, checkReports])
     check(configuration, (path, message) => issues.push({ path, message }));
   return issues;
 }

@@ -2,6 +2,7 @@
 import type { Approved, RulesAnswer } from './approval.ts';
 import type { FrozenParts, LetOff, OverrideAnswer } from './freeze.ts';
 import type { ROLLOUT_TYPE, RunType } from './names.ts';
+import type { ReportPlace } from './report.ts';
 import type { RunPlan } from './run.ts';
 import type { ServedService } from './service-identity.ts';
 import type { Slot } from './schedule.ts';
@@ -122,6 +123,8 @@ export interface WorkerInfo extends ServedService {
   override?: OverrideAnswer;
   /** Only if asked by a run or rollout that begins, and if it needs an approval. */
   approval?: RulesAnswer;
+  /** Only if asked by a run that begins: whom it tells of its targets while it runs. */
+  reports?: ReportPlace[];
 }
 
 /** The notifications in a worker's configuration. Names only, because the addresses are secrets. */
@@ -130,6 +133,9 @@ export interface NotifySettings {
   on: 'failed' | 'all';
   channels: string[];
   heartbeats: string[];
+  /** Those of the heartbeats that are told of the start, too. */
+  measured?: string[];
+  reports?: string[];
 }
 
 export interface ReadInput {

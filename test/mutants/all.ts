@@ -4,6 +4,7 @@ import { BAD_WORKER } from './bad-worker.ts';
 import { FREEZES } from './freezes.ts';
 import { RATE_LIMITS } from './rate-limits.ts';
 import { READABLE_PAYLOADS } from './readable-payloads.ts';
+import { REPORTS } from './reports.ts';
 import { RIGHT_TIME } from './right-time.ts';
 import { SUPERSEDING } from './superseding.ts';
 import { WRONG_VERDICTS } from './wrong-verdicts.ts';
@@ -17,4 +18,5 @@ export const TESTED_MUTANTS = [
   ...BAD_WORKER,
   ...RATE_LIMITS,
   ...READABLE_PAYLOADS,
+  ...REPORTS,
 ];

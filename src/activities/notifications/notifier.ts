@@ -1,22 +1,27 @@
 /** Sends notifications: a POST to an address in belay.yaml. An address is a secret, so no error contains one. */
 import { Webhook } from 'standardwebhooks';
 import { ConfigError } from '../../config/environment/config-error.ts';
-import { checkAddress, secretSource, type SecretRef } from '../../config/environment/secrets.ts';
+import { secretSource, type SecretRef } from '../../config/environment/secrets.ts';
 import type { Configuration } from '../../config/load.ts';
 import type { RunResult } from '../../contract/run.ts';
 import type { RolloutResult } from '../../contract/rollout.ts';
 import type { ApprovalNotice, Notification, NotifyInput } from '../../contract/notification.ts';
+import { emptyResult } from '../../contract/results/empty-results.ts';
+import type { RunRef } from '../../contract/report.ts';
 import type { NotifySettings } from '../../contract/activities.ts';
+import { addressAt, type Address } from './addresses.ts';
 import { channelRequest, type ChannelKind } from './channel-request.ts';
 import { send } from './post.ts';
+import { createReporter, type Reporter } from './reporter.ts';
 
 export interface Notifier {
   /** Names only; null if no channel and no heartbeat is configured. */
   readonly settings: NotifySettings | null;
   /** @returns false for a channel that is not configured. @throws NotTaken if the receiver did not accept the request */
-  send(input: NotifyInput): Promise<boolean>;
+  send: (input: NotifyInput) => Promise<boolean>;
   /** @returns false for a heartbeat that is not configured. @throws NotTaken if it did not accept the request */
-  callHeartbeat(name: string): Promise<boolean>;
+  callHeartbeat: (name: string) => Promise<boolean>;
+  sendReport: Reporter['send'];
 }
 
 type Notify = NonNullable<Configuration['notify']>;
@@ -30,12 +35,15 @@ type WithLink = <R extends RunResult | RolloutResult | ApprovalNotice>(result: R
 export async function createNotifier(config: Configuration['notify'], withLink: WithLink): Promise<Notifier> {
   const channels = await eachOf(config?.targets ?? {}, channelAt);
   const heartbeats = await eachOf(config?.heartbeats ?? {}, (name, place) =>
-    addressAt(`notify.heartbeats.${name}`, place),
+    addressAt(`notify.heartbeats.${name}`, placeOf(place)),
   );
+  const reporter = await createReporter(config, (run) => linkTo(run, withLink));
   const names = { channels: [...channels.keys()], heartbeats: [...heartbeats.keys()] };
-  const isEmpty = names.channels.length + names.heartbeats.length === 0;
+  const { measured, reports } = reporter;
+  const told = { ...(measured.length > 0 ? { measured } : {}), ...(reports.length > 0 ? { reports } : {}) };
+  const isEmpty = names.channels.length + names.heartbeats.length + reports.length === 0;
   return {
-    settings: isEmpty ? null : { on: config?.on ?? 'failed', ...names },
+    settings: isEmpty ? null : { on: config?.on ?? 'failed', ...names, ...told },
     async send({ channel, notification: given }) {
       const found = channels.get(channel);
       if (found === undefined) return false;
@@ -44,6 +52,7 @@ export async function createNotifier(config: Configuration['notify'], withLink: 
       await send(`channel ${channel}`, address, { method: 'POST', ...request });
       return true;
     },
+    sendReport: reporter.send,
     async callHeartbeat(name) {
       const address = heartbeats.get(name);
       if (address === undefined) return false;
@@ -53,6 +62,9 @@ export async function createNotifier(config: Configuration['notify'], withLink: 
   };
 }
 
+const linkTo = ({ workflowId, firstRunId }: RunRef, withLink: WithLink): string | null =>
+  withLink({ ...emptyResult(), workflowId, runId: firstRunId }).links.ui;
+
 function linked(notification: Notification, withLink: WithLink): Notification {
   if (notification.kind === 'run') return { ...notification, result: withLink(notification.result) };
   if (notification.kind === 'rollout') return { ...notification, result: withLink(notification.result) };
@@ -61,7 +73,7 @@ function linked(notification: Notification, withLink: WithLink): Notification {
 
 interface Channel {
   kind: ChannelKind;
-  address: () => Promise<string>;
+  address: Address;
   secret: () => Promise<string | null>;
 }
 
@@ -72,15 +84,7 @@ async function channelAt(name: string, config: ChannelConfig): Promise<Channel> 
   return { kind, address: await addressAt(key, placeOf(config)), secret };
 }
 
-const placeOf = (config: ChannelConfig): SecretRef => ('env' in config ? { env: config.env } : { file: config.file });
-
-/** @returns what reads it again at each use */
-export async function addressAt(key: string, place: SecretRef): Promise<() => Promise<string>> {
-  const source = secretSource(key, place);
-  const address = async () => checkAddress(key, await source());
-  await address();
-  return address;
-}
+const placeOf = (config: SecretRef): SecretRef => ('env' in config ? { env: config.env } : { file: config.file });
 
 async function signingSecret(key: string, place: SecretRef): Promise<() => Promise<string>> {
   const source = secretSource(key, place);

@@ -10,11 +10,18 @@ export class NotTaken extends Error {
   readonly status: number | null;
   /** How long it asks to wait. */
   readonly retryAfterMs: number | undefined;
+  /** What it answered. It may repeat a secret, so nothing shows or stores it. */
+  declare readonly body: string;
 
-  constructor(message: string, status: number | null, waitMs?: number) {
+  constructor(
+    message: string,
+    status: number | null,
+    { waitMs, body = '' }: { waitMs?: number | undefined; body?: string } = {},
+  ) {
     super(message);
     this.status = status;
     this.retryAfterMs = waitMs;
+    Object.defineProperty(this, 'body', { value: body, enumerable: false });
   }
 }
 
@@ -41,7 +48,8 @@ export async function send(what: string, address: string, request: RequestInit):
   const body = await bodyOf(response).catch(unreached);
   const { ok, status, headers } = response;
   if (ok) return { status, body };
-  throw new NotTaken(`${what} answered ${status}`, status, waitOf(status, headers.get('retry-after'), body));
+  const waitMs = waitOf(status, headers.get('retry-after'), body);
+  throw new NotTaken(`${what} answered ${status}`, status, { waitMs, body });
 }
 
 /** Discord says it in the body, in seconds and their fractions. */
