@@ -93,7 +93,10 @@ export const LAYERS = {
     may: [...CONTRACT, 'hosting-api', 'policy:type'],
     packages: ['@temporalio/activity', '@temporalio/common'],
   },
-  'activities/notifications': { may: [...CONTRACT, 'config:type', 'config/environment'], packages: [] },
+  'activities/notifications': {
+    may: [...CONTRACT, 'config:type', 'config/environment', 'hosting-api'],
+    packages: ['standardwebhooks'],
+  },
   'activities/learned-polling': { may: [], packages: [] },
   'activities/pooled-waits': {
     may: [...CONTRACT, 'rules', 'activities/http:type'],
@@ -138,6 +141,7 @@ export const LAYERS = {
     may: [
       ...CONTRACT,
       'request/start',
+      'rules',
       'rules/past',
       'policy:type',
       'activities:type',

@@ -1,6 +1,7 @@
 /** Everything that activities need from outside. The worker passes it in. */
 import type { BackupRecord, RecordInput, ServersQuery, SharedBackupQuery, WakeInput } from '../contract/event.ts';
 import type { NotifyInput } from '../contract/notification.ts';
+import type { ReportAnswer, ReportMessage, RunEnd, RunRef } from '../contract/report.ts';
 import type { HoldInput } from '../contract/rollout.ts';
 import type { BackupConclusion, LockHolder } from '../contract/operation.ts';
 import type { NewerRun } from '../contract/superseding.ts';
@@ -32,6 +33,9 @@ export interface EventDeps {
   sendNotification: (input: NotifyInput) => Promise<boolean>;
   /** @returns false if this worker does not have the heartbeat. @throws Error whose message contains no address */
   callHeartbeat: (name: string) => Promise<boolean>;
+  sendReport: (message: ReportMessage) => Promise<ReportAnswer>;
+  /** How a run ended; null while it goes on. */
+  findEndOfRun: (run: RunRef) => Promise<RunEnd | null>;
 }
 
 interface Admission {

@@ -3,6 +3,7 @@ import { activityInfo } from '@temporalio/activity';
 import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
 import type { BackupRecord, RecordInput, ServersQuery, SharedBackupQuery, WakeInput } from '../contract/event.ts';
 import type { NotifyInput } from '../contract/notification.ts';
+import type { ReportAnswer, ReportMessage, RunEnd, RunRef } from '../contract/report.ts';
 import type { HoldInput } from '../contract/rollout.ts';
 import { plainText } from '../contract/wording/safe-text.ts';
 import { TIMING } from '../contract/timing.ts';
@@ -32,13 +33,25 @@ export function createEventActivities(deps: EventDeps) {
     writeBackupRecord: (input: RecordInput): Promise<void> => deps.writeBackupRecord(input),
 
     async sendNotification(input: NotifyInput): Promise<void> {
-      if (!(await deps.sendNotification(input))) throw unknownHere(`channel ${input.channel}`);
+      if (!(await deps.sendNotification(input).catch(later))) throw unknownHere(`channel ${input.channel}`);
     },
 
+    sendReport: (message: ReportMessage): Promise<ReportAnswer> => deps.sendReport(message),
+
+    findEndOfRun: (run: RunRef): Promise<RunEnd | null> => deps.findEndOfRun(run),
+
     async callHeartbeat({ name }: { name: string }): Promise<void> {
-      if (!(await deps.callHeartbeat(name))) throw unknownHere(`heartbeat ${name}`);
+      if (!(await deps.callHeartbeat(name).catch(later))) throw unknownHere(`heartbeat ${name}`);
     },
   };
+}
+
+/** A receiver that asks to wait is not called before, but often enough within the day that a message is repeated. */
+function later(error: unknown): never {
+  const { retryAfterMs } = error as { retryAfterMs?: number };
+  if (retryAfterMs === undefined || !(error instanceof Error)) throw error;
+  const nextRetryDelay = Math.min(Math.max(retryAfterMs, TIMING.notify.retryMs), TIMING.notify.maxHoldMs);
+  throw ApplicationFailure.create({ type: error.name, message: error.message, nextRetryDelay });
 }
 
 /** Another worker may have it, since configurations differ while a change spreads. So the first retries come soon. */

@@ -8,6 +8,7 @@ import { checkApprovals } from './plan/check-approvals.ts';
 import { checkFleets } from './plan/check-fleets.ts';
 import { checkFreezes } from './plan/check-freezes.ts';
 import { checkGates } from './plan/check-gates.ts';
+import { checkReports } from './plan/check-reports.ts';
 import { checkSites } from './plan/check-sites.ts';
 import type { ConfigIssue } from './plan/config-issue.ts';
 import { fixHint } from './file/fix-hints.ts';
@@ -52,7 +53,7 @@ export async function readConfiguration({ path, isNamed } = configFile()): Promi
 
 function contradictionsIn(configuration: Configuration): ConfigIssue[] {
   const issues: ConfigIssue[] = [];
-  for (const check of [checkFleets, checkFreezes, checkApprovals, checkSites, checkGates])
+  for (const check of [checkFleets, checkFreezes, checkApprovals, checkSites, checkGates, checkReports])
     check(configuration, (path, message) => issues.push({ path, message }));
   return issues;
 }

@@ -3,6 +3,7 @@ import type { Approved, RulesAnswer } from './approval.ts';
 import type { FrozenParts, LetOff, OverrideAnswer } from './freeze.ts';
 import type { GatesAnswer } from './gate.ts';
 import type { ROLLOUT_TYPE, RunType } from './names.ts';
+import type { ReportPlace } from './report.ts';
 import type { RunPlan } from './run.ts';
 import type { ServedService } from './service-identity.ts';
 import type { Slot } from './schedule.ts';
@@ -125,6 +126,8 @@ export interface WorkerInfo extends ServedService {
   approval?: RulesAnswer;
   /** Only if asked by a rollout that begins, and if something follows one of its waves. */
   gates?: GatesAnswer;
+  /** Only if asked by a run that begins: where it reports its targets while it runs. */
+  reports?: ReportPlace[];
 }
 
 /** The notifications in a worker's configuration. Names only, because the addresses are secrets. */
@@ -133,6 +136,9 @@ export interface NotifySettings {
   on: 'failed' | 'all';
   channels: string[];
   heartbeats: string[];
+  /** Those of the heartbeats that get the start, too. */
+  measured?: string[];
+  reports?: string[];
 }
 
 export interface ReadInput {

@@ -1,7 +1,7 @@
 /** Approvals: what is asked, what people answer, and the plan that both are bound to. Stored in histories: add only. */
 import type { FreezeOverride } from './freeze.ts';
 import type { ROLLOUT_TYPE, RunType } from './names.ts';
-import type { RolloutInput } from './rollout.ts';
+import type { RolloutInput, RolloutWave } from './rollout.ts';
 import type { RunError, RunPlan } from './run.ts';
 import type { CheckWaiver } from './site-check.ts';
 import type { Target } from './target.ts';
@@ -33,9 +33,9 @@ export interface PlannedPart {
 /** Of a rollout: how it goes on, beside what it does. */
 interface PlannedRollout extends Pick<
   RolloutInput,
-  'maxAtOnce' | 'maxFailures' | 'onFailures' | 'options' | 'deploysUntil'
+  'maxAtOnce' | 'maxFailures' | 'onFailures' | 'onGates' | 'options' | 'deploysUntil'
 > {
-  waves: { name: string; servers: number }[];
+  waves: (Pick<RolloutWave, 'name' | 'after' | 'approval'> & { servers: number })[];
 }
 
 /** What is approved. Its hash is part of what people sign, so an approval holds for nothing else. */

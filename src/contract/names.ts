@@ -68,7 +68,8 @@ export type ErrorType =
 
 /**
  * `lockRequested` goes to the holder of a lock, `lockReleased` to the first waiter, `hint` to workflows that poll, `thawed`
- * to those that wait for the end of a freeze, `superseded` to a run that a newer one may replace.
+ * to those that wait for the end of a freeze, `superseded` to a run that a newer one may replace, and `reported` to what
+ * reports to others how a run stands.
  */
 export const SIGNALS = {
   lockRequested: 'lockRequested',
@@ -76,6 +77,7 @@ export const SIGNALS = {
   hint: 'hint',
   thawed: 'thawed',
   superseded: 'superseded',
+  reported: 'reported',
 } as const;
 
 /** `approval`: what people are asked to approve; null if nothing is. */

@@ -143,9 +143,21 @@ export const TIMING = {
     attemptMs: 20 * SECOND,
     retryMs: 2 * SECOND,
     maxRetryMs: 30 * MINUTE,
+    /** The longest pause that a receiver can ask for. */
+    maxHoldMs: 6 * 60 * MINUTE,
     giveUpAfterMs: 24 * 60 * MINUTE,
     /** A worker that lacks a channel passes the message on to another worker this soon. */
     otherWorkerMs: 500,
+  },
+  report: {
+    /** A run that was terminated is found after this, and then after twice the time, up to the longest. */
+    lookMs: MINUTE,
+    lateLookMs: 30 * MINUTE,
+    /** What a receiver refused is sent again after this, this many times. */
+    refusedPauseMs: 10 * MINUTE,
+    refusals: 6,
+    /** Of workers that lack the receiver. */
+    soonAttempts: 30,
   },
   worker: {
     /** A poll lasts a minute, so a running worker was seen within this time. */

@@ -36,6 +36,8 @@ export interface Policy {
   checkOf: (siteId: string) => PolicyCheck | null;
   /** Who has to approve a deployment; empty if no one. A backup alone needs no approval. */
   approvalsFor: (operation: PlannedOperation) => PolicyApproval[];
+  /** Names of `notify.reports`. */
+  reportsFor: (operation: PlannedOperation) => string[];
   /** Null if belay.yaml has none with this name. */
   approval: (name: string) => PolicyApproval | null;
   /** Null if belay.yaml has none with this name. */
@@ -51,6 +53,10 @@ export function policyOf(configuration: Configuration): Policy {
   const placeOf = placesIn(configuration);
   const checks = siteChecks(configuration);
   const approvals = policyApprovals(configuration);
+  const reports = Object.entries(configuration.notify?.reports ?? {}).map(([name, it]) => ({
+    name,
+    scope: it.for ?? {},
+  }));
   return {
     hash: shortHash(configuration),
     isLatest: true,
@@ -62,6 +68,8 @@ export function policyOf(configuration: Configuration): Policy {
     checkOf: (siteId) => checks.get(siteId) ?? null,
     approvalsFor: (operation) =>
       'target' in operation ? approvals.filter(({ scope }) => isInScope(scope, placeOf(operation))) : [],
+    reportsFor: (operation) =>
+      reports.filter(({ scope }) => isInScope(scope, placeOf(operation))).map(({ name }) => name),
     approval: (name) => approvals.find(({ rule }) => rule.name === name) ?? null,
     gate: (name) => policyGate(configuration, name),
     hostsOf: (siteIds) => hostsOf(configuration, siteIds),

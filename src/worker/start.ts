@@ -10,7 +10,7 @@ import { createApprovalJudge } from '../policy/approval-judge.ts';
 import { createJudge } from '../policy/judge.ts';
 import { fixedPolicy, type CurrentPolicy } from '../policy/live-policy.ts';
 import { requireSigners } from '../policy/require-signers.ts';
-import { createNotifier } from '../activities/notifications/notifier.ts';
+import { createNotifier, type Notifier } from '../activities/notifications/notifier.ts';
 import { withLink } from '../client/connection/ui-link.ts';
 import { temporalDeps } from '../client/lookups/index.ts';
 import type { TemporalEndpoint } from '../config/temporal/find-temporal.ts';
@@ -126,8 +126,7 @@ export async function startWorker(
       searchAttributes,
       ...(notifier.settings === null ? {} : { notify: notifier.settings }),
     },
-    sendNotification: (input) => notifier.send(input),
-    callHeartbeat: (name) => notifier.callHeartbeat(name),
+    ...deliveries(notifier),
     onRead: metrics.polled,
     ...ofTemporal,
   });
@@ -148,6 +147,12 @@ export async function startWorker(
   temporalNow.carry(workers);
   return supervise(workers, { connection, pool, queue, closing, log, monitoring });
 }
+
+const deliveries = (notifier: Notifier) => ({
+  sendNotification: notifier.send,
+  callHeartbeat: notifier.callHeartbeat,
+  sendReport: notifier.sendReport,
+});
 
 async function useAttributes({ temporal, searchAttributes, log }: WorkerOptions, connection: ConnectionLike) {
   const {

@@ -9,6 +9,7 @@ import { freeze } from './freeze/hold-freeze.ts';
 import { rollOut } from './rollout/roll-out.ts';
 import { runScheduled } from './schedule/run-scheduled.ts';
 import { backupOnly, backupThenDeploy, deployOnly } from './run/run-workflows.ts';
+import { report } from './notify/report.ts';
 import { sendNotifications } from './notify/send-notifications.ts';
 import { watchDeployment } from './run/watch-deployment.ts';
 
@@ -17,7 +18,7 @@ type AnyWorkflow = (...args: unknown[]) => Promise<unknown>;
 /** A run and its operations end on the build that began them: they send requests. */
 const PINNED = [backupThenDeploy, backupOnly, deployOnly, watchDeployment, backupServer, deploySite];
 /** These may wait for days, and would keep a build alive. Each change of them is patched. */
-const MOVING = [rollOut, runScheduled, handleEvent, recordBackup, sendNotifications, freeze];
+const MOVING = [rollOut, runScheduled, handleEvent, recordBackup, sendNotifications, report, freeze];
 
 if (VERSIONED_WORKER in globalThis) {
   for (const workflow of PINNED) setWorkflowOptions({ versioningBehavior: 'PINNED' }, workflow as AnyWorkflow);
@@ -33,6 +34,7 @@ export {
   freeze,
   handleEvent,
   recordBackup,
+  report,
   rollOut,
   runScheduled,
   sendNotifications,

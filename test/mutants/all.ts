@@ -5,6 +5,7 @@ import { GATES } from './gates.ts';
 import { FREEZES } from './freezes.ts';
 import { RATE_LIMITS } from './rate-limits.ts';
 import { READABLE_PAYLOADS } from './readable-payloads.ts';
+import { REPORTS } from './reports.ts';
 import { RIGHT_TIME } from './right-time.ts';
 import { SUPERSEDING } from './superseding.ts';
 import { WRONG_VERDICTS } from './wrong-verdicts.ts';
@@ -19,4 +20,5 @@ export const TESTED_MUTANTS = [
   ...BAD_WORKER,
   ...RATE_LIMITS,
   ...READABLE_PAYLOADS,
+  ...REPORTS,
 ];

@@ -44,3 +44,4 @@ import './rules/events/wakes.ts';
 import './rules/events/claims.ts';
 import './rules/events/foreign-backups.ts';
 import './rules/events/notifications.ts';
+import './rules/events/reports.ts';

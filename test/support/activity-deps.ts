@@ -31,4 +31,6 @@ export const SERVICE_ONLY: Omit<ActivityDeps, 'service' | 'workerInfo'> = {
   wakeWaiters: () => Promise.resolve([]),
   sendNotification: () => Promise.resolve(true),
   callHeartbeat: () => Promise.resolve(true),
+  sendReport: () => Promise.resolve({ kind: 'taken' }),
+  findEndOfRun: nothing,
 };

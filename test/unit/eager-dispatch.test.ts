@@ -60,6 +60,7 @@ test('an activity that may be meant for another worker never goes back to the on
     resolveDeadline: 'any worker',
     resolveSlot: 'any worker',
     notificationDelivery: 'any worker',
+    sendReport: 'any worker',
     judgeSomewhere: 'local',
     signalOlderRuns: 'any worker',
     checkSomewhere: 'local',

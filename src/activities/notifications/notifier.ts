@@ -1,47 +1,69 @@
 /** Sends notifications: a POST to an address in belay.yaml. An address is a secret, so no error contains one. */
-import { checkAddress, secretSource } from '../../config/environment/secrets.ts';
+import { Webhook } from 'standardwebhooks';
+import { ConfigError } from '../../config/environment/config-error.ts';
+import { secretSource, type SecretRef } from '../../config/environment/secrets.ts';
 import type { Configuration } from '../../config/load.ts';
 import type { RunResult } from '../../contract/run.ts';
 import type { RolloutResult } from '../../contract/rollout.ts';
 import type { ApprovalNotice, Notification, NotifyInput } from '../../contract/notification.ts';
+import { emptyResult } from '../../contract/results/empty-results.ts';
+import type { RunRef } from '../../contract/report.ts';
 import type { NotifySettings } from '../../contract/activities.ts';
-import { textOf } from './message-text.ts';
-import { TIMING } from '../../contract/timing.ts';
+import { addressAt, type Address } from './addresses.ts';
+import { channelRequest, type ChannelKind } from './channel-request.ts';
+import { send } from './post.ts';
+import { createReporter, type Reporter } from './reporter.ts';
 
 export interface Notifier {
   /** Names only; null if no channel and no heartbeat is configured. */
   readonly settings: NotifySettings | null;
-  /** @returns false for a channel that is not configured. @throws Error if the receiver did not accept the request */
-  send(input: NotifyInput): Promise<boolean>;
-  /** @returns false for a heartbeat that is not configured. @throws Error if the receiver did not accept the request */
-  callHeartbeat(name: string): Promise<boolean>;
+  /** @returns false for a channel that is not configured. @throws NotTaken if the receiver did not accept the request */
+  send: (input: NotifyInput) => Promise<boolean>;
+  /** @returns false for a heartbeat that is not configured. @throws NotTaken if it did not accept the request */
+  callHeartbeat: (name: string) => Promise<boolean>;
+  sendReport: Reporter['send'];
 }
 
+type Notify = NonNullable<Configuration['notify']>;
+type ChannelConfig = NonNullable<Notify['targets']>[string];
 type WithLink = <R extends RunResult | RolloutResult | ApprovalNotice>(result: R) => R;
 
 /**
  * @param withLink adds the link to the Temporal UI
- * @throws ConfigError if an address is missing or invalid
+ * @throws ConfigError if an address or a secret is missing or invalid
  */
 export async function createNotifier(config: Configuration['notify'], withLink: WithLink): Promise<Notifier> {
-  const channels = await addresses('notify.targets', config?.targets ?? {});
-  const heartbeats = await addresses('notify.heartbeats', config?.heartbeats ?? {});
+  const channels = await eachOf(config?.targets ?? {}, channelAt);
+  const heartbeats = await eachOf(config?.heartbeats ?? {}, (name, place) =>
+    addressAt(`notify.heartbeats.${name}`, placeOf(place)),
+  );
+  const reporter = await createReporter(config, (run) => linkTo(run, withLink));
   const names = { channels: [...channels.keys()], heartbeats: [...heartbeats.keys()] };
-  const isEmpty = names.channels.length + names.heartbeats.length === 0;
+  const { measured, reports } = reporter;
+  const reporting = { ...(measured.length > 0 ? { measured } : {}), ...(reports.length > 0 ? { reports } : {}) };
+  const isEmpty = names.channels.length + names.heartbeats.length + reports.length === 0;
   return {
-    settings: isEmpty ? null : { on: config?.on ?? 'failed', ...names },
+    settings: isEmpty ? null : { on: config?.on ?? 'failed', ...names, ...reporting },
     async send({ channel, notification: given }) {
-      const notification = linked(given, withLink);
-      const body = JSON.stringify({ text: textOf(notification), ...notification });
-      return call(`channel ${channel}`, channels.get(channel), {
-        method: 'POST',
-        headers: { 'content-type': 'application/json', 'idempotency-key': given.id },
-        body,
-      });
+      const found = channels.get(channel);
+      if (found === undefined) return false;
+      const place = { kind: found.kind, address: await found.address(), secret: await found.secret() };
+      const { address, ...request } = channelRequest(linked(given, withLink), { ...place, nowMs: Date.now() });
+      await send(`channel ${channel}`, address, { method: 'POST', ...request });
+      return true;
     },
-    callHeartbeat: (name) => call(`heartbeat ${name}`, heartbeats.get(name), { method: 'POST' }),
+    sendReport: reporter.send,
+    async callHeartbeat(name) {
+      const address = heartbeats.get(name);
+      if (address === undefined) return false;
+      await send(`heartbeat ${name}`, await address(), { method: 'POST' });
+      return true;
+    },
   };
 }
+
+const linkTo = ({ workflowId, firstRunId }: RunRef, withLink: WithLink): string | null =>
+  withLink({ ...emptyResult(), workflowId, runId: firstRunId }).links.ui;
 
 function linked(notification: Notification, withLink: WithLink): Notification {
   if (notification.kind === 'run') return { ...notification, result: withLink(notification.result) };
@@ -49,35 +71,46 @@ function linked(notification: Notification, withLink: WithLink): Notification {
   return notification.kind === 'approval' ? withLink(notification) : notification;
 }
 
-type Addresses = Map<string, () => Promise<string>>;
-
-async function addresses(
-  key: string,
-  places: NonNullable<NonNullable<Configuration['notify']>['targets']>,
-): Promise<Addresses> {
-  const found: Addresses = new Map();
-  for (const [name, place] of Object.entries(places)) {
-    const source = secretSource(`${key}.${name}`, place);
-    const address = async () => checkAddress(`${key}.${name}`, await source());
-    await address();
-    found.set(name, address);
-  }
-  return found;
+interface Channel {
+  kind: ChannelKind;
+  address: Address;
+  secret: () => Promise<string | null>;
 }
 
-async function call(
-  what: string,
-  address: (() => Promise<string>) | undefined,
-  request: RequestInit,
-): Promise<boolean> {
-  if (address === undefined) return false;
-  const signal = AbortSignal.timeout(TIMING.notify.answerMs);
-  const response = await fetch(await address(), { ...request, redirect: 'manual', signal }).catch((error: unknown) => {
-    // The original message may contain the address.
-    const cause = (error as { cause?: { code?: string }; name?: string }) ?? {};
-    throw new Error(`cannot reach ${what}: ${cause.cause?.code ?? cause.name ?? 'unknown error'}`);
-  });
-  await response.body?.cancel();
-  if (!response.ok) throw new Error(`${what} answered ${response.status}`);
-  return true;
+async function channelAt(name: string, config: ChannelConfig): Promise<Channel> {
+  const key = `notify.targets.${name}`;
+  const { kind = 'slack' } = config;
+  const secret = 'secret' in config ? await signingSecret(`${key}.secret`, config.secret) : () => Promise.resolve(null);
+  return { kind, address: await addressAt(key, placeOf(config)), secret };
+}
+
+const placeOf = (config: SecretRef): SecretRef => ('env' in config ? { env: config.env } : { file: config.file });
+
+async function signingSecret(key: string, place: SecretRef): Promise<() => Promise<string>> {
+  const source = secretSource(key, place);
+  const secret = async () => {
+    const text = await source();
+    if (isSigningSecret(text)) return text;
+    throw new ConfigError(`${key}: it is not a secret of Standard Webhooks: write whsec_ and base64`);
+  };
+  await secret();
+  return secret;
+}
+
+function isSigningSecret(text: string): boolean {
+  if (!/^whsec_[A-Za-z0-9+/]{16,}={0,2}$/.test(text)) return false;
+  try {
+    return new Webhook(text) instanceof Webhook;
+  } catch {
+    return false;
+  }
+}
+
+async function eachOf<T, R>(
+  entries: Record<string, T>,
+  make: (name: string, entry: T) => Promise<R>,
+): Promise<Map<string, R>> {
+  const made = new Map<string, R>();
+  for (const [name, entry] of Object.entries(entries)) made.set(name, await make(name, entry));
+  return made;
 }

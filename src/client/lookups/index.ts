@@ -6,6 +6,7 @@ import type { FindFreezes } from '../../policy/judge.ts';
 import { awaitedForMs } from './awaited-for.ts';
 import { findBackupRecord, findServersOfBackup, findSharedBackup } from './backup-records.ts';
 import { findCompletedBackup } from './find-completed-backup.ts';
+import { findEndOfRun } from './find-end-of-run.ts';
 import { findFreezes } from './find-freezes.ts';
 import { hasColleagues } from './has-colleagues.ts';
 import { createHoldServer } from '../signals/hold-server.ts';
@@ -23,6 +24,7 @@ export const lookupsAndSignals = (client: Client, taskQueue: string, clock?: Sig
   ({
     findCompletedBackup: (query) => findCompletedBackup(client, query),
     findBackupRecord: (backupId) => findBackupRecord(client, backupId),
+    findEndOfRun: (run) => findEndOfRun(client, run),
     findLockHolder: (lockId) => findLockHolder(client, lockId),
     findPastDurations: createFindPastDurations(client),
     findServersOfBackup: (query) => findServersOfBackup(client, query),

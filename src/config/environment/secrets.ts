@@ -62,7 +62,8 @@ export function tokenSource(env: Environment): () => Promise<string> {
   return async () => checkToken('BELAY_API_TOKEN_FILE', await readSecretFile('BELAY_API_TOKEN_FILE', file));
 }
 
-function checkToken(source: string, token: string): string {
+/** @throws ConfigError unless an HTTP header can carry it */
+export function checkToken(source: string, token: string): string {
   if (token === '') throw new ConfigError(`${source} is empty: set it to the API token`);
   if (!/^[\x21-\x7e]+$/.test(token)) {
     throw new ConfigError(

@@ -10,6 +10,7 @@ import { gates } from './gate-schema.ts';
 import { fleets, rollouts, schedules } from './fleet-schema.ts';
 import { normalizeStatus } from '../../contract/wording/status-word.ts';
 import { duration, firstRepeated, name, wholeNumber } from './schema-values.ts';
+import { notify } from './notify-schema.ts';
 import { headerName, path, secretPlace } from './secret-schema.ts';
 import { LIMITS } from '../../request/limits.ts';
 
@@ -136,19 +137,7 @@ export const configurationSchema = z
         reactions: reactions.describe('What an event of each kind causes, besides earlier reads.').optional(),
       })
       .optional(),
-    notify: z
-      .strictObject({
-        on: z
-          .enum(['failed', 'all'])
-          .describe('Which runs to report: all, or failed (default), which means every outcome except completed.')
-          .optional(),
-        targets: z
-          .record(name, secretPlace)
-          .describe('Addresses that get the notifications, by names you choose.')
-          .optional(),
-        heartbeats: z.record(name, secretPlace).describe('Addresses for --heartbeat, by names you choose.').optional(),
-      })
-      .optional(),
+    notify: notify.optional(),
     fleets: fleets.describe('Which sites belong to which server.').optional(),
     rollouts: rollouts.describe('How a fleet is backed up and deployed.').optional(),
     sites: sites

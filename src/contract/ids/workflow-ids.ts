@@ -58,6 +58,10 @@ export const runEndId = (runWorkflowId: string, firstRunId: string): string =>
 export const approvalNoticeId = (runWorkflowId: string, firstRunId: string, plan: string, about: string): string =>
   workflowId('approval', runWorkflowId, firstRunId, plan.slice(0, 12), about);
 
+/** The workflow that reports to other places how a run stands. */
+export const reportId = (runWorkflowId: string, firstRunId: string): string =>
+  workflowId('report', runWorkflowId, firstRunId);
+
 export const rolloutId = (name: string, key: string): string => workflowId('rollout', name, key);
 export const ROLLOUT_PREFIX = 'rollout:';
 

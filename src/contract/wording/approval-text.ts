@@ -15,7 +15,7 @@ export interface SignedDecision {
   why: string | null;
 }
 
-/** @param hash of the plan */
+/** What a person signs, under the namespace `belay-approval@v1` of SSH. @param hash of the plan */
 export function signedText(plan: ApprovalPlan, hash: string, { decision, by, why }: SignedDecision): string {
   const [facts, bound] = [factsOfPlan(plan, hash).slice(0, -1), `plan: sha256:${hash}`];
   const decided = [`decision: ${decision}`, `by: ${line(by)}`, `why: ${why === null ? 'not given' : line(why)}`];

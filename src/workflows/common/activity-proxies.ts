@@ -183,6 +183,14 @@ export const signalRollouts = proxyActivities<Activities>({
   scheduleToCloseTimeout: event.deliverWithinMs,
 });
 
+/** One attempt: what is sent next may be another state. */
+export const { sendReport } = proxyActivities<Activities>({
+  ...ANY_WORKER,
+  startToCloseTimeout: notify.attemptMs,
+  scheduleToCloseTimeout: notify.giveUpAfterMs,
+  retry: ONCE,
+});
+
 /** Temporal retries it until the receiver accepts the request, on any worker: one may lack the channel. */
 export const notificationDelivery = proxyActivities<Activities>({
   ...ANY_WORKER,

@@ -2,6 +2,7 @@
 import type { ApprovalPlan, ApprovalRule, Approved, PlannedPart, RulesAnswer } from '../../contract/approval.ts';
 import { pathOf, rootOf } from '../../contract/ids/plan-hash.ts';
 import { ROLLOUT_TYPE } from '../../contract/names.ts';
+import { definedFields } from '../../contract/plain-object.ts';
 import type { TargetResult } from '../../contract/rollout.ts';
 import { targetsOf } from '../../contract/target.ts';
 import { expiry } from '../../rules/approval.ts';
@@ -111,7 +112,7 @@ function planOfRollout(
   parts: readonly PlannedPart[],
   rules: ApprovalRule[],
 ): ApprovalPlan {
-  const { maxAtOnce, maxFailures, onFailures, deploysUntil, options } = input;
+  const { maxAtOnce, maxFailures, onFailures, onGates, deploysUntil, options } = input;
   const deployed = parts.reduce((sum, { targets }) => sum + targets.length, 0);
   return planOf(
     {
@@ -121,7 +122,11 @@ function planOfRollout(
       parts: { root: rootOf(parts), servers: parts.length, targets: deployed },
       options: {
         ...{ maxAtOnce, maxFailures, onFailures },
-        waves: input.waves.map(({ name, targets }) => ({ name, servers: targets.length })),
+        waves: input.waves.map(({ name, after, approval, targets }) => ({
+          ...{ name, servers: targets.length },
+          ...definedFields({ after, approval }),
+        })),
+        ...definedFields({ onGates }),
         ...(deploysUntil === undefined ? {} : { deploysUntil }),
         ...(options === undefined ? {} : { options }),
       },

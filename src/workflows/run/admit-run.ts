@@ -21,6 +21,7 @@ import { deploymentReader } from '../polling/status-reader.ts';
 import { admissionRead } from '../../rules/never-deployed.ts';
 import { heldPart } from '../../rules/frozen-run.ts';
 import { serviceOf } from './operation-input.ts';
+import { startReport } from './report-run.ts';
 import { refuseFrozen } from './refuse-frozen.ts';
 import type { RunState } from './run-state.ts';
 import { supersedeOlder } from './superseded-run.ts';
@@ -49,6 +50,7 @@ export async function admit(run: RunState, asked: Asked): Promise<Conclusion | n
   run.notify = facts.notify ?? null;
   run.searchAttributes = facts.searchAttributes;
   setAttributes(facts.searchAttributes, attributesOfRun(run.input));
+  run.report = await startReport(run, asked.facts);
   const restored = run.type === 'watchDeployment' ? null : restoredSince(run.input, facts);
   if (restored !== null) {
     for (const deployment of run.result.deployments) deployment.outcome = restored.outcome;

@@ -3,6 +3,7 @@ import { workflowInfo } from '@temporalio/workflow';
 import type { RunResult } from '../../contract/run.ts';
 import { ROLLOUT_PREFIX, runEndId } from '../../contract/ids/workflow-ids.ts';
 import { worstFirst } from '../../contract/results/tally.ts';
+import { measuredHeartbeat } from './report-run.ts';
 import type { RunState } from './run-state.ts';
 import { announce, MAX_PARTS } from '../notify/send-notifications.ts';
 
@@ -18,7 +19,7 @@ export async function announceRun({ notify, result, input }: RunState): Promise<
     notify,
     outcome,
     notification: { kind: 'run', id, result: shortened, leftOut: deployments.length - listed.length },
-    heartbeat: input.heartbeat,
+    heartbeat: measuredHeartbeat(input.heartbeat, notify) === null ? input.heartbeat : undefined,
     summary: `Notify that a run ended: ${outcome ?? 'Internal'}`,
   });
 }

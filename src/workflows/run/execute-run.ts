@@ -32,7 +32,10 @@ export async function execute(type: RunType, input: RunInput, steps: RunSteps): 
     for (const deployment of run.result.deployments) deployment.outcome ??= outcome === null ? null : 'not_started';
     run.setOperation(null);
     run.setWaiting(null);
+    const report = run.report;
+    run.report = null;
     run.setPhase('done');
+    await report?.update();
     reportRun(run.result);
     await announceRun(run);
     await condition(allHandlersFinished);

@@ -10,6 +10,7 @@ import { createThaws, type Thaws } from '../common/await-thaw.ts';
 import { setAttributes } from '../common/search-attributes.ts';
 import type { Cancellation } from '../common/cancellation.ts';
 import { observeSuperseding, type Superseding } from '../common/superseding.ts';
+import type { RunReport } from './report-run.ts';
 import { runDetails } from './run-details.ts';
 import { keepHints, type Hints } from '../polling/hints.ts';
 import { parkedPhase } from '../polling/parking.ts';
@@ -69,6 +70,8 @@ export interface RunState {
   /** For what the run itself polls. */
   readonly setParked: (isParked: boolean) => void;
   setOperation(operation: RunProgress['operation']): void;
+  /** Reports how it stands; null if no place wants that, or before it is admitted. */
+  report: RunReport | null;
 }
 
 export function createRunState(
@@ -111,6 +114,7 @@ export function createRunState(
     checks: [],
     searchAttributes: false,
     notify: null,
+    report: null,
     letOff: [],
     ...{ approvals: listenForAnswers(), approved: [...(input.approved ?? [])], thaws: createThaws() },
     outageBudgetMs: plan.outageBudgetMs,
@@ -122,6 +126,7 @@ export function createRunState(
     setPhase(phase) {
       result.phase = phase;
       setAttributes(run.searchAttributes, { phase, outcome: result.outcome });
+      void run.report?.update();
       refresh();
     },
     setWaiting(waiting) {

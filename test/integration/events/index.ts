@@ -6,5 +6,6 @@ import './webhook-rejections.ts';
 import './webhook-secrets.ts';
 import './notifications.ts';
 import './notifier.ts';
+import './reporter.ts';
 import './own-server.ts';
 import '../../support/replay-tests.ts';

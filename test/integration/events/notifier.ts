@@ -1,13 +1,16 @@
 /** The requests to channels and heartbeats, without Temporal, and the addresses that they cannot be sent to. */
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
+import type { IncomingHttpHeaders } from 'node:http';
+import { text } from 'node:stream/consumers';
 import { before, describe, test } from 'node:test';
+import { Webhook } from 'standardwebhooks';
 import { createNotifier, type Notifier } from '../../../src/activities/notifications/notifier.ts';
 import type { Configuration } from '../../../src/config/file/file-schema.ts';
 import type { Notification } from '../../../src/contract/notification.ts';
 import { literalService, type LiteralService } from '../../support/literal.ts';
 import { run } from '../../support/processes.ts';
-import { secretFile } from '../../support/receiver.ts';
+import { SECRET, secretFile } from '../../support/receiver.ts';
 import { tempFolder } from '../../support/temporal.ts';
 import { TOKEN } from '../../support/world.ts';
 import { addressAt, CANARY } from './shared.ts';
@@ -17,12 +20,18 @@ const NOTIFICATION: Notification = {
   event: { kind: 'alert.fired', rawKind: null, serverId: null, siteId: null, backupId: null, at: null },
 };
 
+const received: { url: string | undefined; headers: IncomingHttpHeaders; body: string }[] = [];
 let chat: LiteralService;
 let notifier: Notifier;
 before(async () => {
   chat = await literalService((request, response) => {
     const target = request.url?.split('/')[1];
     if (target === 'broken') return void request.socket.destroy();
+    const { url, headers } = request;
+    void text(request).then((body) => received.push({ url, headers, body }));
+    if (target === 'limited') return void response.writeHead(429, { 'retry-after': '7' }).end();
+    if (target === 'discord') return void response.writeHead(429).end(JSON.stringify({ retry_after: 1.2337 }));
+    if (target === 'teams') return void response.writeHead(202).end();
     response.writeHead(target === 'moved' ? 307 : target === 'failing' ? 500 : 200, { location: '/elsewhere' }).end();
   });
   const at = (target: string) => addressAt(chat, target);
@@ -55,6 +64,35 @@ describe('a notifier', { concurrency: 8 }, () => {
       chat.requests.filter((request) => request.includes('night')),
       [`POST /night/${CANARY}`],
     );
+  });
+
+  test('a webhook is signed, and a chat that answers 202 has taken the message', async () => {
+    const signs = { kind: 'webhook' as const, ...(await addressAt(chat, 'own')), secret: await secretFile(SECRET) };
+    const teams = { kind: 'teams' as const, ...(await addressAt(chat, 'teams')) };
+    const mixed = await notifierOf({ targets: { signs, teams } });
+    for (const channel of ['signs', 'teams']) assert.ok(await mixed.send({ channel, notification: NOTIFICATION }));
+    const [own] = received.filter(({ url }) => url?.startsWith('/own/'));
+    const { kind } = new Webhook(SECRET).verify(own!.body, own!.headers as Record<string, string>) as Notification;
+    assert.equal(kind, 'event');
+  });
+
+  test('a chat that asks to wait is asked again no sooner, wherever it says so', async () => {
+    const targets = { header: await addressAt(chat, 'limited'), body: await addressAt(chat, 'discord') };
+    const limited = await notifierOf({
+      targets: { header: targets.header, body: { kind: 'discord', ...targets.body } },
+    });
+    for (const [channel, retryAfterMs] of [
+      ['header', 7_000],
+      ['body', 1_234],
+    ] as const) {
+      await assert.rejects(limited.send({ channel, notification: NOTIFICATION }), { status: 429, retryAfterMs });
+    }
+  });
+
+  test('a webhook with a secret that cannot sign is rejected, without the secret', async () => {
+    const own = { kind: 'webhook' as const, ...(await addressAt(chat, 'own')), secret: await secretFile(CANARY) };
+    const message = 'notify.targets.own.secret: it is not a secret of Standard Webhooks: write whsec_ and base64';
+    await assert.rejects(notifierOf({ targets: { own } }), { name: 'ConfigError', message });
   });
 
   for (const address of [`https://user:pw@chat.example/${CANARY}`, `https://a.example/${CANARY}\nhttps://b.example`]) {

@@ -19,7 +19,9 @@ let asked = 0;
 before(async () => {
   const pair = await generateKeyPair('RS256', { extractable: true });
   key = pair.privateKey;
-  const keys = JSON.stringify({ keys: [{ ...(await exportJWK(pair.publicKey)), kid: 'one', alg: 'RS256', use: 'sig' }] });
+  const keys = JSON.stringify({
+    keys: [{ ...(await exportJWK(pair.publicKey)), kid: 'one', alg: 'RS256', use: 'sig' }],
+  });
   server = createServer((request, response) => {
     asked += 1;
     if (request.url === '/.well-known/jwks') response.setHeader('content-type', 'application/json').end(keys);

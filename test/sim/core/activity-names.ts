@@ -16,6 +16,8 @@ export const ACTIVITIES: ReadonlySet<string> = new Set([
   'writeBackupRecord',
   'sendNotification',
   'callHeartbeat',
+  'sendReport',
+  'findEndOfRun',
   'findCompletedBackup',
   'findBackupRecord',
   'findLockHolder',

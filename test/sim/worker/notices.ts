@@ -1,6 +1,7 @@
 /** The channels and heartbeats of the workers, without HTTP: what they receive, and what they do first instead. */
 import { ApplicationFailure } from '@temporalio/common';
 import type { NotifySettings } from '../../../src/contract/activities.ts';
+import type { ReportAnswer, ReportMessage } from '../../../src/contract/report.ts';
 import type { NotifyInput } from '../../../src/contract/notification.ts';
 import { TIMING } from '../../../src/contract/timing.ts';
 import type { Process } from './process.ts';
@@ -13,15 +14,19 @@ export interface Notices {
   readonly taken: NotifyInput[];
   /** The heartbeats that were called, in order. */
   readonly beats: string[];
+  /** What places outside were told of runs, in order. */
+  readonly reported: ReportMessage[];
+  /** What answers the next reports instead of taking them, once each. */
+  readonly reportTroubles: Exclude<ReportAnswer, { kind: 'taken' }>[];
   /** What meets the next messages to a channel, once each. */
   readonly troubles: { channel: string; does: Trouble }[];
 }
 
-export const createNotices = (): Notices => ({ taken: [], beats: [], troubles: [] });
+export const createNotices = (): Notices => ({ taken: [], beats: [], reported: [], reportTroubles: [], troubles: [] });
 
 /** What the notifier of a worker does. */
 export function createNotifier(
-  { taken, beats, troubles }: Notices,
+  { taken, beats, reported, reportTroubles, troubles }: Notices,
   settings: NotifySettings | undefined,
   process: Process,
 ) {
@@ -35,6 +40,11 @@ export function createNotifier(
       if (trouble !== undefined) throw ApplicationFailure.create({ message: `channel ${channel} ${trouble.does}` });
       taken.push(input);
       return true;
+    },
+    sendReport(message: ReportMessage): Promise<ReportAnswer> {
+      const trouble = reportTroubles.shift();
+      if (trouble === undefined) reported.push(message);
+      return Promise.resolve(trouble ?? { kind: 'taken' });
     },
     callHeartbeat(name: string): Promise<boolean> {
       const isKnown = settings?.heartbeats.includes(name) === true;

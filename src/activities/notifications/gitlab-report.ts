@@ -1,0 +1,30 @@
+/** Reports to GitLab how a target of a run stands, as a status of the commit. */
+import type { ReportedState } from '../../contract/report.ts';
+import type { RepositoryReport } from './github-report.ts';
+import { NotTaken, send } from './post.ts';
+
+const STATUS: Record<ReportedState, string> = {
+  waiting: 'pending',
+  begun: 'running',
+  completed: 'success',
+  failed: 'failed',
+  unclear: 'failed',
+  cancelled: 'canceled',
+  refused: 'failed',
+};
+
+export async function reportToGitlab(report: RepositoryReport): Promise<void> {
+  const { api, repository, token, commit, context, state, description, link } = report;
+  const linked = link === null ? {} : { target_url: link };
+  await send('GitLab', `${api}/projects/${encodeURIComponent(repository)}/statuses/${commit}`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', 'private-token': token },
+    body: JSON.stringify({ state: STATUS[state], name: context, description, ...linked }),
+  }).catch((error: unknown) => {
+    if (!isKnownAlready(error)) throw error;
+  });
+}
+
+/** It refuses to go from a state to the same one, or from running back to pending: what it shows stays. */
+const isKnownAlready = (error: unknown): boolean =>
+  error instanceof NotTaken && error.status === 400 && error.body.includes('Cannot transition status');

@@ -1,0 +1,20 @@
+/** Reports that are out of date, or that never end. */
+import { change, sim, type TestedMutant } from './mutant.ts';
+
+export const REPORTS: TestedMutant[] = [
+  {
+    rule: 'the state that arrives last counts',
+    changes: [change('workflows/notify/report.ts', '!state.isEnd && isLater(given, state)', '!state.isEnd')],
+    test: sim('rules/events/reports', 'an older state that arrives after a newer one'),
+  },
+  {
+    rule: 'what a run was when it was first told is sent until it is taken',
+    changes: [change('workflows/notify/report.ts', 'last = receiver.stateIn(state()) ?? last;', '')],
+    test: sim('rules/events/reports', 'a state that a later one overtook'),
+  },
+  {
+    rule: 'nobody looks whether a run still goes on',
+    changes: [change('workflows/notify/report.ts', 'end({ ...found,', 'if (found.run === undefined) end({ ...found,')],
+    test: sim('rules/events/reports', 'a terminated run'),
+  },
+];
