@@ -9,6 +9,8 @@ export interface OpenQuestion {
   plan: ApprovalPlan;
   /** The hash of the plan. */
   hash: string;
+  /** The number of questions of its workflow so far, including this one. */
+  count: number;
   endsMs: number;
   asked: AskedApproval[];
   /** Those that count, in order. */
@@ -25,11 +27,12 @@ const MAX_BAD_ANSWERS = 50;
 const MAX_TEXT = 200;
 const MAX_PROOF = 16_384;
 
-export function openQuestion(plan: ApprovalPlan, hash: string): OpenQuestion {
+export function openQuestion(plan: ApprovalPlan, hash: string, count: number): OpenQuestion {
   const expiryMs = Math.min(...plan.rules.map((rule) => rule.expiryMs));
   return {
     plan,
     hash,
+    count,
     endsMs: Date.parse(plan.askedAt) + expiryMs,
     asked: plan.rules.map(({ name, need, proof, from }) => ({ name, need, proof, from, by: [] })),
     yeses: [],

@@ -22,6 +22,10 @@ export const FROZEN_SITE = 'frozen';
 /** Anyone may give this approval, and only those who ask for it need it. */
 export const APPROVAL = 'audit';
 export const HEARTBEAT = 'night';
+/** It gets the start, too. */
+export const MEASURED_HEARTBEAT = 'measured';
+/** Its measurements are good, and those of the other one are bad. */
+export const [GOOD_GATE, BAD_GATE] = ['errors', 'latency'];
 
 export interface Stage {
   readonly belay: Belay;
@@ -67,10 +71,15 @@ async function configurationFile(sandboxUrl: string): Promise<string> {
   const [file, address] = [join(folder, 'belay.yaml'), join(folder, 'address')];
   await writeFile(address, chat);
   const lines = [
-    `notify: { on: failed, targets: { ops: { file: ${address} } }, heartbeats: { ${HEARTBEAT}: { file: ${address} } } }`,
+    `notify: { on: failed, targets: { ops: { file: ${address} } }, heartbeats: { ${HEARTBEAT}: { file: ${address} }, ${MEASURED_HEARTBEAT}: { kind: healthchecks, file: ${address} } } }`,
     'api: { app: { deploy: "/v1/apps/{id}/deploy", latest: "/v1/apps/{id}/deployments/latest" } }',
     `freezes: { stock: { from: 2020-01-01T00:00, to: 2120-01-01T00:00, for: { sites: [${FROZEN_SITE}] }, reason: inventory } }`,
     `approvals: { ${APPROVAL}: { proof: none, for: { sites: [no-site] } } }`,
+    'gates:',
+    ...[GOOD_GATE, BAD_GATE].map(
+      (name) =>
+        `  ${name}: { prometheus: '${new URL(chat).origin}', query: ${name}, max: 1, interval: 1s, tries: 3, inARow: 2 }`,
+    ),
     'checks: { answers: { json: { status: ok }, commit: { json: commit }, interval: 1s, tries: 5 } }',
     'sites:',
     ...CHECKED_SITES.map((id) => `  ${id}: { url: '${sandboxUrl}/sites/${id}', check: answers, private: true }`),
@@ -79,10 +88,17 @@ async function configurationFile(sandboxUrl: string): Promise<string> {
   return file;
 }
 
-/** Accepts every notification. */
+/** Accepts every notification, and answers as Prometheus does. */
 async function startChat(): Promise<string> {
-  const server = createServer((request, response) => request.resume().on('end', () => response.end('ok')));
+  const server = createServer((request, response) => {
+    const isQuery = request.url?.startsWith('/api/v1/query') === true;
+    const answer = isQuery ? measured(request.url?.includes(BAD_GATE ?? '') === true ? '5' : '0') : 'ok';
+    request.resume().on('end', () => response.end(answer));
+  });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   atEnd(async () => void server.close());
   return `http://127.0.0.1:${(server.address() as { port: number }).port}/hook`;
 }
+
+const measured = (value: string): string =>
+  JSON.stringify({ status: 'success', data: { resultType: 'vector', result: [{ metric: {}, value: [0, value] }] } });

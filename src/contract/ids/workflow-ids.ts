@@ -54,9 +54,9 @@ export const rolloutPauseId = (rollout: string, firstRunId: string, pauses: numb
 export const runEndId = (runWorkflowId: string, firstRunId: string): string =>
   workflowId('run-end', runWorkflowId, firstRunId);
 
-/** @param about what it reports about this plan */
-export const approvalNoticeId = (runWorkflowId: string, firstRunId: string, plan: string, about: string): string =>
-  workflowId('approval', runWorkflowId, firstRunId, plan.slice(0, 12), about);
+/** @param count the number of questions so far, including this one @param about what it reports about the question */
+export const approvalNoticeId = (runWorkflowId: string, firstRunId: string, count: number, about: string): string =>
+  workflowId('approval', runWorkflowId, firstRunId, String(count), about);
 
 /** The workflow that reports to other places how a run stands. */
 export const reportId = (runWorkflowId: string, firstRunId: string): string =>

@@ -39,7 +39,8 @@ export async function ask(
   result: { held: Held[] },
   { plan, parts = [], isOver, deadlineMs = Infinity, onChange, notify }: Asking,
 ): Promise<ApprovalEnd> {
-  const question = openQuestion(plan, planHash(plan));
+  approvals.count += 1;
+  const question = openQuestion(plan, planHash(plan), approvals.count);
   const held = openHeld(result, question);
   const show = () => onChange(waitingOf(question));
   Object.assign(approvals, { open: question, parts, onAnswer: show });

@@ -14,13 +14,15 @@ const approvalQuery = defineQuery<ApprovalQuestion | null>(QUERIES.approval);
 export interface Approvals {
   open: OpenQuestion | null;
   parts: PlannedPart[];
+  /** The number of questions so far. */
+  count: number;
   badAnswers: number;
   onAnswer: () => void;
 }
 
 /** Handles answers from now on. */
 export function listenForAnswers(): Approvals {
-  const approvals: Approvals = { open: null, parts: [], badAnswers: 0, onAnswer: () => undefined };
+  const approvals: Approvals = { open: null, parts: [], count: 0, badAnswers: 0, onAnswer: () => undefined };
   const validator = (decision: Decided) => (answer: ApprovalAnswer) => {
     const { open, badAnswers } = approvals;
     const problem = problemOfAnswer(open, decision, answer, { badAnswers, nowMs: Date.now() });

@@ -18,7 +18,7 @@ const SUMMARIES: Record<ApprovalNotice['about'], string> = {
 export async function notifyOfApproval(
   notify: NotifySettings | null,
   about: ApprovalNotice['about'],
-  { plan, hash, asked, endsMs }: OpenQuestion,
+  { plan, hash, count, asked, endsMs }: OpenQuestion,
 ): Promise<void> {
   if (notify === null) return;
   const { workflowId, runId, firstExecutionRunId } = workflowInfo();
@@ -29,7 +29,7 @@ export async function notifyOfApproval(
     outcome: null,
     notification: {
       kind: 'approval',
-      id: approvalNoticeId(workflowId, firstExecutionRunId, hash, about),
+      id: approvalNoticeId(workflowId, firstExecutionRunId, count, about),
       about,
       workflowId,
       runId,

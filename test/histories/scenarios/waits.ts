@@ -1,13 +1,14 @@
-/** What a run or rollout waits for before it deploys, and what lets it off: freezes, people, newer runs. */
+/** What a run or rollout waits for and what lets it off: freezes, people, newer runs, gates; and its report. */
+import assert from 'node:assert/strict';
 import { eventually } from '../../support/eventually.ts';
 import { fresh } from '../../support/fresh.ts';
 import { endOf, rolloutOf, servers } from '../../support/rollouts.ts';
 import { resultOf } from '../../support/outcome.ts';
 import { queuedFor } from '../../support/queued.ts';
-import { deploySiteId } from '../../../src/contract/ids/workflow-ids.ts';
-import type { Run } from '../../../src/starter.ts';
+import { deploySiteId, reportId } from '../../../src/contract/ids/workflow-ids.ts';
+import type { Rollout, Run } from '../../../src/starter.ts';
 import { ended, type Scenario } from '../scenario.ts';
-import { APPROVAL, FROZEN_SITE, PACE, type Stage } from '../stage.ts';
+import { APPROVAL, BAD_GATE, FROZEN_SITE, GOOD_GATE, MEASURED_HEARTBEAT, PACE, type Stage } from '../stage.ts';
 
 const ANNE = { by: 'anne', why: 'after the sale', proof: { kind: 'none' } } as const;
 
@@ -20,6 +21,16 @@ async function decided(stage: Stage, decision: 'approve' | 'reject', workflowId:
 }
 
 const phaseOf = async (run: Run) => (await run.status()).result.phase;
+
+/** A canary, and another server once the gate has passed. */
+function gated({ belay }: Stage, gate: string | undefined): Promise<Rollout> {
+  const [canary, rest] = servers(2);
+  const waves = [
+    { name: 'canary', targets: [canary], after: { bakeMs: 500, gates: [gate ?? ''] } },
+    { name: 'rest', targets: [rest!] },
+  ];
+  return belay.rollouts.start(rolloutOf([], { waves, options: { backup: PACE, deploy: PACE } }));
+}
 
 export const WAITS: Scenario[] = [
   {
@@ -100,6 +111,33 @@ export const WAITS: Scenario[] = [
       await resultOf(first);
       await ended(newer, 'completed');
       return [older];
+    },
+  },
+  {
+    name: 'gate-passed',
+    async play(stage) {
+      const rollout = await gated(stage, GOOD_GATE);
+      assert.equal((await endOf(rollout)).outcome, 'completed');
+      return [rollout];
+    },
+  },
+  {
+    name: 'gate-failed',
+    async play(stage) {
+      const rollout = await gated(stage, BAD_GATE);
+      assert.equal((await endOf(rollout)).error?.type, 'GateFailed');
+      return [rollout];
+    },
+  },
+  {
+    name: 'reported',
+    async play({ start, client }) {
+      const run = await start({ serverId: fresh('s'), siteIds: [fresh('a')], heartbeat: MEASURED_HEARTBEAT });
+      await ended(run, 'completed');
+      const { runId } = await client.workflow.getHandle(run.workflowId).describe();
+      const workflowId = reportId(run.workflowId, runId);
+      await client.workflow.getHandle(workflowId).result();
+      return [run, { workflowId }];
     },
   },
 ];
