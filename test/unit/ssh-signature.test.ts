@@ -10,6 +10,7 @@ import { parseAllowedSigners } from '../../src/approvals/allowed-signers.ts';
 import { verifySshSignature } from '../../src/approvals/ssh-signature.ts';
 import { APPROVAL_NAMESPACE } from '../../src/contract/wording/approval-text.ts';
 import { newSshSigner } from '../support/ssh-signer.ts';
+import { WITH_SSH_KEYGEN } from '../support/with-ssh-keygen.ts';
 
 const run = promisify(execFile);
 const TEXT = 'belay approval v1\nrun: backup-then-deploy:12:release-7\n';
@@ -31,7 +32,7 @@ async function signedByProgram(name: string, keygen: string[], text: string, sig
 
 const keyOf = (publicKey: string) => parseAllowedSigners(`ana@example.com ${publicKey}`)[0]?.key;
 
-describe('a signature that ssh-keygen makes', () => {
+describe('a signature that ssh-keygen makes', WITH_SSH_KEYGEN, () => {
   for (const [name, keygen, sign] of [
     ['ed25519', ['-t', 'ed25519'], []],
     ['ecdsa-256', ['-t', 'ecdsa', '-b', '256'], []],
