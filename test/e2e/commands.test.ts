@@ -4,6 +4,7 @@ import './commands/fleet-mistakes.ts';
 import './commands/command-line.ts';
 import './commands/rollout-commands.ts';
 import './commands/exit-codes.ts';
+import './commands/gate-commands.ts';
 import './commands/top.ts';
 import './commands/configuration.ts';
 import './commands/completion.ts';

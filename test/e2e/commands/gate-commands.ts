@@ -1,0 +1,76 @@
+/** `belay gates try`, against a server that answers as Prometheus does. */
+import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { runInProcess } from '../../support/in-process.ts';
+import { tempFolder } from '../../support/temporal.ts';
+
+const VALUES: Record<string, string[]> = { good: ['0.004'], bad: ['0.004', '0.5'], none: [] };
+
+let server: Server;
+let config: string;
+const asked: string[] = [];
+
+before(async () => {
+  server = createServer(({ url = '' }, response) => {
+    const query = new URL(url, 'http://prometheus').searchParams.get('query') ?? '';
+    asked.push(query);
+    const values = VALUES[query.split('{')[0] ?? ''] ?? [];
+    const result = values.map((value, index) => ({ metric: { instance: `i${index}` }, value: [0, value] }));
+    response.end(JSON.stringify({ status: 'success', data: { resultType: 'vector', result } }));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const gates = Object.keys(VALUES).map(
+    (name) => `  ${name}: { prometheus: '${url}', query: '${name}{host=~"$hosts"}', max: 0.01 }`,
+  );
+  config = join(await tempFolder(), 'belay.yaml');
+  writeFileSync(
+    config,
+    `fleets: { shop: { servers: { 12: { sites: [34] }, 13: { sites: [35] } } } }
+sites: { 34: { url: https://shop.example.com } }
+gates:
+${gates.join('\n')}
+  dead: { prometheus: 'http://127.0.0.1:1', query: good, max: 0.01 }
+rollouts: { steady: { fleet: shop, waves: [{ name: canary, servers: 1, after: { gates: [good] } }] } }
+`,
+  );
+});
+after(() => {
+  server.close();
+});
+
+const tryGate = (...args: string[]) => runInProcess(['gates', 'try', ...args], { BELAY_CONFIG: config });
+
+describe('belay gates try', () => {
+  for (const [name, code, text] of [
+    ['good', 0, /^good: 0\.004 \(max 0\.01\)/m],
+    ['bad', 1, /^bad: 0\.5 > 0\.01 of \{instance="i1"\}/m],
+    ['none', 4, /no data: no series/],
+    ['dead', 4, /^not measured: no answer \(ECONNREFUSED\)/m],
+  ] as const) {
+    test(`measures once and exits with ${code} for the gate ${name}`, async () => {
+      const finished = await tryGate(name, '--wave', 'canary');
+      assert.equal(finished.code, code, finished.stderr);
+      assert.match(finished.stdout, text);
+    });
+  }
+
+  test('asks for the hosts of the wave, and prints one document with --json', async () => {
+    const { code, stdout } = await tryGate('good', '--wave', 'canary', '--json');
+    const { state, value, error } = JSON.parse(stdout) as Record<string, unknown>;
+    assert.deepEqual([code, state, value, error], [0, 'good', '0.004', null]);
+    assert.match(asked.at(-1) ?? '', /^good\{host=~"shop\\\\.example\\\\.com"\}$/);
+  });
+
+  test('is an error for a gate or a wave that there is not', async () => {
+    for (const args of [['nosuch'], ['good', '--wave', 'nosuch'], ['good', '--rollout', 'nosuch']]) {
+      const { code, stderr } = await tryGate(...args);
+      assert.equal(code, 2, stderr);
+      assert.match(stderr, /nosuch/);
+    }
+  });
+});
