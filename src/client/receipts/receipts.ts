@@ -10,6 +10,7 @@ import { entriesOf, type KnownOfRun } from '../../receipts/entries.ts';
 import { decoded } from '../connection/decode-payloads.ts';
 import { quoted } from '../connection/list-filter.ts';
 import type { Session } from '../connection/session.ts';
+import { toBelayError } from '../connection/to-belay-error.ts';
 import { within } from '../connection/within.ts';
 import { isOperation } from '../runs/run-history.ts';
 import { describeRun, statusOf } from '../runs/run-status.ts';
@@ -35,7 +36,11 @@ export function createReceipts(session: Session): Receipts {
     async *closedSince(since) {
       const types = RUN_TYPES.map(quoted).join(', ');
       const query = `WorkflowType IN (${types}) AND TaskQueue = ${quoted(taskQueue)} AND CloseTime >= ${quoted(since)}`;
-      for await (const { workflowId, runId } of client.workflow.list({ query })) yield { workflowId, runId };
+      try {
+        for await (const { workflowId, runId } of client.workflow.list({ query })) yield { workflowId, runId };
+      } catch (error) {
+        throw toBelayError(error, 'list runs');
+      }
     },
   };
 }
