@@ -8,6 +8,7 @@ import { printJson } from '../../process/json-document.ts';
 import { print } from '../../process/print.ts';
 import { EXIT } from '../output/exit-codes.ts';
 import { withBelay } from '../connection/open-belay.ts';
+import { approvalsPart } from './approvals-part.ts';
 import { checksPart } from './checks-part.ts';
 import { etaPart } from './eta-part.ts';
 import { freezesPart } from './freezes-part.ts';
@@ -19,7 +20,7 @@ import { servicePart } from './service-part.ts';
 export { plannedRollout, plannedRun } from './planned.ts';
 
 /** In the order in which they are shown. Each answers one question about the plan. */
-const PARTS: readonly Part[] = [planPart, servicePart, freezesPart, locksPart, checksPart, etaPart];
+const PARTS: readonly Part[] = [planPart, servicePart, freezesPart, approvalsPart, locksPart, checksPart, etaPart];
 
 export async function dryRun(
   planned: Planned,

@@ -44,7 +44,7 @@ describe('--dry-run', () => {
     );
     assert.match(
       stdout,
-      /\nservice: http.+\nfreezes: none holds it back now\nlocks: none is held\nchecks: no site has one\n/,
+      /\nservice: http.+\nfreezes: none holds it back now\napprovals: no one is asked\nlocks: none is held\nchecks: no site has one\n/,
     );
     assert.match(stdout, /\nduration: not known, too few of its operations ended lately\n/);
     assert.match(stdout, /dry run: nothing was started\n$/);
@@ -108,6 +108,28 @@ freezes: { stock: { from: 2020-01-01T00:00, to: 2100-01-01T00:00, for: { sites: 
       [['deployment of site 35', 'stock']],
     );
     assert.equal(await isStarted('rollout:steady:k'), false);
+  });
+
+  test('shows whom a rollout asks, and before which wave', async () => {
+    const config = join(await tempFolder(), 'belay.yaml');
+    writeFileSync(
+      config,
+      `fleets: { shop: { servers: { 12: { sites: [34] }, 13: { sites: [35] } } } }
+rollouts: { steady: { fleet: shop, waves: [{ name: canary, servers: 1 }, { name: rest, servers: 1, approval: late }] } }
+approvals:
+  early: { proof: none, for: { sites: [34] } }
+  late: { proof: none, need: 2, from: [ana, bob], for: { sites: [35] } }
+`,
+    );
+    const args = ['rollout', 'start', 'steady', '--dry-run', '--approval', 'other'];
+    const { code, stdout } = await runInProcess(args, { ...on.env, BELAY_CONFIG: config });
+    assert.equal(code, 0);
+    const lines = stdout.split('\n').filter((line) => line.startsWith('approvals: '));
+    assert.deepEqual(lines, [
+      'approvals: other, which is not in the belay.yaml of this machine, before the first server',
+      'approvals: early, 1 (audit only), before the first server',
+      'approvals: late, 2 of ana, bob (audit only), before wave rest',
+    ]);
   });
 
   test('of a wrong input is the same error as without it', async () => {
