@@ -50,6 +50,11 @@ export function stopIn(decisions: readonly Decision[]): Decision | undefined {
   return decisions.findLast(({ action }) => action === 'abort' || action === 'stop');
 }
 
+/** The decision that paused it last. */
+export function lastPause(decisions: readonly Decision[]): Decision | undefined {
+  return decisions.findLast(({ action }) => action === 'pause');
+}
+
 /** Counts the servers that were started and ended without being `completed`. */
 export function failuresIn(targets: readonly TargetResult[]): number {
   return targets.filter(({ startedAt, outcome }) => startedAt !== null && outcome !== null && outcome !== 'completed')

@@ -57,8 +57,7 @@ export async function isApproved(
 /** Unless a person has aborted or cancelled it meanwhile. */
 function stop(rollout: RolloutState, { error }: Conclusion, by: string): void {
   if (rollout.result.phase === 'stopping' || error === null || error.type === 'Cancelled') return;
-  rollout.stopped = conclude('not_started', error.type, `stopped: ${error.message}`);
-  rollout.decide('stop', by, error.message);
+  rollout.stop(by, { outcome: 'not_started', type: error.type, reason: error.message });
 }
 
 /** What was approved goes with the run of each server, and with it the way of its part to the root hash. */

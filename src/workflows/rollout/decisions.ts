@@ -8,7 +8,7 @@ import { concernsService } from '../../contract/service-identity.ts';
 import { mayHeal } from './gating.ts';
 import type { RolloutState } from './rollout-state.ts';
 import { isPending } from '../../contract/results/tally.ts';
-import { openOfWave } from '../../rules/rollout-step.ts';
+import { lastPause, openOfWave } from '../../rules/rollout-step.ts';
 
 const pauseUpdate = defineUpdate<void, [DecisionInput]>(ROLLOUT_UPDATES.pause);
 const resumeUpdate = defineUpdate<void, [DecisionInput]>(ROLLOUT_UPDATES.resume);
@@ -83,7 +83,7 @@ function heldTarget({ result: { targets } }: RolloutState, serverId: string | un
 
 /** Whether the rollout paused for held servers, and its wave has none left. */
 function isPausedForHeld({ result: { phase, targets, decisions } }: RolloutState): boolean {
-  const pause = decisions.findLast(({ action }) => action === 'pause');
+  const pause = lastPause(decisions);
   const isForHeld = decisions.some(({ action, by }) => action === 'hold' && by === pause?.by);
   const isHeld = openOfWave(targets).some((it) => it.heldByEvent !== null && isPending(it));
   return phase === 'paused' && isForHeld && !isHeld;

@@ -7,10 +7,10 @@ import type { TargetResult } from '../../contract/rollout.ts';
 import { targetsInput } from '../../contract/target.ts';
 import { frozenText, tooLongText } from '../../contract/wording/freeze-text.ts';
 import { heldPart } from '../../rules/frozen-run.ts';
+import { lastPause } from '../../rules/rollout-step.ts';
 import { judgeSomewhere } from '../common/activity-proxies.ts';
 import { awaitThaw, tooManyThaws } from '../common/await-thaw.ts';
-import { conclude } from '../common/conclusion.ts';
-import type { RolloutState } from './rollout-state.ts';
+import type { RolloutState, Stop } from './rollout-state.ts';
 
 /** Waits for freezes if the rollout is to. @returns whether the server may be started: if not, ask for the next step */
 export async function mayStart(
@@ -22,7 +22,7 @@ export async function mayStart(
   if (ifFrozen === null) return true;
   const by = await frozenNow(rollout, target);
   if (by.length > 0) {
-    if (ifFrozen === 'fail') stop(rollout, by, reasonOf(target, by));
+    if (ifFrozen === 'fail') rollout.stop(authorOf(by), stopped(reasonOf(target, by)));
     else await pauseUntilThaw(rollout, target, by, isCancelled);
     return false;
   }
@@ -35,8 +35,7 @@ export async function mayStart(
 export function stopIfFrozen(rollout: RolloutState, { serverId, error }: TargetResult): void {
   const { phase } = rollout.result;
   if (freezeRule(rollout) === null || error?.type !== 'Frozen' || phase === 'stopping') return;
-  rollout.stopped = conclude('not_started', 'Frozen', `stopped: server ${serverId}: ${error.message}`);
-  rollout.decide('stop', 'freeze', `server ${serverId}: ${error.message}`);
+  rollout.stop('freeze', stopped(`server ${serverId}: ${error.message}`));
 }
 
 /** Null in a rollout from before it existed. */
@@ -54,10 +53,7 @@ async function frozenNow({ input, letOff }: RolloutState, { serverId, deployment
 const reasonOf = ({ serverId }: TargetResult, by: readonly FrozenBy[]): string =>
   `server ${serverId}: ${frozenText(by)}`;
 
-function stop(rollout: RolloutState, by: readonly FrozenBy[], reason: string): void {
-  rollout.stopped = conclude('not_started', 'Frozen', `stopped: ${reason}`);
-  rollout.decide('stop', authorOf(by), reason);
-}
+const stopped = (reason: string): Stop => ({ outcome: 'not_started', type: 'Frozen', reason });
 
 /** `freeze:christmas`: an ad-hoc freeze has such a name already. */
 function authorOf([first]: readonly FrozenBy[]): string {
@@ -74,7 +70,7 @@ async function pauseUntilThaw(
   const { thaws, result, plan, input } = rollout;
   const freezeWaitMs = input.options?.freezeWaitMs ?? plan.freezeWaitMs ?? 0;
   const tooMany = tooManyThaws(thaws);
-  if (tooMany !== null) return stop(rollout, first, tooMany);
+  if (tooMany !== null) return rollout.stop(authorOf(first), stopped(tooMany));
   rollout.decide('pause', authorOf(first), reasonOf(target, first));
   const pause = result.decisions.at(-1);
   const end = await awaitThaw(
@@ -82,7 +78,7 @@ async function pauseUntilThaw(
     {
       look: () => frozenNow(rollout, target),
       freezeWaitMs,
-      isOver: () => isCancelled() || result.phase !== 'paused' || pause !== lastPause(rollout),
+      isOver: () => isCancelled() || result.phase !== 'paused' || pause !== lastPause(result.decisions),
       onLook: (waiting) => {
         rollout.thaw = waiting;
         rollout.refresh();
@@ -92,8 +88,7 @@ async function pauseUntilThaw(
   );
   rollout.thaw = null;
   if (end.kind === 'free') rollout.decide('resume', authorOf(first), 'nothing is frozen any more');
-  else if (end.kind === 'outlasts') stop(rollout, end.by, `${reasonOf(target, end.by)}; ${tooLongText(freezeWaitMs)}`);
+  else if (end.kind === 'outlasts')
+    rollout.stop(authorOf(end.by), stopped(`${reasonOf(target, end.by)}; ${tooLongText(freezeWaitMs)}`));
   rollout.refresh();
 }
-
-const lastPause = ({ result: { decisions } }: RolloutState) => decisions.findLast(({ action }) => action === 'pause');

@@ -7,8 +7,7 @@ import type { WaveGates } from '../../contract/gate.ts';
 import type { ErrorType, Outcome } from '../../contract/names.ts';
 import { gateProgress, gateReason } from '../../contract/wording/gate-text.ts';
 import { slowIntervalMs, worstVerdict } from '../../rules/gate.ts';
-import { conclude } from '../common/conclusion.ts';
-import { ownTargets } from './gating.ts';
+import { mayHeal, ownTargets } from './gating.ts';
 import { recordHeldGates, type GateHolds } from './held-gates.ts';
 import { measureUntilDecided, newGate, type MeasuredGate } from './measure-gates.ts';
 import type { RolloutState } from './rollout-state.ts';
@@ -154,15 +153,12 @@ async function afterDoubt(gated: Gated, deciding: MeasuredGate[]): Promise<boole
 
 /** Unless a person has paused it meanwhile. */
 function resume({ rollout, wave }: Gated, [healed]: readonly MeasuredGate[]): void {
-  const { gating, result } = rollout;
-  const last = result.decisions.findLast(({ action }) => action === 'pause');
-  if (healed === undefined || gating.pause === null || last !== gating.pause) return;
+  if (healed === undefined || !mayHeal(rollout)) return;
   const { plan, state } = healed;
   rollout.decide('resume', authorOf(plan), gateReason({ wave, plan, state }, 'passed'));
 }
 
 function stop({ rollout }: Gated, plan: { name: string }, outcome: Outcome, type: ErrorType, reason: string): false {
-  rollout.gating.end = conclude(outcome, type, `stopped: ${reason}`);
-  rollout.decide('stop', authorOf(plan), reason);
+  rollout.stop(authorOf(plan), { outcome, type, reason });
   return false;
 }

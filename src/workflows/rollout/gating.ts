@@ -1,6 +1,7 @@
 /** What a rollout knows of its gates. */
 import type { GatesAnswer, OnGates, WaitingForGates, WaveGates } from '../../contract/gate.ts';
-import type { Decision, RolloutResult, TargetResult } from '../../contract/rollout.ts';
+import type { Decision, TargetResult } from '../../contract/rollout.ts';
+import { lastPause } from '../../rules/rollout-step.ts';
 import { conclude, type Conclusion } from '../common/conclusion.ts';
 import type { RolloutState } from './rollout-state.ts';
 
@@ -15,8 +16,6 @@ export interface Gating {
   pause: Decision | null;
   /** What a failed gate says, as long as the rollout is paused for it. */
   failed: string | null;
-  /** How a gate ended the rollout. */
-  end: Conclusion | null;
   /** When the first request to deploy was accepted, in milliseconds since 1970, by wave. */
   firstPosts: Map<string, number>;
 }
@@ -28,7 +27,6 @@ export const createGating = (): Gating => ({
   waiting: null,
   pause: null,
   failed: null,
-  end: null,
   firstPosts: new Map(),
 });
 
@@ -58,9 +56,7 @@ const hasEnded = (targets: readonly TargetResult[]): boolean =>
 
 /** Whether the rollout is paused by a gate that may still pass, and by no one else. */
 export const mayHeal = ({ gating: { pause }, result }: Pick<RolloutState, 'gating' | 'result'>): boolean =>
-  pause !== null && result.phase === 'paused' && pause === lastPause(result);
-
-const lastPause = ({ decisions }: RolloutResult) => decisions.findLast(({ action }) => action === 'pause');
+  pause !== null && result.phase === 'paused' && pause === lastPause(result.decisions);
 
 /** Call it with what the run of a server returned. */
 export function noteFirstPost({ gating: { firstPosts } }: RolloutState, wave: string, acceptedAt: (string | null)[]) {

@@ -141,8 +141,8 @@ function concludeRollout(rollout: RolloutState, refusal: Conclusion | null): Con
   // A stop counts only if servers were left to start.
   const isCut = refusal !== null || targets.some(({ outcome }) => outcome === null) || dueGates(rollout) !== null;
   const stopped: Conclusion = isCut ? concludeHalt(rollout, refusal) : { outcome: 'completed', error: null };
-  const byGate = rollout.gating.end ?? rollout.gating.failed;
-  const ofServers: Conclusion = byGate === null ? stopped : { ...stopped, outcome: 'not_started' };
+  const isByGate = rollout.gating.failed !== null || isOwnOutcome(rollout.stopped);
+  const ofServers: Conclusion = isByGate ? { ...stopped, outcome: 'not_started' } : stopped;
   for (const target of targets.filter(({ outcome }) => outcome === null)) {
     skip(target, target.heldByEvent === null ? ofServers : concludeHeld(target));
   }
@@ -150,11 +150,14 @@ function concludeRollout(rollout: RolloutState, refusal: Conclusion | null): Con
     outcome,
     error: error === null ? null : { ...error, message: `server ${serverId}: ${error.message}` },
   }));
-  const conclusion = refusal ?? worst(byGate === null ? [...servers, stopped] : [stopped, ...servers]);
+  const conclusion = refusal ?? worst(isByGate ? [stopped, ...servers] : [...servers, stopped]);
   const { error } = conclusion;
   if (error === null || stopped.error === null || error.message === stopped.error.message) return conclusion;
   return { ...conclusion, error: { ...error, message: `${stopped.error.message}; ${error.message}` } };
 }
+
+/** Only a gate ends a rollout with an outcome that is not that of the servers it keeps from starting. */
+const isOwnOutcome = (stopped: Conclusion | null): boolean => stopped !== null && stopped.outcome !== 'not_started';
 
 function concludeHalt(
   { result: { decisions }, stopped, gating }: RolloutState,
@@ -167,7 +170,6 @@ function concludeHalt(
   if (action === 'abort' && gating.failed !== null)
     return conclude('failed', 'GateFailed', `aborted by ${by}: ${reason}; ${gating.failed}`);
   if (action === 'abort') return conclude('cancelled', 'Cancelled', `aborted by ${by}: ${reason}`);
-  if (gating.end !== null) return gating.end;
   if (stopped !== null) return stopped;
   if (by === RESTORED) return conclude('unknown', 'OutcomeUnknown', reason);
   return conclude('not_started', by === TOO_MANY ? 'Cancelled' : 'Busy', `stopped: ${reason}`);

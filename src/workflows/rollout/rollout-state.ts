@@ -1,6 +1,6 @@
 /** A rollout's state: its growing result, the decisions about it, and the queries for both. */
 import { defineQuery, setCurrentDetails, setHandler, workflowInfo } from '@temporalio/workflow';
-import { QUERIES } from '../../contract/names.ts';
+import { QUERIES, type ErrorType, type Outcome } from '../../contract/names.ts';
 import type { Approved, PlannedPart, WaveRule } from '../../contract/approval.ts';
 import type { LetOff } from '../../contract/freeze.ts';
 import type { RunPlan } from '../../contract/run.ts';
@@ -22,11 +22,11 @@ import { isRunning, isPending, countTargets } from '../../contract/results/tally
 import { explainRollout } from '../../contract/wording/explain-wait.ts';
 import { listenForAnswers, type Approvals } from '../approval/listen.ts';
 import { createThaws, type Thaws } from '../common/await-thaw.ts';
-import type { Conclusion } from '../common/conclusion.ts';
+import { conclude, type Conclusion } from '../common/conclusion.ts';
 import { setAttributes } from '../common/search-attributes.ts';
 import { createGating, mayHeal, type Gating } from './gating.ts';
 import { rolloutDetails } from './rollout-details.ts';
-import { nextStep, stopIn, type Step } from '../../rules/rollout-step.ts';
+import { lastPause, nextStep, stopIn, type Step } from '../../rules/rollout-step.ts';
 import { answerWhyQuery } from '../common/explain-query.ts';
 
 const progressQuery = defineQuery<RolloutProgress>(QUERIES.progress);
@@ -47,7 +47,7 @@ export interface RolloutState {
   letOff: LetOff[];
   /** Its waits for freezes. */
   readonly thaws: Thaws;
-  /** Why a freeze or a missing approval stopped it; null if none did. */
+  /** How a freeze, a missing approval or a gate stopped it; null if none did. */
   stopped: Conclusion | null;
   /** The freeze that it waits for, or null. */
   thaw: WaitingForThaw | null;
@@ -63,6 +63,8 @@ export interface RolloutState {
   setPhase(phase: RolloutPhase): void;
   /** Records a decision and applies it. */
   decide(action: Decision['action'], by: string, reason: string): void;
+  /** Records that it starts no more servers, and with what it ends unless a person aborts it as well. */
+  stop(by: string, end: Stop): void;
   /** Call it after each change of a target. */
   refresh(): void;
 }
@@ -89,6 +91,12 @@ const PHASES: Partial<Record<Decision['action'], RolloutPhase>> = {
   abort: 'stopping',
   stop: 'stopping',
 };
+
+export interface Stop {
+  outcome: Outcome;
+  type: ErrorType;
+  reason: string;
+}
 
 export function createRolloutState(input: RolloutInput, plan: RunPlan): RolloutState {
   const result = newRolloutResult(input);
@@ -123,6 +131,10 @@ export function createRolloutState(input: RolloutInput, plan: RunPlan): RolloutS
       const phase = action === 'resume' && rollout.gating.waiting !== null ? 'gate' : PHASES[action];
       if (phase === undefined) rollout.refresh();
       else rollout.setPhase(phase);
+    },
+    stop(by, { outcome, type, reason }) {
+      rollout.stopped = conclude(outcome, type, `stopped: ${reason}`);
+      rollout.decide('stop', by, reason);
     },
     refresh() {
       Object.assign(result, countTargets(result.targets));
@@ -176,7 +188,7 @@ function resultsOf({ name, targets }: { name: string; targets: RolloutTarget[] }
 }
 
 function waitingOf({ maxAtOnce }: RolloutInput, { phase, targets, decisions }: RolloutResult): RolloutWaiting | null {
-  const pause = phase === 'paused' ? decisions.findLast(({ action }) => action === 'pause') : undefined;
+  const pause = phase === 'paused' ? lastPause(decisions) : undefined;
   if (pause !== undefined) return { kind: 'decision', by: pause.by, reason: pause.reason, since: pause.at };
   const running = targets.filter(isRunning).map(({ serverId }) => serverId);
   if (running.length === 0) return null;
