@@ -1,5 +1,4 @@
 /** Gates: what a rollout that begins will have to pass, and single measurements. */
-import { ApplicationFailure } from '@temporalio/common';
 import type { WorkerInfo, WorkflowRequest } from '../contract/activities.ts';
 import type { GatePlan, GateQuestion, GatesAnswer, Measurement, OnGates, WaveGates } from '../contract/gate.ts';
 import { ROLLOUT_TYPE } from '../contract/names.ts';
@@ -10,7 +9,7 @@ import type { GetPage } from '../gates/index.ts';
 import { measureGate } from '../policy/gates.ts';
 import type { Policy } from '../policy/policy.ts';
 import { GATE_DEFAULTS } from '../request/limits.ts';
-import { notServed, type Served } from './http/failures.ts';
+import { leftToOthers, notServed, type Served } from './http/failures.ts';
 
 interface GateDeps {
   served: Served;
@@ -21,10 +20,10 @@ interface GateDeps {
 export const createGates = ({ served, policy, getPage }: GateDeps) => ({
   measureGate: async ({ service, gate, about }: GateQuestion): Promise<Measurement> => {
     const other = notServed({ service }, served);
-    if (other !== null) throw leftToOthers(other);
+    if (other !== null) throw leftToOthers('NoSuchGate', other);
     const { gate: gateOf, hostsOf } = await policy();
     const found = gateOf(gate.name);
-    if (found === null) throw leftToOthers(`this worker's belay.yaml has no gate ${gate.name}`);
+    if (found === null) throw leftToOthers('NoSuchGate', `this worker's belay.yaml has no gate ${gate.name}`);
     const { siteIds, serverIds, wave, seconds } = about;
     const words = { hosts: hostsOf(siteIds), sites: siteIds, servers: serverIds, wave: [wave], seconds };
     const { text, ...measured } = await measureGate(found, gate, words, getPage);
@@ -75,7 +74,3 @@ async function planOf(wave: RolloutWave, name: string, policy: Policy): Promise<
     return without(`$hosts, and sites: in the worker's belay.yaml has no url of wave "${wave.name}"`);
   return found.plan;
 }
-
-/** Temporal gives it to another worker. */
-const leftToOthers = (message: string): ApplicationFailure =>
-  ApplicationFailure.create({ type: 'NoSuchGate', message });

@@ -1,5 +1,4 @@
 /** Reads a site for its check. What is expected, and the secrets of the request, are in the worker's belay.yaml only. */
-import { ApplicationFailure } from '@temporalio/common';
 import type { WorkerInfo, WorkflowRequest } from '../contract/activities.ts';
 import { ROLLOUT_TYPE } from '../contract/names.ts';
 import type { RolloutInput } from '../contract/rollout.ts';
@@ -9,7 +8,7 @@ import { isApp, targetsOf } from '../contract/target.ts';
 import { plainRead } from '../contract/wording/check-text.ts';
 import type { Policy } from '../policy/policy.ts';
 import type { ReadSite } from '../site-check/index.ts';
-import { notServed, type Served } from './http/failures.ts';
+import { leftToOthers, notServed, type Served } from './http/failures.ts';
 
 interface SiteCheckDeps {
   served: Served;
@@ -20,10 +19,10 @@ interface SiteCheckDeps {
 export const createSiteChecks = ({ served, policy, readSite }: SiteCheckDeps) => ({
   checkSite: async ({ service, siteId, check }: SiteReadInput): Promise<SiteRead> => {
     const other = notServed({ service }, served);
-    if (other !== null) throw leftToOthers(other);
+    if (other !== null) throw leftToOthers('NoSuchCheck', other);
     const found = (await policy()).checkOf(siteId);
     if (found?.plan.name !== check)
-      throw leftToOthers(`this worker's belay.yaml has no check ${check} for site ${siteId}`);
+      throw leftToOthers('NoSuchCheck', `this worker's belay.yaml has no check ${check} for site ${siteId}`);
     return plainRead(await readSite(found.request));
   },
 });
@@ -43,7 +42,3 @@ export function checksAsked(
   if (checks.length === 0) return {};
   return asked.noCheck === undefined ? { checks } : { checksLeftOut: [...new Set(checks.map(({ name }) => name))] };
 }
-
-/** Temporal gives it to another worker. */
-const leftToOthers = (message: string): ApplicationFailure =>
-  ApplicationFailure.create({ type: 'NoSuchCheck', message });

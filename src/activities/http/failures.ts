@@ -61,6 +61,10 @@ export function notServed({ service, target }: { service: string; target?: Targe
   return target === undefined || served.deploysApps === true || !isApp(target) ? null : NO_APP_PATHS;
 }
 
+/** Temporal gives the activity to another worker. @param type what this one lacks */
+export const leftToOthers = (type: 'NoSuchCheck' | 'NoSuchGate', message: string): ApplicationFailure =>
+  ApplicationFailure.create({ type, message });
+
 function triggerFailureType(error: HostingApiError): TriggerFailureType {
   if (error.kind === 'held_back') return 'HeldBack';
   if (!error.sent) return 'NotSent';
