@@ -15,7 +15,7 @@ export interface KnownOperation {
   posts: { at: string | null; idempotencyKey: string | null; answeredAt: string | null; result: string | null }[];
 }
 
-export interface KnownOfRun {
+interface KnownOfRun {
   namespace: string;
   type: string;
   input: RunInput | null;

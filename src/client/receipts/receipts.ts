@@ -1,18 +1,16 @@
 /** Receipts of closed runs, from Temporal's records. */
-import type { Client, WorkflowExecutionDescription } from '@temporalio/client';
+import type { WorkflowExecutionDescription } from '@temporalio/client';
 import { RUN_TYPES } from '../../contract/names.ts';
 import type { Receipt } from '../../contract/receipt.ts';
 import { BelayError } from '../../contract/results/belay-error.ts';
-import type { RunInput } from '../../contract/run.ts';
 import { TIMING } from '../../contract/timing.ts';
 import { receiptOf } from '../../receipts/chain.ts';
-import { entriesOf, type KnownOfRun } from '../../receipts/entries.ts';
-import { decoded } from '../connection/decode-payloads.ts';
+import { entriesOf } from '../../receipts/entries.ts';
 import { quoted } from '../connection/list-filter.ts';
 import type { Session } from '../connection/session.ts';
 import { toBelayError } from '../connection/to-belay-error.ts';
 import { within } from '../connection/within.ts';
-import { isOperation } from '../runs/run-history.ts';
+import { historyFacts } from '../runs/run-history.ts';
 import { describeRun, statusOf } from '../runs/run-status.ts';
 import { operationFacts } from './operation-facts.ts';
 
@@ -49,35 +47,13 @@ async function read(session: Session, described: WorkflowExecutionDescription): 
   const { client } = session;
   const { workflowId, runId, type } = described;
   const { result } = await statusOf(session, described);
-  const { input, operations } = await partsOf(client, described);
-  const facts = await Promise.all(
-    operations.map(async ({ id, run }) => ({
-      id,
-      ...(await operationFacts(client, client.workflow.getHandle(id, run))),
+  const facts = await historyFacts(client, client.workflow.getHandle(workflowId, runId));
+  const operations = await Promise.all(
+    facts.operations.map(async (it) => ({
+      id: it.workflowId,
+      ...(await operationFacts(client, client.workflow.getHandle(it.workflowId, it.runId))),
     })),
   );
-  const known: KnownOfRun = { namespace: client.options.namespace, type, input, result, operations: facts };
+  const known = { namespace: client.options.namespace, type, input: facts.input, result, operations };
   return receiptOf({ workflowId, runId }, entriesOf({ workflowId, runId }, known));
-}
-
-interface Started {
-  id: string;
-  run: string;
-}
-
-async function partsOf(
-  client: Client,
-  described: WorkflowExecutionDescription,
-): Promise<{ input: RunInput | null; operations: Started[] }> {
-  const { events } = await client.workflow.getHandle(described.workflowId, described.runId).fetchHistory();
-  const operations: Started[] = [];
-  let input: RunInput | null = null;
-  for (const event of events ?? []) {
-    const started = event.workflowExecutionStartedEventAttributes;
-    if (started) input = await decoded<RunInput>(client, started.input?.payloads);
-    const { workflowType, workflowExecution } = event.childWorkflowExecutionStartedEventAttributes ?? {};
-    if (isOperation(workflowType?.name))
-      operations.push({ id: workflowExecution?.workflowId ?? '', run: workflowExecution?.runId ?? '' });
-  }
-  return { input, operations };
 }

@@ -7,6 +7,8 @@ export interface HistoryFacts {
   input: RunInput | null;
   /** The operations that have closed. */
   parts: (BackupResult | DeploymentResult)[];
+  /** All operations that were started. */
+  operations: { workflowId: string; runId: string }[];
   /** The operation that was started last, if it has not closed. */
   open: { workflowId: string; runId: string } | null;
 }
@@ -19,7 +21,7 @@ export const isOperation = (type: string | null | undefined): boolean =>
 
 export async function historyFacts(client: Client, handle: WorkflowHandle): Promise<HistoryFacts> {
   const { events } = await handle.fetchHistory();
-  const facts: HistoryFacts = { input: null, parts: [], open: null };
+  const facts: HistoryFacts = { input: null, parts: [], operations: [], open: null };
   for (const event of events ?? []) await recordEvent(client, facts, event);
   return facts;
 }
@@ -31,6 +33,7 @@ async function recordEvent(client: Client, facts: HistoryFacts, event: Events[nu
   if (isOperation(begun?.workflowType?.name)) {
     const { workflowId, runId } = begun?.workflowExecution ?? {};
     facts.open = { workflowId: workflowId ?? '', runId: runId ?? '' };
+    facts.operations.push(facts.open);
   }
   const closed =
     event.childWorkflowExecutionCompletedEventAttributes ??
