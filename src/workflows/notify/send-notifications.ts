@@ -1,12 +1,11 @@
 /** Sends notifications in a workflow of its own, so that no outcome or lock waits for a chat service that is down. */
-import { ApplicationFailure, WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
-import { ParentClosePolicy, startChild } from '@temporalio/workflow';
+import { ApplicationFailure } from '@temporalio/common';
 import type { Outcome } from '../../contract/names.ts';
 import type { SendNotificationsInput } from '../../contract/notification.ts';
 import type { NotifySettings } from '../../contract/activities.ts';
 import { callHeartbeat, deliverAll } from './deliver.ts';
-import { TIMING } from '../../contract/timing.ts';
 import { notificationStaticDetails } from '../../request/start/other-details.ts';
+import { startOnce } from '../common/start-once.ts';
 import { linkToThis } from '../common/ui-details.ts';
 
 /** Chat messages are limited in size, so a notification lists this many parts, unfinished ones first. */
@@ -46,18 +45,10 @@ export async function announce({ notify, outcome, notification, heartbeat, summa
   const channels = isSuccess && notify.on === 'failed' ? [] : notify.channels;
   const called = isSuccess ? (heartbeat ?? null) : null;
   if (channels.length === 0 && called === null) return;
-  try {
-    await startChild<typeof sendNotifications>('sendNotifications', {
-      workflowId: notification.id,
-      workflowIdReusePolicy: 'REJECT_DUPLICATE',
-      parentClosePolicy: ParentClosePolicy.ABANDON,
-      workflowTaskTimeout: TIMING.worker.workflowTaskMs,
-      staticSummary: summary,
-      staticDetails: notificationStaticDetails(linkToThis(), channels, called),
-      args: [{ notification, channels, heartbeat: called }],
-    });
-  } catch (error) {
-    // A run that was reset has sent this notification before.
-    if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
-  }
+  await startOnce<SendNotificationsInput>('sendNotifications', {
+    workflowId: notification.id,
+    staticSummary: summary,
+    staticDetails: notificationStaticDetails(linkToThis(), channels, called),
+    input: { notification, channels, heartbeat: called },
+  });
 }

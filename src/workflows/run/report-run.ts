@@ -1,15 +1,13 @@
 /** Starts the workflow that reports how a run stands, and signals each change to it. */
-import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
-import { getExternalWorkflowHandle, ParentClosePolicy, startChild, workflowInfo } from '@temporalio/workflow';
+import { getExternalWorkflowHandle, workflowInfo } from '@temporalio/workflow';
 import type { NotifySettings, WorkerInfo } from '../../contract/activities.ts';
 import { reportId } from '../../contract/ids/workflow-ids.ts';
 import { SIGNALS } from '../../contract/names.ts';
-import type { ReportPlace, RunState as ReportedRun } from '../../contract/report.ts';
+import type { ReportInput, RunState as ReportedRun } from '../../contract/report.ts';
 import { statesOf } from '../../rules/reported-state.ts';
-import { TIMING } from '../../contract/timing.ts';
 import { notificationStaticDetails } from '../../request/start/other-details.ts';
+import { startOnce } from '../common/start-once.ts';
 import { linkToThis } from '../common/ui-details.ts';
-import type { report } from '../notify/report.ts';
 import type { RunState } from './run-state.ts';
 
 export interface RunReport {
@@ -28,7 +26,13 @@ export async function startReport(run: RunState, facts: Pick<WorkerInfo, 'report
   let seq = 0;
   let known = stateNow(run, seq);
   const begun = { workflowId, firstRunId, heartbeat, places, commit: run.plan.commit ?? null, state: known };
-  await startUnlessStarted(id, begun, places);
+  const names = places.map((it) => it.report);
+  await startOnce<ReportInput>('report', {
+    workflowId: id,
+    staticSummary: 'Report how the run stands',
+    staticDetails: notificationStaticDetails(linkToThis(), names, heartbeat),
+    input: begun,
+  });
   return {
     async update() {
       seq += 1;
@@ -51,28 +55,3 @@ const stateNow = ({ result }: RunState, seq: number): ReportedRun => ({
 
 const isSame = (one: ReportedRun, other: ReportedRun): boolean =>
   JSON.stringify([one.isEnd, one.run, one.parts]) === JSON.stringify([other.isEnd, other.run, other.parts]);
-
-async function startUnlessStarted(
-  id: string,
-  input: Parameters<typeof report>[0],
-  places: readonly ReportPlace[],
-): Promise<void> {
-  try {
-    await startChild<typeof report>('report', {
-      workflowId: id,
-      workflowIdReusePolicy: 'REJECT_DUPLICATE',
-      parentClosePolicy: ParentClosePolicy.ABANDON,
-      workflowTaskTimeout: TIMING.worker.workflowTaskMs,
-      staticSummary: 'Report how the run stands',
-      staticDetails: notificationStaticDetails(
-        linkToThis(),
-        places.map((it) => it.report),
-        input.heartbeat,
-      ),
-      args: [input],
-    });
-  } catch (error) {
-    // A run that was reset has started it before.
-    if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
-  }
-}
