@@ -56,7 +56,7 @@ export const FREEZES: TestedMutant[] = [
     changes: [
       change(
         'workflows/rollout/frozen-servers.ts',
-        " || result.phase !== 'paused' || pause !== lastPause(rollout)",
+        " || result.phase !== 'paused' || pause !== lastPause(result.decisions)",
         " || result.phase !== 'paused'",
       ),
     ],

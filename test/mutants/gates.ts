@@ -17,9 +17,9 @@ export const GATES: TestedMutant[] = [
     rule: 'an inconclusive gate resumes what a person has paused',
     changes: [
       change(
-        'workflows/rollout/gated-waves.ts',
-        'gating.pause === null || last !== gating.pause',
-        'gating.pause === null || last === undefined',
+        'workflows/rollout/gating.ts',
+        'pause === lastPause(result.decisions)',
+        'lastPause(result.decisions) !== undefined',
       ),
     ],
     test: sim('rules/rollouts/doubtful-gates', 'does not resume a rollout that a person has paused meanwhile'),
