@@ -26,7 +26,7 @@ export type {
   TargetResult,
 } from './contract/rollout.ts';
 export type { RolloutWaiting, Explanation } from './contract/waiting.ts';
-export type { EventInput, EventKind, EventResult, Reaction, ServiceEvent } from './contract/event.ts';
+export type { EventInput, EventKind, EventResult, Reaction, ServiceEvent } from './contract/events/event.ts';
 export { planRollout } from './config/plan/plan-rollout.ts';
 export { planSchedules } from './config/plan/plan-schedules.ts';
 export { readConfiguration, type Configuration } from './config/load.ts';

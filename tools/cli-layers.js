@@ -1,11 +1,23 @@
 /** Who may import whom on the command line: rows of the table in layers.js. */
-import { CONTRACT } from './workflow-layers.js';
+import { CONTRACT, RULES } from './workflow-layers.js';
+
+const COMMAND = ['contract', 'contract/wording', 'request', 'cli/options'];
+const ACTION = [
+  ...CONTRACT,
+  'policy',
+  'process',
+  'config',
+  'config/environment',
+  'cli/output',
+  'cli/connection',
+  'starter.ts:type',
+];
 
 export const CLI_LAYERS = {
   // The command line uses the library as any program does, and loads it when it is needed.
   'cli/options': { may: [...CONTRACT, 'request'], packages: ['commander', 'node'] },
   'cli/output': {
-    may: [...CONTRACT, 'policy:type', 'rules/past:type', 'process', 'config/environment'],
+    may: [...CONTRACT, 'policy/sections:type', 'rules/past:type', 'process', 'config/environment'],
     packages: ['commander:type', 'node', 'picocolors'],
   },
   'cli/approvals': { may: [...CONTRACT, 'approvals', 'config/environment'], packages: ['jose', 'node', 'zod'] },
@@ -32,11 +44,11 @@ export const CLI_LAYERS = {
     packages: ['node', 'picocolors'],
   },
   'cli/check': {
-    may: [...CONTRACT, 'config', 'config/environment', 'policy', 'rules', 'site-check', 'cli/output', 'cli/top'],
+    may: [...CONTRACT, 'config', 'config/environment', 'policy', ...RULES, 'site-check', 'cli/output', 'cli/top'],
     packages: [],
   },
   'cli/gates': {
-    may: [...CONTRACT, 'config', 'config/plan', 'policy', 'gates', 'site-check', 'cli/output'],
+    may: [...CONTRACT, 'config', 'config/plan', 'policy', 'policy/sections', 'gates', 'site-check', 'cli/output'],
     packages: [],
   },
   'cli/doctor': {
@@ -49,6 +61,7 @@ export const CLI_LAYERS = {
       'config/temporal',
       'encryption',
       'policy',
+      'policy/sections',
       'site-check',
       'activities/notifications',
       'rules/past:type',
@@ -67,6 +80,7 @@ export const CLI_LAYERS = {
       'request',
       'request/start',
       'policy',
+      'policy/sections:type',
       'rules/past',
       'process',
       'config',
@@ -76,16 +90,17 @@ export const CLI_LAYERS = {
     ],
     packages: [],
   },
+  // Actions and commands about checks, freezes, approvals and gates.
+  'cli/actions/policy': {
+    may: [...ACTION, 'cli/approvals:dynamic', 'cli/check:dynamic', 'cli/gates:dynamic'],
+    packages: ['node'],
+  },
   'cli/actions': {
     may: [
-      ...CONTRACT,
+      ...ACTION,
       'request/calendar',
-      'policy',
       'approvals',
       'receipts',
-      'process',
-      'config',
-      'config/environment',
       'config/plan',
       'config/temporal',
       'webhooks',
@@ -93,27 +108,23 @@ export const CLI_LAYERS = {
       'worker:dynamic',
       'dev',
       'cli/options',
-      'cli/output',
-      'cli/connection',
       'cli/waiting',
       'cli/top',
-      'cli/approvals:dynamic',
-      'cli/check:dynamic',
-      'cli/gates:dynamic',
       'cli/dry-run:dynamic',
       'cli/doctor:type',
       'cli/doctor:dynamic',
-      'starter.ts:type',
+      'cli/actions/policy',
     ],
     packages: ['@temporalio/worker:dynamic', 'node', 'p-map', 'picocolors'],
   },
   // Names, options and help. Each loads what it does when it is called, so that help and completion stay light.
+  'cli/commands/policy': {
+    may: [...COMMAND, 'cli/actions/policy:type', 'cli/actions/policy:dynamic'],
+    packages: ['commander'],
+  },
   'cli/commands': {
     may: [
-      'contract',
-      'contract/wording',
-      'request',
-      'cli/options',
+      ...COMMAND,
       'cli/actions:type',
       'cli/actions:dynamic',
       'worker.ts:dynamic',
@@ -125,7 +136,15 @@ export const CLI_LAYERS = {
   },
   'cli/completion': { may: ['contract/wording', 'config'], packages: ['@bomb.sh/tab', 'commander:type'] },
   cli: {
-    may: [...CONTRACT, 'process', 'config/environment', 'cli/output', 'cli/commands', 'cli/completion'],
+    may: [
+      ...CONTRACT,
+      'process',
+      'config/environment',
+      'cli/output',
+      'cli/commands',
+      'cli/commands/policy',
+      'cli/completion',
+    ],
     packages: ['commander'],
   },
 };

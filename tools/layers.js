@@ -20,7 +20,11 @@ export const LAYERS = {
   contract: { may: [], packages: [] },
   'contract/ids': { may: ['contract'], packages: ['@noble/hashes'] },
   'contract/results': { may: ['contract'], packages: [] },
-  'contract/wording': { may: ['contract:type'], packages: [] },
+  // How long anything may take, and how long a history may get.
+  'contract/budgets': { may: [], packages: [] },
+  'contract/events': { may: ['contract'], packages: [] },
+  'contract/wording': { may: ['contract:type', 'contract/events:type'], packages: [] },
+  'contract/polling': { may: ['contract'], packages: [] },
 
   // What may be asked for. Pure. The calendar brings time zones along: too heavy for the workflow bundle.
   request: { may: CONTRACT, packages: ['@noble/hashes', '@temporalio/common'] },
@@ -29,7 +33,9 @@ export const LAYERS = {
   'request/calendar': { may: ['contract:type'], packages: ['cron-parser', 'temporal-polyfill'] },
 
   // Decisions that workflows and activities share. Pure.
-  rules: { may: [...CONTRACT, 'request'], packages: [] },
+  'rules/policy': { may: [...CONTRACT, 'request'], packages: [] },
+  'rules/polling': { may: [...CONTRACT, 'request'], packages: [] },
+  rules: { may: [...CONTRACT, 'request', 'rules/policy', 'rules/polling'], packages: [] },
 
   // What the durations of past operations suggest. Pure.
   'rules/past': { may: [...CONTRACT, 'request'], packages: [] },
@@ -61,15 +67,19 @@ export const LAYERS = {
   },
   config: { may: [...CONTRACT, 'config/environment', 'config/file', 'config/plan'], packages: ['node', 'yaml'] },
 
-  // What a worker's belay.yaml says about when to deploy.
+  // What a worker's belay.yaml says about when to deploy, section by section, and what follows from all of them.
+  'policy/sections': {
+    may: [...CONTRACT, ...CONFIG, 'request', 'request/calendar', 'site-check', 'gates', 'approvals'],
+    packages: ['node'],
+  },
   policy: {
-    may: [...CONTRACT, ...CONFIG, 'process:type', 'request', 'request/calendar', 'site-check', 'gates', 'approvals'],
+    may: [...CONTRACT, ...CONFIG, 'process:type', 'request', 'request/calendar', 'approvals', 'policy/sections'],
     packages: ['node'],
   },
 
   // Loads its packages only if traces are exported.
   tracing: {
-    may: ['contract', 'config/environment', 'process'],
+    may: ['contract', 'contract/budgets', 'config/environment', 'process'],
     packages: [
       '@opentelemetry/api',
       '@opentelemetry/exporter-trace-otlp-http',
@@ -85,7 +95,7 @@ export const LAYERS = {
     packages: ['@temporalio/common', '@temporalio/proto', 'node'],
   },
   'encryption/server': {
-    may: ['contract', 'process:type', 'config/environment', 'encryption'],
+    may: ['contract', 'contract/budgets', 'process:type', 'config/environment', 'encryption'],
     packages: ['@temporalio/common:type', 'fastify', 'node', 'zod'],
   },
 
@@ -99,7 +109,7 @@ export const LAYERS = {
   },
   'activities/learned-polling': { may: [], packages: [] },
   'activities/pooled-waits': {
-    may: [...CONTRACT, 'rules', 'activities/http:type'],
+    may: [...CONTRACT, 'rules', 'rules/polling', 'activities/http:type'],
     packages: ['@temporalio/activity', '@temporalio/common'],
   },
   activities: {
@@ -109,6 +119,7 @@ export const LAYERS = {
       'request/calendar',
       'hosting-api:type',
       'policy',
+      'policy/sections',
       'site-check:type',
       'gates:type',
       'activities/http',
@@ -122,7 +133,7 @@ export const LAYERS = {
 
   // The only user of @temporalio/client.
   'client/transport': {
-    may: ['contract', 'contract/results', 'config/temporal', 'tracing:type'],
+    may: ['contract', 'contract/budgets', 'contract/results', 'config/temporal', 'tracing:type'],
     packages: ['@temporalio/client', 'node'],
   },
   'client/connection': {
@@ -157,7 +168,7 @@ export const LAYERS = {
     packages: CLIENT_SDK,
   },
   'client/runs': {
-    may: [...CONTRACT, 'request', 'request/start', 'rules', 'client/connection', 'client/transport'],
+    may: [...CONTRACT, 'request', 'request/start', 'rules', 'rules/polling', 'client/connection', 'client/transport'],
     packages: ['@temporalio/client', '@temporalio/common', '@temporalio/proto', 'node', 'p-map'],
   },
   'client/rollouts': {
@@ -204,7 +215,10 @@ export const LAYERS = {
   // What several programs measure.
   metrics: { may: ['client/transport:type'], packages: ['prom-client'] },
 
-  'webhooks/limits': { may: ['contract', 'contract/ids', 'client/events:type'], packages: ['fastify:type', 'node'] },
+  'webhooks/limits': {
+    may: ['contract', 'contract/budgets', 'contract/events:type', 'contract/ids', 'client/events:type'],
+    packages: ['fastify:type', 'node'],
+  },
   // No token, no worker: it hands events over to the client.
   webhooks: {
     may: [

@@ -4,7 +4,7 @@ import { CONTRACT } from './workflow-layers.js';
 
 export const WORKER_LAYERS = {
   'worker/clock': { may: [], packages: [] },
-  'worker/admission': { may: ['contract', 'worker/clock'], packages: [] },
+  'worker/admission': { may: ['contract/budgets', 'worker/clock'], packages: [] },
   'worker/pool': { may: ['activities/pooled-waits:type', 'worker/clock'], packages: [] },
   'worker/attributes': {
     may: ['contract', 'contract/wording', 'config/environment:type', 'config/temporal', 'client/transport'],
@@ -37,6 +37,7 @@ export const WORKER_LAYERS = {
       'config/environment',
       'config/temporal',
       'policy',
+      'policy/sections',
       'site-check',
       'activities',
       'activities/http',

@@ -1,13 +1,32 @@
 /** Who may import whom among the workflows: rows of the table in layers.js. */
 
-export const CONTRACT = ['contract', 'contract/ids', 'contract/results', 'contract/wording'];
-const WORKFLOW_BASE = [...CONTRACT, 'rules', 'workflows/common'];
+export const CONTRACT = [
+  'contract',
+  'contract/ids',
+  'contract/results',
+  'contract/wording',
+  'contract/budgets',
+  'contract/events',
+  'contract/polling',
+];
+/** Pure decisions. */
+export const RULES = ['rules', 'rules/policy', 'rules/polling'];
+const WORKFLOW_BASE = [...CONTRACT, ...RULES, 'workflows/common'];
+const RUN_BASE = [
+  ...WORKFLOW_BASE,
+  'request',
+  'request/start',
+  'workflows/polling',
+  'workflows/lock',
+  'workflows/notify',
+  'workflows/approval',
+];
 const WORKFLOW_SDK = ['@temporalio/common', '@temporalio/workflow'];
 
 export const WORKFLOW_LAYERS = {
   // Deterministic: no I/O, no zod, and activities as types only.
   'workflows/common': {
-    may: [...CONTRACT, 'request', 'activities:type', 'rules'],
+    may: [...CONTRACT, 'request', 'activities:type', ...RULES],
     packages: [...WORKFLOW_SDK, '@noble/hashes'],
   },
   'workflows/polling': { may: WORKFLOW_BASE, packages: WORKFLOW_SDK },
@@ -21,17 +40,18 @@ export const WORKFLOW_LAYERS = {
     may: [...WORKFLOW_BASE, 'workflows/polling', 'workflows/lock'],
     packages: WORKFLOW_SDK,
   },
+  // What a run knows, what is settled before its backup, and its parts.
+  'workflows/run/state': { may: RUN_BASE, packages: WORKFLOW_SDK },
+  'workflows/run/admission': {
+    may: [...RUN_BASE, 'workflows/operation', 'workflows/run/state'],
+    packages: WORKFLOW_SDK,
+  },
+  'workflows/run/steps': {
+    may: [...RUN_BASE, 'workflows/operation', 'workflows/run/state', 'workflows/run/admission'],
+    packages: WORKFLOW_SDK,
+  },
   'workflows/run': {
-    may: [
-      ...WORKFLOW_BASE,
-      'request',
-      'request/start',
-      'workflows/polling',
-      'workflows/lock',
-      'workflows/notify',
-      'workflows/approval',
-      'workflows/operation',
-    ],
+    may: [...RUN_BASE, 'workflows/operation', 'workflows/run/state', 'workflows/run/admission', 'workflows/run/steps'],
     packages: WORKFLOW_SDK,
   },
   'workflows/rollout': {
@@ -39,7 +59,7 @@ export const WORKFLOW_LAYERS = {
       ...CONTRACT,
       'request',
       'request/start',
-      'rules',
+      ...RULES,
       'workflows/common',
       'workflows/notify',
       'workflows/approval',

@@ -1,6 +1,12 @@
 /** Everything that activities need from outside. The worker passes it in. */
-import type { BackupRecord, RecordInput, ServersQuery, SharedBackupQuery, WakeInput } from '../contract/event.ts';
-import type { NotifyInput } from '../contract/notification.ts';
+import type {
+  BackupRecord,
+  RecordInput,
+  ServersQuery,
+  SharedBackupQuery,
+  WakeInput,
+} from '../contract/events/event.ts';
+import type { NotifyInput } from '../contract/events/notification.ts';
 import type { ReportAnswer, ReportMessage, RunEnd, RunRef } from '../contract/report.ts';
 import type { HoldInput } from '../contract/rollout.ts';
 import type { BackupConclusion, LockHolder } from '../contract/operation.ts';

@@ -1,12 +1,18 @@
 /** The activities of events and notifications. */
 import { activityInfo } from '@temporalio/activity';
 import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
-import type { BackupRecord, RecordInput, ServersQuery, SharedBackupQuery, WakeInput } from '../contract/event.ts';
-import type { NotifyInput } from '../contract/notification.ts';
+import type {
+  BackupRecord,
+  RecordInput,
+  ServersQuery,
+  SharedBackupQuery,
+  WakeInput,
+} from '../contract/events/event.ts';
+import type { NotifyInput } from '../contract/events/notification.ts';
 import type { ReportAnswer, ReportMessage, RunEnd, RunRef } from '../contract/report.ts';
 import type { HoldInput } from '../contract/rollout.ts';
 import { plainText } from '../contract/wording/safe-text.ts';
-import { TIMING } from '../contract/timing.ts';
+import { TIMING } from '../contract/budgets/timing.ts';
 import type { EventDeps } from './deps.ts';
 
 const SOON_ATTEMPTS = 30;

@@ -5,7 +5,7 @@ import { ROLLOUT_TYPE } from '../contract/names.ts';
 import { definedFields } from '../contract/plain-object.ts';
 import type { RunInput } from '../contract/run.ts';
 import { targetsOf } from '../contract/target.ts';
-import { TIMING } from '../contract/timing.ts';
+import { TIMING } from '../contract/budgets/timing.ts';
 import type { Judge } from '../policy/judge.ts';
 
 /** What a run that begins asks. */

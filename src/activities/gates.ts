@@ -6,7 +6,7 @@ import type { RolloutInput, RolloutWave } from '../contract/rollout.ts';
 import { isApp, targetsOf } from '../contract/target.ts';
 import { plainText } from '../contract/wording/safe-text.ts';
 import type { GetPage } from '../gates/index.ts';
-import { measureGate } from '../policy/gates.ts';
+import { measureGate } from '../policy/sections/gates.ts';
 import type { Policy } from '../policy/policy.ts';
 import { GATE_DEFAULTS } from '../request/limits.ts';
 import { leftToOthers, notServed, type Served } from './http/failures.ts';

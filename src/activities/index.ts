@@ -3,7 +3,7 @@ import type { ApprovalCheck, CheckedApproval } from '../contract/approval.ts';
 import type { DailyDeadline } from '../contract/run.ts';
 import type { FreezeQuestion, FrozenParts } from '../contract/freeze.ts';
 import type { BackupConclusion, LockHolder } from '../contract/operation.ts';
-import type { BackupRecord } from '../contract/event.ts';
+import type { BackupRecord } from '../contract/events/event.ts';
 import type { NewerRun } from '../contract/superseding.ts';
 import type { BackupQuery, LearnQuery, SlotQuery } from '../contract/activities.ts';
 import { checkApproval } from './approvals.ts';

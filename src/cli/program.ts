@@ -1,13 +1,13 @@
 /** Puts the commands together, and reports the error when one fails. */
 import { Command, CommanderError } from 'commander';
 import { adviceCommand } from './commands/advice.ts';
-import { approvalCommands } from './commands/approvals.ts';
-import { checkCommand } from './commands/check.ts';
+import { approvalCommands } from './commands/policy/approvals.ts';
+import { checkCommand } from './commands/policy/check.ts';
 import { demoCommand } from './commands/demo.ts';
 import { devCommand } from './commands/dev.ts';
 import { doctorCommand } from './commands/doctor.ts';
-import { gatesCommand } from './commands/gates.ts';
-import { freezeCommands } from './commands/freeze.ts';
+import { gatesCommand } from './commands/policy/gates.ts';
+import { freezeCommands } from './commands/policy/freeze.ts';
 import { eventsCommand } from './commands/events.ts';
 import { addCompletion } from './completion/add-completion.ts';
 import { environmentHelp } from './output/environment-help.ts';

@@ -9,7 +9,7 @@ import { ConfigError } from '../config/environment/config-error.ts';
 import { BelayError } from '../contract/results/belay-error.ts';
 import { choosePort } from './choose-port.ts';
 import { listens } from './port-in-use.ts';
-import { TIMING } from '../contract/timing.ts';
+import { TIMING } from '../contract/budgets/timing.ts';
 
 const NAMESPACE = 'default';
 /** Besides its two given ports, the server picks free ones, which another process may take before it listens. */

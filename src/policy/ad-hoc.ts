@@ -1,6 +1,6 @@
 /** What ad-hoc freezes hold back at an instant. Pure. */
 import type { BlockedAction, FrozenBy, LetOff, RunningFreeze } from '../contract/freeze.ts';
-import { unknownEnd } from './freezes.ts';
+import { unknownEnd } from './sections/freezes.ts';
 
 /** Whether a run is let off it. One that was set later under the same id is another one. */
 export const isLetOff = ({ workflowId, freeze }: RunningFreeze, letOff: readonly LetOff[]): boolean =>

@@ -12,8 +12,8 @@ import { isPartOf } from '../contract/ids/plan-hash.ts';
 import type { RunError } from '../contract/run.ts';
 import { isSameTarget, type Target } from '../contract/target.ts';
 import { plainText } from '../contract/wording/safe-text.ts';
-import type { PolicyApproval } from './approvals.ts';
-import { createProofDeps, proofsOf, unanswerable, type ProofDeps, type Prove } from './approval-proofs.ts';
+import type { PolicyApproval } from './sections/approvals.ts';
+import { createProofDeps, proofsOf, unanswerable, type ProofDeps, type Prove } from './sections/approval-proofs.ts';
 import type { CurrentPolicy } from './live-policy.ts';
 import type { PlannedOperation } from './policy.ts';
 

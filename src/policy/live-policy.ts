@@ -5,7 +5,7 @@ import { stat } from 'node:fs/promises';
 import { readConfiguration, type Configuration } from '../config/load.ts';
 import { configFile, type ConfigFile } from '../config/environment/environment.ts';
 import type { Logger } from '../process/log.ts';
-import { requireSigners } from './require-signers.ts';
+import { requireSigners } from './sections/require-signers.ts';
 import { policyOf, type Policy } from './policy.ts';
 
 /** The policy in force now. */

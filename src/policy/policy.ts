@@ -7,14 +7,14 @@ import { hashOf } from '../contract/ids/hash-of.ts';
 import { freezeId } from '../contract/ids/workflow-ids.ts';
 import type { Target } from '../contract/target.ts';
 import { cronTimes } from '../request/calendar/cron-times.ts';
-import { policyApprovals, type PolicyApproval } from './approvals.ts';
-import { hostsOf, policyGate, type PolicyGate } from './gates.ts';
-import { frozenBy } from './freezes.ts';
-import { listFreezes, type ListedFreeze } from './list-freezes.ts';
+import { policyApprovals, type PolicyApproval } from './sections/approvals.ts';
+import { hostsOf, policyGate, type PolicyGate } from './sections/gates.ts';
+import { frozenBy } from './sections/freezes.ts';
+import { listFreezes, type ListedFreeze } from './sections/list-freezes.ts';
 import { localMsOf } from '../request/calendar/local-spans.ts';
-import { siteChecks, type PolicyCheck } from './site-checks.ts';
-import type { FreezeRule, FreezeRules, Place, WindowRule } from './rules.ts';
-import { isInScope } from './scope.ts';
+import { siteChecks, type PolicyCheck } from './sections/site-checks.ts';
+import type { FreezeRule, FreezeRules, Place, WindowRule } from './sections/rules.ts';
+import { isInScope } from './sections/scope.ts';
 
 /** A deployment, or the backup of a server. */
 export type PlannedOperation = { target: Target; serverId?: string | undefined } | { serverId: string };

@@ -1,5 +1,5 @@
 /** How large a request may be. Pure. */
-import { HISTORY_BUDGET } from '../contract/history-budget.ts';
+import { HISTORY_BUDGET } from '../contract/budgets/history-budget.ts';
 import { HOUR_MS } from '../contract/wording/duration.ts';
 
 export const MAX_ID_LENGTH = 200;

@@ -1,5 +1,5 @@
 /** Tracks whether reads since a POST left gaps. Pure: times are milliseconds since 1970. */
-import { TIMING } from '../contract/timing.ts';
+import { TIMING } from '../contract/budgets/timing.ts';
 
 export interface ReadCoverage {
   postMs: number;

@@ -1,6 +1,6 @@
 /** Reads the event from a body. Payloads are not documented, so belay.yaml names the fields, or likely names are tried. Pure. */
 import { getProperty } from 'dot-prop';
-import type { ServiceEvent } from '../contract/event.ts';
+import type { ServiceEvent } from '../contract/events/event.ts';
 import { validateId } from '../request/validate-id.ts';
 import { plainText } from '../contract/wording/safe-text.ts';
 import { textIn, type JsonObject } from './parse-body.ts';

@@ -1,6 +1,6 @@
 /** Maps a sender's event name to a kind. The service's names are not documented, so likely ones are built in. Pure. */
 import { EVENT_KIND_TABLE, type LikelyWords } from '../config/file/event-kinds.ts';
-import type { EventKind } from '../contract/event.ts';
+import type { EventKind } from '../contract/events/event.ts';
 import { normalizeStatus } from '../contract/wording/status-word.ts';
 
 /** The sender's event names for each kind. */

@@ -3,7 +3,7 @@ import fastify, { type FastifyInstance } from 'fastify';
 import { createMetrics } from './metrics.ts';
 import { createRefusals, refuseBroken, refuseErrors, refuseExpectations } from './rejections.ts';
 import { labelOf, webhookRoute, type WebhookOptions } from './delivery-route.ts';
-import { TIMING } from '../contract/timing.ts';
+import { TIMING } from '../contract/budgets/timing.ts';
 import { askAtMost } from '../process/ask-at-most.ts';
 import { boundReceiver, BOUNDS, MAX_BODY_BYTES, type ReceiverBounds } from './limits/bounds.ts';
 

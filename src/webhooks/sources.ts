@@ -2,7 +2,7 @@
 import { ConfigError } from '../config/environment/config-error.ts';
 import { EVENT_KIND_TABLE } from '../config/file/event-kinds.ts';
 import type { Configuration, SourceConfig } from '../config/file/file-schema.ts';
-import type { EventKind, Reaction } from '../contract/event.ts';
+import type { EventKind, Reaction } from '../contract/events/event.ts';
 import { normalizeStatus } from '../contract/wording/status-word.ts';
 import type { KindWords } from './match-kind.ts';
 import { DEFAULT_PER_MINUTE } from './limits/rate-cap.ts';

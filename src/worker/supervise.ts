@@ -3,7 +3,7 @@ import type { ConnectionLike } from '@temporalio/client';
 import type { Worker } from '@temporalio/worker';
 import { serverTimeMs } from '../client/connection/server-time.ts';
 import { clockDifference } from '../contract/wording/clock-difference.ts';
-import { TIMING } from '../contract/timing.ts';
+import { TIMING } from '../contract/budgets/timing.ts';
 import type { Logger } from '../process/log.ts';
 import type { Monitoring } from './monitoring/monitoring.ts';
 import { refuseOtherService, type PolledQueue } from './queue/check-queue.ts';

@@ -1,5 +1,5 @@
 /** Hands an event over as the receiver does. */
-import type { EventInput, Reaction, ServiceEvent } from '../../src/contract/event.ts';
+import type { EventInput, Reaction, ServiceEvent } from '../../src/contract/events/event.ts';
 import { eventId } from '../../src/contract/ids/workflow-ids.ts';
 import { EVENT_TYPE, eventTaskQueue } from '../../src/contract/names.ts';
 import { fresh } from '../support/fresh.ts';

@@ -1,7 +1,7 @@
 /** What really happened at the service, from its journal. Pure. */
 import { targetsOf } from '../../src/contract/target.ts';
 import { lockIdOf } from '../../src/contract/ids/workflow-ids.ts';
-import { TIMING } from '../../src/contract/timing.ts';
+import { TIMING } from '../../src/contract/budgets/timing.ts';
 import { planRun } from '../../src/request/run-plan.ts';
 import { completeScript, type Kind } from '../../src/sandbox/hosting/script.ts';
 import type { Actor, JournalEntry } from '../../src/sandbox/hosting/state.ts';

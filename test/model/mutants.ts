@@ -27,9 +27,9 @@ export const MUTANTS: ModelMutant[] = [
   {
     rule: 'every run has its own lock',
     changes: [
-      change('workflows/run/deploy-step.ts', 'lockIdOf(target);', 'lockIdOf(target) + run.result.runId;'),
+      change('workflows/run/steps/deploy-step.ts', 'lockIdOf(target);', 'lockIdOf(target) + run.result.runId;'),
       change(
-        'workflows/run/backup-step.ts',
+        'workflows/run/steps/backup-step.ts',
         'backupServerId(serverId);',
         'backupServerId(serverId) + run.result.runId;',
       ),

@@ -18,7 +18,11 @@ export const APPROVALS: TestedMutant[] = [
   {
     rule: 'an answer may name any plan',
     changes: [
-      change('rules/approval.ts', 'plan.length >= PLAN_DIGITS && question.hash.startsWith(plan)', 'plan.length > 0'),
+      change(
+        'rules/policy/approval.ts',
+        'plan.length >= PLAN_DIGITS && question.hash.startsWith(plan)',
+        'plan.length > 0',
+      ),
     ],
     test: sim(`${APPROVAL_TESTS}/refused-answers`, 'for another plan'),
   },
@@ -43,7 +47,7 @@ export const APPROVALS: TestedMutant[] = [
   },
   {
     rule: 'a backup is made before the approval',
-    changes: [change('workflows/run/admit-run.ts', 'await waitForApproval(run, answer.rules)', 'null')],
+    changes: [change('workflows/run/admission/admit-run.ts', 'await waitForApproval(run, answer.rules)', 'null')],
     test: sim(`${APPROVAL_TESTS}/asked-first`, 'asks before its backup and holds nothing'),
   },
 ];

@@ -15,7 +15,7 @@ export const FREEZES: TestedMutant[] = [
     rule: 'a run that is held back makes its backup first',
     changes: [
       change(
-        'workflows/run/admit-run.ts',
+        'workflows/run/admission/admit-run.ts',
         'if (!isHeld || !waitsForThaw(run)) return null;',
         'if (isHeld || !waitsForThaw(run)) return null;',
       ),
@@ -26,7 +26,7 @@ export const FREEZES: TestedMutant[] = [
     rule: 'a run that waited uses a backup of any age',
     changes: [
       change(
-        'workflows/run/backup-step.ts',
+        'workflows/run/steps/backup-step.ts',
         'return ageMs <= freshMs ? completed',
         'return ageMs <= 1_000 * freshMs ? completed',
       ),

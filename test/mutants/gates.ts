@@ -6,7 +6,7 @@ export const GATES: TestedMutant[] = [
     rule: 'no data counts as good',
     changes: [
       change(
-        'rules/gate.ts',
+        'rules/policy/gate.ts',
         "kind === 'good' ? state.goodInARow + 1 :",
         "kind === 'good' || kind === 'none' ? state.goodInARow + 1 :",
       ),

@@ -24,7 +24,9 @@ export const RIGHT_TIME: TestedMutant[] = [
   },
   {
     rule: 'a run that is too late waits for the lock',
-    changes: [change('workflows/run/deploy-step.ts', 'lateness(deadline, Date.now())', 'lateness(null, Date.now())')],
+    changes: [
+      change('workflows/run/steps/deploy-step.ts', 'lateness(deadline, Date.now())', 'lateness(null, Date.now())'),
+    ],
     test: sim('rules/runs/deadlines', 'a run that is too late does not wait for the lock'),
   },
   {
@@ -79,7 +81,11 @@ export const RIGHT_TIME: TestedMutant[] = [
   {
     rule: 'the age of a backup counts from when the run first saw it',
     changes: [
-      change('workflows/run/backup-step.ts', 'startedAt === null ? firstReadMs', "startedAt !== '' ? firstReadMs"),
+      change(
+        'workflows/run/steps/backup-step.ts',
+        'startedAt === null ? firstReadMs',
+        "startedAt !== '' ? firstReadMs",
+      ),
     ],
     test: sim('rules/runs/backup-age', 'counts from when the backup began if a run shares it'),
   },
@@ -169,7 +175,7 @@ export const RIGHT_TIME: TestedMutant[] = [
     rule: 'heartbeats leave as rarely as the SDK likes, and a late one is the end of a POST',
     changes: [
       change('worker/sdk-workers/settings.ts', 'maxHeartbeatThrottleInterval: TIMING.post.heartbeatMs,', ''),
-      change('contract/timing.ts', 'heartbeatTimeoutMs: 6 * SECOND', 'heartbeatTimeoutMs: 5 * SECOND'),
+      change('contract/budgets/timing.ts', 'heartbeatTimeoutMs: 6 * SECOND', 'heartbeatTimeoutMs: 5 * SECOND'),
     ],
     test: integration('workers/stalled-workers', 'is not ambiguous if its worker stalls for a moment'),
   },

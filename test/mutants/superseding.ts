@@ -28,7 +28,7 @@ export const SUPERSEDING: TestedMutant[] = [
     rule: 'a run of a rollout is replaced',
     changes: [
       change(
-        'workflows/run/superseded-run.ts',
+        'workflows/run/state/superseded-run.ts',
         'parent?.workflowId.startsWith(ROLLOUT_PREFIX) === true',
         'parent?.workflowId.startsWith("none") === true',
       ),

@@ -2,8 +2,8 @@
 import { change, sim, type TestedMutant, unit } from './mutant.ts';
 
 const VERDICT = 'rules/verdict.ts';
-const NEVER_DEPLOYED = 'rules/never-deployed.ts';
-const SITE_CHECK = 'rules/site-check.ts';
+const NEVER_DEPLOYED = 'rules/polling/never-deployed.ts';
+const SITE_CHECK = 'rules/policy/site-check.ts';
 
 export const WRONG_VERDICTS: TestedMutant[] = [
   {
@@ -97,7 +97,7 @@ export const WRONG_VERDICTS: TestedMutant[] = [
     rule: 'a run believes the release of a lock about a backup',
     changes: [
       change(
-        'workflows/run/backup-step.ts',
+        'workflows/run/steps/backup-step.ts',
         "=== 'completed' ? await confirmed(run, shared)",
         "=== 'completed' ? shared",
       ),
@@ -106,7 +106,9 @@ export const WRONG_VERDICTS: TestedMutant[] = [
   },
   {
     rule: 'a backup that is given may be one of another server',
-    changes: [change('workflows/run/adopt-backup.ts', 'if (owner === serverId) return', "if (owner !== '') return")],
+    changes: [
+      change('workflows/run/steps/adopt-backup.ts', 'if (owner === serverId) return', "if (owner !== '') return"),
+    ],
     test: sim(
       'rules/verdicts/doubtful-answers',
       '--backup-id with a backup that Belay made of another server is refused',

@@ -6,7 +6,7 @@ import { WEBHOOK_PORT } from '../../src/cli/options/shared.ts';
 import { VARIABLES } from '../../src/config/environment/variables.ts';
 import { readConfiguration } from '../../src/config/load.ts';
 import { SEARCH_ATTRIBUTES } from '../../src/contract/names.ts';
-import { TIMING } from '../../src/contract/timing.ts';
+import { TIMING } from '../../src/contract/budgets/timing.ts';
 import { pinnedServer } from '../production/temporal-programs.ts';
 import { pinnedVersion } from '../support/go-programs.ts';
 import { UI_MODULE } from '../ui/shipped-ui.ts';

@@ -130,7 +130,7 @@ const FORBIDDEN: [file: string, code: string][] = [
   ['src/workflows/polling/poll-until.ts', "import { runOperation } from '../operation/run-operation.ts';"],
   ['src/workflows/common/conclusion.ts', "import { pollUntil } from '../polling/poll-until.ts';"],
   ['src/workflows/schedule/run-scheduled.ts', "import { slotOf } from '../../request/calendar/local-time.ts';"],
-  ['src/rules/poll-schedule.ts', "import { condition } from '@temporalio/workflow';"],
+  ['src/rules/polling/poll-schedule.ts', "import { condition } from '@temporalio/workflow';"],
   ['src/contract/run.ts', "import { z } from 'zod';"],
   ['src/contract/run.ts', "import { plainText } from './wording/safe-text.ts';"],
   ['src/hosting-api/client.ts', "import { plainText } from '../contract/wording/safe-text.ts';"],

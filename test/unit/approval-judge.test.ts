@@ -6,7 +6,7 @@ import { pathOf, planHash, rootOf } from '../../src/contract/ids/plan-hash.ts';
 import { siteTarget } from '../../src/contract/target.ts';
 import { HOUR_MS } from '../../src/contract/wording/duration.ts';
 import { createApprovalJudge } from '../../src/policy/approval-judge.ts';
-import { createProofDeps } from '../../src/policy/approval-proofs.ts';
+import { createProofDeps } from '../../src/policy/sections/approval-proofs.ts';
 import { fixedPolicy } from '../../src/policy/live-policy.ts';
 import {
   approvalPlan,

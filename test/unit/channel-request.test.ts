@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { Webhook } from 'standardwebhooks';
 import { channelRequest, type ChannelKind } from '../../src/activities/notifications/channel-request.ts';
 import { emptyResult } from '../../src/contract/results/empty-results.ts';
-import type { Notification } from '../../src/contract/notification.ts';
+import type { Notification } from '../../src/contract/events/notification.ts';
 import type { DeploymentResult } from '../../src/contract/run.ts';
 
 const UI = 'https://ui.example/run';

@@ -6,7 +6,13 @@ import type { Measurement } from '../../src/contract/gate.ts';
 import { measure, wordsIn, type GetPage } from '../../src/gates/index.ts';
 import { judgeSamples } from '../../src/gates/judge.ts';
 import { substitute } from '../../src/gates/substitute.ts';
-import { NO_MEASUREMENT, noteMeasurement, slowIntervalMs, verdictOf, worstVerdict } from '../../src/rules/gate.ts';
+import {
+  NO_MEASUREMENT,
+  noteMeasurement,
+  slowIntervalMs,
+  verdictOf,
+  worstVerdict,
+} from '../../src/rules/policy/gate.ts';
 
 const NONE = { hosts: [], sites: [], servers: [], wave: ['canary'], seconds: 300 };
 

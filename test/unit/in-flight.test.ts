@@ -4,7 +4,7 @@ import { byUrgency, holdsForMs, isOverdue, needsAttention, type Seen } from '../
 import type { Contact, RunStatus } from '../../src/client/runs/run-status.ts';
 import { emptyResult, emptyRollout } from '../../src/contract/results/empty-results.ts';
 import type { Phase } from '../../src/contract/names.ts';
-import { TIMING } from '../../src/contract/timing.ts';
+import { TIMING } from '../../src/contract/budgets/timing.ts';
 import type { Waiting } from '../../src/contract/waiting.ts';
 
 const NOW = '2026-03-02T08:00:00.000Z';

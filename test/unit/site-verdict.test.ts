@@ -9,7 +9,7 @@ import {
   kindOf,
   NOTHING_SEEN,
   type CheckVerdict,
-} from '../../src/rules/site-check.ts';
+} from '../../src/rules/policy/site-check.ts';
 
 const [OURS, BEFORE, THIRD] = ['3f2c1ab0d9e8f7a6', 'aaaaaaa0000', '9d9d9d9d9d9d'];
 

@@ -3,9 +3,9 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { FrozenBy, FrozenParts } from '../../src/contract/freeze.ts';
 import { siteTarget } from '../../src/contract/target.ts';
-import { TIMING } from '../../src/contract/timing.ts';
-import { heldPart } from '../../src/rules/frozen-run.ts';
-import { nextLookMs, outlasts, spreadOf, thawsAtMs } from '../../src/rules/thaw.ts';
+import { TIMING } from '../../src/contract/budgets/timing.ts';
+import { heldPart } from '../../src/rules/policy/frozen-run.ts';
+import { nextLookMs, outlasts, spreadOf, thawsAtMs } from '../../src/rules/policy/thaw.ts';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;

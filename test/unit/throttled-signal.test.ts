@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import type { Client } from '@temporalio/client';
 import { createThrottledSignal } from '../../src/client/signals/throttled-signal.ts';
-import { TIMING } from '../../src/contract/timing.ts';
+import { TIMING } from '../../src/contract/budgets/timing.ts';
 
 const { signalGapMs, floodSignalGapMs } = TIMING.event;
 

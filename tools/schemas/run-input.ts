@@ -1,7 +1,7 @@
 /** The JSON Schema of a run's input, from the option table. It allows what a run of some type takes. */
 import { COMMIT } from '../../src/contract/wording/commit-text.ts';
 import { z } from 'zod';
-import { TIMING } from '../../src/contract/timing.ts';
+import { TIMING } from '../../src/contract/budgets/timing.ts';
 import {
   MAX_ID_LENGTH,
   MAX_META_ENTRIES,

@@ -7,7 +7,7 @@ import type { FrozenAt, Judge } from '../../policy/judge.ts';
 import type { PlannedOperation } from '../../policy/policy.ts';
 import { frozenText } from '../../contract/wording/freeze-text.ts';
 import { otherEpoch } from '../../contract/wording/restored.ts';
-import { TIMING } from '../../contract/timing.ts';
+import { TIMING } from '../../contract/budgets/timing.ts';
 import { plainText } from '../../contract/wording/safe-text.ts';
 import type { SendPermit } from '../../hosting-api/index.ts';
 import { notServed, triggerFailure, type Served } from './failures.ts';

@@ -5,7 +5,7 @@
 import { cancellationSignal, heartbeat } from '@temporalio/activity';
 import type { TriggerActivityInput } from '../../contract/activities.ts';
 import type { Target } from '../../contract/target.ts';
-import { TIMING } from '../../contract/timing.ts';
+import { TIMING } from '../../contract/budgets/timing.ts';
 import { plainText } from '../../contract/wording/safe-text.ts';
 import type { HostingApiClient, TriggerOptions } from '../../hosting-api/index.ts';
 import { isOfThisWorker, isUnauthorized, toTriggerFailure } from './failures.ts';

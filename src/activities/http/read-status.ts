@@ -5,12 +5,12 @@
 import { activityInfo, cancellationSignal } from '@temporalio/activity';
 import type { OperationStatus, ReadOptions, HostingApiClient } from '../../hosting-api/index.ts';
 import type { ReadAnswer, ReadFailure, ReadInput } from '../../contract/activities.ts';
-import type { OperationKind } from '../../contract/reports.ts';
+import type { OperationKind } from '../../contract/sinks.ts';
 import type { Target } from '../../contract/target.ts';
 import { plainText } from '../../contract/wording/safe-text.ts';
 import { isOfThisWorker, notServed, toReadFailure, type Served } from './failures.ts';
 import { leftToOthers, type Rest } from './worker-rest.ts';
-import { TIMING } from '../../contract/timing.ts';
+import { TIMING } from '../../contract/budgets/timing.ts';
 
 interface ReadDeps {
   service: HostingApiClient;

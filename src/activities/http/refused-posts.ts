@@ -1,5 +1,5 @@
 /** The POSTs that were refused to this worker with 401 or 403. Another worker may have a valid token. */
-import { TIMING } from '../../contract/timing.ts';
+import { TIMING } from '../../contract/budgets/timing.ts';
 
 export interface RefusedPosts {
   add(idempotencyKey: string): void;

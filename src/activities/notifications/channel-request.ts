@@ -1,6 +1,6 @@
 /** The request that carries a notification, for each kind of channel. Pure, but for the secret that signs it. */
 import { Webhook } from 'standardwebhooks';
-import type { Notification } from '../../contract/notification.ts';
+import type { Notification } from '../../contract/events/notification.ts';
 import { cardText, discordText } from './escapes.ts';
 import { linesOf, textOf } from './message-text.ts';
 

@@ -1,7 +1,7 @@
 /** Formats a notification as text for a chat. Text from outside is escaped, so that it mentions no user. Pure. */
 import { targetLabel } from '../../contract/wording/target-text.ts';
 import type { RunResult } from '../../contract/run.ts';
-import type { ApprovalNotice, Notification } from '../../contract/notification.ts';
+import type { ApprovalNotice, Notification } from '../../contract/events/notification.ts';
 import type { RolloutResult } from '../../contract/rollout.ts';
 import { eventSubjects } from '../../contract/wording/event-subjects.ts';
 import { countsText } from '../../contract/wording/tally-text.ts';

@@ -5,7 +5,7 @@ import { secretSource, type SecretRef } from '../../config/environment/secrets.t
 import type { Configuration } from '../../config/load.ts';
 import type { RunResult } from '../../contract/run.ts';
 import type { RolloutResult } from '../../contract/rollout.ts';
-import type { ApprovalNotice, Notification, NotifyInput } from '../../contract/notification.ts';
+import type { ApprovalNotice, Notification, NotifyInput } from '../../contract/events/notification.ts';
 import { emptyResult } from '../../contract/results/empty-results.ts';
 import type { RunRef } from '../../contract/report.ts';
 import type { NotifySettings } from '../../contract/activities.ts';

@@ -1,5 +1,5 @@
 /** Sends one request to an address that is a secret, so no error contains it. */
-import { TIMING } from '../../contract/timing.ts';
+import { TIMING } from '../../contract/budgets/timing.ts';
 import { isRecord } from '../../contract/plain-object.ts';
 import { retryAfterMs } from '../../hosting-api/index.ts';
 

@@ -5,10 +5,10 @@
 import { activityInfo, cancellationSignal, heartbeat } from '@temporalio/activity';
 import { ApplicationFailure, ApplicationFailureCategory, CancelledFailure } from '@temporalio/common';
 import type { ReadAnswer } from '../../contract/activities.ts';
-import type { PooledProgress, PooledWait, PooledWaitEnd } from '../../contract/pooled-wait.ts';
-import { TIMING } from '../../contract/timing.ts';
-import { nextRead } from '../../rules/poll-state.ts';
-import { absorb, isForOthers } from '../../rules/pooled-wait.ts';
+import type { PooledProgress, PooledWait, PooledWaitEnd } from '../../contract/polling/pooled-wait.ts';
+import { TIMING } from '../../contract/budgets/timing.ts';
+import { nextRead } from '../../rules/polling/poll-state.ts';
+import { absorb, isForOthers } from '../../rules/polling/pooled-wait.ts';
 import { withMeaning } from '../../rules/status-words.ts';
 import type { Reads } from '../http/read-status.ts';
 

@@ -4,7 +4,7 @@ import { readConfiguration } from '../../config/load.ts';
 import { configuredService } from '../../config/configured-service.ts';
 import { printJson } from '../../process/json-document.ts';
 import { SCHEMA_VERSION } from '../../contract/names.ts';
-import type { EventInput } from '../../contract/event.ts';
+import type { EventInput } from '../../contract/events/event.ts';
 import { eventSubjects } from '../../contract/wording/event-subjects.ts';
 import { interpretBody } from '../../webhooks/handle-delivery.ts';
 import { parseBody } from '../../webhooks/parse-body.ts';

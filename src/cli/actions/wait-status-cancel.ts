@@ -7,7 +7,7 @@ import { beginsText } from '../../contract/wording/freeze-text.ts';
 import { inFlight, waitingSentence } from '../../contract/wording/explain-wait.ts';
 import { EXIT, exitCodeOf } from '../output/exit-codes.ts';
 import { adviceOnRun, adviceOnStatus, etaOf, followEta } from '../waiting/beside.ts';
-import { freezeAhead } from './freeze-ahead.ts';
+import { freezeAhead } from './policy/freeze-ahead.ts';
 import { followLive, liveLine } from '../waiting/run-live.ts';
 import { adviceNotes, etaDocument, type Eta } from '../output/advice-text.ts';
 import { resultLines } from '../output/run-text.ts';

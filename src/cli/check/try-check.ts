@@ -9,7 +9,7 @@ import { plainRead } from '../../contract/wording/check-text.ts';
 import { commitText } from '../../contract/wording/commit-text.ts';
 import { plainText } from '../../contract/wording/safe-text.ts';
 import { policyOf } from '../../policy/policy.ts';
-import { kindOf, type ReadKind } from '../../rules/site-check.ts';
+import { kindOf, type ReadKind } from '../../rules/policy/site-check.ts';
 import { createSiteReader } from '../../site-check/index.ts';
 import { EXIT } from '../output/exit-codes.ts';
 import { createTargetReader } from '../top/target-reader.ts';

@@ -1,7 +1,7 @@
 /** Compares another clock with the one of this machine. */
 import type { Finding } from './check.ts';
 import { clockDifference } from '../../contract/wording/clock-difference.ts';
-import { TIMING } from '../../contract/timing.ts';
+import { TIMING } from '../../contract/budgets/timing.ts';
 
 export function clockFinding(whose: string, theirMs: number): Finding {
   const aheadMs = Date.now() - theirMs;

@@ -1,6 +1,6 @@
 /** Checks that the sites in belay.yaml that have a check can be reached from here: their names and addresses, not the sites. */
 import { readConfiguration } from '../../config/load.ts';
-import { siteChecks } from '../../policy/site-checks.ts';
+import { siteChecks } from '../../policy/sections/site-checks.ts';
 import { judgedAddresses, systemResolve } from '../../site-check/index.ts';
 import type { Check, Finding } from './check.ts';
 

@@ -1,6 +1,6 @@
 /** Which approvals would be asked for. Workers go by their own belay.yaml, this command by that of its machine. */
 import { plainText } from '../../contract/wording/safe-text.ts';
-import type { PolicyApproval } from '../../policy/approvals.ts';
+import type { PolicyApproval } from '../../policy/sections/approvals.ts';
 import { operationsOfRun, type Part, type Planned } from './planned.ts';
 
 interface AskedFor {

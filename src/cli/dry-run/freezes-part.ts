@@ -3,7 +3,7 @@ import type { FrozenBy, LetOff } from '../../contract/freeze.ts';
 import { BelayError } from '../../contract/results/belay-error.ts';
 import { targetText } from '../../contract/wording/target-text.ts';
 import { frozenText } from '../../contract/wording/freeze-text.ts';
-import { TIMING } from '../../contract/timing.ts';
+import { TIMING } from '../../contract/budgets/timing.ts';
 import { planRun } from '../../request/run-plan.ts';
 import { createJudge, type FindFreezes, type Judge } from '../../policy/judge.ts';
 import type { PlannedOperation } from '../../policy/policy.ts';

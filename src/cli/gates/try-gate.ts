@@ -7,7 +7,7 @@ import { BelayError } from '../../contract/results/belay-error.ts';
 import type { RolloutWave } from '../../contract/rollout.ts';
 import { isApp, targetsOf } from '../../contract/target.ts';
 import { plainText } from '../../contract/wording/safe-text.ts';
-import { measureGate } from '../../policy/gates.ts';
+import { measureGate } from '../../policy/sections/gates.ts';
 import { policyOf } from '../../policy/policy.ts';
 import { readPage } from '../../site-check/index.ts';
 import { EXIT } from '../output/exit-codes.ts';

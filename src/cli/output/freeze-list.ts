@@ -3,7 +3,7 @@ import colors from 'picocolors';
 import type { AdHocFreeze, BlockedAction, OverrideRule, RunningFreeze } from '../../contract/freeze.ts';
 import { durationText } from '../../contract/wording/duration.ts';
 import { plainText } from '../../contract/wording/safe-text.ts';
-import type { ListedFreeze } from '../../policy/list-freezes.ts';
+import type { ListedFreeze } from '../../policy/sections/list-freezes.ts';
 
 export interface FreezeEntry {
   kind: 'freeze' | 'window';

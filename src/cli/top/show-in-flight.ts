@@ -1,7 +1,7 @@
 /** `belay top`: what is in flight, as one snapshot, or until the user quits. */
 import colors from 'picocolors';
 import { SCHEMA_VERSION } from '../../contract/names.ts';
-import { TIMING } from '../../contract/timing.ts';
+import { TIMING } from '../../contract/budgets/timing.ts';
 import { explainRollout, inFlight as partOf, waitingSentence } from '../../contract/wording/explain-wait.ts';
 import type { LiveLine } from '../../process/live-lines.ts';
 import type { InFlight, LiveOverview, Overview } from '../../starter.ts';

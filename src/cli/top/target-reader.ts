@@ -5,7 +5,7 @@ import { ConfigError } from '../../config/environment/config-error.ts';
 import { requireService, serviceConfig, type ServiceConfig } from '../../config/environment/environment.ts';
 import type { StatusState } from '../../contract/activities.ts';
 import { isApp, type Target } from '../../contract/target.ts';
-import { TIMING } from '../../contract/timing.ts';
+import { TIMING } from '../../contract/budgets/timing.ts';
 import { createHostingApiClient, createPacer, HostingApiError, type Pacer } from '../../hosting-api/index.ts';
 import { stateOfStatus } from '../../rules/status-words.ts';
 

@@ -1,7 +1,7 @@
 /** Shows a screen that is redrawn every second until the user ends it: `q` exits 0, Ctrl-C 130, SIGTERM 143. */
 import { createLiveLines, screenSize, type LiveLine, type ScreenSize } from '../../process/live-lines.ts';
 import { onSignal, SIGNAL_EXIT_CODES } from '../../process/signals.ts';
-import { TIMING } from '../../contract/timing.ts';
+import { TIMING } from '../../contract/budgets/timing.ts';
 import { EXIT } from '../output/exit-codes.ts';
 import { follow } from '../waiting/follow.ts';
 

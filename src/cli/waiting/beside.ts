@@ -1,7 +1,7 @@
 /** Advice and usual durations beside a status. They are extras: without them, everything else is as it was. */
 import { partInFlight } from '../../contract/wording/explain-wait.ts';
 import type { BackupResult, DeploymentResult, RunResult } from '../../contract/run.ts';
-import { TIMING } from '../../contract/timing.ts';
+import { TIMING } from '../../contract/budgets/timing.ts';
 import type { AdviceFilter, Belay, OperationAdvice, Run, RunStatus } from '../../starter.ts';
 import { subjectOf } from '../../rules/past/advice.ts';
 import { nameOfAdvice, type Eta } from '../output/advice-text.ts';

@@ -10,7 +10,7 @@ import { rolloutSentence } from '../../contract/wording/explain-wait.ts';
 import { follow } from './follow.ts';
 import { contactText, liveLine } from './run-live.ts';
 import { targetLine } from '../output/rollout-text.ts';
-import { TIMING } from '../../contract/timing.ts';
+import { TIMING } from '../../contract/budgets/timing.ts';
 import { printTo } from '../../process/print.ts';
 
 /** How many running servers have a line. */

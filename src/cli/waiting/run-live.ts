@@ -2,7 +2,7 @@
 import type { Contact, Run, RunStatus } from '../../starter.ts';
 import { createLiveLines } from '../../process/live-lines.ts';
 import { COUNTDOWN, inFlight, waitingSentence, type Style } from '../../contract/wording/explain-wait.ts';
-import { TIMING } from '../../contract/timing.ts';
+import { TIMING } from '../../contract/budgets/timing.ts';
 import { moveRuns, versionText } from '../../contract/ids/worker-version.ts';
 import { etaText, type Eta } from '../output/advice-text.ts';
 import { printTo } from '../../process/print.ts';

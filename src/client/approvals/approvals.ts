@@ -4,7 +4,7 @@ import pMap from 'p-map';
 import type { ApprovalAnswer, ApprovalQuestion, Decided } from '../../contract/approval.ts';
 import { QUERIES, ROLLOUT_TYPE, RUN_TYPES } from '../../contract/names.ts';
 import { BelayError } from '../../contract/results/belay-error.ts';
-import { TIMING } from '../../contract/timing.ts';
+import { TIMING } from '../../contract/budgets/timing.ts';
 import { quoted } from '../connection/list-filter.ts';
 import { requireWorkers } from '../connection/require-worker.ts';
 import { sendDecision } from '../connection/send-decision.ts';

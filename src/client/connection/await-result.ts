@@ -9,7 +9,7 @@ import { isDenied, isLimited, isUnreachable } from '../transport/grpc-errors.ts'
 import { withLink, type Linked } from './ui-link.ts';
 import type { Session } from './session.ts';
 import { within } from './within.ts';
-import { TIMING } from '../../contract/timing.ts';
+import { TIMING } from '../../contract/budgets/timing.ts';
 
 export interface Awaited {
   handle: WorkflowHandle;

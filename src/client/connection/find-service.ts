@@ -3,7 +3,7 @@ import { configuredService } from '../../config/configured-service.ts';
 import { BelayError } from '../../contract/results/belay-error.ts';
 import type { ServedService } from '../../contract/service-identity.ts';
 import { parseIdentity } from '../../contract/ids/worker-identity.ts';
-import { TIMING } from '../../contract/timing.ts';
+import { TIMING } from '../../contract/budgets/timing.ts';
 import { orUsage, type Session } from './session.ts';
 import { within } from './within.ts';
 import { identitiesOf } from './workers-seen.ts';

@@ -1,6 +1,6 @@
 /** Polls a queue on which nothing is scheduled. Temporal remembers for minutes who polled, and when. */
 import type { ConnectionLike } from '@temporalio/client';
-import { TIMING } from '../../contract/timing.ts';
+import { TIMING } from '../../contract/budgets/timing.ts';
 
 interface EmptyQueue {
   namespace: string;

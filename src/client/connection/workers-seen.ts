@@ -1,7 +1,7 @@
 /** Lists the workers that polled a task queue recently, by Temporal's clock: that of this machine may differ. */
 import type { ConnectionLike } from '@temporalio/client';
 import { isSameVersion } from '../../contract/ids/worker-version.ts';
-import { TIMING } from '../../contract/timing.ts';
+import { TIMING } from '../../contract/budgets/timing.ts';
 import { latelyPolling, queueState, type QueueState } from './pollers.ts';
 import { serverTimeMs } from './server-time.ts';
 

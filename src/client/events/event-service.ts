@@ -2,7 +2,7 @@
 import { findService } from '../connection/find-service.ts';
 import type { Session } from '../connection/session.ts';
 import { identitiesOf } from '../connection/workers-seen.ts';
-import { TIMING } from '../../contract/timing.ts';
+import { TIMING } from '../../contract/budgets/timing.ts';
 
 /** Floods ask often, so an answer holds for a while. @returns a function that returns null if it is unknown */
 export function createEventService(

@@ -1,7 +1,7 @@
 /** Stores events: one workflow per delivery. Temporal checks atomically whether a delivery is new. */
 import { WorkflowExecutionAlreadyStartedError, WorkflowNotFoundError } from '@temporalio/client';
 import { EVENT_TYPE, eventTaskQueue } from '../../contract/names.ts';
-import type { EventInput, EventMemo } from '../../contract/event.ts';
+import type { EventInput, EventMemo } from '../../contract/events/event.ts';
 import { eventSubjects } from '../../contract/wording/event-subjects.ts';
 import { eventId } from '../../contract/ids/workflow-ids.ts';
 import { definedFields } from '../../contract/plain-object.ts';
@@ -12,7 +12,7 @@ import { toBelayError } from '../connection/to-belay-error.ts';
 import { openSession, type ConnectOptions, type Session } from '../connection/session.ts';
 import { traceStart } from '../transport/trace-start.ts';
 import type { CredentialsState } from '../transport/live-connection.ts';
-import { TIMING } from '../../contract/timing.ts';
+import { TIMING } from '../../contract/budgets/timing.ts';
 import { createEventService } from './event-service.ts';
 
 export interface EventStore {

@@ -7,13 +7,13 @@ import {
 } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
 import { EVENT_TYPE } from '../../contract/names.ts';
-import type { EventInput, EventMemo, EventResult } from '../../contract/event.ts';
+import type { EventInput, EventMemo, EventResult } from '../../contract/events/event.ts';
 import { BelayError } from '../../contract/results/belay-error.ts';
 import { toBelayError } from '../connection/to-belay-error.ts';
 import { inputOf } from '../connection/decode-payloads.ts';
 import { newest, quoted } from '../connection/list-filter.ts';
 import type { Session } from '../connection/session.ts';
-import { TIMING } from '../../contract/timing.ts';
+import { TIMING } from '../../contract/budgets/timing.ts';
 
 const DEFAULT_LIMIT = 20;
 

@@ -4,7 +4,7 @@ import { freezeId } from '../../contract/ids/workflow-ids.ts';
 import { FREEZE_TYPE } from '../../contract/names.ts';
 import type { AdHocFreeze, FreezeScope, RunningFreeze } from '../../contract/freeze.ts';
 import { BelayError } from '../../contract/results/belay-error.ts';
-import { TIMING } from '../../contract/timing.ts';
+import { TIMING } from '../../contract/budgets/timing.ts';
 import { scopeText } from '../../contract/wording/freeze-text.ts';
 import { plainText } from '../../contract/wording/safe-text.ts';
 import { extendFreeze, planFreeze, problemOfText, type NewFreeze } from '../../request/plan-freeze.ts';

@@ -1,6 +1,6 @@
 /** The locks that are held now. */
 import pMap from 'p-map';
-import { TIMING } from '../../contract/timing.ts';
+import { TIMING } from '../../contract/budgets/timing.ts';
 import { IN_PARALLEL, type Session } from '../connection/session.ts';
 import { within } from '../connection/within.ts';
 import { findLockHolder } from '../lookups/find-lock-holder.ts';

@@ -1,6 +1,6 @@
 /** Reads backup records by id, which is consistent at once. A search would lag. */
 import { WorkflowNotFoundError, type Client } from '@temporalio/client';
-import type { BackupRecord, ServersQuery, SharedBackupQuery } from '../../contract/event.ts';
+import type { BackupRecord, ServersQuery, SharedBackupQuery } from '../../contract/events/event.ts';
 import { backupRecordId, failedBackupId, adoptedBackupId, sharedBackupId } from '../../contract/ids/workflow-ids.ts';
 
 /** The servers whose operations or runs wait for this backup; empty if none does. */

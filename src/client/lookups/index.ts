@@ -12,7 +12,7 @@ import { hasColleagues } from './has-colleagues.ts';
 import { createHoldServer } from '../signals/hold-server.ts';
 import { createFindPastDurations } from './find-past-durations.ts';
 import { findLockHolder } from './find-lock-holder.ts';
-import { TIMING } from '../../contract/timing.ts';
+import { TIMING } from '../../contract/budgets/timing.ts';
 import { startedBy } from './started-by.ts';
 import { writeBackupRecord } from './write-backup-record.ts';
 import type { SignalClock } from '../signals/throttled-signal.ts';

@@ -1,5 +1,5 @@
 /** What an overview knows of a run or rollout in flight, and for how long that holds. Pure. */
-import { TIMING } from '../../contract/timing.ts';
+import { TIMING } from '../../contract/budgets/timing.ts';
 import type { RolloutStatus } from '../rollouts/rollout-status.ts';
 import type { RunStatus } from '../runs/run-status.ts';
 

@@ -2,7 +2,7 @@
 import type { WorkflowExecutionInfo } from '@temporalio/client';
 import pMap from 'p-map';
 import { ROLLOUT_TYPE } from '../../contract/names.ts';
-import { TIMING } from '../../contract/timing.ts';
+import { TIMING } from '../../contract/budgets/timing.ts';
 import { IN_PARALLEL, type Session } from '../connection/session.ts';
 import { within } from '../connection/within.ts';
 import { withLink } from '../connection/ui-link.ts';

@@ -7,7 +7,7 @@ import pMap from 'p-map';
 import type { BackupServerInput, DeploySiteInput } from '../../contract/operation.ts';
 import { backupServerId, lockIdOf } from '../../contract/ids/workflow-ids.ts';
 import { OPERATION_TYPES } from '../../contract/names.ts';
-import { TIMING } from '../../contract/timing.ts';
+import { TIMING } from '../../contract/budgets/timing.ts';
 import { adviceOf, subjectOf, type OperationAdvice, type Subject } from '../../rules/past/advice.ts';
 import { LEAST_FOR_ADVICE, type Budget } from '../../rules/past/advise.ts';
 import { timeToVerdict } from '../../rules/past/observe.ts';

@@ -3,7 +3,7 @@ import type { WorkflowExecutionDescription } from '@temporalio/client';
 import { RUN_TYPES } from '../../contract/names.ts';
 import type { Receipt } from '../../contract/receipt.ts';
 import { BelayError } from '../../contract/results/belay-error.ts';
-import { TIMING } from '../../contract/timing.ts';
+import { TIMING } from '../../contract/budgets/timing.ts';
 import { receiptOf } from '../../receipts/chain.ts';
 import { entriesOf } from '../../receipts/entries.ts';
 import { quoted } from '../connection/list-filter.ts';

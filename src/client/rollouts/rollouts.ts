@@ -20,7 +20,7 @@ import { underKey } from '../connection/new-key.ts';
 import { signed } from '../runs/start-run.ts';
 import { requireWorkers } from '../connection/require-worker.ts';
 import { findService } from '../connection/find-service.ts';
-import { TIMING } from '../../contract/timing.ts';
+import { TIMING } from '../../contract/budgets/timing.ts';
 import { codeSpan } from '../../contract/wording/safe-text.ts';
 import { epochOf } from '../../contract/ids/worker-identity.ts';
 

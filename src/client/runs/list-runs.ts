@@ -8,7 +8,7 @@ import { withLink } from '../connection/ui-link.ts';
 import { newest, quoted } from '../connection/list-filter.ts';
 import { IN_PARALLEL, type Session } from '../connection/session.ts';
 import { closedResult, knownOf } from './run-status.ts';
-import { TIMING } from '../../contract/timing.ts';
+import { TIMING } from '../../contract/budgets/timing.ts';
 import { RUN_TYPES, type Outcome } from '../../contract/names.ts';
 
 export interface RunFilter {

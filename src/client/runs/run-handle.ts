@@ -10,7 +10,7 @@ import { emptyResult } from '../../contract/results/empty-results.ts';
 import { followProgress } from './follow-progress.ts';
 import { failedResult } from './closed-run.ts';
 import { describeRun, knownOf, statusOf, whole, type RunStatus } from './run-status.ts';
-import { TIMING } from '../../contract/timing.ts';
+import { TIMING } from '../../contract/budgets/timing.ts';
 
 export interface WaitOptions {
   /** Stops waiting, without cancelling the run. */

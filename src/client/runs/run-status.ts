@@ -20,7 +20,7 @@ import type { Session } from '../connection/session.ts';
 import { unservedVersion } from './unserved-version.ts';
 import type { WorkerVersion } from '../../contract/ids/worker-version.ts';
 import { ATTRIBUTE_KEYS } from '../../request/search-attributes.ts';
-import { TIMING } from '../../contract/timing.ts';
+import { TIMING } from '../../contract/budgets/timing.ts';
 
 /** Attempts of one workflow task after which the run counts as stuck. */
 const STUCK_ATTEMPTS = 3;

@@ -22,7 +22,7 @@ import { requireWorkers } from '../connection/require-worker.ts';
 import { findService } from '../connection/find-service.ts';
 import { isServed, type ServedService } from '../../contract/service-identity.ts';
 import { epochOf } from '../../contract/ids/worker-identity.ts';
-import { TIMING } from '../../contract/timing.ts';
+import { TIMING } from '../../contract/budgets/timing.ts';
 import { codeSpan } from '../../contract/wording/safe-text.ts';
 
 export interface StartOptions {

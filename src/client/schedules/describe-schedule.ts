@@ -1,7 +1,7 @@
 /** Describes a schedule, also while Temporal repairs it. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ScheduleDescription } from '@temporalio/client';
-import { TIMING } from '../../contract/timing.ts';
+import { TIMING } from '../../contract/budgets/timing.ts';
 import { codeOf, GRPC, grpcCause } from '../transport/grpc-errors.ts';
 
 /** Within the caller's deadline. @throws as `ScheduleHandle.describe` does */

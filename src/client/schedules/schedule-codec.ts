@@ -5,7 +5,7 @@ import { SCHEDULED_TYPE } from '../../contract/names.ts';
 import type { ScheduledInput, Calendar, ScheduleDefinition } from '../../contract/schedule.ts';
 import { DAYS, MONTHS } from '../../request/calendar/cron-times.ts';
 import { scheduledStaticDetails } from '../../request/start/other-details.ts';
-import { TIMING } from '../../contract/timing.ts';
+import { TIMING } from '../../contract/budgets/timing.ts';
 
 type Action = Extract<ScheduleOptions['action'], { type: 'startWorkflow' }>;
 

@@ -7,7 +7,7 @@ import { findService } from '../connection/find-service.ts';
 import { identitiesOf } from '../connection/workers-seen.ts';
 import { BelayError } from '../../contract/results/belay-error.ts';
 import type { Session } from '../connection/session.ts';
-import { TIMING } from '../../contract/timing.ts';
+import { TIMING } from '../../contract/budgets/timing.ts';
 import { type ScheduleChange, planChanges, applyChange, applyError } from './plan-changes.ts';
 import { type ScheduleState, listSchedules } from './schedule-state.ts';
 import { describeSchedule } from './describe-schedule.ts';

@@ -3,7 +3,7 @@
  * reject one, so its sender looks first.
  */
 import { WorkflowNotFoundError, type WorkflowExecutionDescription, type WorkflowHandle } from '@temporalio/client';
-import { HISTORY_BUDGET } from '../../contract/history-budget.ts';
+import { HISTORY_BUDGET } from '../../contract/budgets/history-budget.ts';
 import type { OperationMemo } from '../../contract/operation.ts';
 import type { RunMemo } from '../../contract/run.ts';
 import type { RolloutMemo } from '../../contract/rollout.ts';

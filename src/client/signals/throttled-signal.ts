@@ -1,7 +1,7 @@
 /** Limits the signals that a flood of events causes, because a workflow accepts at most 10,000. */
 import { WorkflowNotFoundError, type Client, type WorkflowHandle } from '@temporalio/client';
 import { isSignalLimitError } from '../transport/grpc-errors.ts';
-import { TIMING } from '../../contract/timing.ts';
+import { TIMING } from '../../contract/budgets/timing.ts';
 
 /** After this many signals of one kind to one workflow, the gap between them grows. */
 const MANY_SIGNALS = 100;

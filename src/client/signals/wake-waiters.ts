@@ -1,7 +1,7 @@
 /** Signals the workflows that wait for a server or site to read now. A flood of events costs few signals. */
 import type { Client, WorkflowHandle } from '@temporalio/client';
 import { SIGNALS } from '../../contract/names.ts';
-import type { Hint, WakeInput } from '../../contract/event.ts';
+import type { Hint, WakeInput } from '../../contract/events/event.ts';
 import { backupServerId, deploySiteId, waitingRunPrefixes } from '../../contract/ids/workflow-ids.ts';
 import { definedFields } from '../../contract/plain-object.ts';
 import { quoted } from '../connection/list-filter.ts';

@@ -5,7 +5,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { ConnectionLike } from '@temporalio/client';
 import type { Access, Credentials } from '../../config/temporal/credentials.ts';
-import { TIMING } from '../../contract/timing.ts';
+import { TIMING } from '../../contract/budgets/timing.ts';
 import { answers } from './answers.ts';
 import { scopedConnection } from './scoped-connection.ts';
 

@@ -2,7 +2,7 @@
 import { Connection, type ConnectionLike } from '@temporalio/client';
 import { accessTo, type Access } from '../../config/temporal/credentials.ts';
 import type { TemporalEndpoint } from '../../config/temporal/find-temporal.ts';
-import { TIMING } from '../../contract/timing.ts';
+import { TIMING } from '../../contract/budgets/timing.ts';
 import { BelayError } from '../../contract/results/belay-error.ts';
 import { grpcCause, isDenied } from './grpc-errors.ts';
 import { createRetries } from './grpc-retries.ts';

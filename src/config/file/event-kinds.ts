@@ -2,7 +2,7 @@
  * Every kind of event: the words that senders use for it, and what Belay does about it. In belay.yaml `events.kinds`
  * adds words, and `events.reactions` replaces reactions. The service's own words are not documented.
  */
-import type { EventKind, Reaction } from '../../contract/event.ts';
+import type { EventKind, Reaction } from '../../contract/events/event.ts';
 
 /** Matches the words in a name such as `server.backup_failed`, `BackupFailed` or `ALERT-FIRING`. */
 export interface LikelyWords {

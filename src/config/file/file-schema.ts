@@ -1,7 +1,7 @@
 /** The schema of belay.yaml. docs/belay.schema.json is generated from it. */
 import { z } from 'zod';
 import { checkServiceIdentity } from '../environment/service-url.ts';
-import { EVENT_KINDS, type EventKind } from '../../contract/event.ts';
+import { EVENT_KINDS, type EventKind } from '../../contract/events/event.ts';
 import { EVENT_KIND_TABLE } from './event-kinds.ts';
 import { approvals } from './approval-schema.ts';
 import { checks, sites } from './check-schema.ts';

@@ -1,5 +1,5 @@
 /** What an event is about, as text. Pure. */
-import type { ServiceEvent } from '../event.ts';
+import type { ServiceEvent } from '../events/event.ts';
 
 /** `server 12`, `site a1`, `backup 1000`: one entry for each id in the event. @param shown formats an id for display */
 export function eventSubjects(

@@ -2,7 +2,7 @@
 import fastify, { type FastifyError, type FastifyInstance } from 'fastify';
 import type { PayloadCodec } from '@temporalio/common';
 import { ConfigError } from '../../config/environment/config-error.ts';
-import { TIMING } from '../../contract/timing.ts';
+import { TIMING } from '../../contract/budgets/timing.ts';
 import type { Logger } from '../../process/log.ts';
 import { PayloadError } from '../payload-error.ts';
 import { guard, type Guards } from './guards.ts';

@@ -3,7 +3,7 @@ import type { AdHocFreeze, FreezeMemo } from '../../contract/freeze.ts';
 import { blocksText, scopeText } from '../../contract/wording/freeze-text.ts';
 import { factList } from '../../contract/wording/markdown.ts';
 import { codeSpan, plainText } from '../../contract/wording/safe-text.ts';
-import { TIMING } from '../../contract/timing.ts';
+import { TIMING } from '../../contract/budgets/timing.ts';
 import { detailsPage } from './details-page.ts';
 
 export function freezeStartOptions(freeze: AdHocFreeze) {

@@ -1,5 +1,5 @@
 /** What the pages of the workflows around runs show from their start on. Pure. */
-import type { BackupRecord, EventInput } from '../../contract/event.ts';
+import type { BackupRecord, EventInput } from '../../contract/events/event.ts';
 import type { ScheduledInput } from '../../contract/schedule.ts';
 import { durationText } from '../../contract/wording/duration.ts';
 import { factList } from '../../contract/wording/markdown.ts';

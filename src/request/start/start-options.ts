@@ -8,7 +8,7 @@ import type { ServedService } from '../../contract/service-identity.ts';
 import { isApp, targetsOf } from '../../contract/target.ts';
 import { targetLabel } from '../../contract/wording/target-text.ts';
 import { plainText } from '../../contract/wording/safe-text.ts';
-import { TIMING } from '../../contract/timing.ts';
+import { TIMING } from '../../contract/budgets/timing.ts';
 import { rolloutStaticDetails, type RolloutToStart } from './rollout-details.ts';
 import { runStaticDetails, type RunToStart } from './run-details.ts';
 

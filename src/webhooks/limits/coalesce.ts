@@ -3,8 +3,8 @@
  * the next two seconds are handled as one, after them. So what the last of them reports is read.
  */
 import type { EventStore } from '../../client/events/event-store.ts';
-import type { EventInput } from '../../contract/event.ts';
-import { TIMING } from '../../contract/timing.ts';
+import type { EventInput } from '../../contract/events/event.ts';
+import { TIMING } from '../../contract/budgets/timing.ts';
 import { eventId } from '../../contract/ids/workflow-ids.ts';
 
 export interface Accepted {

@@ -2,7 +2,7 @@
  * Lets runs begin no faster than this worker can carry them: as often as its reads stay on time. A few may begin at once.
  * The others wait in a task queue of Temporal, so that any worker can admit the next one.
  */
-import { TIMING } from '../../contract/timing.ts';
+import { TIMING } from '../../contract/budgets/timing.ts';
 import { createLateness } from './lateness.ts';
 
 export interface Admission {

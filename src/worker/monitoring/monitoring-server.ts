@@ -2,7 +2,7 @@
 import fastify from 'fastify';
 import { collectDefaultMetrics, Registry } from 'prom-client';
 import { ConfigError } from '../../config/environment/config-error.ts';
-import { TIMING } from '../../contract/timing.ts';
+import { TIMING } from '../../contract/budgets/timing.ts';
 import { askAtMost } from '../../process/ask-at-most.ts';
 import type { SdkMetrics } from './sdk-metrics.ts';
 import type { Monitoring } from './monitoring.ts';

@@ -1,5 +1,5 @@
 /** Whether a worker takes work: it runs, and Temporal keeps seeing its polls. */
-import { TIMING } from '../../contract/timing.ts';
+import { TIMING } from '../../contract/budgets/timing.ts';
 import type { Polling } from './monitoring.ts';
 
 /** @returns what answers why the worker is not ready, or null */

@@ -6,7 +6,7 @@ import {
   type OperationKind,
   type RunEnded,
   type TriggerEffect,
-} from '../../contract/reports.ts';
+} from '../../contract/sinks.ts';
 import type { CredentialsState } from '../../client/transport/live-connection.ts';
 import type { RequestReport } from '../../hosting-api/index.ts';
 import { createCredentialGauges } from '../../metrics/credential-gauges.ts';

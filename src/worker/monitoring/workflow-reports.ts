@@ -1,7 +1,7 @@
 /** Writes what workflows report into the log and the metrics of the worker that executes them. */
 import type { InjectedSinks } from '@temporalio/worker';
 import { plainText } from '../../contract/wording/safe-text.ts';
-import type { ReportSinks } from '../../contract/reports.ts';
+import type { ReportSinks } from '../../contract/sinks.ts';
 import type { Logger } from '../../process/log.ts';
 import type { WorkerMetrics } from './worker-metrics.ts';
 

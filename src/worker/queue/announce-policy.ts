@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { ConnectionLike } from '@temporalio/client';
 import { pollOnce } from '../../client/connection/poll-once.ts';
 import { policyNoticeText, policyQueue } from '../../contract/ids/policy-notice.ts';
-import { TIMING } from '../../contract/timing.ts';
+import { TIMING } from '../../contract/budgets/timing.ts';
 import type { CurrentPolicy } from '../../policy/live-policy.ts';
 
 interface Announced {

@@ -4,7 +4,7 @@ import { workersSeen } from '../../client/connection/workers-seen.ts';
 import { BelayError } from '../../contract/results/belay-error.ts';
 import { isServed, type ServedService } from '../../contract/service-identity.ts';
 import { parseIdentity } from '../../contract/ids/worker-identity.ts';
-import { TIMING } from '../../contract/timing.ts';
+import { TIMING } from '../../contract/budgets/timing.ts';
 
 export interface PolledQueue {
   namespace: string;

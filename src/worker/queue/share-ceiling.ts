@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { ConnectionLike } from '@temporalio/client';
 import { latelyPolling, pollersOf } from '../../client/connection/pollers.ts';
 import { isServed } from '../../contract/service-identity.ts';
-import { TIMING } from '../../contract/timing.ts';
+import { TIMING } from '../../contract/budgets/timing.ts';
 import { parseIdentity } from '../../contract/ids/worker-identity.ts';
 import type { Pacer } from '../../hosting-api/index.ts';
 import type { Logger } from '../../process/log.ts';

@@ -2,7 +2,7 @@
 import { getHeapStatistics } from 'node:v8';
 import type { TunerHolder, WorkerOptions } from '@temporalio/worker';
 import type { Activities } from '../../activities/index.ts';
-import { TIMING } from '../../contract/timing.ts';
+import { TIMING } from '../../contract/budgets/timing.ts';
 import type { Admission } from '../admission/admission.ts';
 import { activitySlots } from '../slots/activity-slots.ts';
 import { admissionSlots } from '../slots/admission-slots.ts';

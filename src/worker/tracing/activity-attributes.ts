@@ -1,7 +1,7 @@
 /** What an activity is about, by the names that the log uses. */
 import type { Info } from '@temporalio/activity';
 import { isRecord } from '../../contract/plain-object.ts';
-import type { OperationKind } from '../../contract/reports.ts';
+import type { OperationKind } from '../../contract/sinks.ts';
 import type { Attributes } from '../../tracing/tracing.ts';
 
 const OPERATIONS: Record<string, OperationKind> = {

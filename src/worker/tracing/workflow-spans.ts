@@ -1,6 +1,6 @@
 /** Spans of whole runs and operations, from what workflows report at their ends. No workflow code knows of traces. */
 import type { InjectedSinks } from '@temporalio/worker';
-import type { ReportSinks } from '../../contract/reports.ts';
+import type { ReportSinks } from '../../contract/sinks.ts';
 import type { Tracing } from '../../tracing/tracing.ts';
 
 type Sinks = InjectedSinks<ReportSinks>;

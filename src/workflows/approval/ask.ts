@@ -7,7 +7,7 @@ import type { ApprovalPlan, Approved, PlannedPart } from '../../contract/approva
 import type { Held } from '../../contract/freeze.ts';
 import { planHash } from '../../contract/ids/plan-hash.ts';
 import type { WaitingForApproval } from '../../contract/waiting.ts';
-import { isApproved, openQuestion, type OpenQuestion } from '../../rules/approval.ts';
+import { isApproved, openQuestion, type OpenQuestion } from '../../rules/policy/approval.ts';
 import type { Approvals } from './listen.ts';
 import { closeHeld, openHeld } from './record-question.ts';
 

@@ -3,7 +3,7 @@ import { ActivityFailure, ApplicationFailure } from '@temporalio/common';
 import { defineQuery, defineUpdate, setHandler } from '@temporalio/workflow';
 import type { ApprovalAnswer, ApprovalQuestion, Decided, PlannedPart } from '../../contract/approval.ts';
 import { APPROVAL_UPDATES, QUERIES } from '../../contract/names.ts';
-import { countYes, problemOfAnswer, type OpenQuestion } from '../../rules/approval.ts';
+import { countYes, problemOfAnswer, type OpenQuestion } from '../../rules/policy/approval.ts';
 import { checkSomewhere } from '../common/activity-proxies.ts';
 
 const approveUpdate = defineUpdate<void, [ApprovalAnswer]>(APPROVAL_UPDATES.approve);

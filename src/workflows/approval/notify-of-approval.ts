@@ -3,9 +3,9 @@ import { workflowInfo } from '@temporalio/workflow';
 import type { NotifySettings } from '../../contract/activities.ts';
 import type { AskedApproval } from '../../contract/approval.ts';
 import { approvalNoticeId } from '../../contract/ids/workflow-ids.ts';
-import type { ApprovalNotice } from '../../contract/notification.ts';
+import type { ApprovalNotice } from '../../contract/events/notification.ts';
 import { approvalSentence, factsOfPlan } from '../../contract/wording/approval-text.ts';
-import type { OpenQuestion } from '../../rules/approval.ts';
+import type { OpenQuestion } from '../../rules/policy/approval.ts';
 import { announce } from '../notify/send-notifications.ts';
 
 const SUMMARIES: Record<ApprovalNotice['about'], string> = {

@@ -1,7 +1,7 @@
 /** Keeps in the result what was asked, and who decided. */
 import type { Held } from '../../contract/freeze.ts';
 import { notProvenText } from '../../contract/wording/approval-text.ts';
-import type { OpenQuestion } from '../../rules/approval.ts';
+import type { OpenQuestion } from '../../rules/policy/approval.ts';
 import type { ApprovalEnd } from './ask.ts';
 
 export function openHeld(result: { held: Held[] }, { plan }: OpenQuestion): Held[] {

@@ -9,8 +9,8 @@ import type { WorkerInfo, WorkerQuestion } from '../../contract/activities.ts';
 import type { ApprovalCheck, CheckedApproval } from '../../contract/approval.ts';
 import type { FreezeQuestion, FrozenParts } from '../../contract/freeze.ts';
 import { admissionTaskQueue, waitTaskQueue } from '../../contract/names.ts';
-import type { PooledWait, PooledWaitEnd } from '../../contract/pooled-wait.ts';
-import { TIMING } from '../../contract/timing.ts';
+import type { PooledWait, PooledWaitEnd } from '../../contract/polling/pooled-wait.ts';
+import { TIMING } from '../../contract/budgets/timing.ts';
 
 const { admission, event, lookup, notify, pool, post, read } = TIMING;
 const ONCE = { maximumAttempts: 1 };

@@ -4,10 +4,10 @@
  */
 import { condition, defineSignal, setHandler, workflowInfo } from '@temporalio/workflow';
 import type { FrozenBy, Held } from '../../contract/freeze.ts';
-import { HISTORY_BUDGET } from '../../contract/history-budget.ts';
+import { HISTORY_BUDGET } from '../../contract/budgets/history-budget.ts';
 import { SIGNALS } from '../../contract/names.ts';
 import type { WaitingForThaw } from '../../contract/waiting.ts';
-import { nextLookMs, outlasts, spreadOf } from '../../rules/thaw.ts';
+import { nextLookMs, outlasts, spreadOf } from '../../rules/policy/thaw.ts';
 import { recordHeld } from './record-held.ts';
 
 const thawedSignal = defineSignal(SIGNALS.thawed);

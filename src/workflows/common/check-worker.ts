@@ -1,5 +1,5 @@
 /** Checks whether the workers have what the input needs, and whether it is too late to start. */
-import { TIMING } from '../../contract/timing.ts';
+import { TIMING } from '../../contract/budgets/timing.ts';
 import { sleep, workflowInfo } from '@temporalio/workflow';
 import { otherEpoch } from '../../contract/wording/restored.ts';
 import { isServed } from '../../contract/service-identity.ts';

@@ -1,7 +1,7 @@
 /** Reports to the worker, for its log and metrics. In a replay, nothing is reported again. */
 import { proxySinks, workflowInfo } from '@temporalio/workflow';
 import type { BackupResult, DeploymentResult } from '../../contract/run.ts';
-import type { ReportSinks, Subject } from '../../contract/reports.ts';
+import type { ReportSinks, Subject } from '../../contract/sinks.ts';
 import { isApp, type Target } from '../../contract/target.ts';
 import type { Conclusion } from './conclusion.ts';
 

@@ -1,7 +1,7 @@
 /** Starts a workflow that outlives this one, under an id that is used once. */
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
 import { ParentClosePolicy, startChild } from '@temporalio/workflow';
-import { TIMING } from '../../contract/timing.ts';
+import { TIMING } from '../../contract/budgets/timing.ts';
 
 interface Child<I> {
   workflowId: string;

@@ -1,5 +1,5 @@
 /** What the page of an event in the Temporal UI shows about its present. */
-import type { EventInput, EventResult } from '../../contract/event.ts';
+import type { EventInput, EventResult } from '../../contract/events/event.ts';
 import { eventSubjects } from '../../contract/wording/event-subjects.ts';
 import { factList, uiPage, workflowLink } from '../../contract/wording/markdown.ts';
 import { codeSpan } from '../../contract/wording/safe-text.ts';

@@ -5,7 +5,7 @@
  */
 import { ApplicationFailure } from '@temporalio/common';
 import { setCurrentDetails, workflowInfo } from '@temporalio/workflow';
-import type { Claim, EventInput, EventResult, Reaction } from '../../contract/event.ts';
+import type { Claim, EventInput, EventResult, Reaction } from '../../contract/events/event.ts';
 import { definedFields } from '../../contract/plain-object.ts';
 import { identitiesOf, isServed, type ServedService } from '../../contract/service-identity.ts';
 import { deliverAll } from '../notify/deliver.ts';

@@ -1,8 +1,8 @@
 /** Lets the rollouts in flight hold a server. The search for rollouts lags, so it runs twice. */
 import { sleep, workflowInfo } from '@temporalio/workflow';
-import type { ServiceEvent } from '../../contract/event.ts';
+import type { ServiceEvent } from '../../contract/events/event.ts';
 import { plainText } from '../../contract/wording/safe-text.ts';
-import { TIMING } from '../../contract/timing.ts';
+import { TIMING } from '../../contract/budgets/timing.ts';
 import { signalRollouts } from '../common/activity-proxies.ts';
 
 /** @returns the workflow ids of the rollouts that were signalled */

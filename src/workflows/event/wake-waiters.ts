@@ -1,9 +1,9 @@
 /** Wakes the workflows that wait for what an event names, found by lock id, by backup record and by search. */
 import { sleep } from '@temporalio/workflow';
-import type { ServiceEvent, WakeInput } from '../../contract/event.ts';
+import type { ServiceEvent, WakeInput } from '../../contract/events/event.ts';
 import { eventSubjects } from '../../contract/wording/event-subjects.ts';
 import { plainText } from '../../contract/wording/safe-text.ts';
-import { TIMING } from '../../contract/timing.ts';
+import { TIMING } from '../../contract/budgets/timing.ts';
 import { findServersOfBackup, signalWaiters } from '../common/activity-proxies.ts';
 
 interface Named {

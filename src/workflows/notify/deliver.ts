@@ -1,6 +1,6 @@
 /** Delivers a notification to each channel. Temporal retries each delivery for at most a day. */
 import { describeWorker, notificationDelivery } from '../common/activity-proxies.ts';
-import type { Notification } from '../../contract/notification.ts';
+import type { Notification } from '../../contract/events/notification.ts';
 
 export interface DeliveryReport {
   delivered: string[];

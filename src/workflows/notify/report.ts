@@ -4,7 +4,7 @@ import { condition, defineSignal, setHandler, sleep } from '@temporalio/workflow
 import { lockIdOf } from '../../contract/ids/workflow-ids.ts';
 import { SIGNALS } from '../../contract/names.ts';
 import type { ReportAnswer, ReportInput, ReportTo, RunState, StateReport } from '../../contract/report.ts';
-import { TIMING } from '../../contract/timing.ts';
+import { TIMING } from '../../contract/budgets/timing.ts';
 import { localLookup, sendReport } from '../common/activity-proxies.ts';
 
 const { notify, report: timing } = TIMING;

@@ -1,7 +1,7 @@
 /** Sends notifications in a workflow of its own, so that no outcome or lock waits for a chat service that is down. */
 import { ApplicationFailure } from '@temporalio/common';
 import type { Outcome } from '../../contract/names.ts';
-import type { SendNotificationsInput } from '../../contract/notification.ts';
+import type { SendNotificationsInput } from '../../contract/events/notification.ts';
 import type { NotifySettings } from '../../contract/activities.ts';
 import { callHeartbeat, deliverAll } from './deliver.ts';
 import { notificationStaticDetails } from '../../request/start/other-details.ts';

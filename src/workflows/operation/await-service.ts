@@ -6,7 +6,7 @@ import { concludeCancelledBeforeStart, conclude, type Conclusion } from '../comm
 import { pollUntil, type PollOptions } from '../polling/poll-until.ts';
 import type { Poller } from '../polling/poller.ts';
 import { mayBeOutage, serviceState } from '../../rules/outage.ts';
-import { createPollSchedule } from '../../rules/poll-schedule.ts';
+import { createPollSchedule } from '../../rules/polling/poll-schedule.ts';
 import type { TriggerCounts, TriggerResult, TriggerStep } from '../../rules/trigger-policy.ts';
 
 /** The end that the operation has without an outage budget. */

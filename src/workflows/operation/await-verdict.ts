@@ -3,7 +3,7 @@ import type { DeploymentResult } from '../../contract/run.ts';
 import { targetText } from '../../contract/wording/target-text.ts';
 import { conclude, type Conclusion } from '../common/conclusion.ts';
 import type { Reader } from '../polling/status-reader.ts';
-import { createPollSchedule } from '../../rules/poll-schedule.ts';
+import { createPollSchedule } from '../../rules/polling/poll-schedule.ts';
 import {
   evidenceFor,
   decideVerdict,
@@ -18,7 +18,7 @@ import {
 import type { SiteCheck } from './site-check.ts';
 import { concludeInterrupted, pollUntil } from '../polling/poll-until.ts';
 import { describeLastStatus, noteProgress, type Poller } from '../polling/poller.ts';
-import { TIMING } from '../../contract/timing.ts';
+import { TIMING } from '../../contract/budgets/timing.ts';
 import type { Evidence } from '../../contract/names.ts';
 import type { ReadFailure } from '../../contract/activities.ts';
 

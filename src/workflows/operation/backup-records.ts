@@ -2,7 +2,7 @@
  * Records which server a backup belongs to, so that the server is found by the backup's id. Search attributes would lag,
  * and a namespace may not have them.
  */
-import type { BackupRecord, BackupRecordKind } from '../../contract/event.ts';
+import type { BackupRecord, BackupRecordKind } from '../../contract/events/event.ts';
 import { localLookup, writeBackupRecord } from '../common/activity-proxies.ts';
 
 /** The record, which ends at once. Only its memo matters. */

@@ -14,7 +14,7 @@ import { afterTrigger, countTrigger, isUnsent, NO_TRIGGERS, type TriggerStep } f
 import { postSummary, awaitTrigger, triggerInput } from './send-trigger.ts';
 import { backupReader } from '../polling/status-reader.ts';
 import { sleepUntil } from '../polling/poll-until.ts';
-import { TIMING } from '../../contract/timing.ts';
+import { TIMING } from '../../contract/budgets/timing.ts';
 import { triggerOnce } from '../common/activity-proxies.ts';
 import type { BackupServerInput } from '../../contract/operation.ts';
 

@@ -5,15 +5,15 @@
 import { followed, type Deployment } from './deployment-context.ts';
 import { targetText } from '../../contract/wording/target-text.ts';
 import { conclude, type Conclusion } from '../common/conclusion.ts';
-import { skipTo, createPollSchedule } from '../../rules/poll-schedule.ts';
+import { skipTo, createPollSchedule } from '../../rules/polling/poll-schedule.ts';
 import { recordOutage, recordRead, hasNoGaps, type ReadCoverage } from '../../rules/watch-coverage.ts';
 import { observe, traceOf, type VerdictContext, type StatusReading } from '../../rules/verdict.ts';
 import type { Sent } from './send-and-watch.ts';
 import { awaitVerdict } from './await-verdict.ts';
 import { noteProgress } from '../polling/poller.ts';
 import { pollUntil } from '../polling/poll-until.ts';
-import { isNotDeployed } from '../../rules/never-deployed.ts';
-import { TIMING } from '../../contract/timing.ts';
+import { isNotDeployed } from '../../rules/polling/never-deployed.ts';
+import { TIMING } from '../../contract/budgets/timing.ts';
 
 /**
  * @param sent the ambiguous trigger, with the number of ambiguous triggers so far

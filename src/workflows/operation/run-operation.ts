@@ -20,7 +20,7 @@ import type {
   OperationPhase,
   OperationProgress,
 } from '../../contract/operation.ts';
-import type { Claim } from '../../contract/event.ts';
+import type { Claim } from '../../contract/events/event.ts';
 import { explainOperation } from '../../contract/wording/explain-wait.ts';
 import { setAttributes } from '../common/search-attributes.ts';
 import { observeCancellation } from '../common/cancellation.ts';

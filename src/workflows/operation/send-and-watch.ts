@@ -6,7 +6,7 @@ import type { DeploySiteInput } from '../../contract/operation.ts';
 import type { DeploymentResult } from '../../contract/run.ts';
 import type { Deployment } from './deployment-context.ts';
 import type { Operation } from './run-operation.ts';
-import { createPollSchedule } from '../../rules/poll-schedule.ts';
+import { createPollSchedule } from '../../rules/polling/poll-schedule.ts';
 import { recordRead, startReadCoverage, type ReadCoverage } from '../../rules/watch-coverage.ts';
 import { isUnsent, type TriggerResult } from '../../rules/trigger-policy.ts';
 import {
@@ -19,8 +19,8 @@ import {
 } from '../../rules/verdict.ts';
 import { noteProgress } from '../polling/poller.ts';
 import { pollUntil } from '../polling/poll-until.ts';
-import { isNotDeployed } from '../../rules/never-deployed.ts';
-import { TIMING } from '../../contract/timing.ts';
+import { isNotDeployed } from '../../rules/polling/never-deployed.ts';
+import { TIMING } from '../../contract/budgets/timing.ts';
 import { triggerOnce } from '../common/activity-proxies.ts';
 
 export interface Sent {

@@ -3,7 +3,7 @@ import { ActivityFailure, ApplicationFailure, TimeoutFailure, TimeoutType } from
 import { workflowInfo } from '@temporalio/workflow';
 import type { TriggerActivityInput, TriggerFailureDetails } from '../../contract/activities.ts';
 import { definedFields } from '../../contract/plain-object.ts';
-import type { Subject } from '../../contract/reports.ts';
+import type { Subject } from '../../contract/sinks.ts';
 import type { TriggerReport } from '../../contract/run.ts';
 import { report } from '../common/report.ts';
 import { effectOf, isWithoutEffect, whileCertain, type TriggerResult } from '../../rules/trigger-policy.ts';

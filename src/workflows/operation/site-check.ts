@@ -2,7 +2,7 @@
 import type { DeploymentResult } from '../../contract/run.ts';
 import type { CheckAim, CheckResult, SiteRead } from '../../contract/site-check.ts';
 import { readText } from '../../contract/wording/check-text.ts';
-import { evidenceOf, kindOf } from '../../rules/site-check.ts';
+import { evidenceOf, kindOf } from '../../rules/policy/site-check.ts';
 import { checkSite } from '../common/activity-proxies.ts';
 import { type Conclusion } from '../common/conclusion.ts';
 import type { Operation } from './run-operation.ts';

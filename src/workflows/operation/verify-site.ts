@@ -7,7 +7,7 @@ import {
   NOTHING_SEEN,
   type CheckSeen,
   type CheckVerdict,
-} from '../../rules/site-check.ts';
+} from '../../rules/policy/site-check.ts';
 import { conclude, type Conclusion } from '../common/conclusion.ts';
 import { sleepUntil } from '../polling/poll-until.ts';
 import { unlessCancelled } from '../polling/turn.ts';

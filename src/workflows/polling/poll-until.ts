@@ -1,14 +1,14 @@
 /**
  * The poll loop of every operation. A read comes from the loop itself, after a durable timer that a hint can cut short, and
- * costs six history events. Or it comes from the pool of a worker, which makes many reads for that. `rules/poll-state.ts`
+ * costs six history events. Or it comes from the pool of a worker, which makes many reads for that. `rules/polling/poll-state.ts`
  * keeps the schedule and counts tries and failures; the caller decides what a reading means.
  */
 import { condition } from '@temporalio/workflow';
 import type { ReadFailure, ReadResult } from '../../contract/activities.ts';
 import { conclude, type Conclusion } from '../common/conclusion.ts';
 import { report } from '../common/report.ts';
-import { afterOutage, afterRead, beginPolling } from '../../rules/poll-state.ts';
-import type { GivenUp } from '../../rules/read-failures.ts';
+import { afterOutage, afterRead, beginPolling } from '../../rules/polling/poll-state.ts';
+import type { GivenUp } from '../../rules/polling/read-failures.ts';
 import { describeLastStatus, type Poller } from './poller.ts';
 import { serviceState } from '../../rules/outage.ts';
 import { mayPool, poolTurn, type Hinted } from './pool-turn.ts';

@@ -6,7 +6,7 @@ import { createParking, type Parking } from './parking.ts';
 import type { StatusReading } from '../../rules/verdict.ts';
 import type { Waiting } from '../../contract/waiting.ts';
 import type { Waits } from '../../contract/run.ts';
-import type { PooledProgress } from '../../contract/pooled-wait.ts';
+import type { PooledProgress } from '../../contract/polling/pooled-wait.ts';
 
 export interface Poller {
   readonly cancellation: Cancellation;

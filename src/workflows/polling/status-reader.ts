@@ -6,7 +6,7 @@ import { patientRead, quickRead, readElsewhere } from '../common/activity-proxie
 import type { ReadAnswer, ReadFailure, ReadInput, ReadResult } from '../../contract/activities.ts';
 import { definedFields } from '../../contract/plain-object.ts';
 import type { RecordedService } from '../../contract/operation.ts';
-import type { PooledWait } from '../../contract/pooled-wait.ts';
+import type { PooledWait } from '../../contract/polling/pooled-wait.ts';
 import type { Target } from '../../contract/target.ts';
 import { withMeaning } from '../../rules/status-words.ts';
 

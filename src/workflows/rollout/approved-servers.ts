@@ -5,7 +5,7 @@ import { ROLLOUT_TYPE } from '../../contract/names.ts';
 import { definedFields } from '../../contract/plain-object.ts';
 import type { TargetResult } from '../../contract/rollout.ts';
 import { targetsOf } from '../../contract/target.ts';
-import { expiry } from '../../rules/approval.ts';
+import { expiry } from '../../rules/policy/approval.ts';
 import { ask } from '../approval/ask.ts';
 import { concludeUnapproved, refuseUnasked } from '../approval/conclude-unapproved.ts';
 import { notifyOfApproval } from '../approval/notify-of-approval.ts';

@@ -6,7 +6,7 @@ import type { FrozenBy } from '../../contract/freeze.ts';
 import type { TargetResult } from '../../contract/rollout.ts';
 import { targetsInput } from '../../contract/target.ts';
 import { frozenText, tooLongText } from '../../contract/wording/freeze-text.ts';
-import { heldPart } from '../../rules/frozen-run.ts';
+import { heldPart } from '../../rules/policy/frozen-run.ts';
 import { lastPause } from '../../rules/rollout-step.ts';
 import { judgeSomewhere } from '../common/activity-proxies.ts';
 import { awaitThaw, tooManyThaws } from '../common/await-thaw.ts';

@@ -6,7 +6,7 @@ import { condition } from '@temporalio/workflow';
 import type { WaveGates } from '../../contract/gate.ts';
 import type { ErrorType, Outcome } from '../../contract/names.ts';
 import { gateProgress, gateReason } from '../../contract/wording/gate-text.ts';
-import { slowIntervalMs, worstVerdict } from '../../rules/gate.ts';
+import { slowIntervalMs, worstVerdict } from '../../rules/policy/gate.ts';
 import { mayHeal, ownTargets } from './gating.ts';
 import { recordHeldGates, type GateHolds } from './held-gates.ts';
 import { measureUntilDecided, newGate, type MeasuredGate } from './measure-gates.ts';

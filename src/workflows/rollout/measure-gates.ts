@@ -2,7 +2,13 @@
 import { condition } from '@temporalio/workflow';
 import type { GatePlan, GateSubject, Measurement } from '../../contract/gate.ts';
 import { isApp } from '../../contract/target.ts';
-import { NO_MEASUREMENT, noteMeasurement, verdictOf, type GateState, type GateVerdict } from '../../rules/gate.ts';
+import {
+  NO_MEASUREMENT,
+  noteMeasurement,
+  verdictOf,
+  type GateState,
+  type GateVerdict,
+} from '../../rules/policy/gate.ts';
 import { measureGate } from '../common/activity-proxies.ts';
 import { ownTargets } from './gating.ts';
 import type { RolloutState } from './rollout-state.ts';

@@ -3,8 +3,8 @@ import { workflowInfo } from '@temporalio/workflow';
 import type { RunResult } from '../../contract/run.ts';
 import { ROLLOUT_PREFIX, runEndId } from '../../contract/ids/workflow-ids.ts';
 import { worstFirst } from '../../contract/results/tally.ts';
-import { measuredHeartbeat } from './report-run.ts';
-import type { RunState } from './run-state.ts';
+import { measuredHeartbeat } from './state/report-run.ts';
+import type { RunState } from './state/run-state.ts';
 import { announce, MAX_PARTS } from '../notify/send-notifications.ts';
 
 export async function announceRun({ notify, result, input }: RunState): Promise<void> {

@@ -6,12 +6,12 @@ import { allHandlersFinished, CancellationScope, condition } from '@temporalio/w
 import type { RunInput, RunResult } from '../../contract/run.ts';
 import { observeCancellation } from '../common/cancellation.ts';
 import { letWorkerCheck } from '../common/check-request.ts';
-import { admit, type Asked } from './admit-run.ts';
+import { admit, type Asked } from './admission/admit-run.ts';
 import { concludeInternal, conclude, resultOrFailure, worst, type Conclusion } from '../common/conclusion.ts';
 import { reportRun } from '../common/report.ts';
 import { concludeSuperseded } from '../common/superseding.ts';
 import type { RunType } from '../../contract/names.ts';
-import { newRunResult, createRunState, type RunState } from './run-state.ts';
+import { newRunResult, createRunState, type RunState } from './state/run-state.ts';
 import { announceRun } from './announce-run.ts';
 
 /** Executes a run. @returns the conclusions of its parts, in order */

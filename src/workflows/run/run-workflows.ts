@@ -1,7 +1,7 @@
 /** The runs that trigger something: a backup, deployments, or a backup and then deployments. */
 import type { RunInput, RunResult } from '../../contract/run.ts';
-import { backUp } from './backup-step.ts';
-import { deployAll } from './deploy-step.ts';
+import { backUp } from './steps/backup-step.ts';
+import { deployAll } from './steps/deploy-step.ts';
 import { execute } from './execute-run.ts';
 
 /** Never deploys unless this run has read its backup as completed. */

@@ -4,17 +4,17 @@ import { targetText } from '../../contract/wording/target-text.ts';
 import { deploymentReader } from '../polling/status-reader.ts';
 import { refusalOf } from '../operation/take-baseline.ts';
 import { conclude, type Conclusion } from '../common/conclusion.ts';
-import { createPollSchedule } from '../../rules/poll-schedule.ts';
+import { createPollSchedule } from '../../rules/polling/poll-schedule.ts';
 import { observe, NO_OBSERVATIONS, type StatusReading } from '../../rules/verdict.ts';
-import { FIRST_READS_MS, watchForNeverDeployed } from '../../rules/never-deployed.ts';
-import { serviceOf } from './operation-input.ts';
-import type { RunState } from './run-state.ts';
+import { FIRST_READS_MS, watchForNeverDeployed } from '../../rules/polling/never-deployed.ts';
+import { serviceOf } from './state/operation-input.ts';
+import type { RunState } from './state/run-state.ts';
 import { execute } from './execute-run.ts';
 import { awaitVerdict, type Followed } from '../operation/await-verdict.ts';
 import { pollUntil } from '../polling/poll-until.ts';
 import { createSiteCheck, type CheckedOperation } from '../operation/site-check.ts';
 import { createPoller, noteProgress, type Poller } from '../polling/poller.ts';
-import { aimOf } from './site-aims.ts';
+import { aimOf } from './steps/site-aims.ts';
 
 export async function watchDeployment(input: RunInput): Promise<RunResult> {
   return execute('watchDeployment', input, async (run) => [await watch(run)]);

@@ -6,7 +6,7 @@ import type { AdHocFreeze } from '../../../src/contract/freeze.ts';
 import { startCommands, type Commands } from '../../support/commands.ts';
 import { DEPLOY_PACE } from '../../support/command-line.ts';
 import { runWorkflowId } from '../../../src/contract/ids/workflow-ids.ts';
-import { spreadOf } from '../../../src/rules/thaw.ts';
+import { spreadOf } from '../../../src/rules/policy/thaw.ts';
 import { eventually } from '../../support/eventually.ts';
 import { runInProcess } from '../../support/in-process.ts';
 import { posts } from '../../support/journal.ts';

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { before, describe, test } from 'node:test';
-import type { ServiceEvent } from '../../../src/contract/event.ts';
+import type { ServiceEvent } from '../../../src/contract/events/event.ts';
 import { openEventStore } from '../../../src/client/events/event-store.ts';
 import type { EventDetails } from '../../../src/starter.ts';
 import type { RolloutResult } from '../../../src/contract/rollout.ts';

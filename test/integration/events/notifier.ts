@@ -7,7 +7,7 @@ import { before, describe, test } from 'node:test';
 import { Webhook } from 'standardwebhooks';
 import { createNotifier, type Notifier } from '../../../src/activities/notifications/notifier.ts';
 import type { Configuration } from '../../../src/config/file/file-schema.ts';
-import type { Notification } from '../../../src/contract/notification.ts';
+import type { Notification } from '../../../src/contract/events/notification.ts';
 import { literalService, type LiteralService } from '../../support/literal.ts';
 import { run } from '../../support/processes.ts';
 import { SECRET, secretFile } from '../../support/receiver.ts';

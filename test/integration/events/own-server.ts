@@ -7,7 +7,7 @@ import { before, describe, test } from 'node:test';
 import { Client } from '@temporalio/client';
 import { eventTaskQueue } from '../../../src/contract/names.ts';
 import { backupServerId, eventId } from '../../../src/contract/ids/workflow-ids.ts';
-import type { EventResult } from '../../../src/contract/event.ts';
+import type { EventResult } from '../../../src/contract/events/event.ts';
 import { connect, type Belay } from '../../../src/starter.ts';
 import { atEnd } from '../../support/at-end.ts';
 import { connectTo } from '../../support/connect.ts';

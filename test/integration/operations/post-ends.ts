@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import type { Fault } from '../../../src/sandbox/hosting/faults.ts';
-import { TIMING } from '../../../src/contract/timing.ts';
+import { TIMING } from '../../../src/contract/budgets/timing.ts';
 import { page, status } from '../../support/fault-answers.ts';
 import { began, posts } from '../../support/journal.ts';
 import { resultOf, SAID } from '../../support/outcome.ts';

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import { Connection, type ConnectionOptions } from '@temporalio/client';
 import { showOverview } from '../../../src/cli/top/show-in-flight.ts';
-import { TIMING } from '../../../src/contract/timing.ts';
+import { TIMING } from '../../../src/contract/budgets/timing.ts';
 import { connect, type Belay, type InFlight } from '../../../src/starter.ts';
 import { atEnd } from '../../support/at-end.ts';
 import { eventually } from '../../support/eventually.ts';

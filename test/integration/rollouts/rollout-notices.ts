@@ -10,7 +10,7 @@ import { literalService, type LiteralService } from '../../support/literal.ts';
 import { secretFile } from '../../support/receiver.ts';
 import { endOf, rolloutOf, servers } from '../../support/rollouts.ts';
 import { startTestStack, type TestStack } from '../../support/world.ts';
-import type { Notification } from '../../../src/contract/notification.ts';
+import type { Notification } from '../../../src/contract/events/notification.ts';
 import type { Rollout } from '../../../src/client/rollouts/rollout-handle.ts';
 
 type Message = { text: string } & Notification;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import { eventId, rolloutId } from '../../../src/contract/ids/workflow-ids.ts';
-import type { EventInput } from '../../../src/contract/event.ts';
+import type { EventInput } from '../../../src/contract/events/event.ts';
 import { eventually } from '../../support/eventually.ts';
 import { began } from '../../support/journal.ts';
 import { replayLater } from '../../support/replay.ts';

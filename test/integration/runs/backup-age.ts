@@ -1,7 +1,7 @@
 /** Backups that Temporal's lists and events name. The others are in test/sim/rules/runs/backup-age.ts. */
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
-import type { EventInput } from '../../../src/contract/event.ts';
+import type { EventInput } from '../../../src/contract/events/event.ts';
 import type { RunInput } from '../../../src/contract/run.ts';
 import { eventId, sharedBackupId } from '../../../src/contract/ids/workflow-ids.ts';
 import { countedFrom, OLD_AT_ONCE } from '../../support/backup-age.ts';

@@ -1,7 +1,7 @@
 /** Two services in one namespace: each has servers and sites with the same ids. */
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
-import type { EventResult } from '../../../src/contract/event.ts';
+import type { EventResult } from '../../../src/contract/events/event.ts';
 import { SIGNALS } from '../../../src/contract/names.ts';
 import { backupServerId, failedBackupId, sharedBackupId } from '../../../src/contract/ids/workflow-ids.ts';
 import type { Belay } from '../../../src/starter.ts';

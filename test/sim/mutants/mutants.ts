@@ -13,7 +13,9 @@ const SIM_MUTANTS: Mutant[] = [
   },
   {
     rule: 'a run goes on whatever people answer',
-    changes: [change('workflows/run/admit-run.ts', 'if (unapproved !== null) return unapproved;', 'void unapproved;')],
+    changes: [
+      change('workflows/run/admission/admit-run.ts', 'if (unapproved !== null) return unapproved;', 'void unapproved;'),
+    ],
   },
   {
     rule: 'a holder signals no waiter',
@@ -51,11 +53,11 @@ const SIM_MUTANTS: Mutant[] = [
   },
   {
     rule: 'tries are not counted',
-    changes: [change('rules/poll-state.ts', 'before.made + (isTry ? 1 : 0)', 'before.made')],
+    changes: [change('rules/polling/poll-state.ts', 'before.made + (isTry ? 1 : 0)', 'before.made')],
   },
   {
     rule: 'a read is made after the last try',
-    changes: [change('rules/poll-state.ts', 'made >= plan.tries', 'made > plan.tries')],
+    changes: [change('rules/polling/poll-state.ts', 'made >= plan.tries', 'made > plan.tries')],
   },
   {
     rule: 'hints lead to reads without a pause',
@@ -92,7 +94,7 @@ const SIM_MUTANTS: Mutant[] = [
   },
   {
     rule: 'a pooled wait keeps every status',
-    changes: [change('rules/pooled-wait.ts', "if (read.ok && read.state !== 'in_progress') return null;", '')],
+    changes: [change('rules/polling/pooled-wait.ts', "if (read.ok && read.state !== 'in_progress') return null;", '')],
   },
   {
     rule: 'a wait enters the pool before its status is in progress',
@@ -152,11 +154,11 @@ const SIM_MUTANTS: Mutant[] = [
   },
   {
     rule: 'one good read of a site is enough',
-    changes: [change('rules/site-check.ts', 'seen.goodInARow >= aim.inARow', 'seen.goodInARow >= 1')],
+    changes: [change('rules/policy/site-check.ts', 'seen.goodInARow >= aim.inARow', 'seen.goodInARow >= 1')],
   },
   {
     rule: 'a site that shows the commit of before passes',
-    changes: [change('rules/site-check.ts', "return 'old';", "return 'good';")],
+    changes: [change('rules/policy/site-check.ts', "return 'old';", "return 'good';")],
   },
 ];
 

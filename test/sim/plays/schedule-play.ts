@@ -3,7 +3,7 @@
  * longer than a firing may be late. Temporal's own scheduler is not modelled: the play starts what it would start.
  */
 import { defaultPayloadConverter as payloads } from '@temporalio/common';
-import { TIMING } from '../../../src/contract/timing.ts';
+import { TIMING } from '../../../src/contract/budgets/timing.ts';
 import type { ScheduledInput, ScheduledResult } from '../../../src/contract/schedule.ts';
 import type { Sandboxes } from '../core/sdk.ts';
 import { eventsOf } from '../stack/inspect.ts';

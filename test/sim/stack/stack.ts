@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import { defaultPayloadConverter as payloads } from '@temporalio/common';
 import type { RunType } from '../../../src/contract/names.ts';
 import type { RunInput, RunResult } from '../../../src/contract/run.ts';
-import { TIMING } from '../../../src/contract/timing.ts';
+import { TIMING } from '../../../src/contract/budgets/timing.ts';
 import { createControls, type Controls } from '../../../src/sandbox/controls.ts';
 import { bundleFromSource } from '../../../src/worker/bundle/bundle-from-source.ts';
 import { atEnd } from '../../support/at-end.ts';

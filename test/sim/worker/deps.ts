@@ -3,7 +3,7 @@ import { activityInfo } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import type { ActivityDeps } from '../../../src/activities/deps.ts';
 import { DEFAULT_TASK_QUEUE } from '../../../src/contract/names.ts';
-import { TIMING } from '../../../src/contract/timing.ts';
+import { TIMING } from '../../../src/contract/budgets/timing.ts';
 import { findFreezes } from '../../../src/client/lookups/find-freezes.ts';
 import { lookupsAndSignals } from '../../../src/client/lookups/index.ts';
 import { startedBy } from '../../../src/client/lookups/started-by.ts';

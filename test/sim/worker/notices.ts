@@ -2,8 +2,8 @@
 import { ApplicationFailure } from '@temporalio/common';
 import type { NotifySettings } from '../../../src/contract/activities.ts';
 import type { ReportAnswer, ReportMessage } from '../../../src/contract/report.ts';
-import type { NotifyInput } from '../../../src/contract/notification.ts';
-import { TIMING } from '../../../src/contract/timing.ts';
+import type { NotifyInput } from '../../../src/contract/events/notification.ts';
+import { TIMING } from '../../../src/contract/budgets/timing.ts';
 import type { Process } from './process.ts';
 
 /** What a channel does instead of accepting a message. */

@@ -6,7 +6,7 @@ import { register } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import type { Replacement } from '../../../src/worker/bundle/bundle-from-source.ts';
 
-const REAL = new URL('../../../src/contract/timing.ts', import.meta.url);
+const REAL = new URL('../../../src/contract/budgets/timing.ts', import.meta.url);
 
 const inUse: Replacement[] = [];
 

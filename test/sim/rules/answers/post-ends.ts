@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { RunResult } from '../../../../src/contract/run.ts';
-import { TIMING } from '../../../../src/contract/timing.ts';
+import { TIMING } from '../../../../src/contract/budgets/timing.ts';
 import type { Fault } from '../../../../src/sandbox/hosting/faults.ts';
 import { page, status } from '../../../support/fault-answers.ts';
 import { fresh } from '../../../support/fresh.ts';

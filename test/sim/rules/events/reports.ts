@@ -5,7 +5,7 @@ import { reportId } from '../../../../src/contract/ids/workflow-ids.ts';
 import type { ReportMessage } from '../../../../src/contract/report.ts';
 import type { RunInput } from '../../../../src/contract/run.ts';
 import { SIGNALS } from '../../../../src/contract/names.ts';
-import { TIMING } from '../../../../src/contract/timing.ts';
+import { TIMING } from '../../../../src/contract/budgets/timing.ts';
 import { fresh } from '../../../support/fresh.ts';
 import { inVirtualTime, type VirtualStack } from '../../stack/stack.ts';
 import type { Run } from '../../temporal/types.ts';

@@ -1,6 +1,6 @@
 /** What tests of rollouts need: a rollout with the options of production, and what it has begun. */
 import { defaultPayloadConverter as payloads } from '@temporalio/common';
-import type { EventInput } from '../../../../src/contract/event.ts';
+import type { EventInput } from '../../../../src/contract/events/event.ts';
 import { HOLD_SIGNAL } from '../../../../src/contract/names.ts';
 import type { RolloutInput, RolloutPhase, RolloutTarget } from '../../../../src/contract/rollout.ts';
 import { eventId } from '../../../../src/contract/ids/workflow-ids.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { DeployOptions, RunResult } from '../../../../src/contract/run.ts';
-import { TIMING } from '../../../../src/contract/timing.ts';
+import { TIMING } from '../../../../src/contract/budgets/timing.ts';
 import type { Fault } from '../../../../src/sandbox/hosting/faults.ts';
 import type { ScriptPart } from '../../../../src/sandbox/hosting/script.ts';
 import { began, posts, reads } from '../../../support/journal.ts';

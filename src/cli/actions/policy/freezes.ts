@@ -1,0 +1,65 @@
+/** What `belay freezes` does: it lists freezes and windows, and exits with whether something is frozen. */
+import { configFile } from '../../../config/environment/environment.ts';
+import { readConfiguration } from '../../../config/load.ts';
+import { SCHEMA_VERSION } from '../../../contract/names.ts';
+import type { Target } from '../../../contract/target.ts';
+import { createJudge } from '../../../policy/judge.ts';
+import { policyOf } from '../../../policy/policy.ts';
+import { printJson } from '../../../process/json-document.ts';
+import { print, printNote } from '../../../process/print.ts';
+import { TIMING } from '../../../contract/budgets/timing.ts';
+import type { Belay } from '../../../starter.ts';
+import { withBelay } from '../../connection/open-belay.ts';
+import { EXIT } from '../../output/exit-codes.ts';
+import { adHocEntry, entryLine, fileEntry, type FreezeEntry } from '../../output/freeze-list.ts';
+
+export interface FreezesOptions {
+  targets?: Target[];
+  at?: string;
+  json?: boolean;
+}
+
+export async function freezes({ targets = [], at, json: asJson }: FreezesOptions): Promise<void> {
+  const configuration = await readConfiguration();
+  const atMs = at === undefined ? Date.now() : Date.parse(at);
+  const [target = null] = targets;
+  const { frozen, entries } = await withBelay((belay) => listed(belay, configuration, target, atMs));
+  process.exitCode = frozen ? EXIT.busy : EXIT.completed;
+  if (asJson === true) {
+    const instant = new Date(atMs).toISOString();
+    return printJson({ schemaVersion: SCHEMA_VERSION, at: instant, frozen, freezes: entries, error: null });
+  }
+  print(entries.length === 0 ? 'no freezes and no windows' : entries.map((it) => entryLine(it, atMs)));
+  printNote(
+    `freezes and windows of ${configFile().path} are those of this machine: the workers judge by their own file`,
+  );
+}
+
+async function listed(
+  belay: Belay,
+  configuration: Awaited<ReturnType<typeof readConfiguration>>,
+  target: Target | null,
+  atMs: number,
+): Promise<{ frozen: boolean; entries: FreezeEntry[] }> {
+  const policy = policyOf(configuration);
+  const operation = target === null ? null : { target };
+  const running = await (operation === null ? belay.freezes.list() : belay.freezes.find(policy.adHocIds(operation)));
+  const entries = [
+    ...running.map((it) => adHocEntry(it, atMs)),
+    ...policy.list(operation, atMs).map((it) => fileEntry(it)),
+  ];
+  if (operation === null) return { frozen: isAnythingFrozen(entries), entries };
+  const judge = createJudge(
+    () => Promise.resolve(policy),
+    () => Promise.resolve(running),
+  );
+  const frozenAt = await judge.look({ operations: [operation] }, TIMING.client.startMs);
+  return { frozen: frozenAt(operation, atMs).length > 0, entries };
+}
+
+/** Windows hold something back if none is open. */
+function isAnythingFrozen(entries: readonly FreezeEntry[]): boolean {
+  const windows = entries.filter(({ kind }) => kind === 'window');
+  const isClosed = windows.length > 0 && !windows.some(({ isActive }) => isActive);
+  return isClosed || entries.some(({ kind, isActive }) => kind === 'freeze' && isActive);
+}

@@ -1,0 +1,56 @@
+/** When a gate has passed or failed. No data is neither good nor bad. Pure. */
+import type { GatePlan, Measurement } from '../../contract/gate.ts';
+
+export type GateVerdict = 'passed' | 'failed' | 'inconclusive';
+
+export interface GateState {
+  /** Measurements so far. */
+  tries: number;
+  goodInARow: number;
+  bad: number;
+  refused: number;
+  /** The last five, newest last. */
+  last: Measurement[];
+}
+
+type Pace = Pick<GatePlan, 'tries' | 'inARow' | 'failures'>;
+
+export const NO_MEASUREMENT: GateState = { tries: 0, goodInARow: 0, bad: 0, refused: 0, last: [] };
+
+const KEPT = 5;
+/** A query that was refused that often will be refused again. */
+const MAX_REFUSED = 3;
+
+export function noteMeasurement(state: GateState, measured: Measurement): GateState {
+  const { state: kind } = measured;
+  return {
+    tries: state.tries + 1,
+    // Only a bad one breaks the row.
+    goodInARow: kind === 'good' ? state.goodInARow + 1 : kind === 'bad' ? 0 : state.goodInARow,
+    bad: state.bad + (kind === 'bad' ? 1 : 0),
+    refused: state.refused + (kind === 'refused' ? 1 : 0),
+    last: [...state.last, measured].slice(-KEPT),
+  };
+}
+
+/** @returns null as long as it is not decided */
+export function verdictOf(state: GateState, { tries, inARow, failures }: Pace): GateVerdict | null {
+  if (state.bad > failures) return 'failed';
+  if (state.goodInARow >= inARow) return 'passed';
+  return state.tries >= tries || state.refused >= MAX_REFUSED ? 'inconclusive' : null;
+}
+
+const WORST_FIRST: readonly GateVerdict[] = ['failed', 'inconclusive', 'passed'];
+
+/** @returns `passed` for none */
+export const worstVerdict = (verdicts: readonly GateVerdict[]): GateVerdict =>
+  WORST_FIRST.find((it) => verdicts.includes(it)) ?? 'passed';
+
+const SLOWER = 10;
+const MIN_SLOW_MS = 5 * 60_000;
+/** Keeps the history short, however long the patience is. */
+const MAX_SLOW_MEASUREMENTS = 300;
+
+/** How often an inconclusive gate is measured while the rollout is paused. */
+export const slowIntervalMs = ({ intervalMs }: Pick<GatePlan, 'intervalMs'>, patienceMs: number): number =>
+  Math.max(SLOWER * intervalMs, MIN_SLOW_MS, Math.ceil(patienceMs / MAX_SLOW_MEASUREMENTS));

@@ -1,0 +1,39 @@
+/** A run asks once, after the question of freezes and before its backup. It holds nothing meanwhile. */
+import type { ApprovalPlan, ApprovalRule } from '../../../contract/approval.ts';
+import { lateness } from '../../../rules/deadline.ts';
+import { ask } from '../../approval/ask.ts';
+import { concludeUnapproved } from '../../approval/conclude-unapproved.ts';
+import { notifyOfApproval } from '../../approval/notify-of-approval.ts';
+import { planOf } from '../../approval/plan.ts';
+import type { Conclusion } from '../../common/conclusion.ts';
+import { serviceOf } from '../state/operation-input.ts';
+import type { RunState } from '../state/run-state.ts';
+import { deadlineBefore } from './wait-for-thaw.ts';
+
+/** @returns null once everyone has approved, else why the run ends */
+export async function waitForApproval(run: RunState, rules: ApprovalRule[]): Promise<Conclusion | null> {
+  const { result, cancellation } = run;
+  const phase = result.phase ?? 'checking';
+  run.setPhase('approval');
+  const deadline = deadlineBefore(run);
+  const end = await ask(run.approvals, result, {
+    plan: planOfRun(run, rules),
+    isOver: () => cancellation.requested,
+    deadlineMs: deadline === null ? Infinity : Date.parse(deadline.at) + 1,
+    onChange: (waiting) => run.setWaiting(waiting),
+    notify: (about, question) => notifyOfApproval(run.notify, about, question),
+  });
+  run.setWaiting(null);
+  run.setPhase(phase);
+  if (end.kind !== 'approved') return concludeUnapproved(end, () => lateness(deadline, Date.now()));
+  run.approved.push(end.approved);
+  return null;
+}
+
+function planOfRun(run: RunState, rules: ApprovalRule[]): ApprovalPlan {
+  const { type, input, targets, plan } = run;
+  const { service } = serviceOf(run);
+  const { serverId = null } = input;
+  const what = { service, type, serverId, targets: [...targets], parts: null, wave: null };
+  return planOf({ ...what, options: plan, commit: plan.commit ?? null, rules }, input);
+}

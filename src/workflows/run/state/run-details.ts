@@ -1,0 +1,92 @@
+/** What the page of a run in the Temporal UI shows about its present. */
+import { backupServerId, lockIdOf } from '../../../contract/ids/workflow-ids.ts';
+import type { BackupResult, BackupSource, DeploymentResult, RunProgress } from '../../../contract/run.ts';
+import { evidenceLegend } from '../../../contract/wording/evidence-text.ts';
+import { inFlight, partInFlight, waitingSentence } from '../../../contract/wording/explain-wait.ts';
+import { uiPage, uiTable, workflowLink } from '../../../contract/wording/markdown.ts';
+import { heldText } from '../../../contract/wording/freeze-text.ts';
+import { codeSpan } from '../../../contract/wording/safe-text.ts';
+import { targetText } from '../../../contract/wording/target-text.ts';
+import { endedHeading, MARKDOWN, NO_BREAK, NOTHING, orNothing, readsText, shortText } from '../../common/ui-details.ts';
+
+const SOURCES: Record<BackupSource, string> = {
+  created: 'made by this run',
+  shared: 'shared with another run',
+  reused: 'from an earlier run',
+  given: 'named by its id',
+};
+
+const MAX_PARTS_SHOWN = 50;
+
+type Operation = NonNullable<RunProgress['operation']>;
+
+/** @param operations those that the run started */
+export function runDetails(progress: RunProgress, operations: readonly Operation[]): string {
+  const { result, waiting } = progress;
+  const { phase, error, backup, deployments } = result;
+  const current = partInFlight(result);
+  const rows = [
+    ...(backup === null ? [] : [backupRow(backup)]),
+    ...deployments.slice(0, MAX_PARTS_SHOWN).map(deploymentRow),
+  ];
+  const hidden = deployments.length - MAX_PARTS_SHOWN;
+  return uiPage(
+    headingOf(progress),
+    error === null ? null : codeSpan(error.message),
+    ...result.held.map((it) => heldText(it, codeSpan)),
+    rows.length === 0 ? null : uiTable(['Part', 'Reads', 'Last status', 'Evidence', 'State'], rows),
+    hidden > 0 ? `and ${hidden} more` : null,
+    evidenceLegend(deployments.map(({ evidence }) => evidence)),
+  );
+
+  function backupRow(part: BackupResult): string[] {
+    const id = part.backupId === null ? '' : `, id ${codeSpan(part.backupId)}`;
+    const source = part.source === null ? '' : `, ${SOURCES[part.source]}`;
+    const label = `backup${NO_BREAK}${codeSpan(part.serverId)}`;
+    return row(part, { label, lockId: backupServerId(part.serverId), evidence: NOTHING, more: `${id}${source}` });
+  }
+
+  function deploymentRow(part: DeploymentResult): string[] {
+    const label = targetText(part.target, codeSpan).replace(' ', NO_BREAK);
+    const why = part.error?.message;
+    // That of the run is above the table.
+    const more = why === undefined || why === error?.message ? '' : `: ${shortText(why)}`;
+    return row(part, { label, lockId: lockIdOf(part.target), evidence: orNothing(part.evidence), more });
+  }
+
+  /** A part that the run started links to its page. */
+  function row(
+    part: BackupResult | DeploymentResult,
+    { label, lockId, evidence, more }: { label: string; lockId: string; evidence: string; more: string },
+  ): string[] {
+    const { outcome: ended, polls, lastStatus } = part;
+    const started = operations.findLast(({ workflowId }) => workflowId === lockId);
+    const isInFlight = ended === null && part === current;
+    const isElsewhere = isInFlight && progress.operation !== null;
+    return [
+      started === undefined ? label : workflowLink(lockId, { runId: started.runId, label }),
+      isElsewhere ? 'on its page' : readsText(polls, isInFlight ? waiting : null),
+      orNothing(lastStatus, codeSpan),
+      evidence,
+      `${ended ?? (isInFlight ? stateIn(phase) : 'not begun')}${more}`,
+    ];
+  }
+}
+
+/** In the phases of the operations, a part that is queued or parked shows so. */
+const stateIn = (phase: RunProgress['result']['phase']): string =>
+  phase === 'queued' || phase === 'parked' ? phase : 'in progress';
+
+function headingOf(progress: RunProgress): string {
+  const { outcome, phase } = progress.result;
+  return outcome !== null || phase === 'done' ? endedHeading(progress.result) : `**${phase}**: ${doingOf(progress)}`;
+}
+
+function doingOf({ result, waiting, operation }: RunProgress): string {
+  const what = inFlight(result, codeSpan);
+  if (waiting !== null) return waitingSentence(waiting, what, MARKDOWN);
+  if (what === null) return 'checking the worker, the service and the targets';
+  if (operation === null) return `${what} in progress`;
+  const page = workflowLink(operation.workflowId, { runId: operation.runId, label: 'its page' });
+  return `${what} in progress; ${page} shows each try and the last status`;
+}

@@ -1,0 +1,116 @@
+/** The backup step of a run: uses a given or recent backup, shares one in progress, or makes one. */
+import type { BackupConclusion } from '../../../contract/operation.ts';
+import type { BackupResult } from '../../../contract/run.ts';
+import { backupServerId } from '../../../contract/ids/workflow-ids.ts';
+import { startBackup } from './child-operations.ts';
+import { conclude, type Conclusion } from '../../common/conclusion.ts';
+import type { RunState } from '../state/run-state.ts';
+import { NO_TRIGGER, emptyBackup } from '../../../contract/results/empty-results.ts';
+import { adoptBackup, confirmed, foreignBackup, givenBackup, recentBackup } from './adopt-backup.ts';
+import { isForOther, operationInput, refusedForService } from '../state/operation-input.ts';
+import { TIMING } from '../../../contract/budgets/timing.ts';
+import { waitForThaw, waitsForThaw, wasFrozen } from '../admission/wait-for-thaw.ts';
+
+/** A backup that a freeze holds back is made once that has ended, if the run waits. */
+export async function backUp(run: RunState, serverId: string): Promise<Conclusion> {
+  for (;;) {
+    const conclusion = await backUpNow(run, serverId);
+    if (!wasFrozen(conclusion) || !waitsForThaw(run)) return conclusion;
+    run.result.backup = null;
+    const end = await waitForThaw(run, { backsUp: true, targets: run.targets }, null);
+    if (end === null) continue;
+    run.result.backup = { ...emptyBackup(serverId), outcome: 'not_started' };
+    return end;
+  }
+}
+
+/** The backup that the run relies on, or a new one if a wait for a freeze has made it too old. */
+export async function renewBackup(run: RunState): Promise<Conclusion> {
+  const { input, plan, limits } = run;
+  const completed: Conclusion = { outcome: 'completed', error: null };
+  const { serverId } = input;
+  if (serverId === undefined || plan.backup.backupId !== null) return completed;
+  const freshMs = Math.max(TIMING.freeze.backupFreshMs, plan.backup.maxAgeMs ?? 0);
+  const ageMs = Date.now() - (limits.backupBeganMs ?? -Infinity);
+  return ageMs <= freshMs ? completed : backUp(run, serverId);
+}
+
+async function backUpNow(run: RunState, serverId: string): Promise<Conclusion> {
+  run.setPhase('backup');
+  const firstReadMs = Date.now();
+  const conclusion = await obtainBackup(run, serverId);
+  const startedAt = run.result.backup?.startedAt ?? null;
+  run.limits.backupBeganMs = startedAt === null ? firstReadMs : Date.parse(startedAt);
+  return conclusion;
+}
+
+async function obtainBackup(run: RunState, serverId: string): Promise<Conclusion> {
+  const { backupId, maxAgeMs } = run.plan.backup;
+  if (backupId !== null) return givenBackup(run, serverId, backupId);
+  const recent = maxAgeMs === null ? null : await recentBackup(run, serverId, maxAgeMs);
+  if (recent !== null) {
+    run.result.backup = recent;
+    return { outcome: 'completed', error: null };
+  }
+  const foreign = await foreignBackup(run, serverId);
+  return foreign === null ? createOrShare(run, serverId) : adoptBackup(run, foreign);
+}
+
+async function createOrShare(run: RunState, serverId: string): Promise<Conclusion> {
+  const lockId = backupServerId(serverId);
+  const result = emptyBackup(serverId);
+  run.result.backup = result;
+  const attempt = await run.acquireLock({
+    lockId,
+    operation: 'backup',
+    start: (waiters) => startBackup(run, lockId, { ...operationInput(run, serverId), waiters }),
+    // A backup in progress is shared, so a busy server is never a reason to fail.
+    ifBusy: 'wait',
+    busyTimeoutMs: run.plan.busyTimeoutMs,
+    accept: (shared) => shared.result.backupId !== null && !isForOther(run, shared),
+    onQueued: (waiting) => run.setWaiting(waiting),
+    isForOther: (held) => isForOther(run, held),
+  });
+  switch (attempt.kind) {
+    case 'backup':
+      return share(run, attempt.conclusion);
+    case 'busy':
+      result.outcome = 'not_started';
+      return conclude(
+        'not_started',
+        'Busy',
+        `server ${serverId} was not backed up: another run held the lock ${lockId} for too long`,
+      );
+    case 'other_service':
+      result.outcome = 'not_started';
+      return refusedForService(attempt.service, lockId);
+    case 'cancelled':
+      result.outcome = 'not_started';
+      return conclude('not_started', 'Cancelled', `cancelled before server ${serverId} was backed up`);
+  }
+  const closed = await attempt.child.conclusion();
+  run.setOperation(null);
+  if (closed === null) {
+    result.outcome = 'cancelled';
+    return conclude(
+      'cancelled',
+      'Cancelled',
+      `cancelled; the backup of server ${serverId} continues, followed by ${lockId}`,
+    );
+  }
+  run.result.backup = closed.result ?? { ...result, outcome: closed.conclusion.outcome };
+  return closed.conclusion;
+}
+
+/** Runs that share a backup share its outcome at the service, but each keeps its own timeout. */
+async function share(run: RunState, { result, error }: BackupConclusion): Promise<Conclusion> {
+  const shared: BackupResult = { ...result, source: 'shared', trigger: { ...NO_TRIGGER } };
+  if (shared.outcome === 'failed') {
+    run.result.backup = shared;
+    return { outcome: shared.outcome, error };
+  }
+  const own = shared.outcome === 'completed' ? await confirmed(run, shared) : null;
+  if (own === null) return adoptBackup(run, { ...shared, outcome: null, endedAt: null });
+  run.result.backup = own;
+  return { outcome: 'completed', error: null };
+}

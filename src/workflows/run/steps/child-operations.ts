@@ -1,0 +1,98 @@
+/** Starts the operations of a run. They outlive their runs, because they are locks. */
+import {
+  CancellationScope,
+  ChildWorkflowCancellationType,
+  condition,
+  ParentClosePolicy,
+  startChild,
+  workflowInfo,
+} from '@temporalio/workflow';
+import type { BackupResult, DeploymentResult } from '../../../contract/run.ts';
+import type { BackupServerInput, DeploySiteInput, OperationMemo, OperationPhase } from '../../../contract/operation.ts';
+import { targetLabel } from '../../../contract/wording/target-text.ts';
+import { plainText } from '../../../contract/wording/safe-text.ts';
+import type { backupServer } from '../../operation/backup-server.ts';
+import type { deploySite } from '../../operation/deploy-site.ts';
+import { operationStaticDetails } from '../../../request/start/operation-details.ts';
+import type { RunState } from '../state/run-state.ts';
+import { TIMING } from '../../../contract/budgets/timing.ts';
+import { startAttributes } from '../../common/search-attributes.ts';
+import { type ChildConclusion, awaitChild } from '../../common/child-result.ts';
+
+/** An operation in flight. */
+export interface Child<E> {
+  conclusion: () => Promise<E>;
+}
+
+/**
+ * A backup continues when its run is cancelled: other runs may share it, and the service cannot stop it anyway. The
+ * conclusion is then null, because the cancelled run no longer waits for it.
+ */
+export async function startBackup(
+  run: RunState,
+  workflowId: string,
+  input: BackupServerInput,
+): Promise<Child<ChildConclusion<BackupResult> | null>> {
+  const child = await startChild<typeof backupServer>('backupServer', {
+    ...childOptions(workflowId, `Back up ${input.serverId}`, input, 'trigger'),
+    cancellationType: ChildWorkflowCancellationType.ABANDON,
+    args: [input],
+  });
+  run.setOperation({ workflowId, runId: child.firstExecutionRunId });
+  return {
+    async conclusion() {
+      let closed: ChildConclusion<BackupResult> | null = null;
+      void awaitChild(child).then((it) => (closed = it));
+      await condition(() => closed !== null || run.cancellation.requested);
+      return closed;
+    },
+  };
+}
+
+/** A deployment is cancelled with its run, and then reports what is known. */
+export async function startDeployment(
+  run: RunState,
+  workflowId: string,
+  input: DeploySiteInput,
+): Promise<Child<ChildConclusion<DeploymentResult>>> {
+  const scope = new CancellationScope({ cancellable: true });
+  const child = await run.deployments.starting(() =>
+    scope.run(() =>
+      startChild<typeof deploySite>('deploySite', {
+        ...childOptions(workflowId, `Deploy ${targetLabel(input.target)}`, input, 'baseline'),
+        cancellationType: ChildWorkflowCancellationType.WAIT_CANCELLATION_COMPLETED,
+        args: [input],
+      }),
+    ),
+  );
+  run.setOperation({ workflowId, runId: child.firstExecutionRunId });
+  return {
+    async conclusion() {
+      let isClosed = false;
+      void condition(() => isClosed || run.cancellation.requested).then(() => (isClosed ? undefined : scope.cancel()));
+      const closed = await awaitChild<DeploymentResult>(child);
+      isClosed = true;
+      run.deployments.ended(closed);
+      return closed;
+    },
+  };
+}
+
+/** @param phase the one it begins with */
+function childOptions(
+  workflowId: string,
+  what: string,
+  input: BackupServerInput | DeploySiteInput,
+  phase: OperationPhase,
+) {
+  const memo: OperationMemo = { service: input.service };
+  return {
+    ...startAttributes(input.searchAttributes, { phase }),
+    memo: { ...memo },
+    workflowId,
+    parentClosePolicy: ParentClosePolicy.ABANDON,
+    workflowTaskTimeout: TIMING.worker.workflowTaskMs,
+    staticSummary: plainText(what, 45),
+    staticDetails: operationStaticDetails(input, workflowInfo()),
+  };
+}
