@@ -1,9 +1,8 @@
 /**
- * `node --import ./tools/typescript.js test/run.ts [check] [unit] [integration] [e2e] [repository] [model] [sim]`: runs
- * the tests of these folders and `npm run check`, or everything without arguments. The longest files start first, and
- * integration tests share one Temporal server.
+ * `node --import ./tools/typescript.js test/run.ts [unit] [integration] [e2e] [repository] [model] [sim]`: runs the tests
+ * of these folders, or all of them without arguments. The longest files start first, and integration tests share one
+ * Temporal server.
  */
-import { execFile } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { relative } from 'node:path';
@@ -11,14 +10,14 @@ import { run } from 'node:test';
 import { spec, tap } from 'node:test/reporters';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { inspect, promisify } from 'node:util';
+import { inspect } from 'node:util';
 import { endAll } from './support/at-end.ts';
 import { killDescendants } from './support/process-tree.ts';
 import { startSharedTemporal } from './support/shared-temporal.ts';
 import { PROFILES, replacementFor } from './support/timing/substitute.ts';
 import { bundleFromSource } from '../src/worker/bundle/bundle-from-source.ts';
 
-const KINDS = ['check', 'sim', 'model', 'integration', 'e2e', 'repository', 'unit'] as const;
+const KINDS = ['sim', 'model', 'integration', 'e2e', 'repository', 'unit'] as const;
 type Kind = (typeof KINDS)[number];
 
 /** One process for all of these: each takes milliseconds. */
@@ -60,7 +59,6 @@ const END_LIMIT_MS = 60_000;
 const path = (name: string) => fileURLToPath(new URL(name, import.meta.url));
 
 function filesOf(kind: Kind): string[] {
-  if (kind === 'check') return [];
   if (kind === 'unit') return [UNIT_TESTS];
   const names = readdirSync(new URL(`./${kind}/`, import.meta.url)).filter((name) => name.endsWith('.test.ts'));
   return names.sort().map((name) => `${kind}/${name}`);
@@ -77,25 +75,16 @@ function longestText(): string {
   return longest.map(([file, ms]) => `# ${Math.round(ms / 1_000)} s ${relative(path('.'), file)}\n`).join('');
 }
 
-/** @returns what is wrong with the types, the style or the texts */
-const check = (): Promise<string> =>
-  promisify(execFile)('npm', ['run', '--silent', 'check']).then(
-    () => '',
-    ({ stdout, stderr }: { stdout: string; stderr: string }) => `${stdout}${stderr}# npm run check failed\n`,
-  );
-
 const wanted = process.argv.slice(2);
 const unknown = wanted.filter((name) => !KINDS.some((kind) => kind === name));
 if (unknown.length > 0) throw new Error(`no such tests: ${unknown.join(', ')}; there are ${KINDS.join(', ')}`);
 const kinds = KINDS.filter((kind) => wanted.length === 0 || wanted.includes(kind));
 
-if (kinds.some((kind) => kind !== 'unit' && kind !== 'check')) await import('./support/prepare.ts');
+if (kinds.some((kind) => kind !== 'unit')) await import('./support/prepare.ts');
 if (kinds.includes('integration')) {
   // Files that start together would each bundle the same workflows.
   for (const profile of PROFILES) await bundleFromSource([replacementFor(profile)]);
 }
-// Most tests wait most of the time: it costs no time of its own.
-const checking = kinds.includes('check') ? check() : null;
 let finished = false;
 const aborted = new AbortController();
 if (kinds.includes('integration') || kinds.includes('e2e')) {
@@ -140,9 +129,6 @@ finished = true;
 process.stdout.write(longestText());
 // A log may show only its end.
 process.stdout.write(failures.join(''));
-const problems = (await checking) ?? '';
-if (problems !== '') process.exitCode = 1;
-process.stdout.write(problems);
 await Promise.race([endAll(), sleep(END_LIMIT_MS)]);
 // A file that exceeded its limit may have ignored its signal, and left processes.
 killDescendants(process.pid);
