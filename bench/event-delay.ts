@@ -10,6 +10,7 @@ import { SECRET, startReceiver } from '../test/support/receiver.ts';
 import { startTestStack, type TestStack } from '../test/support/world.ts';
 import { cumulativePlot } from './plot/cumulative-plot.ts';
 import { fixed, number, seconds, spreadText, timesText } from './report/amounts.ts';
+import { takeTurns } from './load/rounds.ts';
 import { progress, runPart } from './report/run-part.ts';
 import { timesAsMuch } from './statistics/differences.ts';
 import { logNormal } from './statistics/draws.ts';
@@ -41,9 +42,9 @@ interface Delay {
   polls: number;
 }
 
-await runPart('event-delay', async ({ isQuick }) => {
+await runPart('event-delay', async ({ isQuick, deadlineMs }) => {
   const plan = isQuick
-    ? { servers: 6, pastRounds: 3, rounds: 1, intervalMs: 3_000, tries: 20, leastMs: 12_000 }
+    ? { servers: 6, pastRounds: 3, rounds: 1, intervalMs: 2_000, tries: 20, leastMs: 8_000 }
     : { servers: 20, pastRounds: 5, rounds: 3, intervalMs: 5_000, tries: 20, leastMs: 30_000 };
   const [polled, hinted] = [await startTestStack(), await startTestStack()];
   const receiver = await startReceiver(hinted);
@@ -53,15 +54,22 @@ await runPart('event-delay', async ({ isQuick }) => {
     { way: 'learned', world: polled, polling: 'learned' },
     { way: 'webhooks', world: hinted, polling: 'fixed' },
   ];
-  const all: Delay[] = [];
-  for (let round = -plan.pastRounds; round < plan.rounds; round += 1) {
-    progress(round < 0 ? `past backups, ${-round} more` : `round ${round + 1} of ${plan.rounds}`);
-    const playing = groups.filter(({ way }) => round >= 0 || way === 'learned');
+  const play = async (playing: readonly Group[], round: number) => {
     const measured = await Promise.all(playing.map((group) => playRound(group, round, plan)));
-    if (round >= 0) all.push(...measured.flat());
     await sleep(LIST_LAG_MS);
+    return measured.flat();
+  };
+  const learning = groups.filter(({ polling }) => polling === 'learned');
+  for (let left = plan.pastRounds; left > 0; left -= 1) {
+    progress(`past backups, ${left} more`);
+    await play(learning, -left);
   }
-  return report(plan, all);
+  const all: Delay[] = [];
+  const { rounds } = await takeTurns([groups], plan.rounds, deadlineMs, async (playing, round) => {
+    progress(`round ${round + 1} of ${plan.rounds}`);
+    all.push(...(await play(playing, round)));
+  });
+  return report({ ...plan, rounds }, all);
 });
 
 interface Plan {

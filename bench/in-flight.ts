@@ -9,7 +9,7 @@ import { resultOf } from '../test/support/outcome.ts';
 import { openStack } from './load/belay-stack.ts';
 import { climb, type Climbed, type ClimbPlan } from './load/climb.ts';
 import { reportInFlight, type Ended, type InFlightRound } from './load/in-flight-report.ts';
-import { makeRounds, shuffled } from './load/rounds.ts';
+import { takeTurns } from './load/rounds.ts';
 import { createSteadiness } from './load/spin.ts';
 import { numbers, positive } from './report/options.ts';
 import { progress, runPart } from './report/run-part.ts';
@@ -34,25 +34,24 @@ function waysOf(given: string | undefined): typeof WAYS {
 }
 
 await runPart('in-flight', async ({ isQuick, deadlineMs, given }) => {
-  const counts = numbers(given, 'counts', isQuick ? [25, 75] : [100, 400, 800, 1_000]);
+  const counts = numbers(given, 'counts', isQuick ? [20, 60] : [100, 400, 800, 1_000]);
   const plan = isQuick
-    ? { counts, intervalMs: 5_000, measureMs: 10_000 }
+    ? { counts, intervalMs: 4_000, measureMs: 8_000 }
     : { counts, intervalMs: 10_000, measureMs: 30_000 };
   const ways = waysOf(given.ways ?? (isQuick ? 'loop,pooled' : undefined));
   const most = positive(given, 'rounds', isQuick ? 1 : 2);
   const service = await startService();
   const steadiness = createSteadiness(isQuick ? 0 : 1);
   const measured: InFlightRound[] = [];
-  const rounds = await makeRounds(most, deadlineMs, async (round) => {
-    for (const { way, waits } of shuffled(ways)) {
-      progress(`round ${round + 1} of ${most}: ${way}`);
-      const steps = { ...plan, waits, backlog: Infinity, deadlineMs: Infinity };
-      measured.push({ way, round, ...(await measure(service, `${way.replace(' ', '-')}-${round}`, steps)) });
-    }
+  const { rounds, missed } = await takeTurns(ways, most, deadlineMs, async ({ way, waits }, round) => {
+    progress(`round ${round + 1} of ${most}: ${way}`);
+    const steps = { ...plan, waits, backlog: Infinity, deadlineMs: Infinity };
+    measured.push({ way, round, ...(await measure(service, `${way.replace(' ', '-')}-${round}`, steps)) });
   });
 
   return reportInFlight({
-    ways: ways.map(({ way }) => way),
+    ways: ways.filter((it) => !missed.includes(it)).map(({ way }) => way),
+    missed: missed.map(({ way }) => way),
     plan: { ...plan, rounds },
     again: steadiness.again,
     measured,

@@ -12,18 +12,18 @@ const AT_ONCE = 32;
 const BODY_BYTES = 1_000;
 const LOOK_EACH = 500;
 
-await runPart('receiver', async ({ isQuick, given }) => {
-  const deliveries = positive(given, 'deliveries', isQuick ? 3_000 : 10_000);
+await runPart('receiver', async ({ isQuick, deadlineMs, given }) => {
+  const most = positive(given, 'deliveries', isQuick ? 2_000 : 10_000);
   const { address } = await startTemporal();
   const url = await startReceiverProcess(address);
   const beforeMb = await megabytes(url);
   const startedMs = Date.now();
-  let [next, peakMb] = [0, beforeMb];
+  let [deliveries, peakMb] = [0, beforeMb];
   const senders = Array.from({ length: AT_ONCE }, async () => {
-    while (next < deliveries) {
-      next += 1;
-      await deliver(url, next);
-      if (next % LOOK_EACH === 0) peakMb = Math.max(peakMb, await megabytes(url));
+    while (deliveries < most && Date.now() < deadlineMs) {
+      deliveries += 1;
+      await deliver(url, deliveries);
+      if (deliveries % LOOK_EACH === 0) peakMb = Math.max(peakMb, await megabytes(url));
     }
   });
   await Promise.all(senders);

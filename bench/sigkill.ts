@@ -5,7 +5,7 @@
 import { openStack } from './load/belay-stack.ts';
 import { climb } from './load/climb.ts';
 import { killAndFollow, type Kill } from './load/kill.ts';
-import { shuffled } from './load/rounds.ts';
+import { noteOfMissed, takeTurns } from './load/rounds.ts';
 import { createSteadiness } from './load/spin.ts';
 import { firstReadsPlot, killJson, killTable, readsAroundKillPlot, stepJson, stepTable } from './load/step-report.ts';
 import type { Step } from './load/climb.ts';
@@ -17,13 +17,13 @@ const WAYS = ['loop', 'pooled'] as const;
 const INTERVAL_MS = 10_000;
 const BEFORE_KILL_MS = 20_000;
 
-await runPart('sigkill', async ({ isQuick, given }) => {
+await runPart('sigkill', async ({ isQuick, deadlineMs, given }) => {
   const count = positive(given, 'count', isQuick ? 50 : 1_000);
   const plan = { counts: [count], intervalMs: INTERVAL_MS, measureMs: 2 * INTERVAL_MS };
   const service = await startService();
   const steadiness = createSteadiness(0);
   const measured: { name: string; step: Step; kill: Kill; requestsAgain: number }[] = [];
-  for (const waits of shuffled(WAYS)) {
+  const { missed } = await takeTurns(WAYS, 1, deadlineMs, async (waits) => {
     progress(`${count} waits: ${waits}`);
     const stack = await openStack(service);
     const { again } = await service.counts();
@@ -36,7 +36,7 @@ await runPart('sigkill', async ({ isQuick, given }) => {
     const requestsAgain = (await service.counts()).again - again;
     measured.push({ name: waits, step: climbed.steps[0]!, kill, requestsAgain });
     await stack.close();
-  }
+  });
   measured.sort((a, b) => a.name.localeCompare(b.name));
   return {
     plan,
@@ -50,6 +50,9 @@ await runPart('sigkill', async ({ isQuick, given }) => {
       'reads-a-second': readsAroundKillPlot('Reads a second around a SIGKILL of the worker', measured),
       'first-reads': firstReadsPlot('First read of each wait after the start of the new worker', measured),
     },
-    notes: measured.map(({ name, requestsAgain }) => `${name}: ${requestsAgain} requests sent again.`),
+    notes: [
+      ...measured.map(({ name, requestsAgain }) => `${name}: ${requestsAgain} requests sent again.`),
+      ...noteOfMissed(missed),
+    ],
   };
 });

@@ -7,6 +7,7 @@ import { timesAsMuch, type Difference } from '../statistics/differences.ts';
 import { lineThrough, type Point } from '../statistics/line-fit.ts';
 import { ascending, mean } from '../statistics/spread.ts';
 import type { Step } from './climb.ts';
+import { noteOfMissed } from './rounds.ts';
 import { stepJson, stepTable } from './step-report.ts';
 
 /** How the runs ended, after all were told to complete. */
@@ -28,6 +29,8 @@ export interface InFlightRound {
 export interface InFlight {
   /** The others are compared with the first one. */
   ways: readonly string[];
+  /** Ways that had no turn. */
+  missed: readonly string[];
   plan: { counts: readonly number[]; intervalMs: number; measureMs: number; rounds: number };
   /** Windows that were measured again. */
   again: number;
@@ -38,7 +41,7 @@ export interface InFlight {
 const cpuOf = ({ cpuMsPerRead: { worker, server } }: Step): number => worker + server;
 
 export function reportInFlight(all: InFlight): Report {
-  const { ways, plan, again, measured } = all;
+  const { ways, missed, plan, again, measured } = all;
   const rows = plan.counts.flatMap((_, index) =>
     ways.flatMap((name) =>
       measured
@@ -76,7 +79,7 @@ export function reportInFlight(all: InFlight): Report {
       }),
       memory: linePlot({ title: 'Resident memory of the worker', xText: 'waits held', yText: 'MB', lines: memory }),
     },
-    notes: [`${again} windows were measured again, because the machine was slower.`],
+    notes: [`${again} windows were measured again, because the machine was slower.`, ...noteOfMissed(missed)],
   };
 }
 

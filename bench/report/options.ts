@@ -5,6 +5,8 @@ const DEFAULT_FOLDER = '.belay/bench';
 
 export interface Options {
   isQuick: boolean;
+  /** How long all of it may take; undefined: as planned. */
+  minutes: number | undefined;
   folder: string;
   /** The part's own options that were given. */
   given: Partial<Record<string, string>>;
@@ -20,10 +22,12 @@ export function parseOptions(args: string[], own: readonly string[], allowPositi
       ...Object.fromEntries(own.map((name) => [name, { type: 'string' as const }])),
       quick: { type: 'boolean', default: false },
       out: { type: 'string', default: DEFAULT_FOLDER },
+      minutes: { type: 'string' },
     },
   });
-  const { quick, out, ...given } = values as { quick: boolean; out: string } & Record<string, string>;
-  return { isQuick: quick, folder: out, given, positionals };
+  const { quick, out, minutes, ...given } = values as { quick: boolean; out: string } & Record<string, string>;
+  const limit = minutes === undefined ? undefined : positive({ minutes }, 'minutes', 1);
+  return { isQuick: quick, minutes: limit, folder: out, given, positionals };
 }
 
 /** @throws Error unless it is a number above zero */

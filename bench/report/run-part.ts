@@ -26,8 +26,12 @@ export async function runPart(part: PartName, measure: (context: PartContext) =>
 }
 
 async function measureAndReport(part: PartName, measure: (context: PartContext) => Promise<Report>): Promise<void> {
-  const { isQuick, folder, given } = parseOptions(process.argv.slice(2), PARTS[part].options);
-  const minutes = minutesOf(part, isQuick) ?? PARTS[part].minutes;
+  const {
+    isQuick,
+    folder,
+    given,
+    minutes = minutesOf(part, isQuick),
+  } = parseOptions(process.argv.slice(2), PARTS[part].options);
   const [started, loadBefore] = [new Date(), load()];
   const deadlineMs = started.getTime() + minutes * MINUTE_MS;
   const report = await measure({ isQuick, deadlineMs, given });

@@ -1,4 +1,5 @@
 /** The tables and the plots of a comparison. */
+import { noteOfMissed } from '../load/rounds.ts';
 import { barPlot } from '../plot/bar-plot.ts';
 import { cumulativePlot } from '../plot/cumulative-plot.ts';
 import { ms, number, percent, spreadText, timesText } from '../report/amounts.ts';
@@ -12,6 +13,8 @@ import type { Way } from './way.ts';
 export interface Comparison {
   /** The first one is what the others are compared with. */
   ways: readonly Pick<Way, 'name' | 'lacks'>[];
+  /** Ways that had no turn. */
+  missed: readonly string[];
   plan: BlockPlan & SteadyPlan & { rounds: number };
   /** Windows that were measured again, because the machine was slower. */
   again: number;
@@ -22,7 +25,7 @@ export interface Comparison {
 }
 
 export function reportWays(compared: Comparison): Report {
-  const { ways, plan, again, held, steady, tools } = compared;
+  const { ways, missed, plan, again, held, steady, tools } = compared;
   const names = ways.map(({ name }) => name);
   const lateness = names.map((name) => ({
     name,
@@ -53,7 +56,7 @@ export function reportWays(compared: Comparison): Report {
         cpu.map(({ name, value }) => ({ name, value, text: ms(value) })),
       ),
     },
-    notes: [`${again} windows were measured again, because the machine was slower.`],
+    notes: [`${again} windows were measured again, because the machine was slower.`, ...noteOfMissed(missed)],
   };
 }
 

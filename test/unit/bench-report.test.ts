@@ -1,24 +1,34 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createSteadiness } from '../../bench/load/spin.ts';
-import { makeRounds, shuffled } from '../../bench/load/rounds.ts';
-import { minutesOf, PARTS, type PartName } from '../../bench/parts.ts';
+import { shuffled, takeTurns } from '../../bench/load/rounds.ts';
+import { isQuickPart, MINUTES_OF_ALL, minutesOfAll, PARTS, shareOfFirst, type PartName } from '../../bench/parts.ts';
 import { numbers, parseOptions, positive } from '../../bench/report/options.ts';
 import { tableText } from '../../bench/report/report.ts';
 import { createOperations } from '../../bench/service/operations.ts';
 
 const names = Object.keys(PARTS) as PartName[];
-const sumOf = (isQuick: boolean) => names.reduce((sum, name) => sum + (minutesOf(name, isQuick) ?? 0), 0);
+const minutes = minutesOfAll(names, false);
+const quickMinutes = minutesOfAll(names.filter(isQuickPart), true);
 
-test('the parts of the benchmark are planned for two hours, and the quick ones for ten minutes', () => {
-  assert.ok(sumOf(false) <= 120, String(sumOf(false)));
-  assert.ok(sumOf(true) <= 10, String(sumOf(true)));
+test('the parts of the benchmark fit into two hours, and the quick ones into ten minutes of a busy machine', () => {
+  assert.ok(minutes <= MINUTES_OF_ALL.full, String(minutes));
+  assert.ok(quickMinutes <= 0.6 * MINUTES_OF_ALL.quick, String(quickMinutes));
+});
+
+test('a part of the benchmark gets its share of the time that is left', () => {
+  const total = minutesOfAll(['ways', 'rollout'], false);
+  assert.equal(shareOfFirst(['ways', 'rollout'], false, total), PARTS.ways.minutes);
+  assert.equal(shareOfFirst(['ways', 'rollout'], false, total / 2), PARTS.ways.minutes / 2);
+  assert.equal(shareOfFirst(['rollout'], false, 3), 3);
 });
 
 test('the options of a part are read, and others are refused', () => {
   assert.deepEqual(parseOptions(['--quick', '--counts=5,10'], ['counts']), {
-    ...{ isQuick: true, folder: '.belay/bench', given: { counts: '5,10' }, positionals: [] },
+    ...{ isQuick: true, minutes: undefined, folder: '.belay/bench', given: { counts: '5,10' }, positionals: [] },
   });
+  assert.equal(parseOptions(['--minutes', '2.5'], []).minutes, 2.5);
+  assert.throws(() => parseOptions(['--minutes', '0'], []), /--minutes/);
   assert.throws(() => parseOptions(['--count', '5'], ['counts']), /--count/);
   assert.throws(() => parseOptions(['ways'], []), /ways/);
   assert.deepEqual(parseOptions(['ways', '--out', 'here'], [], true).positionals, ['ways']);
@@ -46,12 +56,13 @@ test('a table has columns that line up', () => {
   );
 });
 
-test('rounds stop when the next one would pass the deadline, and there is always one', async () => {
-  const made: number[] = [];
-  const note = async (index: number) => void made.push(index);
-  assert.equal(await makeRounds(3, Date.now() - 1, note), 1);
-  assert.equal(await makeRounds(2, Infinity, note), 2);
-  assert.deepEqual(made, [0, 0, 1]);
+test('ways take turns in every round until the deadline, and one has a turn in any case', async () => {
+  const made: string[] = [];
+  const note = async (way: string, round: number) => void made.push(`${way}${round}`);
+  assert.deepEqual(await takeTurns(['a', 'b'], 2, Infinity, note), { rounds: 2, missed: [] });
+  assert.deepEqual(made.splice(0).sort(), ['a0', 'a1', 'b0', 'b1']);
+  const { rounds, missed } = await takeTurns(['a', 'b'], 2, Date.now() - 1, note);
+  assert.deepEqual([rounds, missed.length, made.length], [1, 1, 1]);
 });
 
 test('the order of a round is drawn, and loses nothing', () => {
