@@ -12,7 +12,7 @@ export interface Part {
 export const PARTS = {
   cost: { minutes: 0.5, quickMinutes: 0.2, options: [] },
   ways: { minutes: 25, quickMinutes: 2.5, options: ['rounds'] },
-  'in-flight': { minutes: 32, quickMinutes: 1.3, options: ['rounds', 'counts', 'ways'] },
+  'in-flight': { minutes: 32, quickMinutes: 1.3, options: ['rounds', 'counts', 'ways', 'builds'] },
   sigkill: { minutes: 9.5, quickMinutes: null, options: ['count'] },
   fleet: { minutes: 27, quickMinutes: null, options: ['counts'] },
   'event-delay': { minutes: 7, quickMinutes: 1, options: [] },

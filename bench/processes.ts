@@ -16,10 +16,13 @@ export interface Used {
   memoryMb: number;
 }
 
-/** By a process and all that it started: CPU time also of those that have ended, and resident memory. */
-export function usedByTree(pid: number): Used {
+/**
+ * By a process and all that it started: CPU time also of those that have ended, and resident memory.
+ * @param apart processes that are measured by themselves
+ */
+export function usedByTree(pid: number, apart: readonly number[] = []): Used {
   const used: Used = { cpuMs: 0, memoryMb: 0 };
-  for (const it of [pid, ...descendants(pid)]) {
+  for (const it of [pid, ...descendants(pid, apart)]) {
     try {
       const fields = statOf(`/proc/${it}`);
       used.cpuMs += [11, 12, 13, 14].reduce((ticks, index) => ticks + Number(fields[index]), 0) * TICK_MS;

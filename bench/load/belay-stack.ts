@@ -1,4 +1,4 @@
-/** Belay with a Temporal server and a worker of its own, for one measurement. */
+/** Belay with a Temporal server of its own, for one measurement. */
 import { connect, type Belay } from '../../src/starter.ts';
 import { startWorkerProcess, type Started } from '../../test/support/processes.ts';
 import { startTemporal } from '../../test/support/temporal.ts';
@@ -6,18 +6,22 @@ import type { Service } from '../service/start-service.ts';
 
 export interface BelayStack {
   readonly belay: Belay;
-  readonly address: string;
   readonly serverPid: number;
   readonly workerPid: number;
-  /** Kills the worker with SIGKILL. */
-  killWorker(): Promise<void>;
-  /** Starts another worker and waits until it polls. */
-  startWorker(): Promise<void>;
   /** Ends all of it at once, whatever is in flight. */
   close(): Promise<void>;
 }
 
-export async function openStack({ url, token }: Pick<Service, 'url' | 'token'>): Promise<BelayStack> {
+/** Its worker is a process that may be replaced. */
+export interface KillableStack extends BelayStack {
+  readonly address: string;
+  /** Kills the worker with SIGKILL. */
+  killWorker(): Promise<void>;
+  /** Starts another worker and waits until it polls. */
+  startWorker(): Promise<void>;
+}
+
+export async function openStack({ url, token }: Pick<Service, 'url' | 'token'>): Promise<KillableStack> {
   const server = await startTemporal();
   const { address } = server;
   const env = { TEMPORAL_ADDRESS: address, BELAY_API_URL: url, BELAY_API_TOKEN: token };

@@ -1,6 +1,7 @@
 /** Begins deployments and waits until the service has got a request of each, or gets no more. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import pMap from 'p-map';
+import { definedFields } from '../../src/contract/plain-object.ts';
 import type { Waits } from '../../src/contract/run.ts';
 import type { Run } from '../../src/starter.ts';
 import type { Arrived, Service } from '../service/start-service.ts';
@@ -15,7 +16,8 @@ const QUIET_MS = 90_000;
 const START_WITHIN_MS = 30 * 60_000;
 
 export interface HoldOptions {
-  waits: Waits;
+  /** Undefined: as the build does it. */
+  waits: Waits | undefined;
   intervalMs: number;
   /** How many runs may be started and not yet begun. Infinity starts all at once. */
   backlog: number;
@@ -54,7 +56,9 @@ export async function hold(
     if (isOver()) return;
     asked += 1;
     const deploy = { intervalMs, tries: TRIES };
-    await belay.start({ siteIds: [siteId], waits, deploy, startWithinMs: START_WITHIN_MS }).then(
+    // Builds from before pooled waits reject the field.
+    const way = definedFields({ waits });
+    await belay.start({ siteIds: [siteId], ...way, deploy, startWithinMs: START_WITHIN_MS }).then(
       (run) => runs.push(run),
       () => (failedStarts += 1),
     );

@@ -1,4 +1,4 @@
-/** The tables and plots of loops and pooled waits beside each other. */
+/** The tables and plots of ways, or builds, beside each other. */
 import { cumulativePlot } from '../plot/cumulative-plot.ts';
 import { linePlot } from '../plot/line-plot.ts';
 import { fixed, NONE, number, timesText } from '../report/amounts.ts';
@@ -31,7 +31,14 @@ export interface InFlight {
   ways: readonly string[];
   /** Ways that had no turn. */
   missed: readonly string[];
-  plan: { counts: readonly number[]; intervalMs: number; measureMs: number; rounds: number };
+  plan: {
+    counts: readonly number[];
+    intervalMs: number;
+    measureMs: number;
+    rounds: number;
+    /** The commits of the builds that are compared, by name. */
+    builds: Record<string, string | null>;
+  };
   /** Windows that were measured again. */
   again: number;
   measured: readonly InFlightRound[];

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Service, StatusRead } from '../service/start-service.ts';
 import { firstReadsAfter, readsPerSecond } from '../statistics/restart.ts';
 import { spreadOf, type Spread } from '../statistics/spread.ts';
-import type { BelayStack } from './belay-stack.ts';
+import type { KillableStack } from './belay-stack.ts';
 
 const LOOK_MS = 1_000;
 const LIMIT_MS = 5 * 60_000;
@@ -31,7 +31,7 @@ export interface Kill {
 
 /** @param beforeMs how long the reads are followed before the kill. They are followed two intervals after all are read */
 export async function killAndFollow(
-  stack: BelayStack,
+  stack: KillableStack,
   service: Service,
   sites: readonly string[],
   { intervalMs, beforeMs }: { intervalMs: number; beforeMs: number },

@@ -6,7 +6,7 @@ import { spin } from './spin.ts';
 
 const US_PER_MS = 1_000;
 
-/** Processes by name, each with those that it started. */
+/** Processes by name, each with those that it started and that have no name here. */
 export type Measured = Record<string, readonly number[]>;
 
 export interface Window {
@@ -60,7 +60,8 @@ interface Mark {
 }
 
 function mark(processes: Measured, threads: Record<string, () => number>): Mark {
-  const used = Object.entries(processes).map(([name, pids]) => [name, usedBy(pids)] as const);
+  const apart = Object.values(processes).flat();
+  const used = Object.entries(processes).map(([name, pids]) => [name, usedBy(pids, apart)] as const);
   const { user, system } = process.cpuUsage();
   return {
     cpuMs: {
@@ -74,8 +75,8 @@ function mark(processes: Measured, threads: Record<string, () => number>): Mark 
 }
 
 /** By these processes and those that they started. */
-export function usedBy(pids: readonly number[]): Used {
-  const used = pids.map(usedByTree);
+export function usedBy(pids: readonly number[], apart: readonly number[] = []): Used {
+  const used = pids.map((pid) => usedByTree(pid, apart));
   const sum = (of: (it: Used) => number) => used.reduce((total, it) => total + of(it), 0);
   return { cpuMs: sum((it) => it.cpuMs), memoryMb: sum((it) => it.memoryMb) };
 }

@@ -29,7 +29,6 @@ export const load = (): number => loadavg()[0]!;
 
 export interface Versions {
   belay: string;
-  /** Null outside of a repository. A `+` follows it if files differ from it. */
   commit: string | null;
   node: string;
   temporalSdk: string;
@@ -39,7 +38,7 @@ export interface Versions {
 export async function versions(): Promise<Versions> {
   return {
     belay: versionIn('package.json'),
-    commit: await commit(),
+    commit: await commitIn(ROOT),
     node: process.version,
     temporalSdk: versionIn('node_modules/@temporalio/worker/package.json'),
     temporalServer: await said(await temporalExecutable(), ['--version']),
@@ -50,14 +49,15 @@ export async function versions(): Promise<Versions> {
 export const versionIn = (path: string): string =>
   (JSON.parse(readFileSync(new URL(path, ROOT), 'utf8')) as { version: string }).version;
 
-async function commit(): Promise<string | null> {
-  const id = await said('git', ['rev-parse', '--short=12', 'HEAD']);
+/** @returns null outside of a repository. A `+` follows it if files differ from it */
+export async function commitIn(checkout: string | URL): Promise<string | null> {
+  const id = await said('git', ['rev-parse', '--short=12', 'HEAD'], checkout);
   if (id === null) return null;
-  return (await said('git', ['status', '--porcelain', '--untracked-files=no'])) === '' ? id : `${id}+`;
+  return (await said('git', ['status', '--porcelain', '--untracked-files=no'], checkout)) === '' ? id : `${id}+`;
 }
 
-const said = (program: string, args: string[]): Promise<string | null> =>
-  run(program, args, { cwd: ROOT, env: childEnvironment() }).then(
+const said = (program: string, args: string[], folder: string | URL = ROOT): Promise<string | null> =>
+  run(program, args, { cwd: folder, env: childEnvironment() }).then(
     ({ stdout }) => stdout.trim(),
     () => null,
   );

@@ -2,13 +2,15 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { eventually } from './eventually.ts';
 
-/** The ids of a process's descendants. */
-export function descendants(pid: number): number[] {
+/** The ids of a process's descendants. @param apart are left out, with those that they started */
+export function descendants(pid: number, apart: readonly number[] = []): number[] {
   const parents = readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
     .map((name) => [Number(name), parentOf(Number(name))] as const);
-  const children = parents.filter(([, parent]) => parent === pid).map(([child]) => child);
-  return children.flatMap((child) => [child, ...descendants(child)]);
+  const children = parents
+    .filter(([child, parent]) => parent === pid && !apart.includes(child))
+    .map(([child]) => child);
+  return children.flatMap((child) => [child, ...descendants(child, apart)]);
 }
 
 function isAlive(pid: number): boolean {

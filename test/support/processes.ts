@@ -34,9 +34,13 @@ export function environment(extra: Record<string, string>): NodeJS.ProcessEnv {
   return { ...Object.fromEntries(kept.map((name) => [name, process.env[name]])), ...extra };
 }
 
-export function start(args: string[], env: Record<string, string> = {}): Started {
-  refuseStaleDist();
-  const child = spawn(process.execPath, [CLI, ...args], { env: environment(env), stdio: ['ignore', 'pipe', 'pipe'] });
+/** @param program that of another build */
+export function start(args: string[], env: Record<string, string> = {}, program = CLI): Started {
+  if (program === CLI) refuseStaleDist();
+  const child = spawn(process.execPath, [program, ...args], {
+    env: environment(env),
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
   const output = { stdout: '', stderr: '' };
   child.stdout.on('data', (data: Buffer) => void (output.stdout += data.toString()));
   child.stderr.on('data', (data: Buffer) => void (output.stderr += data.toString()));
@@ -85,8 +89,11 @@ export interface Dev extends Started {
 }
 
 /** Starts `belay dev` on free ports and waits until it is ready. */
-export async function startDev(env: Record<string, string>, ...args: string[]): Promise<Dev> {
-  const started = start(['dev', '--json', '--temporal-port', '0', '--ui-port', '0', ...args], env);
+export const startDev = (env: Record<string, string>, ...args: string[]): Promise<Dev> => startDevOf(CLI, env, ...args);
+
+/** The same with the program of another build. */
+export async function startDevOf(program: string, env: Record<string, string>, ...args: string[]): Promise<Dev> {
+  const started = start(['dev', '--json', '--temporal-port', '0', '--ui-port', '0', ...args], env, program);
   const lines = createInterface({ input: started.process.stdout! });
   const [line] = (await Promise.race([
     once(lines, 'line'),
