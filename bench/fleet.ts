@@ -1,6 +1,6 @@
 /**
  * Holds more and more pooled waits in one ramp, as a fleet has them, measures each number of them, and kills the worker
- * with all of them in flight. Options: `--counts 500,1000`. With `--quick`, it stops at 500.
+ * with all of them in flight. Options: `--counts 500,1000`, `--heap <MB of the worker>`. With `--quick`, it stops at 500.
  */
 import { openStack } from './load/belay-stack.ts';
 import { climb, type Climbed } from './load/climb.ts';
@@ -10,7 +10,7 @@ import { firstReadsPlot, killJson, killTable, readsAroundKillPlot, stepJson, ste
 import { cumulativePlot } from './plot/cumulative-plot.ts';
 import { linePlot } from './plot/line-plot.ts';
 import { fixed, NONE, number } from './report/amounts.ts';
-import { numbers } from './report/options.ts';
+import { numbers, positive } from './report/options.ts';
 import type { Report } from './report/report.ts';
 import { progress, runPart } from './report/run-part.ts';
 import { startService } from './service/start-service.ts';
@@ -23,12 +23,14 @@ const BACKLOG = 200;
 const BEFORE_KILL_MS = 20_000;
 /** What the kill and the end of the part take. */
 const SPARE_MS = 4 * 60_000;
+const KB_PER_MB = 1_024;
 
 await runPart('fleet', async ({ isQuick, deadlineMs, given }) => {
   const counts = numbers(given, 'counts', isQuick ? [250, 500] : [1_000, 2_000, 5_000, 10_000]);
-  const plan = { counts, intervalMs: INTERVAL_MS, measureMs: INTERVALS_MEASURED * INTERVAL_MS };
+  const heapMb = given.heap === undefined ? undefined : positive(given, 'heap', NaN);
+  const plan = { counts, intervalMs: INTERVAL_MS, measureMs: INTERVALS_MEASURED * INTERVAL_MS, heapMb: heapMb ?? null };
   const service = await startService();
-  const stack = await openStack(service);
+  const stack = await openStack(service, heapMb);
   progress(`holding ${counts.join(', ')} waits`);
   const steps = { ...plan, waits: 'pooled' as const, backlog: BACKLOG, deadlineMs: deadlineMs - SPARE_MS };
   const climbed = await climb(stack, service, 'fleet', steps, createSteadiness(0));
@@ -50,7 +52,8 @@ function reportFleet(plan: object & { counts: number[] }, { steps }: Climbed, ki
   return {
     plan,
     figures: {
-      workerKbPerWait: slope === null ? null : slope.slope * 1_024,
+      workerKbPerWait: slope === null ? null : slope.slope * KB_PER_MB,
+      workerKbPerFurtherWait: furtherKb(memory),
       requestsAgain: again,
       kill: killJson(kill),
     },
@@ -87,10 +90,23 @@ function reportFleet(plan: object & { counts: number[] }, { steps }: Climbed, ki
       ]),
     },
     notes: [
-      `Memory of the worker: ${slope === null ? NONE : fixed(slope.slope * 1_024, 0)} KB a wait. Requests sent again: ${again}.`,
+      `Memory of the worker: ${memoryText(memory)}. Requests sent again: ${again}.`,
       ...(last.held < Math.max(...plan.counts)
         ? [`The time was over with ${number(last.held)} of ${number(Math.max(...plan.counts))} waits.`]
         : []),
     ],
   };
+}
+
+/** Once the cache of workflows is full, a further wait costs only itself: the line through the two largest numbers. */
+function furtherKb(memory: readonly Point[]): number | null {
+  const further = lineThrough(memory.slice(-2));
+  return further === null ? null : further.slope * KB_PER_MB;
+}
+
+function memoryText(memory: readonly Point[]): string {
+  const all = lineThrough(memory);
+  const further = furtherKb(memory);
+  if (all === null || further === null) return NONE;
+  return `${fixed(all.slope * KB_PER_MB, 0)} KB a wait, ${fixed(further, 0)} KB between the two largest numbers`;
 }

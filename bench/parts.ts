@@ -14,7 +14,7 @@ export const PARTS = {
   ways: { minutes: 25, quickMinutes: 2.5, options: ['rounds'] },
   'in-flight': { minutes: 32, quickMinutes: 1.3, options: ['rounds', 'counts', 'ways', 'builds'] },
   sigkill: { minutes: 9.5, quickMinutes: null, options: ['count'] },
-  fleet: { minutes: 27, quickMinutes: null, options: ['counts'] },
+  fleet: { minutes: 27, quickMinutes: null, options: ['counts', 'heap'] },
   'event-delay': { minutes: 7, quickMinutes: 1, options: [] },
   rollout: { minutes: 9, quickMinutes: 0.7, options: ['servers', 'sites', 'limit'] },
   receiver: { minutes: 1, quickMinutes: 0.3, options: ['deliveries'] },

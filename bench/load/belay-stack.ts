@@ -21,10 +21,15 @@ export interface KillableStack extends BelayStack {
   startWorker(): Promise<void>;
 }
 
-export async function openStack({ url, token }: Pick<Service, 'url' | 'token'>): Promise<KillableStack> {
+/** @param heapMb of the worker. Default: as much as Node gives it on this machine */
+export async function openStack(
+  { url, token }: Pick<Service, 'url' | 'token'>,
+  heapMb?: number,
+): Promise<KillableStack> {
   const server = await startTemporal();
   const { address } = server;
-  const env = { TEMPORAL_ADDRESS: address, BELAY_API_URL: url, BELAY_API_TOKEN: token };
+  const heap = heapMb === undefined ? {} : { NODE_OPTIONS: `--max-old-space-size=${heapMb}` };
+  const env = { TEMPORAL_ADDRESS: address, BELAY_API_URL: url, BELAY_API_TOKEN: token, ...heap };
   let worker: Started = await startWorkerProcess(env);
   const belay = await connect({ address });
   const killWorker = async () => {
