@@ -7,16 +7,28 @@ import { rollFleet, type FleetReport } from '../test/support/fleet.ts';
 import { startTemporal } from '../test/support/temporal.ts';
 import { noteOfMissed, takeTurns } from './load/rounds.ts';
 import { barPlot } from './plot/bar-plot.ts';
-import { fixed, number, seconds } from './report/amounts.ts';
+import { fixed, ms, number, seconds } from './report/amounts.ts';
 import { positive } from './report/options.ts';
+import type { Table } from './report/report.ts';
 import { progress, runPart } from './report/run-part.ts';
+import { rolloutPauses, type Pause, type PauseName } from './statistics/rollout-pauses.ts';
 
 const KILLS = [0, 1, 2];
 const QUICK_KILLS = [0, 1];
 const PACE = { oneFailsOf: 33, backupMs: 4_000, deploymentMs: 3_000, intervalMs: 500 };
 
-interface Rolled extends Omit<FleetReport, 'result'> {
+/** What happens in a lane of the rollout beside its operations. */
+const PAUSES = {
+  toBegin: 'to the first request',
+  toRead: 'from an end to the read that sees it',
+  toNextOperation: 'from that read to the next request of the run',
+  toNextServer: 'to the first request of the next run',
+  toEnd: 'to the end of the rollout',
+} as const satisfies Record<PauseName, string>;
+
+interface Rolled extends Omit<FleetReport, 'result' | 'targets' | 'journal'> {
   kills: number;
+  pauses: Record<PauseName, Pause>;
   timesBest: number;
   /** How many servers and deployments ended with which outcome. */
   servers: FleetReport['result']['servers'];
@@ -32,9 +44,12 @@ await runPart('rollout', async ({ isQuick, deadlineMs, given }) => {
     progress(`${servers} servers, ${sites} sites, kills: ${kills}`);
     const temporal = await startTemporal();
     const place = { address: temporal.address, namespace: 'default' };
-    const { result, ...rolled } = await rollFleet({ servers, sites, atOnce, kills, ...PACE }, place);
+    const { result, targets, journal, ...rolled } = await rollFleet({ servers, sites, atOnce, kills, ...PACE }, place);
     const { servers: ended, deployments } = result;
-    rounds.push({ kills, ...rolled, timesBest: rolled.wallMs / rolled.bestMs, servers: ended, deployments });
+    const { begunMs: fromMs, wallMs, bestMs } = rolled;
+    const durationMs = { backup: PACE.backupMs, deployment: PACE.deploymentMs };
+    const pauses = rolloutPauses(journal, { servers: targets, atOnce, durationMs, fromMs, toMs: fromMs + wallMs });
+    rounds.push({ kills, ...rolled, pauses, timesBest: wallMs / bestMs, servers: ended, deployments });
     await temporal.stop();
   });
   rounds.sort((a, b) => a.kills - b.kills);
@@ -55,6 +70,7 @@ await runPart('rollout', async ({ isQuick, deadlineMs, given }) => {
           `${number(history.events)} events, ${number(history.bytes / 1_024)} KB`,
         ]),
       },
+      pausesTable(rounds),
     ],
     plots: {
       times: barPlot(
@@ -69,3 +85,20 @@ await runPart('rollout', async ({ isQuick, deadlineMs, given }) => {
     notes: ['No deployment was requested twice.', ...noteOfMissed(missed.map((kills) => `${kills} kills`))],
   };
 });
+
+function pausesTable(rounds: readonly Rolled[]): Table {
+  return {
+    title: 'Where the time goes beside the operations, in each of those at once: each pause, and their sum',
+    head: ['pause', ...rounds.map(({ kills }) => `${kills} kills`)],
+    rows: (Object.keys(PAUSES) as PauseName[]).map((name) => [
+      PAUSES[name],
+      ...rounds.map(
+        ({
+          pauses: {
+            [name]: { eachMs, timesInLane },
+          },
+        }) => `${ms(eachMs)}, ${seconds(eachMs * timesInLane)}`,
+      ),
+    ]),
+  };
+}

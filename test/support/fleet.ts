@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from '@temporalio/client';
 import { connectTo } from './connect.ts';
 import type { RolloutResult } from '../../src/contract/rollout.ts';
+import type { JournalEntry } from '../../src/sandbox/hosting/state.ts';
 import { startSandbox, type Sandbox } from '../../src/sandbox/server.ts';
 import { connect } from '../../src/starter.ts';
 import { atEnd } from './at-end.ts';
@@ -34,6 +35,10 @@ export interface FleetReport {
   atOnce: number;
   /** The size of the rollout's own history. */
   history: { events: number; bytes: number };
+  targets: readonly ServerOfSites[];
+  /** What the service received. */
+  journal: readonly JournalEntry[];
+  begunMs: number;
 }
 
 type TemporalPlace = Pick<Place, 'address' | 'namespace'>;
@@ -78,6 +83,7 @@ export async function rollFleet(options: FleetOptions, temporal: TemporalPlace):
     bestMs: (options.servers / atOnce) * (backupMs + (options.sites / options.servers) * deploymentMs),
     atOnce: mostAtOnce(sandbox, targets),
     history: { events: historyLength, bytes: historySize ?? 0 },
+    ...{ targets, journal: sandbox.journal, begunMs },
   };
 }
 
