@@ -11,6 +11,11 @@ export const RIGHT_TIME: TestedMutant[] = [
     test: sim('rules/runs/queried-tasks', 'replays as it was made, and ends as ever'),
   },
   {
+    rule: 'an event wakes a run whose operation polls',
+    changes: [change('client/signals/wake-waiters.ts', 'handle, services, pollsItself)', 'handle, services)')],
+    test: sim('rules/events/wakes', 'wakes the operation of a run, and not the run'),
+  },
+  {
     rule: 'a release that comes too late is not forwarded',
     changes: [
       change('workflows/lock/acquire.ts', 'if (late !== null) await forwardLate(mailbox, late);', 'void late;'),

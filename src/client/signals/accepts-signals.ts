@@ -11,14 +11,18 @@ import type { RolloutMemo } from '../../contract/rollout.ts';
 export const hasRoomForSignals = ({ historyLength }: Pick<WorkflowExecutionDescription, 'historyLength'>): boolean =>
   historyLength < HISTORY_BUDGET.signalsUntilEvents;
 
-/** @param services of which one must be that of the workflow. Absent: any */
+/**
+ * @param services of which one must be that of the workflow. Absent: any
+ * @param wants whether the workflow has a use for the signal
+ */
 export async function acceptsSignals(
   handle: Pick<WorkflowHandle, 'describe'>,
   services: readonly string[] | undefined,
+  wants: (description: WorkflowExecutionDescription) => boolean = () => true,
 ): Promise<boolean> {
   try {
     const description = await handle.describe();
-    return hasRoomForSignals(description) && isOfService(description, services);
+    return hasRoomForSignals(description) && isOfService(description, services) && wants(description);
   } catch (error) {
     if (error instanceof WorkflowNotFoundError) return false;
     throw error;

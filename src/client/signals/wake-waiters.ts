@@ -1,6 +1,6 @@
 /** Signals the workflows that wait for a server or site to read now. A flood of events costs few signals. */
-import type { Client, WorkflowHandle } from '@temporalio/client';
-import { SIGNALS } from '../../contract/names.ts';
+import type { Client, WorkflowExecutionDescription, WorkflowHandle } from '@temporalio/client';
+import { OPERATION_TYPES, SIGNALS } from '../../contract/names.ts';
 import type { Hint, WakeInput } from '../../contract/events/event.ts';
 import { backupServerId, deploySiteId, waitingRunPrefixes } from '../../contract/ids/workflow-ids.ts';
 import { definedFields } from '../../contract/plain-object.ts';
@@ -13,7 +13,7 @@ const MAX_RUNS = 200;
 /** Create one per worker, because it limits the rate of signals. */
 export function createWakeWaiters(client: Client, clock?: SignalClock): (input: WakeInput) => Promise<string[]> {
   const kindOf = ({ claim }: Hint) => claim && { ...claim, event: '' };
-  const accepts = (handle: WorkflowHandle, { services }: Hint) => acceptsSignals(handle, services);
+  const accepts = (handle: WorkflowHandle, { services }: Hint) => acceptsSignals(handle, services, pollsItself);
   const signal = createThrottledSignal<Hint>(client, SIGNALS.hint, kindOf, accepts, clock);
   return async ({ claim, services, excludeWorkflowIds, ...named }) => {
     // Locks are found by id. Runs that wait without a lock, for an existing backup or a push, are found by a search.
@@ -30,6 +30,10 @@ export function createWakeWaiters(client: Client, clock?: SignalClock): (input: 
     return woken.flat();
   };
 }
+
+/** A run polls nothing while an operation of its own does. Its task would delay what follows the end of the operation. */
+const pollsItself = ({ raw }: WorkflowExecutionDescription): boolean =>
+  raw.pendingChildren?.some(({ workflowTypeName }) => OPERATION_TYPES.includes(workflowTypeName ?? '')) !== true;
 
 async function waitingRuns(client: Client, named: Pick<WakeInput, 'serverId' | 'siteId'>): Promise<string[]> {
   const prefixes = waitingRunPrefixes(named).map((prefix) => `WorkflowId STARTS_WITH ${quoted(prefix)}`);

@@ -22,7 +22,7 @@ export function createModelClient(server: Server, ask: Ask, searchLagMs = 0): Cl
       return run;
     };
     return {
-      describe: () => ask(() => descriptionOf(existing())),
+      describe: () => ask(() => ({ ...descriptionOf(existing()), raw: rawOf(server, existing()) })),
       result: () => ask(() => resultOf(existing())),
       signal: (name: string, argument: unknown) =>
         ask(() => {
@@ -81,7 +81,13 @@ const descriptionOf = (run: Run) => ({
   memo: memoOf(run),
   historyLength: run.history.length,
   status: { name: statusOf(run).toUpperCase() },
-  raw: { workflowExecutionInfo: { parentExecution: run.parent } },
+});
+
+const rawOf = ({ runs }: Server, { runId, parent }: Run) => ({
+  workflowExecutionInfo: { parentExecution: parent },
+  pendingChildren: runs
+    .filter((it) => it.parent?.runId === runId && it.closedMs === null)
+    .map((it) => ({ workflowId: it.workflowId, runId: it.runId, workflowTypeName: it.type })),
 });
 
 function resultOf({ workflowId, outcome }: Run): unknown {

@@ -91,6 +91,20 @@ describe('events', () => {
   }
 
   test(
+    'an event wakes the operation of a run, and not the run, which polls nothing meanwhile',
+    withEvents(async (stack) => {
+      const { serverId, run, operationId } = await backingUp(stack);
+      await stack.forward(SOON_MS);
+      const { woken } = await handled(stack, deliver(stack, 'backup.completed', { server_id: serverId }));
+      assert.deepEqual(woken, [operationId]);
+      assert.deepEqual(eventsOf(run, 'signaled'), []);
+      stack.sandbox.finish({ server: serverId }, 'completed');
+      deliver(stack, 'backup.completed', { server_id: serverId });
+      assert.equal((await soonOver(stack, run)).outcome, 'completed');
+    }),
+  );
+
+  test(
     'an event that no run waits for is handled',
     withEvents(async (stack) => {
       const result = await handled(stack, deliver(stack, 'alert.fired', { message: 'disk full' }));
