@@ -15,7 +15,7 @@ import { rolloutPauses, type Pause, type PauseName } from './statistics/rollout-
 
 const KILLS = [0, 1, 2];
 const QUICK_KILLS = [0, 1];
-const PACE = { oneFailsOf: 33, backupMs: 4_000, deploymentMs: 3_000, intervalMs: 500 };
+const PACE = { oneFailsOf: 33, backupMs: 4_000, deploymentMs: 3_000, intervalMs: 500, deployedBefore: true };
 
 /** What happens in a lane of the rollout beside its operations. */
 const PAUSES = {
