@@ -82,6 +82,7 @@ export const CLI_LAYERS = {
       'policy',
       'policy/sections:type',
       'rules/past',
+      'rules/policy',
       'process',
       'config',
       'cli/output',

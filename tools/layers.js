@@ -117,6 +117,7 @@ export const LAYERS = {
       ...CONTRACT,
       'request',
       'request/calendar',
+      'rules/policy',
       'hosting-api:type',
       'policy',
       'policy/sections',

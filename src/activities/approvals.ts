@@ -9,6 +9,7 @@ import type { RunInput } from '../contract/run.ts';
 import { targetsOf, type TargetsInput } from '../contract/target.ts';
 import { plainText } from '../contract/wording/safe-text.ts';
 import type { ApprovalJudge } from '../policy/approval-judge.ts';
+import { askedWhen } from '../rules/policy/asked-when.ts';
 
 type Asked = Pick<WorkerInfo, 'approval'>;
 
@@ -31,20 +32,20 @@ function asked(answer: RulesAnswer): Asked {
   return isNone ? {} : { approval: answer };
 }
 
-/** What a wave asks for is not asked before, unless servers of other waves need it as well. */
 async function rolloutRules({ waves, approval }: RolloutInput, approvals: ApprovalJudge): Promise<RulesAnswer> {
-  const before = new Map<string, ApprovalRule>();
-  const ofWaves: WaveRule[] = [];
-  for (const wave of waves) {
-    const needed = await approvals.rulesFor(operationsOf(wave.targets), approval);
-    if ('error' in needed) return needed;
-    const named = wave.approval === undefined ? null : await approvals.rulesFor([], wave.approval);
-    if (named !== null && 'error' in named) return named;
-    for (const rule of named?.rules ?? []) ofWaves.push({ wave: wave.name, rule });
-    const isLater = ({ name }: ApprovalRule) => name === wave.approval && name !== approval;
-    for (const rule of needed.rules) if (!isLater(rule)) before.set(rule.name, rule);
+  const rules = new Map<string, ApprovalRule>();
+  const needs: Parameters<typeof askedWhen>[1][number][] = [];
+  for (const { name: wave, approval: named, targets } of waves) {
+    const ofServers = await approvals.rulesFor(operationsOf(targets), approval);
+    if ('error' in ofServers) return ofServers;
+    const ofWave = named === undefined ? { rules: [] } : await approvals.rulesFor([], named);
+    if ('error' in ofWave) return ofWave;
+    for (const rule of [...ofServers.rules, ...ofWave.rules]) rules.set(rule.name, rule);
+    needs.push({ wave, named, needed: ofServers.rules.map(({ name }) => name) });
   }
-  return { rules: [...before.values()], ...(ofWaves.length === 0 ? {} : { waves: ofWaves }) };
+  const { before, ofWaves } = askedWhen(approval, needs);
+  const asked = ofWaves.map(({ wave, name }): WaveRule => ({ wave, rule: rules.get(name)! }));
+  return { rules: before.map((name) => rules.get(name)!), ...(asked.length === 0 ? {} : { waves: asked }) };
 }
 
 /** What was approved for the rollout that starts this run has to be enough. */

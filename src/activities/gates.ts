@@ -24,9 +24,12 @@ export const createGates = ({ served, policy, getPage }: GateDeps) => ({
     const { gate: gateOf, hostsOf } = await policy();
     const found = gateOf(gate.name);
     if (found === null) throw leftToOthers('NoSuchGate', `this worker's belay.yaml has no gate ${gate.name}`);
+    // Its address is not made for what was recorded.
+    if (found.plan.rule.kind !== gate.rule.kind)
+      throw leftToOthers('NoSuchGate', `this worker's belay.yaml measures gate ${gate.name} in another way`);
     const { siteIds, serverIds, wave, seconds } = about;
     const words = { hosts: hostsOf(siteIds), sites: siteIds, servers: serverIds, wave: [wave], seconds };
-    const { text, ...measured } = await measureGate(found, gate, words, getPage);
+    const { text, ...measured } = await measureGate(found, gate.rule, words, getPage);
     return { ...measured, text: plainText(text) };
   },
 });

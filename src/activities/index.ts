@@ -1,7 +1,7 @@
 /** All activities. Their names and payloads are stored in the histories of running workflows. */
 import type { ApprovalCheck, CheckedApproval } from '../contract/approval.ts';
 import type { DailyDeadline } from '../contract/run.ts';
-import type { FreezeQuestion, FrozenParts } from '../contract/freeze.ts';
+import type { FreezeAnswer, FreezeQuestion } from '../contract/freeze.ts';
 import type { BackupConclusion, LockHolder } from '../contract/operation.ts';
 import type { BackupRecord } from '../contract/events/event.ts';
 import type { NewerRun } from '../contract/superseding.ts';
@@ -56,7 +56,10 @@ export function createActivities({
     describeWorker: createDescribeWorker({ workerInfo, admission, policy, judge, approvals, clocks }),
 
     /** What of this is frozen; null if nothing is. */
-    judgeFreezes: (question: FreezeQuestion): Promise<FrozenParts | null> => frozenParts(question, judge),
+    judgeFreezes: async (question: FreezeQuestion): Promise<FreezeAnswer> => ({
+      frozen: await frozenParts(question, judge),
+      epoch: workerInfo.epoch,
+    }),
 
     /** Whether an answer to a question counts, with this worker's signers. */
     checkApproval: (check: ApprovalCheck): Promise<CheckedApproval> => checkApproval(check, approvals),

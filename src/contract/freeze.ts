@@ -89,6 +89,14 @@ export interface FrozenParts {
   deployments: { target: Target; by: FrozenBy[] }[];
 }
 
+/** What a worker answers when it is asked what is frozen. */
+export interface FreezeAnswer {
+  /** Null if nothing is. */
+  frozen: FrozenParts | null;
+  /** Its own. A rollout that was restored does not know which servers it started. */
+  epoch: string;
+}
+
 /** A freeze, window, approval or gate that a run or rollout waited for; or a freeze or check that it was let off. */
 export interface Held {
   for: 'freeze' | 'window' | 'approval' | 'check' | 'gate';

@@ -1,20 +1,45 @@
 /** Gates between the waves of a rollout. Stored in running histories: add, never rename or remove. */
 import type { RunError } from './run.ts';
 
-/** What a measurement is judged by. The address and the token are in the worker's belay.yaml only. */
-export interface GateRule {
-  /** PromQL, with `$hosts`, `$sites`, `$servers`, `$wave` and `$seconds`. */
-  query: string;
+/** What a measurement is judged by. Addresses and what proves who asks are in the worker's belay.yaml only. */
+export type GateRule = QueryRule | PageRule;
+
+interface GateLimits {
   min?: number;
   max?: number;
+}
+
+/** A query of Prometheus. */
+interface QueryRule extends GateLimits {
+  kind: 'prometheus';
+  /** PromQL, with `$hosts`, `$sites`, `$servers`, `$wave` and `$seconds`. */
+  query: string;
   /** Without that much of this, there is no data. */
   atLeast?: { query: string; min: number };
 }
 
+/** What is expected of a page, as of the page of a site that has a check. */
+interface PageRule extends GateLimits {
+  kind: 'http';
+  status?: string[];
+  header?: Record<string, string>;
+  body?: string | { not: string };
+  json?: Record<string, string>;
+  /** Path in the JSON body of the number that the limits are for. */
+  value?: string;
+  /** Without that much at this path, there is no data. */
+  atLeast?: { value: string; min: number };
+}
+
 /** A gate, as a worker recorded it when the rollout began. */
-export interface GatePlan extends GateRule {
+export interface GatePlan {
   /** In belay.yaml. */
   name: string;
+  rule: GateRule;
+  /** The same for the same rule. */
+  ruleHash: string;
+  /** The words in its queries, without `$`. */
+  words: string[];
   initialDelayMs: number;
   intervalMs: number;
   tries: number;
@@ -24,10 +49,6 @@ export interface GatePlan extends GateRule {
   failures: number;
   /** It decides nothing. */
   dryRun: boolean;
-  /** The words in its queries, without `$`. */
-  words: string[];
-  /** The same for the same query. */
-  queryHash: string;
 }
 
 /** What follows a wave. */
@@ -78,7 +99,7 @@ export interface GateSubject {
  */
 export interface Measurement {
   state: 'good' | 'bad' | 'none' | 'error' | 'refused';
-  /** As Prometheus writes numbers, `NaN` and `+Inf` among them; null if there is none. */
+  /** As Prometheus or the page writes numbers, `NaN` and `+Inf` among them; null if there is none. */
   value: string | null;
   /** In words, with the limit that is not kept. */
   text: string;

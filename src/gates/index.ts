@@ -1,49 +1,22 @@
-/** Measures for a gate. A package of its own: of Belay, it imports only the reader of sites. */
-import { judgeSamples, numberOf, type Limits } from './judge.ts';
-import { askPrometheus, type Answer, type GetPage } from './prometheus.ts';
-import { substitute, type Words } from './substitute.ts';
+/** Measures for gates, each kind in a file. A package of its own: of Belay, it imports only the reader of sites. */
+import type { GetPage } from './ask-page.ts';
+import { measurePage, type PageRule } from './measure-page.ts';
+import { measureQuery, type QueryRule } from './measure-query.ts';
+import type { Measured, Place } from './measured.ts';
+import type { Words } from './substitute.ts';
 
-export { wordsIn, type Word, type Words } from './substitute.ts';
-export type { GetPage } from './prometheus.ts';
+export { namesWord, wordsIn, type Word, type Words } from './substitute.ts';
+export type { GetPage } from './ask-page.ts';
+export type { Place } from './measured.ts';
 
-interface Rule extends Limits {
-  query: string;
-  /** Without that much of this, there is no data. */
-  atLeast?: { query: string; min: number } | undefined;
-}
+type Rule = ({ kind: 'prometheus' } & QueryRule) | ({ kind: 'http' } & PageRule);
 
-interface Place {
-  address: string;
-  headers: Record<string, string>;
-}
-
-interface Measured {
-  state: 'good' | 'bad' | 'none' | 'error' | 'refused';
-  value: string | null;
-  text: string;
-}
-
-/** @throws SyntaxError for a query with a word that there is not */
+/** @throws SyntaxError for a rule that cannot be understood */
 export async function measure(rule: Rule, words: Words, place: Place, getPage: GetPage): Promise<Measured> {
-  const ask = (query: string) => askPrometheus({ ...place, query: substitute(query, words) }, getPage);
-  const [answer, amount] = await Promise.all([
-    ask(rule.query),
-    rule.atLeast === undefined ? null : ask(rule.atLeast.query),
-  ]);
-  const problem = problemOf(answer) ?? (amount === null ? null : problemOf(amount));
-  if (problem !== null) return problem;
-  const tooFew = amount === null ? null : tooFewIn(amount, rule.atLeast!.min);
-  return tooFew ?? judgeSamples('samples' in answer ? answer.samples : [], rule);
-}
-
-function problemOf(answer: Answer): Measured | null {
-  if ('samples' in answer) return null;
-  return { state: answer.isRefused ? 'refused' : 'error', value: null, text: answer.error };
-}
-
-function tooFewIn(answer: Answer, min: number): Measured | null {
-  const values = 'samples' in answer ? answer.samples.map(({ value }) => value) : [];
-  const short = values.find((value) => !(numberOf(value) >= min));
-  if (values.length > 0 && short === undefined) return null;
-  return { state: 'none', value: null, text: `no data: atLeast is ${short ?? 'empty'}, and has to be ${min}` };
+  switch (rule.kind) {
+    case 'prometheus':
+      return measureQuery(rule, words, place, getPage);
+    case 'http':
+      return measurePage(rule, place, getPage);
+  }
 }

@@ -1,15 +1,11 @@
-/** Judges what Prometheus answered: every series counts, and the worst one decides. Pure. */
+/** Judges numbers by limits: every series counts, and the worst one decides. Pure. */
+import type { Limits } from './measured.ts';
 
 export interface Sample {
   /** Labels as Prometheus writes them: `{instance="a"}`; empty for a scalar. */
   series: string;
   /** As Prometheus writes numbers. */
   value: string;
-}
-
-export interface Limits {
-  min?: number | undefined;
-  max?: number | undefined;
 }
 
 export interface Judged {
@@ -51,7 +47,7 @@ const limitsText = ({ min, max }: Limits): string =>
 
 /** Prometheus writes `+Inf`, `-Inf` and `NaN`. */
 export function numberOf(text: string): number {
-  const [, sign, isInfinite] = /^([+-]?)(Inf)?/i.exec(text) ?? [];
-  if (isInfinite !== undefined) return sign === '-' ? -Infinity : Infinity;
+  const infinite = /^([+-]?)(Inf|Infinity)$/i.exec(text);
+  if (infinite !== null) return infinite[1] === '-' ? -Infinity : Infinity;
   return text.trim() === '' ? NaN : Number(text);
 }

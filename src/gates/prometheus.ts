@@ -1,40 +1,26 @@
 /** Asks Prometheus one question, and reads its answer. */
 import { z } from 'zod';
-import { NoAnswer, Oversized, type Page, type PageRequest } from '../site-check/index.ts';
+import { jsonOf, type Page } from '../site-check/index.ts';
+import { askPage, type GetPage } from './ask-page.ts';
 import type { Sample } from './judge.ts';
+import type { Place } from './measured.ts';
 
-/** @throws NoAnswer, Oversized */
-export type GetPage = (request: PageRequest) => Promise<Page>;
-
-const TIMEOUT_MS = 10_000;
-const MAX_BYTES = 1024 * 1024;
 const MAX_SERIES_TEXT = 120;
 
 export type Answer = { samples: Sample[] } | { error: string; isRefused: boolean };
 
-interface Question {
-  /** Of Prometheus, with the path before `/api/v1` if there is one. */
-  address: string;
-  headers: Record<string, string>;
+interface Question extends Place {
   query: string;
 }
 
+/** The address has the path before `/api/v1`, if there is one. */
 export async function askPrometheus({ address, headers, query }: Question, getPage: GetPage): Promise<Answer> {
   const url = new URL(address);
   url.pathname = `${url.pathname.replace(/\/+$/, '')}/api/v1/query`;
   url.searchParams.set('query', query);
-  try {
-    const limits = { timeoutMs: TIMEOUT_MS, maxBytes: MAX_BYTES, follow: false, isPrivateSite: true };
-    return answerOf(await getPage({ url, headers, ...limits }));
-  } catch (error) {
-    if (error instanceof NoAnswer || error instanceof Oversized) return failed(hideHost(error.message, url));
-    throw error;
-  }
+  const answer = await askPage(url, headers, getPage);
+  return 'error' in answer ? failed(answer.error) : answerOf(answer);
 }
-
-/** The address may be a secret. */
-const hideHost = (message: string, { hostname }: URL): string =>
-  message.replaceAll(hostname, 'the host').replaceAll(hostname.replace(/^\[(.*)\]$/, '$1'), 'the host');
 
 const failed = (error: string, isRefused = false): Answer => ({ error, isRefused });
 
@@ -75,12 +61,4 @@ function seriesText(metric: Record<string, string>): string {
   const { __name__: name = '', ...labels } = metric;
   const all = Object.entries(labels).map(([label, value]) => `${label}=${JSON.stringify(value)}`);
   return all.length === 0 ? name : `${name}{${all.join(',')}}`.slice(0, MAX_SERIES_TEXT);
-}
-
-function jsonOf(body: string): unknown {
-  try {
-    return JSON.parse(body);
-  } catch {
-    return undefined;
-  }
 }

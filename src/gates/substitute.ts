@@ -19,6 +19,9 @@ const IN_STRING = /\$\{[^}]*\}|\$[A-Za-z_]\w*|\\[^]|[^]/y;
 /** A string in backticks has no escapes. */
 const IN_BACKTICKS = /\$\{[^}]*\}|\$[A-Za-z_]\w*|[^]/y;
 
+/** Whether a text has one of the words, wherever it stands. */
+export const namesWord = (text: string): boolean => WORDS.some((it) => new RegExp(`\\$\\{?${it}\\b`).test(text));
+
 /** @returns the words of a query, without repetition. @throws SyntaxError for a word or place that is not allowed */
 export function wordsIn(query: string): Word[] {
   const found = partsOf(query).flatMap((part) => wordIn(part) ?? []);

@@ -1,25 +1,32 @@
 /** A check of belay.yaml, ready to be applied to pages. */
-import { getProperty } from 'dot-prop';
 import type { Page } from './exchange.ts';
 import { parseExpected, parseGroup, type Expected } from './expected.ts';
+import { jsonOf, textAt } from './json.ts';
 
 export interface CheckRules {
   /** `200`, `2xx`; any of them. Default `2xx`. */
-  status?: string[] | undefined;
+  status?: readonly string[] | undefined;
   /** By header name. */
   header?: Record<string, string> | undefined;
   /** In the body, or with `not`, not in it. */
   body?: string | { not: string } | undefined;
-  /** By path in the JSON body. */
+  /** By path in the JSON body. Values are compared as text. */
   json?: Record<string, string> | undefined;
   /** Where the page shows the commit that it was built from. */
   commit?: { json: string } | { header: string } | { body: string } | undefined;
 }
 
+/** An expectation that a page does not meet. */
+interface Unmet {
+  of: 'status' | 'header' | 'body' | 'json';
+  text: string;
+  /** The page has no such header or value. */
+  isMissing: boolean;
+}
+
 /** What a page shows. */
 interface Shown {
-  /** The first expectation that it does not meet; null if it meets all. */
-  problem: string | null;
+  unmet: readonly Unmet[];
   /** 7 to 64 hex digits in lower case; null if it shows none. */
   commit: string | null;
 }
@@ -27,7 +34,8 @@ interface Shown {
 /** Compiled once, since a site is read often. */
 export type CompiledCheck = (page: Page) => Shown;
 
-type Rule = (page: Parsed) => string | null;
+/** @returns null if the page meets it */
+type Rule = (page: Parsed) => Unmet | null;
 
 interface Parsed extends Page {
   /** Undefined if the body is not JSON. */
@@ -42,59 +50,47 @@ export function compileCheck(rules: CheckRules): CompiledCheck {
   const commitOf = compileCommit(rules);
   return (page) => {
     const parsed = { ...page, json: jsonOf(page.body) };
-    const problem = all.map((rule) => rule(parsed)).find((it) => it !== null) ?? null;
+    const unmet = all.flatMap((rule) => rule(parsed) ?? []);
     const commit = commitOf(parsed)?.trim().toLowerCase() ?? '';
-    return { problem, commit: COMMIT.test(commit) ? commit : null };
+    return { unmet, commit: COMMIT.test(commit) ? commit : null };
   };
-}
-
-function jsonOf(body: string): unknown {
-  try {
-    return JSON.parse(body);
-  } catch {
-    return undefined;
-  }
 }
 
 function statusRule({ status = ['2xx'] }: CheckRules): Rule[] {
   const isExpected = (code: number) =>
     status.some((it) => (it.endsWith('xx') ? Math.floor(code / 100) === Number(it[0]) : Number(it) === code));
-  return [(page) => (isExpected(page.status) ? null : `status ${page.status}, expected ${status.join(' or ')}`)];
+  const text = (code: number) => `status ${code}, expected ${status.join(' or ')}`;
+  return [(page) => (isExpected(page.status) ? null : { of: 'status', text: text(page.status), isMissing: false })];
 }
 
 const headerRules = ({ header = {} }: CheckRules): Rule[] =>
   Object.entries(header).map(([name, text]) => {
     const expected = parseExpected(text);
-    return ({ headers }) => unmet(`header ${name}`, headers[name.toLowerCase()] ?? null, expected);
+    return ({ headers }) => compare('header', `header ${name}`, headers[name.toLowerCase()] ?? null, expected);
   });
 
 function bodyRule({ body }: CheckRules): Rule[] {
   if (body === undefined) return [];
   const expected = typeof body === 'string' ? parseExpected(body, 'part') : parseExpected(`!${body.not}`, 'part');
-  return [(page) => (expected.isMetBy(page.body) ? null : `the body does not match ${expected.text}`)];
+  const unmet: Unmet = { of: 'body', text: `the body does not match ${expected.text}`, isMissing: false };
+  return [(page) => (expected.isMetBy(page.body) ? null : unmet)];
 }
 
 const jsonRules = ({ json = {} }: CheckRules): Rule[] =>
   Object.entries(json).map(([path, text]) => {
     const expected = parseExpected(text);
-    return (page) => unmet(path, textAt(page, path), expected);
+    return (page) => compare('json', path, textAt(page.json, path), expected);
   });
 
-const unmet = (what: string, actual: string | null, expected: Expected): string | null =>
-  expected.isMetBy(actual)
-    ? null
-    : `${what} is ${actual === null ? 'missing' : `"${actual.slice(0, 60)}"`}, expected ${expected.text}`;
-
-/** Values are compared as text. */
-function textAt({ json }: Parsed, path: string): string | null {
-  if (typeof json !== 'object' || json === null) return null;
-  const value: unknown = getProperty(json, path);
-  return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' ? String(value) : null;
+function compare(of: Unmet['of'], what: string, actual: string | null, expected: Expected): Unmet | null {
+  if (expected.isMetBy(actual)) return null;
+  const shown = actual === null ? 'missing' : `"${actual.slice(0, 60)}"`;
+  return { of, text: `${what} is ${shown}, expected ${expected.text}`, isMissing: actual === null };
 }
 
 function compileCommit({ commit }: CheckRules): (page: Parsed) => string | null {
   if (commit === undefined) return () => null;
-  if ('json' in commit) return (page) => textAt(page, commit.json);
+  if ('json' in commit) return (page) => textAt(page.json, commit.json);
   if ('header' in commit) return ({ headers }) => headers[commit.header.toLowerCase()] ?? null;
   const group = parseGroup(commit.body);
   return ({ body }) => group(body);

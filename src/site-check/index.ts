@@ -5,6 +5,7 @@ import { getPage, type Network, type Page, type PageRequest } from './exchange.t
 import { systemResolve } from './resolve.ts';
 
 export { compileCheck, type CheckRules } from './compile.ts';
+export { jsonOf, textAt } from './json.ts';
 export { judgedAddresses, systemResolve } from './resolve.ts';
 export { NoAnswer, Oversized } from './errors.ts';
 export type { Network, Page, PageRequest } from './exchange.ts';
@@ -40,8 +41,9 @@ export const createSiteReader =
   async ({ url, check, headers, ...limits }) => {
     try {
       const page = await getPage({ ...limits, url: new URL(url), headers: await headers() }, network);
-      const { problem, commit } = check(page);
-      return { kind: problem === null ? 'holds' : 'fails', httpStatus: page.status, commit, why: problem };
+      const { unmet, commit } = check(page);
+      const [first] = unmet;
+      return { kind: first ? 'fails' : 'holds', httpStatus: page.status, commit, why: first?.text ?? null };
     } catch (error) {
       if (error instanceof Oversized) return { kind: 'fails', httpStatus: null, commit: null, why: error.message };
       if (error instanceof NoAnswer) return { kind: 'nothing', httpStatus: null, commit: null, why: error.message };

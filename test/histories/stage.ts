@@ -26,6 +26,8 @@ export const HEARTBEAT = 'night';
 export const MEASURED_HEARTBEAT = 'measured';
 /** Its measurements are good, and those of the other one are bad. */
 export const [GOOD_GATE, BAD_GATE] = ['errors', 'latency'];
+/** It measures a page, which is good. */
+export const PAGE_GATE = 'smoke';
 
 export interface Stage {
   readonly belay: Belay;
@@ -80,6 +82,7 @@ async function configurationFile(sandboxUrl: string): Promise<string> {
       (name) =>
         `  ${name}: { prometheus: '${new URL(chat).origin}', query: ${name}, max: 1, interval: 1s, tries: 3, inARow: 2 }`,
     ),
+    `  ${PAGE_GATE}: { url: '${new URL(chat).origin}/smoke', json: { ok: true }, value: rate, max: 1, interval: 1s, tries: 3, inARow: 2 }`,
     'checks: { answers: { json: { status: ok }, commit: { json: commit }, interval: 1s, tries: 5 } }',
     'sites:',
     ...CHECKED_SITES.map((id) => `  ${id}: { url: '${sandboxUrl}/sites/${id}', check: answers, private: true }`),
@@ -88,10 +91,11 @@ async function configurationFile(sandboxUrl: string): Promise<string> {
   return file;
 }
 
-/** Accepts every notification, and answers as Prometheus does. */
+/** Accepts every notification, answers as Prometheus does, and has a page for a gate. */
 async function startChat(): Promise<string> {
   const server = createServer((request, response) => {
     const isQuery = request.url?.startsWith('/api/v1/query') === true;
+    if (request.url === '/smoke') return void response.end(JSON.stringify({ ok: true, rate: 0.2 }));
     const answer = isQuery ? measured(request.url?.includes(BAD_GATE ?? '') === true ? '5' : '0') : 'ok';
     request.resume().on('end', () => response.end(answer));
   });

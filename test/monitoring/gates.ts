@@ -30,7 +30,7 @@ const WORDS = { hosts: [], sites: [], servers: ['a.1'], wave: ['canary'], second
 export async function checkGates(): Promise<number> {
   const address = await startPrometheus();
   const ask = (query: string, limits = { max: 1 } as object, servers = WORDS.servers) =>
-    measure({ query, ...limits }, { ...WORDS, servers }, { address, headers: {} }, readPage);
+    measure({ kind: 'prometheus', query, ...limits }, { ...WORDS, servers }, { address, headers: {} }, readPage);
   await eventually('the first scrape', async () => ((await ask('shop_errors')).state === 'none' ? null : true));
   const cases = [
     [await ask('shop_errors{server=~"$servers"}'), 'good', '0.5 (max 1) of shop_errors{'],

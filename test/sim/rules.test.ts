@@ -40,6 +40,8 @@ import './rules/rollouts/frozen-rollouts.ts';
 import './rules/rollouts/approved-rollouts.ts';
 import './rules/rollouts/gated-rollouts.ts';
 import './rules/rollouts/doubtful-gates.ts';
+import './rules/rollouts/gates-meanwhile.ts';
+import './rules/rollouts/page-gates.ts';
 import './rules/events/wakes.ts';
 import './rules/events/claims.ts';
 import './rules/events/foreign-backups.ts';

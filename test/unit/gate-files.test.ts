@@ -34,10 +34,10 @@ const GOOD = `${PROMETHEUS}, query: errors, max: 0.01`;
 describe('gates in belay.yaml', () => {
   test('are measured 20 times, every 30 seconds, until five in a row are good', async () => {
     const { plan } = policyOf(await readText(folder, text(GOOD))).gate('errors')!;
-    const { queryHash, ...rest } = plan;
-    assert.match(queryHash, /^[0-9a-f]{12}$/);
+    const { ruleHash, ...rest } = plan;
+    assert.match(ruleHash, /^[0-9a-f]{12}$/);
     assert.deepEqual(rest, {
-      ...{ name: 'errors', query: 'errors', max: 0.01, words: [] },
+      ...{ name: 'errors', rule: { kind: 'prometheus', query: 'errors', max: 0.01 }, words: [] },
       ...{ initialDelayMs: 0, intervalMs: 30_000, tries: 20, inARow: 5, failures: 0, dryRun: false },
     });
   });

@@ -86,7 +86,7 @@ describe('a measurement', () => {
     (status: number, body: unknown): GetPage =>
     () =>
       Promise.resolve({ status, headers: {}, body: typeof body === 'string' ? body : JSON.stringify(body) });
-  const take = (getPage: GetPage) => measure({ query: 'q', max: 1 }, NONE, place, getPage);
+  const take = (getPage: GetPage) => measure({ kind: 'prometheus', query: 'q', max: 1 }, NONE, place, getPage);
   const ok = (data: unknown) => answers(200, { status: 'success', data });
 
   test('asks the path of the address, with its token, and follows no redirect', async () => {

@@ -9,7 +9,8 @@ const page = (change: Partial<{ status: number; headers: Record<string, string>;
   ...change,
 });
 
-const problem = (rules: CheckRules, change?: Parameters<typeof page>[0]) => compileCheck(rules)(page(change)).problem;
+const problem = (rules: CheckRules, change?: Parameters<typeof page>[0]) =>
+  compileCheck(rules)(page(change)).unmet[0]?.text ?? null;
 
 describe('the expectations of a check', () => {
   test('are a status of 2xx, if there are no others', () => {

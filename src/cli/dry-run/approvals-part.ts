@@ -1,6 +1,8 @@
 /** Which approvals would be asked for. Workers go by their own belay.yaml, this command by that of its machine. */
 import { plainText } from '../../contract/wording/safe-text.ts';
+import type { RolloutWave } from '../../contract/rollout.ts';
 import type { PolicyApproval } from '../../policy/sections/approvals.ts';
+import { askedWhen } from '../../rules/policy/asked-when.ts';
 import { operationsOfRun, type Part, type Planned } from './planned.ts';
 
 interface AskedFor {
@@ -11,23 +13,22 @@ interface AskedFor {
   rule: PolicyApproval['rule'] | null;
 }
 
+type Wave = Pick<RolloutWave, 'name' | 'approval'>;
+
 export const approvalsPart: Part = {
   name: 'approvals',
   look(planned, { policy: { approval, approvalsFor } }) {
-    const waves = (planned.rollout?.waves ?? []).flatMap((wave) =>
-      wave.approval === undefined ? [] : [{ name: wave.approval, wave: wave.name }],
-    );
-    const named = planned.rollout === null ? planned.options.approval : planned.rollout.approval;
-    const isLater = (name: string, wave: string | null) =>
-      name !== named && waves.some((it) => it.name === name && it.wave === wave);
-    const needed = planned.runs.flatMap((run) =>
-      operationsOfRun(run)
-        .flatMap(approvalsFor)
-        .map(({ rule }) => rule.name)
-        .filter((name) => !isLater(name, run.wave)),
-    );
-    const before = [...new Set([...(named === undefined ? [] : [named]), ...needed])];
-    const asked = [...before.map((name) => ({ name, wave: null })), ...waves].map((it): AskedFor => ({
+    const { rollout, options, runs } = planned;
+    const waves = rollout?.waves ?? [{ name: '' }];
+    const needs = waves.map(({ name: wave, approval: named }: Wave) => ({
+      ...{ wave, named },
+      needed: runs
+        .filter((run) => rollout === null || run.wave === wave)
+        .flatMap((run) => operationsOfRun(run).flatMap(approvalsFor))
+        .map(({ rule }) => rule.name),
+    }));
+    const { before, ofWaves } = askedWhen(rollout === null ? options.approval : rollout.approval, needs);
+    const asked = [...before.map((name) => ({ name, wave: null })), ...ofWaves].map((it): AskedFor => ({
       ...it,
       rule: approval(it.name)?.rule ?? null,
     }));

@@ -46,7 +46,7 @@ export async function tryGate(gate: string, asked: { rollout?: string; wave?: st
   // As at the first measurement.
   const seconds = Math.max(MIN_SECONDS, (bakeMs + found.plan.initialDelayMs) / 1_000);
   const words = { hosts: policy.hostsOf(siteIds), sites: siteIds, servers: serverIds, wave: [wave.name], seconds };
-  const { text, ...value } = await measureGate(found, found.plan, words, readPage);
+  const { text, ...value } = await measureGate(found, found.plan.rule, words, readPage);
   const measured = { ...value, text: plainText(text) };
   return { gate, rollout, wave: wave.name, measured, exitCode: EXITS[measured.state] };
 }

@@ -2,8 +2,7 @@
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
 import pMap from 'p-map';
 import { ROLLOUT_TYPE } from '../../contract/names.ts';
-import { targetsInput } from '../../contract/target.ts';
-import type { RolloutInput, RolloutMemo, RolloutResult, TargetResult } from '../../contract/rollout.ts';
+import type { RolloutInput, RolloutMemo, RolloutResult } from '../../contract/rollout.ts';
 import { rolloutId } from '../../contract/ids/workflow-ids.ts';
 import { isSameRequest, requestHash, rolloutStartOptions } from '../../request/start/start-options.ts';
 import { validateRolloutInput } from '../../request/validate-rollout-input.ts';
@@ -15,6 +14,7 @@ import { inputOf } from '../connection/decode-payloads.ts';
 import { createRollout, type Rollout } from './rollout-handle.ts';
 import { IN_PARALLEL, type Session } from '../connection/session.ts';
 import { lookUpServerRun } from './look-up-server-run.ts';
+import { nextAttempt } from './next-attempt.ts';
 import { describeRollout, rolloutStatus } from './rollout-status.ts';
 import { underKey } from '../connection/new-key.ts';
 import { signed } from '../runs/start-run.ts';
@@ -138,36 +138,6 @@ async function retryRollout(session: Session, workflowId: string): Promise<Rollo
     throw new BelayError('Usage', `${workflowId} is already being retried: wait for it to finish`);
   });
   return createRollout(session, { workflowId, runId: next, attached: false });
-}
-
-function nextAttempt(before: RolloutInput, targets: TargetResult[], epoch: { epoch?: string }): RolloutInput {
-  const input = { ...before };
-  delete input.epoch;
-  const left = targets.filter(({ outcome }) => outcome !== 'completed');
-  const names = [...new Set(left.map(({ wave }) => wave))];
-  // A retry is a start: its deadline counts from now.
-  const { deploysUntil } = input;
-  const isDone = ({ outcome }: { outcome: unknown }) => outcome === 'completed';
-  return {
-    ...input,
-    ...epoch,
-    ...(deploysUntil === undefined
-      ? {}
-      : { deploysUntil: { time: deploysUntil.time, timeZone: deploysUntil.timeZone } }),
-    attempt: (input.attempt ?? 1) + 1,
-    previousResults: targets.filter(isDone),
-    waves: names.map((name) => ({
-      ...input.waves.find((wave) => wave.name === name),
-      name,
-      targets: left
-        .filter(({ wave }) => wave === name)
-        .map(({ serverId, deployments }) => ({
-          serverId,
-          ...targetsInput(deployments.filter((it) => !isDone(it)).map((it) => it.target)),
-          completedTargets: deployments.filter(isDone).map((it) => it.target),
-        })),
-    })),
-  };
 }
 
 async function listRollouts(

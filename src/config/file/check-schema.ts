@@ -1,23 +1,13 @@
 /** Sites and their checks in belay.yaml. Rules between keys are in plan/check-sites.ts. */
 import { z } from 'zod';
-import { compileCheck } from '../../site-check/index.ts';
 import { LIMITS } from '../../request/limits.ts';
 import { HOUR_MS } from '../../contract/wording/duration.ts';
-import { duration, id, name, oneOrMore, wholeNumber } from './schema-values.ts';
-import { headerName, path, secretPlace } from './secret-schema.ts';
+import { expectations, refuseBroken, requestHeaders } from './expectations-schema.ts';
+import { duration, id, name, wholeNumber } from './schema-values.ts';
+import { headerName, path } from './secret-schema.ts';
 
 const INTERVAL_LIMITS = [1_000, HOUR_MS] as const;
 const TIMEOUT_LIMITS = [100, 15_000] as const;
-
-const scalar = z
-  .union([z.string(), z.number(), z.boolean()], { error: 'write a text, a number, or a regular expression in slashes' })
-  .transform(String);
-
-const statusError = 'write a status like 200, a class like 2xx, or a list of them';
-const status = z
-  .union([z.number(), z.string()], { error: statusError })
-  .transform(String)
-  .refine((text) => /^[1-5](\d\d|xx)$/.test(text), { error: statusError });
 
 const commitError = { error: 'write one of json: PATH, header: NAME and body: /…/' };
 const commit = z.union(
@@ -29,11 +19,6 @@ const commit = z.union(
   commitError,
 );
 
-const headerError = 'write a text of one line, { file: PATH } or { env: NAME }';
-const headerValue = z.union([z.string().regex(/^[^\r\n]+$/, { error: headerError }), secretPlace], {
-  error: headerError,
-});
-
 const check = z
   .strictObject(
     {
@@ -42,20 +27,9 @@ const check = z
         .regex(/^\/(?!\/)[^#\\\s]*$/, { error: 'write a path like /healthz: without a host' })
         .describe("Added to the site's url; default /.")
         .optional(),
-      status: oneOrMore(status, statusError).describe('Any of these; default 2xx.').optional(),
-      header: z
-        .record(headerName, scalar)
-        .describe('Headers and their values: a text, /an expression/, or !not either of them.')
-        .optional(),
-      body: z
-        .union([z.string().min(1), z.strictObject({ not: z.string().min(1) })], {
-          error: 'write a text or /an expression/, or { not: … }',
-        })
-        .describe('What the body contains.')
-        .optional(),
-      json: z.record(path, scalar).describe('Paths in the JSON body and their values, compared as text.').optional(),
+      ...expectations,
       commit: commit.describe('Where the page shows the commit that it was built from.').optional(),
-      requestHeaders: z.record(headerName, headerValue).describe('Headers of the request.').optional(),
+      requestHeaders,
       interval: duration(INTERVAL_LIMITS).describe('Time between two reads; default 5s.').optional(),
       tries: wholeNumber(LIMITS.checkTries).describe('Number of reads; default 24.').optional(),
       inARow: wholeNumber(LIMITS.checkTries).describe('Good reads in a row; default 3.').optional(),
@@ -63,14 +37,7 @@ const check = z
     },
     { error: 'write path:, status:, header:, body:, json: or commit: below it' },
   )
-  .superRefine((rules, context) => {
-    try {
-      compileCheck(rules);
-    } catch (error) {
-      if (!(error instanceof SyntaxError)) throw error;
-      context.addIssue(`an expression cannot be used: ${error.message}`);
-    }
-  });
+  .superRefine(refuseBroken);
 
 const url = z.string().superRefine((text, context) => {
   if (!URL.canParse(text) || !/^https?:$/.test(new URL(text).protocol)) {

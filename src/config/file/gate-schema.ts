@@ -1,10 +1,11 @@
-/** Gates in belay.yaml, and what of them follows a wave. Rules between keys are in plan/check-gates.ts. */
+/** Gates in belay.yaml, and what of them follows a wave. Rules between keys are in plan/check-gates.ts and plan/check-gate-kind.ts. */
 import { z } from 'zod';
 import { HOUR_MS } from '../../contract/wording/duration.ts';
-import { wordsIn } from '../../gates/index.ts';
+import { namesWord, wordsIn } from '../../gates/index.ts';
 import { LIMITS } from '../../request/limits.ts';
+import { expectations, refuseBroken, requestHeaders } from './expectations-schema.ts';
 import { duration, name, wholeNumber } from './schema-values.ts';
-import { secretPlace } from './secret-schema.ts';
+import { path, secretPlace } from './secret-schema.ts';
 
 const INTERVAL_LIMITS = [1_000, HOUR_MS] as const;
 const DELAY_LIMITS = [0, 24 * HOUR_MS] as const;
@@ -31,13 +32,22 @@ const query = z
 const ADDRESS = {
   error: 'write an address like http://prometheus:9090 without user or query, { file: PATH } or { env: NAME }',
 };
-const address = z.string(ADDRESS).refine(isOpenAddress, ADDRESS);
+const PAGE_ADDRESS = {
+  error: 'write an address like https://ci.example.com/smoke without user or fragment, { file: PATH } or { env: NAME }',
+};
+const WORD_IN_ADDRESS = { error: 'an address has no words of the wave such as $hosts: only a query has' };
+
+const address = z.string(ADDRESS).refine((text) => isOpenAddress(text) && !text.includes('?'), ADDRESS);
+const pageAddress = z
+  .string(PAGE_ADDRESS)
+  .refine(isOpenAddress, PAGE_ADDRESS)
+  .refine((text) => !namesWord(text), WORD_IN_ADDRESS);
 
 /** One with a secret in it belongs in a file or variable. */
 function isOpenAddress(text: string): boolean {
   if (!URL.canParse(text)) return false;
-  const { protocol, username, password, search, hash } = new URL(text);
-  return /^https?:$/.test(protocol) && [username, password, search, hash].every((it) => it === '');
+  const { protocol, username, password, hash } = new URL(text);
+  return /^https?:$/.test(protocol) && [username, password, hash].every((it) => it === '');
 }
 
 const gate = z
@@ -45,13 +55,30 @@ const gate = z
     {
       prometheus: z
         .union([address, secretPlace], ADDRESS)
-        .describe('Address of Prometheus, or where it is kept if it is a secret.'),
-      token: secretPlace.describe('Where the bearer token is kept.').optional(),
-      query: query.describe('PromQL. $hosts, $sites, $servers, $wave and $seconds stand for those of the wave.'),
+        .describe('Address of Prometheus, or where it is kept if it is a secret.')
+        .optional(),
+      token: secretPlace.describe('Where the bearer token for Prometheus is kept.').optional(),
+      query: query
+        .describe('PromQL. $hosts, $sites, $servers, $wave and $seconds stand for those of the wave.')
+        .optional(),
+      url: z
+        .union([pageAddress, secretPlace], PAGE_ADDRESS)
+        .describe('Address of a page, or where it is kept if it is a secret.')
+        .optional(),
+      requestHeaders,
+      ...expectations,
+      value: path.describe('Path of a number in the JSON body of the page, for min and max.').optional(),
       min: limit.describe('The smallest good value.').optional(),
       max: limit.describe('The largest good value.').optional(),
       atLeast: z
-        .strictObject({ query, min: limit }, { error: 'write query: and min: below it' })
+        .strictObject(
+          {
+            query: query.describe('Of Prometheus.').optional(),
+            value: path.describe('Path in the JSON body of the page.').optional(),
+            min: limit,
+          },
+          { error: 'write query: or value:, and min: below it' },
+        )
         .describe('Without that much of this, there is no data.')
         .optional(),
       initialDelay: duration(DELAY_LIMITS).describe('Before the first measurement; default 0s.').optional(),
@@ -61,10 +88,9 @@ const gate = z
       failures: wholeNumber(FAILURE_LIMITS).describe('How many may be bad; default 0.').optional(),
       dryRun: z.boolean().describe('Measured and noted, but decides nothing; default false.').optional(),
     },
-    { error: 'write prometheus:, query: and min: or max: below it' },
+    { error: 'write prometheus: or url:, and what is good, below it' },
   )
-  .refine((it) => it.min !== undefined || it.max !== undefined, { error: 'write min:, max: or both' })
-  .refine((it) => (it.min ?? -Infinity) <= (it.max ?? Infinity), { error: 'min is more than max: no value is good' });
+  .superRefine(({ header, body, json }, context) => refuseBroken({ header, body, json }, context));
 
 export const after = z.strictObject(
   {

@@ -4,6 +4,7 @@ import { GATE_DEFAULTS } from '../../request/limits.ts';
 import type { Configuration } from '../file/file-schema.ts';
 import type { GateConfig } from '../file/gate-schema.ts';
 import { firstRepeated } from '../file/schema-values.ts';
+import { misfitIn } from './check-gate-kind.ts';
 import { oneOf, type Report } from './config-issue.ts';
 
 /** How often and how many times a gate is measured. */
@@ -14,6 +15,8 @@ export function gatePace(gate: Pick<GateConfig, 'interval' | 'tries' | 'inARow'>
 
 export function checkGates({ gates = {}, rollouts = {} }: Configuration, report: Report): void {
   for (const [name, gate] of Object.entries(gates)) {
+    const misfit = misfitIn(gate);
+    if (misfit !== null) report(['gates', name, ...misfit.path], misfit.message);
     const { tries, inARow } = gatePace(gate);
     if (inARow > tries) report(['gates', name, 'inARow'], `it is more than the ${tries} tries: lower it`);
     if ((gate.failures ?? 0) >= tries)

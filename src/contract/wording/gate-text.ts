@@ -18,7 +18,7 @@ export const gateProgress = (plan: GatePlan, { tries, goodInARow, last }: Measur
   nextAt,
 });
 
-/** What was measured last, of how much, and by which query. */
+/** What was measured last, of how much, and by which rule. */
 export function gateReason(
   { wave, plan, state }: { wave: string; plan: GatePlan; state: Measured },
   verdict: string,
@@ -28,7 +28,7 @@ export function gateReason(
   const values = last.map(({ value, state: kind }) => value ?? kind).join(', ');
   return (
     `gate ${plan.name} after wave ${wave} ${verdict}: ${shown?.text ?? 'not measured'}; last ${values || 'none'}; ` +
-    `${goodInARow} good in a row of ${plan.inARow}, ${bad} bad, ${tries} of ${plan.tries} tries; query ${plan.queryHash}`
+    `${goodInARow} good in a row of ${plan.inARow}, ${bad} bad, ${tries} of ${plan.tries} tries; rule ${plan.ruleHash}`
   );
 }
 

@@ -1,19 +1,20 @@
 /** The gates of a policy, ready to be measured. */
-import { checkAddress, secretSource } from '../../config/environment/secrets.ts';
+import { checkAddress, secretSource, type SecretRef } from '../../config/environment/secrets.ts';
 import type { Configuration } from '../../config/load.ts';
 import type { GateConfig } from '../../config/file/gate-schema.ts';
 import { gatePace } from '../../config/plan/check-gates.ts';
 import type { GatePlan, GateRule } from '../../contract/gate.ts';
 import { definedFields, ownEntry } from '../../contract/plain-object.ts';
 import { hashOf } from '../../contract/ids/hash-of.ts';
-import { measure, wordsIn, type GetPage, type Word } from '../../gates/index.ts';
+import { measure, wordsIn, type GetPage, type Place, type Word } from '../../gates/index.ts';
+import { headersSource } from './request-headers.ts';
 
 type Words = Parameters<typeof measure>[1];
 
 export interface PolicyGate {
   plan: GatePlan;
-  /** Reads the address and the token again. @throws ConfigError if one is missing. It names the place only. */
-  place: () => Promise<{ address: string; headers: Record<string, string> }>;
+  /** Reads the address and what goes with it again. @throws ConfigError if one is missing. It names the place only. */
+  place: () => Promise<Place>;
 }
 
 const HASH_LENGTH = 12;
@@ -24,28 +25,50 @@ export const policyGate = ({ gates = {} }: Configuration, name: string): PolicyG
 };
 
 function planOf(name: string, gate: GateConfig): GatePlan {
-  const { query, min, max, atLeast, initialDelay = 0, failures = 0, dryRun = false } = gate;
+  const { initialDelay = 0, failures = 0, dryRun = false } = gate;
   const { interval: intervalMs, tries, inARow } = gatePace(gate);
+  const rule = ruleOf(gate);
   return {
-    ...{ name, query, ...definedFields({ min, max, atLeast }) },
+    ...{ name, rule, ruleHash: hashOf(rule).slice(0, HASH_LENGTH), words: wordsOf(rule) },
     ...{ initialDelayMs: initialDelay, intervalMs, tries, inARow, failures, dryRun },
-    words: [...wordsOf(gate)],
-    queryHash: hashOf([query, atLeast ?? null]).slice(0, HASH_LENGTH),
   };
 }
 
-async function placeOf(name: string, { prometheus, token }: GateConfig) {
-  const key = `gates.${name}.prometheus`;
-  // A plain address is in the open anyway, and Prometheus often has no TLS.
-  const address =
-    typeof prometheus === 'string' ? prometheus : checkAddress(key, await secretSource(key, prometheus)());
-  const bearer = token === undefined ? null : await secretSource(`gates.${name}.token`, token)();
-  return { address, headers: bearer === null ? {} : { authorization: `Bearer ${bearer}` } };
+/** Which keys go together was checked when the file was read. */
+function ruleOf({ query, min, max, atLeast, ...gate }: GateConfig): GateRule {
+  const limits = definedFields({ min, max });
+  if (query !== undefined) {
+    const amount = atLeast?.query === undefined ? undefined : { query: atLeast.query, min: atLeast.min };
+    return { kind: 'prometheus', query, ...limits, ...definedFields({ atLeast: amount }) };
+  }
+  const { status, header, body, json, value } = gate;
+  const amount = atLeast?.value === undefined ? undefined : { value: atLeast.value, min: atLeast.min };
+  return {
+    kind: 'http',
+    ...definedFields({ status, header, body, json, value }),
+    ...limits,
+    ...definedFields({ atLeast: amount }),
+  };
 }
 
+async function placeOf(name: string, { prometheus, url, token, requestHeaders = {} }: GateConfig): Promise<Place> {
+  const key = `gates.${name}`;
+  const address =
+    prometheus === undefined ? await addressOf(`${key}.url`, url!) : await addressOf(`${key}.prometheus`, prometheus);
+  const bearer = token === undefined ? null : await secretSource(`${key}.token`, token)();
+  const headers = await headersSource(`${key}.requestHeaders`, requestHeaders)();
+  return { address, headers: bearer === null ? headers : { ...headers, authorization: `Bearer ${bearer}` } };
+}
+
+/** A plain address is in the open anyway, and what is measured often has no TLS. */
+const addressOf = async (key: string, address: string | SecretRef): Promise<string> =>
+  typeof address === 'string' ? address : checkAddress(key, await secretSource(key, address)());
+
 /** What the queries of a gate speak of. */
-const wordsOf = ({ query, atLeast }: Pick<GateConfig, 'query' | 'atLeast'>): Set<Word> =>
-  new Set([query, ...(atLeast === undefined ? [] : [atLeast.query])].flatMap(wordsIn));
+const wordsOf = (rule: GateRule): Word[] =>
+  rule.kind === 'prometheus'
+    ? [...new Set([rule.query, ...(rule.atLeast === undefined ? [] : [rule.atLeast.query])].flatMap(wordsIn))]
+    : [];
 
 /** The hosts of sites that belay.yaml knows. */
 export const hostsOf = ({ sites = {} }: Configuration, siteIds: readonly string[]): string[] => [

@@ -1,11 +1,12 @@
 /** The checks of a policy, ready to be made. */
 import type { Configuration } from '../../config/load.ts';
-import { checkAddress, secretSource } from '../../config/environment/secrets.ts';
+import { checkAddress } from '../../config/environment/secrets.ts';
 import type { CheckConfig, SiteConfig } from '../../config/file/check-schema.ts';
 import { paceOf } from '../../config/plan/check-sites.ts';
 import type { CheckPlan } from '../../contract/site-check.ts';
 import { CHECK_DEFAULTS } from '../../request/limits.ts';
 import { compileCheck, type SiteRequest } from '../../site-check/index.ts';
+import { headersSource } from './request-headers.ts';
 
 export interface PolicyCheck {
   plan: CheckPlan;
@@ -33,19 +34,8 @@ function requestOf(siteId: string, site: SiteConfig, name: string, check: CheckC
   const base = checkAddress(`sites.${siteId}.url`, site.url).replace(/\/+$/, '');
   const { path = '/', timeout = CHECK_DEFAULTS.timeout, requestHeaders = {}, ...rules } = check;
   return {
-    ...{ url: base + path, check: compileCheck(rules), headers: headersOf(name, requestHeaders), timeoutMs: timeout },
+    ...{ url: base + path, check: compileCheck(rules), timeoutMs: timeout },
+    headers: headersSource(`checks.${name}.requestHeaders`, requestHeaders),
     ...{ follow: site.follow ?? false, isPrivateSite: site.private ?? false },
   };
-}
-
-/** Each request reads its secrets again. */
-function headersOf(name: string, headers: NonNullable<CheckConfig['requestHeaders']>) {
-  const sources = Object.entries(headers).map(([header, value]): [string, () => Promise<string>] => [
-    header,
-    typeof value === 'string'
-      ? () => Promise.resolve(value)
-      : secretSource(`checks.${name}.requestHeaders.${header}`, value),
-  ]);
-  return async () =>
-    Object.fromEntries(await Promise.all(sources.map(async ([header, read]) => [header, await read()] as const)));
 }

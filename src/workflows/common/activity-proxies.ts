@@ -7,7 +7,7 @@ import { proxyActivities, proxyLocalActivities } from '@temporalio/workflow';
 import type { Activities } from '../../activities/index.ts';
 import type { WorkerInfo, WorkerQuestion } from '../../contract/activities.ts';
 import type { ApprovalCheck, CheckedApproval } from '../../contract/approval.ts';
-import type { FreezeQuestion, FrozenParts } from '../../contract/freeze.ts';
+import type { FreezeQuestion, FreezeAnswer } from '../../contract/freeze.ts';
 import { admissionTaskQueue, waitTaskQueue } from '../../contract/names.ts';
 import type { PooledWait, PooledWaitEnd } from '../../contract/polling/pooled-wait.ts';
 import { TIMING } from '../../contract/budgets/timing.ts';
@@ -115,7 +115,7 @@ export const { signalOlderRuns } = proxyActivities<Activities>({
 });
 
 /** What of this is frozen: as this worker judges it, or another one if this one cannot. */
-export const judgeSomewhere = (question: FreezeQuestion): Promise<FrozenParts | null> =>
+export const judgeSomewhere = (question: FreezeQuestion): Promise<FreezeAnswer> =>
   localLookup.judgeFreezes(question).catch(() => judgeFreezes(question));
 
 /** Regular, and repeated until a worker answers: what no worker can answer holds back. */

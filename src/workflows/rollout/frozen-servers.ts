@@ -1,15 +1,17 @@
 /**
- * Keeps the servers of a rollout from being started in a freeze. The rollout pauses and resumes by itself, or stops. No
- * server counts as a failure because of it.
+ * Keeps the servers of a rollout from being started in a freeze, or after a restore. In a freeze, the rollout pauses and
+ * resumes by itself, or stops. No server counts as a failure because of it.
  */
 import type { FrozenBy } from '../../contract/freeze.ts';
+import { definedFields } from '../../contract/plain-object.ts';
 import type { TargetResult } from '../../contract/rollout.ts';
 import { targetsInput } from '../../contract/target.ts';
 import { frozenText, tooLongText } from '../../contract/wording/freeze-text.ts';
 import { heldPart } from '../../rules/policy/frozen-run.ts';
-import { lastPause } from '../../rules/rollout-step.ts';
+import { lastPause, RESTORED } from '../../rules/rollout-step.ts';
 import { judgeSomewhere } from '../common/activity-proxies.ts';
 import { awaitThaw, tooManyThaws } from '../common/await-thaw.ts';
+import { restoredSince } from '../common/check-worker.ts';
 import type { RolloutState, Stop } from './rollout-state.ts';
 
 /** Waits for freezes if the rollout is to. @returns whether the server may be started: if not, ask for the next step */
@@ -20,7 +22,8 @@ export async function mayStart(
 ): Promise<boolean> {
   const ifFrozen = freezeRule(rollout);
   if (ifFrozen === null) return true;
-  const by = await frozenNow(rollout, target);
+  const { by, epoch } = await frozenNow(rollout, target);
+  if (stopIfRestored(rollout, epoch)) return false;
   if (by.length > 0) {
     if (ifFrozen === 'fail') rollout.stop(authorOf(by), stopped(reasonOf(target, by)));
     else await pauseUntilThaw(rollout, target, by, isCancelled);
@@ -47,7 +50,16 @@ async function frozenNow({ input, letOff }: RolloutState, { serverId, deployment
   const targets = deployments.filter(({ outcome }) => outcome === null).map(({ target }) => target);
   const keepGoing = input.options?.keepGoing ?? false;
   const question = { ...targetsInput(targets), serverId, backsUp: true, keepGoing, letOff, atMs: Date.now() };
-  return heldPart(await judgeSomewhere(question), { serverId, targets }, keepGoing)?.by ?? [];
+  const { frozen, epoch } = await judgeSomewhere(question);
+  return { by: heldPart(frozen, { serverId, targets }, keepGoing)?.by ?? [], epoch };
+}
+
+/** A restored rollout does not know that it started the server before. @returns whether it was restored */
+function stopIfRestored(rollout: RolloutState, epoch: string): boolean {
+  const restored = restoredSince(definedFields({ epoch: rollout.epoch ?? undefined }), { epoch });
+  if (restored === null) return false;
+  if (rollout.result.phase !== 'stopping') rollout.decide('stop', RESTORED, restored.error?.message ?? '');
+  return true;
 }
 
 const reasonOf = ({ serverId }: TargetResult, by: readonly FrozenBy[]): string =>
@@ -76,7 +88,7 @@ async function pauseUntilThaw(
   const end = await awaitThaw(
     rollout,
     {
-      look: () => frozenNow(rollout, target),
+      look: async () => (await frozenNow(rollout, target)).by,
       freezeWaitMs,
       isOver: () => isCancelled() || result.phase !== 'paused' || pause !== lastPause(result.decisions),
       onLook: (waiting) => {

@@ -11,10 +11,7 @@ import { runStartOptions } from '../../request/start/start-options.ts';
 import { POOLED_ABOVE } from '../../request/limits.ts';
 import { plainText } from '../../contract/wording/safe-text.ts';
 import { awaitChild, type ChildConclusion } from '../common/child-result.ts';
-import { concludeInternal, conclude, type Conclusion } from '../common/conclusion.ts';
-import { describeThisWorker } from '../common/activity-proxies.ts';
-import { restoredSince } from '../common/check-worker.ts';
-import { RESTORED } from '../../rules/rollout-step.ts';
+import { concludeInternal, conclude } from '../common/conclusion.ts';
 import { attributesOfRun } from '../../request/search-attributes.ts';
 import { startAttributes } from '../common/search-attributes.ts';
 import { linkToThis } from '../common/ui-details.ts';
@@ -43,11 +40,6 @@ export async function deployTarget(rollout: RolloutState, target: TargetResult):
 }
 
 async function runServer(rollout: RolloutState, target: TargetResult): Promise<ChildConclusion<RunResult>> {
-  const restored = await restoredSinceAdmission(rollout);
-  if (restored !== null) {
-    if (rollout.result.phase !== 'stopping') rollout.decide('stop', RESTORED, restored.error?.message ?? '');
-    return { conclusion: restored, result: null };
-  }
   const { input } = rollout;
   const run = runInputOf(rollout, target);
   const type: RunType = targetsOf(run).length === 0 ? 'backupOnly' : 'backupThenDeploy';
@@ -69,13 +61,6 @@ async function runServer(rollout: RolloutState, target: TargetResult): Promise<C
     const message = `${workflowId} was already started, by a reset rollout or by hand: look there for its outcome`;
     return { conclusion: conclude('unknown', 'OutcomeUnknown', message), result: null };
   }
-}
-
-/** Before a server starts: a restored rollout does not know that it started it before. */
-async function restoredSinceAdmission({ epoch }: RolloutState): Promise<Conclusion | null> {
-  const facts = await describeThisWorker().catch(() => null);
-  // Without an answer, the server's run finds out.
-  return facts === null ? null : restoredSince(definedFields({ epoch: epoch ?? undefined }), facts);
 }
 
 function runInputOf(rollout: RolloutState, target: TargetResult): RunInput {

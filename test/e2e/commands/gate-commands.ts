@@ -1,4 +1,4 @@
-/** `belay gates try`, against a server that answers as Prometheus does. */
+/** `belay gates try`, against a server that answers as Prometheus does, and with a page. */
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
@@ -15,7 +15,8 @@ let config: string;
 const asked: string[] = [];
 
 before(async () => {
-  server = createServer(({ url = '' }, response) => {
+  server = createServer(({ url = '', headers }, response) => {
+    if (url === '/smoke') return void response.end(JSON.stringify({ ok: headers['x-key'] === 'k', rate: 0.02 }));
     const query = new URL(url, 'http://prometheus').searchParams.get('query') ?? '';
     asked.push(query);
     const values = VALUES[query.split('{')[0] ?? ''] ?? [];
@@ -35,6 +36,9 @@ sites: { 34: { url: https://shop.example.com } }
 gates:
 ${gates.join('\n')}
   dead: { prometheus: 'http://127.0.0.1:1', query: good, max: 0.01 }
+  smoke: { url: '${url}/smoke', requestHeaders: { x-key: k }, json: { ok: true } }
+  slow: { url: '${url}/smoke', value: rate, max: 0.01 }
+  silent: { url: '${url}/smoke', json: { state: up } }
 rollouts: { steady: { fleet: shop, waves: [{ name: canary, servers: 1, after: { gates: [good] } }] } }
 `,
   );
@@ -51,6 +55,9 @@ describe('belay gates try', () => {
     ['bad', 1, /^bad: 0\.5 > 0\.01 of \{instance="i1"\}/m],
     ['none', 4, /no data: no series/],
     ['dead', 4, /^not measured: no answer \(ECONNREFUSED\)/m],
+    ['smoke', 0, /^good: as expected/m],
+    ['slow', 1, /^bad: 0\.02 > 0\.01 of rate/m],
+    ['silent', 4, /no data: state is missing, expected up/],
   ] as const) {
     test(`measures once and exits with ${code} for the gate ${name}`, async () => {
       const finished = await tryGate(name, '--wave', 'canary');

@@ -8,7 +8,7 @@ import { queuedFor } from '../../support/queued.ts';
 import { deploySiteId, reportId } from '../../../src/contract/ids/workflow-ids.ts';
 import type { Rollout, Run } from '../../../src/starter.ts';
 import { ended, type Scenario } from '../scenario.ts';
-import { APPROVAL, BAD_GATE, FROZEN_SITE, GOOD_GATE, MEASURED_HEARTBEAT, PACE, type Stage } from '../stage.ts';
+import { APPROVAL, BAD_GATE, FROZEN_SITE, GOOD_GATE, MEASURED_HEARTBEAT, PACE, PAGE_GATE, type Stage } from '../stage.ts';
 
 const ANNE = { by: 'anne', why: 'after the sale', proof: { kind: 'none' } } as const;
 
@@ -117,6 +117,14 @@ export const WAITS: Scenario[] = [
     name: 'gate-passed',
     async play(stage) {
       const rollout = await gated(stage, GOOD_GATE);
+      assert.equal((await endOf(rollout)).outcome, 'completed');
+      return [rollout];
+    },
+  },
+  {
+    name: 'page-gate-passed',
+    async play(stage) {
+      const rollout = await gated(stage, PAGE_GATE);
       assert.equal((await endOf(rollout)).outcome, 'completed');
       return [rollout];
     },

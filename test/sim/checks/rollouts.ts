@@ -64,7 +64,8 @@ function limitProblems({ maxFailures }: RolloutInput, { targets, decisions }: Ro
   return [...tooFar, ...tooSoon];
 }
 
-const isResume = ({ action }: Decision): boolean => action === 'resume';
+/** That of a gate accepts no failures of servers. */
+const isResume = ({ action, by }: Decision): boolean => action === 'resume' && !by.startsWith('gate:');
 const isEnd = ({ action }: Decision): boolean => action === 'stop' || action === 'abort';
 
 function resultProblems({ outcome, error, targets, decisions }: RolloutResult, own: readonly Run[]): string[] {

@@ -2,10 +2,12 @@
 import { defaultPayloadConverter as payloads } from '@temporalio/common';
 import { HOLD_SIGNAL } from '../../../src/contract/names.ts';
 import type { RolloutInput } from '../../../src/contract/rollout.ts';
+import { passedUnmeasured } from '../checks/gated-waves.ts';
 import { unruly } from '../checks/rollouts.ts';
 import type { Sandboxes } from '../core/sdk.ts';
 import { searchAttribute } from '../stack/inspect.ts';
 import type { Caches } from './play.ts';
+import { drawGate, GATES, showReadings } from './rollout-gates.ts';
 import { requestUpdate, startRollout, type DecisionName } from './start-rollout.ts';
 import type { Tape } from '../tape.ts';
 import type { Run } from '../temporal/types.ts';
@@ -36,13 +38,15 @@ export async function playRollout(sandboxes: Sandboxes, tape: Tape, caches: Cach
     cacheSize: caches === 'off' ? 0 : 1_000,
     defaults: { backup: { durationMs: 60_000 }, deployment: { durationMs: 30_000 } },
     notify: { on: 'all', channels: ['ops'], heartbeats: [] },
+    configuration: GATES,
   });
+  const readings = showReadings(world, tape);
   const { clock, server, service } = world;
   for (const siteId of SERVERS.map((_, index) => `a${index + 1}`))
     if (tape.choose('fails', 3) === 2)
       service.state.script({ type: 'site', id: siteId }, [{ durationMs: 30_000, ends: 'failed' }]);
   const rollout = startRollout(server, {
-    ...{ name: 'steady', fleet: 'shop', key: 'k1', waves: WAVES },
+    ...{ name: 'steady', fleet: 'shop', key: 'k1', ...drawGate(tape, WAVES) },
     maxAtOnce: AT_ONCE[tape.choose('at once', AT_ONCE.length)]!,
     maxFailures: tape.choose('failures', 3),
     onFailures: ON_FAILURES[tape.choose('on failures', ON_FAILURES.length)]!,
@@ -51,7 +55,11 @@ export async function playRollout(sandboxes: Sandboxes, tape: Tape, caches: Cach
   clock.after(600_000, () => world.calm());
   await clock.run(START_MS + LIMIT_MS, () => world.findings.length > 0);
   const open = rollout.closedMs === null ? ['the rollout was open after a day'] : [];
-  return { world, rollout, findings: [...new Set(world.findings), ...open, ...unruly(world)] };
+  return {
+    world,
+    rollout,
+    findings: [...new Set(world.findings), ...open, ...unruly(world), ...passedUnmeasured(rollout, readings)],
+  };
 }
 
 function drawActs(world: World, tape: Tape, rollout: Run): void {

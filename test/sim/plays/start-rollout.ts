@@ -18,11 +18,13 @@ export function startRollout(server: Server, asked: RolloutInput): Run {
   const input = { service: SERVICE_URL, epoch: '1', ...asked };
   const workflowId = rolloutId(input.name, input.key);
   const { memo, workflowTaskTimeout } = rolloutStartOptions(input, { workflowId, startedBy: 'the simulator' });
-  const run = server.startOnce({
+  const request = {
     ...{ workflowId, type: ROLLOUT_TYPE, input: [payloads.toPayload(input)] },
     memo: mapToPayloads<string>(payloads, { ...memo }),
     taskTimeoutMs: workflowTaskTimeout,
-  });
+  };
+  // A retry has the id of the attempt before.
+  const run = (input.attempt ?? 1) > 1 ? server.start(request) : server.startOnce(request);
   if (run === null) throw new Error(`the key ${input.key} is in use`);
   return run;
 }

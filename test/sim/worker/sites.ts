@@ -20,8 +20,9 @@ export const createSites =
     hazard('site read');
     if (answer === 'none' || delayMs > timeoutMs) return nothing(`no complete answer within ${timeoutMs} ms`);
     if (typeof answer === 'string') return nothing('no answer (ECONNRESET)');
-    const { problem, commit } = check(pageOf(answer));
-    return { kind: problem === null ? 'holds' : 'fails', httpStatus: answer.code, commit, why: problem };
+    const { unmet, commit } = check(pageOf(answer));
+    const [first] = unmet;
+    return { kind: first ? 'fails' : 'holds', httpStatus: answer.code, commit, why: first?.text ?? null };
   };
 
 const pageOf = ({ code, headers, body }: Answer) => ({

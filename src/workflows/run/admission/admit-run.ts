@@ -83,14 +83,15 @@ async function approved(run: RunState, answer: RulesAnswer | undefined): Promise
   );
 }
 
-function frozenNow({
+async function frozenNow({
   input: { serverId },
   targets,
   plan: { keepGoing },
   letOff,
 }: RunState): Promise<FrozenParts | null> {
   const place = { ...targetsInput(targets), ...definedFields({ serverId }) };
-  return judgeSomewhere({ ...place, backsUp: serverId !== undefined, keepGoing, letOff, atMs: Date.now() });
+  const backsUp = serverId !== undefined;
+  return (await judgeSomewhere({ ...place, backsUp, keepGoing, letOff, atMs: Date.now() })).frozen;
 }
 
 /** A wrong target is reported before the wait. After it, the targets are read once more. */

@@ -83,12 +83,12 @@ function deadlineMs(run: RunState): number {
   return Math.min(deadline === null ? Infinity : Date.parse(deadline.at), goodUntilMs(run.approved));
 }
 
-function askNow(
+async function askNow(
   { input: { serverId }, letOff }: RunState,
   { backsUp, targets }: NextPart,
 ): Promise<FrozenParts | null> {
   const of = { ...targetsInput(targets.slice(0, 1)), ...definedFields({ serverId }) };
-  return judgeSomewhere({ ...of, backsUp, letOff, atMs: Date.now() });
+  return (await judgeSomewhere({ ...of, backsUp, letOff, atMs: Date.now() })).frozen;
 }
 
 function heldIn({ input }: RunState, { targets }: NextPart, frozen: FrozenParts | null): HeldPart {

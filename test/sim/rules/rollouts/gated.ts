@@ -1,5 +1,6 @@
 /** What tests of gates need: two waves with a gate between them, and a Prometheus that says what they want. */
 import type { Configuration } from '../../../../src/config/load.ts';
+import type { WaveAfter } from '../../../../src/contract/gate.ts';
 import type { RolloutInput, RolloutResult } from '../../../../src/contract/rollout.ts';
 import { servers } from '../../../support/rollouts.ts';
 import type { StackOptions, VirtualStack } from '../../stack/stack.ts';
@@ -24,7 +25,11 @@ export const gatedBy = (more: Partial<Gate> = {}, others: NonNullable<Configurat
 });
 
 /** A canary, then a gate, and then the others. */
-export function inTwoWaves(stack: VirtualStack, more: Partial<RolloutInput> = {}, after = { gates: ['errors'] }) {
+export function inTwoWaves(
+  stack: VirtualStack,
+  more: Partial<RolloutInput> = {},
+  after: WaveAfter = { gates: ['errors'] },
+) {
   const [canary, ...others] = servers(3);
   const waves = [
     { name: 'canary', after, targets: [canary] },

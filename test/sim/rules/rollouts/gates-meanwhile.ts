@@ -1,0 +1,214 @@
+/** Gates of a rollout, while something else happens to it: freezes, people, held servers, lost workers, a retry. */
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { nextAttempt } from '../../../../src/client/rollouts/next-attempt.ts';
+import type { Configuration } from '../../../../src/config/load.ts';
+import type { RolloutInput } from '../../../../src/contract/rollout.ts';
+import { outcomesOf, servers } from '../../../support/rollouts.ts';
+import { decide, endOfRollout, progressOf, startRollout } from '../../plays/start-rollout.ts';
+import { freezeNow } from '../../stack/freeze-now.ts';
+import { phasesOf, startInput } from '../../stack/inspect.ts';
+import type { VirtualStack } from '../../stack/stack.ts';
+import { answer, isAsking } from '../runs/approvals/answers.ts';
+import { actionsOf, begunOn, endsOf, ERRORS, gatedBy, HOUR, inTwoWaves, measured, MINUTE } from './gated.ts';
+import { ANNE, backsUp, begin, hold, inFleet, reaches } from './rollouts-in-flight.ts';
+
+const COMPLETED = ['completed', 'completed', 'completed'];
+const WAVES = 4;
+const GATES = ['errors', 'latency', 'load', 'queue', 'memory'];
+const GATED = { gates: ['errors'] };
+const AUDIT: Configuration = { approvals: { audit: { proof: 'none', for: { sites: ['no-site'] } } } };
+
+describe('a gate', () => {
+  test(
+    'is judged in a freeze that begins while its wave bakes, and the next wave waits for the end of the freeze',
+    inFleet(async (stack) => {
+      stack.world.meter.shows = () => '0.001';
+      const after = { bakeMs: HOUR, ...GATED };
+      const { others, rollout } = inTwoWaves(stack, { options: { ifFrozen: 'wait' } }, after);
+      await reaches(stack, rollout, 'gate');
+      freezeNow(stack.world.server, { forMs: 3 * HOUR });
+      await reaches(stack, rollout, 'paused');
+      assert.deepEqual([stack.world.meter.asked.length, begunOn(stack, others)], [5, 0]);
+      assert.equal((await progressOf(stack, rollout)).waiting?.kind, 'freeze');
+      const result = await endOfRollout(stack, rollout);
+      assert.deepEqual([outcomesOf(result), stack.world.meter.asked.length], [COMPLETED, 5]);
+      assert.deepEqual(actionsOf(result), ['pause by freeze:all', 'resume by freeze:all']);
+      assert.deepEqual(endsOf(result), [
+        ['errors', 'passed'],
+        ['freeze:all', 'passed'],
+      ]);
+    }, gatedBy()),
+  );
+
+  test(
+    'is measured again for a wave in which a retry begins something, and not for one that is completed',
+    inFleet(async (stack) => {
+      const { meter } = stack.world;
+      meter.shows = () => '0.001';
+      const [canary, failing, last] = servers(3);
+      const waves = [
+        { name: 'canary', targets: [canary], after: GATED },
+        { name: 'rest', targets: [failing!, last!], after: GATED },
+      ];
+      const [siteId] = failing!.siteIds;
+      stack.sandbox.script({ site: siteId! }, { ends: 'failed' }, { ends: 'completed' });
+      const rollout = begin(stack, [], { waves, maxFailures: 1 });
+      const first = await endOfRollout(stack, rollout);
+      assert.deepEqual([outcomesOf(first), meter.asked.length], [['completed', 'failed', 'completed'], 10]);
+      const input = nextAttempt(startInput<RolloutInput>(rollout), first.targets, { epoch: '1' });
+      const again = await endOfRollout(stack, startRollout(stack.world.server, input));
+      assert.deepEqual([again.outcome, again.attempt, meter.asked.length], ['completed', 2, 15]);
+      assert.deepEqual(
+        again.held.map(({ why, end }) => [why, end]),
+        [['after wave rest', 'passed']],
+      );
+    }, gatedBy()),
+  );
+
+  test(
+    'passes before people are asked to approve the next wave',
+    inFleet(
+      async (stack) => {
+        stack.world.meter.shows = () => '0.001';
+        const [canary, ...others] = servers(3);
+        const waves = [
+          { name: 'canary', targets: [canary], after: GATED },
+          { name: 'rest', approval: 'audit', targets: others },
+        ];
+        const rollout = begin(stack, [], { waves });
+        await reaches(stack, rollout, 'gate');
+        const question = await isAsking(stack, rollout);
+        assert.deepEqual([question.plan.wave, stack.world.meter.asked.length], ['rest', 5]);
+        assert.equal(begunOn(stack, others), 0);
+        const yes = { plan: question.hash, by: 'anne', why: 'looked at it', proof: { kind: 'none' } };
+        assert.equal(await answer(stack, rollout, 'approve', yes), null);
+        const result = await endOfRollout(stack, rollout);
+        assert.deepEqual(outcomesOf(result), COMPLETED);
+        assert.deepEqual(endsOf(result), [
+          ['errors', 'passed'],
+          ['audit', 'approved'],
+        ]);
+      },
+      { configuration: { ...gatedBy().configuration, ...AUDIT } },
+    ),
+  );
+
+  test(
+    'that fails keeps people from being asked about the next wave',
+    inFleet(
+      async (stack) => {
+        stack.world.meter.shows = () => '0.5';
+        const [canary, ...others] = servers(3);
+        const waves = [
+          { name: 'canary', targets: [canary], after: GATED },
+          { name: 'rest', approval: 'audit', targets: others },
+        ];
+        const rollout = begin(stack, [], { waves });
+        assert.equal((await endOfRollout(stack, rollout)).error?.type, 'GateFailed');
+        assert.deepEqual(
+          phasesOf(rollout).filter(({ phase }) => phase === 'approval'),
+          [],
+        );
+      },
+      { configuration: { ...gatedBy().configuration, ...AUDIT } },
+    ),
+  );
+
+  test(
+    'is judged once a person has decided about a held server of its wave, and not before',
+    inFleet(async (stack) => {
+      stack.world.meter.shows = () => '0.001';
+      const [first, held, left] = servers(3);
+      const waves = [
+        { name: 'canary', targets: [first, held!], after: GATED },
+        { name: 'rest', targets: [left!] },
+      ];
+      stack.sandbox.script({ server: first.serverId }, { ends: 'never' });
+      const rollout = begin(stack, [], { waves, maxAtOnce: 1, onFailures: 'pause' });
+      await backsUp(stack, first.serverId);
+      await hold(stack, rollout, held!.serverId);
+      stack.sandbox.finish({ server: first.serverId }, 'completed');
+      await reaches(stack, rollout, 'paused');
+      await stack.forward(HOUR);
+      assert.equal(stack.world.meter.asked.length, 0);
+      await decide(stack, rollout, 'resume', ANNE);
+      const result = await endOfRollout(stack, rollout);
+      assert.deepEqual(outcomesOf(result), ['completed', 'not_started', 'completed']);
+      assert.deepEqual([endsOf(result), stack.world.meter.asked.length], [[['errors', 'passed']], 5]);
+    }, gatedBy()),
+  );
+
+  test(
+    'is measured no more once a person aborts the rollout',
+    inFleet(async (stack) => {
+      stack.world.meter.shows = () => '0.001';
+      const { others, rollout } = inTwoWaves(stack);
+      await measured(stack, 3);
+      await decide(stack, rollout, 'abort', ANNE);
+      const result = await endOfRollout(stack, rollout);
+      assert.deepEqual([result.outcome, endsOf(result)], ['cancelled', [['errors', 'cancelled']]]);
+      assert.deepEqual([stack.world.meter.asked.length, begunOn(stack, others)], [3, 0]);
+    }, gatedBy()),
+  );
+
+  test(
+    'is measured on with its next try after the workers were away for an hour',
+    inFleet(async (stack) => {
+      const { meter } = stack.world;
+      meter.shows = () => '0.001';
+      const { rollout } = inTwoWaves(stack);
+      await measured(stack, 2);
+      const leftMs = stack.world.clock.nowMs;
+      stack.world.restartWorkers(HOUR);
+      const result = await endOfRollout(stack, rollout);
+      assert.deepEqual([outcomesOf(result), endsOf(result)], [COMPLETED, [['errors', 'passed']]]);
+      assert.ok(meter.asked.every(({ atMs }) => atMs <= leftMs || atMs >= leftMs + HOUR));
+      assert.ok(meter.asked.length <= 6, `${meter.asked.length}`);
+    }, gatedBy()),
+  );
+
+  test(
+    'whose wave bakes while the workers are away is measured as soon as they are back',
+    inFleet(async (stack) => {
+      const { meter } = stack.world;
+      meter.shows = () => '0.001';
+      const after = { bakeMs: 15 * MINUTE, ...GATED };
+      const { rollout } = inTwoWaves(stack, {}, after);
+      await reaches(stack, rollout, 'gate');
+      const leftMs = stack.world.clock.nowMs;
+      stack.world.restartWorkers(HOUR);
+      await measured(stack, 1);
+      assert.ok(meter.asked[0]!.atMs - leftMs - HOUR < 2 * MINUTE);
+      assert.deepEqual(outcomesOf(await endOfRollout(stack, rollout)), COMPLETED);
+    }, gatedBy()),
+  );
+
+  test(
+    'adds at most six events for each measurement to a rollout in which each server adds ten',
+    inFleet(
+      async (stack) => {
+        stack.world.meter.shows = () => '0.001';
+        const [few, more] = [await eventsOfFleet(stack, 40), await eventsOfFleet(stack, 80)];
+        const measurements = WAVES * GATES.length * 5;
+        assert.equal(stack.world.meter.asked.length, 2 * measurements);
+        const perServer = (more - few) / 40;
+        const ofGates = few - 40 * perServer;
+        assert.ok(perServer <= 10 && ofGates <= 6 * measurements, `${few} events, then ${more}`);
+      },
+      gatedBy({}, Object.fromEntries(GATES.map((name) => [name, { ...ERRORS, query: name }]))),
+    ),
+  );
+});
+
+async function eventsOfFleet(stack: VirtualStack, count: number): Promise<number> {
+  const targets = servers(count).map(({ serverId }) => ({ serverId }));
+  const size = count / WAVES;
+  const waves = Array.from({ length: WAVES }, (_, index) => ({
+    ...{ name: `w${index}`, targets: targets.slice(size * index, size * (index + 1)) },
+    after: { gates: GATES },
+  }));
+  const rollout = begin(stack, [], { waves, maxAtOnce: 5 });
+  assert.equal((await endOfRollout(stack, rollout)).outcome, 'completed');
+  return rollout.history.length;
+}
