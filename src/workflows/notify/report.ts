@@ -3,7 +3,7 @@ import { ApplicationFailure } from '@temporalio/common';
 import { condition, defineSignal, setHandler, sleep } from '@temporalio/workflow';
 import { lockIdOf } from '../../contract/ids/workflow-ids.ts';
 import { SIGNALS } from '../../contract/names.ts';
-import type { ReportAnswer, ReportInput, ReportTo, RunState, StateReport } from '../../contract/report.ts';
+import type { ReportAnswer, ReportInput, ReportNote, ReportTo, RunState, StateReport } from '../../contract/report.ts';
 import { TIMING } from '../../contract/budgets/timing.ts';
 import { localLookup, sendReport } from '../common/activity-proxies.ts';
 
@@ -43,6 +43,7 @@ interface Receiver {
   to: ReportTo;
   name: string;
   stateIn: (state: RunState) => StateReport | null;
+  note?: ReportNote | undefined;
 }
 
 /** Each of these gets one message at a time. */
@@ -101,7 +102,9 @@ async function deliver(
   let last = receiver.stateIn(state()) ?? state().run;
   for (;;) {
     last = receiver.stateIn(state()) ?? last;
-    const answer = await sendOnce({ workflowId, firstRunId, to: receiver.to, reported: last });
+    const noted = receiver.note === undefined ? {} : { note: receiver.note };
+    const answer = await sendOnce({ workflowId, firstRunId, to: receiver.to, reported: last, ...noted });
+    if ('note' in answer) receiver.note = answer.note;
     if (answer.kind === 'taken') return { key: keyOf(last), problem: null };
     count += 1;
     if (answer.kind === 'refused') refusals += 1;

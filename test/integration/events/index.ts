@@ -7,5 +7,6 @@ import './webhook-secrets.ts';
 import './notifications.ts';
 import './notifier.ts';
 import './reporter.ts';
+import './gitlab-deployments.ts';
 import './own-server.ts';
 import '../../support/replay-tests.ts';
