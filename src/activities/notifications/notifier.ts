@@ -12,6 +12,7 @@ import type { NotifySettings } from '../../contract/activities.ts';
 import { addressAt, type Address } from './addresses.ts';
 import { channelRequest, type ChannelKind } from './channel-request.ts';
 import { send } from './post.ts';
+import { checkChannelKind } from './wrong-kind.ts';
 import { createReporter, type Reporter, type ReportLinks } from './reporter.ts';
 
 export interface Notifier {
@@ -86,7 +87,9 @@ async function channelAt(name: string, config: ChannelConfig): Promise<Channel> 
   const key = `notify.targets.${name}`;
   const { kind = 'slack' } = config;
   const secret = 'secret' in config ? await signingSecret(`${key}.secret`, config.secret) : () => Promise.resolve(null);
-  return { kind, address: await addressAt(key, placeOf(config)), secret };
+  const address = await addressAt(key, placeOf(config));
+  checkChannelKind(key, kind, await address());
+  return { kind, address, secret };
 }
 
 const placeOf = (config: SecretRef): SecretRef => ('env' in config ? { env: config.env } : { file: config.file });

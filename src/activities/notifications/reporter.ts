@@ -9,6 +9,7 @@ import { reportGitlabDeployment } from './gitlab-deployment.ts';
 import { reportToGitlab } from './gitlab-report.ts';
 import { healthchecksAddress } from './healthchecks.ts';
 import { NotTaken, send } from './post.ts';
+import { checkApi, checkTokenKind } from './wrong-kind.ts';
 
 type Notify = NonNullable<Configuration['notify']>;
 type ReportConfig = NonNullable<Notify['reports']>[string];
@@ -64,9 +65,9 @@ const beatAt =
 const PUBLIC = { github: 'https://api.github.com', gitlab: 'https://gitlab.com/api/v4' } as const;
 
 async function reportAt(key: string, config: ReportConfig, links: ReportLinks): Promise<Tell> {
-  const api = checkedAddress(`${key}.url`, config.url ?? PUBLIC[config.kind]);
+  const api = checkApi(`${key}.url`, config.kind, checkedAddress(`${key}.url`, config.url ?? PUBLIC[config.kind]));
   const source = secretSource(`${key}.token`, config.token);
-  const token = async () => checkToken(`${key}.token`, await source());
+  const token = async () => checkTokenKind(`${key}.token`, config.kind, checkToken(`${key}.token`, await source()));
   await token();
   const report = sendFor(config);
   const repository = config.kind === 'github' ? config.repository : String(config.project);
