@@ -17,6 +17,7 @@ export async function report(input: ReportInput): Promise<string[]> {
   setHandler(stateSignal, (given) => {
     if (!state.isEnd && isLater(given, state)) state = given;
   });
+  await condition(() => state.isEnd, timing.firstMs, { summary: 'unless the run ends at once' });
   const lanes = lanesOf(input).map((receivers) => sendAll(input, receivers, () => state));
   await Promise.all([
     ...lanes,
