@@ -5,6 +5,7 @@ import './webhooks.ts';
 import './webhook-rejections.ts';
 import './webhook-secrets.ts';
 import './notifications.ts';
+import './reports.ts';
 import './notifier.ts';
 import './reporter.ts';
 import './gitlab-deployments.ts';
