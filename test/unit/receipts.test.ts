@@ -4,11 +4,12 @@ import { describe, test } from 'node:test';
 import { parseAllowedSigners } from '../../src/approvals/allowed-signers.ts';
 import type { ApprovalRule, Approved } from '../../src/contract/approval.ts';
 import { pathOf, rootOf } from '../../src/contract/ids/plan-hash.ts';
-import { lockIdOf } from '../../src/contract/ids/workflow-ids.ts';
+import { lockIdOf, runWorkflowId } from '../../src/contract/ids/workflow-ids.ts';
 import { emptyDeployment, emptyResult } from '../../src/contract/results/empty-results.ts';
 import type { Receipt } from '../../src/contract/receipt.ts';
 import { siteTarget } from '../../src/contract/target.ts';
 import { receiptOf } from '../../src/receipts/chain.ts';
+import { receiptFileName } from '../../src/receipts/file-name.ts';
 import { entriesOf } from '../../src/receipts/entries.ts';
 import { verifyReceipt } from '../../src/receipts/verify.ts';
 import { HOUR_MS } from '../../src/contract/wording/duration.ts';
@@ -136,6 +137,15 @@ describe('a receipt', () => {
 
   test('of a run of a rollout is good with the approval of the rollout', () => {
     assert.deepEqual(verifyReceipt(made({ approved: ofRollout('12') }), SIGNERS).problems, []);
+  });
+
+  test('has a file name that every file system takes, whatever the id of its run is', () => {
+    const longest = runWorkflowId('deployOnly', { siteIds: ['\u00e9'.repeat(30)] }, 'key');
+    const names = [longest, '../..\\/'.repeat(25)].map((it) => receiptFileName({ workflowId: it, runId }));
+    for (const name of names) {
+      assert.ok(Buffer.byteLength(`${name}.part`) <= 255, name);
+      assert.match(name, /^[\w.%-]+\.json$/);
+    }
   });
 
   for (const nothing of [null, 'text', [], {}, { kind: 'belay-receipt' }]) {
