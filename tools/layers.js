@@ -133,7 +133,7 @@ export const LAYERS = {
 
   // The only user of @temporalio/client.
   'client/transport': {
-    may: ['contract', 'contract/budgets', 'contract/results', 'config/temporal', 'tracing:type'],
+    may: ['contract', 'contract/budgets', 'contract/results', 'contract/wording', 'config/temporal', 'tracing:type'],
     packages: ['@temporalio/client', 'node'],
   },
   'client/connection': {
