@@ -54,7 +54,7 @@ export interface ReportMessage {
   note?: ReportNote;
 }
 
-/** What a receiver has to be told again, so that it makes nothing twice: what it had before, or what is this run's. */
+/** What a receiver has to be given again, so that it makes nothing twice: what it had before, or what is this run's. */
 export type ReportNote = { after: number } | { id: number };
 
 /** Why a receiver did not take it is a value, because the next state may be another one. */

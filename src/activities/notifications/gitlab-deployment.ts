@@ -22,23 +22,23 @@ const STATUS: Record<Exclude<ReportedState, 'waiting'>, string> = {
 };
 
 /**
- * GitLab stores nothing that tells whose a deployment is, so the newest one is noted before it makes its own. If an
+ * GitLab stores nothing that shows whose a deployment is, so the newest one is noted before it makes its own. If an
  * answer is lost, only a later one of this commit can be its own.
- * @returns what to note; `isTold` is false if it has to be called again
+ * @returns what to note; `isTaken` is false if it has to be called again
  */
 export async function reportGitlabDeployment(
   report: RepositoryReport,
   place: GitlabPlace,
   note: ReportNote | undefined,
-): Promise<{ isTold: boolean; note?: ReportNote }> {
-  if (report.state === 'waiting') return { isTold: true };
-  if (note === undefined) return { isTold: false, note: { after: (await list(report, place))[0]?.id ?? 0 } };
+): Promise<{ isTaken: boolean; note?: ReportNote }> {
+  if (report.state === 'waiting') return { isTaken: true };
+  if (note === undefined) return { isTaken: false, note: { after: (await list(report, place))[0]?.id ?? 0 } };
   const status = STATUS[report.state];
   const own = 'id' in note ? await read(report, note.id) : await find(report, place, note.after);
-  if (own === undefined) return { isTold: true, note: { id: await make(report, place, status) } };
+  if (own === undefined) return { isTaken: true, note: { id: await make(report, place, status) } };
   // It refuses to go from a status to the same one.
   if (own.status !== status) await callGitlab(report, 'PUT', `deployments/${own.id}`, { status });
-  return { isTold: true, note: { id: own.id } };
+  return { isTaken: true, note: { id: own.id } };
 }
 
 interface Deployment {

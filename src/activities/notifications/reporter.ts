@@ -21,9 +21,9 @@ export interface Reporter {
   send: (message: ReportMessage) => Promise<ReportAnswer>;
 }
 
-/** @returns whether it was told, or has to be once more with a note. Default: it was. @throws NotTaken */
-type Tell = (message: ReportMessage) => Promise<void | Told>;
-type Told = Awaited<ReturnType<typeof reportGitlabDeployment>>;
+/** @returns whether it was taken, or has to be sent once more with a note. Default: it was taken. @throws NotTaken */
+type Tell = (message: ReportMessage) => Promise<void | Sent>;
+type Sent = Awaited<ReturnType<typeof reportGitlabDeployment>>;
 
 /** What a report links to. */
 export interface ReportLinks {
@@ -82,16 +82,16 @@ async function reportAt(key: string, config: ReportConfig, links: ReportLinks): 
   };
 }
 
-type SendReport = (report: RepositoryReport, note: ReportMessage['note']) => Promise<void | Told>;
+type SendReport = (report: RepositoryReport, note: ReportMessage['note']) => Promise<void | Sent>;
 
 function sendFor(config: ReportConfig): SendReport {
   if (config.kind === 'github') return config.as === 'deployment' ? reportDeployment : reportStatus;
   return config.as === 'deployment' ? (it, note) => reportGitlabDeployment(it, config, note) : reportToGitlab;
 }
 
-function answerOf(told: void | Told): ReportAnswer {
-  const { isTold, ...noted } = told ?? { isTold: true };
-  return isTold ? { kind: 'taken', ...noted } : { kind: 'later', message: 'it was read first', afterMs: 0, ...noted };
+function answerOf(sent: void | Sent): ReportAnswer {
+  const { isTaken, ...noted } = sent ?? { isTaken: true };
+  return isTaken ? { kind: 'taken', ...noted } : { kind: 'later', message: 'it was read first', afterMs: 0, ...noted };
 }
 
 /** What only a person can change: a token, a name, a commit that is not there. */
