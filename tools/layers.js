@@ -50,7 +50,7 @@ export const LAYERS = {
   // Verifies who approved a deployment.
   approvals: { may: ['contract/wording'], packages: ['jose', 'node'] },
   // Documents about closed runs.
-  receipts: { may: ['contract', 'contract/ids', 'contract/wording', 'approvals'], packages: ['zod'] },
+  receipts: { may: ['contract', 'contract/ids', 'contract/wording', 'rules/policy', 'approvals'], packages: ['zod'] },
   'sandbox/hosting': { may: [], packages: ['fastify:type', 'node', 'zod'] },
   'sandbox/delivery': { may: ['sandbox/hosting'], packages: ['node', 'standardwebhooks', 'zod'] },
   sandbox: { may: ['sandbox/hosting', 'sandbox/delivery'], packages: ['fastify', 'zod'] },
@@ -134,7 +134,7 @@ export const LAYERS = {
 
   // The only user of @temporalio/client.
   'client/transport': {
-    may: ['contract', 'contract/budgets', 'contract/results', 'config/temporal', 'tracing:type'],
+    may: ['contract', 'contract/budgets', 'contract/results', 'contract/wording', 'config/temporal', 'tracing:type'],
     packages: ['@temporalio/client', 'node'],
   },
   'client/connection': {

@@ -5,6 +5,7 @@ import { ROLLOUT_TYPE } from '../contract/names.ts';
 import type { RolloutInput, RolloutWave } from '../contract/rollout.ts';
 import { isApp, targetsOf } from '../contract/target.ts';
 import { plainText } from '../contract/wording/safe-text.ts';
+import { messageOf } from '../contract/wording/message-of.ts';
 import type { GetPage } from '../gates/index.ts';
 import { measureGate } from '../policy/sections/gates.ts';
 import type { Policy } from '../policy/policy.ts';
@@ -67,7 +68,7 @@ async function planOf(wave: RolloutWave, name: string, policy: Policy): Promise<
   try {
     await found.place();
   } catch (error) {
-    return { error: error instanceof Error ? error.message : String(error) };
+    return { error: messageOf(error) };
   }
   const siteIds = wave.targets.flatMap((it) => targetsOf(it).flatMap((target) => (isApp(target) ? [] : [target.id])));
   const words = new Set(found.plan.words);

@@ -2,14 +2,13 @@
 import type { CheckedRequest, WorkerInfo, WorkflowRequest } from '../contract/activities.ts';
 import type { RunInput } from '../contract/run.ts';
 import { targetsOf } from '../contract/target.ts';
+import { FULL_COMMIT } from '../contract/wording/commit-text.ts';
 import type { Policy } from '../policy/policy.ts';
 
 interface Known {
   reportsFor: Policy['reportsFor'];
   workerInfo: Pick<WorkerInfo, 'notify'>;
 }
-
-const FULL_COMMIT = /^[0-9a-f]{40}$/i;
 
 /** A place knows a commit by its full name only. */
 export function reportsAsked(

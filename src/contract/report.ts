@@ -50,15 +50,20 @@ export interface ReportMessage {
   firstRunId: string;
   to: ReportTo;
   reported: StateReport;
+  /** The last one of this receiver. */
+  note?: ReportNote;
 }
+
+/** What a receiver has to be given again, so that it makes nothing twice: what it had before, or what is this run's. */
+export type ReportNote = { after: number } | { id: number };
 
 /** Why a receiver did not take it is a value, because the next state may be another one. */
 export type ReportAnswer =
-  | { kind: 'taken' }
+  | { kind: 'taken'; note?: ReportNote }
   /** Another worker may have it in its belay.yaml. */
   | { kind: 'unknown' }
   | { kind: 'refused'; message: string }
-  | { kind: 'later'; message: string; afterMs: number | null };
+  | { kind: 'later'; message: string; afterMs: number | null; note?: ReportNote };
 
 export interface RunRef {
   workflowId: string;

@@ -6,6 +6,7 @@ import { promisify } from 'node:util';
 import { ConfigError } from '../config/environment/config-error.ts';
 import { isIntact, makePrivate, recordDigest } from './private-cache.ts';
 import { buildWithGo, pinnedVersion, type BuildProgress } from './build-server.ts';
+import { messageOf } from '../contract/wording/message-of.ts';
 
 const OLDEST_SERVER = [1, 29, 1] as const;
 
@@ -26,7 +27,7 @@ export async function findExecutable(deps: ExecutableDeps): Promise<string> {
     try {
       return await way(deps);
     } catch (error) {
-      tried.push(`  ${name}: ${error instanceof Error ? error.message : String(error)}`);
+      tried.push(`  ${name}: ${messageOf(error)}`);
     }
   }
   throw new ConfigError(

@@ -15,6 +15,7 @@ import type { Webhooks, WebhooksOptions } from '../webhooks/start-receiver.ts';
 import { startSandbox, type Sandbox, type SandboxOptions } from '../sandbox/server.ts';
 import { serviceIdentity } from '../contract/service-identity.ts';
 import { BelayError } from '../contract/results/belay-error.ts';
+import { messageOf } from '../contract/wording/message-of.ts';
 import type { TemporalEndpoint } from '../config/temporal/find-temporal.ts';
 import { openTracing } from '../tracing/open-tracing.ts';
 import { startWorker } from '../worker/start.ts';
@@ -145,7 +146,7 @@ async function brokenPart(
   const error = await Promise.race([
     worker.ended.then(
       () => new Error('the worker stopped'),
-      (reason: unknown) => new Error(`the worker failed: ${reason instanceof Error ? reason.message : String(reason)}`),
+      (reason: unknown) => new Error(`the worker failed: ${messageOf(reason)}`),
     ),
     ...(server === null ? [] : [server.ended.then(() => serverEnded(folder))]),
   ]);

@@ -10,6 +10,7 @@ import { BelayError } from '../contract/results/belay-error.ts';
 import { choosePort } from './choose-port.ts';
 import { listens } from './port-in-use.ts';
 import { TIMING } from '../contract/budgets/timing.ts';
+import { messageOf } from '../contract/wording/message-of.ts';
 
 const NAMESPACE = 'default';
 /** Besides its two given ports, the server picks free ones, which another process may take before it listens. */
@@ -48,7 +49,7 @@ export async function startServer(options: ServerOptions): Promise<TemporalServe
     } catch (error) {
       if (error instanceof ConfigError) throw error;
       if (error instanceof EndedEarly && attempt < ATTEMPTS) continue;
-      const reason = error instanceof Error ? error.message : String(error);
+      const reason = messageOf(error);
       const message = `the Temporal server did not start: ${reason}\n${await errorsInLog(options.logFile)}`;
       throw new BelayError('TemporalUnreachable', message);
     }
@@ -142,7 +143,7 @@ async function ready({ address, uiPort, retentionDays, guard }: Starting): Promi
       if (await listens(uiPort)) return;
       problem = 'its UI does not answer';
     } catch (error) {
-      problem = error instanceof Error ? error.message : String(error);
+      problem = messageOf(error);
     }
     await sleep(50);
   }

@@ -12,6 +12,7 @@ import { isPartOf } from '../contract/ids/plan-hash.ts';
 import type { RunError } from '../contract/run.ts';
 import { isSameTarget, type Target } from '../contract/target.ts';
 import { plainText } from '../contract/wording/safe-text.ts';
+import { messageOf } from '../contract/wording/message-of.ts';
 import type { PolicyApproval } from './sections/approvals.ts';
 import { createProofDeps, proofsOf, unanswerable, type ProofDeps, type Prove } from './sections/approval-proofs.ts';
 import type { CurrentPolicy } from './live-policy.ts';
@@ -104,8 +105,6 @@ function known(approval: PolicyApproval | null, name: string): PolicyApproval {
   if (approval !== null) return approval;
   throw new Error(`this worker's belay.yaml has no approval ${plainText(name)}`);
 }
-
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 const unknownName = (name: string): string =>
   `the worker's belay.yaml has no approval "${plainText(name)}": correct --approval, or add it under approvals`;

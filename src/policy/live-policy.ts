@@ -7,6 +7,7 @@ import { configFile, type ConfigFile } from '../config/environment/environment.t
 import type { Logger } from '../process/log.ts';
 import { requireSigners } from './sections/require-signers.ts';
 import { policyOf, type Policy } from './policy.ts';
+import { messageOf } from '../contract/wording/message-of.ts';
 
 /** The policy in force now. */
 export type CurrentPolicy = () => Promise<Policy>;
@@ -46,7 +47,7 @@ export async function policyOfFile(
       onRead(true);
     } catch (error) {
       policy = { ...policy, isLatest: false };
-      const reason = error instanceof Error ? error.message : String(error);
+      const reason = messageOf(error);
       log.error({ policy: policy.hash }, `the policy stays as it was, because belay.yaml cannot be used: ${reason}`);
       onRead(false);
     }

@@ -1,16 +1,10 @@
 /** Checks a receipt without Temporal: that no entry was changed, and that its approvals are of this run. */
 import { z } from 'zod';
 import type { Signer } from '../approvals/allowed-signers.ts';
-import { ApprovalError } from '../approvals/errors.ts';
-import { proveBySsh } from '../approvals/ssh-proof.ts';
-import { fingerprint } from '../approvals/ssh-key.ts';
-import { verifySshSignature } from '../approvals/ssh-signature.ts';
-import type { Approved, Yes } from '../contract/approval.ts';
-import { isPartOf, planHash } from '../contract/ids/plan-hash.ts';
 import { RECEIPT_KIND, type Receipt, type ReceiptEntry } from '../contract/receipt.ts';
-import { APPROVAL_NAMESPACE, signedText } from '../contract/wording/approval-text.ts';
 import { plainText } from '../contract/wording/safe-text.ts';
 import { entryHash } from './chain.ts';
+import { verifyApproval, type ApprovalFacts } from './verify-approval.ts';
 
 const entry = z.object({
   what: z.string(),
@@ -45,7 +39,7 @@ export function verifyReceipt(document: unknown, signers: readonly Signer[] | nu
   for (const { what, facts } of read.entries) {
     if (what !== 'approval') continue;
     try {
-      approvals.push(...provenBy(facts as unknown as ApprovalFacts, read, signers));
+      approvals.push(...verifyApproval(facts as unknown as ApprovalFacts, read, signers));
     } catch (error) {
       problems.push(`approval: ${error instanceof Error ? plainText(error.message) : 'it cannot be read'}`);
     }
@@ -66,32 +60,4 @@ function problemsOfChain({ entries, hash, workflowId, runId }: Receipt): string[
   if (facts['workflowId'] !== workflowId || facts['runId'] !== runId)
     problems.push('workflowId or runId: they are not those of the request');
   return problems;
-}
-
-/** The facts of an entry `approval`: what was approved, and the hash of its plan. */
-interface ApprovalFacts extends Approved {
-  hash: string;
-}
-
-/** @throws Error if it is not an approval of this run */
-function provenBy(
-  { plan, yeses, part, hash }: ApprovalFacts,
-  receiptOfRun: Receipt,
-  signers: readonly Signer[] | null,
-) {
-  if (planHash(plan) !== hash) throw new ApprovalError('its plan was changed');
-  const isOwn = plan.workflowId === receiptOfRun.workflowId && plan.executionId === receiptOfRun.runId;
-  const isOfRollout = plan.parts !== null && part !== undefined && isPartOf(plan.parts.root, part, part.path);
-  if (!isOwn && !isOfRollout) throw new ApprovalError('it is one of another run');
-  return yeses.map((yes) => ({ by: yes.by, proof: proofOf(plan, hash, yes, signers) }));
-}
-
-function proofOf(plan: Approved['plan'], hash: string, { by, why, at, proof }: Yes, signers: readonly Signer[] | null) {
-  if (proof.kind === 'none') return 'audit only, not proven';
-  if (proof.kind === 'github') return 'a job of GitHub; its token was verified when it was given';
-  const { signature } = proof;
-  const text = signedText(plan, hash, { decision: 'approve', by, why });
-  if (signers === null)
-    return `${fingerprint(verifySshSignature(signature, text, APPROVAL_NAMESPACE))}, a key that the receipt names`;
-  return proveBySsh(signers, { signature, text, namespace: APPROVAL_NAMESPACE, principal: by }, Date.parse(at));
 }

@@ -11,6 +11,7 @@ import { accessTo, type Access } from '../config/temporal/credentials.ts';
 import type { TemporalEndpoint } from '../config/temporal/find-temporal.ts';
 import type { Logger } from '../process/log.ts';
 import { whyUnreachable } from './why-unreachable.ts';
+import { messageOf } from '../contract/wording/message-of.ts';
 
 export interface WorkerConnection extends LiveConnection<NativeConnection> {
   /** Lets these workers poll through each later connection, too. */
@@ -49,7 +50,7 @@ export async function tryConnect(
     return { ready: { ...live, carry } };
   } catch (error) {
     if (error instanceof ConfigError) onLook({ areGood: false, certificateEndMs: null });
-    return { problem: error instanceof Error ? error.message : String(error) };
+    return { problem: messageOf(error) };
   }
 }
 

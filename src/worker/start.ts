@@ -23,6 +23,7 @@ import type { Logger } from '../process/log.ts';
 import { VERSION } from '../process/version.ts';
 import { TIMING } from '../contract/budgets/timing.ts';
 import { DEFAULT_EPOCH } from '../contract/names.ts';
+import { ownEntry } from '../contract/plain-object.ts';
 import type { WorkerVersion } from '../contract/ids/worker-version.ts';
 import { serviceIdentity, withAccount, type ServedService } from '../contract/service-identity.ts';
 import { refuseOtherService, type PolledQueue } from './queue/check-queue.ts';
@@ -89,7 +90,7 @@ export async function startWorker(
   const { namespace, uiUrl = null } = temporal;
   const { statuses = {} } = configuration;
   await requireSigners(configuration);
-  const notifier = await createNotifier(configuration.notify, (result) => withLink({ namespace, uiUrl }, result));
+  const notifier = await notifierOf(configuration, { namespace, uiUrl });
   const { maxRequestsPerSecond: ceiling = null } = options.service;
   const pacer = createPacer(TIMING.pace);
   const service = serviceClient(options, pacer, monitoring);
@@ -147,6 +148,13 @@ export async function startWorker(
   temporalNow.carry(workers);
   return supervise(workers, { connection, pool, queue, closing, log, monitoring });
 }
+
+const notifierOf = ({ notify, sites = {} }: Configuration, place: Parameters<typeof withLink>[0]) =>
+  createNotifier(
+    notify,
+    (result) => withLink(place, result),
+    (siteId) => ownEntry(sites, siteId)?.url ?? null,
+  );
 
 const deliveries = (notifier: Notifier) => ({
   sendNotification: notifier.send,

@@ -1,6 +1,7 @@
 /** Why there is no connection to Temporal, for people. */
 import { CHECK_CREDENTIALS, START_TEMPORAL } from '../client/transport/remedies.ts';
 import { plainText } from '../contract/wording/safe-text.ts';
+import { messageOf } from '../contract/wording/message-of.ts';
 
 export interface Unreachable {
   /** Completes a sentence that begins with Temporal. */
@@ -24,7 +25,7 @@ const REASONS: readonly [pattern: RegExp, problem: string, remedy: string][] = [
 ];
 
 export function whyUnreachable(error: unknown): Unreachable {
-  const message = error instanceof Error ? error.message : String(error);
+  const message = messageOf(error);
   const [, problem, remedy] = REASONS.find(([pattern]) => pattern.test(message)) ?? [];
   if (problem !== undefined && remedy !== undefined) return { problem, remedy };
   return { problem: `does not answer: ${plainText(message)}`, remedy: START_TEMPORAL };

@@ -15,6 +15,7 @@ import { FLEETS } from './scenarios/fleets.ts';
 import { RUNS } from './scenarios/runs.ts';
 import { WAITS } from './scenarios/waits.ts';
 import { openStage, type Stage } from './stage.ts';
+import { messageOf } from '../../src/contract/wording/message-of.ts';
 
 /** The sandbox and one worker have room for these. */
 const AT_ONCE = { concurrency: 6 };
@@ -36,7 +37,7 @@ async function play(stage: Stage, { name, play }: Scenario): Promise<void> {
   try {
     for (const it of await play(stage)) await record(stage, name, it);
   } catch (error) {
-    mistakes.push(`${name}: ${error instanceof Error ? error.message : String(error)}`);
+    mistakes.push(`${name}: ${messageOf(error)}`);
   }
 }
 

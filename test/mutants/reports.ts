@@ -1,5 +1,5 @@
 /** Reports that are out of date, or that never end. */
-import { change, sim, type TestedMutant } from './mutant.ts';
+import { change, integration, sim, type TestedMutant } from './mutant.ts';
 
 export const REPORTS: TestedMutant[] = [
   {
@@ -16,5 +16,10 @@ export const REPORTS: TestedMutant[] = [
     rule: 'nobody looks whether a run still goes on',
     changes: [change('workflows/notify/report.ts', 'end({ ...found,', 'if (found.run === undefined) end({ ...found,')],
     test: sim('rules/events/reports', 'a terminated run'),
+  },
+  {
+    rule: 'any deployment of the commit at GitLab counts as that of this run',
+    changes: [change('activities/notifications/gitlab-deployment.ts', 'id > after', 'id > after - after')],
+    test: integration('events/gitlab-deployments', 'deployments of another commit'),
   },
 ];

@@ -131,7 +131,7 @@ export const RIGHT_TIME: TestedMutant[] = [
     changes: [
       change(
         CHECKS,
-        "throw triggerFailure('Resting', `not sent: Temporal could not be asked first (${messageOf(error)})`)",
+        "throw triggerFailure('Resting', `not sent: Temporal could not be asked first (${textOf(error)})`)",
         "return reason !== ''",
       ),
     ],

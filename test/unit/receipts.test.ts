@@ -2,32 +2,69 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { parseAllowedSigners } from '../../src/approvals/allowed-signers.ts';
+import type { ApprovalRule, Approved } from '../../src/contract/approval.ts';
+import { pathOf, rootOf } from '../../src/contract/ids/plan-hash.ts';
+import { lockIdOf, runWorkflowId } from '../../src/contract/ids/workflow-ids.ts';
 import { emptyDeployment, emptyResult } from '../../src/contract/results/empty-results.ts';
 import type { Receipt } from '../../src/contract/receipt.ts';
 import { siteTarget } from '../../src/contract/target.ts';
 import { receiptOf } from '../../src/receipts/chain.ts';
+import { receiptFileName } from '../../src/receipts/file-name.ts';
 import { entriesOf } from '../../src/receipts/entries.ts';
 import { verifyReceipt } from '../../src/receipts/verify.ts';
-import { approvalPlan, ASKED_AT, SERVICE, signedYes } from '../support/approvals.ts';
+import { HOUR_MS } from '../../src/contract/wording/duration.ts';
+import { approvalPlan, approvalRule, ASKED_AT, SERVICE, signedYes } from '../support/approvals.ts';
 import { allowedSigners, newSshSigner } from '../support/ssh-signer.ts';
 
 const [ana, eve] = [newSshSigner(), newSshSigner()];
 const SIGNERS = parseAllowedSigners(allowedSigners({ ana }));
 const plan = approvalPlan();
 const { workflowId, executionId: runId } = plan;
-const site = siteTarget('34');
 
-function made(by = ana): Receipt {
+/** How a receipt differs from one of a run that one person approved, and that deployed what was approved. */
+interface Made {
+  by: typeof ana;
+  approved: Approved;
+  namespace: string;
+  postedAt: string;
+  siteId: string;
+}
+
+function made(more: Partial<Made> = {}): Receipt {
+  const { by = ana, namespace = 'default', postedAt = ASKED_AT, siteId = '34' } = more;
+  const site = siteTarget(siteId);
   const result = emptyResult({
     ...{ workflowId, runId, service: SERVICE, outcome: 'completed', startedAt: ASKED_AT, endedAt: ASKED_AT },
     deployments: [{ ...emptyDeployment(site), outcome: 'completed', evidence: 'transition', endedAt: ASKED_AT }],
   });
-  const approved = [{ plan, yeses: [signedYes(by, plan, 'ana')] }];
-  const post = { at: ASKED_AT, idempotencyKey: `${runId}:1`, answeredAt: ASKED_AT, result: 'accepted' };
-  const operation = { id: 'deploy-site:34', approved, baseline: { at: ASKED_AT, status: 'failed' }, posts: [post] };
-  const input = { serverId: '12', siteIds: ['34'] };
-  const known = { namespace: 'default', type: 'backupThenDeploy', input, result, operations: [operation] };
+  const approved = [more.approved ?? { plan, yeses: [signedYes(by, plan, 'ana')] }];
+  const post = { at: postedAt, idempotencyKey: `${runId}:1`, answeredAt: ASKED_AT, result: 'accepted' };
+  const operation = { id: lockIdOf(site), approved, baseline: { at: ASKED_AT, status: 'failed' }, posts: [post] };
+  const input = { serverId: '12', siteIds: [siteId] };
+  const known = { namespace, type: 'backupThenDeploy', input, result, operations: [operation] };
   return sent(receiptOf({ workflowId, runId }, entriesOf({ workflowId, runId }, known)));
+}
+
+const AT_ANOTHER_TIME = 'a deployment was requested before it was given, or when it was over';
+
+const before = (ms: number): string => new Date(Date.parse(ASKED_AT) - ms).toISOString();
+
+/** One person, two signatures. */
+function twice(rule: Partial<ApprovalRule>): Approved {
+  const asked = approvalPlan({ rules: [approvalRule(rule)] });
+  return { plan: asked, yeses: [signedYes(ana, asked, 'ana'), signedYes(ana, asked, 'ana')] };
+}
+
+/** @param serverId of the part that the run was given @param approvedId of the part that was approved */
+function ofRollout(serverId: string, approvedId = serverId): Approved {
+  const targets = [siteTarget('34')];
+  const parts = [
+    { serverId: approvedId, targets },
+    { serverId: '77', targets },
+  ];
+  const of = { root: rootOf(parts), servers: 2, targets: 2 };
+  const asked = approvalPlan({ workflowId: 'rollout:r:k', type: 'rollOut', serverId: null, targets: [], parts: of });
+  return { plan: asked, yeses: [signedYes(ana, asked, 'ana')], part: { serverId, targets, path: pathOf(parts, 0) } };
 }
 
 const sent = <T>(document: T): T => JSON.parse(JSON.stringify(document)) as T;
@@ -50,7 +87,7 @@ describe('a receipt', () => {
   });
 
   test('is not good with an approval by a key that is not that of a signer', () => {
-    assert.match(verifyReceipt(made(eve), SIGNERS).problems.join(), /is not in the file of signers/);
+    assert.match(verifyReceipt(made({ by: eve }), SIGNERS).problems.join(), /is not in the file of signers/);
   });
 
   test('is not good if any value in it was changed', () => {
@@ -81,6 +118,34 @@ describe('a receipt', () => {
     const [request, ...rest] = entries;
     const again = receiptOf(other, [{ ...request!, facts: { ...request!.facts, ...other } }, ...rest]);
     assert.deepEqual(verifyReceipt(sent(again), SIGNERS).problems, ['approval: it is one of another run']);
+  });
+
+  for (const [what, more, problem] of [
+    ['of another namespace', { namespace: 'other' }, 'it is one of another run'],
+    ['that does not contain its site', { siteId: '99' }, 'it does not contain everything that was deployed'],
+    ['that was given after its request', { postedAt: before(1) }, AT_ANOTHER_TIME],
+    ['that was over at its request', { postedAt: before(-12 * HOUR_MS) }, AT_ANOTHER_TIME],
+    ['of too few people', { approved: twice({ need: 2 }) }, 'it has 1 of 2 approvals (production)'],
+    ['by people who were not asked', { approved: twice({ from: ['bob'] }) }, 'it has 0 of 1 approvals (production)'],
+    ['of a rollout, for another server', { approved: ofRollout('13') }, 'it is one of another run'],
+    ['of a rollout that has no such part', { approved: ofRollout('12', '13') }, 'it is one of another run'],
+  ] as const) {
+    test(`is not good with an approval ${what}`, () => {
+      assert.deepEqual(verifyReceipt(made(more), SIGNERS).problems, [`approval: ${problem}`]);
+    });
+  }
+
+  test('of a run of a rollout is good with the approval of the rollout', () => {
+    assert.deepEqual(verifyReceipt(made({ approved: ofRollout('12') }), SIGNERS).problems, []);
+  });
+
+  test('has a file name that every file system takes, whatever the id of its run is', () => {
+    const longest = runWorkflowId('deployOnly', { siteIds: ['\u00e9'.repeat(30)] }, 'key');
+    const names = [longest, '../..\\/'.repeat(25)].map((it) => receiptFileName({ workflowId: it, runId }));
+    for (const name of names) {
+      assert.ok(Buffer.byteLength(`${name}.part`) <= 255, name);
+      assert.match(name, /^[\w.%-]+\.json$/);
+    }
   });
 
   for (const nothing of [null, 'text', [], {}, { kind: 'belay-receipt' }]) {

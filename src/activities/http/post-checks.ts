@@ -9,6 +9,7 @@ import { frozenText } from '../../contract/wording/freeze-text.ts';
 import { otherEpoch } from '../../contract/wording/restored.ts';
 import { TIMING } from '../../contract/budgets/timing.ts';
 import { plainText } from '../../contract/wording/safe-text.ts';
+import { messageOf } from '../../contract/wording/message-of.ts';
 import type { SendPermit } from '../../hosting-api/index.ts';
 import { notServed, triggerFailure, type Served } from './failures.ts';
 import type { RefusedPosts } from './refused-posts.ts';
@@ -74,7 +75,7 @@ async function lookForApproval(input: PostInput, deps: PostCheckDeps): Promise<A
   if (!('target' in input)) return null;
   const startedBy = () => deps.startedBy(activityInProgress());
   return deps.approvals.look(input, startedBy).catch((error: unknown) => {
-    throw triggerFailure('Resting', `not sent: this worker cannot verify the approval (${messageOf(error)})`);
+    throw triggerFailure('Resting', `not sent: this worker cannot verify the approval (${textOf(error)})`);
   });
 }
 
@@ -89,11 +90,11 @@ function refuseUnapproved(approvedAt: ApprovedAt | null, instants: number[]): vo
 
 const MAX_REASON = 400;
 
-const messageOf = (error: unknown): string => plainText(error instanceof Error ? error.message : String(error));
+const textOf = (error: unknown): string => plainText(messageOf(error));
 
 /** `Resting`, as if no worker had taken it in time: the next attempt does not count as a failed one. */
 function couldNotAsk(error: unknown): never {
-  throw triggerFailure('Resting', `not sent: Temporal could not be asked first (${messageOf(error)})`);
+  throw triggerFailure('Resting', `not sent: Temporal could not be asked first (${textOf(error)})`);
 }
 
 function checkService(input: PostInput, { served }: PostCheckDeps): void {

@@ -1,5 +1,5 @@
 /** Reports to GitHub how a target of a run stands: as a status of the commit, or as a deployment. */
-import { isRecord } from '../../contract/plain-object.ts';
+import { definedFields, isRecord } from '../../contract/plain-object.ts';
 import type { ReportedState } from '../../contract/report.ts';
 import { NotTaken, send } from './post.ts';
 
@@ -17,6 +17,8 @@ export interface RepositoryReport {
   description: string;
   /** Of the run, at Temporal. */
   link: string | null;
+  /** Of the site that is deployed, if belay.yaml knows it. */
+  siteUrl: string | null;
 }
 
 const STATUS: Record<ReportedState, string> = {
@@ -45,9 +47,9 @@ export async function reportStatus(report: RepositoryReport): Promise<void> {
 
 /** An answer may have been lost, so it looks for the deployment of this run before it makes one. */
 export async function reportDeployment(report: RepositoryReport): Promise<void> {
-  const { state, description, link } = report;
+  const { state, description, link, siteUrl } = report;
   const id = (await findDeployment(report)) ?? (await createDeployment(report));
-  const linked = link === null ? {} : { log_url: link };
+  const linked = definedFields({ log_url: link ?? undefined, environment_url: siteUrl ?? undefined });
   await call(report, 'POST', `deployments/${id}/statuses`, { state: DEPLOYMENT[state], description, ...linked });
 }
 

@@ -14,13 +14,10 @@ const STATUS: Record<ReportedState, string> = {
 };
 
 export async function reportToGitlab(report: RepositoryReport): Promise<void> {
-  const { api, repository, token, commit, context, state, description, link } = report;
+  const { commit, context, state, description, link } = report;
   const linked = link === null ? {} : { target_url: link };
-  await send('GitLab', `${api}/projects/${encodeURIComponent(repository)}/statuses/${commit}`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', 'private-token': token },
-    body: JSON.stringify({ state: STATUS[state], name: context, description, ...linked }),
-  }).catch((error: unknown) => {
+  const status = { state: STATUS[state], name: context, description, ...linked };
+  await callGitlab(report, 'POST', `statuses/${commit}`, status).catch((error: unknown) => {
     if (!isKnownAlready(error)) throw error;
   });
 }
@@ -28,3 +25,19 @@ export async function reportToGitlab(report: RepositoryReport): Promise<void> {
 /** It refuses to go from a state to the same one, or from running back to pending: what it shows stays. */
 const isKnownAlready = (error: unknown): boolean =>
   error instanceof NotTaken && error.status === 400 && error.body.includes('Cannot transition status');
+
+/** @returns what it answers, as text. @throws NotTaken */
+export async function callGitlab(
+  { api, repository, token }: RepositoryReport,
+  method: 'GET' | 'POST' | 'PUT',
+  path: string,
+  content?: object,
+): Promise<string> {
+  const body = content === undefined ? {} : { body: JSON.stringify(content) };
+  const answer = await send('GitLab', `${api}/projects/${encodeURIComponent(repository)}/${path}`, {
+    method,
+    headers: { 'content-type': 'application/json', 'private-token': token },
+    ...body,
+  });
+  return answer.body;
+}

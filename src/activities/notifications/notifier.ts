@@ -12,7 +12,8 @@ import type { NotifySettings } from '../../contract/activities.ts';
 import { addressAt, type Address } from './addresses.ts';
 import { channelRequest, type ChannelKind } from './channel-request.ts';
 import { send } from './post.ts';
-import { createReporter, type Reporter } from './reporter.ts';
+import { checkChannelKind } from './wrong-kind.ts';
+import { createReporter, type Reporter, type ReportLinks } from './reporter.ts';
 
 export interface Notifier {
   /** Names only; null if no channel and no heartbeat is configured. */
@@ -30,14 +31,19 @@ type WithLink = <R extends RunResult | RolloutResult | ApprovalNotice>(result: R
 
 /**
  * @param withLink adds the link to the Temporal UI
+ * @param siteUrl of a site that belay.yaml knows
  * @throws ConfigError if an address or a secret is missing or invalid
  */
-export async function createNotifier(config: Configuration['notify'], withLink: WithLink): Promise<Notifier> {
+export async function createNotifier(
+  config: Configuration['notify'],
+  withLink: WithLink,
+  siteUrl: ReportLinks['ofSite'] = () => null,
+): Promise<Notifier> {
   const channels = await eachOf(config?.targets ?? {}, channelAt);
   const heartbeats = await eachOf(config?.heartbeats ?? {}, (name, place) =>
     addressAt(`notify.heartbeats.${name}`, placeOf(place)),
   );
-  const reporter = await createReporter(config, (run) => linkTo(run, withLink));
+  const reporter = await createReporter(config, { ofRun: (run) => linkTo(run, withLink), ofSite: siteUrl });
   const names = { channels: [...channels.keys()], heartbeats: [...heartbeats.keys()] };
   const { measured, reports } = reporter;
   const reporting = { ...(measured.length > 0 ? { measured } : {}), ...(reports.length > 0 ? { reports } : {}) };
@@ -81,7 +87,9 @@ async function channelAt(name: string, config: ChannelConfig): Promise<Channel> 
   const key = `notify.targets.${name}`;
   const { kind = 'slack' } = config;
   const secret = 'secret' in config ? await signingSecret(`${key}.secret`, config.secret) : () => Promise.resolve(null);
-  return { kind, address: await addressAt(key, placeOf(config)), secret };
+  const address = await addressAt(key, placeOf(config));
+  checkChannelKind(key, kind, await address());
+  return { kind, address, secret };
 }
 
 const placeOf = (config: SecretRef): SecretRef => ('env' in config ? { env: config.env } : { file: config.file });

@@ -1,13 +1,15 @@
 /** Reports to one place how a run stands. Its answer is a value, without address or token. */
 import { checkToken, secretSource } from '../../config/environment/secrets.ts';
 import type { Configuration } from '../../config/load.ts';
-import type { ReportAnswer, ReportMessage, ReportTo } from '../../contract/report.ts';
+import type { ReportAnswer, ReportMessage, ReportTo, RunRef } from '../../contract/report.ts';
 import { isApp } from '../../contract/target.ts';
 import { addressAt, checkedAddress, type Address } from './addresses.ts';
 import { reportDeployment, reportStatus, type RepositoryReport } from './github-report.ts';
+import { reportGitlabDeployment } from './gitlab-deployment.ts';
 import { reportToGitlab } from './gitlab-report.ts';
 import { healthchecksAddress } from './healthchecks.ts';
 import { NotTaken, send } from './post.ts';
+import { checkApi, checkTokenKind } from './wrong-kind.ts';
 
 type Notify = NonNullable<Configuration['notify']>;
 type ReportConfig = NonNullable<Notify['reports']>[string];
@@ -19,11 +21,20 @@ export interface Reporter {
   send: (message: ReportMessage) => Promise<ReportAnswer>;
 }
 
-type Tell = (message: ReportMessage) => Promise<void>;
-type LinkOf = (run: Pick<ReportMessage, 'workflowId' | 'firstRunId'>) => string | null;
+/** @returns whether it was taken, or has to be sent once more with a note. Default: it was taken. @throws NotTaken */
+type Tell = (message: ReportMessage) => Promise<void | Sent>;
+type Sent = Awaited<ReturnType<typeof reportGitlabDeployment>>;
+
+/** What a report links to. */
+export interface ReportLinks {
+  /** At Temporal. */
+  ofRun: (run: RunRef) => string | null;
+  /** Its page, by site id. */
+  ofSite: (siteId: string) => string | null;
+}
 
 /** @throws ConfigError if an address or a token is missing or invalid */
-export async function createReporter(config: Notify | undefined, linkOf: LinkOf): Promise<Reporter> {
+export async function createReporter(config: Notify | undefined, links: ReportLinks): Promise<Reporter> {
   const beats = new Map<string, Tell>();
   const reports = new Map<string, Tell>();
   for (const [name, { kind, ...place }] of Object.entries(config?.heartbeats ?? {})) {
@@ -31,7 +42,7 @@ export async function createReporter(config: Notify | undefined, linkOf: LinkOf)
     beats.set(name, beatAt(name, await addressAt(`notify.heartbeats.${name}`, place)));
   }
   for (const [name, report] of Object.entries(config?.reports ?? {}))
-    reports.set(name, await reportAt(`notify.reports.${name}`, report, linkOf));
+    reports.set(name, await reportAt(`notify.reports.${name}`, report, links));
   const tellOf = (to: ReportTo) => (to.kind === 'heartbeat' ? beats : reports).get(to.name);
   return {
     measured: [...beats.keys()],
@@ -39,7 +50,7 @@ export async function createReporter(config: Notify | undefined, linkOf: LinkOf)
     async send(message) {
       const tell = tellOf(message.to);
       if (tell === undefined) return { kind: 'unknown' };
-      return tell(message).then(() => ({ kind: 'taken' }), answerFor);
+      return tell(message).then(answerOf, answerFor);
     },
   };
 }
@@ -53,25 +64,34 @@ const beatAt =
 
 const PUBLIC = { github: 'https://api.github.com', gitlab: 'https://gitlab.com/api/v4' } as const;
 
-async function reportAt(key: string, config: ReportConfig, linkOf: LinkOf): Promise<Tell> {
-  const api = checkedAddress(`${key}.url`, config.url ?? PUBLIC[config.kind]);
+async function reportAt(key: string, config: ReportConfig, links: ReportLinks): Promise<Tell> {
+  const api = checkApi(`${key}.url`, config.kind, checkedAddress(`${key}.url`, config.url ?? PUBLIC[config.kind]));
   const source = secretSource(`${key}.token`, config.token);
-  const token = async () => checkToken(`${key}.token`, await source());
+  const token = async () => checkTokenKind(`${key}.token`, config.kind, checkToken(`${key}.token`, await source()));
   await token();
   const report = sendFor(config);
   const repository = config.kind === 'github' ? config.repository : String(config.project);
-  return async ({ to, reported, ...run }) => {
+  return async ({ to, reported, note, ...run }) => {
     if (to.kind !== 'report') throw new TypeError('a report is of a target');
     const context = `belay/${isApp(to.target) ? 'app:' : ''}${to.target.id}`;
     const id = `${run.workflowId}:${run.firstRunId}`;
     const place = { api, repository, token: await token(), commit: to.commit.toLowerCase(), context, id };
-    await report({ ...place, state: reported.state, description: reported.text, link: linkOf(run) });
+    const siteUrl = isApp(to.target) ? null : links.ofSite(to.target.id);
+    const { state, text: description } = reported;
+    return report({ ...place, state, description, link: links.ofRun(run), siteUrl }, note);
   };
 }
 
-function sendFor(config: ReportConfig): (report: RepositoryReport) => Promise<void> {
-  if (config.kind === 'gitlab') return reportToGitlab;
-  return config.as === 'deployment' ? reportDeployment : reportStatus;
+type SendReport = (report: RepositoryReport, note: ReportMessage['note']) => Promise<void | Sent>;
+
+function sendFor(config: ReportConfig): SendReport {
+  if (config.kind === 'github') return config.as === 'deployment' ? reportDeployment : reportStatus;
+  return config.as === 'deployment' ? (it, note) => reportGitlabDeployment(it, config, note) : reportToGitlab;
+}
+
+function answerOf(sent: void | Sent): ReportAnswer {
+  const { isTaken, ...noted } = sent ?? { isTaken: true };
+  return isTaken ? { kind: 'taken', ...noted } : { kind: 'later', message: 'it was read first', afterMs: 0, ...noted };
 }
 
 /** What only a person can change: a token, a name, a commit that is not there. */

@@ -24,6 +24,7 @@ export async function doctor(options: DoctorOptions): Promise<void> {
     { sitesCheck },
     { temporalChecks },
     { pastChecks },
+    { reportsCheck },
     { workerChecks },
     { installRuntime },
     sdk,
@@ -33,6 +34,7 @@ export async function doctor(options: DoctorOptions): Promise<void> {
     import('../doctor/sites.ts'),
     import('../doctor/temporal.ts'),
     import('../doctor/past.ts'),
+    import('../doctor/reports.ts'),
     import('../doctor/worker.ts'),
     import('../../worker/install-runtime.ts'),
     import('@temporalio/worker'),
@@ -50,6 +52,7 @@ export async function doctor(options: DoctorOptions): Promise<void> {
     ...temporalChecks(endpoint, reach),
     ...workerChecks(reach, taskQueue()),
     ...pastChecks(),
+    reportsCheck(),
   ];
   const show = (report: Report) => options.json !== true && print(reportLine(report));
   const reports = await runChecks(checks, options.fix === true, show);

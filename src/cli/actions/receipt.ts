@@ -9,6 +9,7 @@ import { BelayError } from '../../contract/results/belay-error.ts';
 import { plainText } from '../../contract/wording/safe-text.ts';
 import { printJson } from '../../process/json-document.ts';
 import { print, printNote } from '../../process/print.ts';
+import { receiptFileName } from '../../receipts/file-name.ts';
 import { verifyReceipt } from '../../receipts/verify.ts';
 import type { Belay } from '../../starter.ts';
 import { withBelay } from '../connection/open-belay.ts';
@@ -83,7 +84,7 @@ async function writeAll(belay: Belay, since: string, folder: string): Promise<{ 
   return pMap(
     belay.receipts.closedSince(since),
     async ({ workflowId, runId }) => {
-      const file = join(folder, `${encodeURIComponent(workflowId)}.${runId}.json`);
+      const file = join(folder, receiptFileName({ workflowId, runId }));
       if (
         await access(file).then(
           () => true,

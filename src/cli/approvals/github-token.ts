@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { audienceOf } from '../../approvals/github-proof.ts';
 import { tokenRequest } from '../../config/environment/github-actions.ts';
 import { BelayError } from '../../contract/results/belay-error.ts';
+import { messageOf } from '../../contract/wording/message-of.ts';
 
 const ANSWER_WITHIN_MS = 10_000;
 
@@ -23,7 +24,7 @@ export async function jobToken(hash: string): Promise<JobToken> {
   const url = new URL(address);
   url.searchParams.set('audience', audienceOf(hash));
   const token = await request(url, secret).catch((error: unknown) => {
-    const why = error instanceof Error ? error.message : String(error);
+    const why = messageOf(error);
     throw new BelayError('Usage', `GitHub gave no token for this job (${why}): run the job again`);
   });
   return { token, actor: String(decodeJwt(token)['actor']) };

@@ -1,5 +1,6 @@
 /** Runs the checks of `belay doctor`. */
 import type { NativeConnection } from '@temporalio/worker';
+import { messageOf } from '../../contract/wording/message-of.ts';
 
 export interface NamespaceConnection {
   connection: NativeConnection;
@@ -44,7 +45,7 @@ async function runOnce(run: Check['run'], fix: boolean): Promise<Finding> {
     if (!fix || finding.fix === undefined) return finding;
     return { state: 'ok', message: `${finding.message}. Fixed: ${await finding.fix()}` };
   } catch (error) {
-    return { state: 'failed', message: error instanceof Error ? error.message : String(error) };
+    return { state: 'failed', message: messageOf(error) };
   }
 }
 

@@ -10,6 +10,7 @@ import { checkText } from '../../contract/wording/check-text.ts';
 import { heldIn, heldText } from '../../contract/wording/freeze-text.ts';
 import { targetLabel } from '../../contract/wording/target-text.ts';
 import { plainText } from '../../contract/wording/safe-text.ts';
+import { messageOf } from '../../contract/wording/message-of.ts';
 
 export function resultOfError(error: unknown): RunResult {
   const known = error instanceof BelayError ? error.result : null;
@@ -18,7 +19,7 @@ export function resultOfError(error: unknown): RunResult {
 
 export function errorOf(error: unknown): RunError {
   const type = error instanceof BelayError ? error.type : 'Internal';
-  return { type, message: error instanceof Error ? error.message : String(error) };
+  return { type, message: messageOf(error) };
 }
 
 /** The outcome; else the type of the error; else the phase. */

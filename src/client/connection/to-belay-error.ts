@@ -3,6 +3,7 @@ import { WorkflowNotFoundError } from '@temporalio/client';
 import type { RunResult } from '../../contract/run.ts';
 import { PayloadError } from '../../encryption/payload-error.ts';
 import { BelayError } from '../../contract/results/belay-error.ts';
+import { messageOf } from '../../contract/wording/message-of.ts';
 import {
   GRPC,
   codeOf,
@@ -22,7 +23,7 @@ export function toBelayError(error: unknown, what: string, result: RunResult | n
   }
   if (error instanceof PayloadError) return new BelayError('Usage', `cannot ${what}: ${error.message}`, result);
   const cause = grpcCause(error);
-  const message = cause instanceof Error ? cause.message : String(cause);
+  const message = messageOf(cause);
   if (isUnreachable(error)) {
     return new BelayError('TemporalUnreachable', `cannot ${what}: Temporal does not answer`, result);
   }

@@ -7,11 +7,12 @@ import { targetsOf } from '../../contract/target.ts';
 import type { RunError, RunInput, RunResult } from '../../contract/run.ts';
 
 /** What the input asked for, if the run itself does not answer. */
-export function resultOfInput(input: RunInput | null): Pick<RunResult, 'backup' | 'deployments' | 'meta'> {
+export function resultOfInput(input: RunInput | null): Pick<RunResult, 'backup' | 'deployments' | 'meta' | 'commit'> {
   return {
     backup: input?.serverId === undefined ? null : emptyBackup(input.serverId),
     deployments: targetsOf(input ?? {}).map(emptyDeployment),
     meta: input?.meta ?? null,
+    commit: input?.commit ?? null,
   };
 }
 

@@ -6,6 +6,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { ConnectionLike } from '@temporalio/client';
 import type { Access, Credentials } from '../../config/temporal/credentials.ts';
 import { TIMING } from '../../contract/budgets/timing.ts';
+import { messageOf } from '../../contract/wording/message-of.ts';
 import { answers } from './answers.ts';
 import { scopedConnection } from './scoped-connection.ts';
 
@@ -87,7 +88,7 @@ export function createLiveConnection<C extends Connection>(
 
   const { credentials } = options;
   const stopLooking = credentials === null ? () => undefined : repeat(() => look(credentials).catch(failed));
-  const failed = (error: unknown) => conclude(error instanceof Error ? error.message : String(error));
+  const failed = (error: unknown) => conclude(messageOf(error));
   options.onLook?.({ areGood: true, certificateEndMs: access.certificateEndMs });
 
   async function close(): Promise<void> {

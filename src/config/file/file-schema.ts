@@ -9,6 +9,7 @@ import { freezes, windows } from './freeze-schema.ts';
 import { gates } from './gate-schema.ts';
 import { fleets, rollouts, schedules } from './fleet-schema.ts';
 import { normalizeStatus } from '../../contract/wording/status-word.ts';
+import { messageOf } from '../../contract/wording/message-of.ts';
 import { duration, firstRepeated, name, wholeNumber } from './schema-values.ts';
 import { notify } from './notify-schema.ts';
 import { headerName, path, secretPlace } from './secret-schema.ts';
@@ -97,7 +98,7 @@ const service = z.string().transform((text, context) => {
   try {
     return checkServiceIdentity('the address', text, null);
   } catch (error) {
-    context.addIssue(error instanceof Error ? error.message : String(error));
+    context.addIssue(messageOf(error));
     return z.NEVER;
   }
 });

@@ -46,6 +46,31 @@ const heartbeat = z.union(
 const apiUrl = z.string().trim().min(1).describe('Of its API, if it is not the public one. The token goes there only.');
 const token = secretPlace.describe('May write commit statuses, or deployments.');
 
+const ofGitlab = {
+  kind: z.literal('gitlab'),
+  project: z.union([z.string().trim().min(1), z.int().positive()]).describe('Its path or its number.'),
+  token,
+  for: scope.optional(),
+  url: apiUrl.optional(),
+};
+
+const gitlab = z.discriminatedUnion(
+  'as',
+  [
+    z.strictObject({
+      ...ofGitlab,
+      as: z.literal('status').describe('A status of the commit, the default.').optional(),
+    }),
+    z.strictObject({
+      ...ofGitlab,
+      as: z.literal('deployment'),
+      environment: z.string().trim().min(1).describe('Of the project. GitLab makes it if it is missing.'),
+      branch: z.string().trim().min(1).describe('That the service deploys from.'),
+    }),
+  ],
+  { error: 'write as: status, or as: deployment with environment: and branch:' },
+);
+
 const report = z.discriminatedUnion(
   'kind',
   [
@@ -60,13 +85,7 @@ const report = z.discriminatedUnion(
         .optional(),
       url: apiUrl.optional(),
     }),
-    z.strictObject({
-      kind: z.literal('gitlab'),
-      project: z.union([z.string().trim().min(1), z.int().positive()]).describe('Its path or its number.'),
-      token,
-      for: scope.optional(),
-      url: apiUrl.optional(),
-    }),
+    gitlab,
   ],
   { error: 'write kind: github or gitlab' },
 );

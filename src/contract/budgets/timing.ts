@@ -150,6 +150,8 @@ export const TIMING = {
     otherWorkerMs: 500,
   },
   report: {
+    /** A run that ends within this time is reported with its end only. */
+    firstMs: 500,
     /** A run that was terminated is found after this, and then after twice the time, up to the longest. */
     lookMs: MINUTE,
     lateLookMs: 30 * MINUTE,

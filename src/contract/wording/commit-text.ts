@@ -2,6 +2,9 @@
 
 export const COMMIT = /^[0-9a-f]{7,64}$/i;
 
+/** As repositories name it. */
+export const FULL_COMMIT = /^[0-9a-f]{40}$/i;
+
 const SHOWN_LENGTH = 12;
 
 /** For messages. */

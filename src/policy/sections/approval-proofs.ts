@@ -8,6 +8,7 @@ import type { ApprovalPlan, Decided, Yes } from '../../contract/approval.ts';
 import { planHash } from '../../contract/ids/plan-hash.ts';
 import { APPROVAL_NAMESPACE, NOT_PROVEN, signedText } from '../../contract/wording/approval-text.ts';
 import { plainText } from '../../contract/wording/safe-text.ts';
+import { messageOf } from '../../contract/wording/message-of.ts';
 import type { PolicyApproval } from './approvals.ts';
 
 export type ReadText = (path: string) => Promise<string>;
@@ -98,7 +99,7 @@ async function signersOf({ rule, signersFile }: PolicyApproval, readText: ReadTe
   try {
     return parseAllowedSigners(text);
   } catch (error) {
-    throw new Error(`${where(rule.name, signersFile)}: ${error instanceof Error ? error.message : String(error)}`);
+    throw new Error(`${where(rule.name, signersFile)}: ${messageOf(error)}`);
   }
 }
 

@@ -3,14 +3,13 @@ import { ConfigError } from '../../config/environment/config-error.ts';
 import type { Configuration } from '../../config/load.ts';
 import { createProofDeps, unanswerable } from './approval-proofs.ts';
 import { policyApprovals } from './approvals.ts';
+import { messageOf } from '../../contract/wording/message-of.ts';
 
 /** @throws ConfigError for a file of signers that cannot be used, or has too few of them */
 export async function requireSigners(configuration: Configuration): Promise<void> {
   const { readText } = createProofDeps();
   for (const approval of policyApprovals(configuration)) {
-    const problem = await unanswerable(approval, readText).catch((error: unknown) =>
-      error instanceof Error ? error.message : String(error),
-    );
+    const problem = await unanswerable(approval, readText).catch((error: unknown) => messageOf(error));
     if (problem !== null) throw new ConfigError(problem);
   }
 }

@@ -4,6 +4,7 @@ import proto from '@temporalio/proto';
 import { GRPC, codeOf, grpcCause, isDenied } from '../../client/transport/grpc-errors.ts';
 import type { SearchAttributeMode } from '../../config/environment/search-attribute-mode.ts';
 import { SEARCH_ATTRIBUTES } from '../../contract/names.ts';
+import { messageOf } from '../../contract/wording/message-of.ts';
 import { createCommand, type AttributePlace } from './create-command.ts';
 import { attributesMissingInQueries } from './query-attributes.ts';
 
@@ -47,12 +48,12 @@ export async function registerSearchAttributes(
     // Another worker may register them at the same time, so only the list afterwards counts.
     const problem = await connection.operatorService
       .addSearchAttributes({ namespace, searchAttributes })
-      .then(() => null, reasonOf);
+      .then(() => null, messageOf);
     const left = (await findAttributes(connection, namespace)).missing;
     if (left.length === 0) return null;
     return { message: `${left.join(', ')} cannot be registered: ${problem ?? 'Temporal does not list them'}`, remedy };
   } catch (error) {
-    return { message: reasonOf(error), remedy: null };
+    return { message: messageOf(error), remedy: null };
   }
 }
 
@@ -77,10 +78,6 @@ export async function findAttributes(connection: ConnectionLike, namespace: stri
 /** Temporal Cloud serves such calls to no one. */
 export const isRefused = (error: unknown): boolean =>
   isDenied(error) || codeOf(grpcCause(error)) === GRPC.unimplemented;
-
-function reasonOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
-}
 
 /** What a worker does about them when it starts. @returns whether it uses them, and why not, if it could */
 export async function prepareAttributes(

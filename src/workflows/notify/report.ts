@@ -3,7 +3,7 @@ import { ApplicationFailure } from '@temporalio/common';
 import { condition, defineSignal, setHandler, sleep } from '@temporalio/workflow';
 import { lockIdOf } from '../../contract/ids/workflow-ids.ts';
 import { SIGNALS } from '../../contract/names.ts';
-import type { ReportAnswer, ReportInput, ReportTo, RunState, StateReport } from '../../contract/report.ts';
+import type { ReportAnswer, ReportInput, ReportNote, ReportTo, RunState, StateReport } from '../../contract/report.ts';
 import { TIMING } from '../../contract/budgets/timing.ts';
 import { localLookup, sendReport } from '../common/activity-proxies.ts';
 
@@ -17,6 +17,7 @@ export async function report(input: ReportInput): Promise<string[]> {
   setHandler(stateSignal, (given) => {
     if (!state.isEnd && isLater(given, state)) state = given;
   });
+  await condition(() => state.isEnd, timing.firstMs, { summary: 'unless the run ends at once' });
   const lanes = lanesOf(input).map((receivers) => sendAll(input, receivers, () => state));
   await Promise.all([
     ...lanes,
@@ -43,6 +44,7 @@ interface Receiver {
   to: ReportTo;
   name: string;
   stateIn: (state: RunState) => StateReport | null;
+  note?: ReportNote | undefined;
 }
 
 /** Each of these gets one message at a time. */
@@ -101,7 +103,9 @@ async function deliver(
   let last = receiver.stateIn(state()) ?? state().run;
   for (;;) {
     last = receiver.stateIn(state()) ?? last;
-    const answer = await sendOnce({ workflowId, firstRunId, to: receiver.to, reported: last });
+    const noted = receiver.note === undefined ? {} : { note: receiver.note };
+    const answer = await sendOnce({ workflowId, firstRunId, to: receiver.to, reported: last, ...noted });
+    if ('note' in answer) receiver.note = answer.note;
     if (answer.kind === 'taken') return { key: keyOf(last), problem: null };
     count += 1;
     if (answer.kind === 'refused') refusals += 1;

@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { before, describe, test } from 'node:test';
 import { startSandbox, type Sandbox } from '../../../src/sandbox/server.ts';
 import { atEnd } from '../../support/at-end.ts';
 import { eventually } from '../../support/eventually.ts';
 import { runInProcess } from '../../support/in-process.ts';
 import { startWorkerProcess } from '../../support/processes.ts';
-import { startTemporal } from '../../support/temporal.ts';
+import { startTemporal, tempFolder } from '../../support/temporal.ts';
 import { addWorker, fresh, TOKEN } from '../../support/world.ts';
 import { literalService } from '../../support/literal.ts';
 import { proxyThat } from '../../support/proxy.ts';
@@ -56,6 +58,7 @@ describe('belay doctor', () => {
         ['policy', 'skipped'],
         ['tries', 'skipped'],
         ['fleets', 'skipped'],
+        ['reports', 'skipped'],
       ],
     );
     assert.match(before.of('worker')?.remedy ?? '', /belay worker/);
@@ -93,6 +96,31 @@ describe('belay doctor', () => {
     assert.match(await policy('ok'), /^[0-9a-f]{12} at every worker$/);
     await addWorker(place, BELAY_TASK_QUEUE, sandbox.url, { freezes: { season } });
     assert.match(await policy('warning'), /^the workers differ: [0-9a-f]{12} at \S+; [0-9a-f]{12} at \S+$/);
+  });
+
+  test('doctor warns of runs that no repository gets, and of a token that is one of another kind', async () => {
+    const BELAY_TASK_QUEUE = fresh('q');
+    const address = env.TEMPORAL_ADDRESS ?? '';
+    await addWorker({ address, namespace: 'default' }, BELAY_TASK_QUEUE, sandbox.url);
+    const siteId = fresh('a');
+    sandbox.script({ site: siteId }, { durationMs: 0, ends: 'completed' });
+    const args = ['deploy', '--site', siteId, '--commit', 'abcdef1', '--key', 'k', '--detach'];
+    assert.equal((await runInProcess(args, { ...env, BELAY_TASK_QUEUE })).code, 0);
+    const BELAY_CONFIG = join(await tempFolder(), 'belay.yaml');
+    const shop = { kind: 'github', repository: 'acme/shop', token: { env: 'REPORT_TOKEN' } };
+    writeFileSync(BELAY_CONFIG, JSON.stringify({ notify: { reports: { shop } } }));
+    const look = (token: string) => doctor({ BELAY_TASK_QUEUE, BELAY_CONFIG, REPORT_TOKEN: token });
+    const short = await eventually('the run in the list', async () => {
+      const { of } = await look('token');
+      return of('reports')?.state === 'warning' ? of('reports') : null;
+    });
+    assert.equal(
+      short?.message,
+      `1 of the last 1 runs with a commit were not reported, such as deploy:${siteId}:k with abcdef1`,
+    );
+    const wrong = await look('glpat-canary');
+    assert.deepEqual([wrong.code, wrong.state('configuration')], [2, 'failed']);
+    assert.match(wrong.of('configuration')?.message ?? '', /^notify\.reports\.shop\.token: it is a token of gitlab/);
   });
 
   test('doctor exits 2 with a remedy for a refused token, an unreachable service and a missing configuration', async () => {

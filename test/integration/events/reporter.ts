@@ -58,12 +58,14 @@ const github = async (as: 'status' | 'deployment'): Promise<Report> => ({
   ...{ kind: 'github', repository: 'acme/shop', token: await token(), as, url: `${service.url}/api/v3/` },
 });
 
+const SITE_URL = 'https://shop.example';
+
 async function sender(notify: NonNullable<Configuration['notify']>, to: ReportMessage['to']) {
   const withLink = <R extends { links: { ui: string | null } }>(it: R): R => ({
     ...it,
     links: { ui: 'https://ui.example' },
   });
-  const { sendReport } = await createNotifier(notify, withLink);
+  const { sendReport } = await createNotifier(notify, withLink, (id) => (id === '34' ? SITE_URL : null));
   return (state: ReportedState, line = 'in progress') => sendReport({ ...RUN, to, reported: { state, text: line } });
 }
 
@@ -104,6 +106,21 @@ describe('reports to places outside', () => {
     assert.deepEqual(
       statuses.map((it) => [it.url.split('/deployments/')[1], fieldsOf(it).state]),
       ['in_progress', 'success'].map((state) => ['2/statuses', state]),
+    );
+  });
+
+  test('a deployment at GitHub links to the run, and to the site if belay.yaml knows it', async () => {
+    const shop = await github('deployment');
+    for (const target of [siteTarget('34'), siteTarget('35'), { kind: 'app' as const, id: '34' }])
+      await (
+        await sender({ reports: { shop } }, { ...ofSite, target })
+      )('begun');
+    const statuses = posts()
+      .map(fieldsOf)
+      .filter((it) => 'state' in it);
+    assert.deepEqual(
+      statuses.map((it) => [it.log_url, it.environment_url]),
+      [SITE_URL, undefined, undefined].map((url) => ['https://ui.example', url]),
     );
   });
 

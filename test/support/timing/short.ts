@@ -22,5 +22,6 @@ export const TIMING: typeof REAL = {
   // A busy machine reads late, and then the outcome of a POST stays unknown.
   verdict: { ...REAL.verdict, minSettleMs: 3 * SECOND, coverageSlackMs: 30 * SECOND },
   client: { ...REAL.client, limitedMs: 10 * SECOND, maxLimitedPauseMs: 200 },
+  report: { ...REAL.report, lookMs: SECOND, lateLookMs: 2 * SECOND },
   lock: { ...REAL.lock, lookAgainMs: 4 * SECOND, handOverMs: 2 * SECOND },
 } as unknown as typeof REAL;

@@ -9,6 +9,7 @@ import { TIMING } from '../../../../src/contract/budgets/timing.ts';
 import { fresh } from '../../../support/fresh.ts';
 import { inVirtualTime, type VirtualStack } from '../../stack/stack.ts';
 import type { Run } from '../../temporal/types.ts';
+import { answer, isAsking } from '../runs/approvals/answers.ts';
 
 const COMMIT = 'a'.repeat(40);
 const TOKEN = { env: 'UNUSED' };
@@ -50,10 +51,41 @@ describe('reports of runs', () => {
       const run = deploy(stack);
       await stack.result(run);
       await told(stack, run);
-      assert.deepEqual(wordsFor(stack, ofSite('34')), ['waiting', 'begun', 'completed']);
-      assert.deepEqual(wordsFor(stack, ofSite('35')), ['waiting', 'begun', 'failed']);
+      assert.deepEqual(wordsFor(stack, ofSite('34')), ['begun', 'completed']);
+      assert.deepEqual(wordsFor(stack, ofSite('35')), ['begun', 'failed']);
       assert.ok(stack.world.notices.reported.every(({ to }) => to.name === 'shop'));
     }),
+  );
+
+  test(
+    'a run that ends at once is told of by its end only',
+    reporting(async (stack) => {
+      const run = deploy(stack, { siteIds: ['34'], service: 'https://another.example', heartbeat: 'night' });
+      assert.equal((await stack.result(run)).error?.type, 'Refused');
+      await told(stack, run);
+      assert.deepEqual(wordsFor(stack, ofSite('34')), ['refused']);
+      assert.deepEqual(wordsFor(stack, ofHeartbeat), ['refused']);
+    }),
+  );
+
+  test(
+    'a run that waits for approval is told of as waiting, and its measurement starts after that',
+    inVirtualTime(
+      async (stack) => {
+        const run = deploy(stack, { siteIds: ['34'], heartbeat: 'night' });
+        const { hash } = await isAsking(stack, run);
+        await stack.forward(3_600_000);
+        const { state, text } = stack.world.notices.reported.at(-1)?.reported ?? {};
+        assert.deepEqual([state, text], ['waiting', 'waits for approval']);
+        assert.deepEqual(wordsFor(stack, ofHeartbeat), []);
+        const yes = { plan: hash, by: 'ana', why: null, proof: { kind: 'none' as const } };
+        assert.equal(await answer(stack, run, 'approve', yes), null);
+        await told(stack, run);
+        assert.deepEqual(wordsFor(stack, ofSite('34')), ['waiting', 'begun', 'completed']);
+        assert.deepEqual(wordsFor(stack, ofHeartbeat), ['begun', 'completed']);
+      },
+      { notify, configuration: { ...configuration, approvals: { production: { proof: 'none' } } } },
+    ),
   );
 
   test(
@@ -101,7 +133,7 @@ describe('reports of runs', () => {
       const late = { atMs: run.startedMs, seq: 0, isEnd: true, run: { state: 'failed', text: 'late' }, parts: {} };
       stack.signal(reportId(run.workflowId, run.runId), SIGNALS.reported, late);
       await told(stack, run);
-      assert.deepEqual(wordsFor(stack, ofSite('34')), ['waiting', 'begun', 'completed']);
+      assert.deepEqual(wordsFor(stack, ofSite('34')), ['begun', 'completed']);
     }),
   );
 
@@ -117,7 +149,7 @@ describe('reports of runs', () => {
       await told(stack, run);
       const last = world.notices.reported.at(-1)?.reported;
       assert.deepEqual(last, { state: 'unclear', text: 'ended from outside' });
-      assert.deepEqual(wordsFor(stack, ofSite('34')), ['waiting', 'begun', 'unclear']);
+      assert.deepEqual(wordsFor(stack, ofSite('34')), ['begun', 'unclear']);
       assert.deepEqual(wordsFor(stack, ofHeartbeat), ['begun', 'unclear']);
       assert.ok(world.clock.nowMs - terminatedMs <= TIMING.report.lateLookMs);
     }),
