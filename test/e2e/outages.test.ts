@@ -1,5 +1,4 @@
 /** Commands and workers while Temporal, the service or the workers are away. */
-import './outages/kills.ts';
 import './outages/worker-start.ts';
 import './outages/worker-monitoring.ts';
 import './outages/frozen-worker.ts';

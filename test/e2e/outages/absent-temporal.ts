@@ -8,7 +8,7 @@ import { atEnd } from '../../support/at-end.ts';
 import { eventually } from '../../support/eventually.ts';
 import { began, reads } from '../../support/journal.ts';
 import { runInProcess } from '../../support/in-process.ts';
-import { run, start, startWorkerProcess, type Finished, type Started } from '../../support/processes.ts';
+import { start, startWorkerProcess, type Finished, type Started } from '../../support/processes.ts';
 import { newPlace } from '../../support/shared-temporal.ts';
 import { startDurableTemporal, type DurableTemporal } from '../../support/temporal.ts';
 import { fresh, temporalEnv, TOKEN } from '../../support/world.ts';
@@ -107,7 +107,7 @@ describe('without Temporal or a worker', { concurrency: 4 }, () => {
       const { workflowId, error } = finished.json();
       assert.ok(error?.message.endsWith(`belay wait ${workflowId}`), error?.message);
       await temporal.restart();
-      assert.equal((await run(['wait', String(workflowId), '--json'], env)).code, 0);
+      assert.equal((await runInProcess(['wait', String(workflowId), '--json'], env)).code, 0);
       assert.equal(began(sandbox, 'backup', serverId).length, 1);
     });
 
@@ -141,23 +141,7 @@ describe('without Temporal or a worker', { concurrency: 4 }, () => {
       assert.match(status.stdout, /in progress: backup\n[^]*now: no worker answers for the run/);
     });
 
-    test('a run that no worker picked up in time is not started by a later worker', async () => {
-      const serverId = fresh('s');
-      const late = ['--start-within', '1s', '--detach', '--json'];
-      const started = await runInProcess(['backup', '--server', serverId, ...late], env);
-      assert.equal(started.code, 0, started.stdout);
-      const workflowId = String(started.json().workflowId);
-      const status = await runInProcess(['status', workflowId], env);
-      assert.match(status.stdout, /now: (starting|no worker has started the run yet)/);
-      await sleep(1_500);
-      worker = await newWorker();
-      const waited = await run(['wait', workflowId, '--json'], env);
-      assert.deepEqual([waited.code, waited.json().outcome, waited.json().error?.type], [7, 'not_started', 'NoWorker']);
-      assert.equal(began(sandbox, 'backup', serverId).length, 0);
-    });
-
     test('a waiting command reports that no worker has started its run, and keeps waiting', async () => {
-      await killed(worker);
       const waiting = start(['backup', '--server', fresh('s'), '--backup-interval', '1s', '--json'], env);
       // The server may have given its first task to the poll that the dead worker left behind.
       const word = /no worker (has started the run yet|answers for the run)/;

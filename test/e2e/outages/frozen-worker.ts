@@ -6,8 +6,9 @@ import { before, describe, test } from 'node:test';
 import { startSandbox, type Sandbox } from '../../../src/sandbox/server.ts';
 import { atEnd } from '../../support/at-end.ts';
 import { DEPLOY_PACE } from '../../support/command-line.ts';
+import { runInProcess } from '../../support/in-process.ts';
 import { posts } from '../../support/journal.ts';
-import { run, startWorkerProcess, type Started } from '../../support/processes.ts';
+import { startWorkerProcess, type Started } from '../../support/processes.ts';
 import { newPlace } from '../../support/shared-temporal.ts';
 import { temporalEnv, TOKEN } from '../../support/world.ts';
 
@@ -33,7 +34,7 @@ before(async () => {
 });
 
 async function deploy(siteId: string) {
-  const { code, json } = await run(['deploy', '--site', siteId, ...DEPLOY_PACE, '--json'], env);
+  const { code, json } = await runInProcess(['deploy', '--site', siteId, ...DEPLOY_PACE, '--json'], env);
   const { outcome, error } = json();
   return [code, outcome, error?.type ?? null, posts(sandbox, `/v1/sites/${siteId}/deploy`).length];
 }

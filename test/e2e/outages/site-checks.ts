@@ -8,8 +8,9 @@ import { atEnd } from '../../support/at-end.ts';
 import { DEPLOY_PACE } from '../../support/command-line.ts';
 import { connectTo } from '../../support/connect.ts';
 import { eventually } from '../../support/eventually.ts';
+import { runInProcess } from '../../support/in-process.ts';
 import { posts } from '../../support/journal.ts';
-import { run, start, startWorkerProcess, type Started } from '../../support/processes.ts';
+import { start, startWorkerProcess, type Started } from '../../support/processes.ts';
 import { FAILED } from '../../support/sites.ts';
 import { newPlace } from '../../support/shared-temporal.ts';
 import { tempFolder } from '../../support/temporal.ts';
@@ -84,7 +85,7 @@ describe('the check of a site', () => {
 
 describe('belay check', () => {
   const check = async (...args: string[]) => {
-    const { code, stdout, stderr } = await run(['check', ...args], workerEnv);
+    const { code, stdout, stderr } = await runInProcess(['check', ...args], workerEnv);
     return { code, text: stdout + stderr };
   };
 

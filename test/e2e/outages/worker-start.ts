@@ -5,9 +5,8 @@ import { before, describe, test } from 'node:test';
 import { startSandbox } from '../../../src/sandbox/server.ts';
 import { atEnd } from '../../support/at-end.ts';
 import { eventually } from '../../support/eventually.ts';
-import { lastingPort } from '../../support/lasting-port.ts';
 import { literalService } from '../../support/literal.ts';
-import { run, start, type Started } from '../../support/processes.ts';
+import { start, type Started } from '../../support/processes.ts';
 import { newPlace } from '../../support/shared-temporal.ts';
 import { tempFolder } from '../../support/temporal.ts';
 import { temporalEnv, TOKEN } from '../../support/world.ts';
@@ -46,25 +45,11 @@ describe('a worker that is not ready', { concurrency: 4 }, () => {
     );
   });
 
-  test('waits for the service, and then polls', async () => {
-    const port = await lastingPort();
-    const env = { BELAY_API_URL: `http://127.0.0.1:${port}`, BELAY_API_TOKEN: TOKEN, BELAY_TASK_QUEUE: 'service' };
-    const worker = await notReady(env, /not ready: cannot reach the service/);
-    const sandbox = await startSandbox({ token: TOKEN, port });
-    atEnd(() => sandbox.close());
-    await logged(worker, /"polling"/);
-  });
-
   test('does not poll for a page that is not the service, and ends with 0 on SIGTERM', async () => {
     const { url } = await literalService((_request, response) => void response.writeHead(404).end('<h1>Parked</h1>'));
     const env = { BELAY_API_URL: url, BELAY_API_TOKEN: TOKEN, BELAY_TASK_QUEUE: 'page' };
     const worker = await notReady(env, /not ready: \S+ does not look like the service/);
     worker.process.kill('SIGTERM');
     assert.equal((await worker.finished).code, 0);
-  });
-
-  test('exits 2 for a mistake in its configuration', async () => {
-    const { code, stderr } = await run(['worker'], { ...temporal, BELAY_API_URL: 'http://example.com' });
-    assert.equal(code, 2, stderr);
   });
 });
