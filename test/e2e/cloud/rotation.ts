@@ -76,23 +76,40 @@ describe('credentials that change', { concurrency: 3 }, () => {
     await eventually('polls', () => output.stderr.includes('"polling"'));
   });
 
-  test('a run in flight goes on when the client certificates of all programs are replaced', async () => {
+  test('client certificates are replaced while a run is in flight, and one that cannot be used leaves the old one in use', async () => {
     const cloud = await startCertifiedCloud();
     const running = await startAll(cloud);
+    const [one, other] = [cloud.clients.issue('belay'), cloud.clients.issue('belay')];
+    cloud.put({ cert: one.cert, key: other.key });
+    await eventually('the metric', async () => good(false).test(await running.metrics()));
+    const line = `stay as they were: the client certificate in ${cloud.secret.path('tls.crt')} belongs to another key`;
+    assert.equal(occurrences(running.worker.output.stderr, line), 1, running.worker.output.stderr);
+    // On new connections, the old one still works.
+    cloud.front.drop();
+    cloud.put(one);
+    await eventually('the metric', async () => good(true).test(await running.metrics()));
     cloud.front.count();
     const later = createAuthority('Second authority of the clients');
     cloud.front.askFor(later);
     cloud.put(later.issue('belay', { endsMs: Date.now() + 30 * 24 * HOUR }));
     await connected(cloud.front, 3);
     await endOnNewConnections(cloud.front, running);
-    assert.match(running.worker.output.stderr, /the credentials for Temporal changed: the new ones are in use/);
+    const { stderr } = running.worker.output;
+    assert.equal(occurrences(stderr, line), 1);
+    assert.match(stderr, /the credentials for Temporal changed: the new ones are in use/);
     const seconds = Number(/^belay_certificate_expires_seconds (\S+)$/m.exec(await running.metrics())?.[1]);
     assert.ok(seconds > 29 * 86_400 && seconds < 30 * 86_400, String(seconds));
   });
 
-  test('a run in flight goes on when the API key of all programs is replaced in the profile file', async () => {
+  test('an API key is replaced in the profile file while a run is in flight, and one that Temporal refuses leaves the old one in use', async () => {
     const cloud = await startKeyedCloud('first-key-canary');
     const running = await startAll(cloud);
+    cloud.put('wrong-key-canary');
+    await eventually('the metric', async () => good(false).test(await running.metrics()));
+    assert.match(
+      running.worker.output.stderr,
+      /stay as they were: Temporal at localhost:\d+ denies access: check the API key/,
+    );
     cloud.front.accept(['first-key-canary', 'second-key-canary']);
     cloud.put('second-key-canary');
     // Only the one who waits for the run asks this. The others wait for access as long as they have to.
@@ -101,31 +118,5 @@ describe('credentials that change', { concurrency: 3 }, () => {
     await endOnNewConnections(cloud.front, running);
     const output = [running.worker, running.run].map((it) => it.output.stdout + it.output.stderr).join('');
     assert.doesNotMatch(output, /key-canary/);
-  });
-
-  test('a client certificate that cannot be used leaves the old one in use, until there is a good one', async () => {
-    const cloud = await startCertifiedCloud();
-    const running = await startAll(cloud);
-    const [one, other] = [cloud.clients.issue('belay'), cloud.clients.issue('belay')];
-    cloud.put({ cert: one.cert, key: other.key });
-    await eventually('the metric', async () => good(false).test(await running.metrics()));
-    const line = `stay as they were: the client certificate in ${cloud.secret.path('tls.crt')} belongs to another key`;
-    assert.equal(occurrences(running.worker.output.stderr, line), 1, running.worker.output.stderr);
-    cloud.front.drop();
-    cloud.put(one);
-    await eventually('the metric', async () => good(true).test(await running.metrics()));
-    await endOnNewConnections(cloud.front, running);
-    assert.equal(occurrences(running.worker.output.stderr, line), 1);
-  });
-
-  test('an API key that Temporal refuses leaves the old one in use', async () => {
-    const cloud = await startKeyedCloud('good-key-canary');
-    const running = await startAll(cloud);
-    cloud.put('wrong-key-canary');
-    await eventually('the metric', async () => good(false).test(await running.metrics()));
-    await endOnNewConnections(cloud.front, running);
-    const { stderr } = running.worker.output;
-    assert.match(stderr, /stay as they were: Temporal at localhost:\d+ denies access: check the API key/);
-    assert.doesNotMatch(stderr, /key-canary/);
   });
 });
