@@ -1,6 +1,5 @@
 /** Commands whose tests need a stack of their own. */
 import './commands/freeze-commands.ts';
 import './commands/approval-commands.ts';
-import './commands/dry-run.ts';
 import './commands/doctor.ts';
 import './commands/advice.ts';

@@ -6,5 +6,6 @@ import './commands/rollout-commands.ts';
 import './commands/exit-codes.ts';
 import './commands/gate-commands.ts';
 import './commands/top.ts';
+import './commands/dry-run.ts';
 import './commands/configuration.ts';
 import './commands/completion.ts';

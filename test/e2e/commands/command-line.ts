@@ -66,10 +66,10 @@ describe('the command line', { concurrency: 4 }, () => {
     const siteId = fresh('a');
     on.sandbox.script({ site: siteId }, { ends: 'never' });
     const pace = ['--deploy-interval', '200ms', '--deploy-tries', '2000'];
-    const deploying = on.start('deploy', '--site', siteId, ...pace, '--key', 'k', '--json');
+    await on.belay('deploy', '--site', siteId, ...pace, '--key', 'k', '--detach');
     await eventually('the deployment', () => began(on.sandbox, 'deployment', siteId).length === 1);
     assert.equal((await on.belay('cancel', `deploy:${siteId}:k`)).code, 0);
-    const { code, json } = await deploying.finished;
+    const { code, json } = await on.belay('wait', `deploy:${siteId}:k`, '--json');
     assert.equal(code, 8);
     assert.match(json().error?.message ?? '', /continues at the service/);
   });

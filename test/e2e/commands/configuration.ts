@@ -9,16 +9,10 @@ import { readConfiguration } from '../../../src/config/load.ts';
 import { configurationSchema } from '../../../src/config/file/file-schema.ts';
 import { EVENT_KINDS } from '../../../src/contract/events/event.ts';
 import { reactionsTo } from '../../../src/webhooks/sources.ts';
-import { startSandbox } from '../../../src/sandbox/server.ts';
 import { jsonSchemaOf } from '../../../tools/schemas.ts';
-import { atEnd } from '../../support/at-end.ts';
-import { eventually } from '../../support/eventually.ts';
 import { runInProcess } from '../../support/in-process.ts';
-import { began, reads } from '../../support/journal.ts';
-import { startWorkerProcess } from '../../support/processes.ts';
-import { newPlace } from '../../support/shared-temporal.ts';
 import { tempFolder } from '../../support/temporal.ts';
-import { temporalEnv, TOKEN } from '../../support/world.ts';
+import { TOKEN } from '../../support/world.ts';
 
 async function fileWith(text: string): Promise<string> {
   const path = join(await tempFolder(), 'belay.yaml');
@@ -166,24 +160,6 @@ test('worker, dev and doctor exit 2 and report the file and line of a mistake in
     assert.equal(code, 2);
     assert.ok((stdout + stderr).includes(`${BELAY_CONFIG}:1: statuses: `));
   }
-});
-
-test('a status that belay.yaml maps to failed ends the run as failed', async () => {
-  const sandbox = await startSandbox({ token: TOKEN });
-  atEnd(() => sandbox.close());
-  const env = temporalEnv(await newPlace());
-  const BELAY_CONFIG = await fileWith('statuses: { deployment: { Cancelled: failed } }\n');
-  await startWorkerProcess({ ...env, BELAY_CONFIG, BELAY_API_URL: sandbox.url, BELAY_API_TOKEN: TOKEN });
-  sandbox.script({ site: 'a1' }, { ends: 'never' });
-  const running = runInProcess(['deploy', '--site', 'a1', '--deploy-interval', '300ms', '--json'], env);
-  await eventually('the deployment', () => began(sandbox, 'deployment', 'a1').length === 1);
-  const latest = () => reads(sandbox, '/v1/sites/a1/deployments/latest').length;
-  const before = latest();
-  // Only a deployment that was seen in progress proves its end.
-  await eventually('a read', () => latest() > before);
-  sandbox.finish({ site: 'a1' }, 'CANCELLED');
-  const { code, json } = await running;
-  assert.deepEqual([code, json().outcome, json().deployments[0]?.lastStatus], [1, 'failed', 'CANCELLED']);
 });
 
 test('numbers in a rollout or schedule are read as numbers whatever its name, and ids as written', async () => {

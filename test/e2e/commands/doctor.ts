@@ -6,9 +6,8 @@ import { startSandbox, type Sandbox } from '../../../src/sandbox/server.ts';
 import { atEnd } from '../../support/at-end.ts';
 import { eventually } from '../../support/eventually.ts';
 import { runInProcess } from '../../support/in-process.ts';
-import { startWorkerProcess } from '../../support/processes.ts';
 import { startTemporal, tempFolder } from '../../support/temporal.ts';
-import { addWorker, fresh, TOKEN } from '../../support/world.ts';
+import { addWorker, fresh, TASK_QUEUE, TOKEN } from '../../support/world.ts';
 import { literalService } from '../../support/literal.ts';
 import { proxyThat } from '../../support/proxy.ts';
 
@@ -72,7 +71,7 @@ describe('belay doctor', () => {
 
   test('doctor passes with a worker, shows its version and start time, and triggers nothing', async () => {
     await doctor({}, '--fix');
-    await startWorkerProcess(env);
+    await addWorker({ address: env.TEMPORAL_ADDRESS ?? '', namespace: 'default' }, TASK_QUEUE, sandbox.url);
     const { code, checks, of, stderr } = await doctor();
     assert.equal(code, 0, JSON.stringify(checks));
     assert.match(

@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { before, describe, test } from 'node:test';
 import { WorkflowNotFoundError } from '@temporalio/client';
-import { startCommands, type Commands } from '../../support/commands.ts';
+import { commandsOn, type Commands } from '../../support/commands.ts';
 import { eventually } from '../../support/eventually.ts';
 import { runInProcess } from '../../support/in-process.ts';
 import { posts } from '../../support/journal.ts';
@@ -12,7 +12,7 @@ import { fresh } from '../../support/world.ts';
 
 let on: Commands;
 before(async () => {
-  on = await startCommands();
+  on = await commandsOn('runs');
 });
 
 interface DryRun {

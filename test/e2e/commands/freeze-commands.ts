@@ -147,7 +147,7 @@ describe('a run with --if-frozen wait', () => {
     const site = fresh('a');
     await on.belay('freeze', '--site', site, ...HOUR);
     const key = soonKey(site);
-    const run = on.start('deploy', '--site', site, '--key', key, '--if-frozen', 'wait', ...DEPLOY_PACE, '--json');
+    await on.belay('deploy', '--site', site, '--key', key, '--if-frozen', 'wait', ...DEPLOY_PACE, '--detach');
     const query = "BelayPhase = 'frozen' AND ExecutionStatus = 'Running'";
     await eventually('its phase', async () => (await on.client.workflow.count(query)).count === 1);
     const status = await on.belay('status', `deploy:${site}:${key}`);
@@ -155,7 +155,7 @@ describe('a run with --if-frozen wait', () => {
     assert.equal(posts(on.sandbox, `/v1/sites/${site}/deploy`).length, 0);
     const { woken } = printed(await on.belay('thaw', '--site', site, ...WHY, '--json'));
     assert.deepEqual(woken, [`deploy:${site}:${key}`]);
-    const { code, json } = await run.finished;
+    const { code, json } = await on.belay('wait', `deploy:${site}:${key}`, '--json');
     assert.deepEqual([code, json().outcome, json().held.map(({ end }) => end)], [0, 'completed', ['passed']]);
   });
 

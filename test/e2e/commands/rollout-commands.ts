@@ -123,11 +123,11 @@ describe('belay rollout', { concurrency: 4 }, () => {
   });
 
   test('status explains why a rollout waits, and pause, resume and abort record who decided', async () => {
-    const { belay, start: begin, servers } = await fleetOf(2);
+    const { belay, servers } = await fleetOf(2);
     on.sandbox.script({ server: servers[0] ?? '' }, { ends: 'never' });
     const key = fresh('k');
     const id = `rollout:steady:${key}`;
-    const waiting = begin('rollout', 'start', 'steady', '--key', key, '--json');
+    await belay('rollout', 'start', 'steady', '--key', key, '--detach');
     const running = await eventually('the first server', async () => {
       const status = await belay('status', id, '--json');
       return status.code === 0 && shown(status).waiting?.kind === 'servers' ? shown(status) : null;
@@ -155,7 +155,7 @@ describe('belay rollout', { concurrency: 4 }, () => {
     assert.match(retry.json().error?.message ?? '', /is still running: wait for it to finish, or abort it first/);
     await eventually('the backup', () => backups(servers[0]) === 1);
     on.sandbox.finish({ server: servers[0] ?? '' }, 'completed');
-    assert.equal((await waiting.finished).code, 8);
+    assert.equal((await belay('wait', id)).code, 8);
     assert.equal((await belay('rollout', 'status', id, '--exit-status')).code, 8);
   });
 
