@@ -1,13 +1,10 @@
 /** What proves no verdict, as far as Temporal and the configuration answer. More in test/sim/rules/verdicts/doubtful-answers.ts. */
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
-import { eventually } from '../../support/eventually.ts';
-import { posts, reads } from '../../support/journal.ts';
+import { posts } from '../../support/journal.ts';
 import { resultOf } from '../../support/outcome.ts';
 import { sharedStack } from '../../support/shared-stack.ts';
-import { FAILED, siteAfter } from '../../support/sites.ts';
-import { verdictLine } from '../../support/verdict-line.ts';
-import { addWorker, belayOn, fresh, type TestStack } from '../../support/world.ts';
+import { fresh, type TestStack } from '../../support/world.ts';
 
 const PACE = { intervalMs: 500, tries: 60 };
 
@@ -15,8 +12,6 @@ let world: TestStack;
 before(async () => {
   world = await sharedStack();
 });
-
-const latest = (siteId: string) => `/v1/sites/${siteId}/deployments/latest`;
 
 // Each test has sites and servers of its own, and most of them wait, so they run at once.
 describe('doubtful answers', { concurrency: 2 }, () => {
@@ -34,19 +29,5 @@ describe('doubtful answers', { concurrency: 2 }, () => {
     assert.deepEqual([outcome, error?.type], ['not_started', 'Usage']);
     assert.match(error?.message ?? '', new RegExp(`${backupId} is one of server ${other}, not of ${mine}`));
     assert.equal(posts(world.sandbox, `/v1/sites/${siteId}/deploy`).length, 0);
-  });
-
-  test('a run keeps the meaning of a status word from when it began, even if the next worker maps it otherwise', async () => {
-    const taskQueue = fresh('q');
-    const mapping = { statuses: { deployment: { superseded: 'failed' } } } as const;
-    const first = await addWorker(world, taskQueue, world.sandbox.url, mapping);
-    const belay = await belayOn(world, taskQueue);
-    const siteId = siteAfter(world.sandbox, FAILED, { ends: 'never', words: ['building'] });
-    const run = await belay.start({ siteIds: [siteId], deploy: PACE });
-    await eventually('a read in progress', () => reads(world.sandbox, latest(siteId)).at(-1)?.said === 'building');
-    await first.stop();
-    await addWorker(world, taskQueue, world.sandbox.url);
-    world.sandbox.finish({ site: siteId }, 'superseded');
-    assert.equal(verdictLine(await resultOf(run)), 'failed by transition');
   });
 });

@@ -3,11 +3,11 @@ import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import { QUERIES } from '../../../src/contract/names.ts';
 import type { Explanation } from '../../../src/contract/waiting.ts';
-import { backupServerId, deploySiteId } from '../../../src/contract/ids/workflow-ids.ts';
+import { deploySiteId } from '../../../src/contract/ids/workflow-ids.ts';
 import type { ScriptPart } from '../../../src/sandbox/hosting/script.ts';
 import type { Belay, Run } from '../../../src/starter.ts';
 import { eventually } from '../../support/eventually.ts';
-import { began, posts, reads } from '../../support/journal.ts';
+import { posts } from '../../support/journal.ts';
 import { resultOf } from '../../support/outcome.ts';
 import { relayTo, type Relay } from '../../support/relay.ts';
 import { replayLater } from '../../support/replay.ts';
@@ -32,9 +32,7 @@ async function behindRelay(): Promise<{ way: Relay; belay: Belay }> {
   return { way, belay: await belayOn(world, queue) };
 }
 
-const latest = (siteId: string) => `/v1/sites/${siteId}/deployments/latest`;
 const deployPosts = (siteId: string) => posts(world.sandbox, `/v1/sites/${siteId}/deploy`).length;
-const begun = (siteId: string) => began(world.sandbox, 'deployment', siteId).length;
 
 const parked = (run: Run) =>
   eventually('the parked run', async () => {
@@ -55,20 +53,6 @@ async function building() {
   return { way, siteId, run };
 }
 
-/** A run that waits for another party's deployment, with a request that then finds no connection. */
-async function beforeRequest(...next: ScriptPart[]) {
-  const { way, belay } = await behindRelay();
-  const siteId = siteAfter(world.sandbox, BUILDING, FAILED, ...next);
-  const run = await belay.start({ siteIds: [siteId], deploy: PACE, ...PATIENT });
-  await eventually('the wait for the baseline', () => reads(world.sandbox, latest(siteId)).length > 1);
-  way.close();
-  world.sandbox.act({ site: siteId });
-  await eventually('a request without a connection', async () => {
-    return ((await run.status()).result.deployments[0]?.trigger.attempts ?? 0) > 0;
-  });
-  return { way, siteId, run };
-}
-
 /** A run whose request gets no answer and has no effect, and then the service is down. */
 async function ambiguous() {
   const { way, belay } = await behindRelay();
@@ -82,19 +66,6 @@ async function ambiguous() {
 
 // Each test has a worker and a relay of its own, and most of them wait.
 describe('while the service is down', { concurrency: 4 }, () => {
-  test('a run parks after its request and follows its deployment to the verdict afterwards', async () => {
-    const { way, siteId, run } = await building();
-    way.cut();
-    const waiting = await parked(run);
-    assert.ok(waiting?.kind === 'deployment');
-    assert.match(waiting.parked?.reason ?? '', /no connection was made/);
-    world.sandbox.finish({ site: siteId }, 'completed');
-    await way.open();
-    const result = await resultOf(run);
-    assert.equal(verdictLine(result), 'completed by transition');
-    assert.equal(deployPosts(siteId), 1);
-  });
-
   test('a parked deployment shows it in its phase, its explanation and the UI', async () => {
     const { way, siteId, run } = await building();
     way.fail();
@@ -112,31 +83,6 @@ describe('while the service is down', { concurrency: 4 }, () => {
     assert.equal(verdictLine(await resultOf(run)), 'completed by transition');
   });
 
-  test('a request whose connections are refused while reads are answered parks its run, too', async () => {
-    const { way, siteId, run } = await beforeRequest(COMPLETED);
-    await parked(run);
-    assert.equal(deployPosts(siteId), 0);
-    await way.open();
-    assert.equal(verdictLine(await resultOf(run)), 'completed by changed');
-    assert.equal(begun(siteId), 1);
-  });
-
-  test('a run makes its backup and its deployment once when the service is back', async () => {
-    const { way, belay } = await behindRelay();
-    const [serverId, siteId] = [fresh('s'), siteAfter(world.sandbox, FAILED, COMPLETED)];
-    way.cut();
-    const run = await belay.start({ serverId, siteIds: [siteId], backup: PACE, deploy: PACE, ...PATIENT });
-    const waiting = await parked(run);
-    assert.ok(waiting?.kind === 'backup');
-    const lock = world.client.workflow.getHandle(backupServerId(serverId));
-    assert.deepEqual((await lock.describe()).searchAttributes.BelayPhase, ['parked']);
-    await way.open();
-    const { outcome, error } = await resultOf(run);
-    assert.equal(outcome, 'completed', error?.message);
-    assert.equal(began(world.sandbox, 'backup', serverId).length, 1);
-    assert.equal(begun(siteId), 1);
-  });
-
   // The outage has to be shorter than the gap that reads may leave, which needs the short time budgets.
   test('an ambiguous request is not sent again after an outage', async () => {
     const { way, siteId, run } = await ambiguous();
@@ -150,4 +96,4 @@ describe('while the service is down', { concurrency: 4 }, () => {
   });
 });
 
-replayLater('outages', () => world.client, 11);
+replayLater('outages', () => world.client, 4);
