@@ -4,7 +4,7 @@ import { siteTarget } from '../../../src/contract/target.ts';
 import * as around from '../../support/around-post.ts';
 import { eventually } from '../../support/eventually.ts';
 import { holdPosts } from '../../support/holding-relay.ts';
-import { began, posts } from '../../support/journal.ts';
+import { posts } from '../../support/journal.ts';
 import { resultOf } from '../../support/outcome.ts';
 import { COMPLETED, FAILED, siteAfter } from '../../support/sites.ts';
 import { addWorker, belayOn, fresh, type TestStack } from '../../support/world.ts';
@@ -18,21 +18,6 @@ const WHY = { reason: 'disks', forMs: 3_600_000 };
 const deployPosts = (siteId: string) => posts(world.sandbox, `/v1/sites/${siteId}/deploy`).length;
 
 describe('a POST in an ad-hoc freeze', { concurrency: 2 }, () => {
-  test('is not sent by a worker that starts after the freeze, which was set while no worker ran', async () => {
-    const { queue, worker, belay } = await around.place();
-    const [serverId, siteId] = [fresh('s'), siteAfter(world.sandbox, FAILED, COMPLETED)];
-    world.sandbox.script({ server: serverId }, { ends: 'never' });
-    const pace = { intervalMs: 500, tries: 200 };
-    const run = await belay.start({ serverId, siteIds: [siteId], backup: pace, deploy: pace });
-    await eventually('the backup', () => began(world.sandbox, 'backup', serverId).length > 0);
-    await around.kill(worker);
-    await belay.freezes.begin({ scope: siteTarget(siteId), ...WHY });
-    world.sandbox.finish({ server: serverId }, 'completed');
-    await around.another(queue);
-    const { error, backup } = await resultOf(run);
-    assert.deepEqual([backup?.outcome, error?.type, deployPosts(siteId)], ['completed', 'Frozen', 0], error?.message);
-  });
-
   test('is not sent again if the freeze began after its worker judged it and was killed before it was sent', async () => {
     const relay = await holdPosts(world.sandbox.url);
     const queue = fresh('queue');
