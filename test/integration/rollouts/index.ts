@@ -1,6 +1,5 @@
 import './rollouts.ts';
 import './rollout-notices.ts';
-import './fleet.ts';
 import './fleets.ts';
 import './jitter.ts';
 import './why.ts';

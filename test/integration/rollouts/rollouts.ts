@@ -76,19 +76,6 @@ describe('a rollout', { concurrency: 6 }, () => {
     await refused(rollout.pause(ANNE), /it has ended/);
   });
 
-  test('lets running servers finish, starts none and ends cancelled when it is cancelled', async () => {
-    const targets = servers(2);
-    world.sandbox.script({ site: targets[0].siteIds[0]! }, { ends: 'never' });
-    const rollout = await started(targets, { maxAtOnce: 1 });
-    await eventually('the deployment', () => deployments(targets[0].siteIds[0]) === 1);
-    await rollout.cancel();
-    await eventually('the phase', async () => (await rollout.status()).result.phase === 'stopping');
-    world.sandbox.finish({ site: targets[0].siteIds[0]! }, 'completed');
-    const result = await endOf(rollout);
-    assert.deepEqual(outcomesOf(result), ['completed', 'not_started']);
-    assert.deepEqual([result.outcome, result.error?.type], ['cancelled', 'Cancelled']);
-  });
-
   test('holds a server named by an event until a user releases it', async () => {
     const [first, second, third] = servers(3);
     world.sandbox.script({ site: first.siteIds[0]! }, { ends: 'never' });
