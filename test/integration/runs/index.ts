@@ -5,7 +5,6 @@ import './pages.ts';
 import './progress.ts';
 import './reset.ts';
 import './unexpected.ts';
-import './waiting.ts';
 import './backup-age.ts';
 import './rate-limits.ts';
 import './superseding.ts';

@@ -15,36 +15,27 @@ const deploy = (siteId: string, ...more: string[]) =>
   on.belay('deploy', '--site', siteId, ...DEPLOY_PACE, '--json', ...more);
 
 describe('keys', { concurrency: 4 }, () => {
-  test('two concurrent starts with one key share one run and both return its outcome', async () => {
+  test('a start with the key of a running run joins it, and both return its outcome', async () => {
     const siteId = fresh('a');
-    on.sandbox.script({ site: siteId }, { durationMs: 2_000, ends: 'failed' });
-    const both = await Promise.all([deploy(siteId, '--key', 'k'), deploy(siteId, '--key', 'k')]);
-    assert.deepEqual(
-      both.map(({ code }) => code),
-      [1, 1],
-    );
-    const [first, second] = both.map(({ json }) => json());
-    assert.deepEqual(first, second);
-    assert.equal(first?.workflowId, `deploy:${siteId}:k`);
-    assert.equal(began(on.sandbox, 'deployment', siteId).length, 1);
-  });
-
-  test('a start with the key of a running run joins it', async () => {
-    const siteId = fresh('a');
-    on.sandbox.script({ site: siteId }, { durationMs: 2_500 });
-    const first = deploy(siteId, '--key', 'k');
+    on.sandbox.script({ site: siteId }, { ends: 'never' });
+    const first = await deploy(siteId, '--key', 'k', '--detach');
     await eventually('the deployment', () => began(on.sandbox, 'deployment', siteId).length === 1);
-    const second = await deploy(siteId, '--key', 'k');
-    assert.equal(second.json().runId, (await first).json().runId);
+    const joins = await deploy(siteId, '--key', 'k', '--detach');
+    assert.equal(joins.json().workflowId, `deploy:${siteId}:k`);
+    assert.equal(joins.json().runId, first.json().runId);
+    on.sandbox.finish({ site: siteId }, 'failed');
+    assert.equal((await deploy(siteId, '--key', 'k')).code, 1);
     assert.equal(began(on.sandbox, 'deployment', siteId).length, 1);
   });
 
-  test('the key of a closed run returns its stored result, even with --again if it completed', async () => {
+  test('the key of a closed run returns its stored result, whatever its notes are, and even with --again if it completed', async () => {
     const siteId = fresh('a');
-    const first = await deploy(siteId, '--key', 'k');
-    for (const again of [[], ['--again']]) {
-      const { code, json } = await deploy(siteId, '--key', 'k', ...again);
-      assert.equal(code, 0);
+    const first = await deploy(siteId, '--key', 'k', '--meta', 'attempt=1');
+    // An explicit default is the same request as an omitted one.
+    const defaults = ['--min-evidence', 'settled', '--busy-timeout', '30m'];
+    for (const more of [[], ['--again'], ['--meta', 'attempt=2'], defaults]) {
+      const { code, json } = await deploy(siteId, '--key', 'k', ...more);
+      assert.equal(code, 0, more.join(' '));
       assert.deepEqual(json(), first.json());
     }
     assert.equal(began(on.sandbox, 'deployment', siteId).length, 1);
@@ -56,44 +47,19 @@ describe('keys', { concurrency: 4 }, () => {
     const first = await deploy(siteId, '--key', 'k');
     assert.equal(first.code, 1);
     assert.deepEqual((await deploy(siteId, '--key', 'k')).json(), first.json());
+    const other = await deploy(siteId, '--key', 'k', '--site', fresh('a'), '--again');
+    assert.equal(other.json().error?.type, 'KeyReused');
     const again = await deploy(siteId, '--key', 'k', '--again');
     assert.equal(again.code, 0);
     assert.notEqual(again.json().runId, first.json().runId);
   });
 
-  test('the key of a failed run is rejected with --again and other input', async () => {
-    const siteId = fresh('a');
-    on.sandbox.script({ site: siteId }, { durationMs: 300, ends: 'failed' });
-    assert.equal((await deploy(siteId, '--key', 'k')).code, 1);
-    assert.equal((await deploy(siteId, '--key', 'k', '--site', fresh('a'), '--again')).json().error?.type, 'KeyReused');
-  });
-
-  test('the key of a run started by another Temporal client returns its result', async () => {
+  test('the key of a run started by another Temporal client returns its result, and other input is rejected', async () => {
     const siteId = fresh('a');
     const input = { siteIds: [siteId], deploy: PACE_INPUT };
     const started = { workflowId: `deploy:${siteId}:k`, taskQueue: 'belay', args: [input] };
     await (await on.client.workflow.start('deployOnly', started)).result();
     assert.equal((await deploy(siteId, '--key', 'k')).code, 0);
-    assert.equal(began(on.sandbox, 'deployment', siteId).length, 1);
-  });
-
-  test('a different --meta does not make a different request', async () => {
-    const siteId = fresh('a');
-    const first = await deploy(siteId, '--key', 'k', '--meta', 'attempt=1');
-    const second = await deploy(siteId, '--key', 'k', '--meta', 'attempt=2');
-    assert.deepEqual(second.json(), first.json());
-  });
-
-  test('an explicit default is the same request as an omitted one', async () => {
-    const siteId = fresh('a');
-    const first = await deploy(siteId, '--key', 'k');
-    const second = await deploy(siteId, '--key', 'k', '--min-evidence', 'settled', '--busy-timeout', '30m');
-    assert.deepEqual([second.code, second.json().runId], [0, first.json().runId]);
-  });
-
-  test('a key reused with other input exits 2 with an explanation and starts nothing', async () => {
-    const siteId = fresh('a');
-    await deploy(siteId, '--key', 'k');
     for (const again of [[], ['--again']]) {
       const { code, json } = await deploy(siteId, '--key', 'k', '--site', fresh('a'), ...again);
       assert.equal(code, 2);

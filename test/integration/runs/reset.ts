@@ -37,18 +37,6 @@ describe('resets', { concurrency: 4 }, () => {
     assert.equal(began(world.sandbox, 'deployment', siteId).length, 1);
   });
 
-  test('a deployment reset during its wait sends nothing again and releases its lock', async () => {
-    const siteId = fresh('a');
-    world.sandbox.script({ site: siteId }, { durationMs: 3_000 });
-    const run = await world.belay.start({ siteIds: [siteId], deploy: PACE });
-    await eventually('the deployment', () => began(world.sandbox, 'deployment', siteId)[0]);
-    await closed(deploySiteId(siteId), await resetToBeginning(world.client, deploySiteId(siteId)));
-    assert.notEqual((await resultOf(run)).outcome, 'completed');
-    assert.equal(began(world.sandbox, 'deployment', siteId).length, 1);
-    const next = await (await world.belay.start({ siteIds: [siteId], deploy: PACE })).result();
-    assert.equal(next.outcome, 'completed');
-  });
-
   test('a run reset to its beginning triggers nothing again and explains what to do', async () => {
     const [serverId, siteId] = [fresh('s'), fresh('a')];
     const run = await world.belay.start({ serverId, siteIds: [siteId], backup: PACE, deploy: PACE });

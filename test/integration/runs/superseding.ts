@@ -7,7 +7,6 @@ import { eventually } from '../../support/eventually.ts';
 import { began } from '../../support/journal.ts';
 import { fresh } from '../../support/world.ts';
 
-const STARTS = 20;
 const MANY_TRIES = ['--deploy-interval', '200ms', '--deploy-tries', '2000'];
 
 let on: Commands;
@@ -25,26 +24,6 @@ async function deploying(siteId: string): Promise<void> {
 }
 
 describe('superseding', { concurrency: 4 }, () => {
-  test('twenty superseding starts during one deployment make two deployments', async () => {
-    const siteId = fresh('a');
-    await deploying(siteId);
-    const ids: string[] = [];
-    while (ids.length < STARTS) {
-      const { json } = await on.belay('deploy', '--site', siteId, ...MANY_TRIES, '--supersede', '--detach', '--json');
-      ids.push(String(json().workflowId));
-    }
-    const newest = ids.pop()!;
-    for (const id of ids) {
-      const { code, json } = await on.belay('wait', id, '--json');
-      const { outcome, error, supersededBy } = json() as unknown as Superseded;
-      assert.deepEqual([code, outcome, error?.type], [8, 'not_started', 'Superseded']);
-      assert.notEqual(supersededBy, null);
-    }
-    on.sandbox.finish({ site: siteId }, 'completed');
-    assert.equal((await on.belay('wait', newest)).code, 0);
-    assert.equal(begun(siteId), 2);
-  });
-
   test('a command with --follow exits with the verdict of the last of two that replace its run', async () => {
     const siteId = fresh('a');
     await deploying(siteId);
@@ -85,9 +64,3 @@ describe('superseding', { concurrency: 4 }, () => {
     }
   });
 });
-
-interface Superseded {
-  outcome: string;
-  error: { type: string } | null;
-  supersededBy: { workflowId: string; runId: string } | null;
-}
