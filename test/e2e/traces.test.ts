@@ -11,6 +11,7 @@ import { eventually } from '../support/eventually.ts';
 import { began } from '../support/journal.ts';
 import { literalService } from '../support/literal.ts';
 import { start, startWebhooks, startWorkerProcess, type Started } from '../support/processes.ts';
+import { runInProcess } from '../support/in-process.ts';
 import { newPlace } from '../support/shared-temporal.ts';
 import { tempFolder } from '../support/temporal.ts';
 import { temporalEnv, TOKEN } from '../support/world.ts';
@@ -69,59 +70,62 @@ describe('traces', { concurrency: 3 }, () => {
     assert.doesNotMatch(collector.text(), new RegExp(`${TOKEN}|canary`));
   });
 
-  test('a failed run and what the service answered are errors of the trace', async () => {
-    const collector = await startCollector();
-    const { env, service } = await environments(collector.url);
-    const worker = await startWorkerProcess(service);
-    sandbox.fault({ route: 'deploy', target: 'a2', answer: { kind: 'status', code: 422 } });
-    const { code, stdout, json } = await start(['deploy', '--site', 'a2', '--json', ...DEPLOY_PACE], env).finished;
-    assert.equal(code, 6, stdout);
-    await end(worker, 'SIGTERM');
-    const named = (name: string) => collector.spans.find((it) => it.name === name);
-    assert.equal(named('deployOnly')?.traceId, json().runId?.replaceAll('-', ''));
-    assertHas(named('deployOnly'), { outcome: 'not_started', errorType: 'Refused' });
-    assertHas(named('triggerDeployment'), { site: 'a2', outcome: 'Refused', 'http.response.status_code': 422 });
-    assert.deepEqual([named('deployOnly')?.failed, named('triggerDeployment')?.failed], [true, true]);
-  });
+  describe('of one worker', { concurrency: 1 }, () => {
+    let collector: Awaited<ReturnType<typeof startCollector>>;
+    let env: Record<string, string>;
+    let worker: Started;
+    before(async () => {
+      collector = await startCollector();
+      const environment = await environments(collector.url);
+      env = environment.env;
+      worker = await startWorkerProcess(environment.service);
+    });
+    const named = (name: string, traceId: string) =>
+      eventually(name, () => collector.spans.find((it) => it.name === name && it.traceId === traceId));
 
-  test('the reads of a pooled wait are spans of its operation', async () => {
-    const collector = await startCollector();
-    const { env, service } = await environments(collector.url);
-    const worker = await startWorkerProcess(service);
-    sandbox.script({ site: 'a4' }, { durationMs: HOUR });
-    const run = start(['deploy', '--site', 'a4', '--waits', 'pooled', '--json', ...DEPLOY_PACE], env);
-    const operation = { operation: 'deployment', site: 'a4' };
-    const isPooled = ({ name, attributes }: CollectedSpan) =>
-      name === 'readLatestDeployment' && attributes.activity === 'pollWhileInProgress';
-    await eventually('pooled reads', () => collector.spans.some(isPooled));
-    sandbox.finish({ site: 'a4' }, 'completed');
-    const { code, stdout, json } = await run.finished;
-    assert.equal(code, 0, stdout);
-    await end(worker, 'SIGTERM');
-    const read = collector.spans.find(isPooled);
-    const parent = collector.spans.find(({ name }) => name === 'deploySite');
-    assert.deepEqual([read?.parentSpanId, read?.traceId], [parent?.spanId, json().runId?.replaceAll('-', '')]);
-    assertHas(read, { ...operation, outcome: 'answered', 'http.response.status_code': 200 });
-  });
+    test('a failed run and what the service answered are errors of the trace', async () => {
+      sandbox.fault({ route: 'deploy', target: 'a2', answer: { kind: 'status', code: 422 } });
+      const { code, stdout, json } = await start(['deploy', '--site', 'a2', '--json', ...DEPLOY_PACE], env).finished;
+      assert.equal(code, 6, stdout);
+      const traceId = json().runId!.replaceAll('-', '');
+      const [run, trigger] = [await named('deployOnly', traceId), await named('triggerDeployment', traceId)];
+      assertHas(run, { outcome: 'not_started', errorType: 'Refused' });
+      assertHas(trigger, { site: 'a2', outcome: 'Refused', 'http.response.status_code': 422 });
+      assert.deepEqual([run.failed, trigger.failed], [true, true]);
+    });
 
-  test('an event is one trace of the receiver and of the worker that handles it', async () => {
-    const collector = await startCollector();
-    const { env, service } = await environments(collector.url);
-    const worker = await startWorkerProcess(service);
-    const receiver = await startWebhooks(env, '--unverified');
-    const body = JSON.stringify({ type: 'backup.completed', server_id: 's9', backup_id: 'b9' });
-    const headers = { 'content-type': 'application/json' };
-    const { status } = await fetch(`${receiver.url}/webhooks/panel`, { method: 'POST', headers, body });
-    assert.equal(status, 202);
-    await eventually('the activity', () => collector.spans.some(({ name }) => name === 'wakeWaiters'));
-    await end(receiver, 'SIGTERM');
-    await end(worker, 'SIGTERM');
-    const of = (name: string) => collector.spans.find((it) => it.name === name);
-    assert.deepEqual(
-      [of('start handleEvent')?.service, of('wakeWaiters')?.service],
-      ['belay-webhooks', 'belay-worker'],
-    );
-    assert.equal(of('start handleEvent')?.traceId, of('wakeWaiters')?.traceId);
+    test('the reads of a pooled wait are spans of its operation', async () => {
+      sandbox.script({ site: 'a4' }, { durationMs: HOUR });
+      const run = start(['deploy', '--site', 'a4', '--waits', 'pooled', '--json', ...DEPLOY_PACE], env);
+      const isPooled = ({ name, attributes }: CollectedSpan) =>
+        name === 'readLatestDeployment' && attributes.activity === 'pollWhileInProgress';
+      const read = await eventually('a pooled read', () => collector.spans.find(isPooled));
+      sandbox.finish({ site: 'a4' }, 'completed');
+      const { code, stdout, json } = await run.finished;
+      assert.equal(code, 0, stdout);
+      const traceId = json().runId!.replaceAll('-', '');
+      const parent = await named('deploySite', traceId);
+      assert.deepEqual([read.parentSpanId, read.traceId], [parent.spanId, traceId]);
+      const operation = { operation: 'deployment', site: 'a4' };
+      assertHas(read, { ...operation, outcome: 'answered', 'http.response.status_code': 200 });
+    });
+
+    test('an event is one trace of the receiver and of the worker that handles it', async () => {
+      const receiver = await startWebhooks(env, '--unverified');
+      const body = JSON.stringify({ type: 'backup.completed', server_id: 's9', backup_id: 'b9' });
+      const headers = { 'content-type': 'application/json' };
+      const { status } = await fetch(`${receiver.url}/webhooks/panel`, { method: 'POST', headers, body });
+      assert.equal(status, 202);
+      await eventually('the activity', () => collector.spans.some(({ name }) => name === 'wakeWaiters'));
+      await end(receiver, 'SIGTERM');
+      await end(worker, 'SIGTERM');
+      const of = (name: string) => collector.spans.find((it) => it.name === name);
+      assert.deepEqual(
+        [of('start handleEvent')?.service, of('wakeWaiters')?.service],
+        ['belay-webhooks', 'belay-worker'],
+      );
+      assert.equal(of('start handleEvent')?.traceId, of('wakeWaiters')?.traceId);
+    });
   });
 
   test('a collector that never answers neither delays a run nor keeps a program from ending', async () => {
@@ -149,7 +153,7 @@ describe('traces', { concurrency: 3 }, () => {
   });
 
   test('an address that is none is a mistake of the configuration', async () => {
-    const { code, stderr } = await start(['list'], { OTEL_EXPORTER_OTLP_ENDPOINT: 'collector:4317' }).finished;
+    const { code, stderr } = await runInProcess(['list'], { OTEL_EXPORTER_OTLP_ENDPOINT: 'collector:4317' });
     assert.equal(code, 2);
     assert.match(stderr, /OTEL_EXPORTER_OTLP_ENDPOINT must begin with http:/);
   });
