@@ -17,7 +17,7 @@ export async function allHistories(client: Client): Promise<Record<string, strin
 }
 
 /** A history with readable payloads. */
-export async function historyText(handle: Pick<WorkflowHandle, 'fetchHistory'>): Promise<string> {
+async function historyText(handle: Pick<WorkflowHandle, 'fetchHistory'>): Promise<string> {
   // As JSON the payloads would be base64, which hides the token.
   return Buffer.from(History.encode(await handle.fetchHistory()).finish()).toString('latin1');
 }
