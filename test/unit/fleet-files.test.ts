@@ -8,7 +8,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { parse } from 'yaml';
 import { readConfiguration, type Configuration } from '../../src/config/load.ts';
 import { planRollout } from '../../src/config/plan/plan-rollout.ts';
-import { resolveCount } from '../../src/config/file/schema-values.ts';
+import { resolveCount } from '../../src/config/plan/resolve-count.ts';
 import { buildInventory } from '../../src/config/plan/inventory.ts';
 import { planSchedules } from '../../src/config/plan/plan-schedules.ts';
 

@@ -58,15 +58,6 @@ export const countOrPercent = z
   )
   .refine((value) => typeof value === 'number' || Number.parseFloat(value) <= 100, COUNT_ERROR);
 
-type CountOrPercent = z.infer<typeof countOrPercent>;
-
-/** Rounds down: 3% of 10 servers is 0. */
-export function resolveCount(value: CountOrPercent, servers: number): number {
-  return typeof value === 'number'
-    ? value
-    : Math.floor(Number(((Number.parseFloat(value) * servers) / 100).toFixed(6)));
-}
-
 /** One value or a list of them. */
 export function oneOrMore<T extends z.ZodType>(value: T, error: string) {
   return z

@@ -8,7 +8,7 @@ import { REMAINING, wavesOf } from './waves.ts';
 import { MAX_TARGETS } from '../../request/limits.ts';
 import { ownEntry } from '../../contract/plain-object.ts';
 import { everFires, timesOf } from '../../request/calendar/cron-times.ts';
-import { RUN_OPTION_KEYS, type OptionsInFile } from '../file/run-options-schema.ts';
+import { RUN_OPTION_KEYS, type OptionsInFile } from '../file/run-options-in-file.ts';
 import type { RolloutConfig, ScheduleConfig } from '../file/fleet-schema.ts';
 import type { Configuration } from '../file/file-schema.ts';
 

@@ -2,12 +2,12 @@
 import { ConfigError } from '../environment/config-error.ts';
 import { configFile } from '../environment/environment.ts';
 import type { Configuration } from '../file/file-schema.ts';
-import { resolveCount } from '../file/schema-values.ts';
 import type { RolloutInput, RunOptions } from '../../contract/rollout.ts';
 import type { OnGates } from '../../contract/gate.ts';
 import { definedFields, ownEntry } from '../../contract/plain-object.ts';
 import type { RolloutConfig } from '../file/fleet-schema.ts';
-import { toRunOptions } from '../file/run-options-schema.ts';
+import { toRunOptions } from '../file/run-options-in-file.ts';
+import { resolveCount } from './resolve-count.ts';
 import { wavesOf } from './waves.ts';
 
 /** @param asked options beside those of the file. @throws ConfigError if the file has no such rollout */

@@ -7,7 +7,7 @@ import { ROLLOUT_TYPE } from '../../contract/names.ts';
 import type { Times, ScheduledInput, Slot, Calendar, ScheduleDefinition } from '../../contract/schedule.ts';
 import { dailyDeadline, planRollout } from './plan-rollout.ts';
 import { buildInventory, type Inventory } from './inventory.ts';
-import { toRunOptions } from '../file/run-options-schema.ts';
+import { toRunOptions } from '../file/run-options-in-file.ts';
 import { definedFields } from '../../contract/plain-object.ts';
 import { scheduleId } from '../../contract/ids/workflow-ids.ts';
 import { movedTimes, type MovedTime } from '../../request/calendar/local-time.ts';

@@ -1,6 +1,6 @@
 /** Divides the servers of a fleet into waves. Pure. */
 import type { FleetConfig, RolloutConfig } from '../file/fleet-schema.ts';
-import { resolveCount } from '../file/schema-values.ts';
+import { resolveCount } from './resolve-count.ts';
 import { definedFields } from '../../contract/plain-object.ts';
 import { targetsInput } from '../../contract/target.ts';
 import { targetsOn } from './inventory.ts';

@@ -1,0 +1,49 @@
+/** Understands the text of belay.yaml, and reports the first mistake in it. */
+import { LineCounter } from 'yaml';
+import { plainText } from '../contract/wording/safe-text.ts';
+import { ConfigError } from './environment/config-error.ts';
+import { configurationSchema, type Configuration } from './file/file-schema.ts';
+import { fixHint } from './file/fix-hints.ts';
+import { inOrderOfFile, lineOf, parseFile } from './file/yaml-source.ts';
+import { checkApprovals } from './plan/check-approvals.ts';
+import { checkFleets } from './plan/check-fleets.ts';
+import { checkFreezes } from './plan/check-freezes.ts';
+import { checkGates } from './plan/check-gates.ts';
+import { checkReports } from './plan/check-reports.ts';
+import { checkSites } from './plan/check-sites.ts';
+import type { ConfigIssue } from './plan/config-issue.ts';
+
+/** @returns the place of a key, such as `belay.yaml:7` */
+export function locateKeyIn(text: string, path: string, keys: string[]): string {
+  const lines = new LineCounter();
+  const file = parseFile(text, lines);
+  return 'broken' in file ? path : `${path}:${lineOf(file.document, lines, keys)}`;
+}
+
+/** @throws ConfigError with file, line and key */
+export function parseConfiguration(text: string, path: string): Configuration {
+  const lines = new LineCounter();
+  const file = parseFile(text, lines);
+  const errorAt = (line: number, keys: ConfigIssue['path'], message: string) => {
+    const key = keys.map((it) => plainText(String(it))).join('.') || 'the file';
+    return new ConfigError(`${path}:${line}: ${key}: ${message}`);
+  };
+  if ('broken' in file) throw errorAt(file.broken.line, file.broken.keys, file.broken.message);
+  const parsed = configurationSchema.safeParse(file.content ?? {}, { reportInput: true });
+  const [issue] = parsed.error?.issues ?? [];
+  if (issue !== undefined) {
+    const keys = [...issue.path, ...(issue.code === 'unrecognized_keys' ? issue.keys.slice(0, 1) : [])].map(String);
+    throw errorAt(lineOf(file.document, lines, keys), keys, fixHint(issue));
+  }
+  const configuration = inOrderOfFile(file.document, parsed.data ?? {});
+  const [problem] = contradictionsIn(configuration);
+  if (problem === undefined) return configuration;
+  throw errorAt(lineOf(file.document, lines, problem.path.map(String)), problem.path, problem.message);
+}
+
+function contradictionsIn(configuration: Configuration): ConfigIssue[] {
+  const issues: ConfigIssue[] = [];
+  for (const check of [checkFleets, checkFreezes, checkApprovals, checkSites, checkGates, checkReports])
+    check(configuration, (path, message) => issues.push({ path, message }));
+  return issues;
+}
