@@ -1,7 +1,8 @@
-/** A receipt: what is known of one closed run, as one document that can be kept longer than Temporal keeps the run. */
+/** A receipt: what is known of one closed run, as a document to keep after Temporal deletes it. */
 
 /** What an entry is about. */
-type ReceiptPart = 'request' | 'held' | 'approval' | 'backup' | 'baseline' | 'post' | 'deployment' | 'end';
+type ReceiptPart =
+  'request' | 'held' | 'approval' | 'rejection' | 'backup' | 'baseline' | 'post' | 'deployment' | 'end';
 
 export interface ReceiptEntry {
   what: ReceiptPart;

@@ -1,18 +1,14 @@
 /** Receipts of closed runs, from Temporal's records. */
-import type { WorkflowExecutionDescription } from '@temporalio/client';
 import { RUN_TYPES } from '../../contract/names.ts';
 import type { Receipt } from '../../contract/receipt.ts';
 import { BelayError } from '../../contract/results/belay-error.ts';
 import { TIMING } from '../../contract/budgets/timing.ts';
-import { receiptOf } from '../../receipts/chain.ts';
-import { entriesOf } from '../../receipts/entries.ts';
 import { quoted } from '../connection/list-filter.ts';
 import type { Session } from '../connection/session.ts';
 import { toBelayError } from '../connection/to-belay-error.ts';
 import { within } from '../connection/within.ts';
-import { historyFacts } from '../runs/run-history.ts';
-import { describeRun, statusOf } from '../runs/run-status.ts';
-import { operationFacts } from './operation-facts.ts';
+import { describeRun } from '../runs/run-status.ts';
+import { runReceipt } from './run-receipt.ts';
 
 /** @throws BelayError, from every call */
 export interface Receipts {
@@ -28,7 +24,7 @@ export function createReceipts(session: Session): Receipts {
     get: (workflowId, runId) =>
       within(session, TIMING.client.listMs, `read ${workflowId}`, async () => {
         const described = await describeRun(client.workflow.getHandle(workflowId, runId));
-        if (described.status.name !== 'RUNNING') return read(session, described);
+        if (described.status.name !== 'RUNNING') return runReceipt(session, described);
         throw new BelayError('Usage', `${workflowId} is still running: wait for its end`);
       }),
     async *closedSince(since) {
@@ -41,19 +37,4 @@ export function createReceipts(session: Session): Receipts {
       }
     },
   };
-}
-
-async function read(session: Session, described: WorkflowExecutionDescription): Promise<Receipt> {
-  const { client } = session;
-  const { workflowId, runId, type } = described;
-  const { result } = await statusOf(session, described);
-  const facts = await historyFacts(client, client.workflow.getHandle(workflowId, runId));
-  const operations = await Promise.all(
-    facts.operations.map(async (it) => ({
-      id: it.workflowId,
-      ...(await operationFacts(client, client.workflow.getHandle(it.workflowId, it.runId))),
-    })),
-  );
-  const known = { namespace: client.options.namespace, type, input: facts.input, result, operations };
-  return receiptOf({ workflowId, runId }, entriesOf({ workflowId, runId }, known));
 }
