@@ -187,8 +187,8 @@ export const LAYERS = {
   },
   'client/approvals': { may: [...CONTRACT, 'client/connection'], packages: ['@temporalio/client:type', 'p-map'] },
   'client/receipts': {
-    may: [...CONTRACT, 'receipts', 'client/connection', 'client/runs'],
-    packages: CLIENT_SDK,
+    may: [...CONTRACT, 'receipts', 'client/connection', 'client/runs', 'client/rollouts'],
+    packages: [...CLIENT_SDK, 'p-map'],
   },
   'client/schedules': {
     may: [...CONTRACT, 'request', 'request/start', 'request/calendar', 'client/connection', 'client/transport'],

@@ -1,16 +1,19 @@
-/** Checks that the answers in a receipt are of its run, and allowed what it requested. */
+/** Checks that the answers in a receipt are of its run or rollout, and allowed what it requested. */
 import type { Signer } from '../approvals/allowed-signers.ts';
 import { ApprovalError } from '../approvals/errors.ts';
 import { proveBySsh } from '../approvals/ssh-proof.ts';
 import { fingerprint } from '../approvals/ssh-key.ts';
 import { verifySshSignature } from '../approvals/ssh-signature.ts';
 import type { ApprovalPlan, Approved, Decided, Yes } from '../contract/approval.ts';
-import { isPartOf, planHash } from '../contract/ids/plan-hash.ts';
+import { isPartOf, planHash, rootOf } from '../contract/ids/plan-hash.ts';
+import { ROLLOUT_TYPE } from '../contract/names.ts';
 import type { Receipt } from '../contract/receipt.ts';
+import type { RolloutInput } from '../contract/rollout.ts';
 import type { RunInput } from '../contract/run.ts';
 import { isSameTarget, type Target } from '../contract/target.ts';
 import { APPROVAL_NAMESPACE, signedText } from '../contract/wording/approval-text.ts';
 import { goodUntilMs } from '../rules/policy/approval.ts';
+import { plannedParts } from '../rules/policy/planned-parts.ts';
 import { requestedIn, type Requested } from './requested.ts';
 
 /** The facts of an entry `approval`: what was approved, and the hash of its plan. */
@@ -42,7 +45,7 @@ export function verifyApproval(
     by: yes.by,
     proof: proofOf({ plan, hash, decision: 'approve' }, yes, signers),
   }));
-  const requested = requestedIn(receipt);
+  const requested = requestedIn(receipt, plan);
   if (requested.length > 0) requireEnough(approved);
   if (!requested.every(({ target }) => target === null || covers(approved, target)))
     throw new ApprovalError('it does not contain everything that was deployed');
@@ -60,7 +63,7 @@ export function verifyRejection(
 ): Proven {
   requireOwn({ plan, yeses: [] }, hash, receipt);
   const proof = proofOf({ plan, hash, decision: 'reject' }, rejection, signers);
-  const [requested] = requestedIn(receipt);
+  const [requested] = requestedIn(receipt, plan);
   if (requested !== undefined) throw new ApprovalError(`a ${requested.kind} was requested all the same`);
   return { by: rejection.by, proof };
 }
@@ -79,12 +82,15 @@ function requireEnough({ plan: { rules }, yeses }: Approved): void {
 
 /** A run of a rollout has the approval of its rollout. */
 function isOf({ plan, part }: Approved, { workflowId, runId, entries }: Receipt): boolean {
-  const { namespace, input } = entries[0]?.facts ?? {};
+  const { namespace, type, input } = entries[0]?.facts ?? {};
   if (plan.namespace !== namespace) return false;
-  if (plan.parts === null) return plan.workflowId === workflowId && plan.executionId === runId;
+  const isOwn = plan.workflowId === workflowId && plan.executionId === runId;
+  if (plan.parts === null) return isOwn;
+  const { root } = plan.parts;
+  if (type === ROLLOUT_TYPE) return isOwn && root === rootOf(plannedParts(input as RolloutInput, plan.wave));
   if (part === undefined || part.serverId !== (input as Partial<RunInput> | null)?.serverId) return false;
   const { serverId, targets } = part;
-  return isPartOf(plan.parts.root, { serverId, targets }, part.path);
+  return isPartOf(root, { serverId, targets }, part.path);
 }
 
 const covers = ({ plan, part }: Approved, target: Target): boolean =>

@@ -29,7 +29,7 @@ export function receipt(workflowId: string | undefined, options: ReceiptOptions)
   const { verify: file, since, to, signers, runId } = options;
   const asked = [workflowId, file, since].filter((it) => it !== undefined);
   if (asked.length !== 1)
-    throw new BelayError('Usage', 'give the id of a run, or --verify FILE, or --since with --to');
+    throw new BelayError('Usage', 'give the id of a run or rollout, or --verify FILE, or --since with --to');
   if ((since === undefined) !== (to === undefined)) throw new BelayError('Usage', '--since and --to belong together');
   if (signers !== undefined && file === undefined) throw new BelayError('Usage', '--signers requires --verify');
   if (file !== undefined) return verify(file, options);

@@ -1,15 +1,18 @@
-/** `belay receipt`, of runs that ended in each way. Signatures are those of the real `ssh-keygen`. */
+/** `belay receipt`, of runs and rollouts that ended in each way. Signatures are those of the real `ssh-keygen`. */
 import assert from 'node:assert/strict';
 import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { before, describe, test } from 'node:test';
+import { deploySiteId } from '../../../src/contract/ids/workflow-ids.ts';
 import type { Receipt } from '../../../src/contract/receipt.ts';
+import type { RolloutWave } from '../../../src/contract/rollout.ts';
 import type { RunInput, RunResult } from '../../../src/contract/run.ts';
 import { newPeople, questionOf, type BelayCommand, type People } from '../../support/approving.ts';
 import { DEPLOY_PACE, PACE, PACE_INPUT } from '../../support/command-line.ts';
 import { eventually } from '../../support/eventually.ts';
 import { fresh } from '../../support/fresh.ts';
 import { runInProcess } from '../../support/in-process.ts';
+import { endOf, rolloutOf, servers } from '../../support/rollouts.ts';
 import { tempFolder } from '../../support/temporal.ts';
 import { WITH_SSH_KEYGEN } from '../../support/with-ssh-keygen.ts';
 import { startTestStack, temporalEnv, type TestStack } from '../../support/world.ts';
@@ -152,10 +155,36 @@ describe('belay receipt', WITH_SSH_KEYGEN, () => {
     assert.equal(entries[1]?.facts['outcome'], 'completed');
   });
 
-  test('is an error without anything to do, or with too much', async () => {
-    for (const args of [[], ['deploy:1:2', '--verify', 'file'], ['--since', '1h'], ['--verify', '/no/such/file']]) {
+  test('shows who rejected a wave of a rollout, and the hash of the receipt of each run', async () => {
+    const [canary, rest] = [servers(1), servers(1)];
+    const waves: RolloutWave[] = [
+      { name: 'canary', targets: canary },
+      { name: 'rest', approval: 'production', targets: rest },
+    ];
+    const rollout = await stack.belay.rollouts.start(rolloutOf([], { waves }));
+    const { workflowId } = rollout;
+    const { plan } = await questionOf(belay, workflowId);
+    await decide('reject', workflowId, plan, 'bob', '--reason', 'the canary is slow');
+    const { targets } = await endOf(rollout);
+    const { parts, entries, checked } = await receiptOf(workflowId);
+    assert.deepEqual(parts, ['request', 'held', 'rejection', 'decision', 'run', 'run', 'end']);
+    assert.match(checked, /^rejected by bob@example\.com: SHA256:\S+\ngood: /);
+    const ofCanary = await receiptOf(targets[0]?.workflowId ?? '');
+    const inRollout = entries.filter(({ what }) => what === 'run').map(({ facts }) => facts['receipt']);
+    assert.deepEqual(inRollout, [ofCanary.hash, null]);
+    await eventually('the receipt of the rollout in the folder', async () => {
+      const { stdout } = await belay('receipt', '--since', '1h', '--to', join(folder, 'of-rollouts'), '--json');
+      return stdout.includes(encodeURIComponent(workflowId));
+    });
+  });
+
+  test('is an error without anything to do, with too much, or for what has no receipt', async () => {
+    const wrong = [[], ['deploy:1:2', '--verify', 'file'], ['--since', '1h'], ['--verify', '/no/such/file']];
+    for (const args of [...wrong, [deploySiteId(SIGNED)]]) {
       const { code, stderr } = await belay('receipt', ...args);
       assert.equal(code, 2, `${args.join(' ')}: ${stderr}`);
     }
+    const { stderr } = await belay('receipt', deploySiteId(SIGNED));
+    assert.match(stderr, /is a deploySite, of which there is no receipt: use the id of a run from `belay list`, or of/);
   });
 });
