@@ -1,16 +1,18 @@
 /** `belay approve`, `reject` and `approvals`, with keys and signatures of the real `ssh-keygen`. */
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
+import type { ApprovalAnswer, CountedAnswer } from '../../../src/contract/approval.ts';
 import { newPeople, questionOf, type BelayCommand, type ListedQuestion, type People } from '../../support/approving.ts';
 import { DEPLOY_PACE } from '../../support/command-line.ts';
 import { fresh } from '../../support/fresh.ts';
 import { runInProcess } from '../../support/in-process.ts';
 import { posts } from '../../support/journal.ts';
 import { WITH_SSH_KEYGEN } from '../../support/with-ssh-keygen.ts';
-import { startTestStack, temporalEnv } from '../../support/world.ts';
+import { startTestStack, temporalEnv, type TestStack } from '../../support/world.ts';
 
 const [SIGNED, AUDITED] = [fresh('signed'), fresh('audited')];
 
+let stack: TestStack;
 let people: People;
 let belay: BelayCommand;
 let deployments: (site: string) => number;
@@ -19,7 +21,7 @@ before(async () => {
   if (WITH_SSH_KEYGEN.skip !== undefined) return;
   people = await newPeople(['ana', 'bob'], ['eve']);
   const quick = { durationMs: 500 };
-  const stack = await startTestStack({
+  stack = await startTestStack({
     defaults: { backup: quick, deployment: quick },
     configuration: {
       approvals: {
@@ -123,5 +125,30 @@ describe('belay reject', WITH_SSH_KEYGEN, () => {
     const none = await belay('approve', 'deploy:none:none', '--plan', '0'.repeat(12));
     assert.equal(none.code, 2, none.stderr);
     assert.match(none.stderr, /deploy:none:none/);
+  });
+});
+
+describe('an answer', WITH_SSH_KEYGEN, () => {
+  test('that is sent again after its answer was lost gets the same answer, and counts once', async () => {
+    const { workflowId, plan } = await asking(AUDITED);
+    const handle = stack.client.workflow.getHandle(workflowId);
+    const args: [ApprovalAnswer] = [{ plan, by: 'zoe', why: null, proof: { kind: 'none' } }];
+    const send = () => handle.executeUpdate<CountedAnswer, [ApprovalAnswer]>('approve', { args, updateId: 'one' });
+    const [first, again] = [await send(), await send()];
+    assert.deepEqual(again, first);
+    assert.equal(first.plan.workflowId, workflowId);
+    const { code, json } = await belay('wait', workflowId, '--json');
+    assert.deepEqual([code, json().held?.[0]?.by], [0, 'zoe']);
+  });
+});
+
+describe('without a worker', WITH_SSH_KEYGEN, () => {
+  test('an answer exits with 7 and the command to repeat', async () => {
+    const { workflowId, plan } = await asking(SIGNED);
+    await stack.worker.stop();
+    const command = ['approve', workflowId, '--plan', plan.slice(0, 12)];
+    const { code, stderr } = await belay(...command, ...as('ana'));
+    assert.equal(code, 7, stderr);
+    assert.ok(stderr.includes(`then repeat: belay ${command.join(' ')} --by `), stderr);
   });
 });
