@@ -185,10 +185,13 @@ export const LAYERS = {
     may: [...CONTRACT, 'request', 'request/start', 'client/connection', 'client/lookups', 'client/signals'],
     packages: ['@temporalio/client'],
   },
-  'client/approvals': { may: [...CONTRACT, 'client/connection'], packages: ['@temporalio/client:type', 'p-map'] },
+  'client/approvals': {
+    may: [...CONTRACT, 'client/connection', 'client/transport'],
+    packages: ['@temporalio/client:type', 'p-map'],
+  },
   'client/receipts': {
-    may: [...CONTRACT, 'receipts', 'client/connection', 'client/runs'],
-    packages: CLIENT_SDK,
+    may: [...CONTRACT, 'receipts', 'client/connection', 'client/runs', 'client/rollouts'],
+    packages: [...CLIENT_SDK, 'p-map'],
   },
   'client/schedules': {
     may: [...CONTRACT, 'request', 'request/start', 'request/calendar', 'client/connection', 'client/transport'],

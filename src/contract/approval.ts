@@ -81,6 +81,12 @@ export interface ApprovalAnswer {
   proof: Proof;
 }
 
+/** The answer to an update that counts. With it, the history shows which plan people have read. */
+export interface CountedAnswer {
+  plan: ApprovalPlan;
+  at: string;
+}
+
 /** The answer of the query `approval`: what is asked now. */
 export interface ApprovalQuestion {
   plan: ApprovalPlan;

@@ -1,7 +1,20 @@
-/** A receipt: what is known of one closed run, as one document that can be kept longer than Temporal keeps the run. */
+/** A receipt: what is known of one closed run or rollout, as a document to keep after Temporal deletes it. */
 
 /** What an entry is about. */
-type ReceiptPart = 'request' | 'held' | 'approval' | 'backup' | 'baseline' | 'post' | 'deployment' | 'end';
+type ReceiptPart =
+  | 'request'
+  | 'held'
+  | 'approval'
+  | 'rejection'
+  | 'backup'
+  | 'baseline'
+  | 'post'
+  | 'deployment'
+  /** Of a rollout. */
+  | 'decision'
+  /** Of a rollout: the run of one server, with the hash of its receipt. */
+  | 'run'
+  | 'end';
 
 export interface ReceiptEntry {
   what: ReceiptPart;

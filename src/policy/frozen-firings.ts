@@ -1,10 +1,10 @@
 /** Which of the next firings of a schedule would fall into a freeze of belay.yaml. Pure. */
 import type { FrozenBy } from '../contract/freeze.ts';
 import type { ScheduledInput, Times } from '../contract/schedule.ts';
-import { targetsOf } from '../contract/target.ts';
 import { DAY_MS } from '../contract/wording/duration.ts';
 import { nextSpan } from '../request/calendar/local-spans.ts';
-import type { PlannedOperation, Policy } from './policy.ts';
+import type { Policy } from './policy.ts';
+import { scheduledOperations } from './scheduled-operations.ts';
 
 export interface FrozenFiring {
   /** When it is due, ISO 8601. */
@@ -23,7 +23,7 @@ export function frozenFirings(
   policy: Pick<Policy, 'frozenBy'>,
   nowMs: number,
 ): FrozenFiring[] {
-  const operations = operationsOf(start);
+  const operations = scheduledOperations(start);
   const found: FrozenFiring[] = [];
   let atMs: number | undefined = nowMs;
   for (let looked = 0; looked < MAX_LOOKED_AT; looked += 1) {
@@ -34,13 +34,4 @@ export function frozenFirings(
     if (by !== undefined) found.push({ at: new Date(dueMs).toISOString(), by });
   }
   return found;
-}
-
-function operationsOf(start: ScheduledInput['start']): PlannedOperation[] {
-  if (start.type === 'watchDeployment') return [];
-  const parts = 'waves' in start.input ? start.input.waves.flatMap(({ targets }) => targets) : [start.input];
-  return parts.flatMap(({ serverId, ...input }): PlannedOperation[] => [
-    ...(serverId === undefined ? [] : [{ serverId }]),
-    ...targetsOf(input).map((target) => ({ target, serverId })),
-  ]);
 }

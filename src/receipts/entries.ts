@@ -1,16 +1,14 @@
 /** What a receipt says about a run, in the order in which it happened. Pure. */
-import type { Approved } from '../contract/approval.ts';
 import { backupServerId, lockIdOf } from '../contract/ids/workflow-ids.ts';
-import { planHash } from '../contract/ids/plan-hash.ts';
 import type { Receipt } from '../contract/receipt.ts';
 import type { BackupResult, DeploymentResult, RunInput, RunResult } from '../contract/run.ts';
+import { answerEntries, heldEntries, type Answered } from './answer-entries.ts';
 import type { Unchained } from './chain.ts';
 
 /** An operation that the run started. */
 export interface KnownOperation {
   /** Its workflow id. */
   id: string;
-  approved: Approved[];
   baseline: { at: string | null; status: string } | null;
   posts: { at: string | null; idempotencyKey: string | null; answeredAt: string | null; result: string | null }[];
 }
@@ -20,13 +18,14 @@ interface KnownOfRun {
   type: string;
   input: RunInput | null;
   result: RunResult;
+  answered: readonly Answered[];
   operations: readonly KnownOperation[];
 }
 
 type Named = Pick<Receipt, 'workflowId' | 'runId'>;
 
 export function entriesOf({ workflowId, runId }: Named, known: KnownOfRun): Unchained[] {
-  const { namespace, type, input, result, operations } = known;
+  const { namespace, type, input, result, answered, operations } = known;
   const { service, commit, held, backup, deployments, outcome, error, startedAt, endedAt } = result;
   return [
     {
@@ -34,8 +33,8 @@ export function entriesOf({ workflowId, runId }: Named, known: KnownOfRun): Unch
       at: startedAt,
       facts: { namespace, workflowId, runId, type, service, commit, input: withoutApproved(input) },
     },
-    ...held.map((it): Unchained => ({ what: 'held', at: it.from, facts: { ...it } })),
-    ...approvalsIn(operations),
+    ...heldEntries(held),
+    ...answered.flatMap(answerEntries),
     ...(backup === null ? [] : backupEntries(backup, operations)),
     ...deployments.flatMap((it) => deploymentEntries(it, operations)),
     { what: 'end', at: endedAt, facts: { outcome, error } },
@@ -48,16 +47,6 @@ function withoutApproved(input: RunInput | null): RunInput | null {
   const rest = { ...input };
   delete rest.approved;
   return rest;
-}
-
-/** Every deployment of a run has the same. */
-function approvalsIn(operations: readonly KnownOperation[]): Unchained[] {
-  const approved = operations.find((it) => it.approved.length > 0)?.approved ?? [];
-  return approved.map((it) => ({
-    what: 'approval',
-    at: it.yeses.at(-1)?.at ?? null,
-    facts: { ...it, hash: planHash(it.plan) },
-  }));
 }
 
 /** The last one counts: a lock may have been tried before. */

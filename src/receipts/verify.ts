@@ -1,10 +1,16 @@
-/** Checks a receipt without Temporal: that no entry was changed, and that its approvals are of this run. */
+/** Checks a receipt without Temporal: that no entry was changed, and that people allowed what it did. */
 import { z } from 'zod';
 import type { Signer } from '../approvals/allowed-signers.ts';
 import { RECEIPT_KIND, type Receipt, type ReceiptEntry } from '../contract/receipt.ts';
 import { plainText } from '../contract/wording/safe-text.ts';
 import { entryHash } from './chain.ts';
-import { verifyApproval, type ApprovalFacts } from './verify-approval.ts';
+import {
+  verifyApproval,
+  verifyRejection,
+  type ApprovalFacts,
+  type Proven,
+  type RejectionFacts,
+} from './verify-approval.ts';
 
 const entry = z.object({
   what: z.string(),
@@ -24,27 +30,27 @@ const receipt = z.object({
 });
 
 export interface Verified {
-  /** Who approved, and what proves it. */
-  approvals: { by: string; proof: string }[];
+  approvals: Proven[];
+  rejections: Proven[];
   problems: string[];
 }
 
 /** @param signers of this machine; null to verify signatures only with the keys that they contain */
 export function verifyReceipt(document: unknown, signers: readonly Signer[] | null): Verified {
   const parsed = receipt.safeParse(document);
-  if (!parsed.success) return { approvals: [], problems: ['it is not a receipt of Belay'] };
+  if (!parsed.success) return { approvals: [], rejections: [], problems: ['it is not a receipt of Belay'] };
   const read = parsed.data as Receipt;
-  const approvals: Verified['approvals'] = [];
-  const problems = problemsOfChain(read);
+  const verified: Verified = { approvals: [], rejections: [], problems: problemsOfChain(read) };
+  const { approvals, rejections, problems } = verified;
   for (const { what, facts } of read.entries) {
-    if (what !== 'approval') continue;
     try {
-      approvals.push(...verifyApproval(facts as unknown as ApprovalFacts, read, signers));
+      if (what === 'approval') approvals.push(...verifyApproval(facts as unknown as ApprovalFacts, read, signers));
+      if (what === 'rejection') rejections.push(verifyRejection(facts as unknown as RejectionFacts, read, signers));
     } catch (error) {
-      problems.push(`approval: ${error instanceof Error ? plainText(error.message) : 'it cannot be read'}`);
+      problems.push(`${what}: ${error instanceof Error ? plainText(error.message) : 'it cannot be read'}`);
     }
   }
-  return { approvals, problems };
+  return verified;
 }
 
 function problemsOfChain({ entries, hash, workflowId, runId }: Receipt): string[] {

@@ -46,6 +46,21 @@ export const APPROVALS: TestedMutant[] = [
     test: unit('approval-judge', 'needs different people, not different keys'),
   },
   {
+    rule: 'a question takes answers after its end',
+    changes: [change('rules/policy/approval.ts', 'nowMs >= question.endsMs', 'nowMs >= question.endsMs + 60_000')],
+    test: sim(`${APPROVAL_TESTS}/last-moment`, 'counts and lets its run deploy, or does neither'),
+  },
+  {
+    rule: 'a receipt is good with too few approvals',
+    changes: [change('receipts/verify-approval.ts', 'if (requested.length > 0) requireEnough(approved);', '')],
+    test: unit('receipts', 'with too few approvals is good only if nothing was requested'),
+  },
+  {
+    rule: 'a receipt is good although its rollout began a wave that was rejected',
+    changes: [change('receipts/requested.ts', "it.what === 'run' ? runIn(it, servers) : postIn(it)", 'postIn(it)')],
+    test: unit('rollout-receipts', 'is not good with'),
+  },
+  {
     rule: 'a backup is made before the approval',
     changes: [change('workflows/run/admission/admit-run.ts', 'await waitForApproval(run, answer.rules)', 'null')],
     test: sim(`${APPROVAL_TESTS}/asked-first`, 'asks before its backup and holds nothing'),

@@ -23,6 +23,8 @@ import './rules/runs/freezes/after-thaw.ts';
 import './rules/runs/freezes/overrides.ts';
 import './rules/runs/approvals/asked-first.ts';
 import './rules/runs/approvals/at-the-request.ts';
+import './rules/runs/approvals/last-moment.ts';
+import './rules/runs/approvals/notices.ts';
 import './rules/runs/approvals/refused-answers.ts';
 import './rules/runs/backup-age.ts';
 import './rules/runs/waiting.ts';

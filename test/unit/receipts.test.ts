@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { parseAllowedSigners } from '../../src/approvals/allowed-signers.ts';
-import type { ApprovalRule, Approved } from '../../src/contract/approval.ts';
+import type { ApprovalRule, Approved, Yes } from '../../src/contract/approval.ts';
 import { pathOf, rootOf } from '../../src/contract/ids/plan-hash.ts';
-import { lockIdOf, runWorkflowId } from '../../src/contract/ids/workflow-ids.ts';
-import { emptyDeployment, emptyResult } from '../../src/contract/results/empty-results.ts';
+import { backupServerId, lockIdOf, runWorkflowId } from '../../src/contract/ids/workflow-ids.ts';
+import { emptyBackup, emptyDeployment, emptyResult } from '../../src/contract/results/empty-results.ts';
 import type { Receipt } from '../../src/contract/receipt.ts';
 import { siteTarget } from '../../src/contract/target.ts';
 import { receiptOf } from '../../src/receipts/chain.ts';
@@ -13,11 +13,11 @@ import { receiptFileName } from '../../src/receipts/file-name.ts';
 import { entriesOf } from '../../src/receipts/entries.ts';
 import { verifyReceipt } from '../../src/receipts/verify.ts';
 import { HOUR_MS } from '../../src/contract/wording/duration.ts';
-import { approvalPlan, approvalRule, ASKED_AT, SERVICE, signedYes } from '../support/approvals.ts';
+import { approvalPlan, approvalRule, ASKED_AT, SERVICE, signedYes, signPlan } from '../support/approvals.ts';
 import { allowedSigners, newSshSigner } from '../support/ssh-signer.ts';
 
-const [ana, eve] = [newSshSigner(), newSshSigner()];
-const SIGNERS = parseAllowedSigners(allowedSigners({ ana }));
+const [ana, bob, eve] = [newSshSigner(), newSshSigner(), newSshSigner()];
+const SIGNERS = parseAllowedSigners(allowedSigners({ ana, bob }));
 const plan = approvalPlan();
 const { workflowId, executionId: runId } = plan;
 
@@ -25,27 +25,51 @@ const { workflowId, executionId: runId } = plan;
 interface Made {
   by: typeof ana;
   approved: Approved;
+  rejection: Yes;
   namespace: string;
   postedAt: string;
   siteId: string;
+  /** The last step that it requested something for. */
+  reached: 'nothing' | 'backup' | 'deployment';
 }
 
 function made(more: Partial<Made> = {}): Receipt {
-  const { by = ana, namespace = 'default', postedAt = ASKED_AT, siteId = '34' } = more;
+  const { by = ana, namespace = 'default', postedAt = ASKED_AT, siteId = '34', reached = 'deployment' } = more;
   const site = siteTarget(siteId);
   const result = emptyResult({
     ...{ workflowId, runId, service: SERVICE, outcome: 'completed', startedAt: ASKED_AT, endedAt: ASKED_AT },
+    backup: reached === 'backup' ? emptyBackup('12') : null,
     deployments: [{ ...emptyDeployment(site), outcome: 'completed', evidence: 'transition', endedAt: ASKED_AT }],
   });
-  const approved = [more.approved ?? { plan, yeses: [signedYes(by, plan, 'ana')] }];
+  const approved = more.approved ?? { plan, yeses: [signedYes(by, plan, 'ana')] };
   const post = { at: postedAt, idempotencyKey: `${runId}:1`, answeredAt: ASKED_AT, result: 'accepted' };
-  const operation = { id: lockIdOf(site), approved, baseline: { at: ASKED_AT, status: 'failed' }, posts: [post] };
+  const id = reached === 'backup' ? backupServerId('12') : lockIdOf(site);
+  const operation = { id, baseline: { at: ASKED_AT, status: 'failed' }, posts: [post] };
   const input = { serverId: '12', siteIds: [siteId] };
-  const known = { namespace, type: 'backupThenDeploy', input, result, operations: [operation] };
+  const known = {
+    ...{ namespace, type: 'backupThenDeploy', input, result },
+    answered: [{ ...approved, rejection: more.rejection ?? null }],
+    operations: reached === 'nothing' ? [] : [operation],
+  };
   return sent(receiptOf({ workflowId, runId }, entriesOf({ workflowId, runId }, known)));
 }
 
 const AT_ANOTHER_TIME = 'a deployment was requested before it was given, or when it was over';
+
+const rejectionOf = (of = plan): Yes => {
+  const signature = signPlan(bob, of, 'bob', { decision: 'reject', why: 'not today' });
+  return { by: 'bob', why: 'not today', at: ASKED_AT, proof: { kind: 'ssh', signature } };
+};
+
+const oneOfTwo = (): Approved => {
+  const asked = approvalPlan({ rules: [approvalRule({ need: 2 })] });
+  return { plan: asked, yeses: [signedYes(ana, asked, 'ana')] };
+};
+
+const rejected = (more: Partial<Made> = {}): Partial<Made> => {
+  const approved = oneOfTwo();
+  return { approved, rejection: rejectionOf(approved.plan), reached: 'nothing', ...more };
+};
 
 const before = (ms: number): string => new Date(Date.parse(ASKED_AT) - ms).toISOString();
 
@@ -91,13 +115,14 @@ describe('a receipt', () => {
   });
 
   test('is not good if any value in it was changed', () => {
-    const original = made();
-    const paths = leavesOf(original).filter(([first]) => first !== 'schemaVersion');
-    assert.ok(paths.length > 60, String(paths.length));
-    for (const path of paths) {
-      const changed = sent(original);
-      change(changed, path);
-      assert.notDeepEqual(verifyReceipt(changed, SIGNERS).problems, [], path.join('.'));
+    for (const original of [made(), made(rejected())]) {
+      const paths = leavesOf(original).filter(([first]) => first !== 'schemaVersion');
+      assert.ok(paths.length > 60, String(paths.length));
+      for (const path of paths) {
+        const changed = sent(original);
+        change(changed, path);
+        assert.notDeepEqual(verifyReceipt(changed, SIGNERS).problems, [], path.join('.'));
+      }
     }
   });
 
@@ -134,6 +159,72 @@ describe('a receipt', () => {
       assert.deepEqual(verifyReceipt(made(more), SIGNERS).problems, [`approval: ${problem}`]);
     });
   }
+
+  test('shows an approval although the run reached no site', () => {
+    for (const reached of ['nothing', 'backup'] as const) {
+      const { problems, approvals } = verifyReceipt(made({ reached }), SIGNERS);
+      assert.deepEqual([problems, approvals.map(({ by }) => by)], [[], ['ana']], reached);
+    }
+  });
+
+  test('shows who rejected the run and who had approved it, each with the key', () => {
+    const receipt = made(rejected());
+    assert.deepEqual(
+      receipt.entries.map(({ what }) => what),
+      ['request', 'approval', 'rejection', 'deployment', 'end'],
+    );
+    const { approvals, rejections, problems } = verifyReceipt(receipt, SIGNERS);
+    assert.deepEqual([problems, approvals[0]?.by, rejections[0]?.by], [[], 'ana', 'bob']);
+    assert.match(rejections[0]?.proof ?? '', /^SHA256:/);
+  });
+
+  test('shows a rejection that no approval came before', () => {
+    const { plan: asked } = oneOfTwo();
+    const receipt = made(rejected({ approved: { plan: asked, yeses: [] } }));
+    const { approvals, rejections, problems } = verifyReceipt(receipt, SIGNERS);
+    assert.deepEqual([problems, approvals, rejections.length], [[], [], 1]);
+  });
+
+  for (const [what, more, problems] of [
+    [
+      'although something was requested',
+      { reached: 'backup', approved: { plan, yeses: [signedYes(ana, plan, 'ana')] }, rejection: rejectionOf() },
+      ['rejection: a backup was requested all the same'],
+    ],
+    [
+      'of another plan',
+      { rejection: rejectionOf(plan) },
+      ['rejection: the signature is not one of this text: sign exactly what is asked'],
+    ],
+    [
+      'whose signature approves',
+      { rejection: { ...rejectionOf(), proof: signedYes(bob, oneOfTwo().plan, 'bob').proof } },
+      ['rejection: the signature is not one of this text: sign exactly what is asked'],
+    ],
+    [
+      'of another namespace',
+      { namespace: 'other' },
+      ['approval', 'rejection'].map((it) => `${it}: it is one of another run`),
+    ],
+  ] as [string, Partial<Made>, string[]][]) {
+    test(`is not good with a rejection ${what}`, () => {
+      assert.deepEqual(verifyReceipt(made(rejected(more)), SIGNERS).problems, problems);
+    });
+  }
+
+  test('with too few approvals is good only if nothing was requested', () => {
+    const approved = oneOfTwo();
+    for (const [reached, problems] of [
+      ['nothing', []],
+      ['backup', ['approval: it has 1 of 2 approvals (production)']],
+    ] as const)
+      assert.deepEqual(verifyReceipt(made({ approved, reached }), SIGNERS).problems, problems, reached);
+  });
+
+  test('is not good with a backup that was requested before the approval', () => {
+    const { problems } = verifyReceipt(made({ reached: 'backup', postedAt: before(1) }), SIGNERS);
+    assert.deepEqual(problems, ['approval: a backup was requested before it was given, or when it was over']);
+  });
 
   test('of a run of a rollout is good with the approval of the rollout', () => {
     assert.deepEqual(verifyReceipt(made({ approved: ofRollout('12') }), SIGNERS).problems, []);

@@ -28,7 +28,8 @@ export interface ReceiptOptions {
 export function receipt(workflowId: string | undefined, options: ReceiptOptions): Promise<void> {
   const { verify: file, since, to, signers, runId } = options;
   const asked = [workflowId, file, since].filter((it) => it !== undefined);
-  if (asked.length !== 1) throw new BelayError('Usage', 'give the id of a run, or --verify FILE, or --since with --to');
+  if (asked.length !== 1)
+    throw new BelayError('Usage', 'give the id of a run or rollout, or --verify FILE, or --since with --to');
   if ((since === undefined) !== (to === undefined)) throw new BelayError('Usage', '--since and --to belong together');
   if (signers !== undefined && file === undefined) throw new BelayError('Usage', '--signers requires --verify');
   if (file !== undefined) return verify(file, options);
@@ -39,14 +40,15 @@ export function receipt(workflowId: string | undefined, options: ReceiptOptions)
 async function verify(file: string, { signers, json }: ReceiptOptions): Promise<void> {
   const known = signers === undefined ? null : parseAllowedSigners(await text(signers));
   const document = parsed(await text(file));
-  const { approvals, problems } = verifyReceipt(document, known);
+  const { approvals, rejections, problems } = verifyReceipt(document, known);
   const isGood = problems.length === 0;
   process.exitCode = isGood ? EXIT.completed : EXIT.failed;
   const hash = isGood ? (document as Receipt).hash : null;
   if (json === true)
-    return printJson({ schemaVersion: SCHEMA_VERSION, isGood, hash, approvals, problems, error: null });
+    return printJson({ schemaVersion: SCHEMA_VERSION, isGood, hash, approvals, rejections, problems, error: null });
   print([
     ...approvals.map(({ by, proof }) => `approved by ${plainText(by)}: ${proof}`),
+    ...rejections.map(({ by, proof }) => `rejected by ${plainText(by)}: ${proof}`),
     ...problems.map((it) => `problem: ${it}`),
     isGood ? `good: no entry was changed; its hash is ${hash}` : 'not good: do not rely on it',
   ]);

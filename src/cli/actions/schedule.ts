@@ -9,6 +9,7 @@ import { localText } from '../../request/calendar/local-time.ts';
 import type { Belay, Firing, ScheduleChange, ScheduleState } from '../../starter.ts';
 import { definedFields } from '../../contract/plain-object.ts';
 import { frozenText } from '../../contract/wording/freeze-text.ts';
+import { askedByFirings } from '../../policy/asking-firings.ts';
 import { frozenFirings, type FrozenFiring } from '../../policy/frozen-firings.ts';
 import { policyOf, type Policy } from '../../policy/policy.ts';
 import { plainText } from '../../contract/wording/safe-text.ts';
@@ -35,15 +36,21 @@ export async function applySchedules({ dryRun, prune, service: named, json: asJs
     async (belay) => {
       const changes = await belay.schedules.plan(definitions, fleets);
       const collisions = planned.map((it) => collisionOf(it, policy));
+      const questions = planned.map((it) => questionOf(it, policy));
       if (asJson !== true) {
-        print([...changes.flatMap(changeLines), ...planned.flatMap(movedLines), ...collisions.flatMap(frozenLines)]);
+        print([
+          ...changes.flatMap(changeLines),
+          ...planned.flatMap(movedLines),
+          ...collisions.flatMap(frozenLines),
+          ...questions.flatMap(questionLines),
+        ]);
       }
       if (dryRun !== true) await belay.schedules.apply(changes);
       const moved = planned.map(({ definition, moved: times }) => ({ scheduleId: definition.scheduleId, times }));
       const shown = changes.map(({ scheduleId, action, differences }) => ({ scheduleId, action, differences }));
       const applied = dryRun !== true;
       const frozen = collisions.map(({ definition: { scheduleId }, firings }) => ({ scheduleId, firings }));
-      const document = { applied, changes: shown, moved, frozen, error: null };
+      const document = { applied, changes: shown, moved, frozen, approvals: questions, error: null };
       if (asJson === true) printJson({ schemaVersion: SCHEMA_VERSION, ...document });
       else print([summaryOf(changes, applied)]);
     },
@@ -95,6 +102,23 @@ function frozenLines({ definition: { scheduleId, timeZone }, firings }: Collisio
   if (first === undefined) return [];
   const more = firings.length === 1 ? '' : `, and ${firings.length - 1} more of the next firings`;
   return [`  ${scheduleId}: at ${localText(new Date(first.at), timeZone)} it is ${frozenText(first.by)}${more}`];
+}
+
+interface Question {
+  scheduleId: string;
+  /** Names of approvals. */
+  names: string[];
+}
+
+const questionOf = ({ definition: { scheduleId, input } }: PlannedSchedule, policy: Policy): Question => ({
+  scheduleId,
+  names: askedByFirings(input.start, policy),
+});
+
+function questionLines({ scheduleId, names }: Question): string[] {
+  if (names.length === 0) return [];
+  const asked = names.map((it) => plainText(it)).join(', ');
+  return [`  ${scheduleId}: every firing waits for people (${asked}), and no one may be awake`];
 }
 
 function summaryOf(changes: ScheduleChange[], applied: boolean): string {

@@ -8,14 +8,17 @@ import { examples, json, runId } from '../options/shared.ts';
 export function receiptCommand(): Command {
   return new Command('receipt')
     .description(
-      'print what is known of a closed run as one document whose entries are chained by hashes, to keep after Temporal deletes the run',
+      'print what is known of a closed run or rollout as one document whose entries are chained by hashes, to keep after Temporal deletes it',
     )
-    .argument('[workflowId]', 'id of the run', parseId)
+    .argument('[workflowId]', 'id of the run or rollout', parseId)
     .addOption(runId())
     .addOption(new Option('--verify <file>', 'check a receipt, without Temporal').conflicts(['since', 'runId']))
     .option('--signers <file>', 'with --verify: check signatures with this file of allowed signers of OpenSSH')
     .addOption(
-      new Option('--since <duration>', 'write the receipts of all runs that closed within this time; requires --to')
+      new Option(
+        '--since <duration>',
+        'write the receipts of all runs and rollouts that closed within this time; requires --to',
+      )
         .argParser(durationWithin(LIMITS.durationMs))
         .conflicts('runId'),
     )

@@ -10,6 +10,8 @@ import { requireWorkers } from '../connection/require-worker.ts';
 import { sendDecision } from '../connection/send-decision.ts';
 import { IN_PARALLEL, type Session } from '../connection/session.ts';
 import { within } from '../connection/within.ts';
+import { NO_WORKER_REMEDY } from '../connection/workers-seen.ts';
+import { isUnanswered } from '../transport/grpc-errors.ts';
 
 /** @throws BelayError, from every call */
 export interface Approvals {
@@ -41,7 +43,9 @@ export function createApprovals(session: Session): Approvals {
         const handle = handleOf(workflowId);
         if (!(await isRunning(handle))) return null;
         await requireWorkers(session);
-        return ask(handle);
+        return ask(handle).catch((error: unknown) => {
+          throw isUnanswered(error) ? silent(workflowId) : error;
+        });
       }),
     approve: decide('approve'),
     reject: decide('reject'),
@@ -59,6 +63,10 @@ async function isRunning(handle: WorkflowHandle): Promise<boolean> {
 }
 
 const ask = (handle: WorkflowHandle) => handle.query<ApprovalQuestion | null>(QUERIES.approval);
+
+/** Temporal answered just before, so it is a worker that is missing: its last poll may be a minute old. */
+const silent = (workflowId: string): BelayError =>
+  new BelayError('NoWorker', `no worker answers for ${workflowId} now: ${NO_WORKER_REMEDY}`);
 
 async function list(session: Session): Promise<ApprovalQuestion[]> {
   const { client, taskQueue } = session;

@@ -2,7 +2,6 @@
 import type { Client, WorkflowHandle } from '@temporalio/client';
 import { optionalTsToMs } from '@temporalio/common/lib/time.js';
 import type { ReadAnswer } from '../../contract/activities.ts';
-import type { Approved } from '../../contract/approval.ts';
 import type { KnownOperation } from '../../receipts/entries.ts';
 import { decoded } from '../connection/decode-payloads.ts';
 import type { Events } from '../runs/run-history.ts';
@@ -16,22 +15,16 @@ type Event = Events[number];
 
 export async function operationFacts(client: Client, operation: WorkflowHandle): Promise<OperationFacts> {
   const { events } = await operation.fetchHistory();
-  const facts: OperationFacts = { approved: [], baseline: null, posts: [] };
+  const facts: OperationFacts = { baseline: null, posts: [] };
   const posts = new Map<string, SentPost>();
   const reads = new Set<string>();
   for (const event of events ?? []) {
-    const started = event.workflowExecutionStartedEventAttributes;
-    if (started) facts.approved = (await decoded<Input>(client, started.input?.payloads))?.approved ?? [];
     await schedule(client, event, { facts, posts, reads });
     close(event, posts);
     const read = facts.posts.length > 0 ? null : await readIn(client, event, reads);
     if (read?.ok === true) facts.baseline = { at: timeOf(event), status: read.status };
   }
   return facts;
-}
-
-interface Input {
-  approved?: Approved[];
 }
 
 interface Known {

@@ -1,38 +1,39 @@
-/** Receipts of closed runs, from Temporal's records. */
+/** Receipts of closed runs and rollouts, from Temporal's records. */
 import type { WorkflowExecutionDescription } from '@temporalio/client';
-import { RUN_TYPES } from '../../contract/names.ts';
+import { ROLLOUT_TYPE, RUN_TYPES } from '../../contract/names.ts';
 import type { Receipt } from '../../contract/receipt.ts';
 import { BelayError } from '../../contract/results/belay-error.ts';
 import { TIMING } from '../../contract/budgets/timing.ts';
-import { receiptOf } from '../../receipts/chain.ts';
-import { entriesOf } from '../../receipts/entries.ts';
 import { quoted } from '../connection/list-filter.ts';
 import type { Session } from '../connection/session.ts';
 import { toBelayError } from '../connection/to-belay-error.ts';
 import { within } from '../connection/within.ts';
-import { historyFacts } from '../runs/run-history.ts';
-import { describeRun, statusOf } from '../runs/run-status.ts';
-import { operationFacts } from './operation-facts.ts';
+import { rolloutReceipt } from './rollout-receipt.ts';
+import { runReceipt } from './run-receipt.ts';
 
 /** @throws BelayError, from every call */
 export interface Receipts {
-  /** @throws BelayError `Usage` while the run is in progress */
+  /** Of a run or rollout. @throws BelayError `Usage` while it is in progress */
   get(workflowId: string, runId?: string): Promise<Receipt>;
-  /** The runs that closed at or after this time, ISO 8601, the latest first. */
+  /** The runs and rollouts that closed at or after this time, ISO 8601, the latest first. */
   closedSince(since: string): AsyncIterable<{ workflowId: string; runId: string }>;
 }
+
+const TYPES: readonly string[] = [...RUN_TYPES, ROLLOUT_TYPE];
 
 export function createReceipts(session: Session): Receipts {
   const { client, taskQueue } = session;
   return {
     get: (workflowId, runId) =>
-      within(session, TIMING.client.listMs, `read ${workflowId}`, async () => {
-        const described = await describeRun(client.workflow.getHandle(workflowId, runId));
-        if (described.status.name !== 'RUNNING') return read(session, described);
-        throw new BelayError('Usage', `${workflowId} is still running: wait for its end`);
+      bounded(session, workflowId, async () => {
+        const described = await describe(session, workflowId, runId);
+        if (described.status.name === 'RUNNING')
+          throw new BelayError('Usage', `${workflowId} is still running: wait for its end`);
+        if (described.type !== ROLLOUT_TYPE) return runReceipt(session, described);
+        return rolloutReceipt(session, described, (ofRun) => hashOfRun(session, ofRun));
       }),
     async *closedSince(since) {
-      const types = RUN_TYPES.map(quoted).join(', ');
+      const types = TYPES.map(quoted).join(', ');
       const query = `WorkflowType IN (${types}) AND TaskQueue = ${quoted(taskQueue)} AND CloseTime >= ${quoted(since)}`;
       try {
         for await (const { workflowId, runId } of client.workflow.list({ query })) yield { workflowId, runId };
@@ -43,17 +44,28 @@ export function createReceipts(session: Session): Receipts {
   };
 }
 
-async function read(session: Session, described: WorkflowExecutionDescription): Promise<Receipt> {
-  const { client } = session;
-  const { workflowId, runId, type } = described;
-  const { result } = await statusOf(session, described);
-  const facts = await historyFacts(client, client.workflow.getHandle(workflowId, runId));
-  const operations = await Promise.all(
-    facts.operations.map(async (it) => ({
-      id: it.workflowId,
-      ...(await operationFacts(client, client.workflow.getHandle(it.workflowId, it.runId))),
-    })),
-  );
-  const known = { namespace: client.options.namespace, type, input: facts.input, result, operations };
-  return receiptOf({ workflowId, runId }, entriesOf({ workflowId, runId }, known));
+/** Of one run or rollout: a rollout has many runs, and each has its own time. */
+const bounded = <T>(session: Session, workflowId: string, act: () => Promise<T>): Promise<T> =>
+  within(session, TIMING.client.listMs, `read ${workflowId}`, act);
+
+async function describe(
+  { client }: Session,
+  workflowId: string,
+  runId?: string,
+): Promise<WorkflowExecutionDescription> {
+  const described = await client.workflow.getHandle(workflowId, runId).describe();
+  if (TYPES.includes(described.type)) return described;
+  const remedy = 'use the id of a run from `belay list`, or of a rollout from `belay rollout list`';
+  throw new BelayError('NotFound', `${workflowId} is a ${described.type}, of which there is no receipt: ${remedy}`);
+}
+
+/** Null for a run that goes on without its rollout, and for one that Temporal has deleted. */
+function hashOfRun(session: Session, workflowId: string): Promise<string | null> {
+  return bounded(session, workflowId, async () => {
+    const described = await describe(session, workflowId);
+    return described.status.name === 'RUNNING' ? null : (await runReceipt(session, described)).hash;
+  }).catch((error: unknown) => {
+    if (error instanceof BelayError && error.type === 'NotFound') return null;
+    throw error;
+  });
 }

@@ -21,8 +21,12 @@ export const isOperation = (type: string | null | undefined): boolean =>
 
 export async function historyFacts(client: Client, handle: WorkflowHandle): Promise<HistoryFacts> {
   const { events } = await handle.fetchHistory();
+  return factsIn(client, events ?? []);
+}
+
+export async function factsIn(client: Client, events: Events): Promise<HistoryFacts> {
   const facts: HistoryFacts = { input: null, parts: [], operations: [], open: null };
-  for (const event of events ?? []) await recordEvent(client, facts, event);
+  for (const event of events) await recordEvent(client, facts, event);
   return facts;
 }
 

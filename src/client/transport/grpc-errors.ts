@@ -21,6 +21,12 @@ export function isUnreachable(error: unknown): boolean {
   return isGrpcDeadlineError(cause) || [GRPC.unavailable, GRPC.unimplemented].some((it) => it === codeOf(cause));
 }
 
+/** Of a query, if Temporal itself answers: no worker has answered in time, or none polls. */
+export function isUnanswered(error: unknown): boolean {
+  const cause = grpcCause(error);
+  return isGrpcDeadlineError(cause) || codeOf(cause) === GRPC.failedPrecondition;
+}
+
 /** Temporal does not accept the credentials, or they may not do it. */
 export function isDenied(error: unknown): boolean {
   const code = codeOf(grpcCause(error));

@@ -1,13 +1,13 @@
 /** Takes the answers of people to the question that is open. Answers are updates, which a worker verifies. */
 import { ActivityFailure, ApplicationFailure } from '@temporalio/common';
 import { defineQuery, defineUpdate, setHandler } from '@temporalio/workflow';
-import type { ApprovalAnswer, ApprovalQuestion, Decided, PlannedPart } from '../../contract/approval.ts';
+import type { ApprovalAnswer, ApprovalQuestion, CountedAnswer, Decided, PlannedPart } from '../../contract/approval.ts';
 import { APPROVAL_UPDATES, QUERIES } from '../../contract/names.ts';
 import { countYes, problemOfAnswer, type OpenQuestion } from '../../rules/policy/approval.ts';
 import { checkSomewhere } from '../common/activity-proxies.ts';
 
-const approveUpdate = defineUpdate<void, [ApprovalAnswer]>(APPROVAL_UPDATES.approve);
-const rejectUpdate = defineUpdate<void, [ApprovalAnswer]>(APPROVAL_UPDATES.reject);
+const approveUpdate = defineUpdate<CountedAnswer, [ApprovalAnswer]>(APPROVAL_UPDATES.approve);
+const rejectUpdate = defineUpdate<CountedAnswer, [ApprovalAnswer]>(APPROVAL_UPDATES.reject);
 const approvalQuery = defineQuery<ApprovalQuestion | null>(QUERIES.approval);
 
 /** What is asked now, if anything. A run asks once, a rollout also before waves. */
@@ -46,7 +46,11 @@ function questionOf({ open, parts }: Approvals): ApprovalQuestion | null {
   return { plan, hash, parts, asked, until: new Date(endsMs).toISOString() };
 }
 
-async function decide(approvals: Approvals, decision: Decided, { by, why, proof }: ApprovalAnswer): Promise<void> {
+async function decide(
+  approvals: Approvals,
+  decision: Decided,
+  { by, why, proof }: ApprovalAnswer,
+): Promise<CountedAnswer> {
   const question = approvals.open;
   if (question === null) throw refusal('nothing is asked now');
   const { plan } = question;
@@ -63,9 +67,11 @@ async function decide(approvals: Approvals, decision: Decided, { by, why, proof 
       : 'nothing is asked now';
   if (late !== null) throw refusal(late);
   const { proven } = checked;
+  const at = new Date().toISOString();
   if (decision === 'reject') question.rejected = { by, why: why ?? '', proven };
-  else countYes(question, { by, why, at: new Date().toISOString(), proof }, checked);
+  else countYes(question, { by, why, at, proof }, checked);
   approvals.onAnswer();
+  return { plan, at };
 }
 
 const refusal = (message: string): ApplicationFailure =>

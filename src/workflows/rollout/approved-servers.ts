@@ -4,8 +4,8 @@ import { pathOf, rootOf } from '../../contract/ids/plan-hash.ts';
 import { ROLLOUT_TYPE } from '../../contract/names.ts';
 import { definedFields } from '../../contract/plain-object.ts';
 import type { TargetResult } from '../../contract/rollout.ts';
-import { targetsOf } from '../../contract/target.ts';
 import { expiry } from '../../rules/policy/approval.ts';
+import { plannedParts } from '../../rules/policy/planned-parts.ts';
 import { ask } from '../approval/ask.ts';
 import { concludeUnapproved, refuseUnasked } from '../approval/conclude-unapproved.ts';
 import { notifyOfApproval } from '../approval/notify-of-approval.ts';
@@ -78,7 +78,7 @@ async function askFor(
   isCancelled: IsCancelled,
 ): Promise<ApprovedParts | Conclusion> {
   const { result } = rollout;
-  const parts = plannedParts(rollout, wave);
+  const parts = plannedParts(rollout.input, wave);
   const phase = result.phase ?? 'checking';
   rollout.setPhase('approval');
   const end = await ask(rollout.approvals, result, {
@@ -96,13 +96,6 @@ async function askFor(
   if (result.phase === 'approval') rollout.setPhase(phase);
   else rollout.refresh();
   return end.kind === 'approved' ? { approved: end.approved, parts } : concludeUnapproved(end);
-}
-
-function plannedParts({ input: { waves } }: RolloutState, name: string | null): PlannedPart[] {
-  const asked = waves.filter((wave) => name === null || wave.name === name);
-  return asked.flatMap(({ targets }) =>
-    targets.map(({ serverId, ...left }) => ({ serverId, targets: targetsOf(left) })),
-  );
 }
 
 function planOfRollout(

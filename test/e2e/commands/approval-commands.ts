@@ -1,45 +1,31 @@
-/** `belay approve`, `reject`, `approvals` and `receipt`, with keys and signatures of the real `ssh-keygen`. */
+/** `belay approve`, `reject` and `approvals`, with keys and signatures of the real `ssh-keygen`. */
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { before, describe, test } from 'node:test';
-import type { Receipt } from '../../../src/contract/receipt.ts';
+import type { ApprovalAnswer, CountedAnswer } from '../../../src/contract/approval.ts';
+import { newPeople, questionOf, type BelayCommand, type ListedQuestion, type People } from '../../support/approving.ts';
 import { DEPLOY_PACE } from '../../support/command-line.ts';
-import { eventually } from '../../support/eventually.ts';
 import { fresh } from '../../support/fresh.ts';
 import { runInProcess } from '../../support/in-process.ts';
 import { posts } from '../../support/journal.ts';
-import { tempFolder } from '../../support/temporal.ts';
 import { WITH_SSH_KEYGEN } from '../../support/with-ssh-keygen.ts';
-import { startTestStack, temporalEnv } from '../../support/world.ts';
+import { startTestStack, temporalEnv, type TestStack } from '../../support/world.ts';
 
 const [SIGNED, AUDITED] = [fresh('signed'), fresh('audited')];
 
-let belay: (...args: string[]) => ReturnType<typeof runInProcess>;
+let stack: TestStack;
+let people: People;
+let belay: BelayCommand;
 let deployments: (site: string) => number;
-let folder: string;
-const keys: Record<string, string> = {};
-
-function newKey(name: string): string {
-  const file = join(folder, name);
-  execFileSync('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-C', name, '-f', file]);
-  keys[name] = file;
-  return `${name}@example.com ${readFileSync(`${file}.pub`, 'utf8')}`;
-}
 
 before(async () => {
   if (WITH_SSH_KEYGEN.skip !== undefined) return;
-  folder = await tempFolder();
-  const signers = join(folder, 'allowed_signers');
-  writeFileSync(signers, newKey('ana') + newKey('bob'));
-  newKey('eve');
+  people = await newPeople(['ana', 'bob'], ['eve']);
   const quick = { durationMs: 500 };
-  const stack = await startTestStack({
+  stack = await startTestStack({
     defaults: { backup: quick, deployment: quick },
     configuration: {
       approvals: {
-        production: { proof: 'ssh', need: 2, signers: { file: signers }, for: { sites: [SIGNED] } },
+        production: { proof: 'ssh', need: 2, signers: { file: people.signers }, for: { sites: [SIGNED] } },
         audit: { proof: 'none', for: { sites: [AUDITED] } },
       },
     },
@@ -49,25 +35,14 @@ before(async () => {
   deployments = (site) => posts(stack.sandbox, `/v1/sites/${site}/deploy`).length;
 });
 
-interface Listed {
-  workflowId: string;
-  plan: string;
-  does: string[];
-  asked: { name: string; by: string[] }[];
-}
-
 /** Starts a deployment. @returns what it asks, once it does */
-async function asking(site: string): Promise<Listed> {
+async function asking(site: string): Promise<ListedQuestion> {
   const started = await belay('deploy', '--site', site, ...DEPLOY_PACE, '--detach', '--json');
   assert.equal(started.code, 0, started.stderr);
-  const { workflowId } = started.json();
-  return eventually(`the question of ${workflowId}`, async () => {
-    const { approvals } = JSON.parse((await belay('approvals', '--json')).stdout) as { approvals: Listed[] };
-    return approvals.find((it) => it.workflowId === workflowId) ?? null;
-  });
+  return questionOf(belay, String(started.json().workflowId));
 }
 
-const as = (name: string) => ['--by', `${name}@example.com`, '--key', keys[name] ?? ''];
+const as = (name: string) => people.as(name);
 
 describe('belay approve', WITH_SSH_KEYGEN, () => {
   test('signs what it shows, counts people, and lets the run deploy once enough have approved', async () => {
@@ -100,8 +75,11 @@ describe('belay approve', WITH_SSH_KEYGEN, () => {
     const before = deployments(SIGNED);
     const { workflowId, plan } = await asking(SIGNED);
     for (const [args, problem] of [
-      [['--plan', plan, '--by', 'ana@example.com', '--key', keys['eve'] ?? ''], /is not in the file of signers/],
-      [['--plan', plan, '--by', 'ana@example.com', '--key', keys['bob'] ?? ''], /is not one of ana@example\.com/],
+      [['--plan', plan, '--by', 'ana@example.com', '--key', people.keys['eve'] ?? ''], /is not in the file of signers/],
+      [
+        ['--plan', plan, '--by', 'ana@example.com', '--key', people.keys['bob'] ?? ''],
+        /is not one of ana@example\.com/,
+      ],
       [['--plan', plan, '--by', 'ana@example.com', '--key', '/no/such/key'], /ssh-keygen did not sign with/],
       [['--plan', '0'.repeat(64), ...as('ana')], new RegExp(`asks about plan ${plan.slice(0, 12)}, not 0000`)],
       [as('ana'), new RegExp(`without a terminal, name the plan that you have read: --plan ${plan.slice(0, 12)}`)],
@@ -150,45 +128,27 @@ describe('belay reject', WITH_SSH_KEYGEN, () => {
   });
 });
 
-describe('belay receipt', WITH_SSH_KEYGEN, () => {
-  test('prints a document that can be checked without Temporal, and keeps those of all closed runs', async () => {
-    const { workflowId, plan } = await asking(SIGNED);
-    const early = await belay('receipt', workflowId);
-    assert.deepEqual([early.code, /is still running: wait for its end/.test(early.stderr)], [2, true]);
-    for (const name of ['ana', 'bob'])
-      assert.equal((await belay('approve', workflowId, '--plan', plan, ...as(name))).code, 0);
-    assert.equal((await belay('wait', workflowId)).code, 0);
-    const printed = await belay('receipt', workflowId);
-    assert.equal(printed.code, 0, printed.stderr);
-    const { entries } = JSON.parse(printed.stdout) as Receipt;
-    const parts = entries.map(({ what }) => what);
-    assert.deepEqual(parts, ['request', 'held', 'approval', 'baseline', 'post', 'deployment', 'end']);
-    assert.deepEqual([entries[2]?.facts['hash'], entries[4]?.facts['result']], [plan, 'accepted']);
-
-    const file = join(folder, 'receipt.json');
-    writeFileSync(file, printed.stdout);
-    const good = await belay('receipt', '--verify', file, '--signers', join(folder, 'allowed_signers'));
-    assert.equal(good.code, 0, good.stdout);
-    assert.match(good.stdout, /approved by ana@example\.com: SHA256:\S+\n(?:.*\n)*good: no entry was changed/);
-    writeFileSync(file, printed.stdout.replace('"accepted"', '"rejected"'));
-    const changed = await belay('receipt', '--verify', file);
-    assert.deepEqual([changed.code, /problem: entries\[4\] \(post\): it was changed/.test(changed.stdout)], [1, true]);
-
-    const to = join(folder, 'receipts');
-    const kept = await eventually('all receipts', async () => {
-      const { code, stdout, stderr } = await belay('receipt', '--since', '1h', '--to', to);
-      assert.equal(code, 0, stderr);
-      return readdirSync(to).some((name) => name.startsWith(encodeURIComponent(workflowId))) ? stdout : null;
-    });
-    assert.match(kept, /receipts/);
-    for (const name of readdirSync(to))
-      assert.equal((await belay('receipt', '--verify', join(to, name))).code, 0, name);
+describe('an answer', WITH_SSH_KEYGEN, () => {
+  test('that is sent again after its answer was lost gets the same answer, and counts once', async () => {
+    const { workflowId, plan } = await asking(AUDITED);
+    const handle = stack.client.workflow.getHandle(workflowId);
+    const args: [ApprovalAnswer] = [{ plan, by: 'zoe', why: null, proof: { kind: 'none' } }];
+    const send = () => handle.executeUpdate<CountedAnswer, [ApprovalAnswer]>('approve', { args, updateId: 'one' });
+    const [first, again] = [await send(), await send()];
+    assert.deepEqual(again, first);
+    assert.equal(first.plan.workflowId, workflowId);
+    const { code, json } = await belay('wait', workflowId, '--json');
+    assert.deepEqual([code, json().held?.[0]?.by], [0, 'zoe']);
   });
+});
 
-  test('is an error without anything to do, or with too much', async () => {
-    for (const args of [[], ['deploy:1:2', '--verify', 'file'], ['--since', '1h'], ['--verify', '/no/such/file']]) {
-      const { code, stderr } = await belay('receipt', ...args);
-      assert.equal(code, 2, `${args.join(' ')}: ${stderr}`);
-    }
+describe('without a worker', WITH_SSH_KEYGEN, () => {
+  test('an answer exits with 7 and the command to repeat', async () => {
+    const { workflowId, plan } = await asking(SIGNED);
+    await stack.worker.stop();
+    const command = ['approve', workflowId, '--plan', plan.slice(0, 12)];
+    const { code, stderr } = await belay(...command, ...as('ana'));
+    assert.equal(code, 7, stderr);
+    assert.ok(stderr.includes(`then repeat: belay ${command.join(' ')} --by `), stderr);
   });
 });

@@ -169,7 +169,7 @@ describe('a run with --if-frozen wait', () => {
 });
 
 describe('belay schedule apply', () => {
-  test('warns of firings in a freeze, and applies the schedule all the same', async () => {
+  test('warns of firings in a freeze, and of those that wait for people at night', async () => {
     const path = join(await tempFolder(), 'belay.yaml');
     writeFileSync(
       path,
@@ -177,6 +177,7 @@ describe('belay schedule apply', () => {
 rollouts: { all: { fleet: frozen } }
 schedules: { nightly: { cron: 0 2 * * *, start: { rollout: all } } }
 freezes: { stock: { from: 2020-01-01T00:00, to: 2100-01-01T00:00, reason: inventory } }
+approvals: { production: { proof: none } }
 `,
     );
     const { code, stdout, stderr } = await runInProcess(['schedule', 'apply', '--dry-run'], {
@@ -188,6 +189,7 @@ freezes: { stock: { from: 2020-01-01T00:00, to: 2100-01-01T00:00, reason: invent
       stdout,
       /belay:frozen:nightly: at \S+ 02:00 it is frozen by "stock" .*, and 30 more of the next firings/,
     );
+    assert.match(stdout, /belay:frozen:nightly: every firing waits for people \(production\), and no one may be awake/);
   });
 });
 

@@ -3,6 +3,7 @@ import type { ApprovalAnswer, ApprovalQuestion, Decided } from '../../../contrac
 import { SCHEMA_VERSION } from '../../../contract/names.ts';
 import { BelayError } from '../../../contract/results/belay-error.ts';
 import { signedText, type SignedDecision } from '../../../contract/wording/approval-text.ts';
+import { shellWord } from '../../../contract/wording/safe-text.ts';
 import { printJson } from '../../../process/json-document.ts';
 import { print, printNote } from '../../../process/print.ts';
 import { signature } from '../../../config/signature.ts';
@@ -19,7 +20,21 @@ export interface DecideOptions {
   json?: boolean;
 }
 
-export async function decide(decision: Decided, workflowId: string, options: DecideOptions): Promise<void> {
+export function decide(decision: Decided, workflowId: string, options: DecideOptions): Promise<void> {
+  return answer(decision, workflowId, options).catch((error: unknown) => {
+    if (!(error instanceof BelayError) || error.type !== 'NoWorker') throw error;
+    const again = commandOf(decision, workflowId, options);
+    throw new BelayError('NoWorker', `${error.message}; then repeat: ${again}`);
+  });
+}
+
+function commandOf(decision: Decided, workflowId: string, { github, plan, by, key, reason }: DecideOptions): string {
+  const options = Object.entries({ plan, by, key, reason });
+  const given = options.flatMap(([name, value]) => (value === undefined ? [] : [`--${name}`, shellWord(value)]));
+  return ['belay', decision, shellWord(workflowId), ...given, ...(github === true ? ['--github'] : [])].join(' ');
+}
+
+async function answer(decision: Decided, workflowId: string, options: DecideOptions): Promise<void> {
   const { reason: why = null, by: named = signature(), json } = options;
   await withBelay(async (belay) => {
     const question = await belay.approvals.question(workflowId);

@@ -1,14 +1,13 @@
 /** A run that has to be approved: it asks first, holds nothing while it waits, and goes on by itself. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { ApprovalNotice } from '../../../../../src/contract/events/notification.ts';
 import { backupServerId, deploySiteId } from '../../../../../src/contract/ids/workflow-ids.ts';
 import { QUERIES } from '../../../../../src/contract/names.ts';
 import type { Explanation } from '../../../../../src/contract/waiting.ts';
 import { allowedSigners, newSshSigner } from '../../../../support/ssh-signer.ts';
 import { phasesOf } from '../../../stack/inspect.ts';
 import { freezeNow } from '../../../stack/freeze-now.ts';
-import { inVirtualTime, MOMENT_MS, type VirtualStack } from '../../../stack/stack.ts';
+import { inVirtualTime, type VirtualStack } from '../../../stack/stack.ts';
 import { deployPosts } from '../runs-that-wait.ts';
 import { backupPosts, verdictOf } from '../verdict-of.ts';
 import {
@@ -249,35 +248,5 @@ describe('a run that has to be approved', () => {
       const result = await stack.result(asked.run);
       assert.deepEqual([...verdictOf(result), ...sent(stack, asked)], ['not_started', 'Frozen', 0, 0]);
     }, asking()),
-  );
-});
-
-describe('people', () => {
-  test(
-    'are told of a question, at half time and once it is approved, on the channels that the approval names',
-    inVirtualTime(
-      async (stack) => {
-        const { run } = startAsking(stack);
-        const question = await isAsking(stack, run);
-        await stack.forward(13 * HOUR);
-        await answer(stack, run, 'approve', signedAnswer(ANA, question, 'ana'));
-        await stack.result(run);
-        await stack.forward(MOMENT_MS);
-        const told = stack.world.notices.taken.filter(({ notification }) => notification.kind === 'approval');
-        const about = told.map(({ channel, notification }) => [channel, (notification as ApprovalNotice).about]);
-        assert.deepEqual(about, [
-          ['ops', 'asked'],
-          ['ops', 'half_time'],
-          ['ops', 'approved'],
-        ]);
-        const { sentence, text } = told[0]?.notification as ApprovalNotice;
-        assert.match(
-          sentence,
-          new RegExp(`^${run.workflowId} waits for 1 approval .*belay approve .* --plan [0-9a-f]{12}$`),
-        );
-        assert.match(text, /^run: .*\ndoes: back up /ms);
-      },
-      { ...asking({ tell: ['ops'] }), notify: { on: 'failed', channels: ['ops', 'dev'], heartbeats: [] } },
-    ),
   );
 });

@@ -91,9 +91,13 @@ describe('an approved deployment', () => {
 });
 
 describe('an answer', () => {
-  for (const [what, downMs] of [
-    ['is counted once if the worker is lost while it is verified', 500],
-    ['waits for a worker if none runs', 30 * SECOND],
+  // Its verification takes a millisecond.
+  for (const [what, downMs, afterMs] of [
+    ['is counted once if the worker is lost while it is verified', 500, 0],
+    ['is counted once if the worker is lost 1 ms after it came', 500, 1],
+    ['is counted once if the worker is lost 2 ms after it came', 500, 2],
+    ['is counted once if the worker is lost 3 ms after it came', 500, 3],
+    ['waits for a worker if none runs', 30 * SECOND, 0],
   ] as const) {
     test(
       what,
@@ -104,6 +108,7 @@ describe('an answer', () => {
           const { server } = stack.world;
           const given = signedAnswer(ANA, question, 'ana');
           const update = server.update(run, 'approve', [payloads.toPayload(given)]);
+          if (afterMs > 0) await stack.forward(afterMs);
           stack.world.restartWorkers(downMs);
           const outcome = await stack.until('its answer', () => update.outcome);
           assert.ok(outcome !== 'absent' && 'result' in outcome);

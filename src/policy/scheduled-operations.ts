@@ -1,0 +1,13 @@
+/** What a firing of a schedule does, operation by operation. Pure. */
+import type { ScheduledInput } from '../contract/schedule.ts';
+import { targetsOf } from '../contract/target.ts';
+import type { PlannedOperation } from './policy.ts';
+
+export function scheduledOperations(start: ScheduledInput['start']): PlannedOperation[] {
+  if (start.type === 'watchDeployment') return [];
+  const parts = 'waves' in start.input ? start.input.waves.flatMap(({ targets }) => targets) : [start.input];
+  return parts.flatMap(({ serverId, ...input }): PlannedOperation[] => [
+    ...(serverId === undefined ? [] : [{ serverId }]),
+    ...targetsOf(input).map((target) => ({ target, serverId })),
+  ]);
+}
