@@ -126,8 +126,8 @@ approvals:
     assert.equal(code, 0);
     const lines = stdout.split('\n').filter((line) => line.startsWith('approvals: '));
     assert.deepEqual(lines, [
-      'approvals: other, which is not in the belay.yaml of this machine, before the first server',
       'approvals: early, 1 (audit only), before the first server',
+      'approvals: other, which is not in the belay.yaml of this machine, before the first server',
       'approvals: late, 2 of ana, bob (audit only), before wave rest',
     ]);
   });
