@@ -37,7 +37,7 @@ const refused = (acceptedEventId: number) => ({
   },
 });
 
-const answered = (events: object[]) => answeredIn(client, events as Events);
+const answered = (events: object[]) => answeredIn(client, events);
 
 describe('the answers in a history', () => {
   test('are those that counted, in order, with what was sent', async () => {
