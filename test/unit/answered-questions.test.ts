@@ -4,7 +4,6 @@ import { describe, test } from 'node:test';
 import type { Client } from '@temporalio/client';
 import { defaultDataConverter, defaultPayloadConverter } from '@temporalio/common';
 import { answeredIn } from '../../src/client/receipts/answered.ts';
-import type { Events } from '../../src/client/runs/run-history.ts';
 import type { ApprovalAnswer, ApprovalPlan } from '../../src/contract/approval.ts';
 import { approvalPlan, ASKED_AT } from '../support/approvals.ts';
 
