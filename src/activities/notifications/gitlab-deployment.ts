@@ -1,8 +1,8 @@
 /** Reports to GitLab how a target of a run stands, as a deployment of an environment. */
 import { isRecord } from '../../contract/plain-object.ts';
-import type { ReportedState, ReportNote } from '../../contract/report.ts';
+import type { ReportNote } from '../../contract/report.ts';
 import type { RepositoryReport } from './github-report.ts';
-import { callGitlab } from './gitlab-report.ts';
+import { callGitlab, GITLAB_STATUS } from './gitlab-report.ts';
 import { NotTaken } from './post.ts';
 
 export interface GitlabPlace {
@@ -10,16 +10,6 @@ export interface GitlabPlace {
   /** That the site is deployed from: GitLab wants a name beside the commit. */
   branch: string;
 }
-
-/** GitLab has no word for a deployment that waits. */
-const STATUS: Record<Exclude<ReportedState, 'waiting'>, string> = {
-  begun: 'running',
-  completed: 'success',
-  failed: 'failed',
-  unclear: 'failed',
-  cancelled: 'canceled',
-  refused: 'failed',
-};
 
 /**
  * GitLab stores nothing that shows whose a deployment is, so the newest one is noted before it makes its own. If an
@@ -31,9 +21,10 @@ export async function reportGitlabDeployment(
   place: GitlabPlace,
   note: ReportNote | undefined,
 ): Promise<{ isTaken: boolean; note?: ReportNote }> {
+  // GitLab has no word for a deployment that waits.
   if (report.state === 'waiting') return { isTaken: true };
   if (note === undefined) return { isTaken: false, note: { after: (await list(report, place))[0]?.id ?? 0 } };
-  const status = STATUS[report.state];
+  const status = GITLAB_STATUS[report.state];
   const own = 'id' in note ? await read(report, note.id) : await find(report, place, note.after);
   if (own === undefined) return { isTaken: true, note: { id: await make(report, place, status) } };
   // It refuses to go from a status to the same one.

@@ -3,7 +3,8 @@ import type { ReportedState } from '../../contract/report.ts';
 import type { RepositoryReport } from './github-report.ts';
 import { NotTaken, send } from './post.ts';
 
-const STATUS: Record<ReportedState, string> = {
+/** GitLab's words, the same for commits and deployments. */
+export const GITLAB_STATUS: Record<ReportedState, string> = {
   waiting: 'pending',
   begun: 'running',
   completed: 'success',
@@ -16,7 +17,7 @@ const STATUS: Record<ReportedState, string> = {
 export async function reportToGitlab(report: RepositoryReport): Promise<void> {
   const { commit, context, state, description, link } = report;
   const linked = link === null ? {} : { target_url: link };
-  const status = { state: STATUS[state], name: context, description, ...linked };
+  const status = { state: GITLAB_STATUS[state], name: context, description, ...linked };
   await callGitlab(report, 'POST', `statuses/${commit}`, status).catch((error: unknown) => {
     if (!isKnownAlready(error)) throw error;
   });
