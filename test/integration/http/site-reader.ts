@@ -9,11 +9,13 @@ import { atEnd } from '../../support/at-end.ts';
 
 const PUBLIC = '93.184.216.34';
 const MB = 1024 * 1024;
+/** Made before any request, whose time is limited. */
+const BOMB = gzipSync(Buffer.alloc(64 * MB));
 
 const ANSWERS: Record<string, RequestListener> = {
   '/ok': (_request, response) => response.end('{"commit":"3f2c1ab"}'),
   '/large': (_request, response) => response.end('x'.repeat(MB)),
-  '/bomb': (_request, response) => response.setHeader('content-encoding', 'gzip').end(gzipSync(Buffer.alloc(64 * MB))),
+  '/bomb': (_request, response) => response.setHeader('content-encoding', 'gzip').end(BOMB),
   '/zipped': (_request, response) => response.setHeader('content-encoding', 'gzip').end(gzipSync('all is well')),
   '/odd': (_request, response) => response.setHeader('content-encoding', 'zstd').end('?'),
   '/headers': (_request, response) => response.setHeader('x-long', 'h'.repeat(20_000)).end(),
@@ -77,7 +79,8 @@ const read = (
     url: `http://${host}${path}`,
     check: compileCheck({ commit: { json: 'commit' } }),
     headers: () => Promise.resolve({}),
-    timeoutMs: 2_000,
+    // Only the tests of a time limit should meet one.
+    timeoutMs: 30_000,
     follow: false,
     isPrivateSite: false,
     ...change,
