@@ -18,8 +18,9 @@ test('the UI of docker-compose.yml reads every setting that it is given', async 
 });
 
 describe('Reset', () => {
-  const resetButton = ({ page }: Ui) =>
-    page.getByRole('button', { name: 'Reset', exact: true }).filter({ visible: true });
+  /** Waits for it: a page shows the button before it knows the settings of the server. */
+  const resetButton = ({ page }: Ui, { disabled }: { disabled: boolean }) =>
+    page.getByRole('button', { name: 'Reset', exact: true, disabled }).filter({ visible: true }).waitFor();
 
   /** What the menu of the run in flight lets people choose. */
   async function choices(ui: Ui): Promise<string[]> {
@@ -33,7 +34,7 @@ describe('Reset', () => {
   test('the UI of docker-compose.yml lets people reset no run, neither closed nor in flight', async () => {
     const ui = await openUi((await stage()).uiUrls['of docker-compose.yml']);
     await openWorkflow(ui, (await completedRun()).workflowId);
-    assert.ok(await resetButton(ui).isDisabled());
+    await resetButton(ui, { disabled: true });
     assert.ok(!(await choices(ui)).some((it) => it.startsWith('Reset')));
     await ui.page.getByText('Resetting workflows is not enabled').filter({ visible: true }).waitFor();
   });
@@ -41,7 +42,7 @@ describe('Reset', () => {
   test('the UI of the embedded server has no setting for it, and offers it', async () => {
     const ui = await openUi((await stage()).uiUrls['of the embedded server']);
     await openWorkflow(ui, (await completedRun()).workflowId);
-    assert.ok(await resetButton(ui).isEnabled());
+    await resetButton(ui, { disabled: false });
     assert.ok((await choices(ui)).some((it) => it.startsWith('Reset')));
   });
 });
