@@ -31,8 +31,9 @@ export async function startTemporal(options: Partial<ServerOptions> = {}): Promi
     executable: await temporalExecutable(),
     logFile: join(folder, 'temporal.log'),
     retentionDays: 1,
-    // A tenth of its CPU time otherwise collects garbage. The limit matters where a machine has little memory.
-    env: { ...childEnvironment(), GOGC: '400', GOMEMLIMIT: '1200MiB' },
+    // A tenth of its CPU time otherwise collects garbage, and another tenth moves work between threads. The limit
+    // matters where a machine has little memory.
+    env: { ...childEnvironment(), GOGC: '400', GOMEMLIMIT: '1200MiB', GOMAXPROCS: '1' },
     ...options,
   });
   atEnd(() => server.stop());

@@ -6,7 +6,7 @@ import { WorkflowNotFoundError } from '@temporalio/client';
 import { commandsOn, type Commands } from '../../support/commands.ts';
 import { eventually } from '../../support/eventually.ts';
 import { runInProcess } from '../../support/in-process.ts';
-import { posts } from '../../support/journal.ts';
+import { began, posts } from '../../support/journal.ts';
 import { tempFolder } from '../../support/temporal.ts';
 import { fresh } from '../../support/world.ts';
 
@@ -77,6 +77,8 @@ describe('--dry-run', () => {
     const { started, locks, freezes, plan } = await look();
     assert.deepEqual([started, freezes.frozen, plan.runs[0]?.serverId], [false, [], server]);
     assert.deepEqual(locks.held, [{ lockId: `backup-server:${server}`, lockedBy: workflowId }]);
+    // A lock is taken before anything is requested under it.
+    await eventually('its backup', () => began(on.sandbox, 'backup', server)[0]);
     on.sandbox.finish({ server }, 'completed');
   });
 
