@@ -1,7 +1,7 @@
 /**
- * `node --import ./tools/typescript.js test/run.ts [unit] [integration] [e2e] [repository] [model] [sim]`: runs the tests
- * of these folders, or all of them without arguments. The longest files start first, and integration tests share one
- * Temporal server.
+ * `node --import ./tools/typescript.js test/run.ts [unit] [integration] [e2e] [repository] [model] [sim] [package]`: runs
+ * the tests of these folders. Without arguments, it runs all but those of the package, which download what the package
+ * depends on. The longest files start first, and integration tests share one Temporal server.
  */
 import { readdirSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
@@ -17,7 +17,8 @@ import { startSharedTemporal } from './support/shared-temporal.ts';
 import { PROFILES, replacementFor } from './support/timing/substitute.ts';
 import { bundleFromSource } from '../src/worker/bundle/bundle-from-source.ts';
 
-const KINDS = ['sim', 'model', 'integration', 'e2e', 'repository', 'unit'] as const;
+const ALL = ['sim', 'model', 'integration', 'e2e', 'repository', 'unit'] as const;
+const KINDS = [...ALL, 'package'] as const;
 type Kind = (typeof KINDS)[number];
 
 /** One process for all of these: each takes milliseconds. */
@@ -38,7 +39,6 @@ const LONGEST = [
   'integration/versions',
   'sim/sim',
   'integration/schedules',
-  'repository/package',
   'integration/rollouts',
   'integration/cloud',
   'e2e/traces',
@@ -78,7 +78,7 @@ function longestText(): string {
 const wanted = process.argv.slice(2);
 const unknown = wanted.filter((name) => !KINDS.some((kind) => kind === name));
 if (unknown.length > 0) throw new Error(`no such tests: ${unknown.join(', ')}; there are ${KINDS.join(', ')}`);
-const kinds = KINDS.filter((kind) => wanted.length === 0 || wanted.includes(kind));
+const kinds: readonly Kind[] = wanted.length === 0 ? ALL : KINDS.filter((kind) => wanted.includes(kind));
 
 if (kinds.some((kind) => kind !== 'unit')) await import('./support/prepare.ts');
 if (kinds.includes('integration')) {

@@ -1,5 +1,5 @@
 /** The stack of the tests of the README and of the package. Its deployments last long enough to be seen in progress. */
-import { startCommandLine, type CommandLine } from '../../support/command-line.ts';
+import { startCommandLine, type CommandLine } from '../support/command-line.ts';
 
 let started: Promise<CommandLine> | undefined;
 

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
-import { runGithubAction, runGitlabJob } from '../../support/ci-jobs.ts';
-import type { CommandLine } from '../../support/command-line.ts';
-import { CLI } from '../../support/processes.ts';
-import { fresh } from '../../support/world.ts';
+import { runGithubAction, runGitlabJob } from '../support/ci-jobs.ts';
+import type { CommandLine } from '../support/command-line.ts';
+import { CLI } from '../support/processes.ts';
+import { fresh } from '../support/world.ts';
 import { devStack } from './stack.ts';
 
 let on: CommandLine;

@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import type { CommandLine } from '../../support/command-line.ts';
-import { codeBlocks, ROOT } from '../../support/readme.ts';
-import { tempFolder } from '../../support/temporal.ts';
+import type { CommandLine } from '../support/command-line.ts';
+import { codeBlocks, ROOT } from '../support/readme.ts';
+import { tempFolder } from '../support/temporal.ts';
 import { devStack } from './stack.ts';
 
 const run = promisify(execFile);

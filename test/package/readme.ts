@@ -1,19 +1,16 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { before, describe, test } from 'node:test';
-import { fileURLToPath } from 'node:url';
 import { parse } from 'yaml';
-import { EXIT } from '../../../src/cli/output/exit-codes.ts';
-import type { CommandLine } from '../../support/command-line.ts';
-import { CLI } from '../../support/processes.ts';
-import { codeBlocks, README, ROOT } from '../../support/readme.ts';
-import { runInProcess } from '../../support/in-process.ts';
-import { tempFolder } from '../../support/temporal.ts';
-import { SECRET } from '../../support/receiver.ts';
-import { TOKEN } from '../../support/world.ts';
+import type { CommandLine } from '../support/command-line.ts';
+import { CLI } from '../support/processes.ts';
+import { codeBlocks } from '../support/readme.ts';
+import { tempFolder } from '../support/temporal.ts';
+import { SECRET } from '../support/receiver.ts';
+import { TOKEN } from '../support/world.ts';
 import { devStack } from './stack.ts';
 
 let on: CommandLine;
@@ -73,21 +70,5 @@ describe('the README', { concurrency: 6 }, () => {
       BELAY_API_TOKEN: TOKEN,
     });
     assert.equal(code, 0, output);
-  });
-
-  test('the table has every exit code', () => {
-    const codes = [...README.matchAll(/^\| ([\d, ]+?) +\|/gm)].flatMap(([, cell = '']) => cell.split(', ').map(Number));
-    assert.deepEqual(codes, Object.values(EXIT));
-  });
-
-  test('every option and file that the README names exists', async () => {
-    const names = ['run', 'watch', 'status', 'list', 'doctor', 'demo'];
-    const helps = await Promise.all(names.map(async (name) => (await runInProcess([name, '--help'])).stdout));
-    for (const [option] of README.matchAll(/--[a-z]+(-[a-z]+)*/g)) {
-      assert.ok(option === '--no' || helps.some((help) => help.includes(option)), option);
-    }
-    for (const [, target = ''] of README.matchAll(/\]\(([^):]+)\)/g)) {
-      assert.ok(existsSync(fileURLToPath(new URL(target, ROOT))), target);
-    }
   });
 });
