@@ -1,5 +1,5 @@
 /**
- * `node --import ./tools/typescript.js test/run.ts [unit] [integration] [e2e] [repository] [model] [sim] [package]`: runs
+ * `node --import ./tools/typescript.js test/run.ts [unit] [integration] [e2e] [repository] [sim] [package]`: runs
  * the tests of these folders. Without arguments, it runs all but those of the package, which download what the package
  * depends on. The longest files start first, and integration tests share one Temporal server.
  */
@@ -17,7 +17,7 @@ import { startSharedTemporal } from './support/shared-temporal.ts';
 import { PROFILES, replacementFor } from './support/timing/substitute.ts';
 import { bundleFromSource } from '../src/worker/bundle/bundle-from-source.ts';
 
-const ALL = ['sim', 'model', 'integration', 'e2e', 'repository', 'unit'] as const;
+const ALL = ['sim', 'integration', 'e2e', 'repository', 'unit'] as const;
 const KINDS = [...ALL, 'package'] as const;
 type Kind = (typeof KINDS)[number];
 
@@ -45,7 +45,6 @@ const LONGEST = [
   'integration/encryption',
   'integration/verdicts',
   'e2e/dev',
-  'model/chaos',
   'integration/operations',
   'sim/rules',
   UNIT_TESTS,

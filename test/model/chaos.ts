@@ -2,7 +2,6 @@
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { drawBatch, type Batch, type Killing } from './batch.ts';
-import { BRIEF } from './mix.ts';
 import { playBatch } from './play-batch.ts';
 import { addDraws, newSummary, summaryText, violationText, type Summary } from './summary.ts';
 
@@ -15,9 +14,6 @@ const { values } = parseArgs({
     seed: { type: 'string' },
     /** How many scenarios are played at once. */
     size: { type: 'string', default: '30' },
-    /** As in the test: shorter, and always with this kill. */
-    brief: { type: 'boolean', default: false },
-    killing: { type: 'string', multiple: true },
     scenario: { type: 'string' },
   },
 });
@@ -28,12 +24,11 @@ const KILLING: Killing[][] = [['SIGKILL worker'], ['SIGKILL server'], []];
 async function chaos(summary: Summary): Promise<void> {
   const [runs, size] = [Number(values.runs), Number(values.size)];
   const first = values.seed === undefined ? Math.floor(Math.random() * 1e6) : Number(values.seed);
-  const more = `${values.brief ? ' --brief' : ''}${(values.killing ?? []).map((it) => ` --killing "${it}"`).join('')}`;
   for (let played = 0, seed = first; played < runs; played += size, seed += 1) {
-    const killing = (values.killing as Killing[] | undefined) ?? KILLING[seed % KILLING.length]!;
-    const batch = drawBatch({ seed, size: Math.min(size, runs - played), mix: values.brief ? BRIEF : {}, killing });
+    const killing = KILLING[seed % KILLING.length]!;
+    const batch = drawBatch({ seed, size: Math.min(size, runs - played), mix: {}, killing });
     const { length } = batch.scenarios;
-    await judged(batch, `npm run test:chaos -- --runs ${length} --size ${length} --seed ${seed}${more}`, summary);
+    await judged(batch, `npm run test:chaos -- --runs ${length} --size ${length} --seed ${seed}`, summary);
     say(`seed ${seed}: ${summaryText(summary)}\n`);
   }
 }

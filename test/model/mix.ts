@@ -37,8 +37,5 @@ export const EVERYTHING: Mix = {
   spreadMs: 12_000,
 };
 
-/** The differences of a short mix. */
-export const BRIEF: Partial<Mix> = { spreadMs: 2_000, never: 3, thawWaits: 0 };
-
 /** The differences of a mix in which most requests fail in some way, and little else does. */
 export const DOUBTFUL: Partial<Mix> = { triggerFault: 95, readFault: 5, cancel: 0, never: 0, push: 0, earlyPush: 0 };
