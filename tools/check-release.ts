@@ -10,6 +10,7 @@ import { parseArgs } from 'node:util';
 
 /** `## 1.2.3 - 2027-01-31`, with or without brackets around the version. */
 const HEADING = /^## \[?([^\]\s]+)\]?(?: [-–] (\d{4}-\d{2}-\d{2}))?$/m;
+const EMPTY_SECTION = /^## \[?Unreleased\]?\n+(?=## )/m;
 
 interface Manifest {
   version: string;
@@ -32,7 +33,7 @@ export interface Release {
 /** @returns one line per problem */
 export function releaseProblems({ tag, source, manifest, lock, changelog, printed }: Release): string[] {
   const { version, private: isPrivate } = manifest;
-  const [, heading = 'missing', date] = HEADING.exec(changelog) ?? [];
+  const [, heading = 'missing', date] = HEADING.exec(changelog.replace(EMPTY_SECTION, '')) ?? [];
   const versions = {
     'the tag': tag?.replace(/^v/, '') ?? version,
     'package-lock.json': lock.version,

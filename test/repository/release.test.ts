@@ -49,13 +49,17 @@ for (const [name, change] of OTHER) {
 }
 
 test('a release is not ready while its changes are unreleased or have no date, or if its tag has no "v"', () => {
-  assert.deepEqual(releaseProblems({ ...READY, changelog: '## Unreleased\n\n## 1.2.3 - 2027-01-31\n' }), [
+  assert.deepEqual(releaseProblems({ ...READY, changelog: '## Unreleased\n\n- More.\n\n## 1.2.3 - 2027-01-31\n' }), [
     'the first heading of CHANGELOG.md is Unreleased, but package.json has 1.2.3: give both the same version',
   ]);
   assert.deepEqual(releaseProblems({ ...READY, changelog: '## 1.2.3\n' }), [
     'CHANGELOG.md: 1.2.3 has no date: write "## 1.2.3 - YYYY-MM-DD"',
   ]);
   assert.deepEqual(releaseProblems({ ...READY, tag: '1.2.3' }), ['the tag is 1.2.3: name it v1.2.3']);
+});
+
+test('an empty section of unreleased changes holds no release back', () => {
+  assert.deepEqual(releaseProblems({ ...READY, changelog: '## Unreleased\n\n## 1.2.3 - 2027-01-31\n' }), []);
 });
 
 test('the check reads this package, and exits 1 with one line per problem', async () => {
