@@ -1,4 +1,5 @@
 import { before, test } from 'node:test';
+import type { WorkflowHandle } from '@temporalio/client';
 import proto from '@temporalio/proto';
 import { backupServerId } from '../../../src/contract/ids/workflow-ids.ts';
 import { QUERIES } from '../../../src/contract/names.ts';
@@ -51,28 +52,28 @@ async function backupOf(serverId: string): Promise<string> {
   return eventually('the backup', backupId, BEGUN_WITHIN_MS);
 }
 
+/** A run that only reads: one workflow for each read that hangs. */
+async function watch(siteId: string): Promise<WorkflowHandle> {
+  const { workflowId } = await world.belay.start({ siteIds: [siteId], deploy: RARE }, { type: 'watchDeployment' });
+  return world.client.workflow.getHandle(workflowId);
+}
+
 test('more than a hundred reads that hang at once block no hint, query or other run', async (t) => {
   const before = await measure();
-  const servers = Array.from({ length: HANGING }, () => fresh('s'));
-  const ids: string[] = [];
-  // In batches, because this does not test the start.
-  while (ids.length < HANGING) {
-    const some = servers.slice(ids.length, ids.length + 10);
-    ids.push(...(await Promise.all(some.map(backupOf))));
-  }
-  for (const target of ids) world.sandbox.fault({ route: 'backup', target, times: 100, answer: { kind: 'none' } });
-  await Promise.all(servers.map(hint));
+  const sites = Array.from({ length: HANGING }, () => fresh('a'));
+  for (const target of sites) world.sandbox.fault({ route: 'latest', target, times: 100, answer: { kind: 'none' } });
+  const watches = await Promise.all(sites.map(watch));
   // A quick read that hangs is followed by a patient one, which hangs for good. On a busy machine, the quick one may end
   // before it is sent.
-  for (const [index, id] of ids.entries()) {
-    const operation = operationOf(servers[index] ?? '');
+  for (const [index, siteId] of sites.entries()) {
     await eventually('a patient read', async () => {
-      const { raw } = await operation.describe();
-      return raw.pendingActivities?.some(({ state }) => state === STARTED) && readsOf(id).length > 0;
+      const { raw } = await watches[index]!.describe();
+      const isTaken = raw.pendingActivities?.some(({ state }) => state === STARTED);
+      return isTaken && reads(world.sandbox, `/v1/sites/${siteId}/deployments/latest`).length > 0;
     });
   }
   const during = await measure();
-  const ownQuery = await elapsedMs(() => operationOf(servers[0] ?? '').query(QUERIES.progress));
+  const ownQuery = await elapsedMs(() => watches[0]!.query(QUERIES.progress));
   t.diagnostic(`undisturbed: ${JSON.stringify(before)} ms; among ${HANGING} that hang: ${JSON.stringify(during)} ms`);
   t.diagnostic(`a query to one of those that hang: ${ownQuery} ms`);
 });
