@@ -11,7 +11,7 @@ import type { TestStack } from '../../support/world.ts';
 describe('clock changes', { concurrency: 6 }, () => {
   let world: TestStack;
   before(async () => {
-    world = await sharedStack({ backup: { durationMs: 0 } });
+    world = await sharedStack();
   });
 
   for (const [cron, timeZone, night, firings, firstAt] of [

@@ -11,7 +11,7 @@ import { addWorker, belayOn, fresh, TASK_QUEUE, type TestStack } from '../../sup
 
 let world: TestStack;
 before(async () => {
-  world = await sharedStack({ backup: { durationMs: 0 } });
+  world = await sharedStack();
 });
 
 const nightly = () => schedules.nightly(world);
