@@ -115,7 +115,7 @@ describe('reports of a run on a real server', { concurrency: 4 }, () => {
     worker.process.kill('SIGKILL');
     await worker.finished;
     world.sandbox.finish({ site: siteId }, 'completed');
-    await startWorkerProcess(env);
+    await addWorker(world, queue, world.sandbox.url, { notify });
     assert.equal((await resultOf(run)).outcome, 'completed');
     await told(run);
     assert.deepEqual(statesOf(siteId), ['pending', 'success']);
