@@ -85,4 +85,5 @@ test('the token is in no history, log or error of these tests', async () => {
   assertNowhere(TOKEN, texts, 'DeploymentTimedOut');
 });
 
-replayLater('evidence', () => world.client, 10);
+// With those of the suites that share its stack.
+replayLater('evidence', () => world.client, 14);
