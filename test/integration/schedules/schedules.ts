@@ -13,13 +13,12 @@ import { replayLater } from '../../support/replay.ts';
 import { definitionsOf, type File } from '../../support/schedule-files.ts';
 import * as schedules from '../../support/schedules.ts';
 import { actionsOf, apply, fireFor, ours, PACE, settled } from '../../support/schedules.ts';
-import { sharedStack } from '../../support/shared-stack.ts';
 import { tempFolder } from '../../support/temporal.ts';
 import { fresh, temporalEnv, type TestStack } from '../../support/world.ts';
 
 let world: TestStack;
 before(async () => {
-  world = await sharedStack();
+  world = await schedules.startStack();
 });
 
 const nightly = (more?: Parameters<typeof schedules.nightly>[1]) => schedules.nightly(world, more);
