@@ -37,7 +37,7 @@ export const BAD_WORKER: TestedMutant[] = [
         "if (read.ok || read.kind !== 'protocol') return withMeaning(reads.words, read);",
       ),
     ],
-    test: integration('verdicts/unfit-reader', 'a read that its worker cannot make is made by another worker'),
+    test: integration('operations/unfit-reader', 'a read that its worker cannot make is made by another worker'),
   },
   {
     rule: 'a read without a connection says nothing about its worker',

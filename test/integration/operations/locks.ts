@@ -121,4 +121,4 @@ describe('locks and sharing', { concurrency: 8 }, () => {
 });
 
 // With those of the suites that share its stack.
-replayLater('locks', () => world.client, 30);
+replayLater('locks', () => world.client, 44);
