@@ -20,7 +20,7 @@ import { CANARY, eventStack, type EventStack } from './shared.ts';
 type RunHandle = Awaited<ReturnType<Belay['start']>>;
 
 const COMMIT = 'ab'.repeat(20);
-const DEPLOY = { intervalMs: 200, tries: 1_000 };
+const DEPLOY = { intervalMs: 1_000, tries: 1_000 };
 
 /** What the repository shows of each site, in order. */
 const statuses: { context: string; state: string; description: string }[] = [];

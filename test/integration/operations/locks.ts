@@ -13,7 +13,7 @@ import { sharedStack } from '../../support/shared-stack.ts';
 import { fresh, type TestStack } from '../../support/world.ts';
 import type { Run } from '../../../src/client/runs/run-handle.ts';
 
-const PACE = { intervalMs: 200, tries: 300 };
+const PACE = { intervalMs: 500, tries: 300 };
 
 let world: TestStack;
 before(async () => {
