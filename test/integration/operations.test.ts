@@ -1,4 +1,7 @@
-/** Every way a POST can end, locks and shared backups, and apps beside sites. More of it is tested in test/sim/rules/. */
+/**
+ * Every way a POST can end, locks and shared backups, apps beside sites, whose deployment it is, and how failed reads
+ * affect a verdict. More of it is tested in test/sim/rules/.
+ */
 import { useTiming } from '../support/timing/substitute.ts';
 
 useTiming('short');

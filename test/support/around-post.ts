@@ -64,12 +64,6 @@ export async function place(clockAheadMs = 0): Promise<{ queue: string; worker: 
 
 export const another = (queue: string) => addWorker(world, queue, world.sandbox.url);
 
-/** Runs once, for all tests that share what it returns. */
-export function once<T>(work: () => Promise<T>): () => Promise<T> {
-  let result: Promise<T> | undefined;
-  return () => (result ??= work());
-}
-
 export async function kill({ process: child, finished }: Started): Promise<void> {
   child.kill('SIGKILL');
   await finished;

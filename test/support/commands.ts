@@ -3,7 +3,7 @@ import type { Client } from '@temporalio/client';
 import type { Sandbox } from '../../src/sandbox/server.ts';
 import { runInProcess } from './in-process.ts';
 import { start, type Finished, type Started } from './processes.ts';
-import { startTestStack, temporalEnv } from './world.ts';
+import { startTestStack, temporalEnv, type TestStack } from './world.ts';
 
 export interface Commands {
   sandbox: Sandbox;
@@ -21,7 +21,11 @@ export interface Commands {
 /** Call once per suite. */
 export async function startCommands(): Promise<Commands> {
   const quick = { durationMs: 500 };
-  const stack = await startTestStack({ defaults: { backup: quick, deployment: quick } });
+  return commandsOf(await startTestStack({ defaults: { backup: quick, deployment: quick } }));
+}
+
+/** For suites that use the stack in other ways as well. */
+export function commandsOf(stack: TestStack): Commands {
   const { sandbox, uiUrl, client } = stack;
   const env = { ...temporalEnv(stack), BELAY_UI_URL: uiUrl };
   return {

@@ -1,4 +1,4 @@
-/** Stands between workers and the sandbox, and keeps back every POST from a moment on. */
+/** Stands between workers and the sandbox, and keeps back every POST until it is told otherwise. */
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import { atEnd } from './at-end.ts';
 
@@ -6,18 +6,20 @@ export interface HoldingRelay {
   url: string;
   /** The POSTs that were kept back. The service never saw them. */
   readonly held: number;
+  /** From now on, every POST reaches the service. */
+  letPass(): void;
 }
 
 export async function holdPosts(serviceUrl: string): Promise<HoldingRelay> {
   const { port, hostname } = new URL(serviceUrl);
   const sockets = new Set<Socket>();
-  let held = 0;
+  let [held, passes] = [0, false];
   const server = createServer((socket) => {
     sockets.add(socket.once('close', () => sockets.delete(socket)));
     socket.on('error', () => undefined);
     // A POST has a connection of its own, so its first bytes name it.
     socket.once('data', (first: Buffer) => {
-      if (first.toString('latin1').startsWith('POST ')) return void (held += 1);
+      if (!passes && first.toString('latin1').startsWith('POST ')) return void (held += 1);
       const onward = connect(Number(port), hostname, () => onward.write(first));
       socket.on('close', () => onward.destroy());
       onward.on('error', () => socket.destroy()).on('close', () => socket.destroy());
@@ -34,5 +36,6 @@ export async function holdPosts(serviceUrl: string): Promise<HoldingRelay> {
     get held() {
       return held;
     },
+    letPass: () => void (passes = true),
   };
 }

@@ -32,6 +32,10 @@ export const statOf = (folder: string) =>
     .split(' ');
 const stateOf = (pid: number) => statOf(`/proc/${pid}`)[0];
 
+/** Whether SIGSTOP has reached every thread. */
+export const isStopped = (pid: number): boolean =>
+  readdirSync(`/proc/${pid}/task`).every((thread) => statOf(`/proc/${pid}/task/${thread}`)[0] === 'T');
+
 function parentOf(pid: number): number {
   try {
     return Number(statOf(`/proc/${pid}`)[1]);

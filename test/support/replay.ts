@@ -29,25 +29,39 @@ export function replayLater(suite: string, client: () => Client, least: number):
   replays.push({ suite, client, least });
 }
 
-/** @returns the histories */
-export async function replayAll({ client, least }: Replay): Promise<Recorded[]> {
+/** All that the suite made. */
+export async function historiesOf({ suite, client, least }: Replay): Promise<Recorded[]> {
   const histories: Recorded[] = [];
-  async function* recorded() {
-    for await (const it of client().workflow.list().intoHistories()) {
-      histories.push(it as Recorded);
-      yield it;
-    }
-  }
-  for await (const { workflowId, error } of Worker.runReplayHistories(
-    { ...NO_REPORTS, workflowBundle: await testBundle() },
-    recorded(),
-  )) {
+  for await (const it of client().workflow.list().intoHistories()) histories.push(it as Recorded);
+  assert.ok(histories.length >= least, `the suite of ${suite} made ${histories.length} histories`);
+  return histories;
+}
+
+/** The newest of those with the same events in the same order: a replay of the others would compare the same commands again. */
+export const oneOfEachShape = (histories: readonly Recorded[]): Recorded[] => [
+  ...new Map(histories.toReversed().map((it) => [shapeOf(it), it])).values(),
+];
+
+function shapeOf({ history }: Recorded): string {
+  const started = history.events?.[0]?.workflowExecutionStartedEventAttributes;
+  const names = (history.events ?? []).map((it) => [
+    it.eventType,
+    it.activityTaskScheduledEventAttributes?.activityType?.name,
+    it.startChildWorkflowExecutionInitiatedEventAttributes?.workflowType?.name,
+    it.signalExternalWorkflowExecutionInitiatedEventAttributes?.signalName,
+    it.workflowExecutionSignaledEventAttributes?.signalName,
+    it.markerRecordedEventAttributes?.markerName,
+  ]);
+  return JSON.stringify([started?.workflowType?.name, names]);
+}
+
+export async function replayAll(histories: readonly Recorded[]): Promise<void> {
+  const options = { ...NO_REPORTS, workflowBundle: await testBundle() };
+  for await (const { workflowId, error } of Worker.runReplayHistories(options, histories)) {
     if (error === undefined) continue;
     const failed = histories.findLast((it) => it.workflowId === workflowId);
     assert.fail(`${workflowId}: ${error.message}${failed === undefined ? '' : `\nIts history: ${kept(failed)}`}`);
   }
-  assert.ok(histories.length >= least, `${histories.length} histories`);
-  return histories;
 }
 
 /** @returns the file with the history, whose server ends with the tests */

@@ -6,9 +6,13 @@ import type { ScheduledInput, ScheduledResult } from '../../src/contract/schedul
 import type { ScheduleChange, ScheduleState } from '../../src/starter.ts';
 import { eventually } from './eventually.ts';
 import { definitionsOf, type File } from './schedule-files.ts';
+import { sharedStack } from './shared-stack.ts';
 import { fresh, type TestStack } from './world.ts';
 
 type ScheduleInput = NonNullable<File['schedules']>[string];
+
+/** Shared by suites of one process. Nothing takes time at the service. */
+export const startStack = () => sharedStack({ backup: { durationMs: 0 }, deployment: { durationMs: 0 } });
 
 export const PACE = { interval: '200ms', tries: 1_000 };
 

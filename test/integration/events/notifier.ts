@@ -9,7 +9,7 @@ import { createNotifier, type Notifier } from '../../../src/activities/notificat
 import type { Configuration } from '../../../src/config/file/file-schema.ts';
 import type { Notification } from '../../../src/contract/events/notification.ts';
 import { literalService, type LiteralService } from '../../support/literal.ts';
-import { run } from '../../support/processes.ts';
+import { runInProcess } from '../../support/in-process.ts';
 import { SECRET, secretFile } from '../../support/receiver.ts';
 import { tempFolder } from '../../support/temporal.ts';
 import { TOKEN } from '../../support/world.ts';
@@ -122,7 +122,7 @@ describe('a notifier', { concurrency: 8 }, () => {
     const ops = await secretFile(`http://chat.example/${CANARY}`);
     writeFileSync(BELAY_CONFIG, JSON.stringify({ notify: { targets: { ops } } }));
     const env = { BELAY_CONFIG, BELAY_API_URL: 'https://host', BELAY_API_TOKEN: TOKEN };
-    const { code, stdout, stderr } = await run(['worker'], env);
+    const { code, stdout, stderr } = await runInProcess(['worker'], env);
     assert.deepEqual([code, stdout, stderr.split('\n').length], [2, '', 2], stderr);
     assert.ok(stderr.startsWith('belay: notify.targets.ops: the address must begin with https://'), stderr);
     assert.ok(!stderr.includes(CANARY), stderr);

@@ -20,7 +20,7 @@ import { CANARY, eventStack, type EventStack } from './shared.ts';
 type RunHandle = Awaited<ReturnType<Belay['start']>>;
 
 const COMMIT = 'ab'.repeat(20);
-const DEPLOY = { intervalMs: 200, tries: 1_000 };
+const DEPLOY = { intervalMs: 1_000, tries: 1_000 };
 
 /** What the repository shows of each site, in order. */
 const statuses: { context: string; state: string; description: string }[] = [];
@@ -115,7 +115,7 @@ describe('reports of a run on a real server', { concurrency: 4 }, () => {
     worker.process.kill('SIGKILL');
     await worker.finished;
     world.sandbox.finish({ site: siteId }, 'completed');
-    await startWorkerProcess(env);
+    await addWorker(world, queue, world.sandbox.url, { notify });
     assert.equal((await resultOf(run)).outcome, 'completed');
     await told(run);
     assert.deepEqual(statesOf(siteId), ['pending', 'success']);

@@ -9,14 +9,15 @@ import { resultOf } from '../../support/outcome.ts';
 import { requestsAt } from '../../support/queued.ts';
 import { replayLater } from '../../support/replay.ts';
 import { resetToBeginning } from '../../support/reset.ts';
-import { fresh, startTestStack, type TestStack } from '../../support/world.ts';
+import { sharedStack } from '../../support/shared-stack.ts';
+import { fresh, type TestStack } from '../../support/world.ts';
 import type { Run } from '../../../src/client/runs/run-handle.ts';
 
-const PACE = { intervalMs: 200, tries: 300 };
+const PACE = { intervalMs: 500, tries: 300 };
 
 let world: TestStack;
 before(async () => {
-  world = await startTestStack({ defaults: { backup: { durationMs: 500 }, deployment: { durationMs: 500 } } });
+  world = await sharedStack();
 });
 
 const backUp = (serverId: string, more: Partial<RunInput> = {}): Promise<Run> =>
@@ -119,4 +120,5 @@ describe('locks and sharing', { concurrency: 8 }, () => {
   });
 });
 
-replayLater('locks', () => world.client, 25);
+// With those of the suites that share its stack.
+replayLater('locks', () => world.client, 44);

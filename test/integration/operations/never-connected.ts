@@ -4,18 +4,19 @@ import type { BackupResult, DeploymentResult, RunResult } from '../../../src/con
 import { backupServerId, deploySiteId } from '../../../src/contract/ids/workflow-ids.ts';
 import { eventually } from '../../support/eventually.ts';
 import { began, posts, reads } from '../../support/journal.ts';
+import { once } from '../../support/once.ts';
 import { relayTo } from '../../support/relay.ts';
 import { resultOf } from '../../support/outcome.ts';
 import { schedulesPost } from '../../support/post-activities.ts';
+import { sharedStack } from '../../support/shared-stack.ts';
 import { COMPLETED, FAILED, siteAfter } from '../../support/sites.ts';
-import { addWorker, belayOn, fresh, startTestStack, type TestStack } from '../../support/world.ts';
+import { addWorker, belayOn, fresh, type TestStack } from '../../support/world.ts';
 import { QUERIES } from '../../../src/contract/names.ts';
 import type { OperationProgress } from '../../../src/contract/operation.ts';
-import type { Belay } from '../../../src/starter.ts';
 
 let world: TestStack;
 before(async () => {
-  world = await startTestStack({ defaults: { backup: COMPLETED } });
+  world = await sharedStack();
 });
 
 /** Starts a worker behind its own relay. */
@@ -45,56 +46,60 @@ const attempts = (workflowId: string, count: number) =>
     return (progress?.result.trigger.attempts ?? 0) >= count;
   });
 
-/** Starts a deployment whose reads reach the service and whose POSTs find no connection. */
-async function deploy(belay: Belay, way: { close: () => void }, deploy: { intervalMs: number; tries: number }) {
+/**
+ * Starts a deployment and a backup whose POSTs find no connection. The reads of the deployment reach the service until
+ * its POST is due.
+ */
+async function startBoth(pace: { intervalMs: number; tries: number }) {
+  const { belay, way } = await behindRelay();
   // A foreign deployment delays the POST until the relay is closed.
   const siteId = siteAfter(world.sandbox, { ends: 'never' }, FAILED, COMPLETED);
   const path = `/v1/sites/${siteId}/deployments/latest`;
-  const run = await belay.start({ siteIds: [siteId], deploy });
+  const deployment = await belay.start({ siteIds: [siteId], deploy: pace });
   await eventually('the wait for the baseline', () => reads(world.sandbox, path).length > 1);
   way.close();
   world.sandbox.act({ site: siteId });
-  return { run, siteId };
+  const serverId = fresh('s');
+  const backup = await belay.start({ serverId, siteIds: [], backup: pace });
+  return { way, deployment, siteId, backup, serverId };
 }
+
+// Workers are expensive, so the tests of each fate share one.
+const neverBack = once(() => startBoth({ intervalMs: 300, tries: 60 }));
+const backAgain = once(async () => {
+  const started = await startBoth({ intervalMs: 2_000, tries: 20 });
+  const { way, siteId, serverId } = started;
+  await Promise.all([deploySiteId(siteId), backupServerId(serverId)].map((id) => attempts(id, 2)));
+  await way.open();
+  return started;
+});
 
 describe('POSTs without a connection', { concurrency: 4 }, () => {
   test('a deployment POST without a connection ends not started after five attempts', async () => {
-    const { belay, way } = await behindRelay();
-    const { run, siteId } = await deploy(belay, way, { intervalMs: 300, tries: 60 });
-    const result = await resultOf(run);
+    const { deployment, siteId } = await neverBack();
+    const result = await resultOf(deployment);
     await assertGivenUp(deploySiteId(siteId), result, result.deployments[0]!);
     assert.match(result.error?.message ?? '', /no connection was made/);
     assert.equal(posts(world.sandbox, `/v1/sites/${siteId}/deploy`).length, 0);
   });
 
   test('a backup POST without a connection ends not started after five attempts', async () => {
-    const { belay, way } = await behindRelay();
-    way.close();
-    const serverId = fresh('s');
-    const run = await belay.start({ serverId, siteIds: [], backup: { intervalMs: 300, tries: 60 } });
-    const result = await resultOf(run);
+    const { backup, serverId } = await neverBack();
+    const result = await resultOf(backup);
     await assertGivenUp(backupServerId(serverId), result, result.backup!);
     assert.equal(posts(world.sandbox, `/v1/servers/${serverId}/backups`).length, 0);
   });
 
   test('a deployment POST without a connection is sent when the service is back, and is not ambiguous', async () => {
-    const { belay, way } = await behindRelay();
-    const { run, siteId } = await deploy(belay, way, { intervalMs: 2_000, tries: 20 });
-    await attempts(deploySiteId(siteId), 2);
-    await way.open();
-    const { outcome, deployments } = await resultOf(run);
+    const { deployment, siteId } = await backAgain();
+    const { outcome, deployments } = await resultOf(deployment);
     assert.equal(outcome, 'completed');
     assert.equal(deployments[0]?.trigger.ambiguous, false);
     assert.equal(began(world.sandbox, 'deployment', siteId).length, 1);
   });
 
   test('a backup POST without a connection is sent when the service is back, and is not ambiguous', async () => {
-    const { belay, way } = await behindRelay();
-    way.close();
-    const serverId = fresh('s');
-    const run = await belay.start({ serverId, siteIds: [], backup: { intervalMs: 2_000, tries: 20 } });
-    await attempts(backupServerId(serverId), 2);
-    await way.open();
+    const { backup: run, serverId } = await backAgain();
     const { outcome, backup } = await resultOf(run);
     assert.equal(outcome, 'completed');
     assert.equal(backup?.trigger.ambiguous, false);

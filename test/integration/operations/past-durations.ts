@@ -5,13 +5,14 @@ import { deploySiteId } from '../../../src/contract/ids/workflow-ids.ts';
 import { createFindPastDurations } from '../../../src/client/lookups/find-past-durations.ts';
 import { eventually } from '../../support/eventually.ts';
 import { resultOf } from '../../support/outcome.ts';
-import { fresh, startTestStack, type TestStack } from '../../support/world.ts';
+import { sharedStack } from '../../support/shared-stack.ts';
+import { fresh, type TestStack } from '../../support/world.ts';
 
 const INTERVAL_MS = 200;
 
 let world: TestStack;
 before(async () => {
-  world = await startTestStack();
+  world = await sharedStack();
 });
 
 describe('past durations', () => {

@@ -6,17 +6,15 @@ import { deploySiteId } from '../../../src/contract/ids/workflow-ids.ts';
 import type { RunInput } from '../../../src/contract/run.ts';
 import { eventually } from '../../support/eventually.ts';
 import { reads } from '../../support/journal.ts';
-import { replayLater } from '../../support/replay.ts';
-import { addWorker, fresh, startTestStack, type TestStack } from '../../support/world.ts';
+import { sharedStack } from '../../support/shared-stack.ts';
+import { addWorker, fresh, type TestStack } from '../../support/world.ts';
 import { connect } from '../../../src/starter.ts';
 import type { Connection } from '@temporalio/client';
 
 let world: TestStack;
 before(async () => {
-  world = await startTestStack();
+  world = await sharedStack();
 });
-
-replayLater('pooled waits', () => world.client, 5);
 
 const POOLED: RunInput = { waits: 'pooled', deploy: { intervalMs: 300, tries: 400 } };
 

@@ -9,7 +9,7 @@ import type { TestStack } from '../../support/world.ts';
 
 let world: TestStack;
 before(async () => {
-  world = await sharedStack({ backup: { durationMs: 300 }, deployment: { durationMs: 300 } });
+  world = await sharedStack();
 });
 
 /** @param lockId of the operation */

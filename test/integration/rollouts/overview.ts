@@ -17,7 +17,7 @@ const RARE = { intervalMs: 600_000, tries: 20 };
 
 let world: TestStack;
 before(async () => {
-  world = await sharedStack({ backup: { durationMs: 300 }, deployment: { durationMs: 300 } });
+  world = await sharedStack();
 });
 
 type Interceptor = NonNullable<ConnectionOptions['interceptors']>[number];

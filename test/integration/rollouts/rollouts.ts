@@ -12,7 +12,7 @@ import { fresh, TASK_QUEUE, type TestStack } from '../../support/world.ts';
 
 let world: TestStack;
 before(async () => {
-  world = await sharedStack({ backup: { durationMs: 300 }, deployment: { durationMs: 300 } });
+  world = await sharedStack();
 });
 
 const started = (targets: Parameters<typeof rolloutOf>[0], more: Parameters<typeof rolloutOf>[1] = {}) =>

@@ -9,11 +9,9 @@ import type { TestStack } from '../../support/world.ts';
 import { QUERIES } from '../../../src/contract/names.ts';
 import type { Explanation } from '../../../src/contract/waiting.ts';
 
-const QUICK = { durationMs: 300 };
-
 let world: TestStack;
 before(async () => {
-  world = await sharedStack({ backup: QUICK, deployment: QUICK });
+  world = await sharedStack();
 });
 
 /** Asks with the query that every kind of workflow answers. */

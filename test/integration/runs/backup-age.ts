@@ -14,11 +14,10 @@ import { fresh, TASK_QUEUE, type TestStack } from '../../support/world.ts';
 
 const PACE = { intervalMs: 200, tries: 2_000 };
 const HOUR = 3_600_000;
-const QUICK = { durationMs: 500 };
 
 let world: TestStack;
 before(async () => {
-  world = await sharedStack({ backup: QUICK, deployment: QUICK });
+  world = await sharedStack();
 });
 
 /** Every backup is too old for it. */

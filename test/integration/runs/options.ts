@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import type { RunInput, RunMemo } from '../../../src/contract/run.ts';
-import { commandsOn, type Commands } from '../../support/commands.ts';
+import { commandsOf, type Commands } from '../../support/commands.ts';
+import { sharedStack } from '../../support/shared-stack.ts';
 import { fresh } from '../../support/world.ts';
 
 let on: Commands;
 before(async () => {
-  on = await commandsOn('runs');
+  on = commandsOf(await sharedStack());
 });
 
 /** The input that a detached run was started with. */

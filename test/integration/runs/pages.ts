@@ -12,7 +12,7 @@ const OFTEN = { intervalMs: 300, tries: 400 };
 
 let world: TestStack;
 before(async () => {
-  world = await sharedStack({ backup: { durationMs: 500 }, deployment: { durationMs: 500 } });
+  world = await sharedStack();
 });
 
 const staticOf = async (handle: WorkflowHandle) => (await (await handle.describe()).staticDetails()) ?? '';

@@ -12,7 +12,7 @@ const RARE = { intervalMs: 600_000, tries: 20 };
 
 let world: TestStack;
 before(async () => {
-  world = await sharedStack({ backup: { durationMs: 500 }, deployment: { durationMs: 500 } });
+  world = await sharedStack();
 });
 
 test('the progress of a run is what the run itself says, and needs no worker', async () => {
@@ -64,7 +64,7 @@ test('the progress of a run that waits for admission says so, and the run begins
   const admission = { ...places, waitMs: () => 100, noteRead: () => 0 };
   const worker = await addWorker(world, taskQueue, world.sandbox.url, {}, { admission });
   const belay = await connect({ ...world, connection: world.client.connection as Connection, taskQueue });
-  const run = await belay.start({ siteIds: [siteId] });
+  const run = await belay.start({ siteIds: [siteId], deploy: { intervalMs: 300, tries: 200 } });
   const { result } = await eventually('a wait for admission', async () => {
     const progress = await run.progress();
     return progress.waiting?.kind === 'admission' ? progress : null;

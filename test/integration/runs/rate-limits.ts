@@ -4,15 +4,15 @@ import { before, describe, test } from 'node:test';
 import { eventually } from '../../support/eventually.ts';
 import { began, posts } from '../../support/journal.ts';
 import { resultOf } from '../../support/outcome.ts';
-import { replayLater } from '../../support/replay.ts';
+import { sharedStack } from '../../support/shared-stack.ts';
 import { COMPLETED, FAILED, siteAfter } from '../../support/sites.ts';
-import { addWorker, belayOn, fresh, startTestStack, workerLog, type TestStack } from '../../support/world.ts';
+import { addWorker, belayOn, fresh, workerLog, type TestStack } from '../../support/world.ts';
 
 const PACE = { intervalMs: 400, tries: 200 };
 
 let world: TestStack;
 before(async () => {
-  world = await startTestStack();
+  world = await sharedStack();
 });
 
 // One after another: a pause is shared by all runs of the worker.
@@ -51,5 +51,3 @@ describe('rate limits', () => {
     assert.ok(spanMs >= 0.75 * ((atMs.length - 2) / ceiling) * 1_000, `${atMs.length} requests in ${spanMs} ms`);
   });
 });
-
-replayLater('rate limits', () => world.client, 14);

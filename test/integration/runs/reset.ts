@@ -12,7 +12,7 @@ const PACE = { intervalMs: 200, tries: 20 };
 
 let world: TestStack;
 before(async () => {
-  world = await sharedStack({ backup: { durationMs: 500 }, deployment: { durationMs: 500 } });
+  world = await sharedStack();
 });
 
 const closed = (workflowId: string, runId: string) =>

@@ -13,11 +13,10 @@ import { sharedStack } from '../../support/shared-stack.ts';
 import { addWorker, fresh, type TestStack } from '../../support/world.ts';
 
 const PACE = { intervalMs: 200, tries: 20 };
-const QUICK = { durationMs: 500 };
 
 let world: TestStack;
 before(async () => {
-  world = await sharedStack({ backup: QUICK, deployment: QUICK });
+  world = await sharedStack();
 });
 
 test('a run can start as soon as its worker reports that it polls', async () => {
@@ -135,4 +134,5 @@ describe('runs', { concurrency: 8 }, () => {
   });
 });
 
-replayLater('runs', () => world.client, 50);
+// With those of the suites that share its stack.
+replayLater('runs', () => world.client, 64);

@@ -2,16 +2,17 @@
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import { DEPLOY_PACE, PACE } from '../../support/command-line.ts';
-import { commandsOn, type Commands } from '../../support/commands.ts';
+import { commandsOf, type Commands } from '../../support/commands.ts';
 import { eventually } from '../../support/eventually.ts';
 import { began } from '../../support/journal.ts';
+import { sharedStack } from '../../support/shared-stack.ts';
 import { fresh } from '../../support/world.ts';
 
 const MANY_TRIES = ['--deploy-interval', '200ms', '--deploy-tries', '2000'];
 
 let on: Commands;
 before(async () => {
-  on = await commandsOn('runs');
+  on = commandsOf(await sharedStack());
 });
 
 const begun = (siteId: string) => began(on.sandbox, 'deployment', siteId).length;
@@ -27,21 +28,22 @@ describe('superseding', { concurrency: 4 }, () => {
   test('a command with --follow exits with the verdict of the last of two that replace its run', async () => {
     const siteId = fresh('a');
     await deploying(siteId);
-    const deploy = (...more: string[]) =>
-      on.start('deploy', '--site', siteId, ...MANY_TRIES, '--supersede', '--json', ...more).finished;
+    const args = (key: string) => ['deploy', '--site', siteId, ...MANY_TRIES, '--supersede', '--json', '--key', key];
     const waiting = async (key: string) =>
       eventually(`${key} in the queue`, async () => {
         const { json } = await on.belay('status', `deploy:${siteId}:${key}`, '--json');
         return json().phase === 'queued';
       });
-    const first = deploy('--key', 'k1', '--follow');
+    // A process, because it waits for those that come later.
+    const first = on.start(...args('k1'), '--follow').finished;
     await waiting('k1');
-    const second = deploy('--key', 'k2');
-    await waiting('k2');
-    const third = deploy('--key', 'k3');
-    await waiting('k3');
+    for (const key of ['k2', 'k3']) {
+      assert.equal((await on.belay(...args(key), '--detach')).code, 0);
+      await waiting(key);
+    }
     on.sandbox.finish({ site: siteId }, 'completed');
-    const [followed, replaced, last] = await Promise.all([first, second, third]);
+    const followed = await first;
+    const [replaced, last] = [await on.belay(...args('k2')), await on.belay(...args('k3'))];
     assert.deepEqual([followed.code, replaced.code, last.code], [0, 8, 0]);
     assert.deepEqual(followed.json(), last.json());
     const follows = await on.belay('wait', `deploy:${siteId}:k1`, '--follow', '--json');

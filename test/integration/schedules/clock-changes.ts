@@ -4,14 +4,13 @@ import { before, describe, test } from 'node:test';
 import { localText, slotOf } from '../../../src/request/calendar/local-time.ts';
 import { began } from '../../support/journal.ts';
 import { days, definitionsOf } from '../../support/schedule-files.ts';
-import { apply, fireFor, matchingTimes, nightly, settled } from '../../support/schedules.ts';
-import { sharedStack } from '../../support/shared-stack.ts';
+import { apply, fireFor, matchingTimes, nightly, settled, startStack } from '../../support/schedules.ts';
 import type { TestStack } from '../../support/world.ts';
 
 describe('clock changes', { concurrency: 6 }, () => {
   let world: TestStack;
   before(async () => {
-    world = await sharedStack({ backup: { durationMs: 0 } });
+    world = await startStack();
   });
 
   for (const [cron, timeZone, night, firings, firstAt] of [

@@ -6,12 +6,11 @@ import { began } from '../../support/journal.ts';
 import { definitionsOf } from '../../support/schedule-files.ts';
 import * as schedules from '../../support/schedules.ts';
 import { apply, fireFor, PACE } from '../../support/schedules.ts';
-import { sharedStack } from '../../support/shared-stack.ts';
 import { addWorker, belayOn, fresh, TASK_QUEUE, type TestStack } from '../../support/world.ts';
 
 let world: TestStack;
 before(async () => {
-  world = await sharedStack({ backup: { durationMs: 0 } });
+  world = await schedules.startStack();
 });
 
 const nightly = () => schedules.nightly(world);

@@ -12,6 +12,7 @@ import { posts, reads } from '../../support/journal.ts';
 import { lastingPort } from '../../support/lasting-port.ts';
 import { resultOf } from '../../support/outcome.ts';
 import { endOf, outcomesOf, rolloutOf } from '../../support/rollouts.ts';
+import { isStopped } from '../../support/process-tree.ts';
 import { startTemporal, tempFolder } from '../../support/temporal.ts';
 import { testBundle } from '../../support/workflow-bundle.ts';
 import { log, TOKEN } from '../../support/world.ts';
@@ -28,21 +29,11 @@ test('what is restored to a moment before its requests sends none a second time 
   atEnd(() => sandbox.close());
   const workflowBundle = await testBundle();
 
-  /** Temporal, a worker and a client, all of which end together. */
-  const start = async (epoch: string) => {
-    const server = await startTemporal({ dbFile, port });
-    const temporal = { connectionOptions: { address: server.address }, namespace: 'default' };
+  const address = `127.0.0.1:${port}`;
+  const work = (epoch: string) => {
+    const temporal = { connectionOptions: { address }, namespace: 'default' };
     const service = { baseUrl: sandbox.url, epoch, token: () => Promise.resolve(TOKEN) };
-    const worker = await startWorker({ temporal, taskQueue: 'belay', service, log, workflowBundle }, 'poll');
-    const belay = await connect({ address: server.address, taskQueue: 'belay' });
-    let working: Promise<void> | null = null;
-    const stopWorker = () => (working ??= worker.stop());
-    const stop = async () => {
-      await stopWorker();
-      await belay.close();
-      await server.stop();
-    };
-    return { belay, stopWorker, stop };
+    return startWorker({ temporal, taskQueue: 'belay', service, log, workflowBundle }, 'poll');
   };
 
   const latestOf = (siteId: string) => reads(sandbox, `/v1/sites/${siteId}/deployments/latest`).length;
@@ -51,45 +42,53 @@ test('what is restored to a moment before its requests sends none a second time 
     sandbox.script({ site }, { ends: 'never' }, { durationMs: 0 });
     sandbox.act({ site });
   }
-  const first = await start('1');
-  const run = await first.belay.start({ siteIds: ['a1'], deploy: PACE });
+  const server = await startTemporal({ dbFile, port });
+  const first = await work('1');
+  const belay = await connect({ address, taskQueue: 'belay' });
+  atEnd(() => belay.close());
+  const run = await belay.start({ siteIds: ['a1'], deploy: PACE });
   const targets = [
     { serverId: 's1', siteIds: ['a3'] },
     { serverId: 's2', siteIds: ['a4'] },
   ];
   const options = { backup: PACE, deploy: PACE };
-  const rollout = await first.belay.rollouts.start(rolloutOf(targets, { options, maxAtOnce: 1, maxFailures: 1 }));
+  const rollout = await belay.rollouts.start(rolloutOf(targets, { options, maxAtOnce: 1, maxFailures: 1 }));
   await eventually('the waits for its end', () => latestOf('a1') > 2 && latestOf('a3') > 2);
-  await first.stopWorker();
-  // No worker admits it before the copy is made.
-  const early = await first.belay.start({ siteIds: ['a2'], deploy: PACE });
   await first.stop();
+  // No worker admits it before the copy is made.
+  const early = await belay.start({ siteIds: ['a2'], deploy: PACE });
+  // What is in the files at one moment is what a crash would leave.
+  process.kill(server.pid, 'SIGSTOP');
+  await eventually('the stopped server', () => isStopped(server.pid));
   await cp(folder, copy, { recursive: true });
+  process.kill(server.pid, 'SIGCONT');
 
-  const after = await start('1');
+  const after = await work('1');
   for (const site of ['a1', 'a3']) sandbox.finish({ site }, 'completed');
   for (const { workflowId } of [run, early]) {
-    assert.equal((await resultOf(after.belay.get(workflowId))).outcome, 'completed');
+    assert.equal((await resultOf(belay.get(workflowId))).outcome, 'completed');
   }
-  assert.equal((await endOf(after.belay.rollouts.get(rollout.workflowId))).outcome, 'completed');
+  assert.equal((await endOf(belay.rollouts.get(rollout.workflowId))).outcome, 'completed');
   const sent = sandbox.journal.filter(({ request }) => request.startsWith('POST /v1/')).length;
   await after.stop();
+  await server.stop();
   await rm(folder, { recursive: true });
   await cp(copy, folder, { recursive: true });
 
-  const restored = await start('2');
+  await startTemporal({ dbFile, port });
+  const restored = await work('2');
   for (const { workflowId } of [run, early]) {
-    const { outcome, error, deployments } = await resultOf(restored.belay.get(workflowId));
+    const { outcome, error, deployments } = await resultOf(belay.get(workflowId));
     assert.deepEqual([outcome, error?.type], ['unknown', 'OutcomeUnknown'], workflowId);
     assert.match(error?.message ?? '', /epoch 1, and BELAY_EPOCH is now 2.*check at the service/);
     assert.deepEqual([deployments.length, deployments[0]?.outcome], [1, 'unknown']);
   }
-  const ended = await endOf(restored.belay.rollouts.get(rollout.workflowId));
+  const ended = await endOf(belay.rollouts.get(rollout.workflowId));
   assert.deepEqual([ended.outcome, ended.error?.type], ['unknown', 'OutcomeUnknown']);
   assert.deepEqual(outcomesOf(ended), ['unknown', 'unknown']);
-  const [, server] = ended.targets;
-  assert.equal(server?.workflowId, null, 'a run was started');
-  assert.match(server?.error?.message ?? '', /BELAY_EPOCH is now 2.*check at the service/);
+  const [, second] = ended.targets;
+  assert.equal(second?.workflowId, null, 'a run was started');
+  assert.match(second?.error?.message ?? '', /BELAY_EPOCH is now 2.*check at the service/);
   assert.equal(sandbox.journal.filter(({ request }) => request.startsWith('POST /v1/')).length, sent);
   for (const siteId of ['a1', 'a2', 'a3', 'a4']) assert.equal(posts(sandbox, `/v1/sites/${siteId}/deploy`).length, 1);
   await restored.stop();

@@ -26,7 +26,8 @@ let world: TestStack;
 let other: { sandbox: Sandbox; belay: Belay };
 before(async () => {
   world = await sharedStack();
-  const sandbox = await startSandbox({ token: TOKEN });
+  const quick = { durationMs: 300 };
+  const sandbox = await startSandbox({ token: TOKEN, defaults: { backup: quick, deployment: quick } });
   atEnd(() => sandbox.close());
   await addWorker(world, 'other', sandbox.url);
   other = { sandbox, belay: await belayOn(world, 'other') };
@@ -181,13 +182,14 @@ describe('events of two services in one namespace', { concurrency: 4 }, () => {
     assert.equal((await event.result()).held, undefined);
     const own = await eventOf(await (await startReceiver(world)).deliver(alert));
     assert.deepEqual((await own.result()).held, [rollout.workflowId]);
-    world.sandbox.finish({ server: first }, 'completed');
     const held = () =>
       rollout.status().then(({ result }) => result.decisions.filter(({ action }) => action === 'hold'));
     assert.deepEqual(
       (await held()).map(({ by }) => by),
       [own.workflowId],
     );
+    // Before its only running server ends: then it would end as well.
     await rollout.abort({ by: 'test', reason: 'done' });
+    world.sandbox.finish({ server: first }, 'completed');
   });
 });

@@ -13,7 +13,7 @@ import { resultOf } from '../../support/outcome.ts';
 import { addWorker, fresh, startTestStack, type TestStack } from '../../support/world.ts';
 
 const deploymentName = 'belay-test';
-const DEPLOY = { intervalMs: 300, tries: 2_000, settleMs: 300 };
+const DEPLOY = { intervalMs: 1_000, tries: 1_000, settleMs: 300 };
 
 let world: TestStack;
 let belay: Belay;

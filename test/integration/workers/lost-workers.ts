@@ -1,14 +1,19 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { before, describe, test } from 'node:test';
+import { siteTarget } from '../../../src/contract/target.ts';
 import * as around from '../../support/around-post.ts';
 import type { Belay } from '../../../src/starter.ts';
+import { eventually } from '../../support/eventually.ts';
+import { holdPosts } from '../../support/holding-relay.ts';
+import { posts } from '../../support/journal.ts';
+import { once } from '../../support/once.ts';
+import { resultOf } from '../../support/outcome.ts';
 import { replayLater } from '../../support/replay.ts';
-import { assertNowhere } from '../../support/token.ts';
-import { TOKEN, type TestStack } from '../../support/world.ts';
+import { addWorker, belayOn, fresh, type TestStack } from '../../support/world.ts';
 
-const { another, ANSWERED_LATE, assertEnd, backUp, deploy, FOUND, kill, ONCE, place, readSincePost } = around;
-const { once, RESENT, sent, WITHOUT_EFFECT } = around;
+const { another, ANSWERED, ANSWERED_LATE, assertEnd, backUp, deploy, FOUND, kill, ONCE, place, readSincePost } = around;
+const { RESENT, sent, WITHOUT_EFFECT } = around;
 
 let world: TestStack;
 before(async () => {
@@ -56,17 +61,37 @@ const stopped = once(() =>
   ),
 );
 
+/** Two deployments whose POSTs never arrive. The site of one is frozen before another worker decides what follows. */
+const killedWhileRead = once(async () => {
+  const relay = await holdPosts(world.sandbox.url);
+  const queue = fresh('queue');
+  const worker = await around.workerProcess(queue, { BELAY_API_URL: relay.url });
+  const belay = await belayOn(world, queue);
+  // The gap between reads leaves time for another worker to start.
+  const begin = () => deploy(belay, ANSWERED, { intervalMs: 20_000, settleMs: 10_000 });
+  const [sentAgain, frozen] = await Promise.all([begin(), begin()]);
+  await eventually('both POSTs', () => relay.held === 2);
+  await Promise.all([sentAgain, frozen].map(readSincePost));
+  await kill(worker);
+  await belay.freezes.begin({ scope: siteTarget(frozen.target), reason: 'disks', forMs: 3_600_000 });
+  relay.letPass();
+  await addWorker(world, queue, relay.url);
+  return { sentAgain, frozen };
+});
+
 // Most of them wait, so they run at once.
 describe('a worker lost around a POST', { concurrency: 5 }, () => {
   test('a deployment POST without effect is sent once more if its worker is killed and the site is still read', async () => {
-    const { queue, worker, belay } = await place();
-    // The gap between reads leaves time for another worker to start.
-    const operation = await deploy(belay, WITHOUT_EFFECT, { intervalMs: 20_000, settleMs: 10_000 });
-    await sent(operation);
-    await readSincePost(operation);
-    await kill(worker);
-    await another(queue);
-    await assertEnd(operation, { trigger: RESENT, effects: 1 });
+    const { sentAgain } = await killedWhileRead();
+    await assertEnd(sentAgain, { trigger: RESENT, effects: 1, sent: 1 });
+  });
+
+  test('a deployment POST is not sent again if a freeze began after its worker judged it, and before it was killed', async () => {
+    const { frozen } = await killedWhileRead();
+    const { outcome, error } = await resultOf(frozen.run);
+    assert.deepEqual([outcome, error?.type], ['unknown', 'OutcomeUnknown'], error?.message);
+    assert.match(error?.message ?? '', /not sent: frozen by "freeze:site:/);
+    assert.equal(posts(world.sandbox, frozen.path).length, 0);
   });
 
   test('a deployment POST without effect ends unknown if its worker is killed and reads are interrupted', async () => {
@@ -97,10 +122,6 @@ describe('a worker lost around a POST', { concurrency: 5 }, () => {
       assert.equal((await worker.finished).code, 0);
     });
   }
-});
-
-test('the token is in no history, log, file or error of these tests', async () => {
-  assertNowhere(TOKEN, await around.whatIsLeft(), 'polling');
 });
 
 // With those of the other suites, which are on the same server.

@@ -4,13 +4,14 @@ import { before, describe, test } from 'node:test';
 import { tsToMs } from '@temporalio/common/lib/time.js';
 import { awaitedForMs } from '../../../src/client/lookups/awaited-for.ts';
 import * as around from '../../support/around-post.ts';
+import { once } from '../../support/once.ts';
 import { resultOf } from '../../support/outcome.ts';
 import { eventually } from '../../support/eventually.ts';
 import { assertNowhere } from '../../support/token.ts';
 import { TOKEN } from '../../support/world.ts';
 
 const { another, ANSWERED, ANSWERED_LATE, assertEnd, backUp, deploy, FOUND, givenToStopped, ONCE } = around;
-const { once, pending, postEvents, RESENT, sent, takePost, watchedOnly } = around;
+const { pending, postEvents, RESENT, sent, takePost, watchedOnly } = around;
 
 const HOUR_MS = 3_600_000;
 
@@ -62,7 +63,11 @@ const stoppedAfterSending = once(async () => {
   return operations;
 });
 
-before(() => around.startTestTemporal());
+before(async () => {
+  await around.startTestTemporal();
+  // They wait for timeouts of Temporal, which pass beside the tests of other suites as well.
+  for (const begin of Object.values(WORKERS)) begin().catch(() => undefined);
+});
 
 // Most of them wait, so they run at once.
 describe('a worker stalled or absent around a POST', { concurrency: 5 }, () => {

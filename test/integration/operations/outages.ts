@@ -10,10 +10,10 @@ import { eventually } from '../../support/eventually.ts';
 import { posts } from '../../support/journal.ts';
 import { resultOf } from '../../support/outcome.ts';
 import { relayTo, type Relay } from '../../support/relay.ts';
-import { replayLater } from '../../support/replay.ts';
+import { sharedStack } from '../../support/shared-stack.ts';
 import { COMPLETED, FAILED, siteAfter } from '../../support/sites.ts';
 import { verdictLine } from '../../support/verdict-line.ts';
-import { addWorker, belayOn, fresh, startTestStack, type TestStack } from '../../support/world.ts';
+import { addWorker, belayOn, fresh, type TestStack } from '../../support/world.ts';
 
 const PACE = { intervalMs: 300, tries: 60 };
 const PATIENT = { outageBudgetMs: 300_000 };
@@ -22,7 +22,7 @@ const BUILDING: ScriptPart = { ends: 'never', words: ['building'] };
 
 let world: TestStack;
 before(async () => {
-  world = await startTestStack({ defaults: { backup: COMPLETED } });
+  world = await sharedStack();
 });
 
 /** A worker behind its own relay. */
@@ -95,5 +95,3 @@ describe('while the service is down', { concurrency: 4 }, () => {
     assert.equal(deployPosts(siteId), 1);
   });
 });
-
-replayLater('outages', () => world.client, 4);

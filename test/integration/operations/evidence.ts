@@ -7,7 +7,6 @@ import type { ScriptPart } from '../../../src/sandbox/hosting/script.ts';
 import { eventually } from '../../support/eventually.ts';
 import { began, posts, reads } from '../../support/journal.ts';
 import { resultOf, SAID } from '../../support/outcome.ts';
-import { replayLater } from '../../support/replay.ts';
 import { COMPLETED, FAILED, siteAfter } from '../../support/sites.ts';
 import { verdictLine } from '../../support/verdict-line.ts';
 import { allHistories, assertNowhere } from '../../support/token.ts';
@@ -84,5 +83,3 @@ test('the token is in no history, log or error of these tests', async () => {
   const texts = { ...(await allHistories(world.client)), 'worker log': workerLog(), 'results and errors': SAID.join() };
   assertNowhere(TOKEN, texts, 'DeploymentTimedOut');
 });
-
-replayLater('evidence', () => world.client, 10);
