@@ -1,7 +1,7 @@
 /**
- * The workers of a test process share the threads that run their workflows: a thread of its own costs a worker more CPU
- * time than most tests. Nor does anything time the calls into a workflow: Node starts a thread for each timed call.
- * Overrides an internal method of the SDK; without it, tests only become slower.
+ * The workers of a test process share the threads that run their workflows, and the bundle that these load: a thread of
+ * its own costs a worker more CPU time than most tests. Nor does anything time the calls into a workflow: Node starts a
+ * thread for each timed call. Overrides internal methods of the SDK; without this, tests only become slower.
  */
 import { Worker } from '@temporalio/worker';
 import { atEnd } from './at-end.ts';
@@ -19,13 +19,25 @@ interface Options {
   isolateExecutionTimeoutMs: number | undefined;
 }
 
+/** Reads a bundle from its path, and its source map. A worker without workflows has none. */
+type ReadBundle = (options: { workflowBundle?: { codePath: string } }, logger: object) => Promise<object | undefined>;
+
 type StartThread = (bundle: { filename: string }, options: Options, logger: object) => Promise<Thread>;
 
-const internals = Worker as unknown as { createWorkflowCreator: StartThread };
+const internals = Worker as unknown as { createWorkflowCreator: StartThread; getOrCreateBundle: ReadBundle };
 const startThread = internals.createWorkflowCreator.bind(Worker);
+const readBundle = internals.getOrCreateBundle.bind(Worker);
 
+const bundles = new Map<string, Promise<object | undefined>>();
 const threads = new Map<string, Promise<Thread>>();
 const workersOf = new Map<string, number>();
+
+internals.getOrCreateBundle = (options, logger) => {
+  const codePath = options.workflowBundle?.codePath ?? '';
+  const bundle = bundles.get(codePath) ?? readBundle(options, logger);
+  bundles.set(codePath, bundle);
+  return bundle;
+};
 
 /**
  * A thread keeps one state of each execution, so the workers of one task queue, which may have the same executions in
