@@ -57,23 +57,6 @@ export const OUTAGES: Scenario[] = [
     },
   },
   {
-    // The service asks the worker to wait, which keeps the request of another run.
-    name: 'held-back',
-    alone: true,
-    async play(stage) {
-      const [site, other] = [fresh('a'), fresh('a')];
-      const conflict = { kind: 'status', code: 409 } as const;
-      stage.sandbox.fault({ route: 'deploy', target: site, answer: conflict, times: 8 });
-      stage.sandbox.fault({ route: 'deploy', target: other, answer: { kind: 'status', code: 429, retryAfter: '4' } });
-      const deploy = { intervalMs: 1_000, tries: 30, baselineWaitMs: 120_000 };
-      const run = await stage.start({ siteIds: [site], deploy });
-      const second = await stage.start({ siteIds: [other] });
-      await ended(run, 'completed');
-      await ended(second, 'completed');
-      return [run, { workflowId: deploySiteId(site) }];
-    },
-  },
-  {
     name: 'held-by-another-service',
     async play(stage) {
       const other = await stage.openOther();
