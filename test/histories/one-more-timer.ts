@@ -5,6 +5,6 @@ import { observeCancellation as observe, type Cancellation } from '../../src/wor
 export type { Cancellation };
 
 export function observeCancellation(): Cancellation {
-  void sleep(1);
+  void sleep(1).catch(() => undefined);
   return observe();
 }

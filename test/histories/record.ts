@@ -9,17 +9,28 @@ import { VERSION } from '../../src/process/version.ts';
 import { endAll } from '../support/at-end.ts';
 import { writeHistories, type Recorded } from './kept.ts';
 import type { Kept, Scenario } from './scenario.ts';
+import { APPROVALS } from './scenarios/approvals.ts';
 import { BACKUPS } from './scenarios/backups.ts';
 import { DEPLOYMENTS } from './scenarios/deployments.ts';
+import { CHECKS_AND_WATCHES } from './scenarios/checks.ts';
 import { FLEETS } from './scenarios/fleets.ts';
+import { FREEZES } from './scenarios/freezes.ts';
+import { GATES } from './scenarios/gates.ts';
+import { OUTAGES } from './scenarios/outages.ts';
+import { QUEUES } from './scenarios/queues.ts';
+import { REQUESTS_AND_READS } from './scenarios/requests.ts';
 import { RUNS } from './scenarios/runs.ts';
+import { STARTS } from './scenarios/starts.ts';
 import { WAITS } from './scenarios/waits.ts';
 import { openStage, type Stage } from './stage.ts';
 import { messageOf } from '../../src/contract/wording/message-of.ts';
 
 /** The sandbox and one worker have room for these. */
 const AT_ONCE = { concurrency: 6 };
-const ALL = [...RUNS, ...DEPLOYMENTS, ...BACKUPS, ...FLEETS, ...WAITS];
+const ALL = [
+  ...[RUNS, STARTS, QUEUES, DEPLOYMENTS, REQUESTS_AND_READS, CHECKS_AND_WATCHES, BACKUPS, FLEETS, WAITS].flat(),
+  ...[FREEZES, GATES, APPROVALS, OUTAGES].flat(),
+];
 const asked = process.argv.slice(2);
 const SCENARIOS = asked.length === 0 ? ALL : ALL.filter(({ name }) => asked.includes(name));
 
@@ -35,32 +46,39 @@ const mistakes: string[] = [];
 
 async function play(stage: Stage, { name, play }: Scenario): Promise<void> {
   try {
-    for (const it of await play(stage)) await record(stage, name, it);
+    const kept: [string, Recorded][] = [];
+    for (const it of await play(stage)) kept.push(await record(stage, name, it));
+    for (const [file, it] of kept) recorded.set(file, it);
   } catch (error) {
     mistakes.push(`${name}: ${messageOf(error)}`);
   }
 }
 
-async function record({ client }: Stage, name: string, { workflowId, runId }: Kept): Promise<void> {
+/** @returns the name of its file, and what it contains */
+async function record({ client }: Stage, name: string, { workflowId, runId }: Kept): Promise<[string, Recorded]> {
   const handle = client.workflow.getHandle(workflowId, runId ?? undefined);
   const { type, status } = await handle.describe();
   if (status.name === 'RUNNING') throw new Error(`${name}: ${workflowId} has not ended`);
   const file = `${type}.${name}`;
   if (recorded.has(file)) throw new Error(`${file} is recorded twice`);
-  recorded.set(file, { workflowId, history: await handle.fetchHistory() });
+  return [file, { workflowId, history: await handle.fetchHistory() }];
 }
 
 refuseReleased();
 const unknown = asked.filter((name) => !ALL.some((it) => it.name === name));
 if (unknown.length > 0) throw new Error(`there is no scenario ${unknown.join(', ')}`);
 const stage = await openStage();
+const together = SCENARIOS.filter(({ alone }) => alone !== true);
+// These mostly wait, so they begin first and take no one's place.
+const long = Promise.all(together.filter(({ isLong }) => isLong === true).map((it) => play(stage, it)));
 await pMap(
-  SCENARIOS.filter(({ alone }) => alone !== true),
+  together.filter(({ isLong }) => isLong !== true),
   (it) => play(stage, it),
   AT_ONCE,
 );
+await long;
 for (const it of SCENARIOS.filter(({ alone }) => alone === true)) await play(stage, it);
 await endAll();
-if (mistakes.length === 0) writeHistories(recorded, asked.length === 0);
+if (mistakes.length === 0 || asked.length > 0) writeHistories(recorded, asked.length === 0);
 process.stdout.write(`${[...mistakes, `${recorded.size} histories of ${VERSION}`].join('\n')}\n`);
 process.exitCode = mistakes.length === 0 ? 0 : 1;

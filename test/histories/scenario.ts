@@ -19,6 +19,8 @@ export interface Scenario {
   name: string;
   /** It disturbs others. */
   alone?: true;
+  /** It waits for a minute or more. */
+  isLong?: true;
   /** @returns closed executions, at most one of each type */
   play: (stage: Stage) => Promise<Kept[]>;
 }

@@ -4,6 +4,7 @@ import type { RunInput } from '../../../src/contract/run.ts';
 import { eventually } from '../../support/eventually.ts';
 import { fresh } from '../../support/fresh.ts';
 import { backupOutside } from '../../support/sites.ts';
+import { waitingFor } from '../reach.ts';
 import { ended, type Kept, type Scenario } from '../scenario.ts';
 import { deliver } from '../deliver.ts';
 import { PACE, type Stage } from '../stage.ts';
@@ -60,17 +61,21 @@ export const BACKUPS: Scenario[] = [
     async (stage, serverId) => ({ backup: { ...PACE, backupId: await made(stage, serverId) } }),
     false,
   ),
-  backup(
-    'from-elsewhere',
-    'completed',
-    async (stage, server) => {
-      stage.sandbox.script({ server }, { durationMs: 3_000 });
-      const backupId = backupOutside(stage.sandbox, server);
-      await deliver(stage, { kind: 'backup.started', serverId: server, backupId }, ['share']);
-      return {};
+  {
+    name: 'from-elsewhere',
+    async play(stage) {
+      const serverId = fresh('s');
+      stage.sandbox.script({ server: serverId }, { ends: 'never' });
+      const backupId = backupOutside(stage.sandbox, serverId);
+      await deliver(stage, { kind: 'backup.started', serverId, backupId }, ['share']);
+      const run = await stage.start({ serverId, backup: { intervalMs: 1_000, tries: 300 } });
+      await waitingFor(run, 'backup');
+      stage.sandbox.finish({ server: serverId }, 'completed');
+      const { backup: it } = await ended(run, 'completed');
+      if (it?.backupId !== backupId) throw new Error(`the backup is ${it?.backupId}`);
+      return [run];
     },
-    false,
-  ),
+  },
   {
     name: 'shared',
     async play(stage) {

@@ -3,7 +3,8 @@ import { siteTarget } from '../../../src/contract/target.ts';
 import type { Fault } from '../../../src/sandbox/hosting/faults.ts';
 import type { ScriptPart } from '../../../src/sandbox/hosting/script.ts';
 import { deployment, type Scenario } from '../scenario.ts';
-import { CHECKED_SITES, FROZEN_SITE, PACE, type Stage } from '../stage.ts';
+import { CHECKED_SITES, FROZEN_SITE } from '../configuration.ts';
+import { PACE, type Stage } from '../stage.ts';
 
 const BEFORE = { durationMs: 0, ends: 'failed' };
 const AFTER = { durationMs: 1_200, ends: 'completed' };

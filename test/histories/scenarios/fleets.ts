@@ -1,15 +1,19 @@
 /** Rollouts and the firings of schedules. */
 import assert from 'node:assert/strict';
-import { rolloutPauseId } from '../../../src/contract/ids/workflow-ids.ts';
-import { SCHEDULED_TYPE } from '../../../src/contract/names.ts';
-import type { Rollout } from '../../../src/starter.ts';
+import { defineSearchAttributeKey } from '@temporalio/common';
+import { rolloutPauseId, runWorkflowId } from '../../../src/contract/ids/workflow-ids.ts';
+import { ROLLOUT_TYPE, SCHEDULED_TYPE } from '../../../src/contract/names.ts';
+import type { ScheduledResult } from '../../../src/contract/schedule.ts';
+import type { Rollout, Run } from '../../../src/starter.ts';
 import { eventually } from '../../support/eventually.ts';
 import { fresh } from '../../support/fresh.ts';
 import { endOf, rolloutOf, servers } from '../../support/rollouts.ts';
 import { TASK_QUEUE } from '../../support/world.ts';
 import { deliver } from '../deliver.ts';
+import { reached, waitingFor } from '../reach.ts';
 import type { Scenario } from '../scenario.ts';
-import { FROZEN_SITE, PACE, type Stage } from '../stage.ts';
+import { FROZEN_SITE } from '../configuration.ts';
+import { PACE, type Stage } from '../stage.ts';
 
 const OPTIONS = { backup: PACE, deploy: PACE };
 const ANNE = { by: 'anne', reason: 'the shop is slow' };
@@ -32,18 +36,28 @@ async function paused(stage: Stage) {
   return rollout;
 }
 
-async function fire({ client }: Stage, schedule: string, siteId: string): Promise<string> {
+const [HOUR_MS, DAY_MS] = [3_600_000, 86_400_000];
+const FIRED_AT = defineSearchAttributeKey('TemporalScheduledStartTime', 'DATETIME');
+
+const deploying = (siteId: string) => ({ type: 'deployOnly', input: { siteIds: [siteId], deploy: PACE } });
+
+/** The last half past two that is over, as clocks show it there. */
+const HALF_PAST_TWO = new Date(Math.floor((Date.now() - 2.5 * HOUR_MS) / DAY_MS) * DAY_MS + 2.5 * HOUR_MS);
+
+/** A schedule fires as planned, and what it starts ends. @returns the id of the firing, and its result */
+async function fire({ client }: Stage, schedule: string, start: object, catchUpMs = DAY_MS) {
   const workflowId = fresh('firing');
-  const named = { fleet: 'shop', schedule, when: '30 2 * * *', timeZone: 'Europe/Berlin', catchUpMs: 3_600_000 };
+  const named = { fleet: 'shop', schedule, when: '30 2 * * *', timeZone: 'UTC', catchUpMs };
   const slot = { granularity: 'day', times: ['02:30'] };
-  const start = { type: 'deployOnly', input: { siteIds: [siteId], deploy: PACE } };
-  const args = [{ ...named, slot, start }];
-  const handle = await client.workflow.start(SCHEDULED_TYPE, { workflowId, taskQueue: TASK_QUEUE, args });
-  await handle.result().catch(() => undefined);
-  return workflowId;
+  const handle = await client.workflow.start(SCHEDULED_TYPE, {
+    ...{ workflowId, taskQueue: TASK_QUEUE, args: [{ ...named, slot, start }] },
+    typedSearchAttributes: [{ key: FIRED_AT, value: HALF_PAST_TWO }],
+  });
+  const result = (await handle.result().catch(() => null)) as ScheduledResult | null;
+  return { workflowId, result };
 }
 
-export const FLEETS: Scenario[] = [
+const ROLLOUTS: Scenario[] = [
   {
     name: 'two-waves',
     async play(stage) {
@@ -126,19 +140,102 @@ export const FLEETS: Scenario[] = [
     },
   },
   {
+    // Nobody releases the server, so the rollout asks, and goes on without it.
+    name: 'held-and-skipped',
+    async play(stage) {
+      const [first, second] = servers(2);
+      stage.sandbox.script({ server: first.serverId }, { ends: 'never' });
+      const waits = { backup: { intervalMs: 1_000, tries: 300 }, deploy: PACE };
+      const more = { maxAtOnce: 1, onFailures: 'pause', options: waits } as const;
+      const rollout = await begin(stage, [first, second!], more);
+      await eventually('the backup', () => stage.sandbox.journal.find(({ began }) => began?.target === first.serverId));
+      await deliver(stage, { kind: 'alert.fired', serverId: second!.serverId }, ['hold']);
+      stage.sandbox.finish({ server: first.serverId }, 'completed');
+      await reached(rollout, 'paused');
+      await rollout.resume(ANNE);
+      await ended(rollout, 'not_started');
+      return [rollout];
+    },
+  },
+  {
+    name: 'aborted-under-way',
+    async play(stage) {
+      const [first, second] = servers(2);
+      const rollout = await begin(stage, [first, second!], { maxAtOnce: 1 });
+      await eventually('the backup', () => stage.sandbox.journal.find(({ began }) => began?.target === first.serverId));
+      await rollout.abort(ANNE);
+      await ended(rollout, 'cancelled');
+      return [rollout];
+    },
+  },
+];
+
+const FIRINGS: Scenario[] = [
+  {
     name: 'fired',
-    play: async (stage) => [{ workflowId: await fire(stage, 'nightly', fresh('a')) }],
+    play: async (stage) => [await fire(stage, 'nightly', deploying(fresh('a')))],
   },
   {
     name: 'fired-twice',
     async play(stage) {
-      const siteId = fresh('a');
-      await fire(stage, 'twice', siteId);
-      return [{ workflowId: await fire(stage, 'twice', siteId) }];
+      const start = deploying(fresh('a'));
+      await fire(stage, 'twice', start);
+      const again = await fire(stage, 'twice', start);
+      assert.equal(again.result?.alreadyStarted, true);
+      return [again];
     },
   },
   {
     name: 'fired-in-a-freeze',
-    play: async (stage) => [{ workflowId: await fire(stage, 'frozen', FROZEN_SITE) }],
+    async play(stage) {
+      const firing = await fire(stage, 'frozen', deploying(FROZEN_SITE));
+      assert.ok(firing.result?.frozen !== undefined);
+      return [firing];
+    },
+  },
+  {
+    name: 'fired-too-late',
+    async play(stage) {
+      const firing = await fire(stage, 'late', deploying(fresh('a')), 0);
+      assert.equal(firing.result, null);
+      return [firing];
+    },
+  },
+  {
+    name: 'fired-rollout',
+    async play(stage) {
+      const input = { ...rolloutOf(servers(1), { options: OPTIONS }), key: undefined };
+      const firing = await fire(stage, 'rollouts', { type: ROLLOUT_TYPE, input });
+      assert.equal(firing.result?.outcome, 'completed');
+      return [firing];
+    },
+  },
+  {
+    // A newer run deploys the site instead of the one that the schedule started.
+    name: 'fired-and-replaced',
+    async play(stage) {
+      const siteId = fresh('a');
+      stage.sandbox.script({ site: siteId }, { ends: 'never' }, { durationMs: 600 });
+      stage.sandbox.act({ site: siteId });
+      const firing = fire(stage, 'replaced', deploying(siteId));
+      const older = await eventually('the run', () => runOf(stage, siteId, 'replaced'));
+      await waitingFor(older, 'baseline');
+      const newer = await stage.start({ siteIds: [siteId], supersede: true });
+      const { workflowId, result } = await firing;
+      assert.equal(result?.superseded, true);
+      stage.sandbox.finish({ site: siteId }, 'completed');
+      await newer.result();
+      return [{ workflowId }];
+    },
   },
 ];
+
+/** What a schedule started for a site, or null. */
+async function runOf({ belay, client }: Stage, siteId: string, schedule: string): Promise<Run | null> {
+  const date = HALF_PAST_TWO.toISOString().slice(0, 10);
+  const workflowId = runWorkflowId('deployOnly', { siteIds: [siteId] }, `shop.${schedule}.${date}`);
+  const found = await client.workflow.getHandle(workflowId).describe().catch(() => null);
+  return found === null ? null : belay.get(workflowId);
+}
+
+export const FLEETS: Scenario[] = [...ROLLOUTS, ...FIRINGS];

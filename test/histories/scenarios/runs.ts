@@ -1,31 +1,41 @@
 /** What a run does around its operations: its parts, its lock, its cancellation. */
 import { backupServerId, deploySiteId, runEndId, sharedBackupId } from '../../../src/contract/ids/workflow-ids.ts';
-import { eventually } from '../../support/eventually.ts';
+import type { Run } from '../../../src/starter.ts';
 import { fresh } from '../../support/fresh.ts';
 import { queuedFor } from '../../support/queued.ts';
 import { resetToBeginning } from '../../support/reset.ts';
 import { deliver } from '../deliver.ts';
+import { waitingFor } from '../reach.ts';
 import { ended, type Scenario } from '../scenario.ts';
-import { HEARTBEAT, PACE, type Stage } from '../stage.ts';
+import { HEARTBEAT } from '../configuration.ts';
+import { PACE, type Stage } from '../stage.ts';
 
 /** A run whose deployment stays in progress. */
 async function building(stage: Stage) {
   const siteId = fresh('a');
   stage.sandbox.script({ site: siteId }, { ends: 'never' });
   const run = await stage.start({ siteIds: [siteId], deploy: { ...PACE, tries: 200 } });
-  await eventually('the wait', async () => (await run.status()).waiting?.kind === 'deployment');
+  await waitingFor(run, 'deployment');
   return { siteId, run, operation: { workflowId: deploySiteId(siteId) } };
 }
 
-/** The last execution of a run and what it announced. */
+/** @returns the id of what announced the end of a run */
+async function announced({ workflow }: Stage['client'], { workflowId }: Run): Promise<string> {
+  const { runId } = await workflow.getHandle(workflowId).describe();
+  const id = runEndId(workflowId, runId);
+  await workflow.getHandle(id).result();
+  return id;
+}
+
 export const RUNS: Scenario[] = [
   {
     name: 'two-sites',
-    async play({ start }) {
+    async play({ start, client }) {
       const [serverId, ...siteIds] = [fresh('s'), fresh('a'), fresh('a')];
       const run = await start({ serverId, siteIds, heartbeat: HEARTBEAT, meta: { commit: 'ab12' } });
       await ended(run, 'completed');
-      return [run, { workflowId: backupServerId(serverId) }, { workflowId: deploySiteId(siteIds[1]) }];
+      const workflowId = await announced(client, run);
+      return [run, { workflowId: backupServerId(serverId) }, { workflowId: deploySiteId(siteIds[1]) }, { workflowId }];
     },
   },
   {
@@ -35,10 +45,7 @@ export const RUNS: Scenario[] = [
       sandbox.script({ site: first }, { ends: 'failed' });
       const run = await start({ serverId, siteIds: [first, second], keepGoing: true });
       await ended(run, 'DeploymentFailed');
-      const { runId } = await client.workflow.getHandle(run.workflowId).describe();
-      const workflowId = runEndId(run.workflowId, runId);
-      await client.workflow.getHandle(workflowId).result();
-      return [run, { workflowId }];
+      return [run, { workflowId: await announced(client, run) }];
     },
   },
   {

@@ -1,26 +1,15 @@
 /** What a run or rollout waits for and what lets it off: freezes, people, newer runs, gates; and its report. */
 import assert from 'node:assert/strict';
-import { eventually } from '../../support/eventually.ts';
 import { fresh } from '../../support/fresh.ts';
 import { endOf, rolloutOf, servers } from '../../support/rollouts.ts';
 import { resultOf } from '../../support/outcome.ts';
 import { queuedFor } from '../../support/queued.ts';
-import { deploySiteId, reportId } from '../../../src/contract/ids/workflow-ids.ts';
-import type { Rollout, Run } from '../../../src/starter.ts';
+import { deploySiteId, freezeId, reportId } from '../../../src/contract/ids/workflow-ids.ts';
+import type { Rollout } from '../../../src/starter.ts';
+import { decided, question, reached, waitingFor } from '../reach.ts';
 import { ended, type Scenario } from '../scenario.ts';
-import { APPROVAL, BAD_GATE, FROZEN_SITE, GOOD_GATE, MEASURED_HEARTBEAT, PACE, PAGE_GATE, type Stage } from '../stage.ts';
-
-const ANNE = { by: 'anne', why: 'after the sale', proof: { kind: 'none' } } as const;
-
-const question = ({ belay }: Stage, workflowId: string) =>
-  eventually('the question', () => belay.approvals.question(workflowId));
-
-async function decided(stage: Stage, decision: 'approve' | 'reject', workflowId: string): Promise<void> {
-  const { hash } = await question(stage, workflowId);
-  await stage.belay.approvals[decision](workflowId, { ...ANNE, plan: hash });
-}
-
-const phaseOf = async (run: Run) => (await run.status()).result.phase;
+import { APPROVAL, BAD_GATE, FROZEN_SITE, GOOD_GATE, MEASURED_HEARTBEAT, PAGE_GATE } from '../configuration.ts';
+import { PACE, type Stage } from '../stage.ts';
 
 /** A canary, and another server once the gate has passed. */
 function gated({ belay }: Stage, gate: string | undefined): Promise<Rollout> {
@@ -40,10 +29,10 @@ export const WAITS: Scenario[] = [
       const scope = { kind: 'site', id: siteId } as const;
       await belay.freezes.begin({ scope, forMs: 3_600_000, reason: 'inventory' });
       const run = await start({ siteIds: [siteId], ifFrozen: 'wait' });
-      await eventually('the wait', async () => (await phaseOf(run)) === 'frozen');
+      await reached(run, 'frozen');
       await belay.freezes.thaw(scope, { reason: 'counted' });
       await ended(run, 'completed');
-      return [run];
+      return [run, { workflowId: freezeId(scope) }];
     },
   },
   {
@@ -85,12 +74,8 @@ export const WAITS: Scenario[] = [
       const rollout = await stage.belay.rollouts.start(
         rolloutOf([], { waves, approval: APPROVAL, options: { backup: PACE, deploy: PACE } }),
       );
-      const { hash } = await question(stage, rollout.workflowId);
-      await decided(stage, 'approve', rollout.workflowId);
-      await eventually('the next question', async () => {
-        const next = await stage.belay.approvals.question(rollout.workflowId);
-        return next !== null && next.hash !== hash;
-      });
+      const hash = await decided(stage, 'approve', rollout.workflowId);
+      await question(stage, rollout.workflowId, hash);
       await decided(stage, 'approve', rollout.workflowId);
       await endOf(rollout);
       return [rollout];
@@ -102,7 +87,7 @@ export const WAITS: Scenario[] = [
       const siteId = fresh('a');
       sandbox.script({ site: siteId }, { ends: 'never' }, { durationMs: 600, ends: 'completed' });
       const first = await start({ siteIds: [siteId], deploy: { ...PACE, tries: 200 } });
-      await eventually('the wait', async () => (await first.status()).waiting?.kind === 'deployment');
+      await waitingFor(first, 'deployment');
       const older = await start({ siteIds: [siteId] });
       await queuedFor(older);
       const newer = await start({ siteIds: [siteId], supersede: true });
