@@ -48,6 +48,8 @@ const LONGEST = [
   'model/chaos',
   'integration/operations',
   'sim/rules',
+  'repository/files',
+  'sim/parts',
   UNIT_TESTS,
 ];
 
