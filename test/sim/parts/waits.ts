@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { RunResult } from '../../../src/contract/run.ts';
 import { playTwice } from '../checks/check-other-plays.ts';
+import { everySecondOff } from '../checks/check-seed.ts';
 import { misruled } from '../checks/waits.ts';
 import { resultOf } from '../plays/record.ts';
 import { playWaits, type WaitsPlay } from '../plays/waits-play.ts';
@@ -16,7 +17,7 @@ describe('runs that are approved or replaced, in virtual time', () => {
   test(`in ${SEEDS.length} plays, nothing is sent before its approval, and nothing that was replaced is deployed`, async () => {
     const sandboxes = await sharedSandboxes();
     for (const seed of SEEDS) {
-      const { first, findings } = await playTwice(sandboxes, seed, playWaits);
+      const { first, findings } = await playTwice(sandboxes, seed, playWaits, everySecondOff(seed));
       assert.deepEqual(findings, [], `seed ${seed}`);
       plays.push(first);
     }
