@@ -47,6 +47,8 @@ const LONGEST = [
   'e2e/dev',
   'integration/operations',
   'sim/rules',
+  'repository/files',
+  'sim/parts',
   UNIT_TESTS,
 ];
 

@@ -1,4 +1,7 @@
-/** The rules of runs, rollouts and events, in virtual time and with the time budgets of production. */
+/**
+ * The rules of runs, rollouts and events, in virtual time and with the time budgets of production, and the checks of
+ * such plays.
+ */
 import './rules/verdicts/evidence.ts';
 import './rules/verdicts/acceptance.ts';
 import './rules/verdicts/min-evidence.ts';
@@ -49,3 +52,5 @@ import './rules/events/claims.ts';
 import './rules/events/foreign-backups.ts';
 import './rules/events/notifications.ts';
 import './rules/events/reports.ts';
+import './fires/checks.ts';
+import './fires/gates.ts';

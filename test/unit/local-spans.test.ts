@@ -37,13 +37,20 @@ const recurrences = fc.record({
   place: fc.constantFrom(...zones.flatMap((zone) => DAYS[zone].map((day) => ({ zone, day })))),
 });
 
+const readMinutes = new Map<string, { atMs: number; shows: string }[]>();
+
 /** Every minute of five days, with what the clock shows. */
 function minutesFrom(day: string, zone: string): { atMs: number; shows: string }[] {
+  const place = `${day} ${zone}`;
+  const before = readMinutes.get(place);
+  if (before !== undefined) return before;
   const start = Temporal.PlainDate.from(day).subtract({ days: 1 }).toZonedDateTime({ timeZone: zone });
-  return Array.from({ length: 5 * 24 * 60 }, (_, index) => {
+  const minutes = Array.from({ length: 5 * 24 * 60 }, (_, index) => {
     const at = start.add({ minutes: index });
     return { atMs: at.epochMilliseconds, shows: at.toPlainDateTime().toString({ smallestUnit: 'minute' }) };
   });
+  readMinutes.set(place, minutes);
+  return minutes;
 }
 
 /** The first or last minute that shows this time; without one, the first minute after it. */

@@ -31,11 +31,17 @@ export async function checkOtherPlays(sandboxes: Sandboxes, seed: number): Promi
   return findings.map((it) => `${name}: ${it}`);
 }
 
-/** Plays a seed with caches and without. @returns the first play, and everything that is wrong with the two */
-export async function playTwice<P extends PlayedOne>(sandboxes: Sandboxes, seed: number, playOne: PlayOne<P>) {
+/** Plays a seed with caches and again. @returns the first play, and everything that is wrong with the two */
+export async function playTwice<P extends PlayedOne>(
+  sandboxes: Sandboxes,
+  seed: number,
+  playOne: PlayOne<P>,
+  second: Caches = 'off',
+) {
   const first = await playOne(sandboxes, seededTape(seed), 'drawn');
-  const again = await playOne(sandboxes, seededTape(seed), 'off');
+  const again = await playOne(sandboxes, seededTape(seed), second);
   const findings = [...new Set([...first.findings, ...again.findings])];
-  if (fingerprint(first.world) !== fingerprint(again.world)) findings.push('caches change what happens');
+  if (fingerprint(first.world) !== fingerprint(again.world))
+    findings.push(second === 'off' ? 'caches change what happens' : 'the same seed played twice differs');
   return { first, findings };
 }

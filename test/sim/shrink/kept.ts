@@ -18,12 +18,18 @@ export function keptText(found: string, { scenario, choices }: Case): string {
   return `${JSON.stringify({ found, scenario, choices: Object.fromEntries(set) } satisfies Kept, null, 2)}\n`;
 }
 
-export function readKept(file: string | URL): Case {
-  const { scenario, choices } = JSON.parse(readFileSync(file, 'utf8')) as Kept;
+const read = (file: string | URL) => JSON.parse(readFileSync(file, 'utf8')) as Kept;
+
+export const readKept = (file: string | URL): Case => caseOf(read(file));
+
+function caseOf({ scenario, choices }: Kept): Case {
   const places = Object.keys(choices).map(Number);
   const length = Math.max(-1, ...places) + 1;
   return { scenario, choices: Array.from({ length }, (_, place) => choices[place] ?? 0) };
 }
 
-export const keptTapes = (): { name: string; kept: Case }[] =>
-  readdirSync(FOLDER).map((name) => ({ name, kept: readKept(new URL(name, FOLDER)) }));
+export const keptTapes = (): { name: string; found: string; kept: Case }[] =>
+  readdirSync(FOLDER).map((name) => {
+    const it = read(new URL(name, FOLDER));
+    return { name, found: it.found, kept: caseOf(it) };
+  });

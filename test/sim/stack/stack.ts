@@ -8,11 +8,10 @@ import type { RunType } from '../../../src/contract/names.ts';
 import type { RunInput, RunResult } from '../../../src/contract/run.ts';
 import { TIMING } from '../../../src/contract/budgets/timing.ts';
 import { createControls, type Controls } from '../../../src/sandbox/controls.ts';
-import { bundleFromSource } from '../../../src/worker/bundle/bundle-from-source.ts';
-import { atEnd } from '../../support/at-end.ts';
-import { openSandboxes, type Sandboxes } from '../core/sdk.ts';
+import type { Sandboxes } from '../core/sdk.ts';
 import { resultOf } from '../plays/record.ts';
 import { queryRun } from './query.ts';
+import { sharedSandboxes } from './shared-sandboxes.ts';
 import { USUAL_INPUT } from './usual-input.ts';
 import { startRun } from '../plays/start-run.ts';
 import { recordedTape, type Tape } from '../tape.ts';
@@ -65,16 +64,13 @@ export const MOMENT_MS = 100;
 /** No test of a rule takes longer. */
 const LIMIT_MS = 7 * 24 * 3_600_000;
 
-let opened: Promise<Sandboxes> | undefined;
-atEnd(async () => (await opened)?.close());
-
 /** The body of a test that has a world of its own. */
 export function inVirtualTime(
   body: (stack: VirtualStack) => Promise<void>,
   { tape = recordedTape([]), ...options }: StackOptions = {},
 ): () => Promise<void> {
   return async () => {
-    const sandboxes = await (opened ??= bundleFromSource().then(openSandboxes));
+    const sandboxes = await sharedSandboxes();
     const usual = { workers: 1, cacheSize: 1_000, crashes: 0, stalls: 0, clockSpreadMs: 0 };
     const world = createWorld(sandboxes, tape, { ...usual, ...options });
     try {

@@ -189,11 +189,11 @@ describe('a gate', () => {
     inFleet(
       async (stack) => {
         stack.world.meter.shows = () => '0.001';
-        const [few, more] = [await eventsOfFleet(stack, 40), await eventsOfFleet(stack, 80)];
+        const [few, more] = [await eventsOfFleet(stack, 20), await eventsOfFleet(stack, 40)];
         const measurements = WAVES * GATES.length * 5;
         assert.equal(stack.world.meter.asked.length, 2 * measurements);
-        const perServer = (more - few) / 40;
-        const ofGates = few - 40 * perServer;
+        const perServer = (more - few) / 20;
+        const ofGates = few - 20 * perServer;
         assert.ok(perServer <= 10 && ofGates <= 6 * measurements, `${few} events, then ${more}`);
       },
       gatedBy({}, Object.fromEntries(GATES.map((name) => [name, { ...ERRORS, query: name }]))),

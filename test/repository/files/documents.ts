@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { ROOT } from '../support/readme.ts';
+import { ROOT } from '../../support/readme.ts';
 
 const DOCUMENTS = [
   ...readdirSync(new URL('docs', ROOT), { recursive: true, encoding: 'utf8' }).map((name) => `docs/${name}`),

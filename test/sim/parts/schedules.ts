@@ -1,25 +1,21 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
-import { bundleFromSource } from '../../src/worker/bundle/bundle-from-source.ts';
-import { playTwice } from './checks/check-other-plays.ts';
-import { openSandboxes, type Sandboxes } from './core/sdk.ts';
-import { eventsOf } from './stack/inspect.ts';
-import { broken, playSchedule, type SchedulePlay } from './plays/schedule-play.ts';
-import type { Run } from './temporal/types.ts';
+import { describe, test } from 'node:test';
+import { playTwice } from '../checks/check-other-plays.ts';
+import { everySecondOff } from '../checks/check-seed.ts';
+import { eventsOf } from '../stack/inspect.ts';
+import { sharedSandboxes } from '../stack/shared-sandboxes.ts';
+import { broken, playSchedule, type SchedulePlay } from '../plays/schedule-play.ts';
+import type { Run } from '../temporal/types.ts';
 
 const SEEDS = [1, 2, 3, 4];
 
 describe('the firings of a schedule in virtual time', () => {
-  let sandboxes: Sandboxes;
   const plays: SchedulePlay[] = [];
-  before(async () => {
-    sandboxes = await openSandboxes(await bundleFromSource());
-  });
-  after(() => sandboxes.close());
 
   test(`in ${SEEDS.length} plays, each slot starts one run, and a firing that comes too late none, with caches or without`, async () => {
+    const sandboxes = await sharedSandboxes();
     for (const seed of SEEDS) {
-      const { first, findings } = await playTwice(sandboxes, seed, playSchedule);
+      const { first, findings } = await playTwice(sandboxes, seed, playSchedule, everySecondOff(seed));
       assert.deepEqual(findings, [], `seed ${seed}`);
       plays.push(first);
     }

@@ -3,12 +3,12 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import type { Scenario } from '../model/scenario.ts';
-import { keptText, readKept } from './shrink/kept.ts';
-import { folded } from './plays/fold.ts';
-import { scenarioOf } from './plays/play.ts';
-import { shrink, type Case } from './shrink/shrink.ts';
-import { seededTape } from './tape.ts';
+import type { Scenario } from '../../model/scenario.ts';
+import { keptText, readKept } from '../shrink/kept.ts';
+import { folded } from '../plays/fold.ts';
+import { scenarioOf } from '../plays/play.ts';
+import { shrink, type Case } from '../shrink/shrink.ts';
+import { seededTape } from '../tape.ts';
 
 const [FIRST, SECOND] = [3, 41];
 

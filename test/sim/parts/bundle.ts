@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
-import { BUNDLED, bundleFromSource } from '../../src/worker/bundle/bundle-from-source.ts';
+import { BUNDLED, bundleFromSource } from '../../../src/worker/bundle/bundle-from-source.ts';
 
 test('a change of any source file in the bundle of workflows makes a new bundle', async () => {
   const bundle = await readFile(await bundleFromSource(), 'utf8');

@@ -1,27 +1,23 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
-import type { RunResult } from '../../src/contract/run.ts';
-import { bundleFromSource } from '../../src/worker/bundle/bundle-from-source.ts';
-import { playTwice } from './checks/check-other-plays.ts';
-import { misruled } from './checks/waits.ts';
-import { openSandboxes, type Sandboxes } from './core/sdk.ts';
-import { resultOf } from './plays/record.ts';
-import { playWaits, type WaitsPlay } from './plays/waits-play.ts';
+import { describe, test } from 'node:test';
+import type { RunResult } from '../../../src/contract/run.ts';
+import { playTwice } from '../checks/check-other-plays.ts';
+import { everySecondOff } from '../checks/check-seed.ts';
+import { misruled } from '../checks/waits.ts';
+import { resultOf } from '../plays/record.ts';
+import { playWaits, type WaitsPlay } from '../plays/waits-play.ts';
+import { sharedSandboxes } from '../stack/shared-sandboxes.ts';
 
 /** Chosen so that every end is met. */
 const SEEDS = [2, 8, 9, 131];
 
 describe('runs that are approved or replaced, in virtual time', () => {
-  let sandboxes: Sandboxes;
   const plays: WaitsPlay[] = [];
-  before(async () => {
-    sandboxes = await openSandboxes(await bundleFromSource());
-  });
-  after(() => sandboxes.close());
 
   test(`in ${SEEDS.length} plays, nothing is sent before its approval, and nothing that was replaced is deployed`, async () => {
+    const sandboxes = await sharedSandboxes();
     for (const seed of SEEDS) {
-      const { first, findings } = await playTwice(sandboxes, seed, playWaits);
+      const { first, findings } = await playTwice(sandboxes, seed, playWaits, everySecondOff(seed));
       assert.deepEqual(findings, [], `seed ${seed}`);
       plays.push(first);
     }
