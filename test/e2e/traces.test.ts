@@ -3,12 +3,14 @@ import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { before, describe, test } from 'node:test';
+import type { RunResult } from '../../src/contract/run.ts';
 import { startSandbox, type Sandbox } from '../../src/sandbox/server.ts';
 import { atEnd } from '../support/at-end.ts';
 import { startCollector, type CollectedSpan } from '../support/collector.ts';
 import { DEPLOY_PACE, PACE } from '../support/command-line.ts';
 import { eventually } from '../support/eventually.ts';
 import { began } from '../support/journal.ts';
+import { lastingPort } from '../support/lasting-port.ts';
 import { literalService } from '../support/literal.ts';
 import { start, startWebhooks, startWorkerProcess, type Started } from '../support/processes.ts';
 import { runInProcess } from '../support/in-process.ts';
@@ -41,51 +43,45 @@ async function end({ process, finished }: Started, signal: NodeJS.Signals): Prom
   return (await finished).stderr;
 }
 
-describe('traces', { concurrency: 3 }, () => {
-  test('a run is one trace of the client, two workers, of which one is killed, and a notification', async () => {
-    const collector = await startCollector();
-    const { env, service } = await environments(collector.url);
-    sandbox.script({ server: 's1' }, { durationMs: HOUR });
-    const channel = await literalService((_request, response) => response.writeHead(200).end());
-    const config = join(await tempFolder(), 'belay.yaml');
-    await writeFile(config, 'notify: { on: all, targets: { ops: { env: CHANNEL } } }\n');
-    const ofWorker = {
-      ...service,
-      BELAY_CONFIG: config,
-      CHANNEL: `${channel.url}/channel-canary`,
-      BELAY_ALLOW_HTTP: '1',
-    };
-    const first = await startWorkerProcess(ofWorker);
-    const run = start(runOn('s1'), env);
-    await eventually('reads in the trace', () => collector.spans.some(({ name }) => name === 'readBackup'));
-    await end(first, 'SIGKILL');
-    const second = await startWorkerProcess(ofWorker);
-    sandbox.finish({ server: 's1' }, 'completed');
-    const { code, stdout, json } = await run.finished;
-    assert.equal(code, 0, stdout);
-    await eventually('a notification', () => collector.spans.some(({ name }) => name === 'sendNotification'));
-    await end(second, 'SIGTERM');
-    const { runId, workflowId } = json();
-    checkRun(collector.spans, { runId: runId!, workflowId: workflowId! });
-    assert.doesNotMatch(collector.text(), new RegExp(`${TOKEN}|canary`));
-  });
-
+describe('traces', { concurrency: 2 }, () => {
+  // The worker that takes the first run over handles the others, too.
   describe('of one worker', { concurrency: 1 }, () => {
     let collector: Awaited<ReturnType<typeof startCollector>>;
     let env: Record<string, string>;
     let worker: Started;
+    const named = (name: string, traceId: string) =>
+      eventually(name, () => collector.spans.find((it) => it.name === name && it.traceId === traceId));
+
+    let ran: RunResult;
+
     before(async () => {
       collector = await startCollector();
       const environment = await environments(collector.url);
       env = environment.env;
-      worker = await startWorkerProcess(environment.service);
+      sandbox.script({ server: 's1' }, { durationMs: HOUR });
+      const channel = await literalService((_request, response) => response.writeHead(200).end());
+      const config = join(await tempFolder(), 'belay.yaml');
+      await writeFile(config, 'notify: { on: all, targets: { ops: { env: CHANNEL } } }\n');
+      const ofWorker = {
+        ...environment.service,
+        BELAY_CONFIG: config,
+        CHANNEL: `${channel.url}/channel-canary`,
+        BELAY_ALLOW_HTTP: '1',
+      };
+      const first = await startWorkerProcess(ofWorker);
+      const run = start(runOn('s1'), env);
+      await eventually('reads in the trace', () => collector.spans.some(({ name }) => name === 'readBackup'));
+      await end(first, 'SIGKILL');
+      worker = await startWorkerProcess(ofWorker);
+      sandbox.finish({ server: 's1' }, 'completed');
+      const { code, stdout, json } = await run.finished;
+      assert.equal(code, 0, stdout);
+      ran = json();
     });
-    const named = (name: string, traceId: string) =>
-      eventually(name, () => collector.spans.find((it) => it.name === name && it.traceId === traceId));
 
     test('a failed run and what the service answered are errors of the trace', async () => {
       sandbox.fault({ route: 'deploy', target: 'a2', answer: { kind: 'status', code: 422 } });
-      const { code, stdout, json } = await start(['deploy', '--site', 'a2', '--json', ...DEPLOY_PACE], env).finished;
+      const { code, stdout, json } = await runInProcess(['deploy', '--site', 'a2', '--json', ...DEPLOY_PACE], env);
       assert.equal(code, 6, stdout);
       const traceId = json().runId!.replaceAll('-', '');
       const [run, trigger] = [await named('deployOnly', traceId), await named('triggerDeployment', traceId)];
@@ -96,12 +92,12 @@ describe('traces', { concurrency: 3 }, () => {
 
     test('the reads of a pooled wait are spans of its operation', async () => {
       sandbox.script({ site: 'a4' }, { durationMs: HOUR });
-      const run = start(['deploy', '--site', 'a4', '--waits', 'pooled', '--json', ...DEPLOY_PACE], env);
+      const finished = runInProcess(['deploy', '--site', 'a4', '--waits', 'pooled', '--json', ...DEPLOY_PACE], env);
       const isPooled = ({ name, attributes }: CollectedSpan) =>
         name === 'readLatestDeployment' && attributes.activity === 'pollWhileInProgress';
       const read = await eventually('a pooled read', () => collector.spans.find(isPooled));
       sandbox.finish({ site: 'a4' }, 'completed');
-      const { code, stdout, json } = await run.finished;
+      const { code, stdout, json } = await finished;
       assert.equal(code, 0, stdout);
       const traceId = json().runId!.replaceAll('-', '');
       const parent = await named('deploySite', traceId);
@@ -116,38 +112,37 @@ describe('traces', { concurrency: 3 }, () => {
       const headers = { 'content-type': 'application/json' };
       const { status } = await fetch(`${receiver.url}/webhooks/panel`, { method: 'POST', headers, body });
       assert.equal(status, 202);
-      await eventually('the activity', () => collector.spans.some(({ name }) => name === 'wakeWaiters'));
       await end(receiver, 'SIGTERM');
+      const of = (name: string) => eventually(name, () => collector.spans.find((it) => it.name === name));
+      const [started, handled] = [await of('start handleEvent'), await of('wakeWaiters')];
+      assert.deepEqual([started.service, handled.service], ['belay-webhooks', 'belay-worker']);
+      assert.equal(started.traceId, handled.traceId);
+    });
+
+    test('a run is one trace of the client, two workers, of which one is killed, and a notification', async () => {
+      const { runId, workflowId } = ran;
+      await named('sendNotification', runId!.replaceAll('-', ''));
+      // It exports what is left.
       await end(worker, 'SIGTERM');
-      const of = (name: string) => collector.spans.find((it) => it.name === name);
-      assert.deepEqual(
-        [of('start handleEvent')?.service, of('wakeWaiters')?.service],
-        ['belay-webhooks', 'belay-worker'],
-      );
-      assert.equal(of('start handleEvent')?.traceId, of('wakeWaiters')?.traceId);
+      checkRun(collector.spans, { runId: runId!, workflowId: workflowId! });
+      assert.doesNotMatch(collector.text(), new RegExp(`${TOKEN}|canary`));
     });
   });
 
-  test('a collector that never answers neither delays a run nor keeps a program from ending', async () => {
-    const collector = await startCollector();
-    collector.hang();
-    const { env, service } = await environments(collector.url);
+  test('a collector that is down or never answers fails and delays no run, keeps no program from ending, and is reported once', async () => {
+    const port = await lastingPort();
+    const { env, service } = await environments(`http://127.0.0.1:${port}`);
     const worker = await startWorkerProcess(service);
-    const { code, stdout } = await start(runOn('s2'), env).finished;
-    assert.equal(code, 0, stdout);
-    await end(worker, 'SIGTERM');
+    const runs = [await start(runOn('s3'), env).finished];
+    await eventually('the line', () => worker.output.stderr.includes('traces cannot be exported'));
+    const collector = await startCollector(port);
+    collector.hang();
+    runs.push(await start(runOn('s3'), env).finished);
+    for (const { code, stdout, stderr } of runs)
+      assert.deepEqual([code, stderr.includes('OTLP')], [0, false], stdout + stderr);
+    const log = await end(worker, 'SIGTERM');
     assert.equal(worker.process.exitCode, 0);
     assert.ok(collector.requests() > 0);
-  });
-
-  test('a collector that is down fails no run, and the worker reports it once', async () => {
-    const { env, service } = await environments('http://127.0.0.1:1');
-    const worker = await startWorkerProcess(service);
-    const [first, second] = [await start(runOn('s3'), env).finished, await start(runOn('s3'), env).finished];
-    assert.deepEqual([first.code, second.code], [0, 0], first.stdout + second.stdout);
-    assert.equal(first.stderr.includes('OTLP'), false);
-    await eventually('the line', () => worker.output.stderr.includes('traces cannot be exported'));
-    const log = await end(worker, 'SIGTERM');
     assert.equal(log.split('traces cannot be exported').length, 2, log);
     assert.equal(began(sandbox, 'backup', 's3').length, 2);
   });

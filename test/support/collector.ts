@@ -45,7 +45,8 @@ export interface Collector {
 
 const ERROR = 2;
 
-export async function startCollector(): Promise<Collector> {
+/** @param port Default: a free one */
+export async function startCollector(port = 0): Promise<Collector> {
   const spans: CollectedSpan[] = [];
   let [text, requests, hanging] = ['', 0, false];
   const server = createServer((request, response) => {
@@ -61,7 +62,7 @@ export async function startCollector(): Promise<Collector> {
       response.writeHead(200, { 'content-type': 'application/json' }).end('{}');
     });
   });
-  server.listen(0, '127.0.0.1');
+  server.listen(port, '127.0.0.1');
   await once(server, 'listening');
   atEnd(async () => {
     server.closeAllConnections();

@@ -5,7 +5,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { RunResult } from '../../src/contract/run.ts';
 import { execute } from '../../src/cli/program.ts';
-import { environment, type Finished } from './processes.ts';
+import { environment, type Finished, type Started } from './processes.ts';
 
 interface Output {
   stdout: string;
@@ -30,14 +30,18 @@ for (const name of ['stdout', 'stderr'] as const) {
 
 let last: Promise<unknown> = Promise.resolve();
 
-export function runInProcess(args: string[], env: Record<string, string> = {}): Promise<Finished> {
-  const finished = last.then(() => runAlone(args, env));
+export const runInProcess = (args: string[], env: Record<string, string> = {}): Promise<Finished> =>
+  startInProcess(args, env).finished;
+
+/** The same, with what it has printed so far. */
+export function startInProcess(args: string[], env: Record<string, string> = {}): Pick<Started, 'output' | 'finished'> {
+  const output: Output = { stdout: '', stderr: '' };
+  const finished = last.then(() => runAlone(args, env, output));
   last = finished.catch(() => undefined);
-  return finished;
+  return { output, finished };
 }
 
-async function runAlone(args: string[], env: Record<string, string>): Promise<Finished> {
-  const output: Output = { stdout: '', stderr: '' };
+async function runAlone(args: string[], env: Record<string, string>, output: Output): Promise<Finished> {
   const [own, exitCode] = [process.env, process.exitCode];
   process.env = environment(env);
   process.exitCode = undefined;

@@ -48,15 +48,15 @@ export interface DurableTemporal {
 
 /** A Temporal server that can be killed and restarted. */
 export async function startDurableTemporal(
-  options: Partial<Pick<ServerOptions, 'executable'>> = {},
+  options: Partial<Pick<ServerOptions, 'executable' | 'port'>> = {},
 ): Promise<DurableTemporal> {
   const dbFile = join(await tempFolder(), 'temporal.db');
-  const port = await lastingPort();
-  let server = await startTemporal({ ...options, dbFile, port });
+  const durable = { port: await lastingPort(), ...options, dbFile };
+  let server = await startTemporal(durable);
   return {
     get server() {
       return server;
     },
-    restart: async () => void (server = await startTemporal({ ...options, dbFile, port })),
+    restart: async () => void (server = await startTemporal(durable)),
   };
 }

@@ -8,12 +8,7 @@ import {
   type CloudWithCertificates,
   type CloudWithKeys,
 } from '../../support/cloud.ts';
-import { eventually } from '../../support/eventually.ts';
 import { runInProcess } from '../../support/in-process.ts';
-import { start } from '../../support/processes.ts';
-import { startSandbox } from '../../../src/sandbox/server.ts';
-import { atEnd } from '../../support/at-end.ts';
-import { TOKEN } from '../../support/world.ts';
 
 interface Check {
   name: string;
@@ -62,16 +57,6 @@ describe('credentials that cannot be used', { concurrency: 1 }, () => {
     assert.match(stderr, named);
     assert.deepEqual(cloud.front.count(), {});
     assert.match((await doctor(cloud.env))(CREDENTIALS).message, named);
-  });
-
-  test('a worker waits while its certificate has expired, and works with the next one', async () => {
-    cloud.put(cloud.clients.issue('belay', { endsMs: Date.now() - DAY_MS }));
-    const sandbox = await startSandbox({ token: TOKEN });
-    atEnd(() => sandbox.close());
-    const { output } = start(['worker'], { ...cloud.env, BELAY_API_URL: sandbox.url, BELAY_API_TOKEN: TOKEN });
-    await eventually('a line', () => /not ready: the client certificate in .* expired on/.test(output.stderr));
-    cloud.put(cloud.clients.issue('belay'));
-    await eventually('polls', () => output.stderr.includes('"polling"'));
   });
 
   test('doctor tells a front with another name, of another authority and without TLS apart', async () => {

@@ -54,7 +54,7 @@ async function deploying(t: TestContext, siteId: string): Promise<string> {
   t.after(() => on.sandbox.finish({ site: siteId }, 'completed'));
   const before = began(on.sandbox, 'deployment', siteId).length;
   on.sandbox.script({ site: siteId }, { ends: 'never', words: ['building'] });
-  const pace = ['--deploy-interval', '300ms', '--deploy-tries', '2000'];
+  const pace = ['--deploy-interval', '1s', '--deploy-tries', '2000'];
   const started = await on.belay('deploy', '--site', siteId, ...pace, '--detach', '--json');
   await eventually('the deployment', () => began(on.sandbox, 'deployment', siteId).length > before);
   return String(started.json().workflowId);

@@ -47,7 +47,7 @@ describe('the command line', { concurrency: 4 }, () => {
   test('status reports where a running run is, and its result once it has ended', async () => {
     const serverId = fresh('s');
     on.sandbox.script({ server: serverId }, { ends: 'never' });
-    const pace = ['--backup-interval', '500ms', '--backup-tries', '2000'];
+    const pace = ['--backup-interval', '1s', '--backup-tries', '2000'];
     const detached = await on.belay('backup', '--server', serverId, ...pace, '--detach', '--json');
     const workflowId = String(detached.json().workflowId);
     await eventually('the backup', () => began(on.sandbox, 'backup', serverId).length === 1);

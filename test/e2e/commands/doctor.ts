@@ -38,9 +38,12 @@ describe('belay doctor', () => {
   });
 
   test('doctor reports what a new Temporal server lacks, and --fix sets its retention and search attributes', async () => {
-    const before = await doctor();
+    // A new server on a busy machine does not always report its time at the first look.
+    const before = await eventually("Temporal's clock", async () => {
+      const looked = await doctor();
+      return looked.state("Temporal's clock") === 'ok' && looked;
+    });
     assert.equal(before.code, 2);
-    assert.equal(before.state("Temporal's clock"), 'ok', before.of("Temporal's clock")?.message);
     assert.deepEqual(
       before.checks.map(({ name, state }) => [name, state]),
       [

@@ -21,7 +21,7 @@ function verdict({ code, json }: Finished) {
 async function waiting(...args: string[]) {
   const serverId = fresh('s');
   on.sandbox.script({ server: serverId }, { ends: 'never' });
-  const pace = ['--backup-interval', '300ms', '--backup-tries', '2000'];
+  const pace = ['--backup-interval', '1s', '--backup-tries', '2000'];
   const command = on.start('backup', '--server', serverId, ...pace, '--json', ...args);
   const backup = await eventually('the backup', () => began(on.sandbox, 'backup', serverId)[0]);
   const workflowId = await eventually('the run', async () => {
@@ -34,7 +34,7 @@ async function waiting(...args: string[]) {
 /** A run that waits for a deployment, which continues until the test finishes it. */
 async function deploying(siteId: string): Promise<string> {
   on.sandbox.script({ site: siteId }, { ends: 'never' });
-  const pace = ['--deploy-interval', '200ms', '--deploy-tries', '2000'];
+  const pace = ['--deploy-interval', '1s', '--deploy-tries', '2000'];
   const started = await on.belay('deploy', '--site', siteId, ...pace, '--detach', '--json');
   await eventually('the deployment', () => began(on.sandbox, 'deployment', siteId).length === 1);
   return String(started.json().workflowId);
@@ -92,7 +92,7 @@ describe('exit codes', { concurrency: 4 }, () => {
   test('exit 4: the run is terminated', async () => {
     const serverId = fresh('s');
     on.sandbox.script({ server: serverId }, { ends: 'never' });
-    const pace = ['--backup-interval', '300ms', '--backup-tries', '2000'];
+    const pace = ['--backup-interval', '1s', '--backup-tries', '2000'];
     const workflowId = String(
       (await on.belay('backup', '--server', serverId, ...pace, '--detach', '--json')).json().workflowId,
     );
@@ -133,7 +133,7 @@ describe('exit codes', { concurrency: 4 }, () => {
   test('exit 124: --wait-timeout elapses, the phase is reported, and the run continues', async () => {
     const serverId = fresh('s');
     on.sandbox.script({ server: serverId }, { ends: 'never' });
-    const wait = ['--wait-timeout', '10s', '--backup-interval', '200ms', '--backup-tries', '2000'];
+    const wait = ['--wait-timeout', '10s', '--backup-interval', '1s', '--backup-tries', '2000'];
     const { finished: waited } = on.start('backup', '--server', serverId, ...wait, '--json');
     const finished = await waited;
     assert.deepEqual(verdict(finished), { code: 124, outcome: null, type: 'StoppedWaiting' });

@@ -7,7 +7,7 @@ import type { RolloutWaiting } from '../../../src/contract/waiting.ts';
 import { commandsOn, type Commands } from '../../support/commands.ts';
 import { eventually } from '../../support/eventually.ts';
 import { began } from '../../support/journal.ts';
-import { runInProcess } from '../../support/in-process.ts';
+import { runInProcess, startInProcess } from '../../support/in-process.ts';
 import { start, type Finished } from '../../support/processes.ts';
 import { tempFolder } from '../../support/temporal.ts';
 import { fresh } from '../../support/world.ts';
@@ -24,7 +24,7 @@ interface Fleet {
   /** Two of each server. */
   sites: string[][];
   belay: (...args: string[]) => Promise<Finished>;
-  start: (...args: string[]) => ReturnType<typeof start>;
+  env: Record<string, string>;
 }
 
 /** A file with one rollout, `steady`, of `count` servers with two sites each. */
@@ -47,7 +47,7 @@ rollouts:
 `,
   );
   const env = { ...on.env, BELAY_CONFIG: path };
-  return { servers, sites, belay: (...args) => runInProcess(args, env), start: (...args) => start(args, env) };
+  return { servers, sites, env, belay: (...args) => runInProcess(args, env) };
 }
 
 const shown = ({ stdout }: Finished) => JSON.parse(stdout) as Shown;
@@ -160,7 +160,7 @@ describe('belay rollout', { concurrency: 4 }, () => {
   });
 
   test('a rollout continues after --detach, a timeout and Ctrl-C, and belay wait exits with its verdict', async () => {
-    const { belay, start: begin, servers } = await fleetOf(1);
+    const { belay, env, servers } = await fleetOf(1);
     on.sandbox.script({ server: servers[0] ?? '' }, { ends: 'never' });
     const key = fresh('k');
     const id = `rollout:steady:${key}`;
@@ -175,12 +175,12 @@ describe('belay rollout', { concurrency: 4 }, () => {
       stopped.stderr,
       new RegExp(`To continue waiting: belay wait ${id}\\nTo cancel the rollout: belay cancel ${id}`),
     );
-    const interrupted = begin('wait', id);
+    const interrupted = start(['wait', id], env);
     await eventually('a line', () => interrupted.output.stderr !== '');
     interrupted.process.kill('SIGINT');
     assert.equal((await interrupted.finished).code, 130);
     await eventually('the backup', () => backups(servers[0]) === 1);
-    const watching = begin('status', id, '--watch', '--exit-status');
+    const watching = startInProcess(['status', id, '--watch', '--exit-status'], env);
     await eventually('its progress', () => watching.output.stdout.startsWith('running: 1 running\n'));
     on.sandbox.finish({ server: servers[0] ?? '' }, 'completed');
     assert.equal((await belay('wait', id)).code, 0);

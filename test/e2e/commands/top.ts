@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import { commandsOn, type Commands } from '../../support/commands.ts';
 import { eventually } from '../../support/eventually.ts';
-import { runInProcess } from '../../support/in-process.ts';
+import { runInProcess, startInProcess } from '../../support/in-process.ts';
 import { began } from '../../support/journal.ts';
 import { fresh, TOKEN } from '../../support/world.ts';
 
@@ -14,7 +14,7 @@ before(async () => {
 /** A run whose deployment goes on until the test ends it. */
 async function deploying(siteId: string): Promise<string> {
   on.sandbox.script({ site: siteId }, { ends: 'never', words: ['building'] });
-  const pace = ['--deploy-interval', '300ms', '--deploy-tries', '2000'];
+  const pace = ['--deploy-interval', '1s', '--deploy-tries', '2000'];
   const started = await on.belay('deploy', '--site', siteId, ...pace, '--detach', '--json');
   await eventually('the deployment', () => began(on.sandbox, 'deployment', siteId).length === 1);
   return String(started.json().workflowId);
@@ -108,7 +108,7 @@ describe('belay status --watch', { concurrency: 4 }, () => {
   test('prints a line for each change until the run has ended, then exits like status', async () => {
     const siteId = fresh('a');
     const workflowId = await deploying(siteId);
-    const watching = on.start('status', workflowId, '--watch', '--exit-status');
+    const watching = startInProcess(['status', workflowId, '--watch', '--exit-status'], on.env);
     await eventually('a line', () =>
       /^deployment of a\d+: try \d+ of 2000, last status "building"$/m.test(watching.output.stdout),
     );

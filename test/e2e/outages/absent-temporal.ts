@@ -6,9 +6,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { startSandbox, type Sandbox } from '../../../src/sandbox/server.ts';
 import { atEnd } from '../../support/at-end.ts';
 import { eventually } from '../../support/eventually.ts';
-import { began, reads } from '../../support/journal.ts';
 import { runInProcess } from '../../support/in-process.ts';
-import { start, startWorkerProcess, type Finished, type Started } from '../../support/processes.ts';
+import { began, reads } from '../../support/journal.ts';
+import { lastingPort } from '../../support/lasting-port.ts';
+import { start, type Finished } from '../../support/processes.ts';
 import { newPlace } from '../../support/shared-temporal.ts';
 import { startDurableTemporal, type DurableTemporal } from '../../support/temporal.ts';
 import { fresh, temporalEnv, TOKEN } from '../../support/world.ts';
@@ -45,12 +46,6 @@ async function withoutDelay([command]: string[], ended: Promise<Finished>): Prom
   return finished;
 }
 
-/** Another worker takes over later, if at all. */
-async function killed(worker: Started): Promise<void> {
-  worker.process.kill('SIGKILL');
-  await worker.finished;
-}
-
 async function closedPort(): Promise<number> {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -69,14 +64,18 @@ async function mutePort(): Promise<number> {
 }
 
 describe('without Temporal or a worker', { concurrency: 4 }, () => {
-  // The longest ones first: the others run meanwhile. These share a server and its worker.
-  describe('Temporal hangs, dies and returns', { concurrency: 1 }, () => {
+  // The longest ones first: the others run meanwhile. These share a server and its worker, which starts before it.
+  describe('Temporal comes, hangs, dies and returns', { concurrency: 1 }, () => {
     let temporal: DurableTemporal;
     let env: Record<string, string>;
-    before(async () => {
-      temporal = await startDurableTemporal();
-      env = { TEMPORAL_ADDRESS: temporal.server.address };
-      await startWorkerProcess({ ...env, ...serviceEnv() });
+
+    test('a worker that starts before its Temporal server waits for it', async () => {
+      const port = await lastingPort();
+      env = { TEMPORAL_ADDRESS: `127.0.0.1:${port}` };
+      const worker = start(['worker'], { ...env, ...serviceEnv() });
+      await eventually('a word', () => /not ready: .*connection refused/.test(worker.output.stderr));
+      temporal = await startDurableTemporal({ port });
+      await eventually('the worker', () => worker.output.stderr.includes('polling'));
     });
 
     test('Ctrl-C stops the wait even if Temporal hangs', async () => {
@@ -110,46 +109,6 @@ describe('without Temporal or a worker', { concurrency: 4 }, () => {
       assert.equal((await runInProcess(['wait', String(workflowId), '--json'], env)).code, 0);
       assert.equal(began(sandbox, 'backup', serverId).length, 1);
     });
-
-    test('a worker that starts before its Temporal server waits for it', async () => {
-      await temporal.server.stop();
-      const worker = start(['worker'], { ...env, ...serviceEnv() });
-      await eventually('a word', () => /not ready: .*connection refused/.test(worker.output.stderr));
-      await temporal.restart();
-      await eventually('the worker', () => worker.output.stderr.includes('polling'));
-    });
-  });
-
-  // Each test leaves the namespace to the next one with a dead worker, which still counts as one that polls.
-  describe('no worker is left', { concurrency: 1 }, () => {
-    let env: Record<string, string>;
-    let worker: Started;
-    const newWorker = () => startWorkerProcess({ ...env, ...serviceEnv() });
-    before(async () => {
-      env = temporalEnv(await newPlace());
-      worker = await newWorker();
-    });
-
-    test('status reports that no worker answers for a running run', async () => {
-      const serverId = fresh('s');
-      const pace = ['--backup-interval', '1s'];
-      const started = await runInProcess(['backup', '--server', serverId, ...pace, '--detach', '--json'], env);
-      await eventually('the backup', () => began(sandbox, 'backup', serverId).length === 1);
-      await killed(worker);
-      const status = await runInProcess(['status', String(started.json().workflowId)], env);
-      assert.equal(status.code, 0);
-      assert.match(status.stdout, /in progress: backup\n[^]*now: no worker answers for the run/);
-    });
-
-    test('a waiting command reports that no worker has started its run, and keeps waiting', async () => {
-      const waiting = start(['backup', '--server', fresh('s'), '--backup-interval', '1s', '--json'], env);
-      // The server may have given its first task to the poll that the dead worker left behind.
-      const word = /no worker (has started the run yet|answers for the run)/;
-      await eventually('the word', () => word.test(waiting.output.stderr));
-      await newWorker();
-      const { code, stderr } = await waiting.finished;
-      assert.equal(code, 0, stderr);
-    });
   });
 
   test('run, wait, status and list exit 7 promptly if Temporal refuses the connection', async () => {
@@ -158,12 +117,7 @@ describe('without Temporal or a worker', { concurrency: 4 }, () => {
       assertSeven(finished, 'TemporalUnreachable');
       assert.match(finished.json().error?.message ?? '', /start `belay dev`, or set TEMPORAL_ADDRESS/);
     };
-    refused(await endsSoon(RUN, env));
-    for (const args of [
-      ['wait', 'deploy:a:k', '--json'],
-      ['status', 'deploy:a:k', '--json'],
-      ['list', '--json'],
-    ])
+    for (const args of [RUN, ['wait', 'deploy:a:k', '--json'], ['status', 'deploy:a:k', '--json'], ['list', '--json']])
       refused(await withoutDelay(args, runInProcess(args, env)));
   });
 

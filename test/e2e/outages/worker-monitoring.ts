@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
-import { readFile } from 'node:fs/promises';
-import { before, describe, test } from 'node:test';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
 import { connect, type Belay } from '../../../src/starter.ts';
 import { startSandbox, type Sandbox } from '../../../src/sandbox/server.ts';
 import { atEnd } from '../../support/at-end.ts';
@@ -10,6 +11,7 @@ import { lastingPort } from '../../support/lasting-port.ts';
 import { resultOf } from '../../support/outcome.ts';
 import { start, type Started } from '../../support/processes.ts';
 import { newPlace } from '../../support/shared-temporal.ts';
+import { tempFolder } from '../../support/temporal.ts';
 import { temporalEnv, TOKEN } from '../../support/world.ts';
 
 const DOCUMENT = new URL('../../../docs/reference/metrics.md', import.meta.url);
@@ -19,6 +21,7 @@ let worker: Started;
 let url: string;
 let sandbox: Sandbox;
 let belay: Belay;
+let tokenFile: string;
 
 const statusOf = async (path: string) => (await fetch(url + path).catch(() => null))?.status ?? null;
 const scrape = async () => (await fetch(`${url}/metrics`)).text();
@@ -28,10 +31,12 @@ before(async () => {
   const place = await newPlace();
   const port = await lastingPort();
   url = `http://127.0.0.1:${await lastingPort()}`;
+  tokenFile = join(await tempFolder(), 'token');
+  await writeFile(tokenFile, 'stale');
   worker = start(['worker'], {
     ...temporalEnv(place),
     BELAY_API_URL: `http://127.0.0.1:${port}`,
-    BELAY_API_TOKEN: TOKEN,
+    BELAY_API_TOKEN_FILE: tokenFile,
     BELAY_METRICS_ADDRESS: url.slice('http://'.length),
   });
   await eventually('it waits for the service', () => worker.output.stderr.includes('not ready'));
@@ -44,9 +49,22 @@ before(async () => {
 });
 
 describe('a worker with an address for metrics', () => {
-  test('is alive and not ready while it waits for the service, and ready once it polls', async () => {
+  // Otherwise it polls while other files of this process go on.
+  after(() => worker.process.kill('SIGTERM'));
+
+  test('is alive and not ready until the service accepts its token, and then polls without another warning', async () => {
+    const rejected = /not ready: the service rejects the API token.*trying again in/;
+    await eventually('a refusal', () => rejected.test(worker.output.stderr));
+    assert.deepEqual([await statusOf('/healthz'), await statusOf('/readyz')], [200, 503]);
+    assert.ok(!worker.output.stderr.includes('"polling"'));
+    await writeFile(tokenFile, TOKEN);
     await eventually('ready', async () => (await statusOf('/readyz')) === 200);
     assert.equal(await statusOf('/healthz'), 200);
+    const warnings = worker.output.stderr.split('\n').filter((line) => /"level":[4-6]0/.test(line));
+    assert.deepEqual(
+      warnings.filter((line) => !line.includes('not ready')),
+      [],
+    );
   });
 
   test('counts runs, requests and polls, and its metrics are those of the documentation', async () => {
