@@ -6,11 +6,11 @@ import { LIMITS } from '../../src/request/limits.ts';
 import { MAX_WAITERS } from '../../src/rules/wait-queue.ts';
 
 const { maxEvents, eventsPerRead, maxTries, maxHintedReads, maxParkedReads, signalsUntilEvents } = HISTORY_BUDGET;
-const { eventsPerRequest, readsPerRequest, maxUnsentRequests } = HISTORY_BUDGET;
+const { eventsPerRequest, readsPerRequest, maxUnsentRequests, readsPerGrace, maxGraces } = HISTORY_BUDGET;
 
 test('reads, unsent requests and signals together stay within the history that Temporal allows', () => {
   const spare = 3_000;
-  const reads = (maxTries + maxHintedReads + maxParkedReads) * eventsPerRead;
+  const reads = (maxTries + maxHintedReads + maxParkedReads + maxGraces * readsPerGrace) * eventsPerRead;
   const perRequest = eventsPerRequest + readsPerRequest * eventsPerRead;
   assert.ok(reads + maxUnsentRequests * perRequest + signalsUntilEvents + spare <= maxEvents);
 });

@@ -3,10 +3,11 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import type { ReadFailure, ReadResult } from '../../src/contract/activities.ts';
+import { HISTORY_BUDGET } from '../../src/contract/budgets/history-budget.ts';
 import { TIMING } from '../../src/contract/budgets/timing.ts';
 import { createPollSchedule } from '../../src/rules/polling/poll-schedule.ts';
 import type { PollState } from '../../src/contract/polling/poll-state.ts';
-import { afterRead, beginPolling, nextRead, type PollPlan } from '../../src/rules/polling/poll-state.ts';
+import { afterOutage, afterRead, beginPolling, nextRead, type PollPlan } from '../../src/rules/polling/poll-state.ts';
 import { heldBackUntilMs } from '../../src/rules/polling/read-failures.ts';
 
 const T0 = 1_000_000;
@@ -140,4 +141,16 @@ describe('a whole wait', () => {
       assert.ok(made.every(({ before }) => before.failed.inARow < 10));
     }, all);
   });
+});
+
+test('a wait whose time ran out in an outage may fail some reads after it, but not after every one of many outages', () => {
+  const { maxGraces, readsPerGrace } = HISTORY_BUDGET;
+  const intervalMs = 60_000;
+  let state = beginPolling({ schedule: createPollSchedule(T0, intervalMs), tries: 1 });
+  const untilOver = Array.from({ length: maxGraces + 1 }, () => {
+    const nowMs = state.wholeEndsMs + 600_000;
+    state = afterOutage(state, nowMs, 600_000 - 1);
+    return Math.max(0, state.wholeEndsMs - nowMs);
+  });
+  assert.deepEqual(untilOver, [...Array.from({ length: maxGraces }, () => readsPerGrace * intervalMs), 0]);
 });

@@ -11,6 +11,9 @@ export const HISTORY_BUDGET = {
   maxHintedReads: 600,
   /** Of an operation that waits for a service that is down. A longer outage is read more seldom. */
   maxParkedReads: 400,
+  /** Reads of a wait whose time ran out in an outage, and how many outages may end with them. */
+  readsPerGrace: 3,
+  maxGraces: 4,
   /** A request that is not sent, with its timer and its tasks. */
   eventsPerRequest: 14,
   /** The baseline before it, and those beside it that look for a trace. */

@@ -30,5 +30,8 @@ export interface PollState {
   failed: FailedReads;
   /** What a Retry-After allows. */
   notBeforeMs: number;
+  /** Afterwards, a failed read is not repeated. */
   wholeEndsMs: number;
+  /** How many more outages may end with time for some reads, however little was left before. */
+  graceLeft: number;
 }

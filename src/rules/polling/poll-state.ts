@@ -1,6 +1,7 @@
 /** What a poll loop knows between two reads, and what a read changes. Pure: times are milliseconds since 1970. */
 import type { ReadResult } from '../../contract/activities.ts';
 import type { PollSchedule, PollState } from '../../contract/polling/poll-state.ts';
+import { HISTORY_BUDGET } from '../../contract/budgets/history-budget.ts';
 import { TIMING } from '../../contract/budgets/timing.ts';
 import { isNotDeployed } from './never-deployed.ts';
 import { afterHeldPoll, afterPoll, nextPoll, skipTo, withExtraPoll, type DuePoll } from './poll-schedule.ts';
@@ -24,7 +25,8 @@ export interface PollPlan {
 
 export function beginPolling({ schedule, tries }: PollPlan): PollState {
   const wholeEndsMs = wholeTimeEndsMs(schedule.originMs, schedule.intervalMs, tries);
-  return { schedule, made: 0, failed: NO_FAILED_READS, notBeforeMs: 0, wholeEndsMs };
+  const { maxGraces: graceLeft } = HISTORY_BUDGET;
+  return { schedule, made: 0, failed: NO_FAILED_READS, notBeforeMs: 0, wholeEndsMs, graceLeft };
 }
 
 export const nextRead = ({ schedule, notBeforeMs }: PollState): DuePoll => nextPoll(schedule, notBeforeMs);
@@ -63,12 +65,20 @@ export function afterRead(
   return { state, end: givenUp(failed, read, { nowMs, nextAtMs: nextRead(state).atMs, wholeEndsMs }) };
 }
 
-/** The loop goes on with the time and the tries that it had left. @param parkedMs how long it was parked */
+/**
+ * The loop goes on with the time and the tries that it had left. If the time ran out before it parked, it gets time for the
+ * reads that prove that a site was never deployed. @param parkedMs how long it was parked
+ */
 export function afterOutage(before: PollState, nowMs: number, parkedMs: number): PollState {
+  const schedule = skipTo(before.schedule, nowMs);
+  const endsMs = before.wholeEndsMs + parkedMs;
+  const graceEndsMs = nowMs + HISTORY_BUDGET.readsPerGrace * schedule.intervalMs;
+  const isGranted = endsMs < graceEndsMs && before.graceLeft > 0;
   return {
     ...before,
-    schedule: skipTo(before.schedule, nowMs),
+    schedule,
     failed: NO_FAILED_READS,
-    wholeEndsMs: before.wholeEndsMs + parkedMs,
+    wholeEndsMs: isGranted ? graceEndsMs : endsMs,
+    graceLeft: before.graceLeft - (isGranted ? 1 : 0),
   };
 }

@@ -204,6 +204,22 @@ describe('while the service is down', () => {
   );
 
   test(
+    'a site that was never deployed is deployed after an outage in which the time of its baseline ran out',
+    inOutage(async (stack) => {
+      const { world, sandbox, start, until, result } = stack;
+      const siteId = fresh('a');
+      sandbox.fault({ route: 'deploy', target: siteId, effect: false, answer: { kind: 'status', code: 409 } });
+      const run = start({ siteIds: [siteId], deploy: { intervalMs: 10_000, tries: 4 }, ...PATIENT });
+      await until('the refused request', () => deployPosts(stack, siteId) > 0);
+      world.service.isUp = false;
+      await parked(stack, deploySiteId(siteId));
+      world.service.isUp = true;
+      assert.equal(verdictLine(await result(run)), 'completed by transition');
+      assert.equal(begun(stack, siteId), 1);
+    }),
+  );
+
+  test(
     'the time of an outage does not settle the status from before the request',
     inOutage(async (stack) => {
       const { world, sandbox, start, result, until, forward } = stack;
