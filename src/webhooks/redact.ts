@@ -56,8 +56,9 @@ export function redacted(body: unknown, secrets: readonly string[] = []): unknow
   return keep(body);
 }
 
-/** `sshKey`, `ssh-key` and `SSH_KEY` are the same words. */
+/** `sshKey`, `ssh-key` and `SSH_KEY` are the same words. What follows a long key is not looked at. */
 function isSecretKey(key: string): boolean {
+  if (key.length > MAX_LOOKED_AT) return true;
   const words = key.replace(/([a-z\d])([A-Z])|([A-Z])([A-Z][a-z])/g, '$1$3_$2$4').replace(/[^\p{L}\p{N}]+/gu, '_');
   return SECRET_KEY.test(words) || SECRET_KEY.test(key);
 }

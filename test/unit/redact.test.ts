@@ -114,6 +114,11 @@ for (const secret of [
   });
 }
 
+test('a value with a key of more than a thousand characters is not stored', () => {
+  const long = 'hook '.repeat(48_000);
+  assert.deepEqual(Object.values(redacted({ [long]: 'harmless', name: 'shop' }) as object), ['[redacted]', 'shop']);
+});
+
 test('credentials in addresses and private keys are not stored', () => {
   const note =
     'see https://root:hunter2@db.example/x?a=1&access_token=hunter2&b=2 -----BEGIN PRIVATE KEY-----\nhunter2';

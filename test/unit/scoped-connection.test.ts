@@ -23,3 +23,16 @@ test('what began on a connection ends on it, and later calls use the next one', 
   assert.equal(scoped.workflowService, after.workflowService);
   await Promise.all([before.close(), after.close()]);
 });
+
+test('a connection that was closed burdens no later promise with its scope', async () => {
+  const [before, after] = [lazy(), lazy()];
+  let inUse = before;
+  const scoped = scopedConnection(() => inUse, { close: () => Promise.resolve() });
+  await scoped.withDeadline(Date.now() + 60_000, async () => {
+    inUse = after;
+    assert.equal(scoped.workflowService, before.workflowService);
+    await scoped.close();
+    assert.equal(scoped.workflowService, after.workflowService);
+  });
+  await Promise.all([before.close(), after.close()]);
+});

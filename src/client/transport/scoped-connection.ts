@@ -24,6 +24,10 @@ export function scopedConnection<C extends ConnectionLike>(inUse: () => C, { clo
     withDeadline: (deadline, act) => within((it) => it.withDeadline(deadline, () => withPutOff(act))),
     withMetadata: (metadata, act) => within((it) => it.withMetadata(metadata, act)),
     withAbortSignal: (signal, act) => within((it) => it.withAbortSignal(signal, act)),
-    close,
+    async close() {
+      await close();
+      // Otherwise Node 20 and 22 carry it along with every later promise of the program.
+      scope.disable();
+    },
   };
 }
