@@ -19,8 +19,8 @@ interface Options {
   isolateExecutionTimeoutMs: number | undefined;
 }
 
-/** Reads a bundle from its path, and its source map. A worker without workflows has none. */
-type ReadBundle = (options: { workflowBundle?: { codePath: string } }, logger: object) => Promise<object | undefined>;
+/** Reads a bundle and its source map. Some workers have the code of theirs without a path, and some have none. */
+type ReadBundle = (options: { workflowBundle?: { codePath?: string } }, logger: object) => Promise<object | undefined>;
 
 type StartThread = (bundle: { filename: string }, options: Options, logger: object) => Promise<Thread>;
 
@@ -33,7 +33,8 @@ const threads = new Map<string, Promise<Thread>>();
 const workersOf = new Map<string, number>();
 
 internals.getOrCreateBundle = (options, logger) => {
-  const codePath = options.workflowBundle?.codePath ?? '';
+  const { codePath } = options.workflowBundle ?? {};
+  if (codePath === undefined) return readBundle(options, logger);
   const bundle = bundles.get(codePath) ?? readBundle(options, logger);
   bundles.set(codePath, bundle);
   return bundle;
