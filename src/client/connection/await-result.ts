@@ -1,6 +1,6 @@
 /** Waits for the result of a run or rollout, through outages of Temporal. */
 import { setMaxListeners } from 'node:events';
-import { isGrpcCancelledError, WorkflowFailedError, type WorkflowHandle } from '@temporalio/client';
+import { WorkflowFailedError, type WorkflowHandle } from '@temporalio/client';
 import { shellWord } from '../../contract/wording/safe-text.ts';
 import type { BelayError } from '../../contract/results/belay-error.ts';
 import { toBelayError } from './to-belay-error.ts';
@@ -45,8 +45,7 @@ export async function awaitResult<R extends Linked>(
       if (stopped()) throw await awaited.stopped();
       // A call that is sent again has the API key of its first time, which may have been replaced since.
       const isDeniedNow = wasAllowed && isDenied(error);
-      // A broken connection may also cancel its calls.
-      const isTemporary = isDeniedNow || isUnreachable(error) || isLimited(error) || isGrpcCancelledError(error);
+      const isTemporary = isDeniedNow || isUnreachable(error) || isLimited(error);
       if (!isTemporary) throw toBelayError(error, `wait for ${workflowId}`);
       const nowMs = Date.now();
       // If Temporal answers, a long poll timed out, and there is no outage.

@@ -1,7 +1,8 @@
 /** Sends what a person decided about a run or rollout, and waits until a worker has taken it. */
-import { isGrpcDeadlineError, WorkflowUpdateFailedError, type WorkflowHandle } from '@temporalio/client';
+import { WorkflowUpdateFailedError, type WorkflowHandle } from '@temporalio/client';
 import { BelayError } from '../../contract/results/belay-error.ts';
 import { soon } from './await-result.ts';
+import { isOutOfTime } from '../transport/grpc-errors.ts';
 import { requireWorkers } from './require-worker.ts';
 import type { Session } from './session.ts';
 
@@ -32,7 +33,7 @@ export function sendDecision(session: Session, decision: SentDecision): Promise<
 function decisionError(what: string, lookAgain: string, error: unknown): unknown {
   if (error instanceof WorkflowUpdateFailedError)
     return new BelayError('Usage', `cannot ${what}: ${error.cause?.message ?? error.message}`);
-  if (!isGrpcDeadlineError(error)) return error;
+  if (!isOutOfTime(error)) return error;
   const remedy = `one may still do so, check with \`${lookAgain}\``;
   return new BelayError('NoWorker', `no worker picked up the request to ${what} in time; ${remedy}`);
 }

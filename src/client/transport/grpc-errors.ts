@@ -3,6 +3,7 @@ import { isGrpcDeadlineError, isGrpcServiceError, ServiceError } from '@temporal
 
 /** https://grpc.io/docs/guides/status-codes/ */
 export const GRPC = {
+  cancelled: 1,
   invalidArgument: 3,
   notFound: 5,
   permissionDenied: 7,
@@ -15,16 +16,24 @@ export const GRPC = {
   unauthenticated: 16,
 } as const;
 
+/**
+ * The time for a call is over. At that moment, the server may cancel the call before the client ends it. A broken
+ * connection may cancel its calls, too.
+ */
+export function isOutOfTime(error: unknown): boolean {
+  const cause = grpcCause(error);
+  return isGrpcDeadlineError(cause) || codeOf(cause) === GRPC.cancelled;
+}
+
 /** Temporal did not answer, but may do so later. */
 export function isUnreachable(error: unknown): boolean {
   const cause = grpcCause(error);
-  return isGrpcDeadlineError(cause) || [GRPC.unavailable, GRPC.unimplemented].some((it) => it === codeOf(cause));
+  return isOutOfTime(cause) || [GRPC.unavailable, GRPC.unimplemented].some((it) => it === codeOf(cause));
 }
 
 /** Of a query, if Temporal itself answers: no worker has answered in time, or none polls. */
 export function isUnanswered(error: unknown): boolean {
-  const cause = grpcCause(error);
-  return isGrpcDeadlineError(cause) || codeOf(cause) === GRPC.failedPrecondition;
+  return isOutOfTime(error) || codeOf(grpcCause(error)) === GRPC.failedPrecondition;
 }
 
 /** Temporal does not accept the credentials, or they may not do it. */

@@ -1,0 +1,26 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { toBelayError } from '../../src/client/connection/to-belay-error.ts';
+import { isUnanswered } from '../../src/client/transport/grpc-errors.ts';
+
+const grpcError = (code: number, message: string): Error =>
+  Object.assign(new Error(message), { code, details: message, metadata: {} });
+
+for (const [what, error] of [
+  ['a call whose time is over', grpcError(4, '4 DEADLINE_EXCEEDED: Deadline exceeded after 2s')],
+  ['a call that the server cancels as its time is over', grpcError(1, '1 CANCELLED: Call cancelled')],
+  ['a call without a connection', grpcError(14, '14 UNAVAILABLE: No connection established')],
+] as const) {
+  test(`${what} is an error of Temporal, not of Belay`, () => {
+    const { type, message } = toBelayError(error, 'read x');
+    assert.deepEqual([type, message], ['TemporalUnreachable', 'cannot read x: Temporal does not answer']);
+  });
+}
+
+test('a query is unanswered if its time is over or no worker polls, and not if its workflow is unknown', () => {
+  const codes = [1, 4, 9, 5];
+  assert.deepEqual(
+    codes.map((code) => isUnanswered(grpcError(code, 'of a query'))),
+    [true, true, true, false],
+  );
+});
