@@ -26,30 +26,31 @@ const UNIT_TESTS = '../tools/unit-tests.ts';
 
 /** Those that take long; what is not listed starts after them. */
 const LONGEST = [
+  'e2e/outages',
   'e2e/commands',
   'integration/workers',
-  'integration/runs',
-  'e2e/outages',
-  'e2e/commands-alone',
-  'integration/production-timings',
-  'e2e/cloud',
-  'integration/starvation',
   'integration/events',
+  'e2e/cloud',
+  'integration/operations',
+  'integration/runs',
+  'e2e/dev',
+  'integration/production-timings',
+  'e2e/commands-alone',
   'integration/services',
-  'integration/versions',
-  'sim/sim',
-  'integration/schedules',
   'integration/rollouts',
+  'integration/encryption',
+  'integration/versions',
+  'sim/rules',
   'integration/cloud',
   'e2e/traces',
-  'integration/encryption',
-  'integration/verdicts',
-  'e2e/dev',
-  'integration/operations',
-  'sim/rules',
-  'repository/files',
-  'sim/parts',
+  'integration/starvation',
   UNIT_TESTS,
+  'integration/http',
+  'repository/files',
+  'integration/schedules',
+  'sim/sim',
+  'integration/histories',
+  'sim/parts',
 ];
 
 /** Only keep a test that hangs from taking the whole run with it; a busy machine stays far below. */
@@ -107,7 +108,7 @@ const files: string[] = kinds.flatMap(filesOf).sort((a, b) => rank(a) - rank(b))
 const stream = run({
   files: files.map(path),
   // Most tests wait most of the time.
-  concurrency: availableParallelism() + 3,
+  concurrency: availableParallelism() + 4,
   timeout: FILE_LIMIT_MS,
   signal: aborted.signal,
 });
