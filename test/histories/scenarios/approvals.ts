@@ -135,6 +135,7 @@ export const APPROVALS: Scenario[] = [
       const rollout = await inWaves(stage, BRIEF);
       await decided(stage, 'approve', rollout.workflowId);
       const approvedMs = Date.now();
+      await eventually('its first server', async () => (await rollout.status()).result.servers.running > 0);
       await rollout.pause(ANNE);
       await completedServers(rollout, 1);
       await reached(rollout, 'paused');
