@@ -7,6 +7,7 @@ import './files/kubernetes-schema.ts';
 import './files/kubernetes.ts';
 import './files/layers.ts';
 import './files/monitoring.ts';
+import './files/readme.ts';
 import './files/reference-docs.ts';
 import './files/release.ts';
 import './files/schemas.ts';

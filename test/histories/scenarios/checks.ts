@@ -1,30 +1,22 @@
 /** Sites that show something else than what is expected of them, and deployments that something else starts. */
 import assert from 'node:assert/strict';
 import { deploySiteId } from '../../../src/contract/ids/workflow-ids.ts';
+import type { Run } from '../../../src/starter.ts';
 import { fresh } from '../../support/fresh.ts';
-import { FAILED } from '../../support/sites.ts';
 import { CHECKED_SITES } from '../configuration.ts';
+import { committedBefore, FOREVER, OURS, status } from '../earlier-deployments.ts';
 import { waitingFor } from '../reach.ts';
 import { deployment, ended, type Scenario } from '../scenario.ts';
 import { PACE, type Stage } from '../stage.ts';
 
 const [, , , , FAILING, CUT_SHORT, OTHER, SLOW, WATCHED, NOT_CHECKED] = CHECKED_SITES as [string, ...string[]];
-const [BEFORE, OURS, THEIRS] = ['aaaaaaa', '3f2c1ab', 'bbbbbbb'];
-const FOREVER = 10_000;
-const status = (code: number) => ({ kind: 'status', code }) as const;
-
-/** A site that shows a commit, and whose last deployment failed. */
-function committed({ sandbox }: Stage, site: string, next: object): void {
-  sandbox.script({ site }, { durationMs: 0, commit: BEFORE }, FAILED, { durationMs: 1_200, ...next });
-  sandbox.act({ site });
-  sandbox.act({ site });
-}
+const THEIRS = 'bbbbbbb';
 
 const CHECKS: Scenario[] = [
   deployment(
     'failed-and-checked',
     'DeploymentFailed',
-    (stage, site) => committed(stage, site, { ends: 'failed', commit: OURS }),
+    (stage, site) => committedBefore(stage, site, { ends: 'failed' }),
     { commit: OURS },
     FAILING,
   ),
@@ -32,7 +24,7 @@ const CHECKS: Scenario[] = [
   deployment(
     'another-commit',
     'OutcomeUnknown',
-    (stage, site) => committed(stage, site, { ends: 'completed', commit: THEIRS }),
+    (stage, site) => committedBefore(stage, site, { commit: THEIRS }),
     { commit: OURS },
     OTHER,
   ),
@@ -41,8 +33,15 @@ const CHECKS: Scenario[] = [
     'slow-before-its-request',
     'completed',
     (stage, site) => {
-      committed(stage, site, { ends: 'completed', commit: OURS });
-      stage.sandbox.fault({ route: 'latest', target: site, answer: { kind: 'true' }, delayMs: 1_300, skip: 1, times: 8 });
+      committedBefore(stage, site);
+      stage.sandbox.fault({
+        route: 'latest',
+        target: site,
+        answer: { kind: 'true' },
+        delayMs: 1_300,
+        skip: 1,
+        times: 8,
+      });
     },
     { commit: OURS, deploy: { ...PACE, tries: 60 } },
     SLOW,
@@ -50,7 +49,7 @@ const CHECKS: Scenario[] = [
   deployment(
     'not-checked',
     'completed',
-    (stage, site) => committed(stage, site, { ends: 'completed', commit: OURS }),
+    (stage, site) => committedBefore(stage, site),
     { noCheck: { reason: 'its page moves' } },
     NOT_CHECKED,
   ),
@@ -58,7 +57,7 @@ const CHECKS: Scenario[] = [
     name: 'check-cut-short',
     async play(stage) {
       const siteId = CUT_SHORT!;
-      committed(stage, siteId, { ends: 'completed', commit: OURS });
+      committedBefore(stage, siteId);
       stage.sandbox.fault({ route: 'page', target: siteId, answer: status(503), skip: 1, times: FOREVER });
       const run = await stage.start({ siteIds: [siteId], commit: OURS });
       await waitingFor(run, 'check');
@@ -75,11 +74,18 @@ async function following({ start }: Stage, site: string, more = {}) {
   return start({ siteIds: [site], ...more }, 'watchDeployment');
 }
 
+/** A run that follows a site whose every read fails. */
+function unreadable(stage: Stage, intervalMs: number): Promise<Run> {
+  const site = fresh('a');
+  stage.sandbox.fault({ route: 'latest', target: site, answer: status(500), times: FOREVER });
+  return following(stage, site, { deploy: { intervalMs, tries: 40 } });
+}
+
 const FOLLOWED: Scenario[] = [
   {
     name: 'followed-and-checked',
     async play(stage) {
-      committed(stage, WATCHED!, { ends: 'completed', commit: OURS, durationMs: 6_000 });
+      committedBefore(stage, WATCHED!, { durationMs: 6_000 });
       const run = await following(stage, WATCHED!, { commit: OURS });
       await waitingFor(run, 'deployment');
       stage.sandbox.act({ site: WATCHED! });
@@ -112,9 +118,7 @@ const FOLLOWED: Scenario[] = [
   {
     name: 'nothing-to-follow',
     async play(stage) {
-      const site = fresh('a');
-      stage.sandbox.fault({ route: 'latest', target: site, answer: status(500), times: FOREVER });
-      const run = await following(stage, site, { deploy: { intervalMs: 200, tries: 40 } });
+      const run = await unreadable(stage, 200);
       await ended(run, 'Refused');
       return [run];
     },
@@ -122,9 +126,7 @@ const FOLLOWED: Scenario[] = [
   {
     name: 'followed-and-cancelled',
     async play(stage) {
-      const site = fresh('a');
-      stage.sandbox.fault({ route: 'latest', target: site, answer: status(500), times: FOREVER });
-      const run = await following(stage, site, { deploy: { intervalMs: 5_000, tries: 40 } });
+      const run = await unreadable(stage, 5_000);
       await waitingFor(run, 'deployment');
       await run.cancel();
       await ended(run, 'Cancelled');

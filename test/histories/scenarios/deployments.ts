@@ -1,44 +1,16 @@
 /** How a deployment may go, from its baseline to its verdict. */
 import { siteTarget } from '../../../src/contract/target.ts';
-import type { Fault } from '../../../src/sandbox/hosting/faults.ts';
-import type { ScriptPart } from '../../../src/sandbox/hosting/script.ts';
+import { committedBefore, failedBefore, failing, OURS, status } from '../earlier-deployments.ts';
 import { deployment, type Scenario } from '../scenario.ts';
 import { CHECKED_SITES, FROZEN_SITE } from '../configuration.ts';
-import { PACE, type Stage } from '../stage.ts';
-
-const BEFORE = { durationMs: 0, ends: 'failed' };
-const AFTER = { durationMs: 1_200, ends: 'completed' };
-
-/** Its last deployment failed, so the next one that completes is a change. */
-function deployedBefore({ sandbox }: Stage, site: string, next: ScriptPart = AFTER): void {
-  sandbox.script({ site }, BEFORE, next);
-  sandbox.act({ site });
-}
-
-const failing =
-  (...faults: Omit<Fault, 'target'>[]) =>
-  (stage: Stage, site: string) => {
-    deployedBefore(stage, site);
-    stage.sandbox.fault(...faults.map((it) => ({ ...it, target: site })));
-  };
+import { PACE } from '../stage.ts';
 
 const [CHECKED, DOWN, QUICK, CHECKED_POOLED] = CHECKED_SITES;
-const OURS = '3f2c1ab';
-
-/** Its last deployment that completed had another commit, and the last one failed. */
-function committedBefore({ sandbox }: Stage, site: string, next: ScriptPart = AFTER): void {
-  sandbox.script({ site }, { durationMs: 0, commit: 'aaaaaaa' }, BEFORE, { ...next, commit: OURS });
-  sandbox.act({ site });
-  sandbox.act({ site });
-}
-
-const status = (code: number, retryAfter?: string) =>
-  ({ kind: 'status', code, ...(retryAfter === undefined ? {} : { retryAfter }) }) as const;
 
 export const DEPLOYMENTS: Scenario[] = [
   deployment('first', 'completed', () => undefined),
-  deployment('failed', 'DeploymentFailed', (stage, site) => deployedBefore(stage, site, { ends: 'failed' })),
-  deployment('timed-out', 'DeploymentTimedOut', (stage, site) => deployedBefore(stage, site, { ends: 'never' }), {
+  deployment('failed', 'DeploymentFailed', (stage, site) => failedBefore(stage, site, { ends: 'failed' })),
+  deployment('timed-out', 'DeploymentTimedOut', (stage, site) => failedBefore(stage, site, { ends: 'never' }), {
     deploy: { ...PACE, tries: 3 },
   }),
   deployment(
@@ -93,8 +65,8 @@ export const DEPLOYMENTS: Scenario[] = [
   deployment('parked', 'completed', failing({ route: 'latest', answer: status(502), skip: 3, times: 10 }), {
     outageBudgetMs: 3_600_000,
   }),
-  deployment('learned', 'completed', (stage, site) => deployedBefore(stage, site), { polling: 'learned' }),
-  deployment('pooled', 'completed', (stage, site) => deployedBefore(stage, site, { ...AFTER, durationMs: 4_000 }), {
+  deployment('learned', 'completed', (stage, site) => failedBefore(stage, site), { polling: 'learned' }),
+  deployment('pooled', 'completed', (stage, site) => failedBefore(stage, site, { durationMs: 4_000 }), {
     waits: 'pooled',
   }),
   deployment('pooled-failed-reads', 'completed', failing({ route: 'latest', answer: status(503), skip: 3, times: 4 }), {
@@ -124,7 +96,7 @@ export const DEPLOYMENTS: Scenario[] = [
   deployment(
     'checked-pooled',
     'completed',
-    (stage, site) => committedBefore(stage, site, { ...AFTER, durationMs: 3_000 }),
+    (stage, site) => committedBefore(stage, site, { durationMs: 3_000 }),
     { commit: OURS, waits: 'pooled' },
     CHECKED_POOLED,
   ),

@@ -234,7 +234,10 @@ const FIRINGS: Scenario[] = [
 async function runOf({ belay, client }: Stage, siteId: string, schedule: string): Promise<Run | null> {
   const date = HALF_PAST_TWO.toISOString().slice(0, 10);
   const workflowId = runWorkflowId('deployOnly', { siteIds: [siteId] }, `shop.${schedule}.${date}`);
-  const found = await client.workflow.getHandle(workflowId).describe().catch(() => null);
+  const found = await client.workflow
+    .getHandle(workflowId)
+    .describe()
+    .catch(() => null);
   return found === null ? null : belay.get(workflowId);
 }
 

@@ -1,11 +1,11 @@
-/** What follows gates that do not pass, and who decides then. */
+/** What follows gates, and who decides if they do not pass. */
 import assert from 'node:assert/strict';
 import type { OnGates } from '../../../src/contract/gate.ts';
 import type { Rollout } from '../../../src/starter.ts';
 import { eventually } from '../../support/eventually.ts';
 import { fresh } from '../../support/fresh.ts';
 import { endOf, rolloutOf, servers } from '../../support/rollouts.ts';
-import { DRY_GATE, WAVE_GATE } from '../configuration.ts';
+import { BAD_GATE, DRY_GATE, GOOD_GATE, PAGE_GATE, WAVE_GATE } from '../configuration.ts';
 import { reached } from '../reach.ts';
 import type { Scenario } from '../scenario.ts';
 import { PACE, type Stage } from '../stage.ts';
@@ -33,7 +33,9 @@ async function gated(
     { name: 'rest', targets: [rest!] },
   ];
   measure(`"${wave}"`, value);
-  const rollout = await belay.rollouts.start(rolloutOf([], { waves, onGates, options: { backup: PACE, deploy: PACE } }));
+  const rollout = await belay.rollouts.start(
+    rolloutOf([], { waves, onGates, options: { backup: PACE, deploy: PACE } }),
+  );
   return { rollout, measure: (it) => measure(`"${wave}"`, it) };
 }
 
@@ -53,6 +55,30 @@ async function inDoubt(stage: Stage, onGates: OnGates = {}): Promise<Gated> {
 }
 
 export const GATES: Scenario[] = [
+  {
+    name: 'gate-passed',
+    async play(stage) {
+      const { rollout } = await gated(stage, GOOD, {}, GOOD_GATE);
+      assert.equal((await endOf(rollout)).outcome, 'completed');
+      return [rollout];
+    },
+  },
+  {
+    name: 'page-gate-passed',
+    async play(stage) {
+      const { rollout } = await gated(stage, GOOD, {}, PAGE_GATE);
+      assert.equal((await endOf(rollout)).outcome, 'completed');
+      return [rollout];
+    },
+  },
+  {
+    name: 'gate-failed',
+    async play(stage) {
+      const { rollout } = await gated(stage, BAD, {}, BAD_GATE);
+      assert.equal((await endOf(rollout)).error?.type, 'GateFailed');
+      return [rollout];
+    },
+  },
   {
     name: 'gate-failed-and-resumed',
     async play(stage) {

@@ -63,7 +63,10 @@ export const OUTAGES: Scenario[] = [
       const [serverId, siteId] = [fresh('s'), fresh('a')];
       other.sandbox.script({ server: serverId }, { ends: 'never' });
       other.sandbox.script({ site: siteId }, { ends: 'never' });
-      const holders = [await other.start({ serverId, backup: MANY }), await other.start({ siteIds: [siteId], deploy: MANY })];
+      const holders = [
+        await other.start({ serverId, backup: MANY }),
+        await other.start({ siteIds: [siteId], deploy: MANY }),
+      ];
       await waitingFor(holders[0]!, 'backup');
       await waitingFor(holders[1]!, 'deployment');
       const [backup, deployment] = [await stage.start({ serverId }), await stage.start({ siteIds: [siteId] })];

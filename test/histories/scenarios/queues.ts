@@ -12,6 +12,8 @@ import { waitingFor } from '../reach.ts';
 import { ended, type Kept, type Scenario } from '../scenario.ts';
 import { PACE, type Stage } from '../stage.ts';
 
+type Target = Parameters<Stage['sandbox']['finish']>[0];
+
 const MANY = { intervalMs: 1_000, tries: 300 };
 
 /** A run whose backup goes on until a scenario ends it. */
@@ -30,6 +32,12 @@ async function deploying(stage: Stage, siteId: string): Promise<Run> {
   return run;
 }
 
+/** Ends at the service what a run waits for, and waits for the run. */
+async function finished({ sandbox }: Stage, target: Target, run: Run): Promise<void> {
+  sandbox.finish(target, 'completed');
+  await ended(run, 'completed');
+}
+
 /** Two runs of a site that another party deploys: the first one waits for that, and the second one replaces it. */
 function replacing(name: string, keeps: (runs: { older: Run; newer: Run; siteId: string }) => Kept[]): Scenario {
   return {
@@ -43,8 +51,7 @@ function replacing(name: string, keeps: (runs: { older: Run; newer: Run; siteId:
       const newer = await stage.start({ siteIds: [siteId], supersede: true });
       const { supersededBy } = await ended(older, 'Superseded');
       assert.equal(supersededBy?.workflowId, newer.workflowId);
-      stage.sandbox.finish({ site: siteId }, 'completed');
-      await ended(newer, 'completed');
+      await finished(stage, { site: siteId }, newer);
       return keeps({ older, newer, siteId });
     },
   };
@@ -58,8 +65,7 @@ const LOCKS: Scenario[] = [
       const holder = await deploying(stage, siteId);
       const run = await stage.start({ siteIds: [siteId], ifBusy: 'fail' });
       await ended(run, 'Busy');
-      stage.sandbox.finish({ site: siteId }, 'completed');
-      await ended(holder, 'completed');
+      await finished(stage, { site: siteId }, holder);
       return [run];
     },
   },
@@ -70,8 +76,7 @@ const LOCKS: Scenario[] = [
       const holder = await backingUp(stage, serverId);
       const run = await stage.start({ serverId, siteIds: [siteId], busyTimeoutMs: 2_000 });
       await ended(run, 'Busy');
-      stage.sandbox.finish({ server: serverId }, 'completed');
-      await ended(holder, 'completed');
+      await finished(stage, { server: serverId }, holder);
       return [run];
     },
   },
@@ -86,8 +91,7 @@ const LOCKS: Scenario[] = [
       await waitingFor(run, 'deployment');
       const behind = await stage.start({ siteIds: [siteId] });
       await queuedFor(behind);
-      stage.sandbox.finish({ site: siteId }, 'completed');
-      await ended(holder, 'completed');
+      await finished(stage, { site: siteId }, holder);
       await ended(behind, 'completed');
       stage.sandbox.finish({ site: other }, 'completed');
       await ended(run, 'Busy');
@@ -103,8 +107,7 @@ const LOCKS: Scenario[] = [
       await queuedFor(run);
       await run.cancel();
       await ended(run, 'Cancelled');
-      stage.sandbox.finish({ server: serverId }, 'completed');
-      await ended(holder, 'completed');
+      await finished(stage, { server: serverId }, holder);
       return [run];
     },
   },
@@ -121,8 +124,7 @@ const LOCKS: Scenario[] = [
       const { runId } = await operation.describe();
       await operation.terminate('by an operator');
       await ended(holder, 'Terminated');
-      stage.sandbox.finish({ site: siteId }, 'completed');
-      await ended(run, 'completed');
+      await finished(stage, { site: siteId }, run);
       return [run, { workflowId: deploySiteId(siteId), runId }];
     },
   },

@@ -5,8 +5,9 @@ import type { Fault } from '../../../src/sandbox/hosting/faults.ts';
 import { eventually } from '../../support/eventually.ts';
 import { fresh } from '../../support/fresh.ts';
 import { began, reads } from '../../support/journal.ts';
-import { COMPLETED, FAILED } from '../../support/sites.ts';
+import { COMPLETED } from '../../support/sites.ts';
 import { deliver } from '../deliver.ts';
+import { failedBefore, failing, FOREVER, status } from '../earlier-deployments.ts';
 import { waitingFor } from '../reach.ts';
 import { deployment, ended, type Scenario } from '../scenario.ts';
 import { PACE, type Stage } from '../stage.ts';
@@ -15,23 +16,7 @@ const EVERY_SECOND = { intervalMs: 1_000, tries: 30 };
 const EVERY_THREE = { intervalMs: 3_000, tries: 10 };
 /** Long enough for a few things to happen between two reads. */
 const SELDOM = { intervalMs: 10_000, tries: 30 };
-const FOREVER = 10_000;
 const [SLOW, LOST] = [{ kind: 'true' }, { kind: 'reset' }] as const;
-const status = (code: number, retryAfter?: string) =>
-  ({ kind: 'status', code, ...(retryAfter === undefined ? {} : { retryAfter }) }) as const;
-
-/** A site whose last deployment failed, so that the next one that completes is a change. */
-function failedBefore({ sandbox }: Stage, site: string, next: object = { durationMs: 1_200 }): void {
-  sandbox.script({ site }, FAILED, { ends: 'completed', ...next });
-  sandbox.act({ site });
-}
-
-const failing =
-  (...faults: Omit<Fault, 'target'>[]) =>
-  (stage: Stage, site: string) => {
-    failedBefore(stage, site);
-    stage.sandbox.fault(...faults.map((it) => ({ ...it, target: site })));
-  };
 
 /** Its token is refused once, in the middle of a deployment. */
 function unfit(stage: Stage, site: string): void {
@@ -70,10 +55,15 @@ const REQUESTS: Scenario[] = [
     deploy: EVERY_THREE,
     startDeploysWithinMs: 15_000,
   }),
-  deployment('too-late-at-the-site', 'TooLate', ({ sandbox }, site) => {
-    sandbox.script({ site }, { durationMs: 5_000 });
-    sandbox.act({ site });
-  }, { startDeploysWithinMs: 4_000 }),
+  deployment(
+    'too-late-at-the-site',
+    'TooLate',
+    ({ sandbox }, site) => {
+      sandbox.script({ site }, { durationMs: 5_000 });
+      sandbox.act({ site });
+    },
+    { startDeploysWithinMs: 4_000 },
+  ),
   {
     name: 'cancelled-before-its-request',
     async play(stage) {
@@ -130,17 +120,19 @@ const READS: Scenario[] = [
   deployment('read-by-another-worker', 'completed', unfit, {
     deploy: EVERY_SECOND,
   }),
-  deployment(
-    'baseline-gone',
-    'Refused',
-    failing({ route: 'latest', answer: status(503), times: FOREVER }),
-    { deploy: { intervalMs: 200, tries: 40 } },
-  ),
+  deployment('baseline-gone', 'Refused', failing({ route: 'latest', answer: status(503), times: FOREVER }), {
+    deploy: { intervalMs: 200, tries: 40 },
+  }),
   {
-    ...deployment('parked-until-too-late', 'TooLate', failing({ route: 'latest', answer: status(502), times: FOREVER }), {
-      outageBudgetMs: 3_600_000,
-      startDeploysWithinMs: 30_000,
-    }),
+    ...deployment(
+      'parked-until-too-late',
+      'TooLate',
+      failing({ route: 'latest', answer: status(502), times: FOREVER }),
+      {
+        outageBudgetMs: 3_600_000,
+        startDeploysWithinMs: 30_000,
+      },
+    ),
     isLong: true,
   },
   deployment(
@@ -192,7 +184,10 @@ async function pooled(stage: Stage) {
   const { client } = stage;
   const operation = { workflowId: deploySiteId(siteId) };
   await eventually('the pooled wait', async () => {
-    const { raw } = await client.workflow.getHandle(operation.workflowId).describe().catch(() => ({ raw: null }));
+    const { raw } = await client.workflow
+      .getHandle(operation.workflowId)
+      .describe()
+      .catch(() => ({ raw: null }));
     return raw?.pendingActivities?.some(({ activityType }) => activityType?.name === 'pollWhileInProgress');
   });
   return { siteId, run, operation };

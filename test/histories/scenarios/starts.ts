@@ -68,7 +68,14 @@ const AGAIN: Scenario[] = [
       const waited = async (): Promise<Kept | null> => {
         const crowd = Array.from({ length: 60 }, (_, at) => (at % 6 === 5 ? fresh('a') : FROZEN_SITE));
         const ids = await Promise.all(crowd.map((siteId) => startedAtOnce(stage, siteId)));
-        await Promise.all(ids.map((id) => stage.belay.get(id).result().catch(() => undefined)));
+        await Promise.all(
+          ids.map((id) =>
+            stage.belay
+              .get(id)
+              .result()
+              .catch(() => undefined),
+          ),
+        );
         for (const workflowId of ids) if (await wasAdmittedLater(stage, workflowId)) return { workflowId };
         return null;
       };
@@ -111,7 +118,11 @@ const REPORTED: Scenario[] = [
     isLong: true,
     async play(stage) {
       const siteId = fresh('a');
-      const run = await stage.start({ siteIds: [siteId], heartbeat: MEASURED_HEARTBEAT, deploy: { intervalMs: 1_000, tries: 30 } });
+      const run = await stage.start({
+        siteIds: [siteId],
+        heartbeat: MEASURED_HEARTBEAT,
+        deploy: { intervalMs: 1_000, tries: 30 },
+      });
       await waitingFor(run, 'deployment');
       const report = await reportOf(stage, run.workflowId);
       await stage.client.workflow.getHandle(run.workflowId).terminate('by an operator');

@@ -1,25 +1,13 @@
-/** What a run or rollout waits for and what lets it off: freezes, people, newer runs, gates; and its report. */
-import assert from 'node:assert/strict';
+/** What a run or rollout waits for and what lets it off: freezes, people, newer runs; and its report. */
 import { fresh } from '../../support/fresh.ts';
 import { endOf, rolloutOf, servers } from '../../support/rollouts.ts';
 import { resultOf } from '../../support/outcome.ts';
 import { queuedFor } from '../../support/queued.ts';
 import { deploySiteId, freezeId, reportId } from '../../../src/contract/ids/workflow-ids.ts';
-import type { Rollout } from '../../../src/starter.ts';
 import { decided, question, reached, waitingFor } from '../reach.ts';
 import { ended, type Scenario } from '../scenario.ts';
-import { APPROVAL, BAD_GATE, FROZEN_SITE, GOOD_GATE, MEASURED_HEARTBEAT, PAGE_GATE } from '../configuration.ts';
-import { PACE, type Stage } from '../stage.ts';
-
-/** A canary, and another server once the gate has passed. */
-function gated({ belay }: Stage, gate: string | undefined): Promise<Rollout> {
-  const [canary, rest] = servers(2);
-  const waves = [
-    { name: 'canary', targets: [canary], after: { bakeMs: 500, gates: [gate ?? ''] } },
-    { name: 'rest', targets: [rest!] },
-  ];
-  return belay.rollouts.start(rolloutOf([], { waves, options: { backup: PACE, deploy: PACE } }));
-}
+import { APPROVAL, FROZEN_SITE, MEASURED_HEARTBEAT } from '../configuration.ts';
+import { PACE } from '../stage.ts';
 
 export const WAITS: Scenario[] = [
   {
@@ -96,30 +84,6 @@ export const WAITS: Scenario[] = [
       await resultOf(first);
       await ended(newer, 'completed');
       return [older];
-    },
-  },
-  {
-    name: 'gate-passed',
-    async play(stage) {
-      const rollout = await gated(stage, GOOD_GATE);
-      assert.equal((await endOf(rollout)).outcome, 'completed');
-      return [rollout];
-    },
-  },
-  {
-    name: 'page-gate-passed',
-    async play(stage) {
-      const rollout = await gated(stage, PAGE_GATE);
-      assert.equal((await endOf(rollout)).outcome, 'completed');
-      return [rollout];
-    },
-  },
-  {
-    name: 'gate-failed',
-    async play(stage) {
-      const rollout = await gated(stage, BAD_GATE);
-      assert.equal((await endOf(rollout)).error?.type, 'GateFailed');
-      return [rollout];
     },
   },
   {
