@@ -41,9 +41,9 @@ export async function apply({ belay }: TestStack, file: File, prune: string[] = 
 export const ours = (changes: ScheduleChange[]) => changes.filter(({ action }) => action !== 'unmanaged');
 
 export async function stateOf({ belay }: TestStack, scheduleId: string): Promise<ScheduleState> {
-  // Temporal updates its list a moment later.
+  // Temporal updates its list a moment later, and on a busy machine it may not answer for a schedule.
   return eventually('the schedule', async () =>
-    (await belay.schedules.list()).find((state) => state.scheduleId === scheduleId),
+    (await belay.schedules.list()).find((state) => state.scheduleId === scheduleId && state.answered),
   );
 }
 

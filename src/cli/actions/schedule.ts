@@ -136,11 +136,12 @@ export async function listSchedules({ json: asJson }: { json?: boolean }): Promi
 }
 
 function stateLines(state: ScheduleState): string[] {
-  const { scheduleId, when, timeZone, paused, note, next, last, skipped, missed } = state;
+  const { scheduleId, answered, timeZone, paused, note, next, last, skipped, missed } = state;
+  const when = answered ? (state.when ?? 'not created by Belay') : 'Temporal does not answer for it; this may be old';
   const why = note === null || note === '' ? '' : `: ${plainText(note)}`;
   const times = next.map((at) => localText(new Date(at), timeZone)).join(', ');
   return [
-    `${scheduleId}  ${when ?? 'not created by Belay'} (${timeZone})${paused ? colors.yellow('  paused') + why : ''}`,
+    `${scheduleId}  ${when} (${timeZone})${paused ? colors.yellow('  paused') + why : ''}`,
     `  next: ${paused ? 'none while paused' : times || 'none'}`,
     ...last.map((firing) => `  last: ${localText(new Date(firing.firedAt), timeZone)}  ${firingText(firing)}`),
     ...(skipped === 0 ? [] : [`  skipped because the last run was still in progress: ${skipped}`]),
@@ -148,9 +149,9 @@ function stateLines(state: ScheduleState): string[] {
   ];
 }
 
-function firingText({ outcome, already, forgotten, workflowId, frozen }: Firing): string {
+function firingText({ outcome, alreadyStarted, forgotten, workflowId, frozen }: Firing): string {
   if (forgotten) return 'no longer stored in Temporal';
-  if (already) return `nothing to do: already started as ${workflowId}`;
+  if (alreadyStarted) return `nothing to do: already started as ${workflowId}`;
   if (frozen !== null) return `left out: ${frozen}`;
   const state = colorize({ outcome, error: null }, outcome ?? 'in progress');
   return workflowId === null ? state : `${state}  ${workflowId}`;

@@ -209,6 +209,8 @@ export const TIMING = {
     listMs: 20 * SECOND,
     retryRolloutMs: 30 * SECOND,
     scheduleMs: 30 * SECOND,
+    /** How long a list waits for one of its schedules. */
+    scheduleAnswerMs: 8 * SECOND,
     scheduleRetryMs: SECOND,
     /** Temporal refuses shorter polls. */
     serverTimeMs: 2_300,
