@@ -2,7 +2,7 @@
 import type { WorkflowExecutionDescription, WorkflowHandle } from '@temporalio/client';
 import pMap from 'p-map';
 import type { ApprovalAnswer, ApprovalQuestion, Decided } from '../../contract/approval.ts';
-import { QUERIES, ROLLOUT_TYPE, RUN_TYPES } from '../../contract/names.ts';
+import { ROLLOUT_TYPE, RUN_TYPES } from '../../contract/names.ts';
 import { BelayError } from '../../contract/results/belay-error.ts';
 import { TIMING } from '../../contract/budgets/timing.ts';
 import { quoted } from '../connection/list-filter.ts';
@@ -12,6 +12,7 @@ import { IN_PARALLEL, type Session } from '../connection/session.ts';
 import { within } from '../connection/within.ts';
 import { NO_WORKER_REMEDY } from '../connection/workers-seen.ts';
 import { isUnanswered } from '../transport/grpc-errors.ts';
+import { askedNow } from './asked-now.ts';
 
 /** @throws BelayError, from every call */
 export interface Approvals {
@@ -43,7 +44,7 @@ export function createApprovals(session: Session): Approvals {
         const handle = handleOf(workflowId);
         if (!(await isRunning(handle))) return null;
         await requireWorkers(session);
-        return ask(handle).catch((error: unknown) => {
+        return askedNow(handle).catch((error: unknown) => {
           throw isUnanswered(error) ? silent(workflowId) : error;
         });
       }),
@@ -61,8 +62,6 @@ async function isRunning(handle: WorkflowHandle): Promise<boolean> {
   const remedy = '`belay approvals` lists what is asked';
   throw new BelayError('NotFound', `${handle.workflowId} is not a run or rollout but a ${type}: ${remedy}`);
 }
-
-const ask = (handle: WorkflowHandle) => handle.query<ApprovalQuestion | null>(QUERIES.approval);
 
 /** Temporal answered just before, so it is a worker that is missing: its last poll may be a minute old. */
 const silent = (workflowId: string): BelayError =>
@@ -83,6 +82,6 @@ async function list(session: Session): Promise<ApprovalQuestion[]> {
   if (waiting.length === 0) return [];
   await requireWorkers(session);
   // One that does not answer must not hide the others.
-  const asked = await pMap(waiting, (handle) => ask(handle).catch(() => null), IN_PARALLEL);
+  const asked = await pMap(waiting, (handle) => askedNow(handle).catch(() => null), IN_PARALLEL);
   return asked.filter((it) => it !== null).sort((a, b) => a.plan.askedAt.localeCompare(b.plan.askedAt));
 }
