@@ -26,6 +26,17 @@ test('property: the stored body is bounded for any input', () => {
   );
 });
 
+test('at most 50 entries of a list or object are stored, and at most 400 values of a body', () => {
+  const sixty = (value: unknown) => Array.from({ length: 60 }, () => value);
+  assert.equal((redacted(sixty('x')) as unknown[]).length, 50);
+  const object = Object.fromEntries(sixty('x').map((value, index) => [`key-${index}`, value]));
+  assert.equal(Object.keys(redacted(object) as object).length, 50);
+  const stored = textsIn(redacted(sixty(sixty('x'))));
+  // Of 400 values, one is the body, and eight are its lists.
+  assert.equal(stored.filter((text) => text === 'x').length, 391);
+  assert.equal(stored.at(-1), '[left out]');
+});
+
 test('property: a known secret is never stored, in a string, key or number', () => {
   const digits = fc.bigInt({ min: 10n ** 7n, max: 10n ** 20n }).map(String);
   const words = fc
