@@ -46,10 +46,19 @@ export interface WaitingForRead {
   lastStatus: string | null;
   lastReadAt: string | null;
   nextReadAt: string;
+  /** Only if the last read failed, and the operation is not parked. */
+  failing?: FailingReads;
   /** A worker makes this read and those after it. */
   pooled?: { everyMs: number };
   /** Only while the operation is parked, because the service does not answer. */
   parked?: Parked;
+}
+
+/** Reads in a row that failed. */
+export interface FailingReads {
+  reads: number;
+  /** What went wrong last. */
+  reason: string;
 }
 
 /** The service has reported `completed`. */

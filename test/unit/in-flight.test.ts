@@ -5,7 +5,7 @@ import type { Contact, RunStatus } from '../../src/client/runs/run-status.ts';
 import { emptyResult, emptyRollout } from '../../src/contract/results/empty-results.ts';
 import type { Phase } from '../../src/contract/names.ts';
 import { TIMING } from '../../src/contract/budgets/timing.ts';
-import type { Waiting } from '../../src/contract/waiting.ts';
+import type { Waiting, WaitingForApproval, WaitingForRead } from '../../src/contract/waiting.ts';
 
 const NOW = '2026-03-02T08:00:00.000Z';
 const nowMs = Date.parse(NOW);
@@ -45,9 +45,27 @@ test('a run needs attention if no worker continues it, or if its service is down
   );
   assert.ok(needs({ phase: 'parked' }));
   assert.ok(!needs({ waiting: LOCK, phase: 'queued' }));
+  const failing = (reads: number): Waiting => ({
+    ...(readAt(NOW) as WaitingForRead),
+    failing: { reads, reason: '500' },
+  });
+  assert.deepEqual(
+    [1, 2, 3].map((reads) => needs({ waiting: failing(reads) })),
+    [false, false, true],
+  );
   const begins = TIMING.cli.beginsWithinMs;
   assert.ok(!needs({ contact: 'not_begun', startedAt: at(1 - begins) }));
   assert.ok(needs({ contact: 'not_begun', startedAt: at(-begins) }));
+});
+
+test('what waits for an approval needs attention', () => {
+  const waiting: WaitingForApproval = {
+    ...{ kind: 'approval', workflowId: 'rollout:steady:k', plan: 'ab12', asked: [], since: NOW, until: NOW },
+  };
+  assert.ok(needsAttention(run({ waiting, phase: 'approval' }), nowMs));
+  assert.ok(
+    needsAttention({ kind: 'rollout', status: { result: emptyRollout(), waiting, contact: 'answers' } }, nowMs),
+  );
 });
 
 test('a rollout needs attention while it waits for a decision', () => {

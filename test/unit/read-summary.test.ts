@@ -14,8 +14,14 @@ test('what a wait shows is read again from the summary of its timer', () => {
       }
 });
 
-test('the summary of a hinted read, of a read while parked and of other timers shows no try', () => {
+test('the summary of a hinted read, of a read while parked or after a failed one, and of other timers, shows no try', () => {
   const read = { kind: 'backup', try: 1, tries: 2, lastStatus: null } as const;
-  for (const summary of [readSummary(read, 'hinted'), readSummary(read, 'parked'), 'for deploy-site:a1', ''])
+  for (const summary of [
+    readSummary(read, 'hinted'),
+    readSummary(read, 'parked'),
+    readSummary(read, 'again'),
+    'for deploy-site:a1',
+    '',
+  ])
     assert.equal(readOfSummary(summary, 'backup'), null, summary);
 });

@@ -10,18 +10,22 @@ export type InFlight = Seen & {
   workflowId: string;
   /** ISO 8601. Null as long as only Temporal's list shows it, with its phase and no more. */
   askedAt: string | null;
-  /** Whether it waits for a decision or for a service that is down, or no worker continues it. */
+  /** Whether it waits for people or for a service that is down, or no worker continues it. */
   needsAttention: boolean;
 };
 
 const startedMs = ({ status }: Seen): number => Date.parse(status.result.startedAt ?? '') || 0;
 
+/** A service that restarts fails one read or two. */
+const READS_OF_AN_OUTAGE = 3;
+
 export function needsAttention(seen: Seen, nowMs: number): boolean {
   const { contact } = seen.status;
   if (contact === 'not_begun') return nowMs - startedMs(seen) >= TIMING.cli.beginsWithinMs;
   if (contact !== 'answers') return contact !== 'closed';
-  if (seen.kind === 'run') return seen.status.result.phase === 'parked';
-  return seen.status.waiting?.kind === 'decision';
+  const { waiting, result } = seen.status;
+  if (waiting?.kind === 'approval' || waiting?.kind === 'decision' || result.phase === 'parked') return true;
+  return waiting !== null && 'failing' in waiting && (waiting.failing?.reads ?? 0) >= READS_OF_AN_OUTAGE;
 }
 
 /** For sorting: those that need attention first, then rollouts, then runs; the newest first. */

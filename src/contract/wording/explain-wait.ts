@@ -2,7 +2,14 @@
 import type { Phase } from '../names.ts';
 import type { OperationProgress } from '../operation.ts';
 import type { BackupResult, DeploymentResult, RunProgress, RunResult } from '../run.ts';
-import type { Waiting, WaitingForCheck, WaitingForRead, RolloutWaiting, Explanation } from '../waiting.ts';
+import type {
+  FailingReads,
+  Waiting,
+  WaitingForCheck,
+  WaitingForRead,
+  RolloutWaiting,
+  Explanation,
+} from '../waiting.ts';
 import { approvalSentence } from './approval-text.ts';
 import { durationText } from './duration.ts';
 import { frozenText, letOffText } from './freeze-text.ts';
@@ -75,14 +82,19 @@ export function waitingSentence(waiting: Waiting, what: string | null, style: St
   const last = waiting.lastStatus === null ? 'no status yet' : `last status ${quote(waiting.lastStatus)}`;
   const tries = `${waiting.pooled === undefined ? '' : 'reads on from '}try ${waiting.try} of ${waiting.tries}`;
   const next = when === null ? '' : nextReadText(waiting, when);
-  const { parked } = waiting;
+  const { parked, failing } = waiting;
+  const failures = failing === undefined ? '' : `, ${failingText(failing, quote)}`;
   const outage =
     parked === undefined
       ? ''
       : `parked since ${parked.since}, at most until ${parked.until}, because the service does not answer ` +
         `(${quote(parked.reason)}); `;
   const head = [what, doingOf(waiting)].filter((part) => part !== null).join(', ');
-  return `${head === '' ? '' : `${head}: `}${outage}${tries}, ${last}${next}`;
+  return `${head === '' ? '' : `${head}: `}${outage}${tries}, ${last}${failures}${next}`;
+}
+
+function failingText({ reads, reason }: FailingReads, quote: Style['quote']): string {
+  return reads === 1 ? `the last read failed: ${quote(reason)}` : `${reads} reads in a row failed: ${quote(reason)}`;
 }
 
 function checkSentence({ siteId, check, last, ...reads }: WaitingForCheck, what: string | null, style: Style): string {

@@ -2,13 +2,14 @@
 import type { WaitingForRead as Read } from '../waiting.ts';
 import { plainText } from './safe-text.ts';
 
-export type ReadName = 'try' | 'early' | 'parked' | 'hinted' | 'pooled';
+export type ReadName = 'try' | 'early' | 'again' | 'parked' | 'hinted' | 'pooled';
 
 const PREFIX: Record<Read['kind'], string> = { backup: '', deployment: '', baseline: 'baseline: ', trace: 'trace: ' };
 
 const NAMES: Record<ReadName, (tries: string) => string> = {
   try: (tries) => `read ${tries}`,
   early: (tries) => `early read before try ${tries}`,
+  again: (tries) => `read ${tries} again after a failed one`,
   parked: () => 'read while parked',
   hinted: () => 'hinted read',
   pooled: (tries) => `reads from ${tries} on`,

@@ -1,5 +1,5 @@
 /** What a poll loop knows between two reads, and what a read changes. Pure: times are milliseconds since 1970. */
-import type { ReadResult } from '../../contract/activities.ts';
+import type { ReadFailure, ReadResult } from '../../contract/activities.ts';
 import type { PollSchedule, PollState } from '../../contract/polling/poll-state.ts';
 import { HISTORY_BUDGET } from '../../contract/budgets/history-budget.ts';
 import { TIMING } from '../../contract/budgets/timing.ts';
@@ -38,6 +38,10 @@ export interface ReadAt {
   isTry: boolean;
 }
 
+/** Whether a read without a status says something of the operation. */
+export const answers = ({ notFoundAnswers }: Pick<PollPlan, 'notFoundAnswers'>, read: ReadFailure): boolean =>
+  notFoundAnswers === true && isNotDeployed(read);
+
 /** @returns the state after an answer that decides nothing, and why the loop ends, if it does */
 export function afterRead(
   plan: Pick<PollPlan, 'tries' | 'notFoundAnswers'>,
@@ -48,7 +52,7 @@ export function afterRead(
   const againMs = heldBackUntilMs(read, nowMs);
   const { schedule: last } = before;
   const schedule = againMs === null ? afterPoll(last, nowMs, isTry) : afterHeldPoll(last, nowMs, isTry, againMs);
-  if (read.ok || (plan.notFoundAnswers === true && isNotDeployed(read))) {
+  if (read.ok || answers(plan, read)) {
     const made = before.made + (isTry ? 1 : 0);
     const state = { ...before, schedule, made, failed: NO_FAILED_READS, notBeforeMs: 0 };
     return { state, end: made >= plan.tries ? 'exhausted' : null };

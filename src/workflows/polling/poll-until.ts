@@ -7,8 +7,8 @@ import { condition } from '@temporalio/workflow';
 import type { ReadFailure, ReadResult } from '../../contract/activities.ts';
 import { conclude, type Conclusion } from '../common/conclusion.ts';
 import { report } from '../common/report.ts';
-import { afterOutage, afterRead, beginPolling } from '../../rules/polling/poll-state.ts';
-import type { GivenUp } from '../../rules/polling/read-failures.ts';
+import { afterOutage, afterRead, answers, beginPolling } from '../../rules/polling/poll-state.ts';
+import { heldBackUntilMs, type GivenUp } from '../../rules/polling/read-failures.ts';
 import { describeLastStatus, type Poller } from './poller.ts';
 import { serviceState } from '../../rules/outage.ts';
 import { mayPool, poolTurn, type Hinted } from './pool-turn.ts';
@@ -49,6 +49,8 @@ async function poll<V>(poller: Poller, options: PollOptions, onReading: OnReadin
   let last: ReadResult | null = null;
   const take: OnReading<V> = (read, own, beganMs) => {
     if (read.ok) poller.recordStatus(read);
+    else if (heldBackUntilMs(read, beganMs) === null)
+      poller.recordFailure(answers(options, read) ? null : read.message);
     return onReading(read, own, beganMs);
   };
   for (;;) {

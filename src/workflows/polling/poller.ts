@@ -4,7 +4,7 @@ import type { Hints } from './hints.ts';
 import { createPollTimer, type PollTimer } from './poll-timer.ts';
 import { createParking, type Parking } from './parking.ts';
 import type { StatusReading } from '../../rules/verdict.ts';
-import type { Waiting } from '../../contract/waiting.ts';
+import type { FailingReads, Waiting } from '../../contract/waiting.ts';
 import type { Waits } from '../../contract/run.ts';
 import type { PooledProgress } from '../../contract/polling/pooled-wait.ts';
 
@@ -16,8 +16,12 @@ export interface Poller {
   readonly waits: Waits;
   readonly lastStatus: string | null;
   readonly lastReadAt: string | null;
+  /** Null if the last read was answered. */
+  readonly failing: FailingReads | null;
   /** Call it for every status that was answered. */
   recordStatus(reading: StatusReading): void;
+  /** @param reason null if the read was answered, with no status */
+  recordFailure(reason: string | null): void;
   /** More polls, of which nothing else is known. */
   countPolls(count: number): void;
   /** The polls of a pooled wait. All of them were in progress. */
@@ -39,6 +43,7 @@ export function createPoller(
   { cancellation, hints, setWaiting, outageBudgetMs, waits = 'loop', setParked }: PollingWorkflow,
 ): Poller {
   let lastReadAt: string | null = null;
+  let failing: FailingReads | null = null;
   return {
     cancellation,
     hints,
@@ -52,7 +57,14 @@ export function createPoller(
     get lastReadAt() {
       return lastReadAt;
     },
+    get failing() {
+      return failing;
+    },
+    recordFailure(reason) {
+      failing = reason === null ? null : { reads: (failing?.reads ?? 0) + 1, reason };
+    },
     recordStatus({ status }) {
+      failing = null;
       part.polls += 1;
       part.lastStatus = status;
       lastReadAt = new Date().toISOString();
@@ -61,6 +73,7 @@ export function createPoller(
       part.polls += count;
     },
     recordPooled(progress) {
+      failing = null;
       part.polls += progress.polls;
       part.lastStatus = progress.lastStatus ?? part.lastStatus;
       part.inProgressAt = progress.lastReadAt ?? part.inProgressAt;

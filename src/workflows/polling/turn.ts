@@ -35,7 +35,7 @@ export async function loopTurn(poller: Poller, options: TurnOptions, state: Poll
   const readyMs = Date.now();
   const parked = poller.parking.current;
   const due = parked === null ? nextRead(state) : { atMs: parked.readAtMs, isTry: false };
-  const name = due.isTry ? 'try' : parked === null ? 'early' : 'parked';
+  const name = nameOf(poller, due.isTry);
   const summary = showWaiting(poller, options, state, due.atMs);
   const woken = await sleepUntilDue(poller, options, due.atMs, summary(name));
   if (woken === 'cancelled' || woken === 'stopped') return { kind: woken };
@@ -47,6 +47,12 @@ export async function loopTurn(poller: Poller, options: TurnOptions, state: Poll
   const reading = readStatus(options.reader, summary(isHinted ? 'hinted' : name), dueMs);
   const read = await unlessCancelled(poller, reading);
   return read === null ? { kind: 'cancelled' } : { read, state, beganMs, isTry: due.isTry && !isHinted, hintedMs };
+}
+
+function nameOf({ parking, failing }: Poller, isTry: boolean): ReadName {
+  if (parking.current !== null) return 'parked';
+  if (failing !== null) return 'again';
+  return isTry ? 'try' : 'early';
 }
 
 /** A read may hang, so cancellation does not wait for it. @returns null once cancelled */
@@ -85,16 +91,15 @@ export function showWaiting(
   dueMs: number,
   pooled?: WaitingForRead['pooled'],
 ): (of: ReadName) => string {
-  const { lastStatus, lastReadAt, parking } = poller;
+  const { lastStatus, lastReadAt, parking, failing } = poller;
   const tries = Math.max(planned, 1);
   const shown = { kind: what, try: Math.min(made + 1, tries), tries, lastStatus };
-  const parked = parking.current === null ? {} : { parked: parking.current.shown };
+  const parked = parking.current?.shown;
   poller.setWaiting({
     ...shown,
     lastReadAt,
     nextReadAt: new Date(dueMs).toISOString(),
-    ...parked,
-    ...definedFields({ pooled }),
+    ...definedFields({ parked, failing: parked === undefined ? (failing ?? undefined) : undefined, pooled }),
   });
   return (of) => readSummary(shown, of);
 }

@@ -4,6 +4,7 @@ import { describe, test } from 'node:test';
 import { QUERIES } from '../../../../src/contract/names.ts';
 import { workflowLink } from '../../../../src/contract/wording/markdown.ts';
 import type { Explanation } from '../../../../src/contract/waiting.ts';
+import { status } from '../../../support/fault-answers.ts';
 import { lockRequests } from '../../stack/inspect.ts';
 import { inVirtualTime, MOMENT_MS } from '../../stack/stack.ts';
 import { building } from './runs-that-wait.ts';
@@ -53,6 +54,37 @@ describe('the query why', () => {
         (await query<Explanation>(run.workflowId, QUERIES.why)).sentence,
         `deployment of ${siteId}: handled by workflow ${operationId}`,
       );
+    }),
+  );
+
+  test(
+    'an operation whose reads fail reports how many and why, until one is answered',
+    inVirtualTime(async (stack) => {
+      const { world, forward, query, sandbox } = stack;
+      const { siteId, operationId } = await building(stack);
+      const why = () => query<Explanation>(operationId, QUERIES.why);
+      // The early reads are over.
+      await forward(60_000);
+      sandbox.fault({ route: 'latest', target: siteId, ...status(500), times: 3 });
+      for (const [reads, said] of [
+        [1, ', the last read failed: '],
+        [2, ', 2 reads in a row failed: '],
+        [3, ', 3 reads in a row failed: '],
+      ] as const) {
+        await forward(10_000);
+        const { sentence, waiting } = await why();
+        assert.ok(waiting?.kind === 'deployment');
+        assert.equal(waiting.failing?.reads, reads);
+        assert.match(waiting.failing?.reason ?? '', /: 500 /);
+        assert.ok(
+          sentence.includes(`last status "building"${said}"${waiting.failing?.reason}", next read at`),
+          sentence,
+        );
+      }
+      await forward(10_000);
+      const { waiting } = await why();
+      assert.ok(waiting?.kind === 'deployment' && waiting.failing === undefined);
+      assert.ok(Date.parse(waiting.lastReadAt ?? '') > world.clock.nowMs - 10_000);
     }),
   );
 });
