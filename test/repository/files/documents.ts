@@ -2,6 +2,8 @@
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
+import { parse } from 'yaml';
+import { configurationSchema } from '../../../src/config/file/file-schema.ts';
 import { ROOT } from '../../support/readme.ts';
 
 const DOCUMENTS = [
@@ -78,4 +80,21 @@ test('the index lists every document, and the list of decisions lists every reco
     left.filter((name) => !listed.has(new URL(name, ROOT).href)),
     [],
   );
+});
+
+const KEYS = Object.keys(configurationSchema.shape);
+
+/** Blocks of YAML that are parts of a belay.yaml. */
+function configurationsIn(document: string): unknown[] {
+  const blocks = [...textOf(document).matchAll(/^```yaml\n([^]*?)^```$/gm)].map(([, yaml = '']) => parse(yaml) as unknown);
+  return blocks.filter((block) => Object.keys(block ?? {}).every((key) => KEYS.includes(key)));
+}
+
+test('every belay.yaml in a document is accepted', () => {
+  const read = DOCUMENTS.flatMap((document) => configurationsIn(document).map((block) => ({ document, block })));
+  assert.ok(read.length >= 12, `${read.length} are found`);
+  for (const { document, block } of read) {
+    const { error } = configurationSchema.safeParse(block);
+    assert.equal(error, undefined, `${document}: ${error?.message}`);
+  }
 });
