@@ -9,7 +9,7 @@ import type {
 import type { NotifyInput } from '../contract/events/notification.ts';
 import type { ReportAnswer, ReportMessage, RunEnd, RunRef } from '../contract/report.ts';
 import type { HoldInput } from '../contract/rollout.ts';
-import type { BackupConclusion, LockHolder } from '../contract/operation.ts';
+import type { BackupConclusion, Execution, LockHolder, OperationProgress } from '../contract/operation.ts';
 import type { NewerRun } from '../contract/superseding.ts';
 import type { WorkerInfo, BackupQuery, PastQuery } from '../contract/activities.ts';
 import type { HostingApiClient } from '../hosting-api/index.ts';
@@ -56,6 +56,8 @@ export interface ActivityDeps extends EventDeps {
   rest: Rest;
   workerInfo: WorkerInfo;
   admission: Admission;
+  /** @throws Error if it does not answer */
+  askOperation: (operation: Execution) => Promise<OperationProgress>;
   findCompletedBackup: (query: BackupQuery) => Promise<BackupConclusion | null>;
   /** The record of a backup that Belay made; null if Belay did not make it. */
   findBackupRecord: (backupId: string) => Promise<BackupRecord | null>;

@@ -2,7 +2,7 @@
 import type { ApprovalCheck, CheckedApproval } from '../contract/approval.ts';
 import type { DailyDeadline } from '../contract/run.ts';
 import type { FreezeAnswer, FreezeQuestion } from '../contract/freeze.ts';
-import type { BackupConclusion, LockHolder } from '../contract/operation.ts';
+import type { BackupConclusion, Execution, LockHolder, OperationProgress } from '../contract/operation.ts';
 import type { BackupRecord } from '../contract/events/event.ts';
 import type { NewerRun } from '../contract/superseding.ts';
 import type { BackupQuery, LearnQuery, SlotQuery } from '../contract/activities.ts';
@@ -24,6 +24,7 @@ export function createActivities({
   rest,
   workerInfo,
   admission,
+  askOperation,
   findBackupRecord,
   findCompletedBackup,
   findLockHolder,
@@ -66,6 +67,9 @@ export function createActivities({
 
     /** A worker takes it when the next run may begin. */
     admitRun: (): Promise<void> => Promise.resolve(),
+
+    /** What an operation in flight knows. */
+    askOperation: (operation: Execution): Promise<OperationProgress> => askOperation(operation),
 
     /** The newest completed backup that Belay made and that started at `startedSince` or later; or null. */
     findCompletedBackup: (query: BackupQuery): Promise<BackupConclusion | null> => findCompletedBackup(query),

@@ -17,10 +17,14 @@ import type { StatusWords } from './activities.ts';
  */
 export type OperationPhase = 'baseline' | 'trigger' | 'reconcile' | 'wait' | 'parked' | 'verify' | 'done';
 
-/** A run that waits for a lock. */
-export interface Waiter {
+/** One execution of a workflow. */
+export interface Execution {
   workflowId: string;
   runId: string;
+}
+
+/** A run that waits for a lock. */
+export interface Waiter extends Execution {
   /** When it first requested the lock. Waiters get it in this order. */
   since: string;
   /** Absent: no newer run replaces it, and it replaces none. */

@@ -8,6 +8,7 @@ import type { ActivityDeps } from '../../src/activities/deps.ts';
 const nothing = () => Promise.resolve(null);
 
 export const SERVICE_ONLY: Omit<ActivityDeps, 'service' | 'workerInfo'> = {
+  askOperation: () => Promise.reject(new Error('these tests have no operations')),
   findBackupRecord: nothing,
   findCompletedBackup: nothing,
   findLockHolder: nothing,

@@ -61,6 +61,7 @@ test('an activity that may be meant for another worker never goes back to the on
     resolveSlot: 'any worker',
     notificationDelivery: 'any worker',
     sendReport: 'any worker',
+    askOperation: 'local',
     judgeSomewhere: 'local',
     signalOlderRuns: 'any worker',
     checkSomewhere: 'local',

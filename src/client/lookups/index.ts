@@ -3,6 +3,7 @@ import { Client, type ConnectionLike } from '@temporalio/client';
 import type { Encryption } from '../../encryption/encryption.ts';
 import type { ActivityDeps } from '../../activities/deps.ts';
 import type { FindFreezes } from '../../policy/judge.ts';
+import { askOperation } from './ask-operation.ts';
 import { awaitedForMs } from './awaited-for.ts';
 import { findBackupRecord, findServersOfBackup, findSharedBackup } from './backup-records.ts';
 import { findCompletedBackup } from './find-completed-backup.ts';
@@ -22,6 +23,7 @@ import { createWakeWaiters } from '../signals/wake-waiters.ts';
 /** @param clock that limits the rate of signals. Default: that of this machine */
 export const lookupsAndSignals = (client: Client, taskQueue: string, clock?: SignalClock) =>
   ({
+    askOperation: (operation) => askOperation(client, operation),
     findCompletedBackup: (query) => findCompletedBackup(client, query),
     findBackupRecord: (backupId) => findBackupRecord(client, backupId),
     findEndOfRun: (run) => findEndOfRun(client, run),

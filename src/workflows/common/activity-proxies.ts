@@ -8,6 +8,7 @@ import type { Activities } from '../../activities/index.ts';
 import type { WorkerInfo, WorkerQuestion } from '../../contract/activities.ts';
 import type { ApprovalCheck, CheckedApproval } from '../../contract/approval.ts';
 import type { FreezeQuestion, FreezeAnswer } from '../../contract/freeze.ts';
+import type { Execution, OperationProgress } from '../../contract/operation.ts';
 import { admissionTaskQueue, waitTaskQueue } from '../../contract/names.ts';
 import type { PooledWait, PooledWaitEnd } from '../../contract/polling/pooled-wait.ts';
 import { TIMING } from '../../contract/budgets/timing.ts';
@@ -106,6 +107,17 @@ export const triggerOnce = proxyActivities<Activities>({
 
 /** Local: optional lookups and records. They make a run faster or its progress clearer, or the caller has a fallback. */
 export const localLookup = proxyLocalActivities<Activities>({ startToCloseTimeout: lookup.localMs, retry: ONCE });
+
+/** What an operation in flight knows: as this worker hears, or another one if it does not answer this one. */
+export const askOperation = (operation: Execution): Promise<OperationProgress> =>
+  localLookup.askOperation(operation).catch(() => askOperationAgain(operation));
+
+/** Regular, and repeated: an operation that reads a status answers once that has ended. */
+const { askOperation: askOperationAgain } = proxyActivities<Activities>({
+  ...ANY_WORKER,
+  startToCloseTimeout: lookup.regularMs,
+  retry: { maximumAttempts: 3 },
+});
 
 /** Regular: a search and some signals. A run that it misses meets the newer one at a lock. */
 export const { signalOlderRuns } = proxyActivities<Activities>({

@@ -110,9 +110,9 @@ describe('locks and sharing', { concurrency: 8 }, () => {
   test('a backup continues for the runs that share it if its maker is cancelled', async () => {
     const { holder, waiting, begun, finish } = await queue('backup', 1);
     await holder.cancel();
-    const { outcome, error } = await resultOf(holder);
-    assert.equal(outcome, 'cancelled');
-    assert.match(error?.message ?? '', /continues, followed by/);
+    const { outcome, error, backup } = await resultOf(holder);
+    assert.deepEqual([outcome, backup?.outcome, backup?.trigger.attempts], ['cancelled', 'cancelled', 1]);
+    assert.match(error?.message ?? '', new RegExp(`backup ${backup?.backupId} of server .* continues, followed by`));
     finish();
     const [shared] = await resultsOf(waiting);
     assert.deepEqual([shared?.outcome, shared?.backup?.source], ['completed', 'shared']);

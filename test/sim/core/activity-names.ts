@@ -1,6 +1,7 @@
 /** The names that a worker registers. */
 export const ACTIVITIES: ReadonlySet<string> = new Set([
   'describeWorker',
+  'askOperation',
   'judgeFreezes',
   'checkApproval',
   'readLatestDeployment',

@@ -6,15 +6,22 @@ import {
   mapFromPayloads,
   mapToPayloads,
 } from '@temporalio/common';
+import type { Sandboxes } from '../core/sdk.ts';
+import { queryRun } from '../stack/query.ts';
 import type { Ask } from '../worker/parts.ts';
 import { matches, statusOf } from './list-query.ts';
 import type { Run, Server, StartRequest } from './types.ts';
 
 /**
  * @param ask sends a request to the server, which answers
+ * @param sandboxes of the code that answers queries; without them, there are none
  * @param searchLagMs how long a search does not find an execution after its start
  */
-export function createModelClient(server: Server, ask: Ask, searchLagMs = 0): Client {
+export function createModelClient(
+  server: Server,
+  ask: Ask,
+  { sandboxes, searchLagMs = 0 }: { sandboxes?: Sandboxes; searchLagMs?: number } = {},
+): Client {
   const handle = (workflowId: string, runId?: string) => {
     const existing = (): Run => {
       const run = runId === undefined ? server.find(workflowId) : server.runs.find((it) => it.runId === runId);
@@ -23,6 +30,7 @@ export function createModelClient(server: Server, ask: Ask, searchLagMs = 0): Cl
     };
     return {
       describe: () => ask(() => ({ ...descriptionOf(existing()), raw: rawOf(server, existing()) })),
+      query: async <T>(name: string) => queryRun<T>(sandboxes!, await ask(existing), name),
       result: () => ask(() => resultOf(existing())),
       signal: (name: string, argument: unknown) =>
         ask(() => {

@@ -59,7 +59,7 @@ export function createDeps(
     });
     return Promise.race([answer, late]);
   };
-  const client = createModelClient(server, ask, parts.searchLagMs);
+  const client = createModelClient(server, ask, parts);
   const findFreezesInTime: FindFreezes = (ids, withinMs) => inTime(findFreezes(client, ids), withinMs);
   const found = lookupsAndSignals(client, DEFAULT_TASK_QUEUE, clockOfProcess);
   return {

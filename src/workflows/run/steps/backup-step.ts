@@ -1,5 +1,5 @@
 /** The backup step of a run: uses a given or recent backup, shares one in progress, or makes one. */
-import type { BackupConclusion } from '../../../contract/operation.ts';
+import type { BackupConclusion, Execution } from '../../../contract/operation.ts';
 import type { BackupResult } from '../../../contract/run.ts';
 import { backupServerId } from '../../../contract/ids/workflow-ids.ts';
 import { startBackup } from './child-operations.ts';
@@ -8,6 +8,7 @@ import type { RunState } from '../state/run-state.ts';
 import { NO_TRIGGER, emptyBackup } from '../../../contract/results/empty-results.ts';
 import { adoptBackup, confirmed, foreignBackup, givenBackup, recentBackup } from './adopt-backup.ts';
 import { isForOther, operationInput, refusedForService } from '../state/operation-input.ts';
+import { askOperation } from '../../common/activity-proxies.ts';
 import { TIMING } from '../../../contract/budgets/timing.ts';
 import { waitForThaw, waitsForThaw, wasFrozen } from '../admission/wait-for-thaw.ts';
 
@@ -90,16 +91,21 @@ async function createOrShare(run: RunState, serverId: string): Promise<Conclusio
   }
   const closed = await attempt.child.conclusion();
   run.setOperation(null);
-  if (closed === null) {
-    result.outcome = 'cancelled';
-    return conclude(
-      'cancelled',
-      'Cancelled',
-      `cancelled; the backup of server ${serverId} continues, followed by ${lockId}`,
-    );
-  }
+  if (closed === null) return leaveBackup(run, result, attempt.child.execution);
   run.result.backup = closed.result ?? { ...result, outcome: closed.conclusion.outcome };
   return closed.conclusion;
+}
+
+/** The operation continues without the run, which reports what is known of the backup by then. */
+async function leaveBackup(run: RunState, unknown: BackupResult, operation: Execution): Promise<Conclusion> {
+  const progress = await askOperation(operation).catch(() => null);
+  const seen = progress === null ? unknown : (progress.result as BackupResult);
+  const { serverId, backupId, outcome, endedAt } = seen;
+  const now = new Date().toISOString();
+  run.result.backup = { ...seen, outcome: outcome ?? 'cancelled', endedAt: endedAt ?? now };
+  const backup = backupId === null ? 'the backup' : `backup ${backupId}`;
+  const message = `cancelled; ${backup} of server ${serverId} continues, followed by ${operation.workflowId}`;
+  return conclude('cancelled', 'Cancelled', message);
 }
 
 /** Runs that share a backup share its outcome at the service, but each keeps its own timeout. */

@@ -8,7 +8,13 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import type { BackupResult, DeploymentResult } from '../../../contract/run.ts';
-import type { BackupServerInput, DeploySiteInput, OperationMemo, OperationPhase } from '../../../contract/operation.ts';
+import type {
+  BackupServerInput,
+  DeploySiteInput,
+  Execution,
+  OperationMemo,
+  OperationPhase,
+} from '../../../contract/operation.ts';
 import { targetLabel } from '../../../contract/wording/target-text.ts';
 import { plainText } from '../../../contract/wording/safe-text.ts';
 import type { backupServer } from '../../operation/backup-server.ts';
@@ -21,6 +27,7 @@ import { type ChildConclusion, awaitChild } from '../../common/child-result.ts';
 
 /** An operation in flight. */
 export interface Child<E> {
+  execution: Execution;
   conclusion: () => Promise<E>;
 }
 
@@ -38,8 +45,10 @@ export async function startBackup(
     cancellationType: ChildWorkflowCancellationType.ABANDON,
     args: [input],
   });
-  run.setOperation({ workflowId, runId: child.firstExecutionRunId });
+  const execution = { workflowId, runId: child.firstExecutionRunId };
+  run.setOperation(execution);
   return {
+    execution,
     async conclusion() {
       let closed: ChildConclusion<BackupResult> | null = null;
       void awaitChild(child).then((it) => (closed = it));
@@ -65,8 +74,10 @@ export async function startDeployment(
       }),
     ),
   );
-  run.setOperation({ workflowId, runId: child.firstExecutionRunId });
+  const execution = { workflowId, runId: child.firstExecutionRunId };
+  run.setOperation(execution);
   return {
+    execution,
     async conclusion() {
       let isClosed = false;
       void condition(() => isClosed || run.cancellation.requested).then(() => (isClosed ? undefined : scope.cancel()));

@@ -54,9 +54,16 @@ describe('shared backups', () => {
       const sharer = await lock.queueUp();
       const cancelledMs = world.clock.nowMs;
       cancel(lock.holder);
-      const { outcome, error } = await result(lock.holder);
+      const { outcome, error, backup } = await result(lock.holder);
       assert.equal(outcome, 'cancelled');
-      assert.match(error?.message ?? '', /continues, followed by/);
+      // The service continues it, and the result shows which one it is.
+      const { backupId, source, trigger, acceptedAt } = backup!;
+      assert.deepEqual([backup!.outcome, source, trigger.attempts], ['cancelled', 'created', 1]);
+      assert.ok(backupId !== null && acceptedAt !== null);
+      assert.match(
+        error?.message ?? '',
+        new RegExp(`^cancelled; backup ${backupId} of server .* continues, followed by`),
+      );
       assert.ok(lock.holder.closedMs! - cancelledMs < AT_ONCE_MS);
       lock.finish();
       const shared = await result(sharer);
