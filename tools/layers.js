@@ -187,7 +187,7 @@ export const LAYERS = {
   },
   'client/approvals': {
     may: [...CONTRACT, 'client/connection', 'client/transport'],
-    packages: ['@temporalio/client:type', 'p-map'],
+    packages: ['@temporalio/client', 'p-map'],
   },
   'client/receipts': {
     may: [...CONTRACT, 'receipts', 'client/connection', 'client/runs', 'client/rollouts'],

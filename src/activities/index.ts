@@ -2,18 +2,15 @@
 import type { ApprovalCheck, CheckedApproval } from '../contract/approval.ts';
 import type { DailyDeadline } from '../contract/run.ts';
 import type { FreezeAnswer, FreezeQuestion } from '../contract/freeze.ts';
-import type { BackupConclusion, Execution, LockHolder, OperationProgress } from '../contract/operation.ts';
-import type { BackupRecord } from '../contract/events/event.ts';
-import type { NewerRun } from '../contract/superseding.ts';
-import type { BackupQuery, LearnQuery, SlotQuery } from '../contract/activities.ts';
+import type { SlotQuery } from '../contract/activities.ts';
 import { checkApproval } from './approvals.ts';
 import { createDescribeWorker } from './describe-worker.ts';
 import { createEventActivities } from './events.ts';
 import { createGates } from './gates.ts';
+import { createLookups } from './lookups.ts';
 import { createSiteChecks } from './site-checks.ts';
 import { frozenParts } from './frozen-parts.ts';
 import { firstAfter, slotOf } from '../request/calendar/local-time.ts';
-import { learnReads, MAX_PAST } from './learned-polling/learn-reads.ts';
 import { createPooledWaits } from './pooled-waits/poll-while-in-progress.ts';
 import { createReads } from './http/read-status.ts';
 import { createTriggers } from './http/post-trigger.ts';
@@ -53,6 +50,9 @@ export function createActivities({
     ...createSiteChecks({ served: workerInfo, policy, readSite }),
     ...createGates({ served: workerInfo, policy, getPage }),
     ...createEventActivities(events),
+    ...createLookups({
+      ...{ askOperation, findBackupRecord, findCompletedBackup, findLockHolder, findPastDurations, signalOlderRuns },
+    }),
 
     describeWorker: createDescribeWorker({ workerInfo, admission, policy, judge, approvals, clocks }),
 
@@ -67,22 +67,6 @@ export function createActivities({
 
     /** A worker takes it when the next run may begin. */
     admitRun: (): Promise<void> => Promise.resolve(),
-
-    /** What an operation in flight knows. */
-    askOperation: (operation: Execution): Promise<OperationProgress> => askOperation(operation),
-
-    /** The newest completed backup that Belay made and that started at `startedSince` or later; or null. */
-    findCompletedBackup: (query: BackupQuery): Promise<BackupConclusion | null> => findCompletedBackup(query),
-
-    findBackupRecord: ({ backupId }: { backupId: string }): Promise<BackupRecord | null> => findBackupRecord(backupId),
-
-    findLockHolder: ({ lockId }: { lockId: string }): Promise<LockHolder | null> => findLockHolder(lockId),
-
-    signalOlderRuns: (newer: NewerRun): Promise<string[]> => signalOlderRuns(newer),
-
-    /** When to make the tries of an operation, in milliseconds after its acceptance; null for one at each interval. */
-    learnReads: async ({ lockId, services, ...beat }: LearnQuery): Promise<number[] | null> =>
-      learnReads(await findPastDurations({ lockId, services, limit: MAX_PAST }), beat),
 
     /** The instant of a daily deadline, ISO 8601. */
     resolveDeadline: ({ time, timeZone, after }: Required<DailyDeadline>): Promise<string> =>

@@ -14,6 +14,7 @@ import { environmentHelp } from './output/environment-help.ts';
 import { EXIT, exitCodeOf } from './output/exit-codes.ts';
 import { listCommand } from './commands/list.ts';
 import { waitStatusCancelCommands } from './commands/wait-status-cancel.ts';
+import { printNote } from '../process/print.ts';
 import { printFailure, startDocument } from '../process/json-document.ts';
 import { resultOfError } from './output/run-text.ts';
 import { programCommands } from './commands/programs.ts';
@@ -63,16 +64,31 @@ export function program(): Command {
   return belay;
 }
 
+/** `belay schedule apply`, as far as it is the name of a command. */
+function nameOfCommand(args: readonly string[]): string {
+  const names = ['belay'];
+  let command = program();
+  for (const arg of args) {
+    const next = command.commands.find((it) => it.name() === arg);
+    if (next === undefined) break;
+    names.push(arg);
+    command = next;
+  }
+  return names.join(' ');
+}
+
 /** Prints every error the same way: one document on stdout with --json, else one line on stderr. @returns the exit code */
-function fail(error: unknown, asJson: boolean): number {
+function fail(error: unknown, args: readonly string[]): number {
+  const asJson = args.includes('--json');
   if (error instanceof CommanderError) {
     // Commander has printed the help or the version by now.
     if (error.exitCode === 0) return EXIT.completed;
     if (error.code === 'commander.help') return EXIT.usage;
     const message = error.message.replace(/^error: /, '').replaceAll('\n', ' ');
-    return fail(new BelayError('Usage', `${message} See \`belay --help\`.`), asJson);
+    const sentence = /[.?!)]$/.test(message) ? message : `${message}.`;
+    return fail(new BelayError('Usage', `${sentence} See \`${nameOfCommand(args)} --help\`.`), args);
   }
-  if (error instanceof ConfigError) return fail(new BelayError('Usage', error.message), asJson);
+  if (error instanceof ConfigError) return fail(new BelayError('Usage', error.message), args);
   const result = resultOfError(error);
   printFailure(result, asJson);
   return exitCodeOf(result);
@@ -85,17 +101,29 @@ export async function execute(args: string[]): Promise<number> {
     await program().parseAsync(args, { from: 'user' });
     return Number(process.exitCode ?? EXIT.completed);
   } catch (error) {
-    return fail(error, args.includes('--json'));
+    return fail(error, args);
   }
 }
 
 /** Runs the command of this process, and ends it. */
 export async function main(): Promise<void> {
-  // The reader may have closed the pipe. The exit code still carries the verdict.
-  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
-  process.once('uncaughtException', (error) => process.exit(fail(error, process.argv.includes('--json'))));
+  let lost: string | null = null;
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    // The reader may have closed the pipe, because it has what it needs.
+    if (error.code !== 'EPIPE') lost = error.message;
+  });
+  process.stderr.on('error', () => undefined);
+  const end = () => {
+    if (lost !== null) {
+      printNote(`belay: cannot write to stdout: ${lost}`);
+      // A verdict other than completed is more than that.
+      process.exitCode ||= EXIT.usage;
+    }
+    process.exit();
+  };
+  process.once('uncaughtException', (error) => process.exit(fail(error, process.argv.slice(2))));
   process.exitCode = await execute(process.argv.slice(2));
   // Without this, a connection to a server that hangs would keep the process running for half a minute.
-  process.stdout.write('', () => process.exit());
-  process.stdout.once('error', () => process.exit());
+  process.stdout.write('', end);
+  process.stdout.once('error', end);
 }

@@ -1,5 +1,4 @@
 /** Runs everything on one machine: Temporal server, sandbox, worker and webhook receiver. Stops them in reverse order. */
-import { randomBytes } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
@@ -12,7 +11,7 @@ import { searchAttributeMode } from '../config/environment/search-attribute-mode
 import type { Configuration } from '../config/load.ts';
 import { readEncryption } from '../encryption/encryption.ts';
 import type { Webhooks, WebhooksOptions } from '../webhooks/start-receiver.ts';
-import { startSandbox, type Sandbox, type SandboxOptions } from '../sandbox/server.ts';
+import type { Sandbox, SandboxOptions } from '../sandbox/server.ts';
 import { serviceIdentity } from '../contract/service-identity.ts';
 import { BelayError } from '../contract/results/belay-error.ts';
 import { messageOf } from '../contract/wording/message-of.ts';
@@ -27,6 +26,7 @@ import { downloadBySdk } from './download-server.ts';
 import { findExecutable } from './find-server.ts';
 import { showBuild } from './build-progress.ts';
 import { startReceiver } from './dev-webhooks.ts';
+import { startOwnSandbox, type OwnSandbox } from './own-sandbox.ts';
 import { startServer, type TemporalServer } from './temporal-server.ts';
 
 export interface StackOptions {
@@ -84,7 +84,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     const identity = serviceIdentity(service.baseUrl, service.account ?? null);
     const webhooks = await ownReceiver(options, { server, service: identity, sandbox: emulator, log });
     if (webhooks !== null) stops.push(() => webhooks.close());
-    const broken = brokenPart(worker, server, () => stops.length === 0, options.folder);
+    const broken = brokenPart(worker, server, () => stops.length === 0, options);
     // A caller may ignore it; an unhandled rejection would end the process.
     broken.catch(() => undefined);
     return { temporal, serviceUrl: service.baseUrl, sandbox: emulator, webhooks, broken, stop };
@@ -115,11 +115,8 @@ async function embeddedServer({ folder, server }: StackOptions): Promise<Tempora
   });
 }
 
-async function ownSandbox({ sandbox: given }: StackOptions): Promise<{ sandbox: Sandbox; config: ServiceConfig }> {
-  const token = randomBytes(16).toString('hex');
-  const sandbox = await startSandbox({ token, ...given });
-  return { sandbox, config: { baseUrl: sandbox.url, token: () => Promise.resolve(token) } };
-}
+const ownSandbox = ({ sandbox = {}, folder, server }: StackOptions): Promise<OwnSandbox> =>
+  startOwnSandbox(sandbox, server.keepsData ? folder : null);
 
 async function ownReceiver(
   { webhookPort: port, configuration = {}, taskQueue }: StackOptions,
@@ -141,20 +138,21 @@ async function brokenPart(
   worker: RunningWorker,
   server: TemporalServer | null,
   stopped: () => boolean,
-  folder: string,
+  options: StackOptions,
 ): Promise<never> {
   const error = await Promise.race([
     worker.ended.then(
       () => new Error('the worker stopped'),
       (reason: unknown) => new Error(`the worker failed: ${messageOf(reason)}`),
     ),
-    ...(server === null ? [] : [server.ended.then(() => serverEnded(folder))]),
+    ...(server === null ? [] : [server.ended.then(() => serverEnded(options))]),
   ]);
   if (stopped()) return new Promise(() => undefined);
   throw error;
 }
 
-function serverEnded(folder: string): BelayError {
+function serverEnded({ folder, service }: StackOptions): BelayError {
   const message = `the Temporal server stopped (see ${join(folder, 'temporal.log')})`;
-  return new BelayError('TemporalUnreachable', `${message}; runs in flight continue when it is restarted`);
+  const but = service === null ? ', but the sandbox forgets their backups and deployments' : '';
+  return new BelayError('TemporalUnreachable', `${message}; runs in flight continue when it is restarted${but}`);
 }

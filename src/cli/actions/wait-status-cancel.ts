@@ -54,6 +54,7 @@ function watch(belay: Belay, id: string, { runId }: OneRunOptions): Promise<numb
 export function cancel(id: string, options: OneRunOptions): Promise<void> {
   return exitWith(async (belay) => {
     await (isRollout(id) ? belay.rollouts : belay).get(id, options.runId).cancel();
+    if (options.json !== true) print('cancellation requested: it takes effect once a worker takes it up');
     return show(belay, id, options);
   });
 }

@@ -50,7 +50,10 @@ async function checkService(config: ServiceConfig): Promise<Finding> {
 }
 
 async function checkClock(config: ServiceConfig): Promise<Finding> {
-  const dateMs = await clientOf(config).readTime();
+  const dateMs = await clientOf(config)
+    .readTime()
+    .catch(() => undefined);
+  if (dateMs === undefined) return { state: 'skipped', message: 'the service does not answer' };
   if (dateMs === null) return { state: 'skipped', message: 'the service does not report its time' };
   // The header has whole seconds, so the middle of one is the best guess.
   return clockFinding('the service', dateMs + 500);

@@ -46,6 +46,6 @@ function wavesOf({ rollout, runs }: Planned): string[] {
       const deployed = targets.map((it) => targetText(it)).join(', ');
       return `wave ${wave}: server ${serverId}${deployed === '' ? ': only a backup' : `: ${deployed}`}`;
     }),
-    `at most ${maxAtOnce} servers at once; after more than ${maxFailures} failures: ${onFailures}`,
+    `at most ${maxAtOnce} ${maxAtOnce === 1 ? 'server' : 'servers'} at once; after more than ${maxFailures} failures: ${onFailures}`,
   ];
 }

@@ -27,10 +27,11 @@ const PROOFS: Record<AskedApproval['proof'], string> = {
 };
 
 function askedLine({ name, need, proof, from, by }: AskedApproval): string {
-  const who = from === null ? 'anyone whom its proof knows' : from.map((it) => plainText(it)).join(', ');
+  const anyone = proof === 'none' ? 'anyone' : 'anyone whose proof it accepts';
+  const who = from === null ? anyone : from.map((it) => plainText(it)).join(', ');
   const how = PROOFS[proof];
   const so = by.length === 0 ? 'none yet' : by.map((it) => plainText(it)).join(', ');
-  return `needs: ${need} of ${who} for ${plainText(name)} (${how}); approved by: ${so}`;
+  return `${plainText(name)}: needs ${need} from ${who} (${how}); approved by: ${so}`;
 }
 
 export function approvalLines(question: ApprovalQuestion): string[] {

@@ -1,5 +1,5 @@
 /** Turns the errors of Temporal's client into BelayErrors. */
-import { WorkflowNotFoundError } from '@temporalio/client';
+import { isGrpcServiceError, WorkflowNotFoundError } from '@temporalio/client';
 import type { RunResult } from '../../contract/run.ts';
 import { PayloadError } from '../../encryption/payload-error.ts';
 import { BelayError } from '../../contract/results/belay-error.ts';
@@ -14,6 +14,9 @@ import {
   isUnreachable,
 } from '../transport/grpc-errors.ts';
 
+/** Without the number and name of the code. */
+const detailsOf = (cause: unknown): string => (isGrpcServiceError(cause) ? cause.details : '') || messageOf(cause);
+
 /** @param what the failed action, such as `list runs` @param result what is known of the run */
 export function toBelayError(error: unknown, what: string, result: RunResult | null = null): BelayError {
   if (error instanceof BelayError) return error;
@@ -23,7 +26,7 @@ export function toBelayError(error: unknown, what: string, result: RunResult | n
   }
   if (error instanceof PayloadError) return new BelayError('Usage', `cannot ${what}: ${error.message}`, result);
   const cause = grpcCause(error);
-  const message = messageOf(cause);
+  const message = detailsOf(cause);
   if (isUnreachable(error)) {
     return new BelayError('TemporalUnreachable', `cannot ${what}: Temporal does not answer`, result);
   }

@@ -132,7 +132,8 @@ async function refuseOtherRequest(session: Session, workflowId: string, request:
   const isSame = before !== null && isDeepStrictEqual(requestOf(before), requestOf(request.input));
   if (isSame && isSameService(before, request)) return described.runId;
   const remedy = 'use another key, or repeat the same input';
-  throw new BelayError('KeyReused', `${workflowId} was started with other input: ${remedy}`);
+  const result = emptyResult({ workflowId, runId: described.runId });
+  throw new BelayError('KeyReused', `${workflowId} was started with other input: ${remedy}`, result);
 }
 
 /** What the run is to do. Without `meta`, because the next attempt of a CI job may carry other values. */

@@ -19,7 +19,7 @@ interface VariableRow {
 
 /** In the order of the printed table. */
 export const SECTIONS = {
-  service: 'The hosting service: `worker`, `dev`, `doctor` and `top --site` read these',
+  service: 'The hosting service: `worker`, `dev`, `doctor`, `check` and `top --site` read these',
   belay: 'Belay itself',
   traces: 'Traces: the variables of OpenTelemetry',
   temporal: "Temporal: the variables of Temporal's own tools, read by `@temporalio/envconfig`",

@@ -44,7 +44,8 @@ export function findTemporal(): TemporalEndpoint {
   const { address } = connectionOptions;
   const record = readDevServerRecord(homeFolder());
   const dev = record?.temporal ?? null;
-  const isOneOfSeveral = dev !== null && address !== undefined && address !== dev;
+  const isOther = (address !== undefined && address !== dev) || namespace !== DEV_NAMESPACE;
+  const isOneOfSeveral = dev !== null && isOther;
   if (dev !== null && !isTemporalConfigured()) {
     const connection = { connectionOptions: { address: dev }, namespace: DEV_NAMESPACE, credentials: null };
     return { ...connection, uiUrl: uiUrl() ?? record?.ui ?? null, origin: 'dev', isOneOfSeveral };

@@ -42,6 +42,6 @@ export function closeHeld(
     const reasons = yeses.flatMap((yes) => (by.includes(yes.by) && yes.why !== null ? [yes.why] : []));
     const proofs = [...new Set(by.map((name) => notProvenText(proven.get(name) ?? '')))];
     Object.assign(it, { by: by.join(', '), proof: proofs.join(', ') });
-    if (reasons.length > 0) it.why = reasons.join('; ');
+    it.why = reasons.length > 0 ? reasons.join('; ') : 'no reason given';
   }
 }

@@ -38,7 +38,11 @@ type Needs = Pick<RunInput, 'service' | 'heartbeat'> & { targets: readonly Targe
 /** The conclusion if the workers lack what this input needs, or null. */
 export function refusalOfWorker({ service, heartbeat, targets }: Needs, facts: WorkerInfo): Conclusion | null {
   if (service !== undefined && !isServed(service, facts)) {
-    return conclude('not_started', 'Refused', `this is for ${service}, but the workers serve ${facts.service}`);
+    return conclude(
+      'not_started',
+      'Refused',
+      `this is for ${service}, but the workers serve ${facts.service}: start workers for it, or name theirs`,
+    );
   }
   if (!knowsPaths(facts, targets)) return conclude('not_started', 'Usage', NO_APP_PATHS);
   if (heartbeat === undefined || facts.notify?.heartbeats.includes(heartbeat) === true) return null;

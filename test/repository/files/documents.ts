@@ -86,7 +86,9 @@ const KEYS = Object.keys(configurationSchema.shape);
 
 /** Blocks of YAML that are parts of a belay.yaml. */
 function configurationsIn(document: string): unknown[] {
-  const blocks = [...textOf(document).matchAll(/^```yaml\n([^]*?)^```$/gm)].map(([, yaml = '']) => parse(yaml) as unknown);
+  const blocks = [...textOf(document).matchAll(/^```yaml\n([^]*?)^```$/gm)].map(
+    ([, yaml = '']) => parse(yaml) as unknown,
+  );
   return blocks.filter((block) => Object.keys(block ?? {}).every((key) => KEYS.includes(key)));
 }
 

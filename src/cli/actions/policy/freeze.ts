@@ -7,7 +7,8 @@ import { BelayError } from '../../../contract/results/belay-error.ts';
 import { blocksText, scopeText } from '../../../contract/wording/freeze-text.ts';
 import { plainText } from '../../../contract/wording/safe-text.ts';
 import { printJson } from '../../../process/json-document.ts';
-import { print } from '../../../process/print.ts';
+import { readConfiguration, type Configuration } from '../../../config/load.ts';
+import { print, printNote } from '../../../process/print.ts';
 import { withBelay } from '../../connection/open-belay.ts';
 import { reportEndpoints } from '../../connection/report-endpoints.ts';
 
@@ -35,6 +36,7 @@ export async function freeze({ json: asJson, ...options }: FreezeOptions): Promi
   if (until === undefined && forMs === undefined)
     throw new BelayError('Usage', 'a freeze needs an end: give --until TIME or --for DURATION');
   await reportEndpoints(undefined);
+  if (options.fleet !== undefined) await noteUnknownFleet(options.fleet);
   const begun = await withBelay((belay) =>
     belay.freezes.begin({
       scope: scopeOf(options),
@@ -49,6 +51,14 @@ export async function freeze({ json: asJson, ...options }: FreezeOptions): Promi
     `${scopeText(begun.scope, plainText)} is frozen until ${begun.until}: ${blocksText(begun)} are held back`,
     `  freeze: ${workflowId}`,
   ]);
+}
+
+/** The workers' belay.yaml decides, and this one may be another. */
+async function noteUnknownFleet(fleet: string): Promise<void> {
+  const { fleets } = await readConfiguration().catch((): Configuration => ({}));
+  if (fleets === undefined || fleet in fleets) return;
+  const known = Object.keys(fleets).map((name) => plainText(name));
+  printNote(`note: belay.yaml has no fleet ${plainText(fleet)}, only ${known.join(', ')}: check the name`);
 }
 
 export interface ThawOptions extends ScopeOptions {
