@@ -28,11 +28,10 @@ const UNIT_TESTS = '../tools/unit-tests.ts';
 const LONGEST = [
   'e2e/outages',
   'e2e/commands',
+  'integration/runs',
   'integration/workers',
   'integration/events',
   'e2e/cloud',
-  'integration/operations',
-  'integration/runs',
   'e2e/dev',
   'integration/production-timings',
   'e2e/commands-alone',
