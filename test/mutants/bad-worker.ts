@@ -21,12 +21,12 @@ export const BAD_WORKER: TestedMutant[] = [
   {
     rule: 'a worker without egress spoils the runs that it reads for',
     changes: ALONE,
-    test: integration('workers/unfit-workers', 'one without egress spoils none of ten runs'),
+    test: integration('workers/unfit-workers', 'one without egress spoils none of six runs'),
   },
   {
     rule: 'a worker with a stale token spoils the runs that it reads for',
     changes: ALONE,
-    test: integration('workers/unfit-workers', 'one with a stale token spoils none of ten runs'),
+    test: integration('workers/unfit-workers', 'one with a stale token spoils none of six runs'),
   },
   {
     rule: 'a read that failed because of its worker counts',
@@ -37,7 +37,7 @@ export const BAD_WORKER: TestedMutant[] = [
         "if (read.ok || read.kind !== 'protocol') return withMeaning(reads.words, read);",
       ),
     ],
-    test: integration('operations/unfit-reader', 'a read that its worker cannot make is made by another worker'),
+    test: integration('runs/unfit-reader', 'a read that its worker cannot make is made by another worker'),
   },
   {
     rule: 'a read without a connection says nothing about its worker',

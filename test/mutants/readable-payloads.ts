@@ -5,7 +5,7 @@ export const READABLE_PAYLOADS: TestedMutant[] = [
   {
     rule: 'with encryption, workflow code leaves the messages of failures as plain text',
     changes: [change('worker/start.ts', 'encodesFailures: encryption.isOn', 'encodesFailures: false')],
-    test: integration('encryption/encrypted-runs', 'leaves nothing of its content in the database of Temporal'),
+    test: integration('temporal/encrypted-runs', 'leaves nothing of its content in the database of Temporal'),
   },
   {
     rule: 'with encryption, a history is read as if it were plain text',
@@ -16,7 +16,7 @@ export const READABLE_PAYLOADS: TestedMutant[] = [
         '{ ...client.options.loadedDataConverter, payloadCodecs: [] },',
       ),
     ],
-    test: integration('encryption/other-readers', 'an event is stored, handled and shown'),
+    test: integration('temporal/other-readers', 'an event is stored, handled and shown'),
   },
   {
     rule: 'with encryption, a plain payload is accepted without a switch',

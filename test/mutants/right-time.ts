@@ -65,7 +65,7 @@ export const RIGHT_TIME: TestedMutant[] = [
         'void recordOutage(coverage)',
       ),
     ],
-    test: integration('operations/outages', 'an ambiguous request is not sent again after an outage'),
+    test: integration('runs/outages', 'an ambiguous request is not sent again after an outage'),
   },
   {
     rule: 'a parked operation is never too late',

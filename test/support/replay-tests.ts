@@ -5,7 +5,7 @@ import type { Recorded } from '../histories/kept.ts';
 import { historiesOf, oneOfEachShape, replayAll, replays, simulateAll } from './replay.ts';
 
 /** Suites whose histories drive the simulator as well. Together they have every shape that it plays. */
-const SIMULATED = ['locks', 'runs', 'ends of POSTs', 'lost, stalled and unfit workers', 'rollouts'];
+const SIMULATED = ['runs', 'ends of POSTs', 'lost, stalled and unfit workers', 'rollouts'];
 
 describe(`the histories of the suites of ${replays.map(({ suite }) => suite).join(', ')}`, () => {
   const simulated: Recorded[] = [];

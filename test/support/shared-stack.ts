@@ -1,4 +1,5 @@
 /** Stacks for suites that are about runs only: suites of one process whose sandboxes have the same defaults share one. */
+import { COMPLETED } from './sites.ts';
 import { startTestStack, type TestStack, type WorldOptions } from './world.ts';
 
 /** Most tests are not about how long the service takes. */
@@ -13,3 +14,9 @@ export function sharedStack(defaults: NonNullable<WorldOptions['defaults']> = QU
   started.set(key, stack);
   return stack;
 }
+
+/**
+ * For suites, one after another, whose service tells the worker to hold its requests back. Backups complete at once, as
+ * far as a suite does not say otherwise.
+ */
+export const heldBackStack = () => sharedStack({ backup: COMPLETED });

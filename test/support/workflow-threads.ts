@@ -3,6 +3,7 @@
  * its own costs a worker more CPU time than most tests. Nor does anything time the calls into a workflow: Node starts a
  * thread for each timed call. Overrides internal methods of the SDK; without this, tests only become slower.
  */
+import { createHash } from 'node:crypto';
 import { Worker } from '@temporalio/worker';
 import { atEnd } from './at-end.ts';
 
@@ -22,7 +23,7 @@ interface Options {
 /** Reads a bundle and its source map. Some workers have the code of theirs without a path, and some have none. */
 type ReadBundle = (options: { workflowBundle?: { codePath?: string } }, logger: object) => Promise<object | undefined>;
 
-type StartThread = (bundle: { filename: string }, options: Options, logger: object) => Promise<Thread>;
+type StartThread = (bundle: { code: string }, options: Options, logger: object) => Promise<Thread>;
 
 const internals = Worker as unknown as { createWorkflowCreator: StartThread; getOrCreateBundle: ReadBundle };
 const startThread = internals.createWorkflowCreator.bind(Worker);
@@ -52,7 +53,8 @@ internals.createWorkflowCreator = async (bundle, given, logger) => {
   const queue = `${options.namespace}/${options.taskQueue}`;
   const index = workersOf.get(queue) ?? 0;
   workersOf.set(queue, index + 1);
-  const key = [index, bundle.filename, names].join('\n');
+  // Bundles differ by what workers add to their code: they have one source map, and so one file name.
+  const key = [index, createHash('sha256').update(bundle.code).digest('hex'), names].join('\n');
   let thread = threads.get(key);
   if (thread === undefined) {
     thread = startThread(bundle, options, logger);

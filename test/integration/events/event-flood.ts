@@ -12,7 +12,7 @@ before(async () => {
 
 const FEW = { workflowTasks: 2, activities: 2, cachedWorkflows: 5 };
 const FLOOD: Flood = {
-  ...{ perSecond: 5, runs: 2, leastMs: 4_000, durationMs: 0 },
+  ...{ perSecond: 3, runs: 2, leastMs: 4_000, durationMs: 0 },
   ...{ words: 1_000, maxPerMinute: 60_000, slots: FEW },
 };
 

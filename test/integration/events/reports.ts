@@ -1,6 +1,5 @@
 /** Reports of runs on a real Temporal server: what a repository and a monitor see, in the order in which they see it. */
 import assert from 'node:assert/strict';
-import { writeFileSync } from 'node:fs';
 import { text } from 'node:stream/consumers';
 import { before, describe, test } from 'node:test';
 import type { Configuration } from '../../../src/config/file/file-schema.ts';
@@ -10,11 +9,9 @@ import { eventually } from '../../support/eventually.ts';
 import { posts } from '../../support/journal.ts';
 import { literalService, type LiteralService } from '../../support/literal.ts';
 import { resultOf } from '../../support/outcome.ts';
-import { startWorkerProcess, type Started } from '../../support/processes.ts';
 import { secretFile } from '../../support/receiver.ts';
-import { tempFolder } from '../../support/temporal.ts';
 import { allHistories, assertNowhere } from '../../support/token.ts';
-import { addWorker, belayOn, fresh, TOKEN, workerLog } from '../../support/world.ts';
+import { addWorker, belayOn, fresh, workerLog } from '../../support/world.ts';
 import { CANARY, eventStack, type EventStack } from './shared.ts';
 
 type RunHandle = Awaited<ReturnType<Belay['start']>>;
@@ -102,18 +99,12 @@ describe('reports of a run on a real server', { concurrency: 4 }, () => {
     assert.deepEqual(callsOf(await runIdOf(run)), ['/start', '/fail']);
   });
 
-  test('a worker that is killed between two reports leaves the rest to another one', async () => {
+  // What becomes of a worker that is killed is tested in test/integration/workers/.
+  test('a worker that ends between two reports leaves the rest to another one', async () => {
     const queue = fresh('queue');
-    const folder = await tempFolder();
-    writeFileSync(`${folder}/belay.yaml`, JSON.stringify({ notify }));
-    const env = {
-      ...{ TEMPORAL_ADDRESS: world.address, TEMPORAL_NAMESPACE: world.namespace, BELAY_TASK_QUEUE: queue },
-      ...{ BELAY_API_URL: world.sandbox.url, BELAY_API_TOKEN: TOKEN, BELAY_CONFIG: `${folder}/belay.yaml` },
-    };
-    const worker: Started = await startWorkerProcess(env);
+    const worker = await addWorker(world, queue, world.sandbox.url, { notify });
     const { siteId, run } = await inProgress(await belayOn(world, queue));
-    worker.process.kill('SIGKILL');
-    await worker.finished;
+    await worker.stop();
     world.sandbox.finish({ site: siteId }, 'completed');
     await addWorker(world, queue, world.sandbox.url, { notify });
     assert.equal((await resultOf(run)).outcome, 'completed');

@@ -1,3 +1,15 @@
+import './post-ends.ts';
+import './reads.ts';
+import './never-connected.ts';
+import './locks.ts';
+import './apps.ts';
+import './past-durations.ts';
+import './pooled-waits.ts';
+import './evidence.ts';
+import './min-evidence.ts';
+import './doubtful-answers.ts';
+import './unfit-reader.ts';
+import './outages.ts';
 import './runs.ts';
 import './keys.ts';
 import './options.ts';

@@ -20,13 +20,11 @@ before(async () => {
 });
 
 test('a run can start as soon as its worker reports that it polls', async () => {
-  for (let index = 0; index < 2; index += 1) {
-    const taskQueue = fresh('queue');
-    const worker = await addWorker(world, taskQueue, world.sandbox.url);
-    const belay = await connect({ ...world, connection: world.client.connection as Connection, taskQueue });
-    await (await belay.start({ siteIds: [fresh('a')], deploy: PACE })).result();
-    await worker.stop();
-  }
+  const taskQueue = fresh('queue');
+  const worker = await addWorker(world, taskQueue, world.sandbox.url);
+  const belay = await connect({ ...world, connection: world.client.connection as Connection, taskQueue });
+  await (await belay.start({ siteIds: [fresh('a')], deploy: PACE })).result();
+  await worker.stop();
 });
 
 test('a run and its operation have their search attributes from the start, and set only what changes', async () => {
@@ -135,4 +133,4 @@ describe('runs', { concurrency: 8 }, () => {
 });
 
 // With those of the suites that share its stack.
-replayLater('runs', () => world.client, 64);
+replayLater('runs', () => world.client, 108);

@@ -1,65 +1,24 @@
 import assert from 'node:assert/strict';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { before, describe, test } from 'node:test';
 import { siteTarget } from '../../../src/contract/target.ts';
 import * as around from '../../support/around-post.ts';
-import type { Belay } from '../../../src/starter.ts';
 import { eventually } from '../../support/eventually.ts';
 import { holdPosts } from '../../support/holding-relay.ts';
 import { posts } from '../../support/journal.ts';
 import { once } from '../../support/once.ts';
 import { resultOf } from '../../support/outcome.ts';
 import { replayLater } from '../../support/replay.ts';
-import { addWorker, belayOn, fresh, type TestStack } from '../../support/world.ts';
+import { assertNowhere } from '../../support/token.ts';
+import { addWorker, belayOn, fresh, TOKEN, type TestStack } from '../../support/world.ts';
+import { killed, stopped } from './shared-workers.ts';
 
-const { another, ANSWERED, ANSWERED_LATE, assertEnd, backUp, deploy, FOUND, kill, ONCE, place, readSincePost } = around;
-const { RESENT, sent, WITHOUT_EFFECT } = around;
+const { ANSWERED, assertEnd, deploy, FOUND, kill, ONCE, readSincePost, RESENT } = around;
 
 let world: TestStack;
 before(async () => {
   world = await around.startTestTemporal();
+  for (const begin of [killed, stopped, killedWhileRead]) begin().catch(() => undefined);
 });
-
-const SLOW = { ...ANSWERED_LATE, delayMs: 7_000 };
-/** Reads count as interrupted after it, whether another worker then starts quickly or not. */
-const INTERRUPTION_MS = 7_000;
-
-/** Their POSTs are under way when their worker ends, and after a pause another worker continues. */
-async function losing(
-  signal: NodeJS.Signals,
-  pauseMs: number,
-  ...starts: ((belay: Belay) => Promise<around.Operation>)[]
-) {
-  const { queue, worker, belay } = await place();
-  const operations = await Promise.all(starts.map((start) => start(belay)));
-  await Promise.all(operations.map((operation) => sent(operation)));
-  worker.process.kill(signal);
-  // A killed worker has gone before another one starts. One that stops may meet it.
-  if (signal === 'SIGKILL') await worker.finished;
-  await sleep(pauseMs);
-  await another(queue);
-  return { operations, worker };
-}
-
-// Workers are expensive, so tests whose workers end in the same way share one.
-const killed = once(() =>
-  losing(
-    'SIGKILL',
-    INTERRUPTION_MS,
-    (belay) => deploy(belay, SLOW),
-    (belay) => backUp(belay, SLOW),
-    (belay) => backUp(belay, WITHOUT_EFFECT),
-    (belay) => deploy(belay, WITHOUT_EFFECT),
-  ),
-);
-const stopped = once(() =>
-  losing(
-    'SIGTERM',
-    0,
-    (belay) => deploy(belay, ANSWERED_LATE),
-    (belay) => backUp(belay, ANSWERED_LATE),
-  ),
-);
 
 /** Two deployments whose POSTs never arrive. The site of one is frozen before another worker decides what follows. */
 const killedWhileRead = once(async () => {
@@ -122,6 +81,10 @@ describe('a worker lost around a POST', { concurrency: 5 }, () => {
       assert.equal((await worker.finished).code, 0);
     });
   }
+});
+
+test('the token is in no history, log, file or error of these tests', async () => {
+  assertNowhere(TOKEN, await around.whatIsLeft(), 'polling');
 });
 
 // With those of the other suites, which are on the same server.

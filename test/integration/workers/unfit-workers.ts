@@ -17,7 +17,7 @@ import { tempFolder } from '../../support/temporal.ts';
 import { addWorker, belayOn, fresh, TOKEN, type TestStack } from '../../support/world.ts';
 
 const PACE = { intervalMs: 500, tries: 60 };
-const RUNS = 10;
+const RUNS = 6;
 
 let world: TestStack;
 before(async () => {
@@ -80,7 +80,7 @@ async function assertAllCompleted(queue: string, sandbox: Sandbox, spoil: () => 
 }
 
 describe('a worker that is unfit', { concurrency: 1 }, () => {
-  test('beside two good workers, one with a stale token spoils none of ten runs', async () => {
+  test('beside two good workers, one with a stale token spoils none of six runs', async () => {
     const { queue, sandbox, setToken } = await goodWorkers();
     const { worker, rests, giveToken } = await badWorker();
     await assertAllCompleted(queue, sandbox, () => setToken('canary-of-tomorrow'));
@@ -89,7 +89,7 @@ describe('a worker that is unfit', { concurrency: 1 }, () => {
     await eventually('the end of its rest', () => worker.output.stderr.includes('takes activities again'));
   });
 
-  test('beside two good workers, one without egress spoils none of ten runs', async () => {
+  test('beside two good workers, one without egress spoils none of six runs', async () => {
     const { queue, sandbox } = await goodWorkers();
     const { worker, rests } = await badWorker();
     const before = rests();

@@ -16,6 +16,8 @@ export const TIMING: typeof REAL = {
     patientMs: 5 * SECOND,
     patientActivityMs: 6 * SECOND,
   },
+  // A run that cannot ask in time makes a backup of its own.
+  lookup: { ...REAL.lookup, localMs: 4 * SECOND },
   // Tests of one file share a worker, and so its pauses. A quick read waits for a second.
   pace: { defaultHoldMs: 300, leastPauseMs: 100, maxHoldMs: 2 * SECOND, spreadMs: 200, countWorkersMs: SECOND },
   poll: { ...REAL.poll, unauthorizedPauseMs: 3 * SECOND, parkedPauseMs: SECOND },

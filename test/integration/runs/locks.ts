@@ -7,7 +7,6 @@ import { eventually } from '../../support/eventually.ts';
 import { began } from '../../support/journal.ts';
 import { resultOf } from '../../support/outcome.ts';
 import { requestsAt } from '../../support/queued.ts';
-import { replayLater } from '../../support/replay.ts';
 import { resetToBeginning } from '../../support/reset.ts';
 import { sharedStack } from '../../support/shared-stack.ts';
 import { fresh, type TestStack } from '../../support/world.ts';
@@ -119,6 +118,3 @@ describe('locks and sharing', { concurrency: 8 }, () => {
     assert.equal(begun(), 1);
   });
 });
-
-// With those of the suites that share its stack.
-replayLater('locks', () => world.client, 44);

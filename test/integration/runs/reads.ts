@@ -8,10 +8,10 @@ import { eventually } from '../../support/eventually.ts';
 import { PASSING_READ_FAILURES } from '../../support/fault-answers.ts';
 import { began } from '../../support/journal.ts';
 import { resultOf, SAID } from '../../support/outcome.ts';
-import { replayLater } from '../../support/replay.ts';
+import { heldBackStack } from '../../support/shared-stack.ts';
 import { FAILED, siteAfter } from '../../support/sites.ts';
 import { allHistories, assertNowhere } from '../../support/token.ts';
-import { fresh, startTestStack, TOKEN, workerLog, type TestStack } from '../../support/world.ts';
+import { fresh, TOKEN, workerLog, type TestStack } from '../../support/world.ts';
 
 const PACE = { intervalMs: 500, tries: 10 };
 /** Ends late enough for reads to fail first. */
@@ -19,7 +19,7 @@ const SOON: ScriptPart = { durationMs: 3_000 };
 
 let world: TestStack;
 before(async () => {
-  world = await startTestStack();
+  world = await heldBackStack();
 });
 
 type Kind = 'backup' | 'deployment';
@@ -58,9 +58,7 @@ describe('failed reads', { concurrency: 8 }, () => {
   }
 });
 
-test('the token is in no history, log or error of these tests', async () => {
+test('the token is in no history, log or error of these tests and those of the ends of POSTs', async () => {
   const texts = { ...(await allHistories(world.client)), 'worker log': workerLog(), 'results and errors': SAID.join() };
-  assertNowhere(TOKEN, texts, 'polling');
+  for (const there of ['polling', '[token]']) assertNowhere(TOKEN, texts, there);
 });
-
-replayLater('failed reads', () => world.client, 4);

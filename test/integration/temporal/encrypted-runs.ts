@@ -3,21 +3,17 @@ import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { before, describe, test } from 'node:test';
 import { promisify } from 'node:util';
-import { Client } from '@temporalio/client';
 import type { Payload } from '@temporalio/common';
 import proto from '@temporalio/proto';
-import { Worker } from '@temporalio/worker';
 import { childEnvironment } from '../../../src/config/environment/environment.ts';
 import type { RunInput, RunResult } from '../../../src/contract/run.ts';
 import { createCodecServer } from '../../../src/encryption/server/codec-server.ts';
 import { toJson } from '../../../src/encryption/server/payload-json.ts';
-import { bundleFor } from '../../../src/worker/bundle/workflow-source.ts';
 import { atEnd } from '../../support/at-end.ts';
 import { eventually } from '../../support/eventually.ts';
 import { posts } from '../../support/journal.ts';
 import { encryptionOf, newKeyFile } from '../../support/key-files.ts';
 import { temporalExecutable } from '../../support/temporal.ts';
-import { testBundle } from '../../support/workflow-bundle.ts';
 import { addWorker, log, TOKEN } from '../../support/world.ts';
 import { canariesOf, runIn, startPlace, type Namespace, type Place } from './namespaces.ts';
 
@@ -176,21 +172,6 @@ describe('a run with encryption', () => {
     ];
     assert.equal(encodingOf(first?.workflowExecutionStartedEventAttributes?.input), 'json/plain');
     assert.equal(encodingOf(last?.workflowExecutionCompletedEventAttributes?.result), 'binary/encrypted');
-  });
-
-  test('replays with the keys and the bundle of encrypting workers, and so do those from before and between', async () => {
-    const workflowBundle = await bundleFor(await testBundle(), { encodesFailures: true, isVersioned: false });
-    for (const namespace of ['encrypted', 'plain', 'changing'] as const) {
-      const { dataConverter } = encryptionOf(place.keysFile, namespace !== 'encrypted');
-      const client = new Client({ connection: place.clients[namespace].connection, namespace, dataConverter });
-      const histories = client.workflow.list().intoHistories();
-      let replayed = 0;
-      for await (const { error } of Worker.runReplayHistories({ workflowBundle, dataConverter }, histories)) {
-        assert.equal(error, undefined);
-        replayed += 1;
-      }
-      assert.ok(replayed >= 2, `${replayed} histories`);
-    }
   });
 });
 

@@ -1,4 +1,7 @@
-/** Two builds of versioned workers side by side. */
+/**
+ * Two builds of versioned workers side by side. Temporal lists a stopped worker for over a minute, so all of it begins
+ * before the first test, and passes beside the tests of other suites.
+ */
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import type { Connection } from '@temporalio/client';
@@ -8,6 +11,7 @@ import { contactText } from '../../../src/cli/waiting/run-live.ts';
 import { connect, type Belay, type Run } from '../../../src/starter.ts';
 import type { RunningWorker } from '../../../src/worker/supervise.ts';
 import { eventually } from '../../support/eventually.ts';
+import { once } from '../../support/once.ts';
 import { replayLater } from '../../support/replay.ts';
 import { resultOf } from '../../support/outcome.ts';
 import { addWorker, fresh, startTestStack, type TestStack } from '../../support/world.ts';
@@ -22,6 +26,7 @@ before(async () => {
   world = await startTestStack({ defaults: { deployment: { durationMs: 100 } } });
   taskQueue = fresh('versioned');
   belay = await connect({ ...world, connection: world.client.connection as Connection, taskQueue });
+  leftInFlight().catch(() => undefined);
 });
 
 const worker = (buildId: string): Promise<RunningWorker> =>
@@ -74,43 +79,55 @@ async function finish(siteId: string, runs: readonly Run[]): Promise<void> {
   for (const run of runs) assert.equal((await resultOf(run)).outcome, 'completed');
 }
 
+const refused = once(async () => {
+  const first = await worker('a');
+  await assert.rejects(
+    belay.start({ siteIds: [fresh('a')], deploy: DEPLOY }),
+    /NoWorker|no worker of the current version .*set-current-version --deployment-name belay-test --build-id a/,
+  );
+  await makeCurrent('a');
+  return first;
+});
+
+const handedOver = once(async () => {
+  await refused();
+  const siteId = fresh('a');
+  const onA = await holdLock(siteId);
+  await worker('b');
+  await makeCurrent('b');
+  const onB = await queueBehind(siteId);
+  assert.deepEqual(await Promise.all([onA, onB].map((run) => buildOf(run.workflowId))), ['a', 'b']);
+  await finish(siteId, [onA, onB]);
+
+  const heldByB = await holdLock(siteId);
+  await makeCurrent('a');
+  const again = await queueBehind(siteId);
+  assert.deepEqual(await Promise.all([heldByB, again].map((run) => buildOf(run.workflowId))), ['b', 'a']);
+  await finish(siteId, [heldByB, again]);
+});
+
+const leftInFlight = once(async () => {
+  await handedOver();
+  const siteId = fresh('a');
+  const run = await holdLock(siteId);
+  await makeCurrent('b');
+  await (await refused()).stop();
+  const status = await eventually('the missing build', async () => {
+    const it = await run.status();
+    return it.contact === 'unserved' ? it : null;
+  });
+  return { siteId, run, status };
+});
+
 describe('versioned workers', () => {
-  let first: RunningWorker;
-
   test('get no run before their build is current, and a start says how to make it so', async () => {
-    first = await worker('a');
-    await assert.rejects(
-      belay.start({ siteIds: [fresh('a')], deploy: DEPLOY }),
-      /NoWorker|no worker of the current version .*set-current-version --deployment-name belay-test --build-id a/,
-    );
-    await makeCurrent('a');
+    await refused();
   });
 
-  test('hand a lock over from one build to the next, and back', async () => {
-    const siteId = fresh('a');
-    const onA = await holdLock(siteId);
-    await worker('b');
-    await makeCurrent('b');
-    const onB = await queueBehind(siteId);
-    assert.deepEqual(await Promise.all([onA, onB].map((run) => buildOf(run.workflowId))), ['a', 'b']);
-    await finish(siteId, [onA, onB]);
-
-    const heldByB = await holdLock(siteId);
-    await makeCurrent('a');
-    const again = await queueBehind(siteId);
-    assert.deepEqual(await Promise.all([heldByB, again].map((run) => buildOf(run.workflowId))), ['b', 'a']);
-    await finish(siteId, [heldByB, again]);
-  });
+  test('hand a lock over from one build to the next, and back', handedOver);
 
   test('leave a run in flight whose build has no worker any more, and its status names the build', async () => {
-    const siteId = fresh('a');
-    const run = await holdLock(siteId);
-    await makeCurrent('b');
-    await first.stop();
-    const status = await eventually('the missing build', async () => {
-      const it = await run.status();
-      return it.contact === 'unserved' ? it : null;
-    });
+    const { siteId, run, status } = await leftInFlight();
     assert.deepEqual(status.version, { deploymentName, buildId: 'a' });
     assert.match(String(contactText(status)), /only workers of build belay-test:a .* none of them is running/);
     const connection = world.client.connection as unknown as NativeConnection;

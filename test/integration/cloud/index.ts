@@ -1,3 +1,0 @@
-import './limits.ts';
-import './search-attributes.ts';
-import '../../support/replay-tests.ts';

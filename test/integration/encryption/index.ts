@@ -1,2 +1,0 @@
-import './encrypted-runs.ts';
-import './other-readers.ts';
