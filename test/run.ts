@@ -27,15 +27,14 @@ const UNIT_TESTS = '../tools/unit-tests.ts';
 /** Those that take long; what is not listed starts after them. */
 const LONGEST = [
   'e2e/outages',
+  'e2e/stacks',
   'e2e/commands',
   'integration/workers',
   'integration/events',
   'e2e/cloud',
   'integration/operations',
   'integration/runs',
-  'e2e/dev',
   'integration/production-timings',
-  'e2e/commands-alone',
   'integration/services',
   'integration/rollouts',
   'integration/encryption',
