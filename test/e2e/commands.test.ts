@@ -1,4 +1,4 @@
-/** What the commands print and how they exit. Those with a stack of their own are in commands-alone.test.ts. */
+/** What the commands print and how they exit. Those with a stack of their own are in stacks.test.ts. */
 import './commands/bad-input.ts';
 import './commands/fleet-mistakes.ts';
 import './commands/command-line.ts';

@@ -13,9 +13,8 @@ import { began, posts, reads } from './journal.ts';
 import { resultOf, SAID } from './outcome.ts';
 import { isPost, schedulesPost } from './post-activities.ts';
 import { startWorkerProcess, type Started } from './processes.ts';
-import { executableWith } from './shared-temporal.ts';
 import { COMPLETED, FAILED, siteAfter } from './sites.ts';
-import { tempFolder } from './temporal.ts';
+import { executableWith, tempFolder } from './temporal.ts';
 import { allFiles, allHistories } from './token.ts';
 import {
   addWorker,

@@ -20,6 +20,7 @@ export interface Commands {
 
 /** Call once per suite. */
 export async function startCommands(): Promise<Commands> {
+  // A deployment that no read sees in progress takes ten seconds more.
   const quick = { durationMs: 500 };
   return commandsOf(await startTestStack({ defaults: { backup: quick, deployment: quick } }));
 }

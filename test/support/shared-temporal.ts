@@ -2,12 +2,12 @@
  * One Temporal server for many suites, each in its own namespace. The runner starts it for all test files. A file
  * that runs alone starts its own.
  */
-import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { connectTo } from './connect.ts';
 import type { TemporalServer } from '../../src/dev/temporal-server.ts';
 import { eventually } from './eventually.ts';
-import { startTemporal, tempFolder, temporalExecutable } from './temporal.ts';
+import { executableWith, startTemporal, tempFolder } from './temporal.ts';
 
 /** The namespace of one suite. */
 export interface Place {
@@ -67,12 +67,4 @@ function isFirstToTake(folder: string): boolean {
   } catch {
     return false;
   }
-}
-
-/** A program that starts Temporal's server with additional arguments. */
-export async function executableWith(args: string[]): Promise<string> {
-  const executable = join(await tempFolder(), 'temporal');
-  writeFileSync(executable, `#!/bin/sh\nexec "${await temporalExecutable()}" "$@" ${args.join(' ')}\n`);
-  chmodSync(executable, 0o755);
-  return executable;
 }

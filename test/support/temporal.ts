@@ -1,7 +1,7 @@
 /** Starts a real Temporal server for a test file and stops it after its tests. */
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { delimiter, dirname, join } from 'node:path';
 import { atEnd } from './at-end.ts';
 import { lastingPort } from './lasting-port.ts';
 import { buildEnvironment, cacheFolder, childEnvironment } from '../../src/config/environment/environment.ts';
@@ -25,15 +25,33 @@ export function temporalExecutable(): Promise<string> {
   return (executable ??= findExecutable(where));
 }
 
+/**
+ * A tenth of the server's CPU time otherwise collects garbage, and another tenth moves work between threads. The limit
+ * matters where a machine has little memory.
+ */
+const FRUGAL = { GOGC: '400', GOMEMLIMIT: '1200MiB', GOMAXPROCS: '1' };
+
+/** A program that starts the server with additional arguments. */
+export async function executableWith(args: readonly string[]): Promise<string> {
+  const program = join(await tempFolder(), 'temporal');
+  const settings = Object.entries(FRUGAL).map(([name, value]) => `export ${name}=${value}\n`);
+  const command = `exec "${await temporalExecutable()}" "$@" ${args.join(' ')}\n`;
+  await writeFile(program, `#!/bin/sh\n${settings.join('')}${command}`, { mode: 0o755 });
+  return program;
+}
+
+/** A PATH with the server. Where there is none, a program reads all of the one in the cache before it starts it. */
+export async function pathWithTemporal(): Promise<string> {
+  return [dirname(await executableWith([])), process.env.PATH].join(delimiter);
+}
+
 export async function startTemporal(options: Partial<ServerOptions> = {}): Promise<TemporalServer> {
   const folder = await tempFolder();
   const server = await startServer({
     executable: await temporalExecutable(),
     logFile: join(folder, 'temporal.log'),
     retentionDays: 1,
-    // A tenth of its CPU time otherwise collects garbage, and another tenth moves work between threads. The limit
-    // matters where a machine has little memory.
-    env: { ...childEnvironment(), GOGC: '400', GOMEMLIMIT: '1200MiB', GOMAXPROCS: '1' },
+    env: { ...childEnvironment(), ...FRUGAL },
     ...options,
   });
   atEnd(() => server.stop());

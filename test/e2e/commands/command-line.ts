@@ -65,7 +65,7 @@ describe('the command line', { concurrency: 4 }, () => {
   test('a deployment cancelled in progress exits 8 and reports that it continues at the service', async () => {
     const siteId = fresh('a');
     on.sandbox.script({ site: siteId }, { ends: 'never' });
-    const pace = ['--deploy-interval', '200ms', '--deploy-tries', '2000'];
+    const pace = ['--deploy-interval', '1s', '--deploy-tries', '2000'];
     await on.belay('deploy', '--site', siteId, ...pace, '--key', 'k', '--detach');
     await eventually('the deployment', () => began(on.sandbox, 'deployment', siteId).length === 1);
     assert.equal((await on.belay('cancel', `deploy:${siteId}:k`)).code, 0);
@@ -135,7 +135,8 @@ describe('the command line', { concurrency: 4 }, () => {
     }
     assert.equal(began(on.sandbox, 'deployment', siteId).length, 0);
     on.sandbox.script({ site: siteId }, { ends: 'never' });
-    const deploying = on.belay('deploy', '--site', siteId, ...DEPLOY_PACE, '--summary', `${folder}/summary`);
+    const pace = ['--deploy-interval', '1s', '--deploy-tries', '2000'];
+    const deploying = on.belay('deploy', '--site', siteId, ...pace, '--summary', `${folder}/summary`);
     await eventually('the deployment', () => began(on.sandbox, 'deployment', siteId).length === 1);
     await rm(folder, { recursive: true });
     on.sandbox.finish({ site: siteId }, 'completed');

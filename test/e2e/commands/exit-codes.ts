@@ -202,7 +202,7 @@ test('exit 70: the command crashes and still prints exactly one JSON document', 
   const [serverId, node] = [fresh('s'), { ...on.env, NODE_OPTIONS: `--import=${encodeURI(crash)}` }];
   const { run } = await import('../../support/processes.ts');
   on.sandbox.script({ server: serverId }, { durationMs: 5_000 });
-  const finished = await run(['backup', '--server', serverId, ...BACKUP_PACE, '--json'], node);
+  const finished = await run(['backup', '--server', serverId, '--backup-interval', '1s', '--json'], node);
   assert.deepEqual(verdict(finished), { code: 70, outcome: null, type: 'Internal' });
   assert.match(finished.json().error?.message ?? '', /crashed on purpose/);
 });

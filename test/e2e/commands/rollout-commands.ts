@@ -41,7 +41,7 @@ ${servers.map((id, index) => `      ${id}: { sites: [${sites[index]?.join(', ')}
 rollouts:
   steady:
     fleet: shop
-    backup: { interval: 200ms, tries: 1000 }
+    backup: { interval: 500ms, tries: 1000 }
     deploy: { interval: 200ms, tries: 1000 }
     ${more}
 `,

@@ -1,70 +1,53 @@
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
+import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync, statSync, writeFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { before, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { startSandbox, type Sandbox } from '../../../src/sandbox/server.ts';
+import { readDevServerRecord } from '../../../src/config/temporal/dev-server-record.ts';
 import { atEnd } from '../../support/at-end.ts';
 import { runInProcess } from '../../support/in-process.ts';
 import { commandOf, descendants, gone } from '../../support/process-tree.ts';
-import { startDev, treeOf, type Dev, type Finished } from '../../support/processes.ts';
+import { environment, treeOf, type Dev, type Finished } from '../../support/processes.ts';
 import { tempFolder } from '../../support/temporal.ts';
 import { TOKEN } from '../../support/world.ts';
+import { ABSENT, devOfFolder, newHome, startedDevs, type Devs } from './devs.ts';
 
-type Home = Record<'BELAY_HOME', string>;
-const newHome = async (): Promise<Home> => ({ BELAY_HOME: await tempFolder() });
-
-/** What a dev that was killed leaves behind. */
-const leaveRecord = ({ BELAY_HOME }: Home, pid: number, temporal: string) =>
-  writeFileSync(join(BELAY_HOME, 'dev.json'), JSON.stringify({ pid, temporal, ui: null }));
+const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 
 const PACE = ['--backup-interval', '1s', '--deploy-interval', '1s'];
 
-// Devs are expensive, so the groups start theirs at once and share them. Within a group, one test continues where the
-// other ended. Another dev without a service is in events-command.ts.
+// Within a group, one test continues where the other ended.
 describe('belay dev', { concurrency: 4 }, () => {
-  const ABSENT = '127.0.0.1:1';
-  let sandbox: Sandbox;
-  let served: { home: Home; dev: Dev };
-  let home: Home;
-  let inOneFolder: Dev[];
+  let devs: Devs;
   before(async () => {
-    const quick = { durationMs: 500 };
-    sandbox = await startSandbox({ token: TOKEN, defaults: { backup: quick, deployment: quick } });
-    atEnd(() => sandbox.close());
-    const ofServed = await newHome();
-    home = await newHome();
-    leaveRecord(ofServed, process.pid, ABSENT);
-    // The record of a killed dev makes no difference.
-    leaveRecord(home, 2 ** 22 + 1, 'x:1');
-    const service = { BELAY_API_URL: sandbox.url, BELAY_API_TOKEN: TOKEN };
-    const [dev, ...others] = await Promise.all([startDev({ ...ofServed, ...service }), startDev(home), startDev(home)]);
-    served = { home: ofServed, dev };
-    inOneFolder = others;
+    devs = await startedDevs();
   });
 
   describe('devs in one folder', { concurrency: 1 }, () => {
     let dev: Dev;
-    let restarted: Promise<Dev>;
+    let env: Devs['inOneFolder']['env'];
+    let npx: ChildProcess;
     let workflowId: string;
+    const builtAtMs = () => statSync(join(ROOT, 'dist/cli.js')).mtimeMs;
+    const builtMs = builtAtMs();
 
     test('one of two concurrent starts of dev in the same folder is refused', () => {
       // The first line of the refused one is its error.
-      assert.deepEqual(inOneFolder.map(({ ready }) => 'temporal' in ready).sort(), [false, true]);
-      dev = inOneFolder.find(({ ready }) => 'temporal' in ready)!;
+      assert.deepEqual(devs.inOneFolder.devs.map(({ ready }) => 'temporal' in ready).sort(), [false, true]);
+      [dev, { env }] = [devOfFolder(devs), devs.inOneFolder];
     });
 
     // One of them has the default port, if that is free.
     test('two concurrent dev processes have receivers on different ports', () => {
-      const [one, other] = [dev.ready.webhooks, served.dev.ready.webhooks];
+      const [one, other] = [dev.ready.webhooks, devs.served.dev.ready.webhooks];
       assert.ok(one && other && one !== other, `${one} and ${other}`);
     });
 
     test('a second dev in the same folder is refused, and so is one whose port is in use', async () => {
-      const same = await runInProcess(['dev', '--json'], home);
+      const same = await runInProcess(['dev', '--json'], env);
       assert.equal(same.code, 2);
       assert.match(same.json().error?.message ?? '', /is already running in .*BELAY_HOME/);
       const port = dev.ready.temporal.split(':')[1] ?? '';
@@ -74,95 +57,78 @@ describe('belay dev', { concurrency: 4 }, () => {
     });
 
     test('the processes of dev end when dev is killed', async () => {
-      const started = await runInProcess(['backup', '--server', 's1', '--detach', '--json'], home);
+      const started = await runInProcess(['backup', '--server', 's1', '--detach', '--json'], env);
       workflowId = String(started.json().workflowId);
       const tree = treeOf(dev);
       dev.process.kill('SIGKILL');
       await dev.finished;
       // At once: its server may still be ending.
-      restarted = startDev(home);
-      restarted.catch(() => undefined);
+      npx = await devByNpx(env);
       await gone(tree);
     });
 
     test('dev keeps its runs if it is killed and restarted', async () => {
-      dev = await restarted;
-      const status = await runInProcess(['status', workflowId, '--json'], home);
+      await once(npx.stdout!, 'data');
+      const status = await runInProcess(['status', workflowId, '--json'], env);
       assert.equal(status.json().workflowId, workflowId);
       assert.equal(status.json().outcome, null);
     });
 
-    test('dev exits 7 and reports why when its Temporal server dies', async () => {
-      const tree = treeOf(dev);
-      process.kill(
-        tree.find((pid) => commandOf(pid).includes('start-dev') && !commandOf(pid).includes('guard'))!,
-        'SIGKILL',
-      );
-      const { code, stderr } = await dev.finished;
-      assert.equal(code, 7);
-      assert.match(stderr, /the Temporal server stopped/);
+    test('the processes of npx belay dev end when npx gets SIGTERM', async () => {
+      const tree = descendants(npx.pid ?? 0);
+      assert.ok(tree.length >= 3);
+      assert.equal(builtAtMs(), builtMs, 'npx built it anew');
+      assert.ok(readDevServerRecord(env.BELAY_HOME) !== null);
+      npx.kill('SIGTERM');
       await gone(tree);
+      // Only a dev that ends by itself takes it away.
+      assert.equal(readDevServerRecord(env.BELAY_HOME), null);
     });
   });
 
   describe('a dev with a service', { concurrency: 1 }, () => {
-    let tree: number[];
     let ended: Finished;
 
     test('dev ignores the record of a killed dev, even if another process has its PID now', () => {
-      assert.notEqual(served.dev.ready.temporal, ABSENT);
+      assert.notEqual(devs.served.dev.ready.temporal, ABSENT);
     });
 
     test('dev prints all its addresses in one line of JSON', () => {
-      const { dev } = served;
+      const { dev, sandbox } = devs.served;
       assert.deepEqual(Object.keys(dev.ready), ['temporal', 'ui', 'webhooks', 'service']);
       assert.equal(dev.ready.service, sandbox.url);
     });
 
     test('the token is in no file of BELAY_HOME, in no output, and in no arguments or environment of a child process', async () => {
-      const { dev, home: own } = served;
+      const { dev, home, sandbox } = devs.served;
       const args = ['run', '--server', 's1', '--site', 'a1', ...PACE, '--json'];
-      const good = await runInProcess(args, own);
+      const good = await runInProcess(args, home);
       sandbox.setToken('another');
-      const refused = await runInProcess(args, own);
+      const refused = await runInProcess(args, home);
       assert.deepEqual([good.code, refused.code], [0, 6]);
-      tree = treeOf(dev);
+      const tree = treeOf(dev);
       for (const pid of tree) {
         for (const file of ['cmdline', 'environ']) {
           assert.ok(!readFileSync(`/proc/${pid}/${file}`, 'latin1').includes(TOKEN), `${file} of ${commandOf(pid)}`);
         }
       }
-      dev.process.kill('SIGTERM');
+      process.kill(tree.find(isServer)!, 'SIGKILL');
       ended = await dev.finished;
       const { stdout, stderr } = ended;
       for (const text of [stdout, stderr, good.stdout, good.stderr, refused.stdout, refused.stderr])
         assert.ok(!text.includes(TOKEN));
-      for (const name of await readdir(own.BELAY_HOME)) {
-        const text = await readFile(join(own.BELAY_HOME, name), 'latin1');
+      for (const name of await readdir(home.BELAY_HOME)) {
+        const text = await readFile(join(home.BELAY_HOME, name), 'latin1');
         assert.ok(!text.includes(TOKEN), `${name} holds the token`);
       }
-    });
-
-    test('dev with a service stops all its processes on SIGTERM', async () => {
-      assert.equal(ended.code, 0);
       await gone(tree);
     });
-  });
 
-  test('the processes of npx belay dev end when npx gets SIGTERM', async () => {
-    const args = ['--no', 'belay', 'dev', '--temporal-port', '0', '--ui-port', '0'];
-    // As on a machine where npx was never used: npx runs the prepare script, which must not rebuild.
-    const env = { ...process.env, BELAY_HOME: await tempFolder(), npm_config_cache: await tempFolder() };
-    const cwd = fileURLToPath(new URL('../../..', import.meta.url));
-    const built = () => statSync(join(cwd, 'dist/cli.js')).mtimeMs;
-    const builtMs = built();
-    const npx = spawn('npx', args, { cwd, env, stdio: ['ignore', 'pipe', 'ignore'] });
-    await once(npx.stdout, 'data');
-    const tree = descendants(npx.pid ?? 0);
-    assert.ok(tree.length >= 3);
-    assert.equal(built(), builtMs, 'npx built it anew');
-    npx.kill('SIGTERM');
-    await gone(tree);
+    test('dev exits 7 and reports why when its Temporal server dies', () => {
+      const { code, stderr } = ended;
+      assert.equal(code, 7);
+      assert.match(stderr, /the Temporal server stopped/);
+    });
   });
 
   test('dev refuses to start the sandbox with a Temporal server that it does not start', async () => {
@@ -186,3 +152,14 @@ describe('belay dev', { concurrency: 4 }, () => {
     }
   });
 });
+
+const isServer = (pid: number) => commandOf(pid).includes('start-dev') && !commandOf(pid).includes('guard');
+
+async function devByNpx(home: Devs['inOneFolder']['env']): Promise<ChildProcess> {
+  const args = ['--no', 'belay', 'dev', '--temporal-port', '0', '--ui-port', '0'];
+  // As on a machine where npx was never used: npx runs the prepare script, which must not rebuild.
+  const env = environment({ ...home, npm_config_cache: await tempFolder() });
+  const npx = spawn('npx', args, { cwd: ROOT, env, stdio: ['ignore', 'pipe', 'ignore'] });
+  atEnd(async () => void npx.kill('SIGTERM'));
+  return npx;
+}

@@ -7,28 +7,10 @@ import type { EventInput, ServiceEvent } from '../../../src/contract/events/even
 import type { ReceivedEvent } from '../../../src/starter.ts';
 import { eventually } from '../../support/eventually.ts';
 import { runInProcess } from '../../support/in-process.ts';
-import { gone } from '../../support/process-tree.ts';
-import { startDev, treeOf, type Dev, type Finished } from '../../support/processes.ts';
+import type { Dev, Finished } from '../../support/processes.ts';
 import { tempFolder } from '../../support/temporal.ts';
+import { BELAY_YAML, devOfFolder, startedDevs } from './devs.ts';
 
-/** Describes a panel whose bodies have no likely names. */
-const BELAY_YAML = `
-events:
-  sources:
-    panel:
-      verify: none
-      idHeader: x-delivery
-      fields:
-        kind: meta.what
-        server: subject.machine
-        site: 'subject.pages[0].name'
-        backup: subject.copy\\.no
-        time: meta.when
-      kinds:
-        backup.failed: [copy went wrong]
-  reactions:
-    backup.failed: [notify]
-`;
 const BODY = {
   meta: { what: 'Copy went wrong', when: 1_800_000_000 },
   subject: { machine: 12, pages: [{ name: 'shop' }], 'copy.no': '9007199254740993', password: 'hunter2' },
@@ -57,8 +39,8 @@ interface Place {
 let place: Promise<Place>;
 /** A dev that knows the panel, after a run and a delivery. */
 async function startPlace(): Promise<Place> {
-  const env = { BELAY_HOME: await tempFolder(), BELAY_CONFIG: await fileWith(BELAY_YAML, 'belay.yaml') };
-  const dev = await startDev(env, '--webhook-port', '0');
+  const devs = await startedDevs();
+  const [dev, { env }] = [devOfFolder(devs), devs.inOneFolder];
   const belay = (...args: string[]) => runInProcess(args, env);
   const list = async (...args: string[]) => {
     const { code, json } = await belay('events', ...args, '--json');
@@ -181,6 +163,11 @@ describe('belay events', { concurrency: 6 }, () => {
     }
   });
 
+  test('dev without a service starts the sandbox', async () => {
+    const { dev, ran } = await place;
+    assert.deepEqual([ran.outcome, ran.service], ['completed', dev.ready.service]);
+  });
+
   test('a run in dev needs few reads because the sandbox sends webhooks', async () => {
     const { ran } = await place;
     assert.equal(ran.outcome, 'completed');
@@ -249,13 +236,4 @@ describe('belay events', { concurrency: 6 }, () => {
     assert.deepEqual([code, stdout], [2, '']);
     assert.match(stderr, /^belay: .*nobody.*\n$/);
   });
-});
-
-test('dev without a service starts the sandbox, and stops all its processes on SIGINT', async () => {
-  const { dev, ran } = await place;
-  assert.deepEqual([ran.outcome, ran.service], ['completed', dev.ready.service]);
-  const tree = treeOf(dev);
-  dev.process.kill('SIGINT');
-  assert.equal((await dev.finished).code, 0);
-  await gone(tree);
 });

@@ -12,7 +12,7 @@ import { newPlace } from '../../support/shared-temporal.ts';
 import { tempFolder } from '../../support/temporal.ts';
 import { temporalEnv, TOKEN } from '../../support/world.ts';
 
-test("a dev on another's Temporal polls nothing while the service refuses its token", async () => {
+test("a dev on another's Temporal polls nothing while the service refuses its token, and ends with 0 on SIGINT", async () => {
   const place = await newPlace();
   const sandbox = await startSandbox({ token: TOKEN });
   atEnd(() => sandbox.close());
@@ -22,11 +22,12 @@ test("a dev on another's Temporal polls nothing while the service refuses its to
   const [home, file] = [await tempFolder(), join(await tempFolder(), 'token')];
   await writeFile(file, 'stale');
   const service = { BELAY_API_URL: sandbox.url, BELAY_API_TOKEN_FILE: file };
-  const { output } = start(['dev', '--json', '--webhook-port', '0'], {
+  const dev = start(['dev', '--json', '--webhook-port', '0'], {
     ...temporalEnv(place),
     ...service,
     BELAY_HOME: home,
   });
+  const { output } = dev;
   const refusals = () => output.stderr.split('the service rejects the API token').length - 1;
   await eventually('a refusal', () => refusals() > 0);
   assert.match(output.stderr, /not ready: the service rejects the API token/);
@@ -36,4 +37,6 @@ test("a dev on another's Temporal polls nothing while the service refuses its to
   await writeFile(file, TOKEN);
   await eventually('its line', () => output.stdout.includes('"temporal"'));
   assert.equal((await pollers()).length, 1);
+  dev.process.kill('SIGINT');
+  assert.equal((await dev.finished).code, 0);
 });

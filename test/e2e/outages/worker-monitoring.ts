@@ -1,18 +1,13 @@
 import assert from 'node:assert/strict';
 import { readFile, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
-import { after, before, describe, test } from 'node:test';
+import { before, describe, test } from 'node:test';
+import type { Sandbox } from '../../../src/sandbox/server.ts';
 import { connect, type Belay } from '../../../src/starter.ts';
-import { startSandbox, type Sandbox } from '../../../src/sandbox/server.ts';
-import { atEnd } from '../../support/at-end.ts';
-import { connectTo } from '../../support/connect.ts';
 import { eventually } from '../../support/eventually.ts';
-import { lastingPort } from '../../support/lasting-port.ts';
 import { resultOf } from '../../support/outcome.ts';
-import { start, type Started } from '../../support/processes.ts';
-import { newPlace } from '../../support/shared-temporal.ts';
-import { tempFolder } from '../../support/temporal.ts';
-import { temporalEnv, TOKEN } from '../../support/world.ts';
+import type { Started } from '../../support/processes.ts';
+import { TOKEN } from '../../support/world.ts';
+import { sharedWorker } from './shared-worker.ts';
 
 const DOCUMENT = new URL('../../../docs/reference/metrics.md', import.meta.url);
 const QUICK = { intervalMs: 1_000, tries: 30 };
@@ -28,30 +23,12 @@ const scrape = async () => (await fetch(`${url}/metrics`)).text();
 const namesIn = (text: string) => new Set([...text.matchAll(/^# TYPE (\S+)/gm)].map(([, name]) => name!));
 
 before(async () => {
-  const place = await newPlace();
-  const port = await lastingPort();
-  url = `http://127.0.0.1:${await lastingPort()}`;
-  tokenFile = join(await tempFolder(), 'token');
-  await writeFile(tokenFile, 'stale');
-  worker = start(['worker'], {
-    ...temporalEnv(place),
-    BELAY_API_URL: `http://127.0.0.1:${port}`,
-    BELAY_API_TOKEN_FILE: tokenFile,
-    BELAY_METRICS_ADDRESS: url.slice('http://'.length),
-  });
-  await eventually('it waits for the service', () => worker.output.stderr.includes('not ready'));
-  assert.deepEqual([await statusOf('/healthz'), await statusOf('/readyz')], [200, 503]);
-  sandbox = await startSandbox({ token: TOKEN, port });
-  atEnd(() => sandbox.close());
-  const connection = await connectTo(place.address);
-  atEnd(() => connection.close());
-  belay = await connect({ connection, namespace: place.namespace });
+  const shared = await sharedWorker();
+  ({ worker, url, sandbox, tokenFile } = shared);
+  belay = await connect({ connection: shared.connection, namespace: shared.place.namespace });
 });
 
 describe('a worker with an address for metrics', () => {
-  // Otherwise it polls while other files of this process go on.
-  after(() => worker.process.kill('SIGTERM'));
-
   test('is alive and not ready until the service accepts its token, and then polls without another warning', async () => {
     const rejected = /not ready: the service rejects the API token.*trying again in/;
     await eventually('a refusal', () => rejected.test(worker.output.stderr));
@@ -68,7 +45,8 @@ describe('a worker with an address for metrics', () => {
   });
 
   test('counts runs, requests and polls, and its metrics are those of the documentation', async () => {
-    sandbox.script({ site: 'd1' }, { ends: 'failed' });
+    sandbox.script({ site: 'd1' }, { durationMs: 500, ends: 'failed' });
+    sandbox.script({ site: 'd2' }, { durationMs: 500 });
     const runs = [
       await belay.start({ serverId: 's1', siteIds: ['d1'], backup: QUICK, deploy: QUICK }),
       await belay.start({ siteIds: ['d2'], deploy: QUICK }),
@@ -115,5 +93,6 @@ describe('a worker with an address for metrics', () => {
     sandbox.setToken('another');
     await belay.start({ siteIds: ['d3'], deploy: QUICK });
     await eventually('rejected', async () => (await scrape()).includes('belay_token_accepted 0'));
+    sandbox.setToken(TOKEN);
   });
 });

@@ -16,8 +16,7 @@ import { began, posts, reads } from '../../support/journal.ts';
 import { resultOf } from '../../support/outcome.ts';
 import { queuedFor } from '../../support/queued.ts';
 import { startReceiver } from '../../support/receiver.ts';
-import { executableWith } from '../../support/shared-temporal.ts';
-import { startDurableTemporal } from '../../support/temporal.ts';
+import { executableWith, startDurableTemporal } from '../../support/temporal.ts';
 import { addWorker, fresh, TASK_QUEUE } from '../../support/world.ts';
 import { eventStack, notifiedOf, type EventStack } from './shared.ts';
 

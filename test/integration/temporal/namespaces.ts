@@ -10,8 +10,7 @@ import { eventually } from '../../support/eventually.ts';
 import { runInProcess } from '../../support/in-process.ts';
 import { encryptionOf, newKeyFile } from '../../support/key-files.ts';
 import type { Finished } from '../../support/processes.ts';
-import { executableWith } from '../../support/shared-temporal.ts';
-import { startTemporal, tempFolder } from '../../support/temporal.ts';
+import { executableWith, startTemporal, tempFolder } from '../../support/temporal.ts';
 import { allFiles } from '../../support/token.ts';
 import { addWorker, temporalEnv, TOKEN } from '../../support/world.ts';
 
