@@ -14,6 +14,9 @@ export const eventTaskQueue = (taskQueue: string): string => `${taskQueue}-event
 export const waitTaskQueue = (taskQueue: string): string => `${taskQueue}-waits`;
 export const POOLED_WAIT_ACTIVITY = 'pollWhileInProgress';
 
+/** The activity that requests a backup. */
+export const BACKUP_ACTIVITY = 'createBackup';
+
 /** Where runs wait for admission, and the activity that waits there. */
 export const admissionTaskQueue = (taskQueue: string): string => `${taskQueue}-admission`;
 export const ADMISSION_ACTIVITY = 'admitRun';

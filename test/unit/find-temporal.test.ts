@@ -44,6 +44,13 @@ test('TEMPORAL_NAMESPACE alone does not lead away from a running belay dev', () 
   assert.deepEqual(found({ BELAY_HOME: home, TEMPORAL_NAMESPACE: 'billing' }), [DEV, 'default', 'dev', true]);
 });
 
+test('a namespace that a running belay dev does not use makes it one of several', () => {
+  const only = (namespace: string) =>
+    found({ BELAY_HOME: home, TEMPORAL_CONFIG_FILE: join(home, 'none.toml'), TEMPORAL_NAMESPACE: namespace });
+  assert.deepEqual(only('billing'), [DEV, 'default', 'dev', true]);
+  assert.deepEqual(only('default'), [DEV, 'default', 'dev', false]);
+});
+
 test('a named profile wins over a running belay dev, the default one too', () => {
   const named = (name: string) => found({ BELAY_HOME: home, TEMPORAL_PROFILE: name });
   assert.deepEqual(named('staging'), [STAGING, 'staging', 'profile', true]);

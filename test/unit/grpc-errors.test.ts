@@ -17,6 +17,12 @@ for (const [what, error] of [
   });
 }
 
+test('a refused argument is reported without the number and name of its code', () => {
+  const error = Object.assign(grpcError(3, 'Invalid RunId.'), { message: '3 INVALID_ARGUMENT: Invalid RunId.' });
+  const { type, message } = toBelayError(error, 'read nope');
+  assert.deepEqual([type, message], ['Usage', 'cannot read nope: Invalid RunId.']);
+});
+
 test('a query is unanswered if its time is over or no worker polls, and not if its workflow is unknown', () => {
   const codes = [1, 4, 9, 5];
   assert.deepEqual(

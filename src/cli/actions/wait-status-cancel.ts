@@ -10,7 +10,7 @@ import { adviceOnRun, adviceOnStatus, etaOf, followEta } from '../waiting/beside
 import { freezeAhead } from './policy/freeze-ahead.ts';
 import { followLive, liveLine } from '../waiting/run-live.ts';
 import { adviceNotes, etaDocument, type Eta } from '../output/advice-text.ts';
-import { resultLines } from '../output/run-text.ts';
+import { CANCELLATION_REQUESTED, resultLines } from '../output/run-text.ts';
 import { showRollout, viewOfRollout } from '../waiting/rollout-view.ts';
 import { runMarkdown, writeSummary } from '../output/markdown-summary.ts';
 import { viewOfRun, waitAndPrint, type WaitingOptions } from '../waiting/wait-for-verdict.ts';
@@ -18,7 +18,13 @@ import { watchUntilEnd } from '../waiting/watch-status.ts';
 import { withBelay } from '../connection/open-belay.ts';
 import { print } from '../../process/print.ts';
 
-export type OneRunOptions = WaitingOptions & { runId?: string; exitStatus?: boolean; watch?: boolean };
+export type OneRunOptions = WaitingOptions & {
+  runId?: string;
+  exitStatus?: boolean;
+  watch?: boolean;
+  /** Not an option of the command line. */
+  isCancelled?: true;
+};
 
 export function wait(id: string, options: OneRunOptions): Promise<void> {
   return exitWith((belay) => {
@@ -54,8 +60,7 @@ function watch(belay: Belay, id: string, { runId }: OneRunOptions): Promise<numb
 export function cancel(id: string, options: OneRunOptions): Promise<void> {
   return exitWith(async (belay) => {
     await (isRollout(id) ? belay.rollouts : belay).get(id, options.runId).cancel();
-    if (options.json !== true) print('cancellation requested: it takes effect once a worker takes it up');
-    return show(belay, id, options);
+    return show(belay, id, { ...options, isCancelled: true });
   });
 }
 
@@ -77,7 +82,10 @@ async function showStatus(belay: Belay, run: Run, options: OneRunOptions): Promi
   const past = await adviceOnStatus(belay, status);
   const eta = etaOf(status, past);
   if (options.json === true) printJson({ ...result, waiting, why, eta: etaDocument(eta) });
-  else print([...statusLines(status, eta), ...(await freezeLines(result, eta)), ...adviceNotes(past)]);
+  else {
+    const cancelled = options.isCancelled === true && isInFlight(status) ? [CANCELLATION_REQUESTED] : [];
+    print([...statusLines(status, eta), ...cancelled, ...(await freezeLines(result, eta)), ...adviceNotes(past)]);
+  }
   await writeSummary(options.summary, async () => runMarkdown(result, await adviceOnRun(belay, result)));
   if (options.exitStatus !== true) return EXIT.completed;
   return isInFlight(status) ? EXIT.stoppedWaiting : exitCodeOf(result);

@@ -12,6 +12,9 @@ import { targetLabel } from '../../contract/wording/target-text.ts';
 import { plainText } from '../../contract/wording/safe-text.ts';
 import { messageOf } from '../../contract/wording/message-of.ts';
 
+/** For what is in flight, after its cancellation was recorded. */
+export const CANCELLATION_REQUESTED = '  cancellation requested: it takes effect once a worker takes it up';
+
 export function resultOfError(error: unknown): RunResult {
   const known = error instanceof BelayError ? error.result : null;
   return { ...(known ?? emptyResult()), error: errorOf(error) };

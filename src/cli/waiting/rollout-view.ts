@@ -5,6 +5,7 @@ import type { Belay, Rollout } from '../../starter.ts';
 import { explainRollout } from '../../contract/wording/explain-wait.ts';
 import { EXIT, exitCodeOf } from '../output/exit-codes.ts';
 import { followRollout, headLine } from './rollout-live.ts';
+import { CANCELLATION_REQUESTED } from '../output/run-text.ts';
 import { printRollout, printRolloutEnd, rolloutOfError } from '../output/rollout-text.ts';
 import { rolloutMarkdown, writeSummary } from '../output/markdown-summary.ts';
 import type { View } from './wait-for-verdict.ts';
@@ -28,6 +29,7 @@ export interface ShowOptions {
   summary?: string;
   exitStatus?: boolean;
   watch?: boolean;
+  isCancelled?: true;
 }
 
 export async function showRollout(rollout: Rollout, options: ShowOptions): Promise<number> {
@@ -40,6 +42,7 @@ export async function showRollout(rollout: Rollout, options: ShowOptions): Promi
   else if (options.watch === true) printRolloutEnd(result, false);
   else printRollout(result, false);
   if (options.json !== true && isInFlight) print(`  now: ${why ?? headLine(status)}`);
+  if (options.json !== true && isInFlight && options.isCancelled === true) print(CANCELLATION_REQUESTED);
   await writeSummary(options.summary, () => rolloutMarkdown(result));
   if (options.exitStatus !== true) return EXIT.completed;
   return isInFlight ? EXIT.stoppedWaiting : exitCodeOf(result);

@@ -53,8 +53,9 @@ export function liveLine(status: RunStatus, countdown: boolean, eta: Eta | null 
   if (contact === 'not_begun' && Date.now() - Date.parse(result.startedAt ?? '') < TIMING.cli.beginsWithinMs)
     return 'starting';
   const silence = contactText(status);
-  if (silence !== null) return silence;
   const what = inFlight(result);
+  if (silence !== null)
+    return waiting === null ? silence : `${silence}; before: ${waitingSentence(waiting, what, STILL)}`;
   if (waiting === null) return what === null ? (result.phase ?? 'starting') : `${what}: in progress`;
   const sentence = waitingSentence(waiting, what, countdown ? COUNTDOWN : STILL);
   return eta === null ? sentence : `${sentence}; ${etaText(eta, Date.now(), countdown)}`;

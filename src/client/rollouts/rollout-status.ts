@@ -42,7 +42,7 @@ export async function rolloutStatus(session: Session, handle: WorkflowHandle): P
     const result = await closedRollout(session, described, known);
     return { result: withLink(session, result), waiting: null, contact: 'closed' };
   }
-  const progress = await askProgress<RolloutProgress>(session, workflowId, runId);
+  const progress = await askProgress<RolloutProgress>(session, { workflowId, runId });
   if (progress === null) {
     return { result: withLink(session, known), waiting: null, contact: await silence(session, described) };
   }
@@ -79,7 +79,7 @@ async function closedRollout(
       return result ?? { ...known, error: { type: cause.type as ErrorType, message: cause.message } };
     }
     // A terminated rollout left no result, but a worker can still answer from its history.
-    const last = (await askProgress<RolloutProgress>(session, workflowId, runId))?.result ?? known;
+    const last = (await askProgress<RolloutProgress>(session, { workflowId, runId }))?.result ?? known;
     const found = await pMap(last.targets, (target) => lookUpServerRun(session, target), IN_PARALLEL);
     const running = found.filter(({ isRunning }) => isRunning).map(({ target }) => target.workflowId);
     const named = `${running.slice(0, 3).join(', ')}${running.length > 3 ? ' and others' : ''}`;

@@ -1,19 +1,14 @@
 /** The status of a run in flight from Temporal's records, for those who follow it. */
-import type { Client, WorkflowExecutionDescription, WorkflowHandle } from '@temporalio/client';
-import { tsToMs } from '@temporalio/common/lib/time.js';
-import { readOfSummary } from '../../contract/wording/read-summary.ts';
-import { ADMISSION_ACTIVITY, POOLED_WAIT_ACTIVITY } from '../../contract/names.ts';
+import type { WorkflowExecutionDescription, WorkflowHandle } from '@temporalio/client';
+import { ADMISSION_ACTIVITY } from '../../contract/names.ts';
 import { lockIdOf } from '../../contract/ids/workflow-ids.ts';
 import type { RunResult } from '../../contract/run.ts';
-import type { PooledWait } from '../../contract/polling/pooled-wait.ts';
-import type { Waiting, WaitingForRead } from '../../contract/waiting.ts';
-import { nextRead } from '../../rules/polling/poll-state.ts';
 import { TIMING } from '../../contract/budgets/timing.ts';
-import { decoded } from '../connection/decode-payloads.ts';
 import { withPooledProgress } from './pooled-progress.ts';
 import { withLink } from '../connection/ui-link.ts';
 import type { Session } from '../connection/session.ts';
-import { historyFacts, isOperation, type Events, type HistoryFacts } from './run-history.ts';
+import { isBackup, latestEvents, openOperation, waitOf, type Open } from './recorded-wait.ts';
+import { historyFacts, type Events, type HistoryFacts } from './run-history.ts';
 import {
   describeRun,
   handleOf,
@@ -26,8 +21,6 @@ import {
   type RunStatus,
 } from './run-status.ts';
 
-/** Enough for what follows the start of a timer: its end, a few hints, and the tasks of both. */
-const LATEST_EVENTS = 30;
 /** A run with fewer has not got to its first operation yet. */
 const FIRST_EVENTS = 12;
 
@@ -79,20 +72,6 @@ async function progressOf(session: Session, handle: WorkflowHandle, isIdle: Idle
 const awaitsAdmission = ({ raw }: WorkflowExecutionDescription): boolean =>
   raw.pendingActivities?.some((it) => it.activityType?.name === ADMISSION_ACTIVITY) === true;
 
-interface Open {
-  type: string;
-  workflowId: string;
-  runId: string;
-}
-
-function openOperation({ raw }: WorkflowExecutionDescription): Open | null {
-  const child = raw.pendingChildren?.find(({ workflowTypeName }) => isOperation(workflowTypeName));
-  const { workflowTypeName: type, workflowId, runId } = child ?? {};
-  return type && workflowId && runId ? { type, workflowId, runId } : null;
-}
-
-const isBackup = ({ type }: Open): boolean => type === 'backupServer';
-
 function resultOf(known: RunResult, facts: HistoryFacts, open: Open): RunResult {
   const result = facts.parts.reduce(withPart, withInput(known, facts));
   return { ...result, phase: isBackup(open) ? 'backup' : 'deploy' };
@@ -103,46 +82,6 @@ function isNextOf({ deployments }: RunResult, open: Open): boolean {
   const next = deployments.find(({ outcome }) => outcome === null);
   return isBackup(open) || (next !== undefined && lockIdOf(next.target) === open.workflowId);
 }
-
-/** The newest first. */
-async function latestEvents({ client, namespace }: Session, { workflowId, runId }: Open): Promise<Events> {
-  const { history } = await client.workflowService.getWorkflowExecutionHistoryReverse({
-    namespace,
-    execution: { workflowId, runId },
-    maximumPageSize: LATEST_EVENTS,
-  });
-  return history?.events ?? [];
-}
-
-/** @returns null if it does not wait for a read, and `other` if the events do not say for which */
-async function waitOf(client: Client, open: Open, events: Events): Promise<Waiting | 'other' | null> {
-  const begun = events.find((it) => it.timerStartedEventAttributes ?? isPooled(it));
-  if (begun === undefined) return events.length < LATEST_EVENTS ? null : 'other';
-  const { summary } = begun.userMetadata ?? {};
-  const text = (await decoded<string>(client, summary ? [summary] : [])) ?? '';
-  const read = readOfSummary(text, isBackup(open) ? 'backup' : 'deployment');
-  if (read === null) return 'other';
-  const beganMs = tsToMs(begun.eventTime);
-  if (isPooled(begun)) return pooledWait(client, read, begun);
-  const dueMs = beganMs + tsToMs(begun.timerStartedEventAttributes?.startToFireTimeout);
-  return { ...read, nextReadAt: new Date(dueMs).toISOString() };
-}
-
-/** Where it began. */
-async function pooledWait(
-  client: Client,
-  read: Omit<WaitingForRead, 'nextReadAt'>,
-  { activityTaskScheduledEventAttributes: scheduled }: Events[number],
-): Promise<Waiting | 'other'> {
-  const wait = await decoded<PooledWait>(client, scheduled?.input?.payloads);
-  if (wait === null) return 'other';
-  const { state } = wait.progress;
-  const nextReadAt = new Date(nextRead(state).atMs).toISOString();
-  return { ...read, nextReadAt, pooled: { everyMs: state.schedule.intervalMs } };
-}
-
-const isPooled = (event: Events[number]): boolean =>
-  event.activityTaskScheduledEventAttributes?.activityType?.name === POOLED_WAIT_ACTIVITY;
 
 type Idleness = (events: Events) => boolean;
 

@@ -1,6 +1,9 @@
 /** Reads from a run's history what the run itself does not answer: its input and the results of its operations. */
 import type { Client, WorkflowHandle } from '@temporalio/client';
+import { tsToMs } from '@temporalio/common/lib/time.js';
+import { BACKUP_ACTIVITY } from '../../contract/names.ts';
 import type { BackupResult, DeploymentResult, RunInput } from '../../contract/run.ts';
+import type { Execution } from '../../contract/operation.ts';
 import { decoded } from '../connection/decode-payloads.ts';
 
 export interface HistoryFacts {
@@ -8,9 +11,9 @@ export interface HistoryFacts {
   /** The operations that have closed. */
   parts: (BackupResult | DeploymentResult)[];
   /** All operations that were started. */
-  operations: { workflowId: string; runId: string }[];
+  operations: Execution[];
   /** The operation that was started last, if it has not closed. */
-  open: { workflowId: string; runId: string } | null;
+  open: Execution | null;
 }
 
 export type Events = NonNullable<Awaited<ReturnType<WorkflowHandle['fetchHistory']>>['events']>;
@@ -51,4 +54,27 @@ async function recordEvent(client: Client, facts: HistoryFacts, event: Events[nu
   const failed = event.childWorkflowExecutionFailedEventAttributes?.failure?.applicationFailureInfo?.details;
   const part = await decoded<BackupResult | DeploymentResult>(client, (completed ?? failed)?.payloads);
   if (part !== null) facts.parts.push(part);
+}
+
+/** What the service answered to the request of a backup. */
+export interface AcceptedRequest {
+  backupId: string;
+  acceptedAt: string;
+}
+
+/** @param operation one that does not answer itself @returns null if it made no backup, or not yet */
+export async function acceptedRequest(
+  client: Client,
+  { workflowId, runId }: Execution,
+): Promise<AcceptedRequest | null> {
+  const { events } = await client.workflow.getHandle(workflowId, runId).fetchHistory();
+  const isRequest = ({ activityTaskScheduledEventAttributes: it }: Events[number]) =>
+    it?.activityType?.name === BACKUP_ACTIVITY;
+  const requests = (events ?? []).filter(isRequest).map(({ eventId }) => String(eventId));
+  for (const { activityTaskCompletedEventAttributes: completed, eventTime } of events ?? []) {
+    if (!requests.includes(String(completed?.scheduledEventId))) continue;
+    const answer = await decoded<{ backupId: string }>(client, completed?.result?.payloads);
+    if (answer !== null) return { backupId: answer.backupId, acceptedAt: new Date(tsToMs(eventTime)).toISOString() };
+  }
+  return null;
 }

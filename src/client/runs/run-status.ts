@@ -7,11 +7,12 @@ import {
 } from '@temporalio/client';
 import { QUERIES, RUN_TYPES, type Phase } from '../../contract/names.ts';
 import type { BackupResult, DeploymentResult, RunMemo, RunProgress, RunResult } from '../../contract/run.ts';
-import type { OperationProgress } from '../../contract/operation.ts';
+import type { Execution, OperationProgress } from '../../contract/operation.ts';
 import { isSameTarget } from '../../contract/target.ts';
 import type { Waiting } from '../../contract/waiting.ts';
 import { BelayError } from '../../contract/results/belay-error.ts';
-import { historyFacts, type HistoryFacts } from './run-history.ts';
+import { openOperation, recordedWait } from './recorded-wait.ts';
+import { acceptedRequest, historyFacts, type AcceptedRequest, type HistoryFacts } from './run-history.ts';
 import { withPooledProgress } from './pooled-progress.ts';
 import { withLink } from '../connection/ui-link.ts';
 import { emptyResult } from '../../contract/results/empty-results.ts';
@@ -52,22 +53,29 @@ export async function statusOf(session: Session, described: WorkflowExecutionDes
     const result = await closedResult(handleOf(session, described), knownOf(described));
     return { result: withLink(session, await whole(session, described, result)), waiting: null, contact: 'closed' };
   }
-  const progress = await askProgress<RunProgress>(session, described.workflowId, described.runId);
-  if (progress === null) {
-    const contact = await silence(session, described);
-    const known = knownOf(described);
-    const result = contact === 'not_begun' ? known : await enriched(session, described, known);
-    return { result: withLink(session, result), waiting: null, ...(await missing(session, described, contact)) };
-  }
+  const progress = await askProgress<RunProgress>(session, described);
+  if (progress === null) return recordedStatus(session, described);
   const { operation } = progress;
-  const inFlight =
-    operation === null ? null : await askProgress<OperationProgress>(session, operation.workflowId, operation.runId);
+  const inFlight = operation === null ? null : await askProgress<OperationProgress>(session, operation);
   const result = inFlight === null ? progress.result : withOperation(progress.result, inFlight);
   const waiting =
     operation === null || inFlight === null
       ? progress.waiting
       : ((await withPooledProgress(session, operation, inFlight.waiting)) ?? progress.waiting);
   return { result: withLink(session, result), waiting, contact: 'answers' };
+}
+
+/** Of a run that does not answer. */
+async function recordedStatus(session: Session, described: WorkflowExecutionDescription): Promise<RunStatus> {
+  const contact = await silence(session, described);
+  const known = knownOf(described);
+  const open = openOperation(described);
+  const begun = contact !== 'not_begun';
+  const [result, waiting] = await Promise.all([
+    begun ? enriched(session, described, known, contact) : known,
+    begun && open !== null ? recordedWait(session, open).catch(() => null) : null,
+  ]);
+  return { result: withLink(session, result), waiting, ...(await missing(session, described, contact)) };
 }
 
 /** @throws BelayError `NotFound` if the id is not a run's: a lock, for example, belongs to several runs */
@@ -95,13 +103,23 @@ async function enriched(
   session: Session,
   described: WorkflowExecutionDescription,
   known: RunResult,
+  contact: Contact = 'closed',
 ): Promise<RunResult> {
   const facts = await historyFacts(session.client, handleOf(session, described)).catch(() => null);
   if (facts === null) return known;
-  const inFlight =
-    facts.open === null ? null : await askProgress<OperationProgress>(session, facts.open.workflowId, facts.open.runId);
-  const parts = inFlight === null ? facts.parts : [...facts.parts, inFlight.result];
-  return parts.reduce<RunResult>(withPart, withInput(known, facts));
+  const result = facts.parts.reduce<RunResult>(withPart, withInput(known, facts));
+  if (facts.open === null) return result;
+  // Without a worker, it does not answer either, and to wait for that would leave no time for its history.
+  const inFlight = contact === 'silent' ? null : await askProgress<OperationProgress>(session, facts.open);
+  if (inFlight !== null) return withPart(result, inFlight.result);
+  const request = await acceptedRequest(session.client, facts.open).catch(() => null);
+  return request === null ? result : withRequest(result, request);
+}
+
+/** @param request that of the operation in flight */
+function withRequest(result: RunResult, request: AcceptedRequest): RunResult {
+  const { backup } = result;
+  return backup === null ? result : { ...result, backup: { ...backup, ...request, source: 'created' } };
 }
 
 /** A run that another client started may have no memo of its input. */
@@ -143,7 +161,7 @@ export async function closedResult(handle: WorkflowHandle, known: RunResult): Pr
   }
 }
 
-export async function askProgress<T>({ client }: Session, workflowId: string, runId: string): Promise<T | null> {
+export async function askProgress<T>({ client }: Session, { workflowId, runId }: Execution): Promise<T | null> {
   const handle = client.workflow.getHandle(workflowId, runId);
   return client
     .withDeadline(Date.now() + TIMING.client.queryMs, () => handle.query<T>(QUERIES.progress))

@@ -51,8 +51,8 @@ export async function loopTurn(poller: Poller, options: TurnOptions, state: Poll
 
 function nameOf({ parking, failing }: Poller, isTry: boolean): ReadName {
   if (parking.current !== null) return 'parked';
-  if (failing !== null) return 'again';
-  return isTry ? 'try' : 'early';
+  if (!isTry) return 'early';
+  return failing === null ? 'try' : 'again';
 }
 
 /** A read may hang, so cancellation does not wait for it. @returns null once cancelled */

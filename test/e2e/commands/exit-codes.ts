@@ -1,10 +1,13 @@
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { text } from 'node:stream/consumers';
 import { before, describe, test } from 'node:test';
 import { BACKUP_PACE, DEPLOY_PACE, PACE } from '../../support/command-line.ts';
 import { commandsOn, type Commands } from '../../support/commands.ts';
 import { eventually } from '../../support/eventually.ts';
 import { began } from '../../support/journal.ts';
-import type { Finished } from '../../support/processes.ts';
+import { CLI, environment, type Finished } from '../../support/processes.ts';
 import { fresh, TOKEN } from '../../support/world.ts';
 
 let on: Commands;
@@ -183,6 +186,20 @@ test('exit 0: stdout and stderr are closed early', async () => {
   child.process.stdout?.destroy();
   child.process.stderr?.destroy();
   assert.equal((await child.finished).code, 0);
+});
+
+test('exit 2: stdout cannot be written, unless the verdict is another one', async () => {
+  const intoFullDisk = async (...args: string[]) => {
+    const shell = ['-c', 'exec "$0" "$@" > /dev/full', process.execPath, CLI, ...args];
+    const child = spawn('sh', shell, { env: environment(on.env), stdio: ['ignore', 'ignore', 'pipe'] });
+    const [said, [code]] = await Promise.all([text(child.stderr), once(child, 'close')]);
+    return { code: Number(code), said };
+  };
+  const listed = await intoFullDisk('list', '--json');
+  assert.equal(listed.code, 2);
+  assert.match(listed.said, /^belay: cannot write to stdout: ENOSPC/);
+  const missing = await intoFullDisk('backup', '--server', fresh('s'), '--backup-id', 'nosuch', '--json');
+  assert.equal(missing.code, 6);
 });
 
 test('exit 6: the service refuses the token before any trigger', async () => {

@@ -37,6 +37,17 @@ interface Printed {
 const printed = ({ stdout }: Finished) => JSON.parse(stdout) as Printed;
 
 describe('belay freeze and thaw', () => {
+  test('a freeze for a fleet that belay.yaml does not have comes with a note', async () => {
+    const BELAY_CONFIG = join(await tempFolder(), 'belay.yaml');
+    writeFileSync(BELAY_CONFIG, 'fleets: { shop: { servers: { s1: { sites: [a1] } } } }');
+    const freeze = (fleet: string) => runInProcess(['freeze', '--fleet', fleet, ...HOUR], { ...on.env, BELAY_CONFIG });
+    const [typo, right] = [await freeze('shpo'), await freeze('shop')];
+    assert.deepEqual([typo.code, right.code], [0, 0]);
+    assert.equal(typo.stderr, 'note: belay.yaml has no fleet shpo, only shop: check the name\n');
+    assert.equal(right.stderr, '');
+    for (const fleet of ['shpo', 'shop']) await on.belay('thaw', '--fleet', fleet, '--reason', 'over');
+  });
+
   test('a freeze holds back deployments until it is thawed', async () => {
     const site = fresh('a');
     const { code, stdout } = await on.belay('freeze', ...HOUR);

@@ -6,7 +6,7 @@ import type { Sandbox } from '../../../src/sandbox/server.ts';
 import { DEPLOY_PACE } from '../../support/command-line.ts';
 import { eventually } from '../../support/eventually.ts';
 import { runInProcess, startInProcess } from '../../support/in-process.ts';
-import { posts } from '../../support/journal.ts';
+import { began, posts, reads } from '../../support/journal.ts';
 import { startWorkerProcess, type Started } from '../../support/processes.ts';
 import { FAILED } from '../../support/sites.ts';
 import { allHistories, assertNowhere } from '../../support/token.ts';
@@ -62,8 +62,22 @@ describe('a worker that is killed', { concurrency: 1 }, () => {
     const args = ['deploy', '--site', CHECKED, '--commit', OURS, ...DEPLOY_PACE, '--detach', '--json'];
     checked = String((await runInProcess(args, env)).json().workflowId);
     await eventually('reads of the check', () => visits() > 3);
+    const serverId = 'left-behind';
+    sandbox.script({ server: serverId }, { ends: 'never', words: ['running'] });
+    const pace = ['--backup-interval', '1s', '--backup-tries', '2000', '--detach', '--json'];
+    const backedUp = String((await runInProcess(['backup', '--server', serverId, ...pace], env)).json().workflowId);
+    const made = await eventually('the backup', () => began(sandbox, 'backup', serverId)[0]);
+    await eventually('its reads', () => reads(sandbox, `/v1/backups/${made.began?.id}`).length > 2);
     worker.process.kill('SIGKILL');
     await worker.finished;
+    // Temporal keeps what was accepted and read last.
+    const left = await runInProcess(['status', backedUp], env);
+    assert.match(
+      left.stdout,
+      /now: no worker answers for the run[^\n]*; before: backup of left-behind: try \d+ of 2000, last status "/,
+    );
+    assert.equal((await runInProcess(['status', backedUp, '--json'], env)).json().backup?.backupId, made.began?.id);
+    sandbox.finish({ server: serverId }, 'completed');
     seen = visits();
     const status = await runInProcess(['status', checked], env);
     assert.equal(status.code, 0);
