@@ -192,8 +192,8 @@ test('exit 2: stdout cannot be written, unless the verdict is another one', asyn
   const intoFullDisk = async (...args: string[]) => {
     const shell = ['-c', 'exec "$0" "$@" > /dev/full', process.execPath, CLI, ...args];
     const child = spawn('sh', shell, { env: environment(on.env), stdio: ['ignore', 'ignore', 'pipe'] });
-    const [said, [code]] = await Promise.all([text(child.stderr), once(child, 'close')]);
-    return { code: Number(code), said };
+    const [said] = await Promise.all([text(child.stderr), once(child, 'close')]);
+    return { code: child.exitCode, said };
   };
   const listed = await intoFullDisk('list', '--json');
   assert.equal(listed.code, 2);
