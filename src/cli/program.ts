@@ -108,12 +108,15 @@ export async function execute(args: string[]): Promise<number> {
 /** Runs the command of this process, and ends it. */
 export async function main(): Promise<void> {
   let lost: string | null = null;
-  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  const note = (error?: NodeJS.ErrnoException | null) => {
     // The reader may have closed the pipe, because it has what it needs.
-    if (error.code !== 'EPIPE') lost = error.message;
-  });
+    const isClosed = error?.code === 'EPIPE' || error?.code === 'ERR_STREAM_DESTROYED';
+    if (error && !isClosed) lost ??= error.message;
+  };
+  process.stdout.on('error', note);
   process.stderr.on('error', () => undefined);
-  const end = () => {
+  const end = (error?: NodeJS.ErrnoException | null) => {
+    note(error);
     if (lost !== null) {
       printNote(`belay: cannot write to stdout: ${lost}`);
       // A verdict other than completed is more than that.
