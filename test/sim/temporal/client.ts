@@ -1,6 +1,7 @@
 /** The client of the SDK, as far as activities use it, over the model of Temporal. */
 import { WorkflowFailedError, WorkflowNotFoundError, type Client } from '@temporalio/client';
 import {
+  ApplicationFailure,
   defaultFailureConverter as failures,
   defaultPayloadConverter as payloads,
   mapFromPayloads,
@@ -30,7 +31,13 @@ export function createModelClient(
     };
     return {
       describe: () => ask(() => ({ ...descriptionOf(existing()), raw: rawOf(server, existing()) })),
-      query: async <T>(name: string) => queryRun<T>(sandboxes!, await ask(existing), name),
+      async query<T>(name: string): Promise<T> {
+        const run = await ask(existing);
+        // Temporal keeps the question until its first task is done, which takes longer than a lookup may.
+        if (!run.history.some(({ kind }) => kind === 'taskCompleted'))
+          throw ApplicationFailure.create({ message: 'Temporal did not answer in time' });
+        return queryRun<T>(sandboxes!, run, name);
+      },
       result: () => ask(() => resultOf(existing())),
       signal: (name: string, argument: unknown) =>
         ask(() => {
