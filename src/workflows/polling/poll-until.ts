@@ -8,6 +8,7 @@ import type { ReadFailure, ReadResult } from '../../contract/activities.ts';
 import { conclude, type Conclusion } from '../common/conclusion.ts';
 import { report } from '../common/report.ts';
 import { afterOutage, afterRead, answers, beginPolling } from '../../rules/polling/poll-state.ts';
+import { isNotDeployed } from '../../rules/polling/never-deployed.ts';
 import { heldBackUntilMs, type GivenUp } from '../../rules/polling/read-failures.ts';
 import { describeLastStatus, type Poller } from './poller.ts';
 import { serviceState } from '../../rules/outage.ts';
@@ -49,8 +50,7 @@ async function poll<V>(poller: Poller, options: PollOptions, onReading: OnReadin
   let last: ReadResult | null = null;
   const take: OnReading<V> = (read, own, beganMs) => {
     if (read.ok) poller.recordStatus(read);
-    else if (heldBackUntilMs(read, beganMs) === null)
-      poller.recordFailure(answers(options, read) ? null : read.message);
+    else if (heldBackUntilMs(read, beganMs) === null) poller.recordFailure(failureOf(poller, options, read));
     return onReading(read, own, beganMs);
   };
   for (;;) {
@@ -76,6 +76,12 @@ async function poll<V>(poller: Poller, options: PollOptions, onReading: OnReadin
     if (reason !== null) return { kind: 'given_up', reason };
     last = read;
   }
+}
+
+/** @returns why a read without a status counts as failed; null if it says that there is nothing to read yet */
+function failureOf({ lastStatus }: Poller, options: PollOptions, read: ReadFailure): string | null {
+  const isFirstDeployment = options.what !== 'backup' && lastStatus === null && isNotDeployed(read);
+  return isFirstDeployment || answers(options, read) ? null : read.message;
 }
 
 /** @param hintedMs when the hint arrived that the deciding read followed; null if it followed none */

@@ -4,7 +4,9 @@ import { describe, test } from 'node:test';
 import { QUERIES } from '../../../../src/contract/names.ts';
 import { workflowLink } from '../../../../src/contract/wording/markdown.ts';
 import type { Explanation } from '../../../../src/contract/waiting.ts';
-import { status } from '../../../support/fault-answers.ts';
+import { page, status } from '../../../support/fault-answers.ts';
+import { fresh } from '../../../support/fresh.ts';
+import { began } from '../../../support/journal.ts';
 import { lockRequests } from '../../stack/inspect.ts';
 import { inVirtualTime, MOMENT_MS } from '../../stack/stack.ts';
 import { building } from './runs-that-wait.ts';
@@ -54,6 +56,22 @@ describe('the query why', () => {
         (await query<Explanation>(run.workflowId, QUERIES.why)).sentence,
         `deployment of ${siteId}: handled by workflow ${operationId}`,
       );
+    }),
+  );
+
+  test(
+    'the first deployment of a site reports no failed reads while the service does not show it',
+    inVirtualTime(async (stack) => {
+      const { sandbox, start, until, forward, query } = stack;
+      const siteId = fresh('a');
+      sandbox.script({ site: siteId }, { durationMs: 600_000 });
+      start({ siteIds: [siteId] });
+      await until('the deployment', () => began(sandbox, 'deployment', siteId)[0]);
+      sandbox.fault({ route: 'latest', target: siteId, ...page('application/json', '{}', 404), times: 5 });
+      await forward(25_000);
+      const { waiting } = await query<Explanation>(`deploy-site:${siteId}`, QUERIES.why);
+      assert.ok(waiting?.kind === 'deployment');
+      assert.deepEqual([waiting.lastStatus, waiting.failing], [null, undefined]);
     }),
   );
 
