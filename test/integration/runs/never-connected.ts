@@ -34,9 +34,13 @@ async function assertGivenUp(
   assert.deepEqual([outcome, error?.type], ['not_started', 'Refused']);
   assert.deepEqual([trigger.ambiguous, trigger.reconciledBy], [false, null]);
   const { events } = await world.client.workflow.getHandle(lockId).fetchHistory();
-  assert.equal(events?.filter(schedulesPost).length, 5);
-  // The worker of a busy machine may take a request too late to make an attempt.
-  assert.ok(trigger.attempts > 0 && trigger.attempts <= 5, `${trigger.attempts} attempts`);
+  const scheduled = events?.filter(schedulesPost).length ?? 0;
+  // The worker of a busy machine may take a request too late to send it. That counts as no attempt, and takes time.
+  const isOnTime = scheduled === trigger.attempts;
+  assert.ok(
+    isOnTime ? scheduled === 5 : scheduled > trigger.attempts && trigger.attempts <= 5,
+    `${scheduled} requests`,
+  );
 }
 
 const attempts = (workflowId: string, count: number) =>
