@@ -34,8 +34,9 @@ export default tseslint.config(
       },
     },
     rules: {
-      'max-lines': ['error', { max: 300 }],
-      'max-lines-per-function': ['error', { max: 70 }],
+      // A smoke detector: a file is as long as its idea.
+      'max-lines': ['error', { max: 500 }],
+      'max-lines-per-function': ['error', { max: 100 }],
       '@typescript-eslint/consistent-type-imports': 'error',
       '@typescript-eslint/no-floating-promises': [
         'error',
