@@ -1,4 +1,4 @@
-/** Writes the pages of docs/reference that are made from the code: `npm run docs`. */
+/** Writes the pages of docs/reference that are made from the code: `npm run generate`. */
 import { writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { format, resolveConfig } from 'prettier';

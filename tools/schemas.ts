@@ -1,4 +1,4 @@
-/** Writes the JSON Schemas in docs/: `npm run schemas`. */
+/** Writes the JSON Schemas in docs/: `npm run generate`. */
 import { writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { format, resolveConfig } from 'prettier';

@@ -1,6 +1,6 @@
 /**
- * `npm run test:actions`: checks .github/workflows, and how they use the action of this repository, with actionlint. Go
- * builds it, which takes some seconds the first time. Exits 75 without Go.
+ * `npm run test:all -- actions`: checks .github/workflows, and how they use the action of this repository, with
+ * actionlint. Go builds it, which takes some seconds the first time. Exits 75 without Go.
  */
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';

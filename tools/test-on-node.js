@@ -1,6 +1,6 @@
 /**
- * `npm run test:node -- 24 [script]`: runs a script of package.json, `test` by default, on another Node. Its binary
- * comes from the npm registry (package `node`) and is kept below node_modules/.cache.
+ * `node tools/test-on-node.js 24 [script]`: runs a script of package.json, `test` by default, on another Node. Its
+ * binary comes from the npm registry (package `node`) and is kept below node_modules/.cache.
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
@@ -11,7 +11,7 @@ import { fileURLToPath } from 'node:url';
 const [version, script = 'test', ...args] = process.argv.slice(2);
 if (version === undefined || !/^\d+(\.\d+){0,2}$/.test(version)) {
   process.stderr.write(
-    'usage: npm run test:node -- <version> [script], for example: npm run test:node -- 24 test:unit\n',
+    'usage: node tools/test-on-node.js <version> [script], for example: node tools/test-on-node.js 24 test:all\n',
   );
   process.exit(2);
 }

@@ -1,10 +1,10 @@
 /** Workers of an image that cannot replay the runs in flight. The previous image takes them up again. */
 import { cp, symlink, writeFile } from 'node:fs/promises';
 import { readFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { bundleFromSource } from '../../src/worker/bundle/bundle-from-source.ts';
-import { CLI, superviseWorker } from '../model/workers.ts';
+import { superviseWorker } from '../model/workers.ts';
 import { atEnd } from '../support/at-end.ts';
 import { eventually } from '../support/eventually.ts';
 import { tempFolder } from '../support/temporal.ts';
@@ -15,7 +15,7 @@ const path = (name: string) => fileURLToPath(new URL(`../../${name}`, import.met
 /** The build, with workflows that begin with one more timer. @returns the path of its program */
 async function brokenImage(): Promise<string> {
   const image = await tempFolder();
-  await cp(dirname(CLI), join(image, 'dist'), { recursive: true });
+  await cp(path('dist'), join(image, 'dist'), { recursive: true });
   await cp(path('package.json'), join(image, 'package.json'));
   await symlink(path('node_modules'), join(image, 'node_modules'));
   const [from, to] = [path('src/workflows/common/cancellation.ts'), path('test/histories/one-more-timer.ts')];

@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict';
 import { cp, mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { superviseWorker, CLI } from '../model/workers.ts';
+import { superviseWorker } from '../model/workers.ts';
+import { CLI } from '../support/processes.ts';
 import { atEnd } from '../support/at-end.ts';
 import { eventually } from '../support/eventually.ts';
 import { posts, reads } from '../support/journal.ts';

@@ -1,6 +1,7 @@
 /**
- * `npm run test:disasters [NAME …]`: plays the disasters of docs/how-to/operate.md for real, side by side. Without names,
- * all of them, which takes a quarter of an hour. Exits 75 if PostgreSQL or Go is missing.
+ * `npm run test:all -- disasters`: plays the disasters of docs/how-to/operate.md for real, side by side, which takes a
+ * quarter of an hour. After `npm run build`, `npx tsx test/disasters/run.ts NAME …` plays only these. Exits 75 if
+ * PostgreSQL or Go is missing.
  */
 import pMap from 'p-map';
 import { endAll } from '../support/at-end.ts';

@@ -1,6 +1,7 @@
 /**
- * `npm run coverage:histories` replays the kept histories from the source, and lists the lines of workflows that none of
- * them reaches. Only what a kept history reaches is kept from an incompatible change.
+ * `npx c8 --config test/sim/coverage.json node --import ./tools/typescript.js test/histories/coverage.ts` replays the
+ * kept histories from the source, and lists the lines of workflows that none of them reaches. Only what a kept history
+ * reaches is kept from an incompatible change.
  */
 import { DefaultLogger, Runtime, Worker } from '@temporalio/worker';
 import { bundleFromSource } from '../../src/worker/bundle/bundle-from-source.ts';

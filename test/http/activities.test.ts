@@ -3,13 +3,13 @@ import { test } from 'node:test';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { ApplicationFailure } from '@temporalio/common';
 import { DefaultLogger } from '@temporalio/worker';
-import { createActivities } from '../../../src/activities/index.ts';
-import { SERVICE_ONLY } from '../../support/activity-deps.ts';
-import { HostingApiError, type HostingApiErrorFacts } from '../../../src/hosting-api/errors.ts';
-import { appTarget, siteTarget } from '../../../src/contract/target.ts';
-import type { ReadAnswer } from '../../../src/contract/activities.ts';
-import type { HostingApiClient, TriggerOptions } from '../../../src/hosting-api/client.ts';
-import type { ActivityDeps } from '../../../src/activities/deps.ts';
+import { createActivities } from '../../src/activities/index.ts';
+import { SERVICE_ONLY } from '../support/activity-deps.ts';
+import { HostingApiError, type HostingApiErrorFacts } from '../../src/hosting-api/errors.ts';
+import { appTarget, siteTarget } from '../../src/contract/target.ts';
+import type { ReadAnswer } from '../../src/contract/activities.ts';
+import type { HostingApiClient, TriggerOptions } from '../../src/hosting-api/client.ts';
+import type { ActivityDeps } from '../../src/activities/deps.ts';
 
 const SERVICE = 'https://service.example';
 

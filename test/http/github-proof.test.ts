@@ -4,8 +4,8 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { after, before, describe, test } from 'node:test';
 import { exportJWK, generateKeyPair, SignJWT, UnsecuredJWT, type CryptoKey, type JWTPayload } from 'jose';
-import { ApprovalError } from '../../../src/approvals/errors.ts';
-import { audienceOf, createTokenVerifier, type GitHubGate } from '../../../src/approvals/github-proof.ts';
+import { ApprovalError } from '../../src/approvals/errors.ts';
+import { audienceOf, createTokenVerifier, type GitHubGate } from '../../src/approvals/github-proof.ts';
 
 const HASH = 'a'.repeat(64);
 const NOW_MS = Date.parse('2026-11-25T12:00:00Z');

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createHostingApiClient } from '../../../src/hosting-api/index.ts';
-import { startSandbox } from '../../../src/sandbox/server.ts';
-import { probeService } from '../../../src/worker/probe-service.ts';
-import { HTTP_TIMEOUTS } from '../../../src/worker/http-timeouts.ts';
-import { atEnd } from '../../support/at-end.ts';
-import { literalService } from '../../support/literal.ts';
+import { createHostingApiClient } from '../../src/hosting-api/index.ts';
+import { startSandbox } from '../../src/sandbox/server.ts';
+import { probeService } from '../../src/worker/probe-service.ts';
+import { HTTP_TIMEOUTS } from '../../src/worker/http-timeouts.ts';
+import { atEnd } from '../support/at-end.ts';
+import { literalService } from '../support/literal.ts';
 
 const probe = (baseUrl: string, token = () => Promise.resolve('t')) =>
   probeService(createHostingApiClient({ ...HTTP_TIMEOUTS, baseUrl, token }), baseUrl);

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { toTriggerFailure } from '../../../src/activities/http/failures.ts';
-import { createHostingApiClient } from '../../../src/hosting-api/client.ts';
-import type { HostingApiError } from '../../../src/hosting-api/errors.ts';
-import { HTTP_TIMEOUTS } from '../../../src/worker/http-timeouts.ts';
-import { proxyThat } from '../../support/proxy.ts';
-import { errorOf, http, rawService, TOKEN, site } from '../../support/raw-service.ts';
+import { toTriggerFailure } from '../../src/activities/http/failures.ts';
+import { createHostingApiClient } from '../../src/hosting-api/client.ts';
+import type { HostingApiError } from '../../src/hosting-api/errors.ts';
+import { HTTP_TIMEOUTS } from '../../src/worker/http-timeouts.ts';
+import { proxyThat } from '../support/proxy.ts';
+import { errorOf, http, rawService, TOKEN, site } from '../support/raw-service.ts';
 
 const HTTPS = 'https://127.0.0.1:1';
 const HTTP = 'http://127.0.0.1:1';

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { retryAfterMs } from '../../../src/hosting-api/retry-after.ts';
-import { HTTP_TIMEOUTS } from '../../../src/worker/http-timeouts.ts';
-import { createHostingApiClient } from '../../../src/hosting-api/client.ts';
-import { errorOf, http, rawService, site, TOKEN } from '../../support/raw-service.ts';
+import { retryAfterMs } from '../../src/hosting-api/retry-after.ts';
+import { HTTP_TIMEOUTS } from '../../src/worker/http-timeouts.ts';
+import { createHostingApiClient } from '../../src/hosting-api/client.ts';
+import { errorOf, http, rawService, site, TOKEN } from '../support/raw-service.ts';
 
 test('triggers a deployment as the API documents it', async () => {
   const { client, sent } = await rawService(http('200 OK', '{"anything":1}'));

@@ -4,8 +4,8 @@ import { createServer, type RequestListener } from 'node:http';
 import { connect, type AddressInfo, type LookupFunction } from 'node:net';
 import { before, describe, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
-import { compileCheck, createSiteReader, type Network, type SiteRequest } from '../../../src/site-check/index.ts';
-import { atEnd } from '../../support/at-end.ts';
+import { compileCheck, createSiteReader, type Network, type SiteRequest } from '../../src/site-check/index.ts';
+import { atEnd } from '../support/at-end.ts';
 
 const PUBLIC = '93.184.216.34';
 const MB = 1024 * 1024;

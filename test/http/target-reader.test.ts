@@ -1,14 +1,14 @@
 /** `belay top --site`, without Temporal. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { targetsTable, showTargets } from '../../../src/cli/top/show-targets.ts';
-import { createTargetReader } from '../../../src/cli/top/target-reader.ts';
-import { siteTarget } from '../../../src/contract/target.ts';
-import { startSandbox } from '../../../src/sandbox/server.ts';
-import { atEnd } from '../../support/at-end.ts';
-import { eventually } from '../../support/eventually.ts';
-import { literalService } from '../../support/literal.ts';
-import { Keys, screenOf } from '../../support/screen.ts';
+import { targetsTable, showTargets } from '../../src/cli/top/show-targets.ts';
+import { createTargetReader } from '../../src/cli/top/target-reader.ts';
+import { siteTarget } from '../../src/contract/target.ts';
+import { startSandbox } from '../../src/sandbox/server.ts';
+import { atEnd } from '../support/at-end.ts';
+import { eventually } from '../support/eventually.ts';
+import { literalService } from '../support/literal.ts';
+import { Keys, screenOf } from '../support/screen.ts';
 
 const token = () => Promise.resolve('t');
 const sites = (...ids: string[]) => ids.map(siteTarget);

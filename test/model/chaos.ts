@@ -1,4 +1,7 @@
-/** `npm run test:chaos -- --runs N --seed S` draws, plays and judges scenarios. `--scenario FILE` replays one. */
+/**
+ * `npx tsx test/model/chaos.ts --runs N --seed S`, after `npm run build`: draws, plays and judges scenarios.
+ * `--scenario FILE` replays one. `npm run test:all -- chaos` plays sixty draws.
+ */
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { drawBatch, type Batch, type Killing } from './batch.ts';
@@ -28,7 +31,7 @@ async function chaos(summary: Summary): Promise<void> {
     const killing = KILLING[seed % KILLING.length]!;
     const batch = drawBatch({ seed, size: Math.min(size, runs - played), mix: {}, killing });
     const { length } = batch.scenarios;
-    await judged(batch, `npm run test:chaos -- --runs ${length} --size ${length} --seed ${seed}`, summary);
+    await judged(batch, `npx tsx test/model/chaos.ts --runs ${length} --size ${length} --seed ${seed}`, summary);
     say(`seed ${seed}: ${summaryText(summary)}\n`);
   }
 }
@@ -45,7 +48,7 @@ const summary = newSummary();
 if (values.scenario === undefined) await chaos(summary);
 else {
   const batch = JSON.parse(readFileSync(values.scenario, 'utf8')) as Batch;
-  await judged(batch, `npm run test:chaos -- --scenario ${values.scenario}`, summary);
+  await judged(batch, `npx tsx test/model/chaos.ts --scenario ${values.scenario}`, summary);
   say(`${summaryText(summary)}\n`);
 }
 process.exit(summary.violations === 0 ? 0 : 1);

@@ -6,8 +6,7 @@ import type { Batch, Deed } from './batch.ts';
 import { judge, type Judgement } from './judge.ts';
 import { play, type Part } from './play.ts';
 import type { Done, Played, PlayedOperation } from './record.ts';
-import { refuseStaleDist } from '../support/stale-dist.ts';
-import { CLI } from './workers.ts';
+import { CLI } from '../support/processes.ts';
 
 export interface Draw extends Judgement {
   index: number;
@@ -24,7 +23,6 @@ const OPERATIONS_CLOSE_MS = 120_000;
 
 /** @param cli the program whose worker is tested */
 export async function playBatch(batch: Batch, cli: string = CLI): Promise<Draw[]> {
-  if (cli === CLI) refuseStaleDist();
   const checked = batch.scenarios.flatMap((it, index) => (it.checked ?? []).map((name) => prefixOf(index) + name));
   const arena = await openArena(cli, batch.workers, checked);
   try {

@@ -1,10 +1,7 @@
 /** `belay worker` processes that are killed, stopped, and restarted as by a supervisor. */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { fileURLToPath } from 'node:url';
 import { setTimeout as sleep } from 'node:timers/promises';
-
-export const CLI = fileURLToPath(new URL('../../dist/cli.js', import.meta.url));
 
 const RESTART_PAUSE_MS = 300;
 const READY_TIMEOUT_MS = 90_000;

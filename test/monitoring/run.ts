@@ -1,7 +1,7 @@
 /**
- * `npm run test:monitoring`: promtool checks and tests the alerts. Then a worker and a receiver are scraped after real
- * runs, and every metric that alerts and dashboard use has to be there. A real Prometheus answers the queries of gates.
- * Exits 75 if promtool or prometheus is missing.
+ * `npm run test:all -- monitoring`: promtool checks and tests the alerts. Then a worker and a receiver are scraped after
+ * real runs, and every metric that alerts and dashboard use has to be there. A real Prometheus answers the queries of
+ * gates. Exits 75 if promtool or prometheus is missing.
  */
 import { spawnSync } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';

@@ -1,5 +1,5 @@
 /** Runs that one bad worker, or a bad hour of the service, may spoil. */
-import { change, integration, sim, type TestedMutant, unit } from './mutant.ts';
+import { type TestedMutant, change, http, integration, sim, unit } from './mutant.ts';
 
 const REST_IN_READS = 'activities/http/read-status.ts';
 
@@ -42,7 +42,7 @@ export const BAD_WORKER: TestedMutant[] = [
   {
     rule: 'a read without a connection says nothing about its worker',
     changes: [change(REST_IN_READS, 'if (isOfThisWorker(error)) rest.begin', 'if (error === null) rest.begin')],
-    test: integration('http/activities', 'lets its worker rest, and another one may do better'),
+    test: http('activities', 'lets its worker rest, and another one may do better'),
   },
   {
     rule: 'a resting worker takes activities',
@@ -62,12 +62,12 @@ export const BAD_WORKER: TestedMutant[] = [
     changes: [
       change('activities/http/post-checks.ts', 'if (!(await rest.isOver())) throw', "if (rest.reason === '') throw"),
     ],
-    test: integration('http/activities', 'a resting worker leaves its triggers and regular reads to others'),
+    test: http('activities', 'a resting worker leaves its triggers and regular reads to others'),
   },
   {
     rule: 'a resting worker makes the reads that it was given before',
     changes: [change(REST_IN_READS, '!activityInfo().isLocal && !(await rest.isOver())', "rest.reason === ''")],
-    test: integration('http/activities', 'a resting worker leaves its triggers and regular reads to others'),
+    test: http('activities', 'a resting worker leaves its triggers and regular reads to others'),
   },
   {
     rule: 'one 401 or 403 ends a request',
@@ -90,7 +90,7 @@ export const BAD_WORKER: TestedMutant[] = [
         "if (idempotencyKey !== '') return;",
       ),
     ],
-    test: integration('http/activities', 'a trigger that was refused to a worker is left to others'),
+    test: http('activities', 'a trigger that was refused to a worker is left to others'),
   },
   {
     rule: 'an activity for another worker goes back to the one that scheduled it',
@@ -113,19 +113,19 @@ export const BAD_WORKER: TestedMutant[] = [
     changes: [
       change('activities/http/failures.ts', '(status === 503 && error.retryAfterMs !== null)', 'status === -1'),
     ],
-    test: integration('http/activities', 'a trigger that ends with'),
+    test: http('activities', 'a trigger that ends with'),
   },
   {
     rule: 'a 404 of a proxy is the last word about a request',
     changes: [change('activities/http/failures.ts', 'status === 404 && !error.isJson', 'status === -1')],
-    test: integration('http/activities', 'a trigger that ends with'),
+    test: http('activities', 'a trigger that ends with'),
   },
   {
     rule: 'a proxy is asked for port 80 of every service',
     changes: [
       change('hosting-api/tunnel.ts', 'this.defaultPort = defaultPortOf(this.protocol);', 'this.defaultPort = 80;'),
     ],
-    test: integration('http/proxy', 'the proxy is asked for a tunnel to the port of'),
+    test: http('proxy', 'the proxy is asked for a tunnel to the port of'),
   },
   {
     rule: 'a 404 while waiting uses up a try',

@@ -26,8 +26,9 @@ interface NamedTest {
 
 export const unit = (file: string, name: string): NamedTest => ({ file: `unit/${file}.test.ts`, name });
 /** In virtual time. */
-export const sim = (file: string, name: string): NamedTest => ({ file: `sim/${file}.ts`, name });
-export const integration = (file: string, name: string): NamedTest => ({ file: `integration/${file}.ts`, name });
+export const sim = (file: string, name: string): NamedTest => ({ file: `sim/${file}.test.ts`, name });
+export const http = (file: string, name: string): NamedTest => ({ file: `http/${file}.test.ts`, name });
+export const integration = (file: string, name: string): NamedTest => ({ file: `integration/${file}.test.ts`, name });
 
 /** @param file below `src/` */
 export const change = (file: string, from: string, to: string): Change => ({ file: `src/${file}`, from, to });

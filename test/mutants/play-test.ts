@@ -1,8 +1,6 @@
 /** Runs tests of one file in a copy of the project, and reports how they ended. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFile, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
 
 /** A broken rule may leave a test waiting. Longer than `eventually` waits, which names what was not seen. */
 const TEST_TIMEOUT_MS = 240_000;
@@ -15,7 +13,6 @@ export interface Ended {
 
 /** @param names parts of the names of tests. @returns how each ended, or null if no test has that name */
 export async function playTests(folder: string, file: string, names: readonly string[]): Promise<(Ended | null)[]> {
-  const path = await entryOf(folder, file);
   const patterns = names.map((name) => `--test-name-pattern=${name.replace(/[$()*+.?[\\\]^{|}]/g, '\\$&')}`);
   const node = [
     '--import',
@@ -25,23 +22,14 @@ export async function playTests(folder: string, file: string, names: readonly st
     `--test-timeout=${TEST_TIMEOUT_MS}`,
     ...patterns,
   ];
-  const child = spawn(process.execPath, [...node, path], { cwd: folder, stdio: ['ignore', 'pipe', 'ignore'] });
+  const child = spawn(process.execPath, [...node, `test/${file}`], {
+    cwd: folder,
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
   let report = '';
   child.stdout.on('data', (data: Buffer) => void (report += data.toString()));
   await once(child, 'close');
   return names.map((name) => endOf(report, name));
-}
-
-/** Suites of one kind are imported together. Here each runs alone, with the time budgets of its kind. */
-async function entryOf(folder: string, file: string): Promise<string> {
-  if (file.endsWith('.test.ts')) return `test/${file}`;
-  if (file.startsWith('sim/rules/')) return 'test/sim/rules.test.ts';
-  const suite = `test/${dirname(file)}.test.ts`;
-  const timing = /useTiming\('(\w+)'\)/.exec(await readFile(join(folder, suite), 'utf8'))?.[1];
-  const useTiming = `import { useTiming } from '../support/timing/substitute.ts';\nuseTiming('${timing}');\n`;
-  const entry = `${timing === undefined ? '' : useTiming}await import('../${file}');\n`;
-  await writeFile(join(folder, suite), entry);
-  return suite;
 }
 
 function endOf(report: string, name: string): Ended | null {

@@ -1,5 +1,5 @@
 /** Requests that come too soon, or all at once. */
-import { change, integration, sim, type TestedMutant, unit } from './mutant.ts';
+import { type TestedMutant, change, http, integration, sim, unit } from './mutant.ts';
 
 const PACER = 'hosting-api/pacer.ts';
 const SHARE = 'worker/queue/share-ceiling.ts';
@@ -31,7 +31,7 @@ export const RATE_LIMITS: TestedMutant[] = [
   {
     rule: 'an answer that asks for a pause is ignored',
     changes: [change('hosting-api/paced-exchange.ts', 'error.asksForPause) pacer', "error.kind === 'token') pacer")],
-    test: integration('http/pacing', 'nothing is sent until the pause is over'),
+    test: http('pacing', 'nothing is sent until the pause is over'),
   },
   {
     rule: 'a POST waits for its turn longer than its permit lasts',
@@ -42,7 +42,7 @@ export const RATE_LIMITS: TestedMutant[] = [
         'timeoutMs + 0 * permit!.leftMs()',
       ),
     ],
-    test: integration('http/pacing', 'a trigger waits for its turn only as long as its permit allows'),
+    test: http('pacing', 'a trigger waits for its turn only as long as its permit allows'),
   },
   {
     rule: 'a pause holds nothing back',

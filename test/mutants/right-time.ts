@@ -1,5 +1,5 @@
 /** Requests that are sent too late or once more, and locks that are passed on too late. */
-import { change, integration, sim, type TestedMutant, unit } from './mutant.ts';
+import { type TestedMutant, change, http, integration, sim, unit } from './mutant.ts';
 
 const CHECKS = 'activities/http/post-checks.ts';
 const DEADLINE = 'rules/deadline.ts';
@@ -119,7 +119,7 @@ export const RIGHT_TIME: TestedMutant[] = [
   {
     rule: 'the answer of Temporal to the question before a request is ignored',
     changes: [change(CHECKS, 'if (askedAfterMs === null)', 'if (askedAfterMs === -1)')],
-    test: integration('http/activities', 'a trigger that Temporal no longer waits for is not sent'),
+    test: http('activities', 'a trigger that Temporal no longer waits for is not sent'),
   },
   {
     rule: 'a request is sent however old it is',
@@ -135,7 +135,7 @@ export const RIGHT_TIME: TestedMutant[] = [
         "return reason !== ''",
       ),
     ],
-    test: integration('http/activities', 'a trigger is left to the next attempt if Temporal cannot be asked'),
+    test: http('activities', 'a trigger is left to the next attempt if Temporal cannot be asked'),
   },
   {
     rule: 'the clock of the worker decides whether a request is late',
@@ -147,7 +147,7 @@ export const RIGHT_TIME: TestedMutant[] = [
           "    throw triggerFailure('NotSent', 'late');\n  const sinceAskedMs = startStopwatch",
       ),
     ],
-    test: integration('http/activities', 'a trigger is sent by a worker whose clock is'),
+    test: http('activities', 'a trigger is sent by a worker whose clock is'),
   },
   {
     rule: 'the permit counts on the wall clock only',
@@ -158,7 +158,7 @@ export const RIGHT_TIME: TestedMutant[] = [
         '(clocks.wallMs() - wallMs)',
       ),
     ],
-    test: integration('http/activities', 'the permit of a trigger is over if the worker was'),
+    test: http('activities', 'the permit of a trigger is over if the worker was'),
   },
   {
     rule: 'the permit counts on the monotonic clock only',
@@ -169,12 +169,12 @@ export const RIGHT_TIME: TestedMutant[] = [
         '(clocks.monotonicMs() - monotonicMs)',
       ),
     ],
-    test: integration('http/activities', 'the permit of a trigger is over if the worker was'),
+    test: http('activities', 'the permit of a trigger is over if the worker was'),
   },
   {
     rule: 'a request is sent after its permit ended',
     changes: [change('hosting-api/exchange.ts', 'permit !== undefined && permit.leftMs() <= 0', 'permit === null')],
-    test: integration('http/service-client', 'a request whose permit ends while it connects'),
+    test: http('service-client', 'a request whose permit ends while it connects'),
   },
   {
     rule: 'heartbeats leave as rarely as the SDK likes, and a late one is the end of a POST',

@@ -1,6 +1,6 @@
 /**
- * `npm run test:mutants [-- --only TEXT …]`: breaks one rule at a time in a copy of the source, and expects the test that
- * guards it to fail. Each test must pass without the mutant. The mutants of the chaos model are in test/model.
+ * `npx tsx test/mutants/run.ts [--only TEXT …]`: breaks one rule at a time in a copy of the source, and expects the test
+ * that guards it to fail. Each test must pass without the mutant. The mutants of the chaos model are in test/model.
  */
 import { parseArgs } from 'node:util';
 import { startSharedTemporal } from '../support/shared-temporal.ts';
@@ -14,7 +14,7 @@ const { values } = parseArgs({ options: { only: { type: 'string', multiple: true
 
 /** These start the built program. */
 const NEEDS_BUILD = /^integration\/workers\//;
-const NEEDS_TEMPORAL = /^integration\/(?!http\/)/;
+const NEEDS_TEMPORAL = /^integration\//;
 
 async function play(changes: readonly Change[], file: string, names: readonly string[]): Promise<(Ended | null)[]> {
   return withBrokenCopy(changes, async (folder) => {

@@ -163,6 +163,6 @@ export const WRONG_VERDICTS: TestedMutant[] = [
   {
     rule: 'the pause before a request that follows one in doubt is slept, without reads',
     changes: [change('workflows/operation/reconcile-trigger.ts', ' + settleMs, notBeforeMs);', ' + settleMs);')],
-    test: sim('sim.test', 'after a request in doubt and a pause that the service asks for'),
+    test: sim('seeds/seeds', 'after a request in doubt and a pause that the service asks for'),
   },
 ];

@@ -1,6 +1,6 @@
 /**
- * `npm run test:production`: the topology of docker-compose.yml as plain processes. Fifty runs, two workers, and one of
- * them is killed every 20 s for three minutes. Exits 75 if PostgreSQL or Go is missing.
+ * `npm run test:all -- production`: the topology of docker-compose.yml as plain processes. Fifty runs, two workers, and
+ * one of them is killed every 20 s for three minutes. Exits 75 if PostgreSQL or Go is missing.
  */
 import { randomBytes } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
@@ -12,7 +12,8 @@ import { usedByTree } from '../../bench/processes.ts';
 import { closedOperations } from '../model/play-batch.ts';
 import { play } from '../model/play.ts';
 import type { Played } from '../model/record.ts';
-import { CLI, superviseWorker } from '../model/workers.ts';
+import { superviseWorker } from '../model/workers.ts';
+import { CLI } from '../support/processes.ts';
 import { atEnd, endAll } from '../support/at-end.ts';
 import { service } from '../support/compose.ts';
 import { connectTo } from '../support/connect.ts';

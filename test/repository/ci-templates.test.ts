@@ -3,16 +3,9 @@ import assert from 'node:assert/strict';
 import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { before, describe, test } from 'node:test';
-import {
-  ACTION,
-  GITLAB_INPUTS,
-  GITLAB_JOB,
-  runGithubAction,
-  runGitlabJob,
-  type Inputs,
-} from '../../support/ci-jobs.ts';
-import { CLI } from '../../support/processes.ts';
-import { tempFolder } from '../../support/temporal.ts';
+import { ACTION, GITLAB_INPUTS, GITLAB_JOB, runGithubAction, runGitlabJob, type Inputs } from '../support/ci-jobs.ts';
+import { CLI } from '../support/processes.ts';
+import { tempFolder } from '../support/temporal.ts';
 
 /** Writes its arguments to a file, prints a result and exits with a verdict. */
 const RECORDER = `#!${process.execPath}

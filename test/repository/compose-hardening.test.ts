@@ -16,9 +16,9 @@ import {
   routesIn,
   service,
   services,
-} from '../../support/compose.ts';
-import { choosePort } from '../../../src/dev/choose-port.ts';
-import { literalService } from '../../support/literal.ts';
+} from '../support/compose.ts';
+import { choosePort } from '../../src/dev/choose-port.ts';
+import { literalService } from '../support/literal.ts';
 
 const run = promisify(execFile);
 

@@ -2,15 +2,15 @@
 import assert from 'node:assert/strict';
 import { statSync } from 'node:fs';
 import { test } from 'node:test';
-import { WEBHOOK_PORT } from '../../../src/cli/options/shared.ts';
-import { VARIABLES } from '../../../src/config/environment/variables.ts';
-import { readConfiguration } from '../../../src/config/load.ts';
-import { SEARCH_ATTRIBUTES } from '../../../src/contract/names.ts';
-import { TIMING } from '../../../src/contract/budgets/timing.ts';
-import { pinnedServer } from '../../production/temporal-programs.ts';
-import { pinnedVersion } from '../../support/go-programs.ts';
-import { UI_MODULE } from '../../ui/shipped-ui.ts';
-import { compose, inRepository, read, service, services, versionOf } from '../../support/compose.ts';
+import { WEBHOOK_PORT } from '../../src/cli/options/shared.ts';
+import { VARIABLES } from '../../src/config/environment/variables.ts';
+import { readConfiguration } from '../../src/config/load.ts';
+import { SEARCH_ATTRIBUTES } from '../../src/contract/names.ts';
+import { TIMING } from '../../src/contract/budgets/timing.ts';
+import { pinnedServer } from '../production/temporal-programs.ts';
+import { pinnedVersion } from '../support/go-programs.ts';
+import { UI_MODULE } from '../ui/shipped-ui.ts';
+import { compose, inRepository, read, service, services, versionOf } from '../support/compose.ts';
 
 const DOCUMENT = 'docs/how-to/docker-compose.md';
 
@@ -50,11 +50,11 @@ test('the server has the version of the tools that create its schema', () => {
   assert.equal(new Set(versions).size, 1, versions.join());
 });
 
-test('npm run test:production builds the version of the server', () => {
+test('the production topology of the tests has the version of the server', () => {
   assert.equal(pinnedServer(), versionOf('temporal'));
 });
 
-test('npm run test:ui builds the version of the UI', () => {
+test('the tests of the UI have its version', () => {
   assert.equal(pinnedVersion(UI_MODULE), versionOf('temporal-ui'));
 });
 

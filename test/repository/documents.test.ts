@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { parse } from 'yaml';
-import { configurationSchema } from '../../../src/config/file/file-schema.ts';
-import { ROOT } from '../../support/readme.ts';
+import { configurationSchema } from '../../src/config/file/file-schema.ts';
+import { ROOT } from '../support/readme.ts';
 
 const DOCUMENTS = [
   ...readdirSync(new URL('docs', ROOT), { recursive: true, encoding: 'utf8' }).map((name) => `docs/${name}`),

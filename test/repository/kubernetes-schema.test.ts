@@ -9,8 +9,8 @@ import { Ingress } from 'kubernetes-models/networking.k8s.io/v1/Ingress';
 import { NetworkPolicy } from 'kubernetes-models/networking.k8s.io/v1/NetworkPolicy';
 import { PodDisruptionBudget } from 'kubernetes-models/policy/v1/PodDisruptionBudget';
 import ts from 'typescript';
-import { inRepository } from '../../support/compose.ts';
-import { manifests, one, type Manifest } from '../../support/kubernetes.ts';
+import { inRepository } from '../support/compose.ts';
+import { manifests, one, type Manifest } from '../support/kubernetes.ts';
 
 interface Model {
   validate(): void;

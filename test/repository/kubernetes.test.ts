@@ -1,10 +1,10 @@
 /** The manifests in deploy/kubernetes fit together, and with the code and docker-compose.yml. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { VARIABLES } from '../../../src/config/environment/variables.ts';
-import { readConfiguration } from '../../../src/config/load.ts';
-import { TIMING } from '../../../src/contract/budgets/timing.ts';
-import { bytesOf, heapOf, inRepository, read, routesIn, service, versionOf } from '../../support/compose.ts';
+import { VARIABLES } from '../../src/config/environment/variables.ts';
+import { readConfiguration } from '../../src/config/load.ts';
+import { TIMING } from '../../src/contract/budgets/timing.ts';
+import { bytesOf, heapOf, inRepository, read, routesIn, service, versionOf } from '../support/compose.ts';
 import {
   all,
   component,
@@ -15,7 +15,7 @@ import {
   one,
   type Labels,
   type Probe,
-} from '../../support/kubernetes.ts';
+} from '../support/kubernetes.ts';
 
 const PROGRAMS = [
   { name: 'worker', folder: 'src/worker', port: 'metrics', ready: '/readyz' },

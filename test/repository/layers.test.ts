@@ -15,7 +15,7 @@ interface Row {
   env?: boolean;
 }
 
-const tools = (name: string) => import(new URL(`../../../tools/${name}`, import.meta.url).href) as Promise<unknown>;
+const tools = (name: string) => import(new URL(`../../tools/${name}`, import.meta.url).href) as Promise<unknown>;
 const { LAYERS } = (await tools('layers.js')) as { LAYERS: Record<string, Row> };
 const { layers, layersOnDisk } = (await tools('layer-rule.js')) as {
   layers: Linter.Config;
@@ -27,7 +27,7 @@ const KINDS = ['value', 'type', 'dynamic'] as const;
 const ROWS = Object.keys(LAYERS);
 
 const eslint = new ESLint({
-  cwd: fileURLToPath(new URL('../../..', import.meta.url)),
+  cwd: fileURLToPath(new URL('../..', import.meta.url)),
   overrideConfigFile: true,
   overrideConfig: [{ files: ['**/*.ts'], languageOptions: { parser } }, layers],
 });

@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { parse } from 'yaml';
-import { ROOT } from '../../support/readme.ts';
-import { dashboardQueries, metricsIn, rules } from '../../monitoring/files.ts';
+import { ROOT } from '../support/readme.ts';
+import { dashboardQueries, metricsIn, rules } from '../monitoring/files.ts';
 
 const textOf = (path: string) => readFileSync(new URL(path, ROOT), 'utf8');
 const RUNBOOK = 'docs/how-to/operate.md';

@@ -3,9 +3,9 @@ import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { EXIT } from '../../../src/cli/output/exit-codes.ts';
-import { runInProcess } from '../../support/in-process.ts';
-import { README, ROOT } from '../../support/readme.ts';
+import { EXIT } from '../../src/cli/output/exit-codes.ts';
+import { runInProcess } from '../support/in-process.ts';
+import { README, ROOT } from '../support/readme.ts';
 
 test('the table of the README has every exit code', () => {
   const codes = [...README.matchAll(/^\| ([\d, ]+?) +\|/gm)].flatMap(([, cell = '']) => cell.split(', ').map(Number));

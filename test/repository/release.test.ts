@@ -3,8 +3,8 @@ import { execFile } from 'node:child_process';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { releaseProblems, type Release } from '../../../tools/check-release.ts';
-import { ROOT } from '../../support/readme.ts';
+import { releaseProblems, type Release } from '../../tools/check-release.ts';
+import { ROOT } from '../support/readme.ts';
 
 const URL_IN_MANIFEST = 'git+https://git.example/team/belay.git';
 

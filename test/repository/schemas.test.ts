@@ -3,18 +3,18 @@ import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import fc from 'fast-check';
-import { RUN_TYPES } from '../../../src/contract/names.ts';
-import type { BackupResult, DeploymentResult, RunResult } from '../../../src/contract/run.ts';
-import { validateRunInput } from '../../../src/request/validate-run-input.ts';
-import { emptyResult } from '../../../src/contract/results/empty-results.ts';
-import { resultOfInput } from '../../../src/client/runs/closed-run.ts';
-import { DOCUMENTS, jsonSchemaOf, pathOf, runInput, runResult, textOf } from '../../../tools/schemas.ts';
-import { at, bad, good, isCountedAlike, mixed, numbersOf, type Node } from '../../support/run-inputs.ts';
+import { RUN_TYPES } from '../../src/contract/names.ts';
+import type { BackupResult, DeploymentResult, RunResult } from '../../src/contract/run.ts';
+import { validateRunInput } from '../../src/request/validate-run-input.ts';
+import { emptyResult } from '../../src/contract/results/empty-results.ts';
+import { resultOfInput } from '../../src/client/runs/closed-run.ts';
+import { DOCUMENTS, jsonSchemaOf, pathOf, runInput, runResult, textOf } from '../../tools/schemas.ts';
+import { at, bad, good, isCountedAlike, mixed, numbersOf, type Node } from '../support/run-inputs.ts';
 
 for (const name of Object.keys(DOCUMENTS) as (keyof typeof DOCUMENTS)[]) {
   test(`docs/${name} matches the output of the tool`, async () => {
     const written = await readFile(pathOf(name), 'utf8').catch(() => 'missing');
-    assert.equal(written, await textOf(name), `docs/${name} is out of date: npm run schemas`);
+    assert.equal(written, await textOf(name), `docs/${name} is out of date: npm run generate`);
   });
 }
 

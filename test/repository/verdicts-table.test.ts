@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { exitCodeOf } from '../../../src/cli/output/exit-codes.ts';
-import type { ErrorType, Outcome } from '../../../src/contract/names.ts';
+import { exitCodeOf } from '../../src/cli/output/exit-codes.ts';
+import type { ErrorType, Outcome } from '../../src/contract/names.ts';
 
-const HERE = new URL('../../', import.meta.url);
+const HERE = new URL('../', import.meta.url);
 const TEXTS = new Map(
   readdirSync(HERE, { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.ts'))

@@ -1,7 +1,7 @@
 /** Rules for .github/workflows: what may be interpolated, and who may publish. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { WORKFLOWS, type Job } from '../../support/workflows.ts';
+import { WORKFLOWS, type Job } from '../support/workflows.ts';
 
 const JOBS = Object.entries(WORKFLOWS).flatMap(([file, { jobs }]) =>
   Object.entries(jobs).map(([name, job]) => ({ name: `${file}: ${name}`, job })),

@@ -1,6 +1,7 @@
 /**
- * `npm run spec`: checks the types of the modules in docs/spec, simulates them, replays traces of them with the
- * workflows, and expects each broken rule to violate its invariant. Seeds are fixed, so every run gives the same result.
+ * `npm run test:all -- specification`: checks the types of the modules in docs/spec, simulates them, replays traces of
+ * them with the workflows, and expects each broken rule to violate its invariant. Seeds are fixed, so every run gives the
+ * same result.
  */
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { availableParallelism, tmpdir } from 'node:os';

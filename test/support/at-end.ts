@@ -5,7 +5,7 @@ const undo: (() => Promise<unknown>)[] = [];
 let ended = false;
 
 // Registered at load time: within a hook or test it would belong only to that one. A benchmark has no tests.
-if (/\.test\.ts$/.test(process.argv[1] ?? '')) after(endAll);
+if (/(?:\.test|\/group)\.ts$/.test(process.argv[1] ?? '')) after(endAll);
 
 /** A set-up that another set-up's failure overtook may still be in progress at the end: it is undone at once. */
 export function atEnd(action: () => Promise<unknown>): void {

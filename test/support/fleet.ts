@@ -105,7 +105,7 @@ function failingSites(targets: ServerOfSites[], oneOf: number): Set<string> {
 /** Kills the worker once this number of backups have begun. */
 async function killedAfter(worker: Started, sandbox: Sandbox, backups: number, env: Record<string, string>) {
   const begun = () => sandbox.journal.filter((entry) => entry.began?.kind === 'backup').length;
-  await eventually(`${backups} backups`, () => begun() >= backups, 600_000);
+  await eventually(`${backups} backups`, () => begun() >= backups, 1_200);
   await sleep(100);
   worker.process.kill('SIGKILL');
   await worker.finished;

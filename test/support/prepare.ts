@@ -3,19 +3,27 @@ import { buildEnvironment, cacheFolder } from '../../src/config/environment/envi
 import { downloadBySdk } from '../../src/dev/download-server.ts';
 import { findExecutable } from '../../src/dev/find-server.ts';
 import { showBuild } from '../../src/dev/build-progress.ts';
-import { workflowBundle } from '../../src/worker/bundle/workflow-source.ts';
+import type { TemporalServer } from '../../src/dev/temporal-server.ts';
+import { bundleFromSource } from '../../src/worker/bundle/bundle-from-source.ts';
 import { buildIfStale } from '../../tools/build.ts';
+import { startSharedTemporal } from './shared-temporal.ts';
+import { PROFILES, replacementFor } from './timing/substitute.ts';
 
-buildIfStale();
-// Bundles the workflows now: test processes that start together would each bundle them.
-await workflowBundle();
-
-const progress = showBuild(process.stderr);
-await findExecutable({
-  cacheFolder: cacheFolder(),
-  env: buildEnvironment(),
-  say: (line) => process.stderr.write(`${line}\n`),
-  onBuild: (built) => progress.show(built),
-  download: downloadBySdk,
-});
-progress.end();
+/** @param namespaces of the server that the tests share; 0 if they need none. @returns that server */
+export async function prepare(namespaces: number): Promise<TemporalServer | null> {
+  buildIfStale();
+  // Test processes that start together would each bundle the same workflows.
+  await bundleFromSource();
+  if (namespaces === 0) return null;
+  for (const profile of PROFILES) await bundleFromSource([replacementFor(profile)]);
+  const progress = showBuild(process.stderr);
+  await findExecutable({
+    cacheFolder: cacheFolder(),
+    env: buildEnvironment(),
+    say: (line) => process.stderr.write(`${line}\n`),
+    onBuild: (built) => progress.show(built),
+    download: downloadBySdk,
+  });
+  progress.end();
+  return startSharedTemporal(namespaces);
+}

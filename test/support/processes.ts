@@ -1,4 +1,4 @@
-/** Runs `belay` as a process of the built program. */
+/** Runs `belay` as a process: the built program, or that of the source, if the build is older. */
 import assert from 'node:assert/strict';
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
@@ -8,9 +8,10 @@ import type { RunResult } from '../../src/contract/run.ts';
 import { atEnd } from './at-end.ts';
 import { eventually } from './eventually.ts';
 import { commandOf, descendants } from './process-tree.ts';
-import { refuseStaleDist } from './stale-dist.ts';
+import { isDistCurrent } from '../../tools/dist-stamp.ts';
 
-export const CLI = fileURLToPath(new URL('../../dist/cli.js', import.meta.url));
+const PROGRAM = isDistCurrent() ? '../../dist/cli.js' : './cli-from-source.js';
+export const CLI = fileURLToPath(new URL(PROGRAM, import.meta.url));
 
 export interface Finished {
   code: number | null;
@@ -36,7 +37,6 @@ export function environment(extra: Record<string, string>): NodeJS.ProcessEnv {
 
 /** @param program that of another build */
 export function start(args: string[], env: Record<string, string> = {}, program = CLI): Started {
-  if (program === CLI) refuseStaleDist();
   const child = spawn(process.execPath, [program, ...args], {
     env: environment(env),
     stdio: ['ignore', 'pipe', 'pipe'],

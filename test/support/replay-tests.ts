@@ -1,8 +1,9 @@
-/** The last import of a group of suites: registers the replays that they asked for. */
+/** Registers the replays that the suites of this process asked for. */
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import type { Recorded } from '../histories/kept.ts';
-import { historiesOf, oneOfEachShape, replayAll, replays, simulateAll } from './replay.ts';
+import { historiesOf, oneOfEachShape, replayAll, simulateAll } from './replay.ts';
+import { replays } from './replay-later.ts';
 
 /** Suites whose histories drive the simulator as well. Together they have every shape that it plays. */
 const SIMULATED = ['runs', 'ends of POSTs', 'lost, stalled and unfit workers', 'rollouts'];

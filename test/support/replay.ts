@@ -2,7 +2,6 @@
 import assert from 'node:assert/strict';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Client } from '@temporalio/client';
 import { Worker } from '@temporalio/worker';
 import { writeHistory, type Recorded } from '../histories/kept.ts';
 import { openCached } from '../sim/core/cached-execution.ts';
@@ -11,23 +10,7 @@ import { importHistory } from '../sim/core/import-history.ts';
 import { openSandboxes } from '../sim/core/sdk.ts';
 import { testBundle } from './workflow-bundle.ts';
 import { NO_REPORTS } from './no-reports.ts';
-
-interface Replay {
-  suite: string;
-  client: () => Client;
-  /** That many histories at least, so that the test cannot pass without any. */
-  least: number;
-}
-
-export const replays: Replay[] = [];
-
-/**
- * Has the histories of this suite replayed after the suites of its group (replay-tests.ts). A replay turns on a hook
- * of the SDK for the rest of the process, and from then on every promise of the tests costs a stack trace.
- */
-export function replayLater(suite: string, client: () => Client, least: number): void {
-  replays.push({ suite, client, least });
-}
+import type { Replay } from './replay-later.ts';
 
 /** All that the suite made. */
 export async function historiesOf({ suite, client, least }: Replay): Promise<Recorded[]> {

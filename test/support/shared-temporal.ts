@@ -17,11 +17,13 @@ export interface Place {
 }
 
 const VARIABLE = 'BELAY_TEST_TEMPORAL';
-const NAMESPACES = Array.from({ length: 60 }, (_, index) => `suite-${index + 1}`);
+/** More than a group of files needs; test/run.ts asks for as many as all of its groups do. */
+const USUAL_NAMESPACES = 12;
 
 interface Shared {
   address: string;
   uiUrl: string;
+  namespaces: string[];
   /** Contains a folder for each namespace in use. */
   taken: string;
 }
@@ -31,11 +33,12 @@ let shared = process.env[VARIABLE] === undefined ? null : (JSON.parse(process.en
 let ownServer: Promise<TemporalServer> | undefined;
 
 /** Starts the server and passes its address to this process and its children. */
-export async function startSharedTemporal(): Promise<TemporalServer> {
-  const namespaces = NAMESPACES.flatMap((name) => ['--namespace', name]);
-  const server = await startTemporal({ executable: await executableWith(namespaces) });
+export async function startSharedTemporal(count = USUAL_NAMESPACES): Promise<TemporalServer> {
+  const namespaces = Array.from({ length: count }, (_, index) => `suite-${index + 1}`);
+  const executable = await executableWith(namespaces.flatMap((name) => ['--namespace', name]));
+  const server = await startTemporal({ executable });
   const connection = await connectTo(server.address);
-  for (const namespace of NAMESPACES) {
+  for (const namespace of namespaces) {
     // A search uses more of the server than a description.
     await eventually(`namespace ${namespace}`, () =>
       connection.workflowService.countWorkflowExecutions({ namespace }).then(
@@ -45,7 +48,7 @@ export async function startSharedTemporal(): Promise<TemporalServer> {
     );
   }
   await connection.close();
-  shared = { address: server.address, uiUrl: server.uiUrl, taken: await tempFolder() };
+  shared = { address: server.address, uiUrl: server.uiUrl, namespaces, taken: await tempFolder() };
   process.env[VARIABLE] = JSON.stringify(shared);
   return server;
 }
@@ -53,8 +56,8 @@ export async function startSharedTemporal(): Promise<TemporalServer> {
 /** A namespace that no other suite uses. */
 export async function newPlace(): Promise<Place> {
   if (shared === null) await (ownServer ??= startSharedTemporal());
-  const { address, uiUrl, taken } = shared!;
-  const namespace = NAMESPACES.find((name) => isFirstToTake(join(taken, name)));
+  const { address, uiUrl, namespaces, taken } = shared!;
+  const namespace = namespaces.find((name) => isFirstToTake(join(taken, name)));
   if (namespace === undefined) throw new Error('every namespace is taken: add some to test/support/shared-temporal.ts');
   return { address, uiUrl, namespace };
 }

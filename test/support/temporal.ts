@@ -29,7 +29,7 @@ export function temporalExecutable(): Promise<string> {
  * A tenth of the server's CPU time otherwise collects garbage, and another tenth moves work between threads. The limit
  * matters where a machine has little memory.
  */
-const FRUGAL = { GOGC: '400', GOMEMLIMIT: '1200MiB', GOMAXPROCS: '1' };
+const FRUGAL = { GOGC: '200', GOMEMLIMIT: '1200MiB', GOMAXPROCS: '1' };
 
 /** A program that starts the server with additional arguments. */
 export async function executableWith(args: readonly string[]): Promise<string> {

@@ -1,6 +1,7 @@
 /**
- * `npm run test:ui [-- --update]`: reads the pages of runs and rollouts in the real Temporal UI with headless Chromium.
- * With `--update`, also writes the pictures of the documents. Exits 75 if Chromium or Go is missing.
+ * `npm run test:all -- ui`: reads the pages of runs and rollouts in the real Temporal UI with headless Chromium.
+ * After `npm run build`, `npx tsx test/ui/run.ts --update` also writes the pictures of the documents. Exits 75 if
+ * Chromium or Go is missing.
  */
 import { readdirSync } from 'node:fs';
 import { after } from 'node:test';

@@ -7,9 +7,27 @@ import type { EventInput, ServiceEvent } from '../../../src/contract/events/even
 import type { ReceivedEvent } from '../../../src/starter.ts';
 import { eventually } from '../../support/eventually.ts';
 import { runInProcess } from '../../support/in-process.ts';
-import type { Dev, Finished } from '../../support/processes.ts';
-import { tempFolder } from '../../support/temporal.ts';
-import { BELAY_YAML, devOfFolder, startedDevs } from './devs.ts';
+import { startDev, type Dev, type Finished } from '../../support/processes.ts';
+import { pathWithTemporal, tempFolder } from '../../support/temporal.ts';
+
+/** Describes a panel whose bodies have no likely names. */
+const BELAY_YAML = `
+events:
+  sources:
+    panel:
+      verify: none
+      idHeader: x-delivery
+      fields:
+        kind: meta.what
+        server: subject.machine
+        site: 'subject.pages[0].name'
+        backup: subject.copy\\.no
+        time: meta.when
+      kinds:
+        backup.failed: [copy went wrong]
+  reactions:
+    backup.failed: [notify]
+`;
 
 const BODY = {
   meta: { what: 'Copy went wrong', when: 1_800_000_000 },
@@ -39,8 +57,9 @@ interface Place {
 let place: Promise<Place>;
 /** A dev that knows the panel, after a run and a delivery. */
 async function startPlace(): Promise<Place> {
-  const devs = await startedDevs();
-  const [dev, { env }] = [devOfFolder(devs), devs.inOneFolder];
+  const BELAY_CONFIG = await fileWith(BELAY_YAML, 'belay.yaml');
+  const env = { BELAY_HOME: await tempFolder(), BELAY_CONFIG };
+  const dev = await startDev({ ...env, PATH: await pathWithTemporal() });
   const belay = (...args: string[]) => runInProcess(args, env);
   const list = async (...args: string[]) => {
     const { code, json } = await belay('events', ...args, '--json');

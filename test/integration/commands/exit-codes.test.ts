@@ -43,7 +43,7 @@ async function deploying(siteId: string): Promise<string> {
   return String(started.json().workflowId);
 }
 
-// Every exit code of the README. Exit 7 is in outages/absent-temporal.ts.
+// Every exit code of the README. Exit 7 is in outages/absent-temporal.test.ts.
 describe('exit codes', { concurrency: 4 }, () => {
   test('exit 0: everything completed', async () => {
     const finished = await on.belay('run', '--server', fresh('s'), '--site', fresh('a'), ...PACE, '--json');

@@ -1,29 +1,64 @@
 import assert from 'node:assert/strict';
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync, statSync } from 'node:fs';
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { before, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { startSandbox, type Sandbox } from '../../../src/sandbox/server.ts';
 import { readDevServerRecord } from '../../../src/config/temporal/dev-server-record.ts';
 import { atEnd } from '../../support/at-end.ts';
 import { runInProcess } from '../../support/in-process.ts';
 import { commandOf, descendants, gone } from '../../support/process-tree.ts';
-import { environment, treeOf, type Dev, type Finished } from '../../support/processes.ts';
-import { tempFolder } from '../../support/temporal.ts';
+import { environment, startDev, treeOf, type Dev, type Finished } from '../../support/processes.ts';
+import { pathWithTemporal, tempFolder } from '../../support/temporal.ts';
 import { TOKEN } from '../../support/world.ts';
-import { ABSENT, devOfFolder, newHome, startedDevs, type Devs } from './devs.ts';
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 
 const PACE = ['--backup-interval', '1s', '--deploy-interval', '1s'];
 
+type Home = Record<'BELAY_HOME', string>;
+const newHome = async (): Promise<Home> => ({ BELAY_HOME: await tempFolder() });
+
+interface Devs {
+  /** Has the sandbox of the tests as its service. */
+  served: { dev: Dev; home: Home; sandbox: Sandbox };
+  /** Two that started at once, without a service. The one that was refused has no Temporal server. */
+  inOneFolder: { devs: [Dev, Dev]; env: Home & { PATH: string } };
+}
+
+/** The address in the record of a dev that does not run. */
+const ABSENT = '127.0.0.1:1';
+
+async function startDevs(): Promise<Devs> {
+  const quick = { durationMs: 500 };
+  const sandbox = await startSandbox({ token: TOKEN, defaults: { backup: quick, deployment: quick } });
+  atEnd(() => sandbox.close());
+  const [home, shared] = [await newHome(), await newHome()];
+  leaveRecord(home, process.pid, ABSENT);
+  // The record of a killed dev makes no difference.
+  leaveRecord(shared, 2 ** 22 + 1, 'x:1');
+  const PATH = await pathWithTemporal();
+  const env = { ...shared, PATH };
+  const service = { BELAY_API_URL: sandbox.url, BELAY_API_TOKEN: TOKEN };
+  const [dev, ...devs] = await Promise.all([startDev({ ...home, ...service, PATH }), startDev(env), startDev(env)]);
+  return { served: { dev, home, sandbox }, inOneFolder: { devs, env } };
+}
+
+/** That which needs no service, of the two in one folder. */
+const devOfFolder = ({ inOneFolder: { devs } }: Devs): Dev => devs.find(({ ready }) => 'temporal' in ready)!;
+
+/** What a dev that was killed leaves behind. */
+const leaveRecord = ({ BELAY_HOME }: Home, pid: number, temporal: string) =>
+  writeFileSync(join(BELAY_HOME, 'dev.json'), JSON.stringify({ pid, temporal, ui: null }));
+
 // Within a group, one test continues where the other ended.
 describe('belay dev', { concurrency: 4 }, () => {
   let devs: Devs;
   before(async () => {
-    devs = await startedDevs();
+    devs = await startDevs();
   });
 
   describe('devs in one folder', { concurrency: 1 }, () => {

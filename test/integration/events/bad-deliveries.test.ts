@@ -1,3 +1,4 @@
+import '../../support/timing/use-short.ts';
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import { STATUS_CODES } from 'node:http';

@@ -1,4 +1,5 @@
 /** Events that reach runs through a real server: by id, by record, by search, with a claim, and in a flood. */
+import '../../support/timing/use-short.ts';
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import { eventTaskQueue } from '../../../src/contract/names.ts';
@@ -8,7 +9,7 @@ import { eventually } from '../../support/eventually.ts';
 import { began, posts, reads } from '../../support/journal.ts';
 import { resultOf } from '../../support/outcome.ts';
 import { startReceiver, type Receiver } from '../../support/receiver.ts';
-import { replayLater } from '../../support/replay.ts';
+import { replayLater } from '../../support/replay-later.ts';
 import { backupOutside } from '../../support/sites.ts';
 import { fresh, TASK_QUEUE } from '../../support/world.ts';
 import { eventStack, handled, type EventStack } from './shared.ts';

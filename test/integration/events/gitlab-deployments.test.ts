@@ -1,4 +1,5 @@
 /** Deployments at GitLab, from a receiver that loses answers: GitLab stores nothing that shows whose one is. */
+import '../../support/timing/use-short.ts';
 import assert from 'node:assert/strict';
 import { text } from 'node:stream/consumers';
 import { before, beforeEach, describe, test } from 'node:test';

@@ -1,4 +1,5 @@
 /** The requests to channels and heartbeats, without Temporal, and the addresses that they cannot be sent to. */
+import '../../support/timing/use-short.ts';
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import type { IncomingHttpHeaders } from 'node:http';

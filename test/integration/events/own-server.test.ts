@@ -2,6 +2,7 @@
  * Events and locks on a Temporal server of their own: it goes down and comes back, and allows few signals. Its histories
  * are not replayed.
  */
+import '../../support/timing/use-short.ts';
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import { Client } from '@temporalio/client';

@@ -1,4 +1,5 @@
 /** The requests that tell places outside how a run stands, without Temporal, from receivers that lose answers. */
+import '../../support/timing/use-short.ts';
 import assert from 'node:assert/strict';
 import type { IncomingHttpHeaders } from 'node:http';
 import { text } from 'node:stream/consumers';

@@ -1,4 +1,5 @@
 /** Reports of runs on a real Temporal server: what a repository and a monitor see, in the order in which they see it. */
+import '../../support/timing/use-short.ts';
 import assert from 'node:assert/strict';
 import { text } from 'node:stream/consumers';
 import { before, describe, test } from 'node:test';

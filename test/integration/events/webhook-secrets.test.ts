@@ -1,3 +1,4 @@
+import '../../support/timing/use-short.ts';
 import assert from 'node:assert/strict';
 import { createHmac, randomBytes } from 'node:crypto';
 import { rmSync, writeFileSync } from 'node:fs';

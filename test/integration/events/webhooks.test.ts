@@ -1,3 +1,4 @@
+import '../../support/timing/use-short.ts';
 import assert from 'node:assert/strict';
 import { createHmac, randomUUID } from 'node:crypto';
 import { writeFileSync } from 'node:fs';

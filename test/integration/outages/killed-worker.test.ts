@@ -1,5 +1,6 @@
 /** What a worker leaves behind that is killed, and what the next one takes over: a check, runs, and their commands. */
 import assert from 'node:assert/strict';
+import { writeFile } from 'node:fs/promises';
 import { after, before, describe, test } from 'node:test';
 import { Client } from '@temporalio/client';
 import type { Sandbox } from '../../../src/sandbox/server.ts';
@@ -10,20 +11,22 @@ import { began, posts, reads } from '../../support/journal.ts';
 import { startWorkerProcess, type Started } from '../../support/processes.ts';
 import { FAILED } from '../../support/sites.ts';
 import { allHistories, assertNowhere } from '../../support/token.ts';
-import { fresh, temporalEnv } from '../../support/world.ts';
-import { CHECKED, FREE, FREEZES, FROZEN, SECRET, sharedWorker, type SharedWorker } from './shared-worker.ts';
+import { fresh, temporalEnv, TOKEN } from '../../support/world.ts';
+import { CHECKED, FREE, FREEZES, FROZEN, SECRET, startOwnWorker, type OwnWorker } from './own-worker.ts';
 
 const [BEFORE, OURS] = ['aaaaaaa0000', '3f2c1ab0d9e8f7a6'];
 
-let shared: SharedWorker;
+let own: OwnWorker;
 let sandbox: Sandbox;
 /** Of those who only start and wait. */
 let env: Record<string, string>;
 
 before(async () => {
-  shared = await sharedWorker();
-  ({ sandbox } = shared);
-  env = temporalEnv(shared.place);
+  own = await startOwnWorker();
+  ({ sandbox } = own);
+  env = temporalEnv(own.place);
+  await writeFile(own.tokenFile, TOKEN);
+  await eventually('the worker', () => own.worker.output.stderr.includes('"polling"'));
 });
 
 const visits = () => sandbox.journal.filter(({ by }) => by === 'visitor').length;
@@ -44,13 +47,13 @@ describe('a worker that is killed', { concurrency: 1 }, () => {
   after(() => worker.process.kill('SIGTERM'));
 
   test('its freezes hold for a starter without a configuration, and the next change of the file is in force at once', async () => {
-    ({ worker } = shared);
+    ({ worker } = own);
     assert.deepEqual(await deploy(FROZEN), [5, 'not_started', 'Frozen', 0]);
     assert.deepEqual(await deploy(FREE), [0, 'completed', null, 1]);
-    await shared.configure(`${FREEZES}  again: {}\n`);
+    await own.configure(`${FREEZES}  again: {}\n`);
     assert.deepEqual(await deploy(FROZEN), [5, 'not_started', 'Frozen', 0]);
     assert.match(worker.output.stderr, /the policy stays as it was.*workers\.yaml:3: freezes\.again/);
-    await shared.configure('# thawed\n');
+    await own.configure('# thawed\n');
     assert.deepEqual(await deploy(FROZEN), [0, 'completed', null, 1]);
   });
 
@@ -90,7 +93,7 @@ describe('a worker that is killed', { concurrency: 1 }, () => {
     // The server may have given its first task to the poll that the dead worker left behind.
     const word = /no worker (has started the run yet|answers for the run)/;
     await eventually('the word', () => word.test(waiting.output.stderr));
-    worker = await startWorkerProcess(shared.env);
+    worker = await startWorkerProcess(own.env);
     const { code, stderr } = await waiting.finished;
     assert.equal(code, 0, stderr);
   });
@@ -103,7 +106,7 @@ describe('a worker that is killed', { concurrency: 1 }, () => {
     const [deployment] = json().deployments;
     assert.deepEqual([code, deployment?.check?.outcome, deployment?.check?.baseline?.commit], [0, 'passed', BEFORE]);
     assert.equal(posts(sandbox, `/v1/sites/${CHECKED}/deploy`).length, 1);
-    const client = new Client({ connection: shared.connection, namespace: shared.place.namespace });
+    const client = new Client({ connection: own.connection, namespace: own.place.namespace });
     assertNowhere(SECRET, { ...(await allHistories(client)), log: worker.output.stderr }, 'checkSite');
   });
 });

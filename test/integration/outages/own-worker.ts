@@ -1,4 +1,4 @@
-/** A worker costs three seconds of CPU time, so two suites share this one: the first monitors it, the second kills it. */
+/** A worker process with a configuration, which starts before its service. */
 import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -7,7 +7,6 @@ import { atEnd } from '../../support/at-end.ts';
 import { connectTo } from '../../support/connect.ts';
 import { eventually } from '../../support/eventually.ts';
 import { lastingPort } from '../../support/lasting-port.ts';
-import { once } from '../../support/once.ts';
 import { start, type Started } from '../../support/processes.ts';
 import { newPlace, type Place } from '../../support/shared-temporal.ts';
 import { tempFolder } from '../../support/temporal.ts';
@@ -22,7 +21,7 @@ export const FREEZES = `freezes:
   stock: { from: 2020-01-01T00:00, to: 2100-01-01T00:00, for: { sites: [${FROZEN}] }, reason: inventory }
 `;
 
-export interface SharedWorker {
+export interface OwnWorker {
   worker: Started;
   /** Of its health and metrics. */
   url: string;
@@ -37,8 +36,8 @@ export interface SharedWorker {
   configure: (freezes: string) => Promise<void>;
 }
 
-/** It started before the service. */
-export const sharedWorker = once(async (): Promise<SharedWorker> => {
+/** It waits for a token that the service accepts. */
+export async function startOwnWorker(): Promise<OwnWorker> {
   const [place, folder, port] = [await newPlace(), await tempFolder(), await lastingPort()];
   const service = `http://127.0.0.1:${port}`;
   const url = `http://127.0.0.1:${await lastingPort()}`;
@@ -59,7 +58,7 @@ export const sharedWorker = once(async (): Promise<SharedWorker> => {
   const connection = await connectTo(place.address);
   atEnd(() => connection.close());
   return { worker, url, place, connection, sandbox, tokenFile, env, configure };
-});
+}
 
 const checks = (service: string, secretFile: string) => `
 sites:

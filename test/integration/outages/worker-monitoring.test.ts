@@ -7,7 +7,7 @@ import { eventually } from '../../support/eventually.ts';
 import { resultOf } from '../../support/outcome.ts';
 import type { Started } from '../../support/processes.ts';
 import { TOKEN } from '../../support/world.ts';
-import { sharedWorker } from './shared-worker.ts';
+import { startOwnWorker } from './own-worker.ts';
 
 const DOCUMENT = new URL('../../../docs/reference/metrics.md', import.meta.url);
 const QUICK = { intervalMs: 1_000, tries: 30 };
@@ -23,9 +23,9 @@ const scrape = async () => (await fetch(`${url}/metrics`)).text();
 const namesIn = (text: string) => new Set([...text.matchAll(/^# TYPE (\S+)/gm)].map(([, name]) => name!));
 
 before(async () => {
-  const shared = await sharedWorker();
-  ({ worker, url, sandbox, tokenFile } = shared);
-  belay = await connect({ connection: shared.connection, namespace: shared.place.namespace });
+  const own = await startOwnWorker();
+  ({ worker, url, sandbox, tokenFile } = own);
+  belay = await connect({ connection: own.connection, namespace: own.place.namespace });
 });
 
 describe('a worker with an address for metrics', () => {

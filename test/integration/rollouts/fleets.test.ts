@@ -1,4 +1,5 @@
 /** Commands that know the fleets of belay.yaml. How a file is read is tested in test/unit/fleet-files.test.ts. */
+import '../../support/timing/use-short.ts';
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,5 @@
 /** The runs and rollouts in flight, as `belay top` shows them. */
+import '../../support/timing/use-short.ts';
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import { Connection, type ConnectionOptions } from '@temporalio/client';

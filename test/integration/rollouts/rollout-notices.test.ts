@@ -1,3 +1,4 @@
+import '../../support/timing/use-short.ts';
 import assert from 'node:assert/strict';
 import { text } from 'node:stream/consumers';
 import { before, test } from 'node:test';

@@ -1,10 +1,11 @@
+import '../../support/timing/use-short.ts';
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import { eventId, rolloutId } from '../../../src/contract/ids/workflow-ids.ts';
 import type { EventInput } from '../../../src/contract/events/event.ts';
 import { eventually } from '../../support/eventually.ts';
 import { began } from '../../support/journal.ts';
-import { replayLater } from '../../support/replay.ts';
+import { replayLater } from '../../support/replay-later.ts';
 import { resetToBeginning } from '../../support/reset.ts';
 import { endOf, outcomesOf, rolloutOf, servers } from '../../support/rollouts.ts';
 import { sharedStack } from '../../support/shared-stack.ts';

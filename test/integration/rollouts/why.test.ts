@@ -1,4 +1,5 @@
-/** What a rollout answers to the query `why`. Runs and operations are in test/sim/rules/runs/why.ts. */
+/** What a rollout answers to the query `why`. Runs and operations are in test/sim/rules/runs/why.test.ts. */
+import '../../support/timing/use-short.ts';
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import { eventually } from '../../support/eventually.ts';

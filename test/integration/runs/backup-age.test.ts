@@ -1,4 +1,5 @@
-/** Backups that Temporal's lists and events name. The others are in test/sim/rules/runs/backup-age.ts. */
+/** Backups that Temporal's lists and events name. The others are in test/sim/rules/runs/backup-age.test.ts. */
+import '../../support/timing/use-short.ts';
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import type { EventInput } from '../../../src/contract/events/event.ts';

@@ -1,4 +1,5 @@
-/** What proves no verdict, as far as Temporal and the configuration answer. More in test/sim/rules/verdicts/doubtful-answers.ts. */
+/** What proves no verdict, as far as Temporal and the configuration answer. More is in test/sim/rules/verdicts. */
+import '../../support/timing/use-short.ts';
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import { posts } from '../../support/journal.ts';

@@ -1,4 +1,5 @@
-/** A run of each shape in test/sim/rules/verdicts/evidence.ts, on the real server. */
+/** A run of each shape in test/sim/rules/verdicts/evidence.test.ts, on the real server. */
+import '../../support/timing/use-short.ts';
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import type { DeployOptions, RunResult } from '../../../src/contract/run.ts';

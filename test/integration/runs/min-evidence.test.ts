@@ -1,4 +1,5 @@
-/** Identity, with a service that names its deployments. The rules are tested in test/sim/rules/verdicts/min-evidence.ts. */
+/** Identity, with a service that names its deployments. The rules are tested in test/sim/rules/verdicts. */
+import '../../support/timing/use-short.ts';
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import { literalService } from '../../support/literal.ts';

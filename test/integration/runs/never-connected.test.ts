@@ -1,3 +1,4 @@
+import '../../support/timing/use-short.ts';
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import type { BackupResult, DeploymentResult, RunResult } from '../../../src/contract/run.ts';

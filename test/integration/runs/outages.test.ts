@@ -1,4 +1,5 @@
-/** Runs with an outage budget while real connections fail. The rules are tested in test/sim/rules/answers/outages.ts. */
+/** Runs with an outage budget while real connections fail. The rules are tested in test/sim/rules/answers. */
+import '../../support/timing/use-short.ts';
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import { QUERIES } from '../../../src/contract/names.ts';

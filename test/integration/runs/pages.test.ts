@@ -1,4 +1,5 @@
-/** What the pages of a run and its operations show in the Temporal UI. `npm run test:ui` looks at them in a browser. */
+/** What the pages of a run and its operations show in the Temporal UI. test/ui looks at them in a browser. */
+import '../../support/timing/use-short.ts';
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import type { WorkflowHandle } from '@temporalio/client';

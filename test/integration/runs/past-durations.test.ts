@@ -1,4 +1,5 @@
 /** How long operations took, as Temporal's list and histories tell. What follows from it is in sim/rules/runs. */
+import '../../support/timing/use-short.ts';
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import { deploySiteId } from '../../../src/contract/ids/workflow-ids.ts';

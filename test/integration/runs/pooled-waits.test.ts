@@ -1,4 +1,5 @@
-/** Waits that a worker makes for operations, on real workers. Their rules are those of the loop, see sim/parts/rules-pooled. */
+/** Waits that a worker makes for operations, on real workers. Their rules are those of the loop: test/sim/pooled. */
+import '../../support/timing/use-short.ts';
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import { POOLED_WAIT_ACTIVITY } from '../../../src/contract/names.ts';

@@ -1,4 +1,5 @@
-/** Each way a real connection ends, or a worker reads an answer. test/sim/rules/answers/post-ends.ts tests what follows. */
+/** Each way a real connection ends, or a worker reads an answer. What follows is tested in test/sim/rules/answers. */
+import '../../support/timing/use-short.ts';
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import type { Fault } from '../../../src/sandbox/hosting/faults.ts';
@@ -17,7 +18,7 @@ import {
   type Expected,
   type Post,
 } from '../../support/post-ends.ts';
-import { replayLater } from '../../support/replay.ts';
+import { replayLater } from '../../support/replay-later.ts';
 import { heldBackStack } from '../../support/shared-stack.ts';
 import { COMPLETED, FAILED, siteAfter } from '../../support/sites.ts';
 import { fresh, TOKEN, type TestStack } from '../../support/world.ts';

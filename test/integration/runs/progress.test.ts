@@ -1,4 +1,5 @@
 /** What those who follow a run see of it. */
+import '../../support/timing/use-short.ts';
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import type { Connection } from '@temporalio/client';

@@ -1,4 +1,5 @@
-/** How workers hold their requests back. What runs make of it is in test/sim/rules/answers/rate-limits.ts. */
+/** How workers hold their requests back. What runs make of it is in test/sim/rules/answers/rate-limits.test.ts. */
+import '../../support/timing/use-short.ts';
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import { eventually } from '../../support/eventually.ts';

@@ -1,4 +1,5 @@
-/** Reads that fail in real ways. The rules about them are tested in test/sim/rules/answers/reads.ts. */
+/** Reads that fail in real ways. The rules about them are tested in test/sim/rules/answers/reads.test.ts. */
+import '../../support/timing/use-short.ts';
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import type { RunResult } from '../../../src/contract/run.ts';

@@ -1,4 +1,5 @@
-/** Runs against real servers. Their rules are in test/sim/rules/runs/runs.ts. */
+/** Runs against real servers. Their rules are in test/sim/rules/runs/runs.test.ts. */
+import '../../support/timing/use-short.ts';
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import type { Connection } from '@temporalio/client';
@@ -8,7 +9,7 @@ import { connect } from '../../../src/starter.ts';
 import { eventually } from '../../support/eventually.ts';
 import { began, posts, reads } from '../../support/journal.ts';
 import { resultOf } from '../../support/outcome.ts';
-import { replayLater } from '../../support/replay.ts';
+import { replayLater } from '../../support/replay-later.ts';
 import { sharedStack } from '../../support/shared-stack.ts';
 import { addWorker, fresh, type TestStack } from '../../support/world.ts';
 

@@ -1,4 +1,5 @@
 /** Superseding on the real server, and what commands make of it. Its rules are in test/sim/rules/locks. */
+import '../../support/timing/use-short.ts';
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import { DEPLOY_PACE, PACE } from '../../support/command-line.ts';

@@ -1,3 +1,4 @@
+import '../../support/timing/use-short.ts';
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import { Client } from '@temporalio/client';

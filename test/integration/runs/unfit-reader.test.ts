@@ -1,4 +1,5 @@
 /** A worker that decides, but cannot reach the service. */
+import '../../support/timing/use-short.ts';
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import { NativeConnection, Worker } from '@temporalio/worker';

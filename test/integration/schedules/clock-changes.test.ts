@@ -1,4 +1,5 @@
 /** Schedules across clock changes, as Temporal fires them. The rules are tested in test/unit/local-time.test.ts. */
+import '../../support/timing/use-short.ts';
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import { localText, slotOf } from '../../../src/request/calendar/local-time.ts';

@@ -1,3 +1,4 @@
+import '../../support/timing/use-short.ts';
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,7 +10,7 @@ import { eventually } from '../../support/eventually.ts';
 import { began } from '../../support/journal.ts';
 import { runInProcess } from '../../support/in-process.ts';
 import { queuedFor } from '../../support/queued.ts';
-import { replayLater } from '../../support/replay.ts';
+import { replayLater } from '../../support/replay-later.ts';
 import { definitionsOf, type File } from '../../support/schedule-files.ts';
 import * as schedules from '../../support/schedules.ts';
 import { actionsOf, apply, fireFor, ours, PACE, settled } from '../../support/schedules.ts';
@@ -169,7 +170,7 @@ describe('schedules', { concurrency: 8 }, () => {
 
     test(`a schedule fired ${by} during its last run skips the new one and reports it`, async () => {
       const { id, handle, serverId } = await firedTwice('skip');
-      const skipped = await eventually('the count', async () => (await stateOf(id)).skipped, 5_000).catch(() => 0);
+      const skipped = await eventually('the count', async () => (await stateOf(id)).skipped, 30).catch(() => 0);
       assert.match((await stateOf(id)).last[0]?.workflowId ?? '', new RegExp(`^backup:${serverId}:`), 'another run');
       world.sandbox.finish({ server: serverId }, 'completed');
       assert.equal((await settled(world, handle, 1)).length, 1);

@@ -1,4 +1,5 @@
 /** What `belay doctor --after-restore` lists for a person to decide. */
+import '../../support/timing/use-short.ts';
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import { startWorker } from '../../../src/worker/start.ts';

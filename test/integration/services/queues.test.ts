@@ -1,4 +1,5 @@
 /** Which service the workers of a task queue serve. */
+import '../../support/timing/use-short.ts';
 import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -1,4 +1,5 @@
 /** Temporal's database goes back in time: restored from a copy, or lost to a replica that lagged. */
+import '../../support/timing/use-short.ts';
 import assert from 'node:assert/strict';
 import { cp, mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';

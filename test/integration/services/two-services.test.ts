@@ -1,4 +1,5 @@
 /** Two services in one namespace: each has servers and sites with the same ids. */
+import '../../support/timing/use-short.ts';
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import type { EventResult } from '../../../src/contract/events/event.ts';

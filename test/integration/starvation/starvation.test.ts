@@ -1,3 +1,4 @@
+import '../../support/timing/use-hanging.ts';
 import { before, test } from 'node:test';
 import proto from '@temporalio/proto';
 import { backupServerId } from '../../../src/contract/ids/workflow-ids.ts';

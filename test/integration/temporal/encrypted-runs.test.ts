@@ -1,18 +1,23 @@
 /** Runs with encryption on a server whose database is a file, which is searched for what the runs contain. */
+import '../../support/timing/use-short.ts';
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { before, describe, test } from 'node:test';
 import { promisify } from 'node:util';
+import { Client } from '@temporalio/client';
 import type { Payload } from '@temporalio/common';
 import proto from '@temporalio/proto';
+import { Worker } from '@temporalio/worker';
 import { childEnvironment } from '../../../src/config/environment/environment.ts';
 import type { RunInput, RunResult } from '../../../src/contract/run.ts';
+import { bundleFor } from '../../../src/worker/bundle/workflow-source.ts';
 import { createCodecServer } from '../../../src/encryption/server/codec-server.ts';
 import { toJson } from '../../../src/encryption/server/payload-json.ts';
 import { atEnd } from '../../support/at-end.ts';
 import { eventually } from '../../support/eventually.ts';
 import { posts } from '../../support/journal.ts';
 import { encryptionOf, newKeyFile } from '../../support/key-files.ts';
+import { testBundle } from '../../support/workflow-bundle.ts';
 import { temporalExecutable } from '../../support/temporal.ts';
 import { addWorker, log, TOKEN } from '../../support/world.ts';
 import { canariesOf, runIn, startPlace, type Namespace, type Place } from './namespaces.ts';
@@ -182,4 +187,19 @@ test('without encryption, payloads and failures are stored as plain text', async
   assert.equal(failure?.encodedAttributes ?? null, null);
   const all = Buffer.from(proto.temporal.api.history.v1.History.encode({ events }).finish()).toString('latin1');
   assert.ok(all.includes('json/plain') && !all.includes('binary/encrypted'));
+});
+
+test('a history with encryption replays with the keys and the bundle of encrypting workers, and so do those from before and between', async () => {
+  const workflowBundle = await bundleFor(await testBundle(), { encodesFailures: true, isVersioned: false });
+  for (const namespace of ['encrypted', 'plain', 'changing'] as const) {
+    const { dataConverter } = encryptionOf(place.keysFile, namespace !== 'encrypted');
+    const client = new Client({ connection: place.clients[namespace].connection, namespace, dataConverter });
+    const histories = client.workflow.list().intoHistories();
+    let replayed = 0;
+    for await (const { error } of Worker.runReplayHistories({ workflowBundle, dataConverter }, histories)) {
+      assert.equal(error, undefined);
+      replayed += 1;
+    }
+    assert.ok(replayed >= 2, `${replayed} histories`);
+  }
 });

@@ -1,4 +1,5 @@
 /** Calls that Temporal limits for a namespace, and how few of them Belay makes. */
+import '../../support/timing/use-short.ts';
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import { startSandbox, type Sandbox } from '../../../src/sandbox/server.ts';

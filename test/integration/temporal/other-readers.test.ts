@@ -1,4 +1,5 @@
 /** What else of Belay stores and reads in Temporal, with encryption: schedules, rollouts, events, doctor. */
+import '../../support/timing/use-short.ts';
 import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -2,6 +2,7 @@
  * Two builds of versioned workers side by side. Temporal lists a stopped worker for over a minute, so all of it begins
  * before the first test, and passes beside the tests of other suites.
  */
+import '../../support/timing/use-short.ts';
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import type { Connection } from '@temporalio/client';
@@ -12,7 +13,7 @@ import { connect, type Belay, type Run } from '../../../src/starter.ts';
 import type { RunningWorker } from '../../../src/worker/supervise.ts';
 import { eventually } from '../../support/eventually.ts';
 import { once } from '../../support/once.ts';
-import { replayLater } from '../../support/replay.ts';
+import { replayLater } from '../../support/replay-later.ts';
 import { resultOf } from '../../support/outcome.ts';
 import { addWorker, fresh, startTestStack, type TestStack } from '../../support/world.ts';
 

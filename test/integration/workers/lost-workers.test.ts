@@ -7,7 +7,7 @@ import { holdPosts } from '../../support/holding-relay.ts';
 import { posts } from '../../support/journal.ts';
 import { once } from '../../support/once.ts';
 import { resultOf } from '../../support/outcome.ts';
-import { replayLater } from '../../support/replay.ts';
+import { replayLater } from '../../support/replay-later.ts';
 import { assertNowhere } from '../../support/token.ts';
 import { addWorker, belayOn, fresh, TOKEN, type TestStack } from '../../support/world.ts';
 import { killed, stopped } from './shared-workers.ts';

@@ -1,4 +1,4 @@
-/** Each check finds nothing in a play, and finds what is changed in it afterwards. S1, S3 and S8 are in sim.test.ts. */
+/** Each check finds nothing in a play, and finds what is changed in it afterwards. S1, S3 and S8 are in sim/seeds. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { defaultPayloadConverter as payloads, type Payload } from '@temporalio/common';

@@ -1,20 +1,20 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { Worker } from '@temporalio/worker';
-import { bundleFromSource } from '../../src/worker/bundle/bundle-from-source.ts';
-import type { Scenario } from '../model/scenario.ts';
-import { playTwice } from './checks/check-other-plays.ts';
-import { check, checkSeed, everySecondOff, findingsOf } from './checks/check-seed.ts';
-import { forgotten } from './checks/forgotten.ts';
-import { overdue } from './checks/liveness.ts';
-import { exportHistory } from './core/export-history.ts';
-import { keptTapes } from './shrink/kept.ts';
-import { play, scenarioOf, type Play } from './plays/play.ts';
-import { durationMs, openSandboxes, type Sandboxes } from './core/sdk.ts';
-import { notMet, situationsIn } from './checks/situations.ts';
-import { playRollout, type RolloutPlay } from './plays/rollout-play.ts';
-import { recordedTape, seededTape } from './tape.ts';
-import { NO_REPORTS } from '../support/no-reports.ts';
+import { bundleFromSource } from '../../../src/worker/bundle/bundle-from-source.ts';
+import type { Scenario } from '../../model/scenario.ts';
+import { playTwice } from '../checks/check-other-plays.ts';
+import { check, checkSeed, everySecondOff, findingsOf } from '../checks/check-seed.ts';
+import { forgotten } from '../checks/forgotten.ts';
+import { overdue } from '../checks/liveness.ts';
+import { exportHistory } from '../core/export-history.ts';
+import { keptTapes } from '../shrink/kept.ts';
+import { play, scenarioOf, type Play } from '../plays/play.ts';
+import { durationMs, openSandboxes, type Sandboxes } from '../core/sdk.ts';
+import { notMet, situationsIn } from '../checks/situations.ts';
+import { playRollout, type RolloutPlay } from '../plays/rollout-play.ts';
+import { recordedTape, seededTape } from '../tape.ts';
+import { NO_REPORTS } from '../../support/no-reports.ts';
 
 /** Together with the first ones, they meet every situation. They are among those that cost the least. */
 const COVERING = [

@@ -1,5 +1,5 @@
 /**
- * Replays traces of a module in docs/spec with the workflows, in the simulator. `npm run spec` starts it.
+ * Replays traces of a module in docs/spec with the workflows, in the simulator. test/spec/run.ts starts it.
  * `node --import ./tools/typescript.js test/spec/replay/run.ts --main siteLock --traces FOLDER [--first] [--only N]`
  */
 import { parseArgs } from 'node:util';

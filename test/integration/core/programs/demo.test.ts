@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
-import { eventually } from '../../support/eventually.ts';
-import { descendants, gone } from '../../support/process-tree.ts';
-import { start, type Finished } from '../../support/processes.ts';
-import { codeBlocks } from '../../support/readme.ts';
-import { tempFolder } from '../../support/temporal.ts';
+import { eventually } from '../../../support/eventually.ts';
+import { descendants, gone } from '../../../support/process-tree.ts';
+import { start, type Finished } from '../../../support/processes.ts';
+import { codeBlocks } from '../../../support/readme.ts';
+import { tempFolder } from '../../../support/temporal.ts';
 
 describe('belay demo', { concurrency: 1 }, () => {
   let tree: number[];

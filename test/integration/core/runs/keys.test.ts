@@ -1,11 +1,12 @@
+import '../../../support/timing/use-patient.ts';
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
-import { DEPLOY_PACE, PACE_INPUT } from '../../support/command-line.ts';
-import { commandsOf, type Commands } from '../../support/commands.ts';
-import { eventually } from '../../support/eventually.ts';
-import { began } from '../../support/journal.ts';
-import { sharedStack } from '../../support/shared-stack.ts';
-import { fresh } from '../../support/world.ts';
+import { DEPLOY_PACE, PACE_INPUT } from '../../../support/command-line.ts';
+import { commandsOf, type Commands } from '../../../support/commands.ts';
+import { eventually } from '../../../support/eventually.ts';
+import { began } from '../../../support/journal.ts';
+import { sharedStack } from '../../../support/shared-stack.ts';
+import { fresh } from '../../../support/world.ts';
 
 let on: Commands;
 before(async () => {

@@ -1,16 +1,17 @@
+import '../../../support/timing/use-patient.ts';
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
-import { type DeploymentResult, type RunInput } from '../../../src/contract/run.ts';
-import { backupServerId, deploySiteId } from '../../../src/contract/ids/workflow-ids.ts';
-import type { Kind } from '../../../src/sandbox/hosting/script.ts';
-import { eventually } from '../../support/eventually.ts';
-import { began } from '../../support/journal.ts';
-import { resultOf } from '../../support/outcome.ts';
-import { requestsAt } from '../../support/queued.ts';
-import { resetToBeginning } from '../../support/reset.ts';
-import { sharedStack } from '../../support/shared-stack.ts';
-import { fresh, type TestStack } from '../../support/world.ts';
-import type { Run } from '../../../src/client/runs/run-handle.ts';
+import { type DeploymentResult, type RunInput } from '../../../../src/contract/run.ts';
+import { backupServerId, deploySiteId } from '../../../../src/contract/ids/workflow-ids.ts';
+import type { Kind } from '../../../../src/sandbox/hosting/script.ts';
+import { eventually } from '../../../support/eventually.ts';
+import { began } from '../../../support/journal.ts';
+import { resultOf } from '../../../support/outcome.ts';
+import { requestsAt } from '../../../support/queued.ts';
+import { resetToBeginning } from '../../../support/reset.ts';
+import { sharedStack } from '../../../support/shared-stack.ts';
+import { fresh, type TestStack } from '../../../support/world.ts';
+import type { Run } from '../../../../src/client/runs/run-handle.ts';
 
 const PACE = { intervalMs: 500, tries: 300 };
 

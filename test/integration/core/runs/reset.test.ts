@@ -1,12 +1,13 @@
+import '../../../support/timing/use-patient.ts';
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
-import { deploySiteId } from '../../../src/contract/ids/workflow-ids.ts';
-import { eventually } from '../../support/eventually.ts';
-import { began } from '../../support/journal.ts';
-import { resultOf } from '../../support/outcome.ts';
-import { resetToBeginning } from '../../support/reset.ts';
-import { sharedStack } from '../../support/shared-stack.ts';
-import { fresh, type TestStack } from '../../support/world.ts';
+import { deploySiteId } from '../../../../src/contract/ids/workflow-ids.ts';
+import { eventually } from '../../../support/eventually.ts';
+import { began } from '../../../support/journal.ts';
+import { resultOf } from '../../../support/outcome.ts';
+import { resetToBeginning } from '../../../support/reset.ts';
+import { sharedStack } from '../../../support/shared-stack.ts';
+import { fresh, type TestStack } from '../../../support/world.ts';
 
 const PACE = { intervalMs: 200, tries: 20 };
 

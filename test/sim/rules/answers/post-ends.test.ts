@@ -1,4 +1,4 @@
-/** What the workflows do after every way a POST can end. How real connections end is in test/integration/runs/post-ends.ts. */
+/** What the workflows do after every way a POST can end. How real connections end is in test/integration/runs. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { RunResult } from '../../../../src/contract/run.ts';

@@ -1,4 +1,4 @@
-/** Answers that ask to wait. How a worker holds its requests back is in test/integration/runs/rate-limits.ts. */
+/** Answers that ask to wait. How a worker holds its requests back is in test/integration/runs/rate-limits.test.ts. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { status } from '../../../support/fault-answers.ts';

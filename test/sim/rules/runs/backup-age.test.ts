@@ -1,4 +1,4 @@
-/** How old a backup is when its run deploys. Backups that events announce are in test/integration/runs/backup-age.ts. */
+/** How old a backup is when its run deploys. Backups that events announce are in test/integration/runs. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { defaultPayloadConverter as payloads } from '@temporalio/common';

@@ -1,4 +1,4 @@
-/** What a run or operation answers to the query `why`. Rollouts are in test/integration/rollouts/why.ts. */
+/** What a run or operation answers to the query `why`. Rollouts are in test/integration/rollouts/why.test.ts. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { QUERIES } from '../../../../src/contract/names.ts';

@@ -1,4 +1,0 @@
-import './two-services.ts';
-import './queues.ts';
-import './restores.ts';
-import './after-restore.ts';

@@ -1,0 +1,7 @@
+/** What became of cases whose name no test has any more: another name, or the reason why they are gone. */
+export const CHANGED_CASES: Readonly<Record<string, { now: string } | { dropped: string }>> = {
+  'npm run test:production builds the version of the server': {
+    now: 'the production topology of the tests has the version of the server',
+  },
+  'npm run test:ui builds the version of the UI': { now: 'the tests of the UI have its version' },
+};

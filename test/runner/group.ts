@@ -1,0 +1,26 @@
+/**
+ * `group.ts FILE …`: runs files of tests in one process, one after another, because each process loads the SDK and
+ * compiles for itself. Each file is a suite, so a hook of one fails no other.
+ */
+import process from 'node:process';
+import { describe } from 'node:test';
+import { relative } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+// First, so that what it undoes is undone after all suites, and not after the first.
+import '../support/at-end.ts';
+import { replays } from '../support/replay-later.ts';
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+
+let loaded: Promise<unknown> = Promise.resolve();
+
+for (const file of process.argv.slice(2)) {
+  describe(relative(ROOT, file), () => {
+    const load = loaded.then(() => import(pathToFileURL(file).href));
+    loaded = load.catch(() => undefined);
+    return load;
+  });
+}
+await loaded;
+// Last, because a replay makes every later promise slower.
+if (replays.length > 0) await import('../support/replay-tests.ts');

@@ -1,0 +1,69 @@
+/** What `npm test` and `npm run test:all` run. */
+import { readdirSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+/** Files of tests that share a process: each process loads the SDK and compiles TypeScript for itself. */
+export interface Group {
+  name: string;
+  /** Below `test/`. */
+  folders: string[];
+  /** Its tests read /proc, which only Linux has. */
+  onLinux?: true;
+  /** Of their own Temporal server, or of none. */
+  withoutTemporal?: true;
+}
+
+/** A program that judges for itself: it exits with 75 if a program of the system is missing, and with 1 if it fails. */
+export interface Script {
+  name: string;
+  /** The file, below the root of the repository, and its arguments. */
+  args: string[];
+}
+
+/** `npm test`. The longest ones first. */
+export const QUICK: readonly Group[] = [
+  { name: 'virtual time: rules', folders: ['sim/rules', 'sim/fires'], withoutTemporal: true },
+  { name: 'virtual time: seeds, histories', folders: ['sim/seeds', 'sim/parts'], withoutTemporal: true },
+  { name: 'virtual time: pooled waits', folders: ['sim/pooled'], withoutTemporal: true },
+  { name: 'real: programs', folders: ['integration/core/programs'], onLinux: true },
+  { name: 'real: runs', folders: ['integration/core/runs'] },
+  { name: 'real: fleets', folders: ['integration/core/fleets'] },
+  { name: 'pure rules', folders: ['unit'], withoutTemporal: true },
+  { name: 'repository', folders: ['repository'], withoutTemporal: true },
+  { name: 'HTTP', folders: ['http'], withoutTemporal: true },
+];
+
+/** The longest ones first. */
+const FOLDERS: readonly Group[] = [
+  ...['outages', 'dev', 'commands', 'runs', 'workers', 'temporal', 'events', 'cloud'],
+  ...['production-timings', 'services', 'rollouts', 'traces', 'starvation', 'schedules'],
+].map((folder): Group => ({ name: folder, folders: [`integration/${folder}`], onLinux: true }));
+
+/** What `npm run test:all` runs beside them. The package downloads what it depends on. */
+export const SLOW: readonly Group[] = [
+  ...FOLDERS,
+  { name: 'package', folders: ['package'], onLinux: true, withoutTemporal: true },
+];
+
+/** After them, one at a time: some use all the memory of a machine, and some measure. */
+export const SCRIPTS: readonly Script[] = [
+  { name: 'actions', args: ['tools/test-actions.ts'] },
+  { name: 'specification', args: ['test/spec/run.ts'] },
+  { name: 'chaos', args: ['test/model/chaos.ts', '--runs', '60', '--seed', '420000'] },
+  { name: 'monitoring', args: ['test/monitoring/run.ts'] },
+  { name: 'ui', args: ['test/ui/run.ts'] },
+  { name: 'production', args: ['test/production/run.ts'] },
+  { name: 'disasters', args: ['test/disasters/run.ts'] },
+];
+
+const TESTS = fileURLToPath(new URL('..', import.meta.url));
+
+/** Below `test/`, in the order of their names. */
+export const testFiles = (): string[] =>
+  readdirSync(TESTS, { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.test.ts'))
+    .sort();
+
+/** @returns the absolute paths */
+export const filesOf = ({ folders }: Group): string[] =>
+  folders.flatMap((folder) => testFiles().filter((file) => file.startsWith(`${folder}/`))).map((file) => TESTS + file);

@@ -1,0 +1,4 @@
+import { TIMING } from './short.ts';
+import { useTiming } from './substitute.ts';
+
+useTiming('short', TIMING);
