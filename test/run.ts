@@ -18,7 +18,7 @@ import { usedByTree } from '../bench/processes.ts';
 import { killDescendants } from './support/process-tree.ts';
 
 /** Only ends what hangs: so long no test of a process has ended. A busy machine stays far below. */
-const SILENCE_MS = 15 * 60_000;
+const SILENCE_MS = 25 * 60_000;
 const SAMPLE_MS = 1_000;
 /** Of a group. Each suite with a stack of its own takes one. */
 const NAMESPACES = 5;
@@ -201,6 +201,7 @@ async function main(args: string[]): Promise<number> {
   };
   // Most tests wait most of the time.
   const concurrency = availableParallelism() + 1;
+  say(`${possible.length + scripts.length} parts, ${concurrency} at a time. Each is listed when it ends.`);
   const results = await pMap(possible, async (group) => report(await runGroup(group)), { concurrency });
   for (const script of scripts) results.push(report(await runScript(script)));
   clearInterval(sample);

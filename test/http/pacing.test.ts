@@ -52,13 +52,16 @@ for (const [what, answer] of [
 
 test('a trigger waits for its turn only as long as its permit allows', async () => {
   const { client, pacer, requests } = await paced(http('200 OK', '{"id":"b1"}'));
-  pacer.hold(1_500);
+  // Longer than the permit, and than a read waits.
+  pacer.hold(60_000);
   assert.equal((await errorOf(client.createBackup('s1', { permit: PERMIT }))).kind, 'held_back');
   assert.equal((await errorOf(client.createBackup('s1'))).kind, 'held_back');
   assert.equal(requests(), 0);
+  const other = await paced(http('200 OK', '{"id":"b1"}'));
+  other.pacer.hold(500);
   const patient = { leftMs: () => 60_000 };
-  assert.deepEqual(await client.createBackup('s1', { permit: patient }), { backupId: 'b1' });
-  assert.equal(pacer.isHeld, false, 'sent during the pause');
+  assert.deepEqual(await other.client.createBackup('s1', { permit: patient }), { backupId: 'b1' });
+  assert.equal(other.pacer.isHeld, false, 'sent during the pause');
 });
 
 test('a read that is no longer wanted while it waits for its turn is not made', async () => {

@@ -10,8 +10,9 @@ import { errorOf, http, rawService, TOKEN, site } from '../support/raw-service.t
 const HTTPS = 'https://127.0.0.1:1';
 const HTTP = 'http://127.0.0.1:1';
 
-function post(baseUrl: string, proxy: string): Promise<unknown> {
-  const timeouts = { readTimeoutMs: 500, triggerTimeoutMs: 500 };
+/** @param timeoutMs short only where no answer comes */
+function post(baseUrl: string, proxy: string, timeoutMs = 60_000): Promise<unknown> {
+  const timeouts = { readTimeoutMs: timeoutMs, triggerTimeoutMs: timeoutMs };
   const client = createHostingApiClient({ ...timeouts, baseUrl, proxy, token: () => Promise.resolve(TOKEN) });
   return client.triggerDeployment(site('a1'));
 }
@@ -46,18 +47,20 @@ for (const [baseUrl, target] of [
   });
 }
 
-for (const [answer, ...baseUrls] of [
-  ['407 Proxy Authentication Required', HTTPS, HTTP],
-  ['502 Bad Gateway', HTTPS, HTTP],
-  ['403 Forbidden', HTTPS, HTTP],
-  ['', HTTPS, HTTP],
+const SILENT_MS = 500;
+
+for (const [answer, timeoutMs, ...baseUrls] of [
+  ['407 Proxy Authentication Required', undefined, HTTPS, HTTP],
+  ['502 Bad Gateway', undefined, HTTPS, HTTP],
+  ['403 Forbidden', undefined, HTTPS, HTTP],
+  ['', SILENT_MS, HTTPS, HTTP],
   // The tunnel stands, but the service never completes the TLS handshake in it.
-  ['200 Connection established', HTTPS],
+  ['200 Connection established', SILENT_MS, HTTPS],
 ] as const) {
   for (const baseUrl of baseUrls) {
     test(`nothing was sent to ${baseUrl} if the proxy answers with: ${answer || 'silence'}`, async () => {
       const { proxy } = await proxyThat(answer, false);
-      const error = await errorOf(post(baseUrl, proxy));
+      const error = await errorOf(post(baseUrl, proxy, timeoutMs));
       assertNotSent(error);
       assert.ok(['network', 'timeout'].includes(error.kind));
       assert.doesNotMatch(error.message, /p@ss|p%40ss/);

@@ -24,19 +24,19 @@ export interface Script {
 export const QUICK: readonly Group[] = [
   { name: 'virtual time: rules', folders: ['sim/rules', 'sim/fires'], withoutTemporal: true },
   { name: 'virtual time: seeds, histories', folders: ['sim/seeds', 'sim/parts'], withoutTemporal: true },
-  { name: 'virtual time: pooled waits', folders: ['sim/pooled'], withoutTemporal: true },
   { name: 'real: programs', folders: ['integration/core/programs'], onLinux: true },
-  { name: 'real: runs', folders: ['integration/core/runs'] },
-  { name: 'real: fleets', folders: ['integration/core/fleets'] },
-  { name: 'pure rules', folders: ['unit'], withoutTemporal: true },
-  { name: 'repository', folders: ['repository'], withoutTemporal: true },
   { name: 'HTTP', folders: ['http'], withoutTemporal: true },
+  { name: 'real: runs', folders: ['integration/core/runs'] },
+  { name: 'pure rules', folders: ['unit'], withoutTemporal: true },
+  { name: 'real: fleets', folders: ['integration/core/fleets'] },
+  { name: 'repository', folders: ['repository'], withoutTemporal: true },
+  { name: 'virtual time: pooled waits', folders: ['sim/pooled'], withoutTemporal: true },
 ];
 
 /** The longest ones first. */
 const FOLDERS: readonly Group[] = [
   ...['outages', 'dev', 'commands', 'runs', 'workers', 'temporal', 'events', 'cloud'],
-  ...['production-timings', 'services', 'rollouts', 'traces', 'starvation', 'schedules'],
+  ...['production-timings', 'services', 'rollouts', 'traces', 'starvation', 'schedules', 'sandbox'],
 ].map((folder): Group => ({ name: folder, folders: [`integration/${folder}`], onLinux: true }));
 
 /** What `npm run test:all` runs beside them. The package downloads what it depends on. */

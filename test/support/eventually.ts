@@ -4,8 +4,8 @@ import { inspect } from 'node:util';
 /** A look often costs a query to a worker, so they become rarer: a wait gets a tenth longer by it, or a second. */
 const pauseMs = (waitedMs: number) => Math.min(50 + waitedMs / 10, 1_000);
 
-/** About seven minutes on a quiet machine. Looks take longer on a slow one, so the limit grows with what it needs. */
-const LOOKS = 400;
+/** A quarter of an hour on a quiet machine. Looks take longer on a slow one, so the limit grows with what it needs. */
+const LOOKS = 900;
 
 /**
  * The first value that is not null, undefined or false. The limit only ends a wait that hangs.

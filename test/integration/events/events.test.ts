@@ -3,10 +3,10 @@ import '../../support/timing/use-short.ts';
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import { eventTaskQueue } from '../../../src/contract/names.ts';
-import { backupServerId, deploySiteId, sharedBackupId } from '../../../src/contract/ids/workflow-ids.ts';
+import { deploySiteId, sharedBackupId } from '../../../src/contract/ids/workflow-ids.ts';
 import type { Run } from '../../../src/starter.ts';
 import { eventually } from '../../support/eventually.ts';
-import { began, posts, reads } from '../../support/journal.ts';
+import { posts, reads } from '../../support/journal.ts';
 import { resultOf } from '../../support/outcome.ts';
 import { startReceiver, type Receiver } from '../../support/receiver.ts';
 import { replayLater } from '../../support/replay-later.ts';
@@ -27,9 +27,6 @@ const RARE = { intervalMs: 1_800_000, tries: 2 };
 
 const backUp = (serverId: string) => world.belay.start({ serverId, siteIds: [], backup: RARE });
 
-const backupOf = (serverId: string) =>
-  eventually('the backup', () => began(world.sandbox, 'backup', serverId)[0]?.began?.id);
-
 /** @returns the workflow id of the event, or of the one that stands for it */
 async function deliver(type: string, data: object, source = 'panel'): Promise<string> {
   const response = await receiver.deliver({ type, data }, { source });
@@ -42,18 +39,6 @@ async function polling(run: Run): Promise<void> {
 }
 
 describe('events', { concurrency: 8 }, () => {
-  test('an event reaches the operation that the record of its backup names', async () => {
-    const serverId = fresh('s');
-    const run = await backUp(serverId);
-    const backupId = await backupOf(serverId);
-    await polling(run);
-    world.sandbox.finish({ server: serverId }, 'completed');
-    const { woken } = await handled(await deliver('backup.completed', { backup_id: backupId }));
-    assert.ok(woken.includes(backupServerId(serverId)));
-    const result = await run.result();
-    assert.deepEqual([result.outcome, result.backup?.polls], ['completed', 1]);
-  });
-
   test('events are handled on a task queue of their own', async () => {
     const event = await deliver('x', { server_id: fresh('s') });
     await handled(event);
@@ -106,4 +91,4 @@ describe('events', { concurrency: 8 }, () => {
   });
 });
 
-replayLater('events', () => world.client, 25);
+replayLater('events', () => world.client, 15);

@@ -6,7 +6,6 @@ import type { EventInput } from '../../../src/contract/events/event.ts';
 import { eventually } from '../../support/eventually.ts';
 import { began } from '../../support/journal.ts';
 import { replayLater } from '../../support/replay-later.ts';
-import { resetToBeginning } from '../../support/reset.ts';
 import { endOf, outcomesOf, rolloutOf, servers } from '../../support/rollouts.ts';
 import { sharedStack } from '../../support/shared-stack.ts';
 import { fresh, TASK_QUEUE, type TestStack } from '../../support/world.ts';
@@ -35,27 +34,6 @@ async function deliver(serverId: string): Promise<string> {
 }
 
 describe('a rollout', { concurrency: 6 }, () => {
-  test('makes one backup of each server and deploys its sites, wave by wave, with limited concurrency', async () => {
-    const [canary, ...rest] = servers(3);
-    const waves = [
-      { name: 'canary', targets: [canary] },
-      { name: 'rest', targets: rest },
-    ];
-    const result = await endOf(await started([], { waves }));
-    assert.equal(result.outcome, 'completed', JSON.stringify(result.error));
-    assert.deepEqual([result.servers.completed, result.deployments.completed], [3, 3]);
-    for (const { serverId, siteIds } of [canary, ...rest]) {
-      assert.equal(backups(serverId), 1);
-      assert.deepEqual(siteIds.map(deployments), [1]);
-    }
-    const [first, ...others] = result.targets;
-    for (const { startedAt } of others) {
-      assert.ok((startedAt ?? '') >= (first?.endedAt ?? ''), 'a server started before the canary ended');
-      const during = result.targets.filter((it) => it.startedAt! <= startedAt! && it.endedAt! > startedAt!);
-      assert.ok(during.length <= 2, `${during.length} at once`);
-    }
-  });
-
   test('rejects a decision without a name or out of order, and explains why', async () => {
     const [target] = servers(1);
     world.sandbox.script({ server: target.serverId }, { ends: 'never' });
@@ -94,19 +72,6 @@ describe('a rollout', { concurrency: 6 }, () => {
     assert.equal(backups(third?.serverId), 0);
   });
 
-  test('starts no server again when it is reset', async () => {
-    const [target] = servers(1);
-    const rollout = await started([target]);
-    await endOf(rollout);
-    await resetToBeginning(world.client, rollout.workflowId);
-    const result = await endOf(world.belay.rollouts.get(rollout.workflowId));
-    assert.deepEqual([result.outcome, result.error?.type], ['unknown', 'OutcomeUnknown']);
-    assert.match(result.error?.message ?? '', /was already started, by a reset rollout or by hand/);
-    // The result of its run is still found.
-    await assert.rejects(world.belay.rollouts.retry(rollout.workflowId), /there is nothing to retry/);
-    assert.deepEqual([backups(target.serverId), deployments(target.siteIds[0])], [1, 1]);
-  });
-
   test('shares no run with the retry of another key', async () => {
     const [target] = servers(1);
     world.sandbox.script({ server: target.serverId }, { durationMs: 100, ends: 'failed' }, { durationMs: 100 });
@@ -121,4 +86,4 @@ describe('a rollout', { concurrency: 6 }, () => {
   });
 });
 
-replayLater('rollouts', () => world.client, 21);
+replayLater('rollouts', () => world.client, 12);

@@ -68,16 +68,6 @@ describe('evidence of our deployment', { concurrency: 24 }, () => {
     assert.deepEqual(result.deployments[0]?.trigger, { attempts: 1, ambiguous: true, reconciledBy: 'changed' });
     assert.equal(began(world.sandbox, 'deployment', siteId).length, 1);
   });
-
-  test('a deployment that stays in progress times out after exactly its tries, with the last status', async () => {
-    const siteId = siteAfter(world.sandbox, COMPLETED, { ends: 'never', words: ['cancelled'] });
-    const result = await deploy(siteId, { tries: 3 });
-    assert.equal(result.outcome, 'timed_out');
-    assert.equal(result.error?.type, 'DeploymentTimedOut');
-    assert.match(result.error?.message ?? '', /after 3 tries, last status "cancelled"/);
-    // The baseline and the tries.
-    assert.ok((result.deployments[0]?.polls ?? 0) >= 1 + 3);
-  });
 });
 
 test('the token is in no history, log or error of these tests', async () => {

@@ -47,18 +47,6 @@ async function pendingOf(siteId: string) {
 }
 
 describe('a pooled wait', { concurrency: true }, () => {
-  test('costs one activity, and its result counts every poll', async () => {
-    const siteId = siteThatBuilds();
-    const run = await world.belay.start({ ...POOLED, siteIds: [siteId] });
-    await eventually('many reads', () => readsOf(siteId).length >= 15);
-    world.sandbox.finish({ site: siteId }, 'completed');
-    const { outcome, deployments } = await run.result();
-    const [deployment] = deployments;
-    assert.deepEqual([outcome, deployment?.evidence], ['completed', 'transition']);
-    assert.deepEqual(await poolOf(siteId), { scheduled: 1, attempts: [1] });
-    assert.equal(deployment?.polls, readsOf(siteId).length);
-  });
-
   test('is shown with its current try and last status', async () => {
     const siteId = siteThatBuilds();
     const run = await world.belay.start({ ...POOLED, siteIds: [siteId] });

@@ -7,8 +7,9 @@ import { eventually } from '../../../support/eventually.ts';
 import { began } from '../../../support/journal.ts';
 import { replayLater } from '../../../support/replay-later.ts';
 import { endOf, rolloutOf, servers } from '../../../support/rollouts.ts';
-import type { File } from '../../../support/schedule-files.ts';
-import { actionsOf, apply, fireFor, nightly, PACE, settled, startStack } from '../../../support/schedules.ts';
+import { resetToBeginning } from '../../../support/reset.ts';
+import { definitionsOf, type File } from '../../../support/schedule-files.ts';
+import { actionsOf, apply, fireFor, nightly, ours, PACE, settled, startStack } from '../../../support/schedules.ts';
 import { fresh, type TestStack } from '../../../support/world.ts';
 
 let world: TestStack;
@@ -52,6 +53,19 @@ describe('a rollout', { concurrency: 2 }, () => {
     const result = await endOf(rollout);
     assert.equal(result.workflowId?.startsWith(rolloutId('paused', '').slice(0, -1)), true);
     assert.deepEqual([result.outcome, result.servers.failed, result.servers.completed], ['failed', 1, 1]);
+  });
+
+  test('starts no server again when it is reset', async () => {
+    const [target] = servers(1);
+    const rollout = await world.belay.rollouts.start(rolloutOf([target]));
+    await endOf(rollout);
+    await resetToBeginning(world.client, rollout.workflowId);
+    const result = await endOf(world.belay.rollouts.get(rollout.workflowId));
+    assert.deepEqual([result.outcome, result.error?.type], ['unknown', 'OutcomeUnknown']);
+    assert.match(result.error?.message ?? '', /was already started, by a reset rollout or by hand/);
+    // The result of its run is still found.
+    await assert.rejects(world.belay.rollouts.retry(rollout.workflowId), /there is nothing to retry/);
+    assert.deepEqual([backups(target.serverId), deployments(target.siteIds[0] ?? '')], [1, 1]);
   });
 });
 
@@ -106,6 +120,37 @@ describe('schedules', { concurrency: 2 }, () => {
       [fired?.result.outcome, fired?.result.workflowId],
       ['completed', `backup:${serverId}:${fleet}.nightly.2025-06-01`],
     );
+    assert.equal(backups(serverId), 1);
+  });
+
+  test('apply shows and makes a change of the file and keeps a paused schedule paused', async () => {
+    const { file, handle, id } = nightly(world);
+    await apply(world, file());
+    await world.belay.schedules.pause(id, 'the data centre moves');
+    const changed = definitionsOf(file({ cron: '45 2 * * *', overlap: 'queue', catchUp: '2h', pauseOnFailure: true }));
+    const plan = async () => ours(await world.belay.schedules.plan(changed, []));
+    const [change] = await plan();
+    assert.equal(change?.action, 'update');
+    const lines = ['overlap: "skip" → "queue"', 'catchUpMs: 3600000 → 7200000', 'pauseOnFailure: false → true'];
+    for (const line of ['input.when: "30 2 * * *" → "45 2 * * *"', ...lines]) {
+      assert.ok(change.differences.includes(line), `${line} is not in ${change.differences.join('\n')}`);
+    }
+    assert.deepEqual(await plan(), [change], 'the plan changed the schedule');
+    await world.belay.schedules.apply(await plan());
+    assert.deepEqual(actionsOf(await plan()), ['none']);
+    const { state, policies } = await handle.describe();
+    assert.deepEqual([state.paused, state.note, policies.overlap], [true, 'the data centre moves', 'BUFFER_ONE']);
+  });
+
+  test('a trigger during the last run is refused with overlap skip, and nothing more is backed up', async () => {
+    const { file, id, serverId, handle } = nightly(world, { overlap: 'skip' });
+    world.sandbox.script({ server: serverId }, { ends: 'never' }, { durationMs: 0 });
+    await apply(world, file());
+    await world.belay.schedules.trigger(id);
+    await eventually('a backup', () => backups(serverId) === 1);
+    await assert.rejects(world.belay.schedules.trigger(id), { type: 'Busy' });
+    world.sandbox.finish({ server: serverId }, 'completed');
+    assert.equal((await settled(world, handle, 1)).length, 1);
     assert.equal(backups(serverId), 1);
   });
 });

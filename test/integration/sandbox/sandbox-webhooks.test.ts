@@ -6,12 +6,12 @@ import { text } from 'node:stream/consumers';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Webhook } from 'standardwebhooks';
-import type { DeliveryFault } from '../../src/sandbox/delivery/delivery-faults.ts';
-import type { SandboxEvent } from '../../src/sandbox/delivery/event-bodies.ts';
-import { startSandbox, type Sandbox } from '../../src/sandbox/server.ts';
-import { RETRY_DELAYS_MS, type Subscription } from '../../src/sandbox/delivery/subscriptions.ts';
-import { atEnd } from '../support/at-end.ts';
-import { eventually } from '../support/eventually.ts';
+import type { DeliveryFault } from '../../../src/sandbox/delivery/delivery-faults.ts';
+import type { SandboxEvent } from '../../../src/sandbox/delivery/event-bodies.ts';
+import { startSandbox, type Sandbox } from '../../../src/sandbox/server.ts';
+import { RETRY_DELAYS_MS, type Subscription } from '../../../src/sandbox/delivery/subscriptions.ts';
+import { atEnd } from '../../support/at-end.ts';
+import { eventually } from '../../support/eventually.ts';
 
 type Received = { atMs: number; headers: Record<string, string>; text: string } & SandboxEvent;
 /** Returns the status to answer with, or answers itself. */

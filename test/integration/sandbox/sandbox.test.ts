@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { before, test } from 'node:test';
-import { startSandbox, type Sandbox } from '../../src/sandbox/server.ts';
-import { atEnd } from '../support/at-end.ts';
+import { startSandbox, type Sandbox } from '../../../src/sandbox/server.ts';
+import { atEnd } from '../../support/at-end.ts';
 
 /*
  * The documented API: requests and answers as its text shows them. They do not use our client, so that client
