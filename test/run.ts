@@ -19,7 +19,7 @@ import { killDescendants } from './support/process-tree.ts';
 
 /** Only ends what hangs: so long no test of a process has ended. A busy machine stays far below. */
 const SILENCE_MS = 25 * 60_000;
-const SAMPLE_MS = 1_000;
+const SAMPLE_MS = 4_000;
 /** Of a group. Each suite with a stack of its own takes one. */
 const NAMESPACES = 5;
 

@@ -62,6 +62,21 @@ describe('belay run', { concurrency: 3 }, () => {
   });
 });
 
+test('list shows as many runs as --limit allows, newest first', async () => {
+  const started: string[] = [];
+  while (started.length < 3) {
+    const finished = await on.belay('backup', '--server', fresh('s'), ...BACKUP_PACE, '--detach', '--json');
+    started.push(String(finished.json().workflowId));
+  }
+  const listed = async (...args: string[]) => {
+    const { stdout } = await on.belay('list', ...args, '--json');
+    return (JSON.parse(stdout) as { runs: { workflowId: string }[] }).runs.map(({ workflowId }) => workflowId);
+  };
+  // Temporal updates its list a moment later.
+  await eventually('all three', async () => (await listed()).slice(0, 3).sort().join() === started.toSorted().join());
+  assert.deepEqual(await listed('--limit', '2'), [started[2], started[1]]);
+});
+
 describe('programs', { concurrency: 3 }, () => {
   test('webhooks prints its address in one line of JSON, accepts deliveries, and on a signal finishes one in progress and exits 0', async () => {
     const BELAY_CONFIG = join(await tempFolder(), 'belay.yaml');
