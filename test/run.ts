@@ -60,7 +60,8 @@ async function runGroup(group: Group): Promise<Result> {
   const beganMs = Date.now();
   const result = newResult(group.name);
   const node = ['--enable-source-maps', '--import', TYPESCRIPT, '--test-reporter', REPORTER, GROUP];
-  const child = spawn(process.execPath, [...node, ...filesOf(group)], {
+  const files = filesOf(group);
+  const child = spawn(process.execPath, [...node, ...files], {
     cwd: ROOT,
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   });
@@ -75,27 +76,38 @@ async function runGroup(group: Group): Promise<Result> {
   }, SAMPLE_MS);
   const path: string[] = [];
   let hasEnded = false;
+  const missing = new Set(files);
   child.on('message', (message: Message) => {
     if (message.type === 'end') {
       hasEnded = true;
       result.cpuMs = message.cpuMs;
       return;
     }
-    if (message.type === 'complete') [newest, newestMs] = [message.name, Date.now()];
-    else if (message.type === 'start') path.splice(message.nesting, Infinity, message.name);
-    else note(result, message, path.slice(0, message.nesting));
+    if (message.type === 'late') {
+      result.failures.push(`${group.name}\n  ${message.error}`);
+    } else if (message.type === 'complete') {
+      [newest, newestMs] = [message.name, Date.now()];
+    } else if (message.type === 'start') {
+      path.splice(message.nesting, Infinity, message.name);
+    } else {
+      note(result, message, path.slice(0, message.nesting));
+      // A file that cannot be loaded fails as a suite.
+      if (!message.isSuite) missing.delete(ROOT + path[0]);
+      if (message.file !== null && message.nesting > 0) missing.delete(message.file);
+      if (message.type === 'fail') missing.delete(ROOT + message.name);
+    }
   });
   const [code, signal] = (await once(child, 'close')) as [number | null, NodeJS.Signals | null];
   clearInterval(watch);
-  // What a process that was killed had started.
-  if (!hasEnded && result.failures.length === 0) {
-    const why = `ended with ${signal ?? code} before its last test, after ${newest}`;
-    result.failures.push(`${group.name}\n  ${why}; it printed:\n${printed()}`);
-  }
   if (result.cancelled.length > 0 && result.failures.length === 0) {
     result.failures.push(`${group.name}\n  never ended: ${result.cancelled.join(', ')}`);
   }
-  if (result.ran.length + result.omitted.length === 0) result.failures.push(`${group.name}\n  ran no test`);
+  // An error outside of a test has no other trace than the exit code.
+  if ((!hasEnded || code !== 0) && result.failures.length === 0) {
+    const when = hasEnded ? 'after its last test' : `before its last test, after ${newest}`;
+    result.failures.push(`${group.name}\n  ended with ${signal ?? code} ${when}; it printed:\n${printed()}`);
+  }
+  if (hasEnded) result.failures.push(...[...missing].map((file) => `${relative(ROOT, file)}\n  has no test`));
   result.tookMs = Date.now() - beganMs;
   return result;
 }
@@ -111,7 +123,7 @@ function note(result: Result, message: Ended, within: string[]): void {
   } else {
     const where = file === null ? '' : `${relative(ROOT, file)}:${line}\n  `;
     // The outermost suite is the file.
-    const path = [...within.slice(1), name].join(' > ');
+    const path = [...within, name].filter((it) => !it.endsWith('.test.ts')).join(' > ') || name;
     result.failures.push(`${where}${path}\n${message.error.replaceAll(/^/gm, '    ')}`);
   }
   if (!isSuite) result.ran.push(name);

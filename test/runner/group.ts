@@ -12,15 +12,14 @@ import { replays } from '../support/replay-later.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
-let loaded: Promise<unknown> = Promise.resolve();
-
-for (const file of process.argv.slice(2)) {
-  describe(relative(ROOT, file), () => {
-    const load = loaded.then(() => import(pathToFileURL(file).href));
-    loaded = load.catch(() => undefined);
-    return load;
+const load = (file: string) =>
+  new Promise<void>((resolve) => {
+    describe(relative(ROOT, file), async () => {
+      // Within the suite, so that the tests of the file belong to it.
+      await import(pathToFileURL(file).href).finally(resolve);
+    });
   });
-}
-await loaded;
+
+await Promise.all(process.argv.slice(2).map(load));
 // Last, because a replay makes every later promise slower.
 if (replays.length > 0) await import('../support/replay-tests.ts');

@@ -15,6 +15,7 @@ export type Message =
   | (Place & { type: 'complete' })
   | (Place & { type: 'pass'; isSuite: boolean; skip: string | boolean | null })
   | (Place & { type: 'fail'; isSuite: boolean; isCancelled: boolean; error: string })
+  | { type: 'late'; error: string }
   /** With the CPU time of the process and all that it started; null where there is no /proc. */
   | { type: 'end'; cpuMs: number | null };
 
@@ -33,7 +34,12 @@ export default async function* report(events: AsyncIterable<TestEvent>): AsyncGe
     // In the order in which tests end; the others come in that of their declaration.
     if (event.type === 'test:complete') send({ type: 'complete', ...placeOf(event.data) });
     else if (event.type === 'test:start') send({ type: 'start', ...placeOf(event.data) });
-    else if (event.type === 'test:pass') {
+    else if (event.type === 'test:diagnostic') {
+      const { message } = event.data;
+      // An error after the end of a test fails none.
+      if (message.includes('generated asynchronous activity after the test ended'))
+        send({ type: 'late', error: message });
+    } else if (event.type === 'test:pass') {
       const { skip, details } = event.data;
       send({ type: 'pass', ...placeOf(event.data), isSuite: details.type === 'suite', skip: skip ?? null });
     } else if (event.type === 'test:fail') {
