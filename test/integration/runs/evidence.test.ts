@@ -72,5 +72,5 @@ describe('evidence of our deployment', { concurrency: 24 }, () => {
 
 test('the token is in no history, log or error of these tests', async () => {
   const texts = { ...(await allHistories(world.client)), 'worker log': workerLog(), 'results and errors': SAID.join() };
-  assertNowhere(TOKEN, texts, 'DeploymentTimedOut');
+  assertNowhere(TOKEN, texts, 'transition');
 });
