@@ -3,5 +3,8 @@ export const CHANGED_CASES: Readonly<Record<string, { now: string } | { dropped:
   'npm run test:production builds the version of the server': {
     now: 'the production topology of the tests has the version of the server',
   },
+  'costs one activity, and its result counts every poll': {
+    now: 'a pooled wait costs one activity, and its result counts every poll',
+  },
   'npm run test:ui builds the version of the UI': { now: 'the tests of the UI have its version' },
 };
