@@ -6,5 +6,8 @@ export const CHANGED_CASES: Readonly<Record<string, { now: string } | { dropped:
   'costs one activity, and its result counts every poll': {
     now: 'a pooled wait costs one activity, and its result counts every poll',
   },
+  'prints its address in one line of JSON, accepts deliveries, and on a signal finishes one in progress and exits 0': {
+    now: 'webhooks prints its address in one line of JSON, accepts deliveries, and on a signal finishes one in progress and exits 0',
+  },
   'npm run test:ui builds the version of the UI': { now: 'the tests of the UI have its version' },
 };

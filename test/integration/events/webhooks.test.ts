@@ -2,17 +2,12 @@ import '../../support/timing/use-short.ts';
 import assert from 'node:assert/strict';
 import { createHmac, randomUUID } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
-import { connect as dial } from 'node:net';
-import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
-import { before, describe, test } from 'node:test';
+import { before, test } from 'node:test';
 import { eventId } from '../../../src/contract/ids/workflow-ids.ts';
 import { eventually } from '../../support/eventually.ts';
-import { startWebhooks } from '../../support/processes.ts';
-import { SECRET, secretFile, signed, startReceiver, type Receiver } from '../../support/receiver.ts';
-import { tempFolder } from '../../support/temporal.ts';
+import { SECRET, secretFile, startReceiver, type Receiver } from '../../support/receiver.ts';
 import { allHistories, assertNowhere } from '../../support/token.ts';
-import { temporalEnv, TOKEN, workerLog } from '../../support/world.ts';
+import { TOKEN, workerLog } from '../../support/world.ts';
 import { eventStack, handled, notifiedOf, taken, type EventStack } from './shared.ts';
 
 const NEW_SECRET = `whsec_${Buffer.alloc(32, 'new').toString('base64')}`;
@@ -23,7 +18,6 @@ const TYPE = { 'content-type': 'application/json' };
 let world: EventStack;
 let receiver: Receiver;
 let rotating: { file: string };
-const ended: string[] = [];
 
 before(async () => {
   world = await eventStack();
@@ -107,48 +101,11 @@ test('60 deliveries of 12 events in random order start 12 workflows and send 12 
   assert.match(metrics, /^belay_webhooks_accepted_total\{source="panel",kind="alert.fired"\} 1\d$/m);
 });
 
-describe('belay webhooks', () => {
-  const configured = async (yaml: string) => {
-    const BELAY_CONFIG = join(await tempFolder(), 'belay.yaml');
-    writeFileSync(BELAY_CONFIG, yaml);
-    return { BELAY_CONFIG, ...temporalEnv(world), PANEL_SECRET: SECRET };
-  };
-  const panel = (secret: string) =>
-    `events: { sources: { panel: { verify: standard-webhooks, secrets: [{ ${secret} }] } } }`;
-
-  const startProcess = async () => startWebhooks(await configured(panel('env: PANEL_SECRET')));
-
-  test('prints its address in one line of JSON, accepts deliveries, and on a signal finishes one in progress and exits 0', async () => {
-    const { url, line, process: child, output, finished } = await startProcess();
-    assert.match(line, /"sources":\["panel"\]/);
-    assert.match(url, /^http:\/\/127\.0\.0\.1:\d+$/);
-    const secret = JSON.stringify({ ...ALERT, token: TOKEN, note: `it is ${SECRET}` });
-    assert.equal((await post(url, 'panel', secret, signed(secret, { id: 'to-process' }))).status, 202);
-    assert.equal((await post(url, 'panel', secret, {})).status, 401);
-    const body = JSON.stringify(ALERT);
-    const headers = { ...TYPE, ...signed(body), host: 'x', 'content-length': String(body.length) };
-    const lines = Object.entries(headers).map((header) => header.join(': '));
-    const socket = dial(Number(new URL(url).port), '127.0.0.1').on('error', () => undefined);
-    const answer = text(socket).catch(() => 'cut off');
-    socket.write(`POST /webhooks/panel HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n${body.slice(0, 9)}`);
-    const metrics = async () => (await fetch(`${url}/metrics`)).text();
-    await eventually('half the delivery', async () => (await metrics()).includes('received_total{source="panel"} 3'));
-    child.kill('SIGTERM');
-    await eventually('the log line', () => output.stderr.includes('stopping'));
-    socket.write(body.slice(9));
-    assert.match(await answer, /^HTTP\/1\.1 202 /);
-    const { code, stdout, stderr } = await finished;
-    assert.deepEqual([code, stdout], [0, '']);
-    ended.push(stderr);
-  });
-});
-
 test('no log, history, metric or notification contains a webhook secret or the value of a key named like one', async () => {
   const secrets = { token: TOKEN, nested: [{ password: TOKEN, authorization: `Bearer ${TOKEN}` }] };
   const body = { ...ALERT, ...secrets, note: `ours is ${SECRET}`, link: `https://u:${TOKEN}@host/?token=${TOKEN}` };
   assert.equal((await receiver.deliver(body, { id: `canary-${randomUUID()}` })).status, 202);
-  await handled(eventId('panel', 'to-process'));
-  const texts = { ...(await allHistories(world.client)), log: workerLog(), processes: ended.join('') };
+  const texts = { ...(await allHistories(world.client)), log: workerLog() };
   const others = { metrics: (await receiver.metrics()).join('\n'), sent: taken.map((it) => it.body).join('\n') };
   for (const secret of [TOKEN, SECRET, SECRET.slice(6), HMAC_SECRET, NEW_SECRET])
     assertNowhere(secret, { ...texts, ...others }, 'disk full');
