@@ -73,7 +73,17 @@ export default tseslint.config(
   },
   {
     files: ['test/**', 'bench/**'],
-    rules: { 'max-lines-per-function': 'off', '@typescript-eslint/no-non-null-assertion': 'off' },
+    rules: {
+      'max-lines-per-function': 'off',
+      '@typescript-eslint/no-non-null-assertion': 'off',
+      'no-restricted-syntax': [
+        'error',
+        {
+          selector: 'MemberExpression[object.name=/^(test|describe)$/][property.name="only"]',
+          message: 'From Node 24 on, the other tests of its process would not run, in silence.',
+        },
+      ],
+    },
   },
   {
     files: ['**/*.js'],

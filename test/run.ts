@@ -93,7 +93,7 @@ async function runGroup(group: Group): Promise<Result> {
       note(result, message, path.slice(0, message.nesting));
       // A file that cannot be loaded fails as a suite.
       if (!message.isSuite) missing.delete(ROOT + path[0]);
-      if (message.file !== null && message.nesting > 0) missing.delete(message.file);
+      if (!message.isSuite && message.file !== null) missing.delete(message.file);
       if (message.type === 'fail') missing.delete(ROOT + message.name);
     }
   });
