@@ -78,10 +78,13 @@ export default tseslint.config(
       '@typescript-eslint/no-non-null-assertion': 'off',
       'no-restricted-syntax': [
         'error',
-        {
-          selector: 'MemberExpression[object.name=/^(test|describe)$/][property.name="only"]',
+        ...[
+          'MemberExpression[object.name=/^(test|describe|it|suite)$/][property.name="only"]',
+          'CallExpression[callee.name=/^(test|describe|it|suite)$/] > ObjectExpression > Property[key.name="only"]',
+        ].map((selector) => ({
+          selector,
           message: 'From Node 24 on, the other tests of its process would not run, in silence.',
-        },
+        })),
       ],
     },
   },

@@ -17,7 +17,8 @@ export interface Used {
 }
 
 /**
- * By a process and all that it started: CPU time also of those that have ended, and resident memory.
+ * By a process and all that it started: CPU time also of those that have ended, and resident memory, of which pages
+ * that they share count once.
  * @param apart processes that are measured by themselves
  */
 export function usedByTree(pid: number, apart: readonly number[] = []): Used {
@@ -26,7 +27,7 @@ export function usedByTree(pid: number, apart: readonly number[] = []): Used {
     try {
       const fields = statOf(`/proc/${it}`);
       used.cpuMs += [11, 12, 13, 14].reduce((ticks, index) => ticks + Number(fields[index]), 0) * TICK_MS;
-      used.memoryMb += memoryMb(it) || 0;
+      used.memoryMb += kbOf('Pss', `/proc/${it}/smaps_rollup`) / 1_024 || 0;
     } catch {
       // It has ended meanwhile, and its time is counted with its parent's.
     }
@@ -50,8 +51,11 @@ export function workerThreadsMs(pid: number): number {
 }
 
 export function memoryMb(pid: number): number {
-  return Number(/^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1_024;
+  return kbOf('VmRSS', `/proc/${pid}/status`) / 1_024;
 }
+
+const kbOf = (field: string, file: string) =>
+  Number(new RegExp(`^${field}:\\s+(\\d+) kB`, 'm').exec(readFileSync(file, 'utf8'))?.[1]);
 
 /** Of the whole machine. */
 export function machineBusyMs(): number {

@@ -2,23 +2,23 @@
  * `npm test [-- PART …]` and `npm run test:all [-- PART …]`: runs the parts of runner/parts.ts, or those whose names
  * contain a text, and prints what each took. Exits 1 if a test failed, and 75 if `test:all` left something out.
  */
-import { spawn, type ChildProcess } from 'node:child_process';
+import { spawn, type ChildProcess, type SpawnOptions } from 'node:child_process';
 import { once } from 'node:events';
-import { availableParallelism } from 'node:os';
-import { relative } from 'node:path';
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
+import { availableParallelism, setPriority, tmpdir } from 'node:os';
+import { join, relative } from 'node:path';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 import pMap from 'p-map';
 import { forgottenCases } from './runner/cases.ts';
-import type { Message } from './runner/reporter.ts';
-import { filesOf, QUICK, SCRIPTS, SLOW, testFiles, type Group, type Script } from './runner/parts.ts';
+import type { Message, Place } from './runner/reporter.ts';
+import { filesOf, QUICK, runsFile, SCRIPTS, SLOW, testFiles, type Group, type Script } from './runner/parts.ts';
 import { endAll } from './support/at-end.ts';
 import { EXIT_MISSING } from './support/missing-program.ts';
 import { usedByTree } from '../bench/processes.ts';
-import { killDescendants } from './support/process-tree.ts';
 
-/** Only ends what hangs: so long no test of a process has ended. A busy machine stays far below. */
-const SILENCE_MS = 25 * 60_000;
+/** Only ends what hangs: so long no test of a process has begun or ended. A busy machine stays far below. */
+const SILENCE_MS = 15 * 60_000;
 const SAMPLE_MS = 4_000;
 /** Of a group. Each suite with a stack of its own takes one. */
 const NAMESPACES = 5;
@@ -32,12 +32,9 @@ type Ended = Extract<Message, { type: 'pass' | 'fail' }>;
 
 interface Result {
   name: string;
-  /** The names of the tests that passed, and of all that ran. */
+  /** The names of the tests that passed. */
   passed: string[];
-  ran: string[];
   failures: string[];
-  /** Of a suite that failed as a whole, or of a process that ended early. */
-  cancelled: string[];
   /** What was left out, and why. */
   omitted: string[];
   tookMs: number;
@@ -45,7 +42,7 @@ interface Result {
 }
 
 const newResult = (name: string): Result => ({
-  ...{ name, passed: [], ran: [], failures: [], cancelled: [], omitted: [] },
+  ...{ name, passed: [], failures: [], omitted: [] },
   ...{ tookMs: 0, cpuMs: null },
 });
 
@@ -55,38 +52,65 @@ const seconds = (ms: number) => `${Math.round(ms / 1_000)} s`;
 /** By a process and all that it started; null where there is no /proc. */
 const used = (pid = process.pid) => (process.platform === 'linux' ? usedByTree(pid) : null);
 
+/** All that the tests leave in the folder for temporary files. Another user's PostgreSQL keeps its database there. */
+const TEMPORARY = mkdtempSync(join(tmpdir(), 'belay-tests-'));
+chmodSync(TEMPORARY, 0o711);
+process.env.TMPDIR = TEMPORARY;
+/** Each leads a group of processes, which ends with it, also what it started and left behind. */
+const leaders = new Set<ChildProcess>();
+
+function start(node: string[], stdio: SpawnOptions['stdio']): ChildProcess {
+  const child = spawn(process.execPath, ['--import', TYPESCRIPT, ...node], { cwd: ROOT, stdio, detached: true });
+  leaders.add(child);
+  child.once('exit', () => {
+    endGroup(child);
+    leaders.delete(child);
+  });
+  return child;
+}
+
+function endGroup({ pid }: ChildProcess): void {
+  try {
+    process.kill(-pid!, 'SIGKILL');
+  } catch {
+    // All of them have ended.
+  }
+}
+
 /** Runs the files of a group in one process, which reports each test. */
 async function runGroup(group: Group): Promise<Result> {
   const beganMs = Date.now();
   const result = newResult(group.name);
-  const node = ['--enable-source-maps', '--import', TYPESCRIPT, '--test-reporter', REPORTER, GROUP];
   const files = filesOf(group);
-  const child = spawn(process.execPath, [...node, ...files], {
-    cwd: ROOT,
-    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
-  });
+  const child = start(
+    ['--enable-source-maps', '--test-reporter', REPORTER, GROUP, ...files],
+    ['ignore', 'pipe', 'pipe', 'ipc'],
+  );
+  // The server comes first: a test can wait for it, and it cannot wait for a test.
+  setPriority(child.pid!, 10);
   const printed = collect(child);
-  let [newest, newestMs] = ['its start', Date.now()];
+  const inProgress = new Map<string, string>();
+  let newestMs = Date.now();
   const watch = setInterval(() => {
     if (Date.now() - newestMs < SILENCE_MS) return;
-    result.failures.push(`${group.name}\n  no test has ended for ${SILENCE_MS / 60_000} minutes, since ${newest}`);
     newestMs = Infinity;
-    killDescendants(child.pid!);
-    child.kill('SIGKILL');
+    result.failures.push(`${group.name}\n  nothing has begun or ended for ${SILENCE_MS / 60_000} minutes`);
+    endGroup(child);
   }, SAMPLE_MS);
   const path: string[] = [];
   let hasEnded = false;
   const missing = new Set(files);
   child.on('message', (message: Message) => {
+    newestMs = Date.now();
     if (message.type === 'end') {
       hasEnded = true;
       result.cpuMs = message.cpuMs;
-      return;
-    }
-    if (message.type === 'late') {
+    } else if (message.type === 'late') {
       result.failures.push(`${group.name}\n  ${message.error}`);
+    } else if (message.type === 'begin') {
+      if (message.nesting > 0) inProgress.set(keyOf(message), placed(message));
     } else if (message.type === 'complete') {
-      [newest, newestMs] = [message.name, Date.now()];
+      inProgress.delete(keyOf(message));
     } else if (message.type === 'start') {
       path.splice(message.nesting, Infinity, message.name);
     } else {
@@ -99,34 +123,37 @@ async function runGroup(group: Group): Promise<Result> {
   });
   const [code, signal] = (await once(child, 'close')) as [number | null, NodeJS.Signals | null];
   clearInterval(watch);
-  if (result.cancelled.length > 0 && result.failures.length === 0) {
-    result.failures.push(`${group.name}\n  never ended: ${result.cancelled.join(', ')}`);
+  if (!hasEnded) {
+    const tests = [...inProgress.values()].map((place) => `\n  had not ended: ${place}`).join('');
+    result.failures.push(`${group.name}\n  ended early, with ${signal ?? code}${tests}\n  it printed:\n${printed()}`);
+  } else if (code !== 0 && result.failures.length === 0) {
+    // An error outside of a test has no other trace than the exit code.
+    result.failures.push(
+      `${group.name}\n  ended with ${signal ?? code} after its last test; it printed:\n${printed()}`,
+    );
+  } else {
+    result.failures.push(...[...missing].map((file) => `${relative(ROOT, file)}\n  has no test`));
   }
-  // An error outside of a test has no other trace than the exit code.
-  if ((!hasEnded || code !== 0) && result.failures.length === 0) {
-    const when = hasEnded ? 'after its last test' : `before its last test, after ${newest}`;
-    result.failures.push(`${group.name}\n  ended with ${signal ?? code} ${when}; it printed:\n${printed()}`);
-  }
-  if (hasEnded) result.failures.push(...[...missing].map((file) => `${relative(ROOT, file)}\n  has no test`));
   result.tookMs = Date.now() - beganMs;
   return result;
 }
 
+const keyOf = ({ file, line, name, nesting }: Place) => `${file}:${line}:${nesting}:${name}`;
+const placed = ({ file, line, name }: Place) => (file === null ? name : `${relative(ROOT, file)}:${line} ${name}`);
+
 function note(result: Result, message: Ended, within: string[]): void {
-  const { name, file, line, isSuite } = message;
+  const { name, isSuite } = message;
   if (message.type === 'pass') {
-    const { skip } = message;
-    if (skip !== null && skip !== false) result.omitted.push(`${name}: ${skip === true ? 'skipped' : skip}`);
+    const { leftOut } = message;
+    if (leftOut === '') result.failures.push(`${placed(message)}\n  is left out, and does not say why`);
+    else if (leftOut !== null) result.omitted.push(`${name}: ${leftOut}`);
     else if (!isSuite) result.passed.push(name);
-  } else if (message.isCancelled) {
-    result.cancelled.push(name);
-  } else {
-    const where = file === null ? '' : `${relative(ROOT, file)}:${line}\n  `;
-    // The outermost suite is the file.
-    const path = [...within, name].filter((it) => !it.endsWith('.test.ts')).join(' > ') || name;
-    result.failures.push(`${where}${path}\n${message.error.replaceAll(/^/gm, '    ')}`);
+    return;
   }
-  if (!isSuite) result.ran.push(name);
+  // The outermost suite is the file.
+  const path = [...within, name].filter((it) => !it.endsWith('.test.ts')).join(' > ') || name;
+  const where = message.file === null ? '' : `${relative(ROOT, message.file)}:${message.line}\n  `;
+  result.failures.push(`${where}${path}\n${message.error.replaceAll(/^/gm, '    ')}`);
 }
 
 /** @returns the end of what it has printed so far */
@@ -140,12 +167,9 @@ async function runScript({ name, args }: Script): Promise<Result> {
   const beganMs = Date.now();
   const result = newResult(name);
   say(`\n${name}: node --import ./tools/typescript.js ${args.join(' ')}`);
-  const child = spawn(process.execPath, ['--import', TYPESCRIPT, ...args], {
-    cwd: ROOT,
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
+  const child = start(args, ['ignore', 'pipe', 'inherit']);
   const printed = collect(child);
-  child.stdout.pipe(process.stdout, { end: false });
+  child.stdout!.pipe(process.stdout, { end: false });
   const [code] = (await once(child, 'close')) as [number | null];
   if (code === 0) result.passed.push(name);
   else if (code === EXIT_MISSING) result.omitted.push(`${name}: ${printed().split('\n').at(-1)}`);
@@ -156,14 +180,13 @@ async function runScript({ name, args }: Script): Promise<Result> {
 
 /** A file that no part runs would be dropped in silence. */
 function unlisted(): string[] {
-  const listed = new Set([...QUICK, ...SLOW].flatMap(filesOf).map((file) => relative(`${ROOT}test`, file)));
-  // A script runs those of the UI.
-  return testFiles().filter((file) => !listed.has(file) && !file.startsWith('ui/'));
+  const listed = new Set([...QUICK, ...SLOW].flatMap(filesOf));
+  return testFiles().filter((file) => !listed.has(file) && !SCRIPTS.some((script) => runsFile(script, file)));
 }
 
 function omittedOn(platform: string, group: Group): string | null {
   return group.onLinux === true && platform !== 'linux'
-    ? `${group.name}: its tests read /proc, which only Linux has`
+    ? `${group.name}: its tests follow processes in /proc, which only Linux has`
     : null;
 }
 
@@ -188,24 +211,34 @@ async function main(args: string[]): Promise<number> {
   const isWanted = ({ name }: { name: string }) => names.has(name);
   const groups = (isAll ? [...QUICK, ...SLOW] : QUICK).filter(isWanted);
   const scripts = isAll ? SCRIPTS.filter(isWanted) : [];
-  const failures = unlisted().map((file) => `test/${file}\n  no part runs it: see test/runner/parts.ts`);
+  const failures = unlisted().map((file) => `${relative(ROOT, file)}\n  no part runs it: see test/runner/parts.ts`);
   const omitted = groups.flatMap((group) => omittedOn(process.platform, group) ?? []);
-  const possible = groups.filter((group) => omittedOn(process.platform, group) === null);
-  const { prepare } = await import('./support/prepare.ts');
-  const server = await prepare(NAMESPACES * possible.filter((group) => group.withoutTemporal !== true).length);
+  let possible = groups.filter((group) => omittedOn(process.platform, group) === null);
+  const { build, startServer } = await import('./support/prepare.ts');
+  await build();
+  const needServer = possible.filter((group) => group.withoutTemporal !== true);
+  const server =
+    needServer.length === 0
+      ? null
+      : await startServer(NAMESPACES * needServer.length).catch((error: unknown) => {
+          const names = needServer.map(({ name }) => name).join(', ');
+          failures.push(`${(error as Error).message}\n  so these parts did not run: ${names}`);
+          possible = possible.filter((group) => !needServer.includes(group));
+          return null;
+        });
   // Otherwise each test would wait for it as long as it can.
   let isOver = false;
   void server?.ended.then(() => {
     if (isOver) return;
     failures.push('the Temporal server that the tests share has ended');
-    killDescendants(process.pid);
+    for (const leader of leaders) endGroup(leader);
   });
   let memoryMb = 0;
   const sample = setInterval(() => (memoryMb = Math.max(memoryMb, used()?.memoryMb ?? 0)), SAMPLE_MS);
   const report = (result: Result) => {
-    const { name, ran, passed, tookMs, cpuMs } = result;
+    const { name, passed, tookMs, cpuMs } = result;
     const cpu = cpuMs === null ? '' : `${seconds(cpuMs)} of CPU`.padStart(14);
-    const count = ran.length === 0 ? ''.padStart(11) : `${String(passed.length).padStart(5)} tests`;
+    const count = `${String(passed.length).padStart(5)} ${passed.length === 1 ? 'test ' : 'tests'}`;
     say(`${name.padEnd(32)}${count}${seconds(tookMs).padStart(7)}${cpu}`);
     failures.push(...result.failures);
     omitted.push(...result.omitted);
@@ -252,11 +285,10 @@ function summary({ passed, tookMs, memoryMb, failures, omitted, isAll }: Figures
   return isAll && omitted.length > 0 ? EXIT_MISSING : 0;
 }
 
-for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-  process.once(signal, () => {
-    killDescendants(process.pid);
-    process.exit(1);
-  });
-}
+process.once('exit', () => {
+  for (const leader of leaders) endGroup(leader);
+  rmSync(TEMPORARY, { recursive: true, force: true });
+});
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => process.exit(1));
 // What a test left behind would keep this process up.
 process.exit(await main(process.argv.slice(2)));

@@ -1,5 +1,6 @@
 /** What `npm test` and `npm run test:all` run. */
 import { readdirSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 /** Files of tests that share a process: each process loads the SDK and compiles TypeScript for itself. */
@@ -7,7 +8,7 @@ export interface Group {
   name: string;
   /** Below `test/`. */
   folders: string[];
-  /** Its tests read /proc, which only Linux has. */
+  /** Its tests follow processes in /proc, which only Linux has. */
   onLinux?: true;
   /** Of their own Temporal server, or of none. */
   withoutTemporal?: true;
@@ -56,14 +57,22 @@ export const SCRIPTS: readonly Script[] = [
   { name: 'disasters', args: ['test/disasters/run.ts'] },
 ];
 
-const TESTS = fileURLToPath(new URL('..', import.meta.url));
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+const isTest = (name: string) => /\.(?:test|spec)\.[cm]?[jt]sx?$/.test(name);
 
-/** Below `test/`, in the order of their names. */
-export const testFiles = (): string[] =>
-  readdirSync(TESTS, { recursive: true, encoding: 'utf8' })
-    .filter((name) => name.endsWith('.test.ts'))
-    .sort();
+/** The absolute paths, in order. */
+const FILES: readonly string[] = ['src', 'test', 'tools', 'bench']
+  .flatMap((folder) =>
+    readdirSync(ROOT + folder, { recursive: true, encoding: 'utf8' }).map((name) => `${ROOT}${folder}/${name}`),
+  )
+  .filter((file) => isTest(file) && !file.includes('/node_modules/'))
+  .sort();
 
-/** @returns the absolute paths */
+export const testFiles = (): readonly string[] => FILES;
+
 export const filesOf = ({ folders }: Group): string[] =>
-  folders.flatMap((folder) => testFiles().filter((file) => file.startsWith(`${folder}/`))).map((file) => TESTS + file);
+  folders.flatMap((folder) => FILES.filter((file) => file.startsWith(`${ROOT}test/${folder}/`)));
+
+/** A script runs the test files beside it. */
+export const runsFile = ({ args: [program] }: Script, file: string): boolean =>
+  dirname(file) === dirname(ROOT + program!);

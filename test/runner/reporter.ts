@@ -12,9 +12,11 @@ export interface Place {
 
 export type Message =
   | (Place & { type: 'start' })
+  | (Place & { type: 'begin' })
   | (Place & { type: 'complete' })
-  | (Place & { type: 'pass'; isSuite: boolean; skip: string | boolean | null })
-  | (Place & { type: 'fail'; isSuite: boolean; isCancelled: boolean; error: string })
+  /** `leftOut`: why it did not run, empty if it does not say; null if it ran. */
+  | (Place & { type: 'pass'; isSuite: boolean; leftOut: string | null })
+  | (Place & { type: 'fail'; isSuite: boolean; error: string })
   | { type: 'late'; error: string }
   /** With the CPU time of the process and all that it started; null where there is no /proc. */
   | { type: 'end'; cpuMs: number | null };
@@ -32,7 +34,8 @@ function described(error: unknown): string {
 export default async function* report(events: AsyncIterable<TestEvent>): AsyncGenerator<string> {
   for await (const event of events) {
     // In the order in which tests end; the others come in that of their declaration.
-    if (event.type === 'test:complete') send({ type: 'complete', ...placeOf(event.data) });
+    if (event.type === 'test:dequeue') send({ type: 'begin', ...placeOf(event.data) });
+    else if (event.type === 'test:complete') send({ type: 'complete', ...placeOf(event.data) });
     else if (event.type === 'test:start') send({ type: 'start', ...placeOf(event.data) });
     else if (event.type === 'test:diagnostic') {
       const { message } = event.data;
@@ -40,15 +43,18 @@ export default async function* report(events: AsyncIterable<TestEvent>): AsyncGe
       if (message.includes('generated asynchronous activity after the test ended'))
         send({ type: 'late', error: message });
     } else if (event.type === 'test:pass') {
-      const { skip, details } = event.data;
-      send({ type: 'pass', ...placeOf(event.data), isSuite: details.type === 'suite', skip: skip ?? null });
+      const { skip, todo, details } = event.data;
+      const leftOut = [skip, todo].find((it) => it !== undefined && it !== false);
+      send({
+        ...{ type: 'pass', ...placeOf(event.data), isSuite: details.type === 'suite' },
+        leftOut: leftOut === true ? '' : (leftOut ?? null),
+      });
     } else if (event.type === 'test:fail') {
       const { error, type } = event.data.details;
       const { failureType } = error as Error & { failureType?: string };
       // The test that failed within is reported by itself.
       if (failureType === 'subtestsFailed') continue;
-      const isCancelled = failureType === 'cancelledByParent';
-      send({ type: 'fail', ...placeOf(event.data), isSuite: type === 'suite', isCancelled, error: described(error) });
+      send({ type: 'fail', ...placeOf(event.data), isSuite: type === 'suite', error: described(error) });
     }
   }
   send({ type: 'end', cpuMs: process.platform === 'linux' ? usedByTree(process.pid).cpuMs : null });

@@ -9,12 +9,14 @@ import { buildIfStale } from '../../tools/build.ts';
 import { startSharedTemporal } from './shared-temporal.ts';
 import { PROFILES, replacementFor } from './timing/substitute.ts';
 
-/** @param namespaces of the server that the tests share; 0 if they need none. @returns that server */
-export async function prepare(namespaces: number): Promise<TemporalServer | null> {
+export async function build(): Promise<void> {
   buildIfStale();
   // Test processes that start together would each bundle the same workflows.
   await bundleFromSource();
-  if (namespaces === 0) return null;
+}
+
+/** @returns the server that the tests share */
+export async function startServer(namespaces: number): Promise<TemporalServer> {
   for (const profile of PROFILES) await bundleFromSource([replacementFor(profile)]);
   const progress = showBuild(process.stderr);
   await findExecutable({

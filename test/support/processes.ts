@@ -11,6 +11,10 @@ import { commandOf, descendants } from './process-tree.ts';
 import { isDistCurrent } from '../../tools/dist-stamp.ts';
 
 const PROGRAM = isDistCurrent() ? '../../dist/cli.js' : './cli-from-source.js';
+/** Of a test of what users install. `npm test` builds first. */
+export const WITH_BUILD: { skip?: string } = isDistCurrent()
+  ? {}
+  : { skip: 'dist/ is older than src/: run npm run build' };
 export const CLI = fileURLToPath(new URL(PROGRAM, import.meta.url));
 
 export interface Finished {

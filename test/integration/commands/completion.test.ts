@@ -6,7 +6,7 @@ import { before, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { runInProcess } from '../../support/in-process.ts';
-import { CLI, environment, run } from '../../support/processes.ts';
+import { CLI, environment, run, WITH_BUILD } from '../../support/processes.ts';
 import { tempFolder } from '../../support/temporal.ts';
 import { traceProcess } from '../../support/traced-process.ts';
 
@@ -78,7 +78,7 @@ describe('shell completion', () => {
     assert.deepEqual(await suggestions(['deploy', '--site', ''], join(dirname(unfinished), 'missing.yaml')), []);
   });
 
-  test('loads no module of Temporal and opens no socket', async () => {
+  test('loads no module of Temporal and opens no socket', WITH_BUILD, async () => {
     const answered = await traceProcess([CLI, 'complete', '--', 'run', '--site', ''], { BELAY_CONFIG: file });
     assert.equal(answered.code, 0);
     assert.ok(answered.files.some((url) => url.endsWith('/dist/config/names-in-file.js')));
@@ -89,7 +89,7 @@ describe('shell completion', () => {
     assert.deepEqual(answered.sockets, []);
   });
 
-  test('the trace of a process shows a loaded Temporal and an opened socket', async () => {
+  test('the trace of a process shows a loaded Temporal and an opened socket', WITH_BUILD, async () => {
     const listen = "require('net').createServer().listen(0, '127.0.0.1', function () { this.close(); })";
     const script = `import(${JSON.stringify(STARTER)}); ${listen};`;
     const { files, sockets } = await traceProcess(['--eval', script]);

@@ -7,15 +7,13 @@ import { join } from 'node:path';
 import { before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { isDistCurrent } from '../../../../tools/dist-stamp.ts';
 import { atEnd } from '../../../support/at-end.ts';
+import { WITH_BUILD } from '../../../support/processes.ts';
 import { ROOT } from '../../../support/readme.ts';
 import { sharedStack } from '../../../support/shared-stack.ts';
 import { fresh, temporalEnv, type TestStack } from '../../../support/world.ts';
 
 const run = promisify(execFile);
-/** `npm test` builds first. */
-const WITH_BUILD: { skip?: string } = isDistCurrent() ? {} : { skip: 'dist/ is older than src/: run npm run build' };
 
 let world: TestStack;
 /** A project of a user, whose dependencies are found in the repository above it. */

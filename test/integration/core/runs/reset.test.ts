@@ -9,7 +9,7 @@ import { resetToBeginning } from '../../../support/reset.ts';
 import { sharedStack } from '../../../support/shared-stack.ts';
 import { fresh, type TestStack } from '../../../support/world.ts';
 
-const PACE = { intervalMs: 200, tries: 20 };
+const PACE = { intervalMs: 200, tries: 1_000 };
 
 let world: TestStack;
 before(async () => {
