@@ -3,16 +3,29 @@ import ipaddr from 'ipaddr.js';
 
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
 
-/** The metadata services of clouds: never, also not for a private site. */
-const NEVER = ['169.254.0.0/16', '100.100.100.200/32', 'fe80::/10', 'fd00:ec2::254/128'].map((it) =>
-  ipaddr.parseCIDR(it),
-);
+/** The metadata services of clouds, and what only a cloud's own machines answer at: never, also not for a private site. */
+const NEVER = [
+  ...['169.254.0.0/16', '100.100.100.200/32', '168.63.129.16/32', '192.0.0.192/32'],
+  ...['fe80::/10', 'fd00:ec2::254/128', 'fd20:ce::254/128'],
+].map((it) => ipaddr.parseCIDR(it));
 
-/** Networks that embed an IPv4 address in their own. */
-const EMBEDDING: { range: [ipaddr.IPv6, number]; firstByte: number }[] = [
-  { range: ipaddr.IPv6.parseCIDR('::ffff:0:0/96'), firstByte: 12 },
-  { range: ipaddr.IPv6.parseCIDR('64:ff9b::/96'), firstByte: 12 },
-  { range: ipaddr.IPv6.parseCIDR('2002::/16'), firstByte: 2 },
+/** Networks of IPv6 that carry addresses of IPv4, and which bytes may be the address. */
+const EMBEDDING: { range: [ipaddr.IPv6, number]; bytes: number[][]; isLocal?: true }[] = [
+  { range: ipaddr.IPv6.parseCIDR('::/96'), bytes: [[12, 13, 14, 15]] },
+  { range: ipaddr.IPv6.parseCIDR('::ffff:0:0/96'), bytes: [[12, 13, 14, 15]] },
+  { range: ipaddr.IPv6.parseCIDR('64:ff9b::/96'), bytes: [[12, 13, 14, 15]] },
+  {
+    range: ipaddr.IPv6.parseCIDR('64:ff9b:1::/48'),
+    // Each network chooses the length of its prefix (RFC 6052, section 2.2), so each place is looked at.
+    bytes: [
+      [12, 13, 14, 15],
+      [9, 10, 11, 12],
+      [7, 9, 10, 11],
+      [6, 7, 9, 10],
+    ],
+    isLocal: true,
+  },
+  { range: ipaddr.IPv6.parseCIDR('2002::/16'), bytes: [[2, 3, 4, 5]] },
 ];
 
 /** @returns why the address must not be reached, or null */
@@ -20,24 +33,24 @@ export function refusalOf(address: string, isPrivateSite: boolean): string | nul
   if (!ipaddr.isValid(address)) return `${address} is not an address`;
   const all = withEmbedded(ipaddr.parse(address));
   if (all.some(isNever)) return `${address} is a link-local or metadata address, which no check may reach`;
-  const isPublic = all.every((it) => it.range() === 'unicast' || isEmbedding(it));
-  if (isPublic || isPrivateSite) return null;
+  if (all.every(isPublic) || isPrivateSite) return null;
   return `${address} is not a public address: set private: true for the site if that is right`;
 }
 
 function withEmbedded(address: Address): Address[] {
-  const embedded = embeddedIn(address);
-  return embedded === null ? [address] : [address, embedded];
+  const bytes = address.toByteArray();
+  const embedded = embeddingOf(address)?.bytes ?? [];
+  return [address, ...embedded.map((places) => new ipaddr.IPv4(places.map((it) => bytes[it]!)))];
 }
 
-function embeddedIn(address: Address): ipaddr.IPv4 | null {
-  if (address.kind() === 'ipv4') return null;
-  const found = EMBEDDING.find(({ range }) => (address as ipaddr.IPv6).match(range));
-  if (found === undefined) return null;
-  return new ipaddr.IPv4(address.toByteArray().slice(found.firstByte, found.firstByte + 4));
+/** One that carries an address of IPv4 is as public as that is. */
+function isPublic(address: Address): boolean {
+  const embedding = embeddingOf(address);
+  return embedding === undefined ? address.range() === 'unicast' : embedding.isLocal !== true;
 }
 
-const isEmbedding = (address: Address): boolean => embeddedIn(address) !== null;
+const embeddingOf = (address: Address) =>
+  address.kind() === 'ipv4' ? undefined : EMBEDDING.find(({ range }) => (address as ipaddr.IPv6).match(range));
 
 const isNever = (address: Address): boolean =>
   NEVER.some(([network, bits]) => network.kind() === address.kind() && address.match(network, bits));
