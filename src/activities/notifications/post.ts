@@ -48,16 +48,26 @@ export async function send(what: string, address: string, request: RequestInit):
   const body = await bodyOf(response).catch(unreached);
   const { ok, status, headers } = response;
   if (ok) return { status, body };
-  const waitMs = waitOf(status, headers.get('retry-after'), body);
+  const waitMs = waitOf(status, headers, body);
   throw new NotTaken(`${what} answered ${status}`, status, { waitMs, body });
 }
 
 /** Discord says it in the body, in seconds and their fractions. */
-function waitOf(status: number, header: string | null, body: string): number | undefined {
-  const asked = retryAfterMs(header, Date.now());
+function waitOf(status: number, headers: Headers, body: string): number | undefined {
+  const asked = retryAfterMs(headers.get('retry-after'), Date.now()) ?? untilResetMs(status, headers);
   if (asked !== undefined || status !== 429) return asked;
   const seconds = fieldOf(body, 'retry_after');
   return typeof seconds === 'number' && seconds >= 0 ? Math.ceil(seconds * 1_000) : undefined;
+}
+
+/** GitHub answers 403 as well when an hour's requests are used up, and says when the next hour begins. */
+function untilResetMs(status: number, headers: Headers): number | undefined {
+  const reset = headers.get('x-ratelimit-reset') ?? '';
+  if (![403, 429].includes(status) || headers.get('x-ratelimit-remaining') !== '0' || !/^\d{1,12}$/.test(reset))
+    return undefined;
+  const itsNowMs = Date.parse(headers.get('date') ?? '');
+  const waitMs = Number(reset) * 1_000 - (Number.isNaN(itsNowMs) ? Date.now() : itsNowMs);
+  return Math.max(1_000, waitMs);
 }
 
 function fieldOf(body: string, name: string): unknown {

@@ -101,7 +101,7 @@ function answerFor(error: unknown): ReportAnswer {
   if (!(error instanceof NotTaken))
     return { kind: 'later', message: 'its answer or its secret cannot be read', afterMs: null };
   const { message, status, retryAfterMs } = error;
-  // GitHub answers 403 to too many requests.
+  // GitHub answers 403 to too many requests, and then says when to come back.
   if (status !== null && FOR_PEOPLE.includes(status) && retryAfterMs === undefined) return { kind: 'refused', message };
   return { kind: 'later', message, afterMs: retryAfterMs ?? null };
 }

@@ -5,6 +5,7 @@ import { lockIdOf } from '../../contract/ids/workflow-ids.ts';
 import { SIGNALS } from '../../contract/names.ts';
 import type { ReportAnswer, ReportInput, ReportNote, ReportTo, RunState, StateReport } from '../../contract/report.ts';
 import { TIMING } from '../../contract/budgets/timing.ts';
+import { plainText } from '../../contract/wording/safe-text.ts';
 import { localLookup, sendReport } from '../common/activity-proxies.ts';
 
 const { notify, report: timing } = TIMING;
@@ -91,7 +92,7 @@ async function sendAll(input: ReportInput, receivers: Receiver[], state: () => R
 
 const keyOf = ({ state, text }: StateReport): string => `${state}:${text}`;
 
-/** Sends what is true when it is sent: a state that a later one has overtaken is not sent again. */
+/** Sends what is true when it is sent: a state that a later one has overtaken is not sent again, and counts anew. */
 async function deliver(
   { workflowId, firstRunId }: ReportInput,
   receiver: Receiver,
@@ -113,9 +114,17 @@ async function deliver(
     const pauseMs = pauseAfter(answer, count);
     if (refusals > timing.refusals || Date.now() + pauseMs - beganMs > notify.giveUpAfterMs)
       return { key: keyOf(last), problem };
-    await sleep(pauseMs, { summary: problem.slice(0, 100) });
+    const options = { summary: plainText(problem, 100) };
+    const current = last;
+    // Only a receiver's own wish for a pause holds a new state back.
+    if (answer.kind === 'later' && answer.afterMs !== null) await sleep(pauseMs, options);
+    else if (await condition(() => isOvertaken(receiver, current, state()), pauseMs, options))
+      return { key: keyOf(last), problem };
   }
 }
+
+const isOvertaken = (receiver: Receiver, last: StateReport, state: RunState): boolean =>
+  keyOf(receiver.stateIn(state) ?? last) !== keyOf(last);
 
 const sendOnce = (message: Parameters<typeof sendReport>[0]): Promise<ReportAnswer> =>
   sendReport(message).catch(() => ({ kind: 'later', message: 'no worker sent it', afterMs: null }));

@@ -169,10 +169,19 @@ describe('reports to places outside', () => {
     const send = await reporter(await github('status'));
     const echo = { body: CANARY };
     const wait = { 'retry-after': '90' };
+    const nowSeconds = 1_800_000_000;
+    const limited = (remaining: string) => ({
+      date: new Date(nowSeconds * 1_000).toUTCString(),
+      ...{ 'x-ratelimit-remaining': remaining, 'x-ratelimit-reset': String(nowSeconds + 90) },
+    });
     for (const [does, headers, answer] of [
       [404, {}, { kind: 'refused', message: 'GitHub answered 404' }],
       [403, {}, { kind: 'refused', message: 'GitHub answered 403' }],
       [403, wait, { kind: 'later', message: 'GitHub answered 403', afterMs: 90_000 }],
+      [403, limited('0'), { kind: 'later', message: 'GitHub answered 403', afterMs: 90_000 }],
+      [403, { ...limited('0'), ...wait }, { kind: 'later', message: 'GitHub answered 403', afterMs: 90_000 }],
+      [403, limited('17'), { kind: 'refused', message: 'GitHub answered 403' }],
+      [404, limited('0'), { kind: 'refused', message: 'GitHub answered 404' }],
       [429, wait, { kind: 'later', message: 'GitHub answered 429', afterMs: 90_000 }],
       [502, {}, { kind: 'later', message: 'GitHub answered 502', afterMs: null }],
       [307, {}, { kind: 'later', message: 'GitHub answered 307', afterMs: null }],

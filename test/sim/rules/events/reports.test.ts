@@ -125,6 +125,21 @@ describe('reports of runs', () => {
   );
 
   test(
+    'a state that a receiver refused does not hold back the next one',
+    reporting(async (stack) => {
+      const { world, sandbox, result } = stack;
+      sandbox.script({ site: '34' }, { durationMs: 30_000, ends: 'completed' });
+      world.notices.reportTroubles.push({ kind: 'refused', message: 'GitHub answered 422' });
+      const run = deploy(stack, { siteIds: ['34'] });
+      await result(run);
+      const endedMs = world.clock.nowMs;
+      await told(stack, run);
+      assert.deepEqual(wordsFor(stack, ofSite('34')), ['completed']);
+      assert.ok(world.clock.nowMs - endedMs < 60_000, 'it waited for the pause after the refusal');
+    }),
+  );
+
+  test(
     'an older state that arrives after a newer one is not told',
     reporting(async (stack) => {
       stack.sandbox.script({ site: '34' }, { durationMs: 60_000, ends: 'completed' });
@@ -167,7 +182,8 @@ describe('reports of runs', () => {
       const { outcome, closedMs, startedMs } = childOf(stack, run)!;
       assert.ok(outcome !== null && outcome !== 'terminated' && 'failure' in outcome);
       assert.match(outcome.failure.message ?? '', /^not reported: report shop of deploy-site:34: GitHub answered 404$/);
-      assert.equal(100 - world.notices.reportTroubles.length, 1 + TIMING.report.refusals);
+      const refusedEnds = 1 + TIMING.report.refusals;
+      assert.equal(100 - world.notices.reportTroubles.length, 1 + refusedEnds, 'the begin, and then the end');
       assert.ok(closedMs! - startedMs < 2 * 3_600_000);
     }),
   );
