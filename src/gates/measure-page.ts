@@ -1,5 +1,5 @@
 /** Measures by a page: by what is expected of it, and by a number in its JSON body. */
-import { compileCheck, jsonOf, textAt, type CheckRules, type Page } from '../site-check/index.ts';
+import { compileCheck, jsonOf, shownText, textAt, type CheckRules, type Page } from '../site-check/index.ts';
 import { askPage, type GetPage } from './ask-page.ts';
 import { judgeSamples, numberOf } from './judge.ts';
 import type { Limits, Measured, Place } from './measured.ts';
@@ -59,8 +59,6 @@ function tooFewIn(json: unknown, { atLeast }: PageRule): Measured | null {
 
 function measureValue(text: string | null, path: string, limits: Limits): Measured {
   if (text === null) return noData(`${path} is missing`);
-  if (Number.isNaN(numberOf(text))) return noData(`${path} is "${text.slice(0, MAX_TEXT)}", which is not a number`);
+  if (Number.isNaN(numberOf(text))) return noData(`${path} is "${shownText(text)}", which is not a number`);
   return judgeSamples([{ series: path, value: text }], limits);
 }
-
-const MAX_TEXT = 60;

@@ -181,7 +181,7 @@ function answerError(
   return new HostingApiError({
     kind: 'http',
     request,
-    reason: `${status} ${reason}`.trim().slice(0, MAX_REASON_LENGTH),
+    reason: [...`${status} ${reason}`.trim()].slice(0, MAX_REASON_LENGTH).join(''),
     sent: true,
     httpStatus: status,
     isJson: isJson(body),

@@ -2,6 +2,7 @@
 import type { AdHocFreeze, FreezeScope, OverrideRule } from '../contract/freeze.ts';
 import { DAY_MS, durationText } from '../contract/wording/duration.ts';
 import { scopeText } from '../contract/wording/freeze-text.ts';
+import { plainText } from '../contract/wording/safe-text.ts';
 import { LIMITS, MAX_REASON_LENGTH } from './limits.ts';
 import { validateId } from './validate-id.ts';
 
@@ -86,7 +87,7 @@ export function extendFreeze(before: AdHocFreeze, freeze: AdHocFreeze): AdHocFre
   return {
     ...freeze,
     since: before.since,
-    reason: `${freeze.reason}; before: ${before.reason}`.slice(0, MAX_REASON_LENGTH),
+    reason: plainText(`${freeze.reason}; before: ${before.reason}`, MAX_REASON_LENGTH),
     blocks: [...new Set([...before.blocks, ...freeze.blocks])],
     override: isNever ? 'never' : 'reason',
   };

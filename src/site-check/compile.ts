@@ -1,7 +1,7 @@
 /** A check of belay.yaml, ready to be applied to pages. */
 import type { Page } from './exchange.ts';
 import { parseExpected, parseGroup, type Expected } from './expected.ts';
-import { jsonOf, textAt } from './json.ts';
+import { jsonOf, shownText, textAt } from './json.ts';
 
 export interface CheckRules {
   /** `200`, `2xx`; any of them. Default `2xx`. */
@@ -84,7 +84,7 @@ const jsonRules = ({ json = {} }: CheckRules): Rule[] =>
 
 function compare(of: Unmet['of'], what: string, actual: string | null, expected: Expected): Unmet | null {
   if (expected.isMetBy(actual)) return null;
-  const shown = actual === null ? 'missing' : `"${actual.slice(0, 60)}"`;
+  const shown = actual === null ? 'missing' : `"${shownText(actual)}"`;
   return { of, text: `${what} is ${shown}, expected ${expected.text}`, isMissing: actual === null };
 }
 

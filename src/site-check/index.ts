@@ -5,7 +5,7 @@ import { getPage, type Network, type Page, type PageRequest } from './exchange.t
 import { systemResolve } from './resolve.ts';
 
 export { compileCheck, type CheckRules } from './compile.ts';
-export { jsonOf, textAt } from './json.ts';
+export { jsonOf, shownText, textAt } from './json.ts';
 export { judgedAddresses, systemResolve } from './resolve.ts';
 export { NoAnswer, Oversized } from './errors.ts';
 export type { Network, Page, PageRequest } from './exchange.ts';

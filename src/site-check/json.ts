@@ -16,3 +16,8 @@ export function textAt(json: unknown, path: string): string | null {
   const value: unknown = getProperty(json, path);
   return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' ? String(value) : null;
 }
+
+const MAX_SHOWN = 60;
+
+/** The beginning of a value, for messages. It is cut between characters: half of an emoji would spoil the message. */
+export const shownText = (text: string): string => [...text.slice(0, 2 * MAX_SHOWN)].slice(0, MAX_SHOWN).join('');

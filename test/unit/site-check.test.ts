@@ -50,6 +50,12 @@ describe('the expectations of a check', () => {
     assert.equal(problem({ json: { status: 'ok' } }, { body: '<html>' }), 'status is missing, expected ok');
   });
 
+  test('show a long value by whole characters', () => {
+    const version = `${'x'.repeat(59)}😀 and more`;
+    const found = problem({ json: { version: '2' } }, { body: JSON.stringify({ version }) });
+    assert.equal(found, `version is "${'x'.repeat(59)}😀", expected 2`);
+  });
+
   test('are decided in linear time, whatever the expression', () => {
     assert.equal(problem({ body: '/(a+)+$/' }, { body: `${'a'.repeat(60_000)}!` }), 'the body does not match /(a+)+$/');
   });

@@ -13,9 +13,14 @@ export function replaceUnprintable(text: string, by: string | ((found: string) =
   return text.replace(unprintable, typeof by === 'string' ? () => by : by);
 }
 
-/** One line of at most 200 characters, without control characters or characters that change the text direction. */
+/**
+ * One line of at most 200 characters, without control characters or characters that change the text direction. Half of an
+ * emoji becomes a replacement character: receivers that parse JSON strictly would refuse the whole message for it.
+ */
 export function plainText(text: string, maxLength: number = MAX_LENGTH): string {
-  const line = replaceUnprintable(text, ' ').trim();
+  const line = replaceUnprintable(text, ' ')
+    .replace(/\p{Surrogate}/gu, '\ufffd')
+    .trim();
   const characters = [...line];
   return characters.length <= maxLength ? line : `${characters.slice(0, maxLength - 1).join('')}…`;
 }

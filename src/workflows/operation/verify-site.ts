@@ -1,5 +1,6 @@
 /** The reads of a site after the service has reported its deployment as completed. */
 import { readText } from '../../contract/wording/check-text.ts';
+import { plainText } from '../../contract/wording/safe-text.ts';
 import {
   afterRead,
   decideCheck,
@@ -56,7 +57,7 @@ async function nextRead({ operation, aim, found, read }: Checking, seen: CheckSe
 
 /** Of a timer or a read in the UI. */
 export const checkSummary = ({ siteId, name }: Checking['aim'], what: string): string =>
-  `check ${name} of ${siteId}: ${what}`.slice(0, 100);
+  plainText(`check ${name} of ${siteId}: ${what}`, 100);
 
 function decided({ aim: { siteId }, found }: Checking, verdict: CheckVerdict): Conclusion {
   found.outcome = verdict.outcome;

@@ -122,7 +122,7 @@ async function refusedTarget(run: RunState): Promise<Conclusion | null> {
     const checked = targets.slice(first, first + TARGETS_AT_ONCE);
     const asked = checked.map((target) => ({
       reader: deploymentReader({ ...serviceOf(run), target }),
-      summary: `check of ${targetText(target)}`.slice(0, 100),
+      summary: plainText(`check of ${targetText(target)}`, 100),
     }));
     for (const [index, read] of (await readEach(run, asked)).entries()) {
       const target = checked[index]!;
