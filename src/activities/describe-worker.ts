@@ -7,7 +7,7 @@ import { checkRequest } from './check-request.ts';
 import type { ActivityDeps } from './deps.ts';
 import { judgeRequest } from './frozen-parts.ts';
 import { gatesAsked } from './gates.ts';
-import { reportsAsked } from './reports.ts';
+import { reportsAsked, unusedCommit } from './reports.ts';
 import { checksAsked } from './site-checks.ts';
 
 type Deps = Pick<ActivityDeps, 'workerInfo' | 'admission' | 'policy' | 'judge' | 'approvals' | 'clocks'>;
@@ -17,7 +17,8 @@ export function createDescribeWorker({ workerInfo, admission, policy, judge, app
   return async (question: WorkerQuestion = {}): Promise<WorkerInfo> => {
     const { begins = false, request, atMs } = question;
     const inForce = await policy();
-    const { hash, checkOf, reportsFor } = inForce;
+    const { hash, checkOf } = inForce;
+    const known = { policy: inForce, workerInfo };
     const checked = request === undefined ? undefined : checkRequest(request);
     const isPlanned = checked !== undefined && 'plan' in checked;
     const nowMs = atMs ?? clocks?.wallMs() ?? Date.now();
@@ -33,7 +34,8 @@ export function createDescribeWorker({ workerInfo, admission, policy, judge, app
       ...judged,
       ...asked,
       ...gated,
-      ...(isPlanned && begins ? reportsAsked(request!, checked, { reportsFor, workerInfo }) : {}),
+      ...(isPlanned && begins ? reportsAsked(request!, checked, known) : {}),
+      ...(isAsked ? unusedCommit(request!, known) : {}),
       ...(begins && !admission.admitsNewcomer() ? { admitted: false as const } : {}),
     };
   };

@@ -1,12 +1,14 @@
-/** Which places of `notify.reports` get the targets of a run that begins. */
+/** What becomes of the commit that a run names: which places of `notify.reports` get it, and whether anything uses it. */
 import type { CheckedRequest, WorkerInfo, WorkflowRequest } from '../contract/activities.ts';
+import type { RolloutInput } from '../contract/rollout.ts';
 import type { RunInput } from '../contract/run.ts';
-import { targetsOf } from '../contract/target.ts';
+import { isApp, targetsOf, type Target } from '../contract/target.ts';
 import { FULL_COMMIT } from '../contract/wording/commit-text.ts';
+import { targetText } from '../contract/wording/target-text.ts';
 import type { Policy } from '../policy/policy.ts';
 
 interface Known {
-  reportsFor: Policy['reportsFor'];
+  policy: Pick<Policy, 'reportsFor' | 'checkOf'>;
   workerInfo: Pick<WorkerInfo, 'notify'>;
 }
 
@@ -14,16 +16,42 @@ interface Known {
 export function reportsAsked(
   { input }: WorkflowRequest,
   checked: CheckedRequest | undefined,
-  { reportsFor, workerInfo }: Known,
+  known: Known,
 ): Pick<WorkerInfo, 'reports'> {
   const commit = checked !== undefined && 'plan' in checked ? checked.plan.commit : null;
   if (typeof commit !== 'string' || !FULL_COMMIT.test(commit)) return {};
-  const known = workerInfo.notify?.reports ?? [];
   const { serverId, ...asked } = input as RunInput;
   const reports = targetsOf(asked).flatMap((target) =>
-    reportsFor({ target, serverId })
-      .filter((name) => known.includes(name))
-      .map((report) => ({ report, target })),
+    placesOf(target, serverId, known).map((report) => ({ report, target })),
   );
   return reports.length === 0 ? {} : { reports };
 }
+
+function placesOf(target: Target, serverId: string | undefined, { policy, workerInfo }: Known): string[] {
+  const known = workerInfo.notify?.reports ?? [];
+  return policy.reportsFor({ target, serverId }).filter((name) => known.includes(name));
+}
+
+/** A commit that nothing reads or reports would be dropped without a word, and the run would seem to have proved it. */
+export function unusedCommit({ input }: WorkflowRequest, known: Known): Pick<WorkerInfo, 'unusedCommit'> {
+  const asked = input as RunInput | RolloutInput;
+  const commit = 'waves' in asked ? asked.options?.commit : asked.commit;
+  if (commit === undefined) return {};
+  const parts = 'waves' in asked ? asked.waves.flatMap(({ targets }) => targets) : [asked];
+  const isRead = (target: Target) => !isApp(target) && known.policy.checkOf(target.id)?.plan.showsCommit === true;
+  const isReported = (target: Target, serverId: string | undefined) =>
+    FULL_COMMIT.test(commit) && placesOf(target, serverId, known).length > 0;
+  const unused = parts.flatMap((part) =>
+    targetsOf(part).filter((target) => !isRead(target) && !isReported(target, part.serverId)),
+  );
+  if (unused.length === 0) return {};
+  const some = unused.slice(0, MOST_NAMED).map((target) => targetText(target));
+  const more = unused.length > MOST_NAMED ? [`${unused.length - MOST_NAMED} more`] : [];
+  const remedy =
+    "in the worker's belay.yaml, add a check with commit:, or a report of notify.reports (which needs all 40 hex digits)";
+  return {
+    unusedCommit: `nothing reads or reports the commit of ${[...some, ...more].join(', ')}: ${remedy}, or leave the commit out`,
+  };
+}
+
+const MOST_NAMED = 3;

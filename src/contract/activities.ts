@@ -118,6 +118,8 @@ export interface WorkerInfo extends ServedService {
   checks?: CheckPlan[];
   /** Only if asked by a run or rollout that leaves out the checks of its sites: their names. */
   checksLeftOut?: string[];
+  /** Only if asked by a run or rollout that begins, and if nothing would read or report its commit: what is wrong. */
+  unusedCommit?: string;
   /** Only if asked by a run that begins, and if something of it is frozen. */
   frozen?: FrozenParts;
   /** Only if asked by a run that begins, and if that overrides freezes. */

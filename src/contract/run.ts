@@ -194,6 +194,11 @@ export interface RunResult {
   supersededBy: SupersededBy | null;
   /** The commit that the sites had to show; null for any. */
   commit: string | null;
+  /**
+   * Whether the check of every target that was deployed saw that commit there, or a newer one if that will do. Null without a
+   * commit, and until the run has deployed something. Absent in results of earlier versions.
+   */
+  commitSeen: boolean | null;
   /** What it waited for, in order. Absent in results of earlier versions. */
   held: Held[];
   meta: Record<string, string> | null;

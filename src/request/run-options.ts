@@ -192,7 +192,7 @@ const ROWS: { readonly [P in RunOptionPath]: RowOf<P> } = {
     type: { kind: 'commit' },
     yaml: null,
     default: null,
-    help: 'commit that the sites have to show afterwards, 7 to 64 hex digits; where, is in the check of a site',
+    help: 'commit that the sites have to show afterwards, 7 to 64 hex digits; each needs a check that reads it, or a report',
   },
   orNewer: {
     flag: '--or-newer',

@@ -13,9 +13,10 @@ import { isRecord } from '../contract/plain-object.ts';
 export const NAME = /^[a-z0-9][a-z0-9-]{0,49}$/;
 
 /** What a rollout passes on to its runs: the options that belay.yaml can set. */
-const OPTIONS: readonly string[] = RUN_OPTIONS.filter(({ yaml }) => yaml !== null).map(
-  ({ path }) => splitPath(path).group ?? path,
-);
+/** Those of belay.yaml, and those that `belay rollout start` has besides. */
+const OPTIONS: readonly string[] = RUN_OPTIONS.filter(
+  ({ path, yaml }) => yaml !== null || path === 'commit' || path === 'orNewer',
+).map(({ path }) => splitPath(path).group ?? path);
 
 /** @returns the first problem with its path, or null */
 export function validateRolloutInput(input: unknown): string | null {

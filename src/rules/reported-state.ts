@@ -3,6 +3,7 @@ import { lockIdOf } from '../contract/ids/workflow-ids.ts';
 import type { Outcome, Phase } from '../contract/names.ts';
 import type { ReportedState, RunEnd, StateReport } from '../contract/report.ts';
 import type { RunError, RunResult } from '../contract/run.ts';
+import { isUnseen } from '../contract/wording/check-text.ts';
 import { plainText } from '../contract/wording/safe-text.ts';
 
 /** GitHub's limit of a description. */
@@ -24,19 +25,23 @@ function stateOfEnd(outcome: Outcome | null, error: RunError | null): ReportedSt
   return KEPT_BACK.includes(error?.type ?? '') ? 'cancelled' : 'refused';
 }
 
-type Known = Pick<RunResult, 'outcome' | 'phase' | 'error' | 'deployments' | 'supersededBy'>;
+type Known = Pick<RunResult, 'outcome' | 'phase' | 'error' | 'deployments' | 'supersededBy' | 'commit'>;
 
 export function statesOf(result: Known): RunEnd {
   const run = stateOfRun(result);
   const isOver = result.phase === 'done';
-  const parts = result.deployments.map(({ target, outcome, error }): [string, StateReport] => {
+  const parts = result.deployments.map(({ target, outcome, error, check }): [string, StateReport] => {
+    const doubt = result.commit !== null && isUnseen({ outcome, check }) ? UNSEEN : '';
     const own = error ?? (outcome === 'not_started' ? result.error : null);
     // Before the end, what was not started may still be.
     const isKnown = outcome !== null && (isOver || outcome !== 'not_started');
-    return [lockIdOf(target), isKnown ? reportOf(stateOfEnd(outcome, own), own?.message ?? outcome) : run];
+    return [lockIdOf(target), isKnown ? reportOf(stateOfEnd(outcome, own), own?.message ?? `${outcome}${doubt}`) : run];
   });
   return { run, parts: Object.fromEntries(parts) };
 }
+
+/** No check read it, and the place shows this beside the commit. */
+const UNSEEN = '; the commit was named, not seen on the site';
 
 function stateOfRun({ outcome, phase, error, supersededBy }: Known): StateReport {
   if (phase !== 'done') {

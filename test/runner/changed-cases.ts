@@ -9,5 +9,8 @@ export const CHANGED_CASES: Readonly<Record<string, { now: string } | { dropped:
   'prints its address in one line of JSON, accepts deliveries, and on a signal finishes one in progress and exits 0': {
     now: 'webhooks prints its address in one line of JSON, accepts deliveries, and on a signal finishes one in progress and exits 0',
   },
+  'the commit of a site is not checked on a site without a check, and identity is then out of reach': {
+    now: 'a commit that nothing reads or reports refuses a run before anything is sent, however it names its target',
+  },
   'npm run test:ui builds the version of the UI': { now: 'the tests of the UI have its version' },
 };

@@ -47,6 +47,7 @@ function run(outcome: Outcome, more: { runId?: string; input?: Partial<RunInput>
         error: null,
         supersededBy: null,
         commit: null,
+        commitSeen: null,
         held: [],
         meta: null,
         links: { ui: null },

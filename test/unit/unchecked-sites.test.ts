@@ -40,7 +40,7 @@ describe('a deployment whose site has a check', () => {
   });
 });
 
-describe('a result says that the commit was not checked', () => {
+describe('a result says that the commit was named, not seen', () => {
   const text = (
     found: CheckResult | null,
     commit: string | null = COMMIT,
@@ -48,8 +48,8 @@ describe('a result says that the commit was not checked', () => {
   ) => checkText({ outcome, check: found }, { commit });
 
   test('if the site has no check, or its check shows no commit', () => {
-    assert.equal(text(null), `commit ${COMMIT} not checked`);
-    assert.equal(text(check()), `check passed, 3 of 3 reads good, commit ${COMMIT} not checked`);
+    assert.equal(text(null), `commit ${COMMIT} was named, not seen`);
+    assert.equal(text(check()), `check passed, 3 of 3 reads good, commit ${COMMIT} was named, not seen`);
   });
 
   test('but not if it shows one, if none was expected, or if the deployment did not complete', () => {

@@ -178,6 +178,10 @@ export const runResult = z
       .nullable()
       .meta({ description: 'The newer run that took its place before it began, or null.' }),
     commit: text('The commit that the sites had to show.'),
+    commitSeen: z.boolean().nullable().meta({
+      description:
+        'Whether the check of every target that was deployed saw that commit. False: it was named, and not seen. Null without a commit, and until something was deployed.',
+    }),
     held,
     meta: z.record(z.string(), z.string()).nullable().meta({ description: 'The meta of the input.' }),
     links: z.object({ ui: text('Link to the run in the Temporal UI.') }),

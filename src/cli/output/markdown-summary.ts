@@ -25,7 +25,7 @@ export async function writeSummary(file: string | undefined, markdown: () => str
 }
 
 export function runMarkdown(result: RunResult, advice: readonly OperationAdvice[] = []): string {
-  const { backup, deployments, workflowId } = result;
+  const { backup, deployments, workflowId, commit } = result;
   const parts = [
     ...(backup === null ? [] : [[`backup of ${codeSpan(backup.serverId)}`, backup.outcome, backup.lastStatus]]),
     ...deployments.map((it) => [`deployment of ${targetLabel(it.target, codeSpan)}`, it.outcome, it.lastStatus]),
@@ -40,6 +40,7 @@ export function runMarkdown(result: RunResult, advice: readonly OperationAdvice[
         last === null ? '' : codeSpan(last ?? ''),
       ]),
     ),
+    ...below(result.commitSeen === false ? [`commit ${codeSpan(commit ?? '')} was named, not seen`] : []),
     ...below(adviceMarkdown(advice)),
   ].join('\n');
 }

@@ -60,6 +60,7 @@ export function emptyResult(known: Partial<RunResult> = {}): RunResult {
     error: null,
     supersededBy: null,
     commit: null,
+    commitSeen: null,
     held: [],
     meta: null,
     links: { ui: null },

@@ -10,8 +10,8 @@ export function checkText(
   { commit = null }: Pick<RunResult, 'commit'>,
 ): string | null {
   const shown = check?.last?.commit ?? null;
-  const unchecked = commit !== null && shown === null && outcome === 'completed';
-  const doubt = unchecked ? `commit ${commitText(commit)} not checked` : null;
+  const doubt =
+    commit !== null && isUnseen({ outcome, check }) ? `commit ${commitText(commit)} was named, not seen` : null;
   if (check === null || check.reads === 0) return doubt;
   const which = shown === null ? [] : [`commit ${commitText(shown)}`];
   return [
@@ -20,6 +20,10 @@ export function checkText(
     ...(doubt === null ? [] : [doubt]),
   ].join(', ');
 }
+
+/** Whether it was deployed, and its check showed no commit. */
+export const isUnseen = ({ outcome, check }: Pick<DeploymentResult, 'outcome' | 'check'>): boolean =>
+  outcome === 'completed' && (check?.last?.commit ?? null) === null;
 
 const countText = ({ goodReads, reads }: { goodReads: number; reads: number }): string =>
   `${goodReads} of ${reads} ${reads === 1 ? 'read' : 'reads'} good`;

@@ -50,6 +50,11 @@ export function refusalOfWorker({ service, heartbeat, targets }: Needs, facts: W
   return conclude('not_started', 'Usage', `the worker has no heartbeat "${heartbeat}": ${remedy}`);
 }
 
+/** The conclusion if the worker that was asked first knows no use for the commit, or null. */
+export function refuseUnusedCommit({ unusedCommit }: Pick<WorkerInfo, 'unusedCommit'>): Conclusion | null {
+  return unusedCommit === undefined ? null : conclude('not_started', 'Usage', unusedCommit);
+}
+
 const knowsPaths = ({ deploysApps = false }: WorkerInfo, targets: readonly Target[]): boolean =>
   deploysApps || !targets.some(isApp);
 

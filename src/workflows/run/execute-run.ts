@@ -4,6 +4,7 @@
  */
 import { allHandlersFinished, CancellationScope, condition } from '@temporalio/workflow';
 import type { RunInput, RunResult } from '../../contract/run.ts';
+import { isUnseen } from '../../contract/wording/check-text.ts';
 import { observeCancellation } from '../common/cancellation.ts';
 import { letWorkerCheck } from '../common/check-request.ts';
 import { admit, type Asked } from './admission/admit-run.ts';
@@ -30,6 +31,7 @@ export async function execute(type: RunType, input: RunInput, steps: RunSteps): 
     run.result.error = error;
     run.result.endedAt = new Date().toISOString();
     for (const deployment of run.result.deployments) deployment.outcome ??= outcome === null ? null : 'not_started';
+    run.result.commitSeen = commitSeen(run.result);
     run.setOperation(null);
     run.setWaiting(null);
     const report = run.report;
@@ -41,6 +43,11 @@ export async function execute(type: RunType, input: RunInput, steps: RunSteps): 
     await condition(allHandlersFinished);
     return resultOrFailure(run.result, error);
   });
+}
+
+function commitSeen({ commit, deployments }: RunResult): boolean | null {
+  const deployed = deployments.filter(({ outcome }) => outcome === 'completed');
+  return commit === null || deployed.length === 0 ? null : !deployed.some(isUnseen);
 }
 
 async function runSteps(run: RunState, asked: Asked, steps: RunSteps): Promise<Conclusion> {

@@ -6,7 +6,7 @@ import { POOLED_WAIT_ACTIVITY, QUERIES } from '../../../../src/contract/names.ts
 import type { Explanation } from '../../../../src/contract/waiting.ts';
 import { FAILED } from '../../../support/sites.ts';
 import { eventsOf } from '../../stack/inspect.ts';
-import { inVirtualTime, MOMENT_MS } from '../../stack/stack.ts';
+import { MOMENT_MS } from '../../stack/stack.ts';
 import {
   BEFORE,
   begin,
@@ -222,16 +222,6 @@ describe('the commit of a site', () => {
     checked(async (stack) => {
       const { deployment, verdict } = await deploy(stack, [{ ...OLD, commit: OURS }], NEW, { commit: OURS });
       assert.deepEqual([deployment.evidence, ...verdict], ['settled', 'completed', undefined]);
-    }),
-  );
-
-  test(
-    'is not checked on a site without a check, and identity is then out of reach',
-    inVirtualTime(async (stack) => {
-      const input = { commit: OURS, deploy: { minEvidence: 'identity' as const } };
-      const { verdict, check } = await deploy(stack, [OLD, FAILED], NEW, input);
-      assert.deepEqual([check, ...verdict], [null, 'unknown', 'OutcomeUnknown']);
-      assert.equal(pages(stack).length, 0);
     }),
   );
 

@@ -4,7 +4,9 @@ import { describe, test } from 'node:test';
 import { rolloutOf } from '../../../support/rollouts.ts';
 import { FAILED } from '../../../support/sites.ts';
 import { endOfRollout, startRollout } from '../../plays/start-rollout.ts';
-import { MOMENT_MS } from '../../stack/stack.ts';
+import type { RunResult } from '../../../../src/contract/run.ts';
+import { inVirtualTime, MOMENT_MS } from '../../stack/stack.ts';
+import { SITES_URL } from '../../worker/sites.ts';
 import { checked, deploy, DOWN, NEW, OLD, OURS, page, pages, SITE } from './checked-sites.ts';
 
 describe('the check of a site', () => {
@@ -72,6 +74,74 @@ describe('a watched deployment', () => {
       stack.sandbox.act({ site: SITE });
       const { outcome, deployments } = await stack.result(run);
       assert.deepEqual([outcome, deployments[0]?.check], ['completed', null]);
+    }),
+  );
+});
+
+const WITHOUT_COMMIT = {
+  sites: { [SITE]: { url: `${SITES_URL}/${SITE}/`, check: 'answers' } },
+  checks: { answers: { json: { status: 'ok' } } },
+};
+const FULL = 'c'.repeat(40);
+const reported = { kind: 'github' as const, repository: 'acme/shop', token: { env: 'UNUSED' }, for: { sites: [SITE] } };
+const withReport = {
+  configuration: { ...WITHOUT_COMMIT, notify: { reports: { shop: reported } } },
+  notify: { on: 'failed' as const, channels: [], heartbeats: [], reports: ['shop'] },
+};
+
+describe('a commit that nothing reads or reports', () => {
+  const refused = ({ outcome, error }: Pick<RunResult, 'outcome' | 'error'>, what: string) => {
+    assert.deepEqual([outcome, error?.type], ['not_started', 'Usage']);
+    assert.ok(error?.message.startsWith(`nothing reads or reports the commit of ${what}: in the worker's belay.yaml`));
+  };
+
+  test(
+    'refuses a run before anything is sent, however it names its target',
+    inVirtualTime(
+      async (stack) => {
+        const started = [
+          stack.start({ siteIds: [SITE], commit: OURS }),
+          stack.start({ siteIds: [SITE], commit: OURS }, { type: 'watchDeployment' }),
+          stack.start({ serverId: 's1', siteIds: [SITE, 'other'], commit: FULL, deploy: { minEvidence: 'identity' } }),
+        ];
+        for (const [index, what] of [`site ${SITE}`, `site ${SITE}`, `site ${SITE}, site other`].entries())
+          refused(await stack.result(started[index]!), what);
+        assert.deepEqual(stack.sandbox.journal, []);
+      },
+      { configuration: WITHOUT_COMMIT },
+    ),
+  );
+
+  test(
+    'refuses a rollout before it starts a server',
+    inVirtualTime(
+      async (stack) => {
+        const targets = [{ serverId: 's1', siteIds: [SITE] }];
+        const rollout = startRollout(stack.world.server, rolloutOf(targets, { options: { commit: FULL } }));
+        refused(await endOfRollout(stack, rollout), `site ${SITE}`);
+        assert.deepEqual(stack.sandbox.journal, []);
+      },
+      { configuration: WITHOUT_COMMIT },
+    ),
+  );
+
+  test(
+    'is used by a report alone if it is named in full, and the result and the report say that it was not seen',
+    inVirtualTime(async (stack) => {
+      refused(await stack.result(stack.start({ siteIds: [SITE], commit: OURS })), `site ${SITE}`);
+      const { result } = await deploy(stack, [FAILED], NEW, { commit: FULL });
+      assert.deepEqual([result.outcome, result.commit, result.commitSeen], ['completed', FULL, false]);
+      const isTold = () => stack.world.notices.reported.find(({ reported: { state } }) => state === 'completed');
+      const told = await stack.until('the report', isTold);
+      assert.equal(told.reported.text, 'completed; the commit was named, not seen on the site');
+    }, withReport),
+  );
+
+  test(
+    'is not one that a check has seen',
+    checked(async (stack) => {
+      const { result } = await deploy(stack, [OLD, FAILED], NEW, { commit: OURS });
+      assert.deepEqual([result.outcome, result.commitSeen], ['completed', true]);
     }),
   );
 });
