@@ -134,7 +134,15 @@ export const LAYERS = {
 
   // The only user of @temporalio/client.
   'client/transport': {
-    may: ['contract', 'contract/budgets', 'contract/results', 'contract/wording', 'config/temporal', 'tracing:type'],
+    may: [
+      'contract',
+      'contract/budgets',
+      'contract/results',
+      'contract/wording',
+      'config/environment',
+      'config/temporal',
+      'tracing:type',
+    ],
     packages: ['@temporalio/client', 'node'],
   },
   'client/connection': {

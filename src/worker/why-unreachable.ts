@@ -1,5 +1,5 @@
 /** Why there is no connection to Temporal, for people. */
-import { CHECK_CREDENTIALS, START_TEMPORAL } from '../client/transport/remedies.ts';
+import { CHECK_CREDENTIALS, proxiesNotUsed, START_TEMPORAL } from '../client/transport/remedies.ts';
 import { plainText } from '../contract/wording/safe-text.ts';
 import { messageOf } from '../contract/wording/message-of.ts';
 
@@ -27,6 +27,6 @@ const REASONS: readonly [pattern: RegExp, problem: string, remedy: string][] = [
 export function whyUnreachable(error: unknown): Unreachable {
   const message = messageOf(error);
   const [, problem, remedy] = REASONS.find(([pattern]) => pattern.test(message)) ?? [];
-  if (problem !== undefined && remedy !== undefined) return { problem, remedy };
-  return { problem: `does not answer: ${plainText(message)}`, remedy: START_TEMPORAL };
+  if (problem !== undefined && remedy !== undefined) return { problem, remedy: `${remedy}${proxiesNotUsed()}` };
+  return { problem: `does not answer: ${plainText(message)}`, remedy: `${START_TEMPORAL}${proxiesNotUsed()}` };
 }

@@ -5,10 +5,12 @@ import type { ConnectionLike } from '@temporalio/client';
 import { isRefused } from '../../worker/attributes/search-attributes.ts';
 import { isTemporalCloud } from '../../config/temporal/temporal-cloud.ts';
 import { DAY_MS } from '../../contract/wording/duration.ts';
-import { shellWord } from '../../contract/wording/safe-text.ts';
+import { messageOf } from '../../contract/wording/message-of.ts';
+import { plainText, shellWord } from '../../contract/wording/safe-text.ts';
 import { ORIGIN_TEXTS, type TemporalEndpoint } from '../../config/temporal/find-temporal.ts';
 import type { NamespaceConnection, Check, Finding } from './check.ts';
 import { serverTimeMs } from '../../client/connection/server-time.ts';
+import { openSession } from '../../client/connection/session.ts';
 import { checkAttributes } from './search-attributes.ts';
 import { clockFinding } from './clock.ts';
 import { credentialChecks } from './credentials.ts';
@@ -45,12 +47,22 @@ async function checkServer(
   try {
     const { connection } = await reach();
     const { serverVersion } = await connection.workflowService.getSystemInfo({});
-    return { state: 'ok', message: `${where} answers, server version ${serverVersion}` };
+    const refusal = await refusalAsStarter();
+    if (refusal === null) return { state: 'ok', message: `${where} answers, server version ${serverVersion}` };
+    const remedy = 'check TEMPORAL_ADDRESS and the TEMPORAL_TLS_* variables: two libraries read them';
+    return { state: 'failed', message: `${where} answers workers, and not commands: ${refusal}`, remedy };
   } catch (error) {
     const { problem, remedy } = whyUnreachable(error);
     return { state: 'failed', message: `${where} ${problem}`, remedy };
   }
 }
+
+/** Commands connect by another library than workers do, so one of them may fail alone. */
+const refusalAsStarter = (): Promise<string | null> =>
+  openSession({}).then(
+    ({ close }) => close().then(() => null),
+    (error: unknown) => plainText(messageOf(error)),
+  );
 
 async function checkNamespace(
   { connection, namespace }: NamespaceConnection,

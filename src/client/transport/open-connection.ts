@@ -6,7 +6,7 @@ import { TIMING } from '../../contract/budgets/timing.ts';
 import { BelayError } from '../../contract/results/belay-error.ts';
 import { grpcCause, isDenied } from './grpc-errors.ts';
 import { createRetries } from './grpc-retries.ts';
-import { CHECK_CREDENTIALS, START_TEMPORAL } from './remedies.ts';
+import { CHECK_CREDENTIALS, proxiesNotUsed, START_TEMPORAL } from './remedies.ts';
 import { createLiveConnection, type CredentialsState, type Opened } from './live-connection.ts';
 
 /** About a second. Belay itself waits out and reports longer outages. */
@@ -44,8 +44,12 @@ async function open({ connectionOptions }: Access, lazy: boolean): Promise<Opene
     ...connectionOptions,
     connectTimeout: TIMING.client.connectMs,
     interceptors: [retries.interceptor],
-    // The default is two minutes after a long outage.
-    channelArgs: { 'grpc.max_reconnect_backoff_ms': TIMING.client.maxReconnectPauseMs },
+    channelArgs: {
+      // The default is two minutes after a long outage.
+      'grpc.max_reconnect_backoff_ms': TIMING.client.maxReconnectPauseMs,
+      // Otherwise it goes through the proxy of the environment, on loopback as well, and the workers' connection does not.
+      'grpc.enable_http_proxy': 0,
+    },
   };
   const connection = Connection.lazy(all);
   const close = () => retries.end().then(() => connection.close());
@@ -72,5 +76,10 @@ function refusal(error: unknown, { connectionOptions: { address, tls, apiKey } }
   }
   const isSecured = Boolean(tls) || apiKey !== undefined;
   const remedy = isSecured ? 'run `belay doctor`, which reports why' : START_TEMPORAL;
-  return new BelayError('TemporalUnreachable', `no Temporal server answers at ${address}: ${remedy}`, null, cause);
+  return new BelayError(
+    'TemporalUnreachable',
+    `no Temporal server answers at ${address}: ${remedy}${proxiesNotUsed()}`,
+    null,
+    cause,
+  );
 }

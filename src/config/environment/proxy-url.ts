@@ -1,4 +1,4 @@
-/** The proxy for requests to the service. It may hold a password, so errors do not repeat it. */
+/** Proxies: Belay's own, for requests to the service, and the usual variables, which it does not follow. One may hold a password, so errors do not repeat it. */
 import { ConfigError } from './config-error.ts';
 import { given, type Environment } from './variables.ts';
 
@@ -11,3 +11,9 @@ export function proxyUrl(env: Environment): string | null {
   if (isProxy) return text;
   throw new ConfigError('BELAY_PROXY is not the address of a proxy: give one like http://proxy.internal:3128');
 }
+
+const USUAL = ['grpc_proxy', 'https_proxy', 'http_proxy', 'all_proxy'].flatMap((name) => [name, name.toUpperCase()]);
+
+/** Names of the usual variables that are set. Their values may hold a password. */
+export const usualProxies = (env: NodeJS.ProcessEnv = process.env): string[] =>
+  USUAL.filter((name) => (env[name] ?? '') !== '');

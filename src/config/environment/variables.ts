@@ -36,7 +36,7 @@ export const VARIABLES = [
   {
     name: 'BELAY_PROXY',
     meaning:
-      'Proxy for requests to the service, like `http://proxy.internal:3128`. It has to allow a tunnel (`CONNECT`), also to a service with an http:// address. `HTTPS_PROXY` is not read.',
+      'Proxy for requests to the service, like `http://proxy.internal:3128`. It has to allow a tunnel (`CONNECT`), also to a service with an http:// address. `HTTPS_PROXY` and the like are not read.',
     fallback: 'no proxy',
     secret: true,
     section: 'service',
@@ -174,7 +174,7 @@ export const VARIABLES = [
   },
   {
     name: 'TEMPORAL_ADDRESS',
-    meaning: '`host:port` of Temporal.',
+    meaning: '`host:port` of Temporal. It is reached without a proxy: `https_proxy` and the like are not read.',
     fallback: 'the Temporal of a running `belay dev`, else `127.0.0.1:7233`',
     section: 'temporal',
   },

@@ -155,6 +155,24 @@ describe('belay doctor', () => {
     assert.ok(checks.every((check) => check.state !== 'failed' || check.remedy !== undefined));
   });
 
+  test('commands and doctor connect to Temporal past a proxy of the environment, which a failure names', async () => {
+    const { proxy, asked } = await proxyThat('', false);
+    const proxies = { https_proxy: proxy, HTTP_PROXY: proxy };
+    const { state, of } = await doctor(proxies);
+    assert.equal(state('Temporal'), 'ok');
+    assert.doesNotMatch(of('tries')?.message ?? '', /no Temporal server/);
+    const listed = await runInProcess(['list', '--json'], { ...env, ...proxies });
+    assert.deepEqual([listed.code, asked()], [0, '']);
+    const unreached = { ...proxies, TEMPORAL_ADDRESS: '127.0.0.1:1' };
+    const { stderr } = await runInProcess(['list'], { ...env, ...unreached });
+    assert.match(
+      stderr,
+      /at 127\.0\.0\.1:1: start .*; Belay uses no proxy for Temporal, and https_proxy, HTTP_PROXY are set/,
+    );
+    assert.doesNotMatch(stderr, /user|p%40ss/);
+    assert.match((await doctor(unreached)).of('Temporal')?.remedy ?? '', /and https_proxy, HTTP_PROXY are set/);
+  });
+
   test('doctor asks the service only through the proxy, and only as Belay', async () => {
     const agents: (string | undefined)[] = [];
     const service = await literalService((request, response) => {
