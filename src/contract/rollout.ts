@@ -113,6 +113,8 @@ export interface RolloutResult {
   schemaVersion: number;
   workflowId: string | null;
   runId: string | null;
+  /** Whether this command or call joined a rollout that another had started. A workflow cannot know, and says false. */
+  attached: boolean;
   service: string | null;
   name: string | null;
   fleet: string | null;

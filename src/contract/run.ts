@@ -184,6 +184,8 @@ export interface RunResult {
   schemaVersion: number;
   workflowId: string | null;
   runId: string | null;
+  /** Whether this command or call joined a run that another had started. A workflow cannot know, and says false. */
+  attached: boolean;
   service: string | null;
   outcome: Outcome | null;
   phase: Phase | null;

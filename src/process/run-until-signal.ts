@@ -1,4 +1,4 @@
-/** Keeps a program running until SIGINT or SIGTERM. A second signal ends the process at once. */
+/** Keeps a program running until SIGINT, SIGTERM or SIGHUP. A second signal ends the process at once. */
 import { SIGNAL_EXIT_CODES, onSignal } from './signals.ts';
 
 /** Resolves at the first signal; rejects when `broken` does. */

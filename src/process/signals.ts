@@ -1,16 +1,16 @@
-/** Handles SIGINT and SIGTERM from the start of the process. By default they end it, with one JSON document. */
+/** Handles SIGINT, SIGTERM and SIGHUP from the start of the process. By default they end it, with one JSON document. */
 import { printFailure } from './json-document.ts';
 import { emptyResult } from '../contract/results/empty-results.ts';
 
 /** 128 plus the signal number, as shells report it. */
-export const SIGNAL_EXIT_CODES = { SIGINT: 130, SIGTERM: 143 } as const;
+export const SIGNAL_EXIT_CODES = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const;
 type InterruptSignal = keyof typeof SIGNAL_EXIT_CODES;
 
 type Handler = (signal: InterruptSignal) => void;
 let handler: Handler = endNow;
 
 export function installSignalHandlers(): void {
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => handler(signal));
+  for (const signal of ['SIGHUP', 'SIGINT', 'SIGTERM'] as const) process.on(signal, () => handler(signal));
 }
 
 /** Replaces the current handler. @returns a function that restores it */

@@ -60,7 +60,7 @@ describe('the README', { concurrency: 6 }, () => {
     }
     assert.match(
       readFileSync(env.GITHUB_STEP_SUMMARY, 'utf8'),
-      /^### Belay: `backup-then-deploy:12:4711`\n\n\*\*`completed`/,
+      /^### Belay: `backup-then-deploy:12:4711-deploy`\n\n\*\*`completed`/,
     );
   });
 

@@ -46,7 +46,7 @@ const UNREACHABLE: Refusal = {
 };
 
 const RUNNERS = [
-  { name: 'the GitHub Action', run: runGithubAction, key: '4711-release', refusal: REJECTED },
+  { name: 'the GitHub Action', run: runGithubAction, key: '4711-release-__belay_2', refusal: REJECTED },
   { name: 'the GitLab template in sh', run: runGitlabJob, key: '4711-belay', refusal: UNREACHABLE },
   {
     name: 'the GitLab template in bash',

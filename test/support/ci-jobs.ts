@@ -83,7 +83,7 @@ export async function runGithubAction(program: string, inputs: Inputs, env: Inpu
   const [output, summary] = [join(folder, 'output'), join(folder, 'summary')];
   writeFileSync(output, '');
   const own = { GITHUB_OUTPUT: output, GITHUB_STEP_SUMMARY: summary, RUNNER_TEMP: folder };
-  const job = { GITHUB_RUN_ID: '4711', GITHUB_JOB: 'release', ...own, ...env };
+  const job = { GITHUB_RUN_ID: '4711', GITHUB_JOB: 'release', GITHUB_ACTION: '__belay_2', ...own, ...env };
   const finished = [];
   for (const { run = '', env: given = {} } of ACTION.runs.steps) {
     const values = mapValues(given, (expression) => evaluated(expression, inputs));

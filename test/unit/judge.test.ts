@@ -42,6 +42,7 @@ function run(outcome: Outcome, more: { runId?: string; input?: Partial<RunInput>
     waitsEnded: [],
     result: {
       ...{ schemaVersion: 1, workflowId: `deploy:${SITE}:${runId}`, runId, service: null, phase: 'done', backup: null },
+      ...{ attached: false },
       ...{
         outcome,
         error: null,

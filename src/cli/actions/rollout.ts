@@ -12,7 +12,13 @@ import { printRollout, rolloutListLine } from '../output/rollout-text.ts';
 import { exceptionsOf, type ExceptionOptions } from '../options/shared.ts';
 import { showRollout, viewOfRollout, type ShowOptions } from '../waiting/rollout-view.ts';
 import { sinceText } from '../options/parse-values.ts';
-import { captureSignals, waitAndPrint, type Stopping, type WaitingOptions } from '../waiting/wait-for-verdict.ts';
+import {
+  captureSignals,
+  noteIfJoined,
+  waitAndPrint,
+  type Stopping,
+  type WaitingOptions,
+} from '../waiting/wait-for-verdict.ts';
 import { reportEndpoints } from '../connection/report-endpoints.ts';
 import { withBelay } from '../connection/open-belay.ts';
 import { print } from '../../process/print.ts';
@@ -56,12 +62,14 @@ async function follow(options: StartOptions, start: (belay: Belay) => Promise<Ro
   process.exitCode = await withBelay(
     async (belay) => {
       const stopping: Stopping = captureSignals(options);
+      const startedMs = Date.now();
       try {
         const rollout = await start(belay);
         if (options.detach !== true)
-          return await waitAndPrint(rollout, viewOfRollout(belay, rollout), options, stopping);
-        const { result } = await rollout.status();
+          return await waitAndPrint(rollout, viewOfRollout(belay, rollout), options, { stopping, startedMs });
+        const result = { ...(await rollout.status()).result, attached: rollout.attached };
         printRollout(result, options.json === true);
+        noteIfJoined(result, startedMs);
         return EXIT.completed;
       } finally {
         stopping.end();

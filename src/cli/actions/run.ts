@@ -10,7 +10,13 @@ import { EXIT } from '../output/exit-codes.ts';
 import { toRunInput, type CommanderValues } from '../options/add-run-options.ts';
 import { exceptionsOf, type ExceptionOptions } from '../options/shared.ts';
 import { printResult } from '../output/run-text.ts';
-import { captureSignals, viewOfRun, waitAndPrint, type WaitingOptions } from '../waiting/wait-for-verdict.ts';
+import {
+  captureSignals,
+  noteIfJoined,
+  viewOfRun,
+  waitAndPrint,
+  type WaitingOptions,
+} from '../waiting/wait-for-verdict.ts';
 import { reportEndpoints } from '../connection/report-endpoints.ts';
 import { openBelay } from '../connection/open-belay.ts';
 
@@ -40,6 +46,7 @@ async function exitCodeOfDryRun(type: RunType, input: RunInput, options: StartOp
 async function exitCodeOfRun(type: RunType, input: RunInput, options: StartOptions): Promise<number> {
   const belay = await openBelay(definedFields({ service: options.service }));
   const stopping = captureSignals(options);
+  const startedMs = Date.now();
   try {
     const { key, again } = options;
     const run = await belay.start(input, {
@@ -48,9 +55,10 @@ async function exitCodeOfRun(type: RunType, input: RunInput, options: StartOptio
       ...(again === undefined ? {} : { again }),
     });
     if (options.detach !== true)
-      return await waitAndPrint(run, viewOfRun(belay, run, options.follow), options, stopping);
-    const { result } = await run.status();
+      return await waitAndPrint(run, viewOfRun(belay, run, options.follow), options, { stopping, startedMs });
+    const result = { ...(await run.status()).result, attached: run.attached };
     printResult(result, options.json === true);
+    noteIfJoined(result, startedMs);
     return EXIT.completed;
   } finally {
     stopping.end();

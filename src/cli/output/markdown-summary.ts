@@ -95,13 +95,15 @@ function targetRow({ serverId, wave, outcome, deployments, error, heldByEvent }:
 const below = (lines: string[]): string[] => (lines.length === 0 ? [] : ['', ...lines]);
 
 function head(title: string, result: RunResult | RolloutResult): string[] {
-  const { error, links } = result;
+  const { error, links, attached, endedAt } = result;
+  const joined = `Started by an earlier command${endedAt === null ? '' : `, ended at ${endedAt}`}: this one started nothing.`;
   return [
     `### Belay: ${codeSpan(title)}`,
     '',
     `**${codeSpan(stateOfResult(result))}**${links.ui === null ? '' : ` ([Temporal UI](${linkTarget(links.ui)}))`}`,
     '',
     ...(error === null ? [] : [codeSpan(error.message), '']),
+    ...(attached ? [joined, ''] : []),
   ];
 }
 

@@ -1,5 +1,7 @@
 /** Looks again and again, and shows what it sees. */
 
+import { TIMING } from '../../contract/budgets/timing.ts';
+
 export interface Following {
   /** Shows nothing any more. */
   stop(): void;
@@ -23,5 +25,15 @@ export function follow<T>(look: () => Promise<T>, show: (seen: T) => void, pause
       stopped = true;
       clearTimeout(timer);
     },
+  };
+}
+
+/** Whether to print a line into a log: if it is news, or was printed long ago. CI ends jobs that print nothing for long. */
+export function createNews(nowMs: () => number = () => performance.now()): (news: string | null) => boolean {
+  let last: { news: string | null; atMs: number } | null = null;
+  return (news) => {
+    if (last !== null && news === last.news && nowMs() - last.atMs < TIMING.cli.repeatMs) return false;
+    last = { news, atMs: nowMs() };
+    return true;
   };
 }

@@ -7,7 +7,7 @@ import { leftOfRolloutMs } from '../../rules/past/eta-of-runs.ts';
 import { countsText } from '../../contract/wording/tally-text.ts';
 import { createLiveLines } from '../../process/live-lines.ts';
 import { rolloutSentence } from '../../contract/wording/explain-wait.ts';
-import { follow } from './follow.ts';
+import { createNews, follow } from './follow.ts';
 import { contactText, liveLine } from './run-live.ts';
 import { targetLine } from '../output/rollout-text.ts';
 import { TIMING } from '../../contract/budgets/timing.ts';
@@ -31,7 +31,7 @@ export function followRollout(
     runs.set(workflowId, run);
     return run;
   };
-  let phase: string | null = null;
+  const isNews = createNews();
 
   async function look(): Promise<{ status: RolloutStatus; lines: string[] } | null> {
     // A failed status request does not end the wait.
@@ -45,8 +45,7 @@ export function followRollout(
     printFinished(status.result);
     const head = headLine(status);
     if (terminal !== null) terminal.draw([head, ...lines]);
-    else if (status.result.phase !== phase) printTo(stream, head);
-    phase = status.result.phase;
+    else if (isNews(status.result.phase)) printTo(stream, head);
   }
 
   /** Prints each server once, those of earlier attempts included. Only the result lists servers that never started. */

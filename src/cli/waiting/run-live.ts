@@ -1,4 +1,4 @@
-/** Shows a run while a command waits for it: one live line on a terminal, else one line for each change. */
+/** Shows a run while a command waits for it: one live line on a terminal, else one line for each change and every few minutes. */
 import type { Contact, Run, RunStatus } from '../../starter.ts';
 import { createLiveLines } from '../../process/live-lines.ts';
 import { COUNTDOWN, inFlight, waitingSentence, type Style } from '../../contract/wording/explain-wait.ts';
@@ -6,7 +6,7 @@ import { TIMING } from '../../contract/budgets/timing.ts';
 import { moveRuns, versionText } from '../../contract/ids/worker-version.ts';
 import { etaText, type Eta } from '../output/advice-text.ts';
 import { printTo } from '../../process/print.ts';
-import { follow, type Following } from './follow.ts';
+import { createNews, follow, type Following } from './follow.ts';
 
 /** Where to show it, and what a terminal shows. */
 interface Shown {
@@ -22,14 +22,13 @@ export function followLive(
   { stream = process.stderr, lines = (status, eta) => [liveLine(status, true, eta)], eta = () => null }: Shown = {},
 ): Following {
   const terminal = stream.isTTY ? createLiveLines(stream) : null;
-  let shown = '';
+  const isNews = createNews();
 
   function show(status: RunStatus): void {
     const usual = eta(status);
     if (terminal !== null) return terminal.draw(lines(status, usual));
     const line = liveLine(status, false, usual);
-    if (line !== shown) printTo(stream, line);
-    shown = line;
+    if (isNews(line)) printTo(stream, line);
   }
 
   const following = follow(

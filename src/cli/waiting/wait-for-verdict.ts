@@ -64,16 +64,35 @@ export const viewOfRun = (belay: Belay, run: Run, follows = false): View<RunResu
   },
 });
 
+/** Says on stderr that a key had been used, since the result of an earlier step or job looks like one of this command. */
+export function noteIfJoined({ attached, endedAt }: Pick<RunResult, 'attached' | 'endedAt'>, startedMs: number): void {
+  if (!attached) return;
+  const hadEnded = endedAt !== null && Date.parse(endedAt) < startedMs;
+  printNote(
+    hadEnded
+      ? `This key's run ended at ${endedAt}: nothing was started; another key deploys again.`
+      : "This key's run had been started before: nothing was started; this is its verdict.",
+  );
+}
+
+interface Waiting {
+  stopping?: Stopping;
+  /** When this command was to start it; null: it only waits. */
+  startedMs?: number | null;
+}
+
 /** Waits and prints the result. @returns the exit code */
-export async function waitAndPrint<R extends Pick<RunResult, 'outcome' | 'error'>>(
+export async function waitAndPrint<R extends Pick<RunResult, 'outcome' | 'error' | 'attached' | 'endedAt'>>(
   waited: Waited<R>,
   view: View<R>,
   options: WaitingOptions,
-  stopping: Stopping = captureSignals(options),
+  { stopping = captureSignals(options), startedMs = null }: Waiting = {},
 ): Promise<number> {
   try {
-    const { waited: last, view: shown, result, error } = await awaitLast({ waited, view }, stopping);
+    const { waited: last, view: shown, error, ...end } = await awaitLast({ waited, view }, stopping);
+    const result = { ...end.result, attached: last.attached };
     shown.print(result, options.json === true);
+    if (startedMs !== null) noteIfJoined(result, startedMs);
     await writeSummary(options.summary, () => shown.markdown(result));
     if (!(error instanceof BelayError) || error.type !== 'StoppedWaiting') return exitCodeOf(result);
     const name = nameOf(last);

@@ -247,6 +247,8 @@ export const TIMING = {
     beginsWithinMs: 15 * SECOND,
     terminalPeriodMs: SECOND,
     logPeriodMs: 3 * SECOND,
+    /** Without a terminal, a line that stands is printed again after this. CI ends jobs that are silent for ten minutes. */
+    repeatMs: 5 * MINUTE,
   },
   doctor: { clockToleranceMs: 2 * SECOND },
   webhooks: {

@@ -45,6 +45,29 @@ describe('belay run', { concurrency: 3 }, () => {
     assert.match(stdout, new RegExp(`^failed in [^]*backup of ${serverId}: failed`));
   });
 
+  test('a key that was used returns the stored verdict, and says that nothing was started', async () => {
+    const args = ['backup', '--server', fresh('s'), ...BACKUP_PACE, '--key', 'k', '--json'];
+    const first = await run(args, on.env);
+    assert.deepEqual([first.code, first.json().attached], [0, false]);
+    assert.doesNotMatch(first.stderr, /nothing was started/);
+    const { endedAt } = first.json();
+    const second = await run(args, on.env);
+    assert.deepEqual([second.code, second.json().attached, second.json().endedAt], [0, true, endedAt]);
+    assert.ok(
+      second.stderr.includes(`This key's run ended at ${endedAt}: nothing was started; another key deploys again`),
+    );
+  });
+
+  test('exit 129: SIGHUP stops the wait as SIGTERM does, with a result', async () => {
+    const serverId = fresh('s');
+    on.sandbox.script({ server: serverId }, { ends: 'never' });
+    const command = on.start('backup', '--server', serverId, ...BACKUP_PACE, '--json');
+    await eventually('the backup', () => began(on.sandbox, 'backup', serverId).length === 1);
+    command.process.kill('SIGHUP');
+    assert.deepEqual(verdict(await command.finished), { code: 129, outcome: null, type: 'StoppedWaiting' });
+    on.sandbox.finish({ server: serverId }, 'completed');
+  });
+
   test('exit 130: SIGINT stops the wait and not the run, and prints how to continue', async () => {
     const serverId = fresh('s');
     on.sandbox.script({ server: serverId }, { ends: 'never' });
