@@ -188,6 +188,14 @@ const OPTIONS: Row[] = [
   ['heartbeat: hourly', 13, 'heartbeat', /^there is no heartbeat hourly: write one of daily, or add it/],
 ];
 
+/** A schedule that names a heartbeat in a file that has none at all. */
+const WITHOUT_HEARTBEATS: Row[] = ['', 'notify: { targets: { ops: { env: OPS } } }\n'].map((notify) => [
+  `${SHOP}\nrollouts:\n  steady: { fleet: shop }\nschedules:\n  nightly: { ${ROLLOUT}, ${CRON}, heartbeat: daily }\n${notify}`,
+  10,
+  'schedules.nightly.heartbeat',
+  /^there is no heartbeat daily: add it under notify\.heartbeats$/,
+]);
+
 const RUNS: Row[] = [
   ['backup:\n  tries: 0', 14, 'backup.tries', /^write a whole number from 1 to 2000$/],
   ['deploy: { minEvidence: sure }', 13, 'deploy.minEvidence', /^write one of identity, tran/],
@@ -198,7 +206,7 @@ const RUNS: Row[] = [
 ];
 
 export const MISTAKES = [
-  ...FILES.map((row) => mistake([], (text) => text, row)),
+  ...[...FILES, ...WITHOUT_HEARTBEATS].map((row) => mistake([], (text) => text, row)),
   ...FLEETS.map((row) => mistake(['fleets.shop.servers'], inFleet, row)),
   ...ROLLOUTS.map((row) => mistake(['rollouts.steady'], inRollout, row)),
   ...TIMES.map((row) => mistake(['schedules.nightly'], (text) => inSchedule(`${text}\n${ROLLOUT}`), row)),

@@ -73,9 +73,8 @@ function checkRollout(path: Path, rollout: RolloutConfig, { fleets = {} }: Confi
 
 function checkSchedule(path: Path, schedule: ScheduleConfig, configuration: Configuration, report: Report): void {
   const { start, calendar, heartbeat } = schedule;
-  const { rollouts = {}, notify } = configuration;
-  const heartbeats = notify?.heartbeats;
-  if (heartbeat !== undefined && heartbeats !== undefined && !Object.hasOwn(heartbeats, heartbeat)) {
+  const { rollouts = {}, notify: { heartbeats = {} } = {} } = configuration;
+  if (heartbeat !== undefined && !Object.hasOwn(heartbeats, heartbeat)) {
     const remedy = oneOf(heartbeats, 'notify.heartbeats');
     report([...path, 'heartbeat'], `there is no heartbeat ${heartbeat}: ${remedy}`);
   }
