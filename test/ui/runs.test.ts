@@ -43,7 +43,6 @@ for (const name of UIS) {
         'Each deployment: at most 30 tries, one every 1s: 30s in all, evidence at least settled',
         'commit: 4f2c9e1',
         'note: the new cart',
-        `belay cancel ${workflowId}`,
       ])
         assert.ok(page.includes(text), `${text}\n\n${page}`);
       await shown(ui, 'current', /backup s1\s+\d+ polls\s+completed\s+–\s+completed, id \d+, made by this run/);

@@ -87,7 +87,7 @@ test('property: no text brings a color or a CI command into a pipe', () => {
 const HOSTILE = '[x](http://y) <img src=z> | @all `code` <!channel>';
 
 test('a summary shows text from outside as code', () => {
-  const ui = 'http://127.0.0.1:8233/namespaces/default/workflows/deploy(1)/r/history';
+  const ui = 'http://127.0.0.1:8233/namespaces/default/workflows/deploy(1)/r/user-metadata';
   const markdown = runMarkdown({
     ...emptyResult(),
     ...{ workflowId: HOSTILE, phase: HOSTILE as never, links: { ui } },

@@ -6,7 +6,7 @@ import { workflowLink } from '../../src/contract/wording/markdown.ts';
 import { rolloutStaticDetails } from '../../src/request/start/rollout-details.ts';
 import { runStaticDetails, type RunToStart } from '../../src/request/start/run-details.ts';
 
-const START: RunToStart = { type: 'backupThenDeploy', workflowId: 'backup-then-deploy:s1:k1', startedBy: '`me@here`' };
+const START: RunToStart = { type: 'backupThenDeploy', startedBy: '`me@here`' };
 /** Temporal's limit. */
 const MAX_BYTES = 20_000;
 

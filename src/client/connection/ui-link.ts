@@ -7,10 +7,10 @@ export interface Linked {
   links: { ui: string | null };
 }
 
-/** A workflow does not know the UI's address, so the client adds the link. */
+/** A workflow does not know the UI's address, so the client adds the link. It leads to the page of the summary and details. */
 export function withLink<R extends Linked>({ uiUrl, namespace }: Pick<Session, 'uiUrl' | 'namespace'>, result: R): R {
   if (uiUrl === null || result.workflowId === null) return result;
   const [workflowId, runId] = [result.workflowId, result.runId ?? ''].map(encodeURIComponent);
-  const path = `/namespaces/${encodeURIComponent(namespace)}/workflows/${workflowId}/${runId}/history`;
+  const path = `/namespaces/${encodeURIComponent(namespace)}/workflows/${workflowId}/${runId}/user-metadata`;
   return { ...result, links: { ui: uiUrl + path } };
 }

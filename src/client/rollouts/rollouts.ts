@@ -94,7 +94,7 @@ async function begin(
   const { client, taskQueue, by } = session;
   const startMs = Date.now();
   const handle = await client.workflow.start(ROLLOUT_TYPE, {
-    ...rolloutStartOptions(input, { workflowId, startedBy: codeSpan(by) }, request),
+    ...rolloutStartOptions(input, { startedBy: codeSpan(by) }, request),
     workflowId,
     taskQueue,
     args: [input],

@@ -100,7 +100,7 @@ async function start(
   const { client, taskQueue, by } = session;
   return startWithAttributes(session, attributesOfRun(input), (attributes) =>
     client.workflow.start(type, {
-      ...runStartOptions(input, { type, workflowId, startedBy: codeSpan(by) }),
+      ...runStartOptions(input, { type, startedBy: codeSpan(by) }),
       ...attributes,
       workflowId,
       taskQueue,

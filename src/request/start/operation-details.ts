@@ -2,7 +2,7 @@
 import type { BackupServerInput, DeploySiteInput } from '../../contract/operation.ts';
 import { durationText } from '../../contract/wording/duration.ts';
 import { factList, workflowLink } from '../../contract/wording/markdown.ts';
-import { codeSpan, shellWord } from '../../contract/wording/safe-text.ts';
+import { codeSpan } from '../../contract/wording/safe-text.ts';
 import { targetText } from '../../contract/wording/target-text.ts';
 import { detailsPage } from './details-page.ts';
 import { triesFact } from './run-details.ts';
@@ -25,8 +25,7 @@ export function operationStaticDetails(input: BackupServerInput | DeploySiteInpu
       Budget: triesFact(input),
       ...(isDeployment ? deploymentFacts(input) : {}),
     }),
-    `Stop it: \`belay cancel ${shellWord(run.workflowId)}\`, which cancels its run. ` +
-      'Never terminate or reset it: that frees the lock while the service may still be at work.',
+    'Never terminate or reset it: that frees the lock while the service may still be at work.',
   );
 }
 

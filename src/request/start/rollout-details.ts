@@ -2,18 +2,17 @@
 import type { RolloutInput, RolloutWave } from '../../contract/rollout.ts';
 import { targetsOf } from '../../contract/target.ts';
 import { factList } from '../../contract/wording/markdown.ts';
-import { codeSpan, shellWord } from '../../contract/wording/safe-text.ts';
+import { codeSpan } from '../../contract/wording/safe-text.ts';
 import { planRun } from '../run-plan.ts';
 import { detailsPage, firstOf } from './details-page.ts';
 import { budgetFacts, overrideFact, serviceFact, waiverFact } from './run-details.ts';
 
 export interface RolloutToStart {
-  workflowId: string;
   /** Markdown. */
   startedBy: string;
 }
 
-export function rolloutStaticDetails(input: RolloutInput, { workflowId, startedBy }: RolloutToStart): string {
+export function rolloutStaticDetails(input: RolloutInput, { startedBy }: RolloutToStart): string {
   const { name, fleet, waves, maxAtOnce, maxFailures, onFailures, attempt = 1, deploysUntil } = input;
   const deploys = waves.some(({ targets }) => targets.some((it) => targetsOf(it).length > 0));
   return detailsPage(
@@ -35,15 +34,10 @@ export function rolloutStaticDetails(input: RolloutInput, { workflowId, startedB
       },
       input.meta,
     ),
-    commandsOf(shellWord(workflowId)),
+    'Never terminate or reset it.',
   );
 }
 
 const serversText = (count: number): string => `${count} ${count === 1 ? 'server' : 'servers'}`;
 
 const waveText = ({ name, targets }: RolloutWave): string => `${codeSpan(name)} with ${serversText(targets.length)}`;
-
-const commandsOf = (id: string): string =>
-  `Start no more servers: \`belay rollout pause ${id} --reason TEXT\`. ` +
-  `Then continue: \`belay rollout resume ${id} --reason TEXT\`, or end it: \`belay rollout abort ${id} --reason TEXT\`. ` +
-  `Wait for its verdict: \`belay wait ${id}\`. Never terminate or reset it.`;

@@ -7,19 +7,18 @@ import { backupServerId, lockIdOf } from '../../contract/ids/workflow-ids.ts';
 import { targetsOf, type Target } from '../../contract/target.ts';
 import { durationText } from '../../contract/wording/duration.ts';
 import { factList, historyLink } from '../../contract/wording/markdown.ts';
-import { codeSpan, shellWord } from '../../contract/wording/safe-text.ts';
+import { codeSpan } from '../../contract/wording/safe-text.ts';
 import { targetText } from '../../contract/wording/target-text.ts';
 import { planRun } from '../run-plan.ts';
 import { detailsPage, firstOf } from './details-page.ts';
 
 export interface RunToStart {
   type: RunType;
-  workflowId: string;
   /** Markdown. */
   startedBy: string;
 }
 
-export function runStaticDetails(input: RunInput, { type, workflowId, startedBy }: RunToStart): string {
+export function runStaticDetails(input: RunInput, { type, startedBy }: RunToStart): string {
   const targets = targetsOf(input);
   const follows = type === 'watchDeployment';
   const plan = planRun(input);
@@ -38,7 +37,7 @@ export function runStaticDetails(input: RunInput, { type, workflowId, startedBy 
       input.meta,
     ),
     follows ? null : `Its operations, with all earlier ones of the same target: ${operationsOf(type, input)}`,
-    commandsOf(workflowId, follows),
+    follows ? null : 'Never terminate or reset it: its outcome would be unknown.',
   );
 }
 
@@ -111,10 +110,4 @@ function lastStartOf({ startDeploysWithinMs, deploysUntil }: RunInput): string |
 function operationsOf(type: RunType, input: RunInput): string {
   const backup = isBackedUp(type) && input.serverId !== undefined ? [backupServerId(input.serverId)] : [];
   return firstOf([...backup, ...targetsOf(input).map(lockIdOf)].map(historyLink), 10);
-}
-
-function commandsOf(workflowId: string, follows: boolean): string {
-  const id = shellWord(workflowId);
-  const stop = `Wait for its verdict: \`belay wait ${id}\`. Stop it: \`belay cancel ${id}\`.`;
-  return follows ? stop : `${stop} Never terminate or reset it: its outcome would be unknown.`;
 }

@@ -2,6 +2,7 @@
 import { workflowInfo } from '@temporalio/workflow';
 import { workflowLink } from '../../contract/wording/markdown.ts';
 import { codeSpan, plainText } from '../../contract/wording/safe-text.ts';
+import type { Outcome } from '../../contract/names.ts';
 import type { RunResult } from '../../contract/run.ts';
 import type { Waiting } from '../../contract/waiting.ts';
 import type { Style } from '../../contract/wording/explain-wait.ts';
@@ -23,6 +24,12 @@ export const orNothing = (text: string | null, show: (text: string) => string = 
 /** A defect has no outcome. */
 export const endedHeading = ({ outcome, error }: Pick<RunResult, 'outcome' | 'error'>): string =>
   `**${outcome ?? 'no outcome'}**${error === null ? '' : ` (${error.type})`}`;
+
+/** What a person checks before an operation is started again that may have had an effect. */
+export const checkFirst = (outcome: Outcome | null): string =>
+  outcome === 'failed' || outcome === 'not_started'
+    ? ''
+    : 'Check the service first: what was requested may still be in progress, or have ended. ';
 
 /** For a cell of a table. */
 export const shortText = (text: string): string => codeSpan(plainText(text, 120));

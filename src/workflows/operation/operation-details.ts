@@ -5,7 +5,7 @@ import { readText } from '../../contract/wording/check-text.ts';
 import { evidenceLegend } from '../../contract/wording/evidence-text.ts';
 import { waitingSentence } from '../../contract/wording/explain-wait.ts';
 import { factList, uiPage } from '../../contract/wording/markdown.ts';
-import { codeSpan } from '../../contract/wording/safe-text.ts';
+import { codeSpan, shellWord } from '../../contract/wording/safe-text.ts';
 import { targetLabel } from '../../contract/wording/target-text.ts';
 import { MARKDOWN, orNothing, readsText } from '../common/ui-details.ts';
 
@@ -19,7 +19,8 @@ const DOING: Record<OperationPhase, string> = {
   done: 'done',
 };
 
-export function operationDetails({ phase, result, waiting }: OperationProgress): string {
+/** @param runId that of the run whose part it is */
+export function operationDetails({ phase, result, waiting }: OperationProgress, runId: string | null): string {
   const { outcome } = result;
   const isDeployment = 'target' in result;
   const what = isDeployment
@@ -40,6 +41,7 @@ export function operationDetails({ phase, result, waiting }: OperationProgress):
       Check: isDeployment ? checkFacts(result) : null,
     }),
     isDeployment ? evidenceLegend([result.evidence]) : null,
+    outcome === null && runId !== null ? `Stop it: \`belay cancel ${shellWord(runId)}\`, which cancels its run.` : null,
   );
 }
 

@@ -86,10 +86,11 @@ function createOperation<R extends BackupResult | DeploymentResult>(
   const progress: OperationProgress<R> = { phase: 'trigger', result, waiting: null };
   setHandler(progressQuery, () => progress, { description: 'What is known now, and what the operation waits for.' });
   answerWhyQuery(() => explainOperation(progress));
+  const show = () => setCurrentDetails(operationDetails(progress, workflowInfo().parent?.workflowId ?? null));
   const setPhase = (phase: OperationPhase, trigger?: string) => {
     progress.phase = phase;
     setAttributes(input.searchAttributes, { phase, outcome: result.outcome, trigger });
-    setCurrentDetails(operationDetails(progress));
+    show();
   };
   const superseding = observeSuperseding(observeCancellation());
   const poller = createPoller(result, {
@@ -104,7 +105,7 @@ function createOperation<R extends BackupResult | DeploymentResult>(
     setParked: parkedPhase(() => progress.phase, setPhase),
     setWaiting(waiting) {
       progress.waiting = waiting;
-      setCurrentDetails(operationDetails(progress));
+      show();
     },
   });
   return Object.assign(poller, {

@@ -4,9 +4,9 @@ import { countOutcomes, isRunning } from '../../contract/results/tally.ts';
 import { countsText } from '../../contract/wording/tally-text.ts';
 import { factList, uiPage, uiTable, workflowLink } from '../../contract/wording/markdown.ts';
 import { heldText } from '../../contract/wording/freeze-text.ts';
-import { codeSpan } from '../../contract/wording/safe-text.ts';
+import { codeSpan, shellWord } from '../../contract/wording/safe-text.ts';
 import { rolloutSentence } from '../../contract/wording/explain-wait.ts';
-import { endedHeading, MARKDOWN, shortText } from '../common/ui-details.ts';
+import { checkFirst, endedHeading, MARKDOWN, shortText } from '../common/ui-details.ts';
 
 const MAX_SERVERS_SHOWN = 30;
 
@@ -23,6 +23,7 @@ export function rolloutDetails(progress: RolloutProgress): string {
     }),
     ...progress.result.held.map((it) => heldText(it, codeSpan)),
     serversTable(progress.result),
+    commandsOf(progress.result),
   );
 }
 
@@ -66,4 +67,17 @@ function serverRow(target: TargetResult): string[] {
     `${state}${error === null ? '' : `: ${shortText(error.message)}`}`,
     countsText(counts),
   ];
+}
+
+/** What a person can do now. */
+function commandsOf({ workflowId, outcome, phase }: RolloutResult): string | null {
+  const id = shellWord(workflowId ?? '');
+  if (outcome === 'completed') return null;
+  if (outcome !== null || phase === 'done')
+    return `${checkFirst(outcome)}Start the servers that are not completed again: \`belay rollout retry ${id}\`.`;
+  const goOn = phase === 'paused' ? 'Continue' : 'Start no more servers';
+  return (
+    `${goOn}: \`belay rollout ${phase === 'paused' ? 'resume' : 'pause'} ${id} --reason TEXT\`. ` +
+    `End it: \`belay rollout abort ${id} --reason TEXT\`. Wait for its verdict: \`belay wait ${id}\`.`
+  );
 }

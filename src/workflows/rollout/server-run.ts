@@ -48,7 +48,7 @@ async function runServer(rollout: RolloutState, target: TargetResult): Promise<C
   rollout.refresh();
   try {
     const child = await startChild<(input: RunInput) => Promise<RunResult>>(type, {
-      ...runStartOptions(run, { type, workflowId, startedBy: `the rollout ${linkToThis()}` }),
+      ...runStartOptions(run, { type, startedBy: `the rollout ${linkToThis()}` }),
       ...startAttributes(rollout.searchAttributes, attributesOfRun(run)),
       workflowId,
       workflowIdReusePolicy: 'REJECT_DUPLICATE',

@@ -78,7 +78,7 @@ async function startOnce(
     const input: RolloutInput = { ...start.input, ...deadlineAfter(start.input, firedAt), epoch, key };
     const workflowId = rolloutId(input.name, key);
     return startChild<(input: RolloutInput) => Promise<RolloutResult>>(ROLLOUT_TYPE, {
-      ...rolloutStartOptions(input, { workflowId, startedBy }),
+      ...rolloutStartOptions(input, { startedBy }),
       ...once,
       workflowId,
       args: [input],
@@ -88,7 +88,7 @@ async function startOnce(
   const input: RunInput = { ...start.input, ...deadlineAfter(start.input, firedAt), epoch };
   const workflowId = runWorkflowId(type, input, key);
   return startChild<(input: RunInput) => Promise<RunResult>>(type, {
-    ...runStartOptions(input, { type, workflowId, startedBy }),
+    ...runStartOptions(input, { type, startedBy }),
     ...startAttributes(searchAttributes, attributesOfRun(input)),
     ...once,
     workflowId,

@@ -43,7 +43,6 @@ test('the page of a run shows who started it, what it does, where, with which no
     const query = encodeURIComponent(`WorkflowId="${id}"`);
     assert.ok(page.includes(`[\`${id}\`](namespaces/{namespace}/workflows?query=${query})`), page);
   }
-  assert.ok(page.includes(`\`belay cancel ${run.workflowId}\``), page);
 
   const evidence = (await resultOf(run)).deployments[0]?.evidence ?? 'none';
   const now = await currentOf(handle);

@@ -17,7 +17,7 @@ export function startRollout(server: Server, asked: RolloutInput): Run {
   if (problem !== null) throw new BelayError('Usage', problem);
   const input = { service: SERVICE_URL, epoch: '1', ...asked };
   const workflowId = rolloutId(input.name, input.key);
-  const { memo, workflowTaskTimeout } = rolloutStartOptions(input, { workflowId, startedBy: 'the simulator' });
+  const { memo, workflowTaskTimeout } = rolloutStartOptions(input, { startedBy: 'the simulator' });
   const request = {
     ...{ workflowId, type: ROLLOUT_TYPE, input: [payloads.toPayload(input)] },
     memo: mapToPayloads<string>(payloads, { ...memo }),

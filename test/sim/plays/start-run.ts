@@ -23,7 +23,7 @@ export function startRun(server: Server, asked: RunInput, key: string, type: Run
 /** What a starter sends to Temporal. */
 export function startRequest(type: RunType, input: RunInput, key: string): StartRequest {
   const workflowId = runWorkflowId(type, input, key);
-  const { memo, workflowTaskTimeout } = runStartOptions(input, { type, workflowId, startedBy: 'the simulator' });
+  const { memo, workflowTaskTimeout } = runStartOptions(input, { type, startedBy: 'the simulator' });
   return {
     ...{ workflowId, type, input: [payloads.toPayload(input)] },
     memo: mapToPayloads<string>(payloads, { ...memo }),

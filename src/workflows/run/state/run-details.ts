@@ -1,13 +1,22 @@
 /** What the page of a run in the Temporal UI shows about its present. */
-import { backupServerId, lockIdOf } from '../../../contract/ids/workflow-ids.ts';
+import { backupServerId, lockIdOf, ROLLOUT_PREFIX } from '../../../contract/ids/workflow-ids.ts';
 import type { BackupResult, BackupSource, DeploymentResult, RunProgress } from '../../../contract/run.ts';
 import { evidenceLegend } from '../../../contract/wording/evidence-text.ts';
 import { inFlight, partInFlight, waitingSentence } from '../../../contract/wording/explain-wait.ts';
 import { uiPage, uiTable, workflowLink } from '../../../contract/wording/markdown.ts';
 import { heldText } from '../../../contract/wording/freeze-text.ts';
-import { codeSpan } from '../../../contract/wording/safe-text.ts';
+import { codeSpan, shellWord } from '../../../contract/wording/safe-text.ts';
 import { targetText } from '../../../contract/wording/target-text.ts';
-import { endedHeading, MARKDOWN, NO_BREAK, NOTHING, orNothing, readsText, shortText } from '../../common/ui-details.ts';
+import {
+  checkFirst,
+  endedHeading,
+  MARKDOWN,
+  NO_BREAK,
+  NOTHING,
+  orNothing,
+  readsText,
+  shortText,
+} from '../../common/ui-details.ts';
 
 const SOURCES: Record<BackupSource, string> = {
   created: 'made by this run',
@@ -20,8 +29,8 @@ const MAX_PARTS_SHOWN = 50;
 
 type Operation = NonNullable<RunProgress['operation']>;
 
-/** @param operations those that the run started */
-export function runDetails(progress: RunProgress, operations: readonly Operation[]): string {
+/** @param operations those that the run started; @param parentId what started the run, or null */
+export function runDetails(progress: RunProgress, operations: readonly Operation[], parentId: string | null): string {
   const { result, waiting } = progress;
   const { phase, error, backup, deployments } = result;
   const current = partInFlight(result);
@@ -37,6 +46,7 @@ export function runDetails(progress: RunProgress, operations: readonly Operation
     rows.length === 0 ? null : uiTable(['Part', 'Reads', 'Last status', 'Evidence', 'State'], rows),
     hidden > 0 ? `and ${hidden} more` : null,
     evidenceLegend(deployments.map(({ evidence }) => evidence)),
+    commandsOf(result, parentId),
   );
 
   function backupRow(part: BackupResult): string[] {
@@ -89,4 +99,20 @@ function doingOf({ result, waiting, operation }: RunProgress): string {
   if (operation === null) return `${what} in progress`;
   const page = workflowLink(operation.workflowId, { runId: operation.runId, label: 'its page' });
   return `${what} in progress; ${page} shows each try and the last status`;
+}
+
+/** What a person can do now: a page that offers to stop what has ended misleads. */
+function commandsOf({ workflowId, outcome, phase }: RunProgress['result'], parentId: string | null): string | null {
+  const id = shellWord(workflowId ?? '');
+  if (outcome === 'completed') return null;
+  if (outcome === null && phase !== 'done')
+    return `Wait for its verdict: \`belay wait ${id}\`. Stop it: \`belay cancel ${id}\`.`;
+  return `${checkFirst(outcome)}Start it again: ${againText(parentId)}`;
+}
+
+function againText(parentId: string | null): string {
+  if (parentId === null) return 'repeat its command. If that has a key, add `--again`.';
+  if (parentId.startsWith(ROLLOUT_PREFIX))
+    return `\`belay rollout retry ${shellWord(parentId)}\`, once its rollout has ended.`;
+  return '`belay schedule trigger` with the id of its schedule, which `belay schedule list` shows.';
 }

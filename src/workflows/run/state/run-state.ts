@@ -87,7 +87,7 @@ export function createRunState(
   const locks = listenForLocks();
   const progress: RunProgress = { result, waiting: null, operation: null };
   const operations: NonNullable<RunProgress['operation']>[] = [];
-  const refresh = () => setCurrentDetails(runDetails(progress, operations));
+  const refresh = () => setCurrentDetails(runDetails(progress, operations, workflowInfo().parent?.workflowId ?? null));
   setHandler(runProgressQuery, () => progress, { description: 'What is known now, and what the run waits for.' });
   answerWhyQuery(() => explainRun(progress));
   const run: RunState = {

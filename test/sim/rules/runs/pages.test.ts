@@ -1,0 +1,96 @@
+/** What the pages of runs, rollouts and operations in the Temporal UI tell a person to do. */
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { servers } from '../../../support/rollouts.ts';
+import { COMPLETED, FAILED, siteAfter } from '../../../support/sites.ts';
+import { decide, endOfRollout } from '../../plays/start-rollout.ts';
+import { inVirtualTime, type VirtualStack } from '../../stack/stack.ts';
+import { ANNE, backsUp, begin, inFleet, reaches } from '../rollouts/rollouts-in-flight.ts';
+import { building } from './runs-that-wait.ts';
+
+async function pageOf({ query }: VirtualStack, workflowId: string): Promise<string> {
+  const page = await query<{ currentDetails: string }>(workflowId, '__temporal_workflow_metadata');
+  return page.currentDetails;
+}
+
+/** Commands that make no sense once a run or rollout has ended. */
+const WHILE_IN_PROGRESS = /belay (wait|cancel|rollout (pause|resume|abort))/;
+
+describe('the page of a run', () => {
+  test(
+    'offers to wait for it and to stop it while it is in progress, and so does that of its operation',
+    inVirtualTime(async (stack) => {
+      const { run, operationId } = await building(stack);
+      const page = await pageOf(stack, run.workflowId);
+      assert.ok(page.includes(`\`belay wait ${run.workflowId}\``), page);
+      assert.ok(page.includes(`\`belay cancel ${run.workflowId}\``), page);
+      assert.ok((await pageOf(stack, operationId)).includes(`\`belay cancel ${run.workflowId}\``));
+    }),
+  );
+
+  for (const [outcome, next] of [
+    ['completed', null],
+    ['failed', 'Start it again: repeat its command. If that has a key, add `--again`.'],
+  ] as const) {
+    test(
+      `${next === null ? 'asks for nothing' : 'says how to start it again'} once it is ${outcome}`,
+      inVirtualTime(async (stack) => {
+        const siteId = siteAfter(stack.sandbox, null, { ...COMPLETED, ends: outcome });
+        const run = stack.start({ siteIds: [siteId] });
+        assert.equal((await stack.result(run)).outcome, outcome);
+        const page = await pageOf(stack, run.workflowId);
+        assert.doesNotMatch(page, WHILE_IN_PROGRESS);
+        assert.equal(page.includes(next ?? 'again'), next !== null, page);
+      }),
+    );
+  }
+
+  test(
+    'says to check the service before a run is started again whose request may have had an effect',
+    inVirtualTime(async (stack) => {
+      const { run, siteId } = await building(stack);
+      stack.cancel(run);
+      stack.sandbox.finish({ site: siteId }, 'completed');
+      await stack.result(run);
+      const page = await pageOf(stack, run.workflowId);
+      assert.match(page, /Check the service first: .* Start it again: /);
+      assert.doesNotMatch(page, WHILE_IN_PROGRESS);
+    }),
+  );
+});
+
+describe('the page of a rollout', () => {
+  test(
+    'offers what fits its phase: to pause or to resume, to abort, and to retry once it has ended',
+    inFleet(async (stack) => {
+      const targets = servers(2);
+      const rollout = begin(stack, targets, { maxAtOnce: 1 });
+      const { workflowId } = rollout;
+      await backsUp(stack, targets[0].serverId);
+      assert.match(await pageOf(stack, workflowId), new RegExp(`rollout pause ${workflowId} --reason TEXT`));
+      await decide(stack, rollout, 'pause', ANNE);
+      await reaches(stack, rollout, 'paused');
+      const paused = await pageOf(stack, workflowId);
+      assert.match(paused, new RegExp(`rollout resume ${workflowId} --reason TEXT.*rollout abort ${workflowId}`, 's'));
+      assert.doesNotMatch(paused, /rollout pause/);
+      await decide(stack, rollout, 'abort', ANNE);
+      const { targets: ended } = await endOfRollout(stack, rollout);
+      const page = await pageOf(stack, workflowId);
+      assert.ok(page.includes(`\`belay rollout retry ${workflowId}\``), page);
+      assert.doesNotMatch(page, WHILE_IN_PROGRESS);
+      assert.equal(ended.length, 2);
+    }),
+  );
+
+  test(
+    'leads from the page of one of its runs to the retry of the rollout',
+    inFleet(async (stack) => {
+      const [target] = servers(1);
+      const siteId = siteAfter(stack.sandbox, null, FAILED);
+      const rollout = begin(stack, [{ ...target, siteIds: [siteId] }]);
+      const { targets } = await endOfRollout(stack, rollout);
+      const page = await pageOf(stack, targets[0]?.workflowId ?? '');
+      assert.ok(page.includes(`\`belay rollout retry ${rollout.workflowId}\`, once its rollout has ended.`), page);
+    }),
+  );
+});
