@@ -57,7 +57,7 @@ export interface World {
   endWorkers(): void;
 }
 
-type WorkerSettings = Partial<Pick<WorkerInfo, 'statuses' | 'notify'>>;
+type WorkerSettings = Partial<Pick<WorkerInfo, 'statuses' | 'notify' | 'epoch' | 'service'>>;
 
 export interface WorldOptions {
   workers: number;
