@@ -26,14 +26,10 @@ function errorsOf(result: RunResult | RolloutResult): string[] {
   return [result, ...parts].flatMap(({ error }) => error?.type ?? []);
 }
 
-/** Defects that are known and not repaired yet. */
-const NOT_YET = ['retry × gate', 'reset of a rollout × approval'];
-
 describe('behind the door', () => {
   for (const { test: name, door, rule, kind } of PLAYED) {
     test(
       name,
-      { todo: NOT_YET.includes(name) },
       inVirtualTime(
         async (stack) => {
           const { runs, siteId, before, ownTypes } = await door.play(stack, rule, kind);

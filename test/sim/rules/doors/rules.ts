@@ -14,7 +14,7 @@ import { ANA, SIGNERS_FILE } from '../runs/approvals/answers.ts';
 export type Kind = 'run' | 'rollout';
 
 export const RULE_NAMES = [
-  ...(['freeze', 'window', 'approval', 'gate', 'check'] as const),
+  ...(['freeze', 'window', 'approval', 'gate', 'check', 'inventory'] as const),
   ...(['backup age', 'deadline', 'epoch', 'service'] as const),
 ];
 export type RuleName = (typeof RULE_NAMES)[number];
@@ -96,6 +96,10 @@ export const RULES: Record<RuleName, Rule> = {
       for (const target of [SITE, SECOND_SITE])
         sandbox.fault({ route: 'page', target, answer: { kind: 'status', code: 503 }, times: 9_999 });
     },
+  },
+  inventory: {
+    ...{ ...always, types: ['Usage'] },
+    configuration: () => ({ fleets: { shop: { servers: new Map([['s9', { sites: [SITE, SECOND_SITE] }]]) } } }),
   },
   'backup age': {
     ...{ ...always, configuration: nothing, types: ['TooLate'] },
