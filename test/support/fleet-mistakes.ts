@@ -180,7 +180,7 @@ const OPTIONS: Row[] = [
   ['timeZone: "+01:00"', 13, 'timeZone', /^write a time zone like Europe\/Berlin or UTC$/],
   ['timezone: UTC', 13, 'timezone', NO_KEY],
   ['jitter: 25h', 13, 'jitter', /^write a duration from 0m?s to 24h, like 30s or 5m$/],
-  ['catchUp: 9s', 13, 'catchUp', /^write a duration from 10s to 720h, like 30s or 5m$/],
+  ['catchUp: 9s', 13, 'catchUp', /^write a duration from 10s to 720h, like 30s, 5m, 7d or 2w$/],
   ['overlap: buffer', 13, 'overlap', /^write one of skip, queue$/],
   ['supersede: true\noverlap: queue', 13, 'supersede', /^only a run that deploys replaces others: /],
   ['pauseOnFailure: yes', 13, 'pauseOnFailure', /^write (one of )?true(,| or) false$/],

@@ -4,7 +4,7 @@ import { InvalidArgumentError } from 'commander';
 import { isSameTarget, type Target } from '../../contract/target.ts';
 import { PLAN_DIGITS } from '../../contract/wording/approval-text.ts';
 import { COMMIT } from '../../contract/wording/commit-text.ts';
-import { durationText, HOUR_MS, parseDuration } from '../../contract/wording/duration.ts';
+import { DURATION_REMEDY, durationText, HOUR_MS, parseDuration } from '../../contract/wording/duration.ts';
 import type { Limits } from '../../request/limits.ts';
 import { INSTANT_REMEDY, parseInstant } from '../../request/plan-freeze.ts';
 import { validateId } from '../../request/validate-id.ts';
@@ -16,9 +16,7 @@ export function durationWithin([min, max]: Limits): (text: string) => number {
   return (text) => {
     const ms = parseDuration(text);
     if (ms === null) {
-      throw new InvalidArgumentError(
-        `"${text}" is not a duration. Use a value like 500ms, 10s, 2m or 1h; a bare number is seconds.`,
-      );
+      throw new InvalidArgumentError(`"${text}" is not a duration. Use ${DURATION_REMEDY}.`);
     }
     if (ms >= min && ms <= max) return ms;
     throw new InvalidArgumentError(
@@ -32,6 +30,14 @@ export function countWithin([min, max]: Limits): (text: string) => number {
     const count = /^\d{1,15}$/.test(text) ? Number(text) : NaN;
     if (count >= min && count <= max) return count;
     throw new InvalidArgumentError(`"${text}" is not a whole number from ${min} to ${max}.`);
+  };
+}
+
+export function choiceOf<T extends string>(choices: readonly T[]): (text: string) => T {
+  return (text) => {
+    const choice = choices.find((it) => it === text);
+    if (choice !== undefined) return choice;
+    throw new InvalidArgumentError(`"${text}" is none of ${choices.join(', ')}.`);
   };
 }
 

@@ -1,7 +1,7 @@
 /** Freezes and windows as `belay freezes` lists them. */
 import colors from 'picocolors';
 import type { AdHocFreeze, BlockedAction, OverrideRule, RunningFreeze } from '../../contract/freeze.ts';
-import { durationText } from '../../contract/wording/duration.ts';
+import { aboutText } from '../../contract/wording/duration.ts';
 import { plainText } from '../../contract/wording/safe-text.ts';
 import type { ListedFreeze } from '../../policy/sections/list-freezes.ts';
 
@@ -45,8 +45,6 @@ export const fileEntry = ({ scope, ...freeze }: ListedFreeze): FreezeEntry => ({
   for: scope,
 });
 
-const MINUTE_MS = 60_000;
-
 /** `frozen  christmas until 2027-01-04 06:00 (Europe/Berlin), 12h more: the shop's season` */
 export function entryLine(entry: FreezeEntry, atMs: number): string {
   const { kind, name, isActive, until, fromText, untilText, reason, by } = entry;
@@ -63,10 +61,6 @@ export function entryLine(entry: FreezeEntry, atMs: number): string {
 
 const nextText = (from: string | null, until: string | null): string =>
   from === null ? 'never again' : `from ${from} until ${until}`;
-
-/** Minutes are exact enough. */
-const aboutText = (ms: number): string =>
-  durationText(ms < MINUTE_MS ? Math.ceil(ms / 1_000) * 1_000 : Math.ceil(ms / MINUTE_MS) * MINUTE_MS);
 
 /** What it is for, unless that is everything or its name says so. */
 function forText({ source, for: scope }: FreezeEntry): string {

@@ -1,6 +1,6 @@
 /** Schemas of values that occur in several places of belay.yaml. */
 import { z } from 'zod';
-import { durationText, parseDuration } from '../../contract/wording/duration.ts';
+import { DAY_MS, durationText, parseDuration } from '../../contract/wording/duration.ts';
 import { validateId } from '../../request/validate-id.ts';
 import { TIME_OF_DAY } from '../../request/validate-run-input.ts';
 import { NAME } from '../../request/validate-rollout-input.ts';
@@ -33,7 +33,7 @@ export function firstRepeated(words: readonly string[]): number {
 
 /** @returns milliseconds */
 export function duration([min, max]: readonly [number, number]) {
-  const remedy = `write a duration from ${durationText(min)} to ${durationText(max)}, like 30s or 5m`;
+  const remedy = `write a duration from ${durationText(min)} to ${durationText(max)}, like ${max < 14 * DAY_MS ? '30s or 5m' : '30s, 5m, 7d or 2w'}`;
   return z
     .union([z.string(), z.number()], { error: remedy })
     .transform((text) => parseDuration(String(text)) ?? NaN)

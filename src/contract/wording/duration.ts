@@ -1,12 +1,15 @@
 /** Durations as people write them. Pure. */
 
-const UNIT_MS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 } as const;
+const UNIT_MS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 } as const;
 export const HOUR_MS = UNIT_MS.h;
-export const DAY_MS = 24 * HOUR_MS;
+export const DAY_MS = UNIT_MS.d;
 
-/** Parses `500ms`, `10s`, `2m`, `1h` or a bare number of seconds. @returns milliseconds; null for anything else */
+/** For messages. */
+export const DURATION_REMEDY = 'a value like 500ms, 10s, 2m, 1h, 7d or 2w; a bare number is seconds';
+
+/** Parses `500ms`, `10s`, `2m`, `1h`, `7d`, `2w` or a bare number of seconds. @returns milliseconds; null for anything else */
 export function parseDuration(text: string): number | null {
-  const match = /^(\d+(?:\.\d+)?)(ms|s|m|h)?$/.exec(text.trim());
+  const match = /^(\d+(?:\.\d+)?)(ms|s|m|h|d|w)?$/.exec(text.trim());
   const ms = match === null ? NaN : Math.round(Number(match[1]) * UNIT_MS[(match[2] ?? 's') as keyof typeof UNIT_MS]);
   return Number.isSafeInteger(ms) ? ms : null;
 }
@@ -15,6 +18,17 @@ export function parseDuration(text: string): number | null {
 export function durationText(ms: number): string {
   const unit = (['h', 'm', 's'] as const).find((it) => ms >= UNIT_MS[it] && ms % UNIT_MS[it] === 0) ?? 'ms';
   return `${ms / UNIT_MS[unit]}${unit}`;
+}
+
+/** For a long time, in its two largest units: `10d18h`, `2h05m`, `5m`, `30s`. Rounded up, so that it never says less. */
+export function aboutText(ms: number): string {
+  if (ms < UNIT_MS.m) return `${Math.ceil(ms / UNIT_MS.s)}s`;
+  const minutes = Math.ceil(ms / UNIT_MS.m);
+  const hours = Math.floor(minutes / 60);
+  if (hours < 1) return `${minutes}m`;
+  if (hours < 48) return `${hours}h${minutes % 60 === 0 ? '' : `${String(minutes % 60).padStart(2, '0')}m`}`;
+  const wholeHours = Math.ceil(minutes / 60);
+  return `${Math.floor(wholeHours / 24)}d${wholeHours % 24 === 0 ? '' : `${wholeHours % 24}h`}`;
 }
 
 /** For comparisons: `284 s`, `0.4 s`. */
