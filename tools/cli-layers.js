@@ -142,6 +142,7 @@ export const CLI_LAYERS = {
       'process',
       'config/environment',
       'cli/output',
+      'cli/options',
       'cli/commands',
       'cli/commands/policy',
       'cli/completion',

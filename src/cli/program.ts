@@ -17,6 +17,7 @@ import { waitStatusCancelCommands } from './commands/wait-status-cancel.ts';
 import { printNote } from '../process/print.ts';
 import { printFailure, startDocument } from '../process/json-document.ts';
 import { resultOfError } from './output/run-text.ts';
+import { refuseRepeated } from './options/repeated.ts';
 import { programCommands } from './commands/programs.ts';
 import { receiptCommand } from './commands/receipt.ts';
 import { rolloutCommand } from './commands/rollout.ts';
@@ -59,6 +60,7 @@ export function program(): Command {
     belay.addCommand(command);
   for (const command of [belay, ...belay.commands, ...belay.commands.flatMap((it) => it.commands)]) {
     command.exitOverride().configureOutput({ outputError: () => undefined });
+    refuseRepeated(command);
   }
   addCompletion(belay);
   return belay;

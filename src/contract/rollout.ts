@@ -65,8 +65,8 @@ export interface RolloutInput {
   override?: FreezeOverride;
   /** Leaves out the checks of its sites. */
   noCheck?: CheckWaiver;
-  /** An approval that has to be given before it starts, besides those that the workers' policy asks for. */
-  approval?: string;
+  /** Approvals that have to be given before it starts, besides those that the workers' policy asks for. */
+  approval?: string | string[];
   /** Default 1. Each retry has the next number. */
   attempt?: number;
   /** The servers that earlier attempts `completed`. They are not started again. */

@@ -77,8 +77,8 @@ export interface RunInput extends TargetsInput {
   freezeWaitMs?: number;
   /** Freezes and windows that do not hold this run back. */
   override?: FreezeOverride;
-  /** An approval of the worker's belay.yaml that has to be given, besides those that its policy asks for. */
-  approval?: string;
+  /** Approvals of the worker's belay.yaml that have to be given, besides those that its policy asks for. */
+  approval?: string | string[];
   /** What was approved for the rollout that starts this run. */
   approved?: Approved[];
   /** How long an operation waits in all for a service that does not answer, before failed reads end it. Default: not. */
@@ -173,7 +173,7 @@ export interface RunPlan {
   /** Absent in plans from before it existed: it replaces none. */
   supersede?: boolean;
   /** Absent in plans from before it existed. */
-  approval?: string | null;
+  approval?: string | string[] | null;
   /** Absent in plans from before it existed, as is `orNewer`. */
   commit?: string | null;
   orNewer?: boolean;

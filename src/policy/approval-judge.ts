@@ -30,8 +30,11 @@ interface ApprovedDeployment {
 export type ApprovedAt = (atMs: number) => RunError | null;
 
 export interface ApprovalJudge {
-  /** Which approvals these operations need, and the one that the run asks for by name. */
-  rulesFor: (operations: readonly PlannedOperation[], named: string | undefined) => Promise<RulesAnswer>;
+  /** Which approvals these operations need, and those that the run asks for by name. */
+  rulesFor: (
+    operations: readonly PlannedOperation[],
+    named: string | readonly string[] | undefined,
+  ) => Promise<RulesAnswer>;
   /** Whether an answer counts. @throws Error if this worker cannot tell, but another one may */
   check: (check: ApprovalCheck) => Promise<CheckedApproval | { problem: string }>;
   /**
@@ -46,9 +49,12 @@ export function createApprovalJudge(policy: CurrentPolicy, deps: ProofDeps = cre
   return {
     async rulesFor(operations, named) {
       const { approvalsFor, approval } = await policy();
-      const asked = named === undefined ? undefined : approval(named);
-      if (asked === null) return { error: { type: 'Refused', message: unknownName(named ?? '') } };
-      const all = new Set([...operations.flatMap(approvalsFor), ...(asked === undefined ? [] : [asked])]);
+      const all = new Set(operations.flatMap(approvalsFor));
+      for (const name of [named ?? []].flat()) {
+        const asked = approval(name);
+        if (asked === null) return { error: { type: 'Refused', message: unknownName(name) } };
+        all.add(asked);
+      }
       for (const it of all) {
         const problem = await unanswerable(it, deps.readText).catch(messageOf);
         if (problem !== null) return { error: { type: 'Refused', message: problem } };

@@ -11,7 +11,7 @@ export function askedByFirings(
   const deployments = scheduledOperations(start).filter((it) => 'target' in it);
   if (deployments.length === 0) return [];
   const { input } = start;
-  const named = [input.approval, ...('waves' in input ? input.waves.map(({ approval }) => approval) : [])];
+  const named = [...[input.approval].flat(), ...('waves' in input ? input.waves.map(({ approval }) => approval) : [])];
   const needed = deployments.flatMap(approvalsFor).map(({ rule }) => rule.name);
   return [...new Set([...needed, ...named.filter((it) => it !== undefined)])];
 }

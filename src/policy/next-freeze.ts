@@ -31,7 +31,7 @@ function nextFreezeOf(
   if (policy.frozenBy(operation, nowMs, letOff).length > 0) return null;
   // It may go until a freeze begins, or the window closes that it is in.
   const changes = policy
-    .list(operation, nowMs)
+    .list([operation], nowMs)
     .map(({ kind, from, until }) => Date.parse((kind === 'freeze' ? from : until) ?? ''))
     .filter((atMs) => atMs > nowMs && atMs <= untilMs)
     .sort((a, b) => a - b);

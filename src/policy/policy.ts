@@ -27,7 +27,7 @@ export interface Policy {
   /** What of belay.yaml holds it back. */
   frozenBy: (operation: PlannedOperation, atMs: number, letOff?: ReadonlySet<string>) => FrozenBy[];
   /** What belay.yaml has. @param operation only what is for it; null for all */
-  list: (operation: PlannedOperation | null, atMs: number) => ListedFreeze[];
+  list: (operations: readonly PlannedOperation[], atMs: number) => ListedFreeze[];
   /** What of belay.yaml has this name, and whether a run may be let off. Null if nothing has. */
   overridable: (name: string) => Overridable | null;
   /** Workflow ids of the ad-hoc freezes that would hold it back. */
@@ -63,7 +63,7 @@ export function policyOf(configuration: Configuration): Policy {
     frozenBy: (operation, atMs, letOff = new Set()) =>
       frozenBy(rules, { action: actionOf(operation), letOff }, placeOf(operation), atMs),
     overridable: (name) => overridable(rules, name),
-    list: (operation, atMs) => listFreezes(rules, operation === null ? null : placeOf(operation), atMs),
+    list: (operations, atMs) => listFreezes(rules, operations.map(placeOf), atMs),
     adHocIds: (operation) => adHocIds(operation, placeOf(operation)),
     checkOf: (siteId) => checks.get(siteId) ?? null,
     approvalsFor: (operation) =>

@@ -14,7 +14,7 @@ export type RunCommand = 'run' | 'backup' | 'deploy' | 'watch';
 export type OptionType =
   | { kind: 'duration' | 'count'; limits: Limits }
   | { kind: 'choice'; of: readonly string[] }
-  | { kind: 'switch' | 'id' | 'commit' | 'map' };
+  | { kind: 'switch' | 'id' | 'ids' | 'commit' | 'map' };
 
 /** A default made from options of earlier rows. */
 interface DerivedDefault<V> {
@@ -239,10 +239,10 @@ const ROWS: { readonly [P in RunOptionPath]: RowOf<P> } = {
   approval: {
     flag: '--approval',
     commands: DEPLOY,
-    type: { kind: 'id' },
+    type: { kind: 'ids' },
     yaml: null,
     default: null,
-    help: "ask for this approval of the worker's belay.yaml before the backup, besides those that it asks for anyway",
+    help: "ask for this approval of the worker's belay.yaml before the backup, besides those that it asks for anyway (repeatable)",
   },
   outageBudgetMs: {
     flag: '--outage-budget',

@@ -4,7 +4,7 @@ import { MAX_AT_ONCE, MAX_TARGETS } from './limits.ts';
 import { splitPath } from './option-path.ts';
 import { RUN_OPTIONS } from './run-options.ts';
 import { validateId } from './validate-id.ts';
-import { validateRunInput } from './validate-run-input.ts';
+import { problemOfIds, validateRunInput } from './validate-run-input.ts';
 import { checkTarget } from './validate-targets.ts';
 import { problemOfAfter, problemOfOnGates } from './validate-gates.ts';
 import { isRecord } from '../contract/plain-object.ts';
@@ -53,7 +53,7 @@ function problemOfWaves(
   waves: unknown,
 ): string | null {
   if (!Array.isArray(waves) || waves.length === 0) return 'waves: is not a list, or is empty';
-  if (approval !== undefined && validateId(approval) !== null) return `approval: ${validateId(approval)}`;
+  if (approval !== undefined && problemOfIds(approval) !== null) return `approval: ${problemOfIds(approval)}`;
   const names = new Set<unknown>();
   const servers = new Set<string>();
   let size = 0;

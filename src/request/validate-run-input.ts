@@ -68,12 +68,22 @@ function checkOf(type: OptionType): Check {
       return (value) => (typeof value === 'boolean' ? null : 'is neither true nor false');
     case 'id':
       return validateId;
+    case 'ids':
+      return problemOfIds;
     case 'commit':
       return (value) =>
         typeof value === 'string' && COMMIT.test(value) ? null : 'is not a commit: write 7 to 64 hex digits';
     case 'map':
       return (value) => (isRecord(value) ? null : 'is not an object');
   }
+}
+
+/** One id, or a list of different ones. */
+export function problemOfIds(value: unknown): string | null {
+  if (!Array.isArray(value)) return validateId(value);
+  if (value.length === 0 || value.length > MAX_OVERRIDES) return `must have 1 to ${MAX_OVERRIDES} names`;
+  if (new Set(value).size < value.length) return 'names one twice';
+  return value.map(validateId).find((it) => it !== null) ?? null;
 }
 
 const text: Check = (value) => (typeof value === 'string' ? null : 'is not a string');

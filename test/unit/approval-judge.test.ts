@@ -279,13 +279,14 @@ describe('the question of a run', () => {
       },
     };
     const judge = createApprovalJudge(fixedPolicy(configuration));
-    const names = async (named?: string) => {
+    const names = async (named?: string | string[]) => {
       const answer = await judge.rulesFor([{ target: siteTarget('34') }, { serverId: '12' }], named);
       return 'rules' in answer ? answer.rules.map(({ name }) => name) : answer.error;
     };
     assert.deepEqual(await names(), ['production']);
     assert.deepEqual(await names('production'), ['production']);
     assert.deepEqual(await names('extra'), ['production', 'extra']);
+    assert.deepEqual(await names(['extra', 'production']), ['production', 'extra']);
     const message = 'the worker\'s belay.yaml has no approval "staging": correct --approval, or add it under approvals';
     assert.deepEqual(await names('staging'), { type: 'Refused', message });
   });

@@ -23,6 +23,7 @@ describe('an approval of a rollout', () => {
       ['b: p'],
     ],
     ['is asked for twice if both name it', 'p', [wave('a', ['p'], 'p')], ['p'], ['a: p']],
+    ['is asked for like the others that the rollout names', ['n', 'm'], [wave('a', ['p'])], ['p', 'n', 'm'], []],
     ['comes after those that servers need if the rollout names it', 'n', [wave('a', ['p', 'q'])], ['p', 'q', 'n'], []],
   ] as const) {
     test(what, () => {

@@ -30,6 +30,7 @@ function sampleOf({ type }: RunOptionRow): { text: string; value: unknown } {
     case 'switch':
       return { text: '', value: true };
     case 'id':
+    case 'ids':
       return { text: 'b1', value: 'b1' };
     case 'commit':
       return { text: '3F2C1AB', value: '3f2c1ab' };

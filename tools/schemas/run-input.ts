@@ -49,6 +49,10 @@ function schemaOf({ type, help, derived, default: value }: RunOptionRow): z.ZodT
       return z.boolean().meta(meta);
     case 'id':
       return id(description.slice(0, -1));
+    case 'ids': {
+      const name = id('A name');
+      return z.union([name, z.array(name).min(1).max(MAX_OVERRIDES).meta({ uniqueItems: true })]).meta(meta);
+    }
     case 'commit':
       return z
         .string()

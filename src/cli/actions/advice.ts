@@ -8,16 +8,13 @@ import { withBelay } from '../connection/open-belay.ts';
 import { adviceLines } from '../output/advice-text.ts';
 
 export interface AdviceOptions {
-  server?: string;
+  server?: string[];
   targets?: Target[];
   json?: boolean;
 }
 
-export async function advice({ server, targets = [], json }: AdviceOptions): Promise<void> {
-  const of: Subject[] = [
-    ...(server === undefined ? [] : [{ serverId: server }]),
-    ...targets.map((target) => ({ target })),
-  ];
+export async function advice({ server: servers = [], targets = [], json }: AdviceOptions): Promise<void> {
+  const of: Subject[] = [...servers.map((serverId) => ({ serverId })), ...targets.map((target) => ({ target }))];
   const operations = await withBelay((belay) => belay.advise(of.length === 0 ? {} : { of }));
   if (json === true) return printJson({ schemaVersion: SCHEMA_VERSION, operations, error: null });
   if (operations.length === 0) return print('no backups or deployments in the last 30 days');

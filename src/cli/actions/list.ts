@@ -8,13 +8,13 @@ import { sinceText } from '../options/parse-values.ts';
 import { withBelay } from '../connection/open-belay.ts';
 import { countsText } from '../../contract/wording/tally-text.ts';
 import { SCHEMA_VERSION, type Outcome } from '../../contract/names.ts';
+import type { Target } from '../../contract/target.ts';
 import { print } from '../../process/print.ts';
 
 export interface ListOptions {
-  site?: string;
-  app?: string;
-  server?: string;
-  outcome?: Outcome;
+  targets?: Target[];
+  server?: string[];
+  outcome?: Outcome[];
   since?: number;
   limit?: number;
   json?: boolean;
@@ -22,10 +22,10 @@ export interface ListOptions {
 }
 
 export async function list(options: ListOptions): Promise<void> {
-  const { site, app, server, outcome, since, limit, json: asJson, summary: file } = options;
+  const { targets, server, outcome, since, limit, json: asJson, summary: file } = options;
   // A caller who gives a time wants every run in it.
   const most = limit ?? (since === undefined ? LIST_LIMITS.alone : LIST_LIMITS.withSince);
-  const filter = definedFields({ siteId: site, appId: app, serverId: server, outcome, since: sinceText(since) });
+  const filter = definedFields({ targets, serverId: server, outcome, since: sinceText(since) });
   const runs = await withBelay((belay) => belay.list({ ...filter, limit: most }));
   const counts = countRuns(runs);
   await writeSummary(file, () => listMarkdown(runs));

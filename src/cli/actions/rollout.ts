@@ -4,6 +4,7 @@ import { printJson } from '../../process/json-document.ts';
 import { SCHEMA_VERSION } from '../../contract/names.ts';
 import type { DecisionInput } from '../../contract/rollout.ts';
 import { planRollout } from '../../config/plan/plan-rollout.ts';
+import { inTurn } from '../connection/in-turn.ts';
 import { signature } from '../../config/signature.ts';
 import { definedFields } from '../../contract/plain-object.ts';
 import type { Belay, Rollout } from '../../starter.ts';
@@ -33,7 +34,7 @@ export type StartOptions = WaitingOptions &
     meta?: Record<string, string>;
     commit?: string;
     orNewer?: true;
-    approval?: string;
+    approval?: string | string[];
   };
 
 export async function startRollout(name: string, options: StartOptions): Promise<void> {
@@ -86,7 +87,7 @@ export async function rolloutStatus(workflowId: string, options: ShowOptions & {
 export interface DecisionOptions {
   reason: string;
   by?: string;
-  server?: string;
+  server?: string[];
   json?: boolean;
 }
 
@@ -95,10 +96,14 @@ export async function decide(
   workflowId: string,
   { reason, by = signature(), server, ...options }: DecisionOptions,
 ): Promise<void> {
-  const decision: DecisionInput = { by, reason, ...definedFields({ serverId: server }) };
+  const decisions: DecisionInput[] = server?.map((serverId) => ({ by, reason, serverId })) ?? [{ by, reason }];
   process.exitCode = await withBelay(async (belay) => {
     const rollout = belay.rollouts.get(workflowId);
-    await rollout[what](decision);
+    await inTurn(
+      decisions,
+      async (decision) => (await rollout[what](decision), decision),
+      ({ serverId }) => `server ${serverId} was released`,
+    );
     return showRollout(rollout, options);
   });
 }

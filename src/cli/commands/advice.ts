@@ -3,15 +3,19 @@ import { Command } from 'commander';
 import type { AdviceOptions } from '../actions/advice.ts';
 import { addTargetOptions } from '../options/add-run-options.ts';
 import { parseId } from '../options/parse-values.ts';
+import { collectOf, RepeatableOption } from '../options/repeated.ts';
 import { examples, json } from '../options/shared.ts';
 
 const ABOUT = { site: 'site to look back at (repeatable)', app: 'app to look back at (repeatable)' };
+
+const server = () =>
+  new RepeatableOption('--server <id>', 'server whose backups to look back at (repeatable)', collectOf(parseId));
 
 export function adviceCommand(): Command {
   const command = new Command('advice').description(
     'show how long backups and deployments took in the last 30 days, and whether their tries are too few',
   );
-  return addTargetOptions(command.option('--server <id>', 'server whose backups to look back at', parseId), ABOUT)
+  return addTargetOptions(command.addOption(server()), ABOUT)
     .addOption(json())
     .addHelpText('after', examples('belay advice', 'belay advice --server 12 --site 34', 'belay advice --json'))
     .action(async (options: AdviceOptions) => (await import('../actions/advice.ts')).advice(options));

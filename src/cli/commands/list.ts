@@ -1,18 +1,23 @@
 /** `belay list`. */
-import { Command, Option } from 'commander';
+import { Command } from 'commander';
 import { OUTCOMES } from '../../contract/names.ts';
 import { LIMITS } from '../../request/limits.ts';
 import type { ListOptions } from '../actions/list.ts';
-import { durationWithin, parseId, parseLimit } from '../options/parse-values.ts';
+import { addTargetOptions } from '../options/add-run-options.ts';
+import { choiceOf, durationWithin, parseId, parseLimit } from '../options/parse-values.ts';
+import { collectOf, RepeatableOption } from '../options/repeated.ts';
 import { examples, json, LIST_LIMITS, summary } from '../options/shared.ts';
 
+const TARGETS = {
+  site: 'only runs that deploy this site (repeatable: one of the sites and apps given)',
+  app: 'only runs that deploy this app (repeatable: one of the sites and apps given)',
+};
+
 export function listCommand(): Command {
-  return new Command('list')
-    .description('list runs, newest first')
-    .option('--site <id>', 'only runs that deploy this site', parseId)
-    .option('--app <id>', 'only runs that deploy this app', parseId)
-    .option('--server <id>', 'only runs that back up this server', parseId)
-    .addOption(new Option('--outcome <outcome>', 'only runs with this outcome').choices(OUTCOMES))
+  const command = new Command('list').description('list runs, newest first');
+  return addTargetOptions(command, TARGETS)
+    .addOption(server())
+    .addOption(outcome())
     .option('--since <duration>', 'only runs started within this time', durationWithin(LIMITS.durationMs))
     .option(
       '--limit <n>',
@@ -23,4 +28,18 @@ export function listCommand(): Command {
     .addOption(json())
     .addHelpText('after', examples('belay list --since 12h --outcome failed', 'belay list --site 34 --limit 5'))
     .action(async (options: ListOptions) => (await import('../actions/list.ts')).list(options));
+}
+
+const server = () =>
+  new RepeatableOption(
+    '--server <id>',
+    'only runs that back up this server (repeatable: one of them)',
+    collectOf(parseId),
+  );
+
+function outcome(): RepeatableOption<string[]> {
+  const help = 'only runs with this outcome (repeatable: one of them)';
+  const option = new RepeatableOption('--outcome <outcome>', help, collectOf(choiceOf(OUTCOMES)));
+  option.argChoices = [...OUTCOMES];
+  return option;
 }

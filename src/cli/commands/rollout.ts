@@ -3,6 +3,7 @@ import { Command } from 'commander';
 import { LIMITS } from '../../request/limits.ts';
 import { runOption } from '../options/add-run-options.ts';
 import { durationWithin, parseId, parseLimit } from '../options/parse-values.ts';
+import { collectOf, RepeatableOption } from '../options/repeated.ts';
 import {
   addExceptionOptions,
   addWaitOptions,
@@ -35,10 +36,12 @@ export function rolloutCommand(): Command {
       decisionCommand('pause', 'start no more servers until the rollout is resumed; runs in progress continue'),
     )
     .addCommand(
-      decisionCommand('resume', 'resume a paused rollout and accept its failures so far').option(
-        '--server <id>',
-        'release only this server, which is held by an event',
-        parseId,
+      decisionCommand('resume', 'resume a paused rollout and accept its failures so far').addOption(
+        new RepeatableOption(
+          '--server <id>',
+          'release only this server, which is held by an event (repeatable)',
+          collectOf(parseId),
+        ),
       ),
     )
     .addCommand(decisionCommand('abort', 'start no more servers, and end once the runs in progress have finished'))

@@ -5,6 +5,7 @@ import { appTarget, siteTarget, targetsInput, type Target } from '../../contract
 import { durationText } from '../../contract/wording/duration.ts';
 import { setValueAt, type RunOptionPath } from '../../request/option-path.ts';
 import { RUN_OPTIONS, type RunCommand, type RunOptionRow } from '../../request/run-options.ts';
+import { oneOrMoreOf, RepeatableOption } from './repeated.ts';
 import { collectMeta, collectTargets, countWithin, durationWithin, parseCommit, parseId } from './parse-values.ts';
 
 /** As commander gives them: by flag in camel case. */
@@ -55,7 +56,11 @@ const rowOf = (path: RunOptionPath) => {
 
 function toCommanderOption(row: RunOptionRow): Option {
   const { type, conflicts } = row;
-  const option = new Option([row.flag, PLACEHOLDER[type.kind]].join(' ').trim(), `${row.help}${defaultText(row)}`);
+  const flags = [row.flag, PLACEHOLDER[type.kind]].join(' ').trim();
+  const help = `${row.help}${defaultText(row)}`;
+  if (type.kind === 'map') return new RepeatableOption(flags, help, collectMeta);
+  if (type.kind === 'ids') return new RepeatableOption(flags, help, oneOrMoreOf(parseId));
+  const option = new Option(flags, help);
   if (conflicts !== undefined) option.conflicts(new Option(rowOf(conflicts).flag).attributeName());
   switch (type.kind) {
     case 'duration':
@@ -68,8 +73,6 @@ function toCommanderOption(row: RunOptionRow): Option {
       return option.argParser(parseId);
     case 'commit':
       return option.argParser(parseCommit);
-    case 'map':
-      return option.argParser(collectMeta);
     case 'switch':
       return option;
   }
@@ -80,6 +83,7 @@ const PLACEHOLDER = {
   count: '<n>',
   choice: '<choice>',
   id: '<id>',
+  ids: '<id>',
   commit: '<sha>',
   map: '<name=value>',
   switch: '',
@@ -104,12 +108,7 @@ const WATCHED = {
 };
 
 /** All options for targets add to one list, so that it has the order of the command line. */
-class TargetOption extends Option {
-  constructor(flags: string, description: string, collect: (text: string, before?: Target[]) => Target[]) {
-    super(flags, description);
-    this.argParser(collect);
-  }
-
+class TargetOption extends RepeatableOption<Target[]> {
   override attributeName(): string {
     return 'targets';
   }

@@ -5,6 +5,7 @@ import type { CheckWaiver } from '../../contract/site-check.ts';
 import { BelayError } from '../../contract/results/belay-error.ts';
 import { durationText, HOUR_MS } from '../../contract/wording/duration.ts';
 import { durationWithin, parseId, parseWritable, TIMER_LIMITS } from './parse-values.ts';
+import { collectOf, RepeatableOption } from './repeated.ts';
 
 export const json = () => new Option('--json', 'print exactly one JSON document on stdout');
 export const summary = () =>
@@ -25,10 +26,11 @@ export const by = () => new Option('--by <name>', 'who decides (default: your us
 /** @param what is let off, in the help @param deploys whether it has checks to leave out */
 export function addExceptionOptions(command: Command, what = 'run', deploys = true): Command {
   command.addOption(
-    new Option(
+    new RepeatableOption(
       '--override-freeze <name>',
       `let the ${what} off this freeze or window, named as in \`belay freezes\` (repeatable); requires --reason`,
-    ).argParser((text: string, before: string[] = []) => [...before, parseId(text)]),
+      collectOf(parseId),
+    ),
   );
   if (deploys) command.option('--no-check', 'leave out the checks of its sites; requires --reason');
   const flags = deploys ? '--override-freeze or --no-check' : '--override-freeze';

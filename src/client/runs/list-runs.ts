@@ -2,7 +2,7 @@
 import type { WorkflowExecutionInfo } from '@temporalio/client';
 import pMap from 'p-map';
 import { type RunResult } from '../../contract/run.ts';
-import { appTarget, siteTarget, targetAttribute } from '../../contract/target.ts';
+import { appTarget, siteTarget, targetAttribute, type Target } from '../../contract/target.ts';
 import { toBelayError } from '../connection/to-belay-error.ts';
 import { withLink } from '../connection/ui-link.ts';
 import { newest, quoted } from '../connection/list-filter.ts';
@@ -14,8 +14,11 @@ import { RUN_TYPES, type Outcome } from '../../contract/names.ts';
 export interface RunFilter {
   siteId?: string;
   appId?: string;
-  serverId?: string;
-  outcome?: Outcome;
+  /** Runs that deploy at least one of them. */
+  targets?: readonly Target[];
+  /** Of several, one has to fit; so it is with outcomes. */
+  serverId?: string | readonly string[];
+  outcome?: Outcome | readonly Outcome[];
   /** Started at or after this time, ISO 8601. */
   since?: string;
   /** Default 20. */
@@ -43,19 +46,22 @@ async function resultOf(session: Session, info: WorkflowExecutionInfo): Promise<
   return withLink(session, await closedResult(session.client.workflow.getHandle(info.workflowId, info.runId), known));
 }
 
-function queryOf({ siteId, appId, serverId, outcome, since }: RunFilter): string {
+function queryOf({ siteId, appId, targets = [], serverId = [], outcome = [], since }: RunFilter): string {
   return [
     `WorkflowType IN (${RUN_TYPES.map(quoted).join(', ')})`,
     ...(siteId === undefined ? [] : [`BelaySite = ${quoted(targetAttribute(siteTarget(siteId)))}`]),
     ...(appId === undefined ? [] : [`BelaySite = ${quoted(targetAttribute(appTarget(appId)))}`]),
-    ...(serverId === undefined ? [] : [`BelayServer = ${quoted(serverId)}`]),
-    ...(outcome === undefined ? [] : [outcomeQuery(outcome)]),
+    ...anyOf(targets.map((it) => `BelaySite = ${quoted(targetAttribute(it))}`)),
+    ...anyOf([serverId].flat().map((it) => `BelayServer = ${quoted(it)}`)),
+    ...anyOf([outcome].flat().map(outcomeQuery)),
     ...(since === undefined ? [] : [`StartTime >= ${quoted(since)}`]),
   ].join(' AND ');
 }
 
+const anyOf = (conditions: string[]): string[] => (conditions.length === 0 ? [] : [`(${conditions.join(' OR ')})`]);
+
 /** A terminated run could not record its outcome. */
 function outcomeQuery(outcome: Outcome): string {
   const recorded = `BelayOutcome = ${quoted(outcome)}`;
-  return outcome === 'unknown' ? `(${recorded} OR ExecutionStatus = 'Terminated')` : recorded;
+  return outcome === 'unknown' ? `${recorded} OR ExecutionStatus = 'Terminated'` : recorded;
 }

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { COMMIT } from '../../contract/wording/commit-text.ts';
 import type { OptionType } from '../../request/run-options.ts';
 import { IN_FILE } from './run-options-in-file.ts';
-import { duration, id, wholeNumber } from './schema-values.ts';
+import { duration, id, oneOrMore, wholeNumber } from './schema-values.ts';
 
 export const runOptionsShape: Record<string, z.ZodType> = {
   backup: groupSchema('backup').describe('How to wait for backups.').optional(),
@@ -34,6 +34,8 @@ function schemaOf(type: OptionType): z.ZodType {
       return z.boolean();
     case 'id':
       return id;
+    case 'ids':
+      return oneOrMore(id, 'write a name, or a list of names');
     case 'commit':
       return z.string().regex(COMMIT, { error: 'write 7 to 64 hex digits, in quotes' });
     case 'map':

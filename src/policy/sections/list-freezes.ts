@@ -25,9 +25,9 @@ export interface ListedFreeze {
   scope: Scope;
 }
 
-/** @param place only those that are for it; null for all */
-export function listFreezes({ freezes, windows }: FreezeRules, place: Place | null, atMs: number): ListedFreeze[] {
-  const fits = ({ scope }: { scope: Scope }) => place === null || isInScope(scope, place);
+/** @param places only those that are for one of them; without one, all */
+export function listFreezes({ freezes, windows }: FreezeRules, places: readonly Place[], atMs: number): ListedFreeze[] {
+  const fits = ({ scope }: { scope: Scope }) => places.length === 0 || places.some((place) => isInScope(scope, place));
   const listed = [
     ...freezes.filter(fits).map((rule): ListedFreeze => {
       const active = freezeAt(rule, atMs);

@@ -16,12 +16,13 @@ interface AskedWhen {
 
 /**
  * What a wave asks for is not asked before, unless the rollout names it or other waves need it as well.
- * @param named the approval that the rollout names
+ * @param named the approvals that the rollout names
  */
-export function askedWhen(named: string | undefined, waves: readonly WaveNeeds[]): AskedWhen {
-  const needed = waves.flatMap((wave) => wave.needed.filter((name) => name !== wave.named || name === named));
+export function askedWhen(named: string | readonly string[] | undefined, waves: readonly WaveNeeds[]): AskedWhen {
+  const names = [named ?? []].flat();
+  const needed = waves.flatMap((wave) => wave.needed.filter((name) => name !== wave.named || names.includes(name)));
   return {
-    before: [...new Set([...needed, ...(named === undefined ? [] : [named])])],
+    before: [...new Set([...needed, ...names])],
     ofWaves: waves.flatMap(({ wave, named: name }) => (name === undefined ? [] : [{ wave, name }])),
   };
 }

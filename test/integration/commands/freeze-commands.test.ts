@@ -31,6 +31,7 @@ interface Printed {
   workflowId: string;
   freeze: AdHocFreeze;
   woken: string[];
+  freezes: { workflowId: string; freeze: AdHocFreeze }[];
   error: { type: string; message: string } | null;
 }
 
@@ -80,6 +81,30 @@ describe('belay freeze and thaw', () => {
     );
     const { raw } = await on.client.workflow.getHandle(workflowId).describe();
     assert.equal(Number(raw.executionConfig?.workflowExecutionTimeout?.seconds), 3_660);
+  });
+
+  test('a freeze of several sites holds back each of them, and thaw ends them together', async () => {
+    const [site, other] = [fresh('a'), fresh('a')];
+    const scope = ['--site', site, '--site', other];
+    const frozen = printed(await on.belay('freeze', ...scope, ...HOUR, '--json'));
+    const ids = [`freeze:site:${site}`, `freeze:site:${other}`];
+    assert.deepEqual([frozen.workflowId, frozen.freezes.map(({ workflowId }) => workflowId)], [ids[0], ids]);
+    assert.deepEqual([await deploy(site), await deploy(other)], Array(2).fill([5, 'Frozen', 0]));
+    const { code, stdout } = await on.belay('freezes', ...scope);
+    assert.deepEqual([code, ids.every((it) => stdout.includes(it))], [5, true], stdout);
+    const thawed = await on.belay('thaw', ...scope, ...WHY);
+    assert.deepEqual([thawed.code, thawed.stdout], [0, ids.map((it) => `${it} has ended\n`).join('')]);
+    assert.deepEqual([await deploy(site), await deploy(other)], Array(2).fill([0, null, 1]));
+  });
+
+  test('a command that fails at the second of two sites says what it did with the first', async () => {
+    const [site, other] = [fresh('a'), fresh('a')];
+    await on.belay('freeze', '--site', other, ...HOUR);
+    const { code, stderr } = await on.belay('freeze', '--site', site, '--site', other, ...HOUR);
+    assert.equal(code, 2);
+    assert.match(stderr, new RegExp(`^done before it failed: site ${site} is frozen until \\S+: deployments are held`));
+    assert.match(stderr, new RegExp(`^belay: site ${other} is frozen already`, 'm'));
+    await on.belay('thaw', '--site', site, '--site', other, ...WHY);
   });
 
   test('the same scope twice is an error, and --extend replaces it by a later end', async () => {

@@ -1,5 +1,5 @@
 /** What `belay freeze` and `thaw` do: they begin and end a freeze at Temporal. */
-import type { FreezeScope } from '../../../contract/freeze.ts';
+import type { AdHocFreeze, FreezeScope } from '../../../contract/freeze.ts';
 import { freezeId } from '../../../contract/ids/workflow-ids.ts';
 import { SCHEMA_VERSION } from '../../../contract/names.ts';
 import { definedFields } from '../../../contract/plain-object.ts';
@@ -9,14 +9,16 @@ import { plainText } from '../../../contract/wording/safe-text.ts';
 import { printJson } from '../../../process/json-document.ts';
 import { readConfiguration, type Configuration } from '../../../config/load.ts';
 import { print, printNote } from '../../../process/print.ts';
+import type { Thawed } from '../../../starter.ts';
+import { inTurn } from '../../connection/in-turn.ts';
 import { withBelay } from '../../connection/open-belay.ts';
 import { reportEndpoints } from '../../connection/report-endpoints.ts';
 
 interface ScopeOptions {
-  fleet?: string;
-  server?: string;
-  site?: string;
-  app?: string;
+  fleet?: string[];
+  server?: string[];
+  site?: string[];
+  app?: string[];
 }
 
 export interface FreezeOptions extends ScopeOptions {
@@ -36,29 +38,33 @@ export async function freeze({ json: asJson, ...options }: FreezeOptions): Promi
   if (until === undefined && forMs === undefined)
     throw new BelayError('Usage', 'a freeze needs an end: give --until TIME or --for DURATION');
   await reportEndpoints(undefined);
-  if (options.fleet !== undefined) await noteUnknownFleet(options.fleet);
+  await noteUnknownFleets(options.fleet ?? []);
+  const how = {
+    reason,
+    override: override ? ('reason' as const) : ('never' as const),
+    ...definedFields({ until, forMs, by, backups, extend }),
+  };
   const begun = await withBelay((belay) =>
-    belay.freezes.begin({
-      scope: scopeOf(options),
-      reason,
-      override: override ? 'reason' : 'never',
-      ...definedFields({ until, forMs, by, backups, extend }),
-    }),
+    inTurn(scopesOf(options), (scope) => belay.freezes.begin({ scope, ...how }), frozenLine),
   );
-  const workflowId = freezeId(begun.scope);
-  if (asJson === true) return printJson({ schemaVersion: SCHEMA_VERSION, workflowId, freeze: begun, error: null });
-  print([
-    `${scopeText(begun.scope, plainText)} is frozen until ${begun.until}: ${blocksText(begun)} are held back`,
-    `  freeze: ${workflowId}`,
-  ]);
+  const freezes = begun.map((it) => ({ workflowId: freezeId(it.scope), freeze: it }));
+  if (asJson === true) return printJson({ schemaVersion: SCHEMA_VERSION, ...freezes[0], freezes, error: null });
+  print(freezes.flatMap(({ workflowId, freeze: it }) => [frozenLine(it), `  freeze: ${workflowId}`]));
 }
 
+const frozenLine = (freeze: AdHocFreeze): string =>
+  `${scopeText(freeze.scope, plainText)} is frozen until ${freeze.until}: ${blocksText(freeze)} are held back`;
+
 /** The workers' belay.yaml decides, and this one may be another. */
-async function noteUnknownFleet(fleet: string): Promise<void> {
+async function noteUnknownFleets(asked: readonly string[]): Promise<void> {
+  if (asked.length === 0) return;
   const { fleets } = await readConfiguration().catch((): Configuration => ({}));
-  if (fleets === undefined || fleet in fleets) return;
+  if (fleets === undefined) return;
   const known = Object.keys(fleets).map((name) => plainText(name));
-  printNote(`note: belay.yaml has no fleet ${plainText(fleet)}, only ${known.join(', ')}: check the name`);
+  const unknown = asked.filter((it) => !(it in fleets));
+  printNote(
+    unknown.map((it) => `note: belay.yaml has no fleet ${plainText(it)}, only ${known.join(', ')}: check the name`),
+  );
 }
 
 export interface ThawOptions extends ScopeOptions {
@@ -69,20 +75,26 @@ export interface ThawOptions extends ScopeOptions {
 
 export async function thaw({ reason, by, json: asJson, ...options }: ThawOptions): Promise<void> {
   await reportEndpoints(undefined);
-  const scope = scopeOf(options);
-  const { freeze: ended, woken } = await withBelay((belay) =>
-    belay.freezes.thaw(scope, { reason, ...definedFields({ by }) }),
+  const why = { reason, ...definedFields({ by }) };
+  const thawed = await withBelay((belay) =>
+    inTurn(
+      scopesOf(options),
+      async (scope) => ({ workflowId: freezeId(scope), ...(await belay.freezes.thaw(scope, why)) }),
+      thawedLine,
+    ),
   );
-  const workflowId = freezeId(scope);
-  if (asJson === true)
-    return printJson({ schemaVersion: SCHEMA_VERSION, workflowId, freeze: ended, woken, error: null });
-  const waited = woken.length === 0 ? '' : `; ${woken.length} that waited look again`;
-  print(`${workflowId} has ended${waited}`);
+  const freezes = thawed.map(({ workflowId, freeze: ended }) => ({ workflowId, freeze: ended }));
+  const woken = [...new Set(thawed.flatMap((it) => it.woken))];
+  if (asJson === true) return printJson({ schemaVersion: SCHEMA_VERSION, ...freezes[0], woken, freezes, error: null });
+  print(thawed.map(thawedLine));
 }
 
-function scopeOf({ fleet, server, site, app }: ScopeOptions): FreezeScope {
-  if (fleet !== undefined) return { kind: 'fleet', id: fleet };
-  if (server !== undefined) return { kind: 'server', id: server };
-  if (site !== undefined) return { kind: 'site', id: site };
-  return app === undefined ? { kind: 'all' } : { kind: 'app', id: app };
+const thawedLine = ({ workflowId, woken }: Thawed & { workflowId: string }): string =>
+  `${workflowId} has ended${woken.length === 0 ? '' : `; ${woken.length} that waited look again`}`;
+
+/** Of one kind, because the options exclude each other. */
+function scopesOf(options: ScopeOptions): FreezeScope[] {
+  const kinds = ['fleet', 'server', 'site', 'app'] as const;
+  const scopes = kinds.flatMap((kind) => (options[kind] ?? []).map((id) => ({ kind, id })));
+  return scopes.length === 0 ? [{ kind: 'all' }] : scopes;
 }

@@ -22,8 +22,7 @@ export interface FreezesOptions {
 export async function freezes({ targets = [], at, json: asJson }: FreezesOptions): Promise<void> {
   const configuration = await readConfiguration();
   const atMs = at === undefined ? Date.now() : Date.parse(at);
-  const [target = null] = targets;
-  const { frozen, entries } = await withBelay((belay) => listed(belay, configuration, target, atMs));
+  const { frozen, entries } = await withBelay((belay) => listed(belay, configuration, targets, atMs));
   process.exitCode = frozen ? EXIT.busy : EXIT.completed;
   if (asJson === true) {
     const instant = new Date(atMs).toISOString();
@@ -38,23 +37,24 @@ export async function freezes({ targets = [], at, json: asJson }: FreezesOptions
 async function listed(
   belay: Belay,
   configuration: Awaited<ReturnType<typeof readConfiguration>>,
-  target: Target | null,
+  targets: readonly Target[],
   atMs: number,
 ): Promise<{ frozen: boolean; entries: FreezeEntry[] }> {
   const policy = policyOf(configuration);
-  const operation = target === null ? null : { target };
-  const running = await (operation === null ? belay.freezes.list() : belay.freezes.find(policy.adHocIds(operation)));
+  const operations = targets.map((target) => ({ target }));
+  const ids = [...new Set(operations.flatMap(policy.adHocIds))];
+  const running = await (operations.length === 0 ? belay.freezes.list() : belay.freezes.find(ids));
   const entries = [
     ...running.map((it) => adHocEntry(it, atMs)),
-    ...policy.list(operation, atMs).map((it) => fileEntry(it)),
+    ...policy.list(operations, atMs).map((it) => fileEntry(it)),
   ];
-  if (operation === null) return { frozen: isAnythingFrozen(entries), entries };
+  if (operations.length === 0) return { frozen: isAnythingFrozen(entries), entries };
   const judge = createJudge(
     () => Promise.resolve(policy),
     () => Promise.resolve(running),
   );
-  const frozenAt = await judge.look({ operations: [operation] }, TIMING.client.startMs);
-  return { frozen: frozenAt(operation, atMs).length > 0, entries };
+  const frozenAt = await judge.look({ operations }, TIMING.client.startMs);
+  return { frozen: operations.some((it) => frozenAt(it, atMs).length > 0), entries };
 }
 
 /** Windows hold something back if none is open. */

@@ -5,6 +5,7 @@ import type { FreezeOptions, ThawOptions } from '../../actions/policy/freeze.ts'
 import type { FreezesOptions } from '../../actions/policy/freezes.ts';
 import { addTargetOptions } from '../../options/add-run-options.ts';
 import { durationWithin, parseId, parseInstantText } from '../../options/parse-values.ts';
+import { collectOf, RepeatableOption } from '../../options/repeated.ts';
 import { by, examples, json, reason } from '../../options/shared.ts';
 
 const load = () => import('../../actions/policy/freeze.ts');
@@ -13,7 +14,7 @@ export const freezeCommands = (): Command[] => [freezeCommand(), thawCommand(), 
 
 function freezeCommand(): Command {
   const command = new Command('freeze').description(
-    'hold back deployments from now on: of everything, or of one fleet, server, site or app; needs no worker',
+    'hold back deployments from now on: of everything, or of fleets, servers, sites or apps; needs no worker',
   );
   return addScope(command, 'hold back')
     .addOption(
@@ -22,9 +23,7 @@ function freezeCommand(): Command {
         .conflicts('for'),
     )
     .addOption(
-      new Option('--for <duration>', 'how long it lasts, at most 2208h, which is 92 days').argParser(
-        durationWithin(LIMITS.freezeMs),
-      ),
+      new Option('--for <duration>', 'how long it lasts, at most 92d').argParser(durationWithin(LIMITS.freezeMs)),
     )
     .addOption(reason('why; shown to everyone whose deployment it stops'))
     .option('--no-override', 'let no run be let off with --override-freeze')
@@ -36,6 +35,7 @@ function freezeCommand(): Command {
       'after',
       examples(
         'belay freeze --for 2h --reason "the database is being moved"',
+        'belay freeze --site 34 --site 35 --for 1d --reason "the shop has a sale"',
         'belay freeze --server 12 --until 2026-12-20T18:00+01:00 --reason "disks are being replaced" --backups',
       ),
     )
@@ -58,15 +58,15 @@ function thawCommand(): Command {
 }
 
 const ASKED = {
-  site: 'only what holds back this site',
-  app: 'only what holds back this app',
+  site: 'only what holds back this site (repeatable)',
+  app: 'only what holds back this app (repeatable)',
 };
 
 function freezesCommand(): Command {
   const command = new Command('freezes').description(
     'list freezes and windows, from `belay freeze` and from the belay.yaml on this machine; exit 5 if something is frozen',
   );
-  return addTargetOptions(command, ASKED, 1)
+  return addTargetOptions(command, ASKED)
     .addOption(
       new Option('--at <time>', 'at this time, such as 2026-12-24T12:00Z (default: now)').argParser(parseInstantText),
     )
@@ -81,7 +81,8 @@ function addScope(command: Command, verb: string): Command {
   for (const kind of kinds) {
     const flags = `--${kind} <${kind === 'fleet' ? 'name' : 'id'}>`;
     const others = kinds.filter((it) => it !== kind);
-    command.addOption(new Option(flags, `${verb} this ${kind}`).argParser(parseId).conflicts(others));
+    const option = new RepeatableOption(flags, `${verb} this ${kind} (repeatable)`, collectOf(parseId));
+    command.addOption(option.conflicts(others));
   }
   return command;
 }
