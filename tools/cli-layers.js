@@ -66,6 +66,7 @@ export const CLI_LAYERS = {
       'activities/notifications',
       'rules/past:type',
       'client/connection',
+      'client/transport',
       'client/past',
       'client/runs',
       'client/schedules',

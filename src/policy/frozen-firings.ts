@@ -16,6 +16,15 @@ const MAX_LOOKED_AT = 50;
 const AHEAD_MS = 31 * DAY_MS;
 const MINUTE_MS = 60_000;
 
+/** The next times at which a schedule fires. @param times on the clocks of its zone @returns milliseconds since 1970 */
+export function* nextFirings(times: readonly Times[], timeZone: string, nowMs: number): Generator<number, void> {
+  for (let atMs: number | undefined = nowMs; ;) {
+    atMs = nextSpan({ times, lastsMs: MINUTE_MS, timeZone }, { begins: 'first', ends: 'first' }, atMs)?.beginMs;
+    if (atMs === undefined) return;
+    yield atMs;
+  }
+}
+
 /** @param times when it fires, on the clocks of its zone @returns those of the next 31 days, 50 firings at most */
 export function frozenFirings(
   { start, timeZone }: Pick<ScheduledInput, 'start' | 'timeZone'>,
@@ -25,11 +34,10 @@ export function frozenFirings(
 ): FrozenFiring[] {
   const operations = scheduledOperations(start);
   const found: FrozenFiring[] = [];
-  let atMs: number | undefined = nowMs;
-  for (let looked = 0; looked < MAX_LOOKED_AT; looked += 1) {
-    atMs = nextSpan({ times, lastsMs: MINUTE_MS, timeZone }, { begins: 'first', ends: 'first' }, atMs)?.beginMs;
-    if (atMs === undefined || atMs > nowMs + AHEAD_MS) break;
-    const dueMs = atMs;
+  let looked = 0;
+  for (const dueMs of nextFirings(times, timeZone, nowMs)) {
+    looked += 1;
+    if (looked > MAX_LOOKED_AT || dueMs > nowMs + AHEAD_MS) break;
     const by = operations.map((it) => policy.frozenBy(it, dueMs)).find(({ length }) => length > 0);
     if (by !== undefined) found.push({ at: new Date(dueMs).toISOString(), by });
   }

@@ -268,7 +268,7 @@ const ROWS: { readonly [P in RunOptionPath]: RowOf<P> } = {
     yaml: null,
     default: null,
     isPlanned: false,
-    help: 'note that comes back in the result, up to 200 characters; can be given several times, 4 KB in all',
+    help: 'note that comes back in the result, cut after 200 characters (repeatable; 4 KB in all)',
   },
   startWithinMs: {
     flag: '--start-within',

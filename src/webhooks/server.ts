@@ -25,7 +25,7 @@ export function createReceiver(options: ReceiverOptions): FastifyInstance {
     keepAliveTimeout: requestTimeoutMs,
     http: { headersTimeout: requestTimeoutMs, connectionsCheckingInterval: Math.min(1_000, requestTimeoutMs) },
     // A name of any length gets the usual 404.
-    routerOptions: { maxParamLength: 65_536 },
+    routerOptions: { maxParamLength: 65_536, ignoreTrailingSlash: true },
     clientErrorHandler: (error, socket) => refuseBroken(error, socket, metrics),
     frameworkErrors: (_error, request, reply) => void refusals.refuse(request, reply, 400, 'bad_request'),
   });

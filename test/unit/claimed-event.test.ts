@@ -19,6 +19,13 @@ async function deliver(source: NonNullable<NonNullable<Configuration['events']>[
   return stored[0]!.event;
 }
 
+test('a slash at the end of the address changes nothing', async () => {
+  const { app } = await standInReceiver({ events: { sources: { panel: { verify: 'none' } } } });
+  const headers = { 'content-type': 'application/json', host: '127.0.0.1:4181' };
+  const answer = await app.inject({ method: 'POST', url: '/webhooks/panel/', headers, payload: BODY });
+  assert.equal(answer.statusCode, 202, answer.body);
+});
+
 test('the event of an unverified sender is marked so, and only wakes and notifies', async () => {
   const { verified, reactions } = await deliver({ verify: 'none' });
   assert.deepEqual([verified, reactions], [false, ['notify']]);

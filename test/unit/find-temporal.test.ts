@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { before, test } from 'node:test';
 import { recordFile } from '../../src/config/temporal/dev-server-record.ts';
 import { findTemporal } from '../../src/config/temporal/find-temporal.ts';
+import { connect } from '../../src/starter.ts';
 import { tempFolder } from '../support/temporal.ts';
 
 const DEV = '127.0.0.1:7301';
@@ -40,14 +41,14 @@ test('a running belay dev wins over a default profile that no one named', () => 
   assert.deepEqual(found({ BELAY_HOME: home }), [DEV, 'default', 'dev', true]);
 });
 
-test('TEMPORAL_NAMESPACE alone does not lead away from a running belay dev', () => {
-  assert.deepEqual(found({ BELAY_HOME: home, TEMPORAL_NAMESPACE: 'billing' }), [DEV, 'default', 'dev', true]);
+test('TEMPORAL_NAMESPACE alone does not lead away from a running belay dev, and is its namespace', () => {
+  assert.deepEqual(found({ BELAY_HOME: home, TEMPORAL_NAMESPACE: 'billing' }), [DEV, 'billing', 'dev', true]);
 });
 
 test('a namespace that a running belay dev does not use makes it one of several', () => {
   const only = (namespace: string) =>
     found({ BELAY_HOME: home, TEMPORAL_CONFIG_FILE: join(home, 'none.toml'), TEMPORAL_NAMESPACE: namespace });
-  assert.deepEqual(only('billing'), [DEV, 'default', 'dev', true]);
+  assert.deepEqual(only('billing'), [DEV, 'billing', 'dev', true]);
   assert.deepEqual(only('default'), [DEV, 'default', 'dev', false]);
 });
 
@@ -64,4 +65,37 @@ test('TEMPORAL_ADDRESS wins over everything', () => {
 
 test('without a running belay dev, the default profile counts', () => {
   assert.deepEqual(found({ BELAY_HOME: idleHome }), [PRODUCTION, 'default', 'default profile', false]);
+});
+
+for (const address of [
+  'https://host:7233',
+  'host:7233/',
+  ' host:7233',
+  'host:7233 ',
+  'user@host:7233',
+  'host:',
+  ':7233',
+]) {
+  test(`the address ${JSON.stringify(address)} is refused with a remedy, and not repeated`, async () => {
+    const says =
+      /is not an address of Temporal: write host:port, such as temporal\.example\.com:7233, without a scheme/;
+    assert.throws(
+      () => found({ BELAY_HOME: idleHome, TEMPORAL_ADDRESS: address }),
+      ({ message }: Error) =>
+        message.startsWith('TEMPORAL_ADDRESS is') && says.test(message) && !message.includes('user'),
+    );
+    await assert.rejects(connect({ address }), { type: 'Usage', message: says });
+  });
+}
+
+test('an address may be a name, an IPv4 or an IPv6 address, with or without a port', () => {
+  for (const TEMPORAL_ADDRESS of [
+    'temporal',
+    'temporal:7233',
+    'ns.acct.tmprl.cloud:7233',
+    '10.0.0.1:7233',
+    '[::1]:7233',
+  ]) {
+    assert.equal(found({ BELAY_HOME: idleHome, TEMPORAL_ADDRESS })[0], TEMPORAL_ADDRESS);
+  }
 });

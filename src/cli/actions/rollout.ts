@@ -10,7 +10,7 @@ import { definedFields } from '../../contract/plain-object.ts';
 import type { Belay, Rollout } from '../../starter.ts';
 import { EXIT } from '../output/exit-codes.ts';
 import { printRollout, rolloutListLine } from '../output/rollout-text.ts';
-import { exceptionsOf, type ExceptionOptions } from '../options/shared.ts';
+import { exceptionsOf, metaNotes, type ExceptionOptions } from '../options/shared.ts';
 import { showRollout, viewOfRollout, type ShowOptions } from '../waiting/rollout-view.ts';
 import { sinceText } from '../options/parse-values.ts';
 import {
@@ -22,7 +22,7 @@ import {
 } from '../waiting/wait-for-verdict.ts';
 import { reportEndpoints } from '../connection/report-endpoints.ts';
 import { withBelay } from '../connection/open-belay.ts';
-import { print } from '../../process/print.ts';
+import { print, printNote } from '../../process/print.ts';
 
 export type StartOptions = WaitingOptions &
   ExceptionOptions & {
@@ -41,6 +41,7 @@ export async function startRollout(name: string, options: StartOptions): Promise
   const { key, approval, heartbeat, meta, commit, orNewer } = options;
   const plan = planRollout(await readConfiguration(), name, definedFields({ commit, orNewer }));
   const input = { ...plan, ...definedFields({ key, approval, heartbeat, meta }), ...exceptionsOf(options) };
+  printNote(metaNotes(meta));
   if (options.dryRun === true) return dryRunOf(input, options);
   await follow(options, (belay) => belay.rollouts.start(input));
 }

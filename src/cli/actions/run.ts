@@ -8,7 +8,8 @@ import { definedFields } from '../../contract/plain-object.ts';
 import { BelayError } from '../../contract/results/belay-error.ts';
 import { EXIT } from '../output/exit-codes.ts';
 import { toRunInput, type CommanderValues } from '../options/add-run-options.ts';
-import { exceptionsOf, type ExceptionOptions } from '../options/shared.ts';
+import { exceptionsOf, metaNotes, type ExceptionOptions } from '../options/shared.ts';
+import { printNote } from '../../process/print.ts';
 import { printResult } from '../output/run-text.ts';
 import {
   captureSignals,
@@ -33,6 +34,7 @@ export async function startAndWait(type: RunType, options: StartOptions): Promis
     throw new BelayError('Usage', 'nothing to deploy is named: give --site ID or --app ID');
   }
   await refuseInventoryConflict(input);
+  printNote(metaNotes(input.meta));
   await reportEndpoints(options.service);
   process.exitCode =
     options.dryRun === true ? await exitCodeOfDryRun(type, input, options) : await exitCodeOfRun(type, input, options);

@@ -10,7 +10,7 @@ import type { Belay, Firing, ScheduleChange, ScheduleState } from '../../starter
 import { definedFields } from '../../contract/plain-object.ts';
 import { frozenText } from '../../contract/wording/freeze-text.ts';
 import { askedByFirings } from '../../policy/asking-firings.ts';
-import { frozenFirings, type FrozenFiring } from '../../policy/frozen-firings.ts';
+import { frozenFirings, nextFirings, type FrozenFiring } from '../../policy/frozen-firings.ts';
 import { policyOf, type Policy } from '../../policy/policy.ts';
 import { plainText } from '../../contract/wording/safe-text.ts';
 import { colorize } from '../output/run-text.ts';
@@ -40,6 +40,7 @@ export async function applySchedules({ dryRun, prune, service: named, json: asJs
       if (asJson !== true) {
         print([
           ...changes.flatMap(changeLines),
+          ...planned.flatMap(nextLines),
           ...planned.flatMap(movedLines),
           ...collisions.flatMap(frozenLines),
           ...questions.flatMap(questionLines),
@@ -50,7 +51,8 @@ export async function applySchedules({ dryRun, prune, service: named, json: asJs
       const shown = changes.map(({ scheduleId, action, differences }) => ({ scheduleId, action, differences }));
       const applied = dryRun !== true;
       const frozen = collisions.map(({ definition: { scheduleId }, firings }) => ({ scheduleId, firings }));
-      const document = { applied, changes: shown, moved, frozen, approvals: questions, error: null };
+      const next = planned.map(({ definition }) => ({ scheduleId: definition.scheduleId, times: nextOf(definition) }));
+      const document = { applied, changes: shown, next, moved, frozen, approvals: questions, error: null };
       if (asJson === true) printJson({ schemaVersion: SCHEMA_VERSION, ...document });
       else print([summaryOf(changes, applied)]);
     },
@@ -72,6 +74,28 @@ const WORDS = {
   unmanaged: 'not in this file; delete it with `belay schedule delete`, or with --prune if its fleet is in the file',
 };
 
+const NEXT_SHOWN = 3;
+
+/** ISO 8601. */
+function nextOf({ calendars, timeZone }: PlannedSchedule['definition']): string[] {
+  const times: string[] = [];
+  for (const ms of nextFirings(regular(calendars), timeZone, Date.now())) {
+    times.push(new Date(ms).toISOString());
+    if (times.length === NEXT_SHOWN) break;
+  }
+  return times;
+}
+
+/** Without the times that stand in for those that clocks skip. */
+const regular = (calendars: PlannedSchedule['definition']['calendars']) =>
+  calendars.filter(({ year }) => year === null);
+
+function nextLines({ definition }: PlannedSchedule): string[] {
+  const { scheduleId, timeZone } = definition;
+  const times = nextOf(definition).map((at) => localText(new Date(at), timeZone));
+  return [`  ${scheduleId}: next ${times.join(', ') || 'never'} (${timeZone})`];
+}
+
 /** Only the next day on which clocks skip times of the schedule, because the others are alike. */
 function movedLines({ definition: { scheduleId, timeZone }, moved }: PlannedSchedule): string[] {
   const today = new Date().toISOString().slice(0, 10);
@@ -92,7 +116,7 @@ interface Collision {
 }
 
 function collisionOf({ definition }: PlannedSchedule, policy: Policy): Collision {
-  const times = definition.calendars.filter(({ year }) => year === null);
+  const times = regular(definition.calendars);
   return { definition, firings: frozenFirings(definition.input, times, policy, Date.now()) };
 }
 

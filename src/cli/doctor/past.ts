@@ -4,7 +4,7 @@ import { createAdvise } from '../../client/past/advise.ts';
 import { openSession } from '../../client/connection/session.ts';
 import { plainText } from '../../contract/wording/safe-text.ts';
 import { targetText } from '../../contract/wording/target-text.ts';
-import { shortList, type Check, type Finding } from './check.ts';
+import { leftOut, shortList, type Check, type Finding } from './check.ts';
 import { fleetsCheck } from './fleets.ts';
 
 /** Temporal is asked once for both. */
@@ -17,7 +17,7 @@ export function pastChecks(): Check[] {
 const triesCheck = (look: typeof lookBack): Check => ({
   name: 'tries',
   run: async (): Promise<Finding> => {
-    const found = await look().catch((error: Error) => error.message);
+    const found = await look().catch(leftOut);
     if (typeof found === 'string') return { state: 'skipped', message: found };
     const tight = found.filter(({ suggestedBudget }) => suggestedBudget !== null);
     if (tight.length > 0) {

@@ -6,7 +6,7 @@ import { TIMING } from '../../contract/budgets/timing.ts';
 import type { RunResult } from '../../contract/run.ts';
 import { commitText, FULL_COMMIT } from '../../contract/wording/commit-text.ts';
 import { plainText } from '../../contract/wording/safe-text.ts';
-import type { Check, Finding } from './check.ts';
+import { leftOut, type Check, type Finding } from './check.ts';
 
 const MOST_READ = 50;
 
@@ -16,7 +16,7 @@ export const reportsCheck = (): Check => ({
     const { notify } = await readConfiguration();
     if (Object.keys(notify?.reports ?? {}).length === 0)
       return { state: 'skipped', message: 'belay.yaml reports to no repository' };
-    const found = await lookBack().catch((error: Error) => error.message);
+    const found = await lookBack().catch(leftOut);
     return typeof found === 'string' ? { state: 'skipped', message: found } : findingOf(found);
   },
 });

@@ -4,6 +4,9 @@ import type { FreezeOverride } from '../../contract/freeze.ts';
 import type { CheckWaiver } from '../../contract/site-check.ts';
 import { BelayError } from '../../contract/results/belay-error.ts';
 import { durationText, HOUR_MS } from '../../contract/wording/duration.ts';
+import { plainText } from '../../contract/wording/safe-text.ts';
+import { tooLong } from '../../request/fit-meta.ts';
+import { MAX_META_LENGTH } from '../../request/limits.ts';
 import { durationWithin, parseId, parseWritable, TIMER_LIMITS } from './parse-values.ts';
 import { collectOf, RepeatableOption } from './repeated.ts';
 
@@ -59,6 +62,10 @@ export function exceptionsOf({ overrideFreeze, check = true, reason: why }: Exce
     ...(check ? {} : { noCheck: { reason: why } }),
   };
 }
+
+/** What the user has to know about notes that are stored otherwise than they were given. */
+export const metaNotes = (meta: Record<string, string> | undefined): string[] =>
+  tooLong(meta).map((name) => `note: --meta ${plainText(name)} was cut to ${MAX_META_LENGTH} characters`);
 
 export const dryRun = () =>
   new Option(

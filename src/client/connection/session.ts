@@ -5,8 +5,9 @@ import { identityFrom, taskQueue as configuredTaskQueue } from '../../config/env
 import { searchAttributeMode } from '../../config/environment/search-attribute-mode.ts';
 import { signature } from '../../config/signature.ts';
 import { readEncryption } from '../../encryption/encryption.ts';
+import { refuseUnknown } from './known-options.ts';
 import { seenOn, shareSeen, type SeenWorkers } from './workers-seen.ts';
-import { findTemporal, type TemporalEndpoint } from '../../config/temporal/find-temporal.ts';
+import { checkTemporalAddress, findTemporal, type TemporalEndpoint } from '../../config/temporal/find-temporal.ts';
 import { openTracing } from '../../tracing/open-tracing.ts';
 import type { Tracing } from '../../tracing/tracing.ts';
 import { BelayError } from '../../contract/results/belay-error.ts';
@@ -54,6 +55,10 @@ export interface ConnectOptions {
   by?: string;
 }
 
+const CONNECT_OPTIONS: Record<keyof ConnectOptions, true> = {
+  ...{ connection: true, address: true, namespace: true, taskQueue: true, uiUrl: true, service: true, by: true },
+};
+
 export interface OpenSession {
   session: Session;
   close: () => Promise<void>;
@@ -72,6 +77,7 @@ export async function openSession(
   options: ConnectOptions,
   { lazy = false, onCredentials, program = 'belay' }: SessionOptions = {},
 ): Promise<OpenSession> {
+  refuseUnknown('connect', options, CONNECT_OPTIONS);
   const endpoint = options.address === undefined ? orUsage(findTemporal) : plainEndpoint(options.address);
   const encryption = orUsage(() => readEncryption((message) => process.emitWarning(message)));
   const tracing = await orUsageSoon(openTracing({ program, warn: () => undefined }));
@@ -119,5 +125,6 @@ export function orUsage<T>(read: () => T): T {
 }
 
 function plainEndpoint(address: string): Omit<TemporalEndpoint, 'origin' | 'isOneOfSeveral'> {
+  orUsage(() => checkTemporalAddress('address', address));
   return { connectionOptions: { address }, namespace: 'default', uiUrl: null, credentials: null };
 }

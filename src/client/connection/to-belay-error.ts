@@ -2,6 +2,7 @@
 import { isGrpcServiceError, WorkflowNotFoundError } from '@temporalio/client';
 import type { RunResult } from '../../contract/run.ts';
 import { PayloadError } from '../../encryption/payload-error.ts';
+import { CHECK_NAMESPACE } from '../transport/remedies.ts';
 import { BelayError } from '../../contract/results/belay-error.ts';
 import { messageOf } from '../../contract/wording/message-of.ts';
 import {
@@ -9,6 +10,8 @@ import {
   codeOf,
   grpcCause,
   isAttributeError,
+  isClosed,
+  isMissingNamespace,
   isDenied,
   isLimited,
   isUnreachable,
@@ -25,8 +28,13 @@ export function toBelayError(error: unknown, what: string, result: RunResult | n
     return new BelayError('NotFound', `there is no ${error.workflowId}: ${remedy}`, result);
   }
   if (error instanceof PayloadError) return new BelayError('Usage', `cannot ${what}: ${error.message}`, result);
+  if (isClosed(error)) {
+    return new BelayError('Usage', `cannot ${what}: the connection was closed: connect again`, result);
+  }
   const cause = grpcCause(error);
   const message = detailsOf(cause);
+  if (isMissingNamespace(error))
+    return new BelayError('Usage', `cannot ${what}: ${message}: ${CHECK_NAMESPACE}`, result, { cause: error });
   if (isUnreachable(error)) {
     return new BelayError('TemporalUnreachable', `cannot ${what}: Temporal does not answer`, result);
   }

@@ -17,6 +17,7 @@ import { lookUpServerRun } from './look-up-server-run.ts';
 import { nextAttempt } from './next-attempt.ts';
 import { describeRollout, rolloutStatus } from './rollout-status.ts';
 import { underKey } from '../connection/new-key.ts';
+import { withFittingMeta } from '../../request/fit-meta.ts';
 import { signed } from '../runs/start-run.ts';
 import { requireWorkers } from '../connection/require-worker.ts';
 import { findService } from '../connection/find-service.ts';
@@ -58,7 +59,8 @@ export function createRollouts(session: Session): Rollouts {
   };
 }
 
-async function startRollout(session: Session, { key, ...asked }: NewRollout): Promise<Rollout> {
+async function startRollout(session: Session, given: NewRollout): Promise<Rollout> {
+  const { key, ...asked } = withFittingMeta(given);
   return underKey(key, (used, ifTaken) => startOnce(session, { ...asked, key: used }, ifTaken));
 }
 

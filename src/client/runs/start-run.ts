@@ -9,12 +9,14 @@ import { runWorkflowId } from '../../contract/ids/workflow-ids.ts';
 import { runStartOptions, sameOverride } from '../../request/start/start-options.ts';
 import { attributesOfRun } from '../../request/search-attributes.ts';
 import { startProblem, typeOf } from '../../request/start-request.ts';
+import { withFittingMeta } from '../../request/fit-meta.ts';
 import { planRun } from '../../request/run-plan.ts';
 import { BelayError } from '../../contract/results/belay-error.ts';
 import { toBelayError } from '../connection/to-belay-error.ts';
 import { historyFacts } from './run-history.ts';
 import { createRun, type Run } from './run-handle.ts';
 import { emptyResult } from '../../contract/results/empty-results.ts';
+import { refuseUnknown } from '../connection/known-options.ts';
 import type { Session } from '../connection/session.ts';
 import { startWithAttributes } from './start-attributes.ts';
 import { underKey } from '../connection/new-key.ts';
@@ -34,7 +36,11 @@ export interface StartOptions {
   again?: boolean;
 }
 
-export async function startRun(session: Session, asked: RunInput, options: StartOptions): Promise<Run> {
+const START_OPTIONS: Record<keyof StartOptions, true> = { type: true, key: true, again: true };
+
+export async function startRun(session: Session, given: RunInput, options: StartOptions): Promise<Run> {
+  refuseUnknown('start', options, START_OPTIONS);
+  const asked = withFittingMeta(given);
   const type = options.type ?? typeOf(asked);
   const { key } = options;
   const problem = startProblem(type, asked, key);

@@ -59,6 +59,18 @@ export function isAttributeError(error: unknown): boolean {
   return isInvalid(error, /search attribute/i);
 }
 
+/** The namespace of the connection does not exist. The SDK has an error of its own for most calls. */
+export function isMissingNamespace(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  if (error.name === 'NamespaceNotFoundError') return true;
+  const isThis = codeOf(error) === GRPC.notFound && /namespace .*not found/i.test(error.message);
+  return isThis || isMissingNamespace(error.cause);
+}
+
+/** The program has closed the connection. */
+export const isClosed = (error: unknown): boolean =>
+  error instanceof Error && [error, grpcCause(error)].some((it) => /channel has been shut down/i.test(String(it)));
+
 function isInvalid(error: unknown, message: RegExp): boolean {
   const cause = grpcCause(error);
   return codeOf(cause) === GRPC.invalidArgument && cause instanceof Error && message.test(cause.message);

@@ -94,6 +94,8 @@ export function uiUrl(env: Environment = process.env): string | null {
 
 export const temporalAddress = (env: Environment = process.env): string | null => given('TEMPORAL_ADDRESS', env);
 
+export const temporalNamespace = (env: Environment = process.env): string | null => given('TEMPORAL_NAMESPACE', env);
+
 /** The file with Temporal's profiles, if the environment names it. */
 export const temporalConfigFile = (env: Environment = process.env): string | null => given('TEMPORAL_CONFIG_FILE', env);
 

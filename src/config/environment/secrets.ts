@@ -1,4 +1,5 @@
 /** Secrets: the API token, and those that belay.yaml names. Errors name the place and never the secret. */
+import { isUtf8 } from 'node:buffer';
 import { readFile } from 'node:fs/promises';
 import { given, nonEmpty, type Environment } from './variables.ts';
 import { ConfigError } from './config-error.ts';
@@ -42,10 +43,12 @@ export function checkAddress(key: string, address: string, env: Environment = pr
 }
 
 async function readSecretFile(key: string, file: string): Promise<string> {
-  const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
+  const bytes = await readFile(file).catch((error: NodeJS.ErrnoException) => {
     throw new ConfigError(`${key}: ${file} cannot be read (${error.code ?? 'unknown error'})`);
   });
-  return text.trim();
+  // PowerShell writes UTF-16, in which every other byte of a token is zero.
+  if (bytes.includes(0) || !isUtf8(bytes)) throw new ConfigError(`${key}: ${file} is not UTF-8: save it as UTF-8`);
+  return bytes.toString('utf8').trim();
 }
 
 /** Each request reads the token's file again, so that rotating it needs no restart. */

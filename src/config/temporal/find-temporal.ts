@@ -1,12 +1,19 @@
 /** Finds the Temporal server: the one that was named, else that of a running `belay dev`, else the default one. */
-import { homeFolder, isTemporalConfigured, temporalAddress, uiUrl } from '../environment/environment.ts';
+import { ConfigError } from '../environment/config-error.ts';
+import {
+  homeFolder,
+  isTemporalConfigured,
+  temporalAddress,
+  temporalNamespace,
+  uiUrl,
+} from '../environment/environment.ts';
 import { defaultOf } from '../environment/variables.ts';
 import { credentialsOf, type ConnectionOptions, type Credentials } from './credentials.ts';
 import { readDevServerRecord } from './dev-server-record.ts';
-import { loadProfile } from './load-profile.ts';
+import { loadProfile, profileFile } from './load-profile.ts';
 
 const DEFAULT_ADDRESS = '127.0.0.1:7233';
-/** The embedded server has no other. */
+/** The embedded server has no other, unless someone creates one. */
 const DEV_NAMESPACE = 'default';
 
 /** Where the address comes from. */
@@ -47,10 +54,15 @@ export function findTemporal(): TemporalEndpoint {
   const isOther = (address !== undefined && address !== dev) || namespace !== DEV_NAMESPACE;
   const isOneOfSeveral = dev !== null && isOther;
   if (dev !== null && !isTemporalConfigured()) {
-    const connection = { connectionOptions: { address: dev }, namespace: DEV_NAMESPACE, credentials: null };
+    // A profile's namespace means the server of that profile.
+    const named = temporalNamespace() ?? DEV_NAMESPACE;
+    const connection = { connectionOptions: { address: dev }, namespace: named, credentials: null };
     return { ...connection, uiUrl: uiUrl() ?? record?.ui ?? null, origin: 'dev', isOneOfSeveral };
   }
-  const used = address ?? DEFAULT_ADDRESS;
+  const used = checkTemporalAddress(
+    temporalAddress() === null ? `address in ${profileFile()}` : 'TEMPORAL_ADDRESS',
+    address ?? DEFAULT_ADDRESS,
+  );
   return {
     connectionOptions: { ...connectionOptions, address: used },
     namespace,
@@ -59,6 +71,17 @@ export function findTemporal(): TemporalEndpoint {
     isOneOfSeveral,
     credentials: credentialsOf(profile, used),
   };
+}
+
+const ADDRESS = /^(\[[0-9a-f:.]+\]|[^\s/:@?#[\]]+)(:\d{1,5})?$/i;
+
+/** @param where for the message, which does not repeat the address: it may hold a password @throws ConfigError */
+export function checkTemporalAddress(where: string, address: string): string {
+  if (ADDRESS.test(address)) return address;
+  throw new ConfigError(
+    `${where} is not an address of Temporal: write host:port, such as temporal.example.com:7233, ` +
+      'without a scheme like https://, a slash or blanks',
+  );
 }
 
 function originOf(address: string | undefined): EndpointOrigin {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { before, describe, test } from 'node:test';
+import { connect } from '../../../src/starter.ts';
 import { commandsOn, type Commands } from '../../support/commands.ts';
 import { runInProcess } from '../../support/in-process.ts';
 import { tempFolder } from '../../support/temporal.ts';
@@ -128,4 +129,25 @@ test('bad input starts no run and sends no POST', async () => {
 test('bad input with --json prints one JSON document on stdout and nothing on stderr', async () => {
   const { code, json, stderr } = await on.belay(...RUN, '--settle', 'x', '--json');
   assert.deepEqual([code, json().outcome, json().error?.type, stderr], [2, null, 'Usage', '']);
+});
+
+test('a namespace that does not exist is a usage error with its remedy, and doctor names it once', async () => {
+  const env = { ...on.env, TEMPORAL_NAMESPACE: 'nope' };
+  for (const args of [['list'], ['status', 'deploy:1:x'], ['top'], ['schedule', 'list'], ['deploy', '--site', 'a1']]) {
+    const { code, stderr } = await runInProcess(args, env);
+    assert.equal(code, 2, `${args.join(' ')}: ${stderr}`);
+    assert.match(stderr, /^belay: [^\n]*[Nn]amespace[^\n]*nope[^\n]*: check TEMPORAL_NAMESPACE[^\n]*\n$/);
+  }
+  const { code, stdout } = await runInProcess(['doctor'], env);
+  assert.equal(code, 2);
+  assert.equal(stdout.match(/not found/gi)?.length, 1, stdout);
+  assert.match(stdout, /check TEMPORAL_NAMESPACE/);
+});
+
+test('a library connection that was closed says so', async () => {
+  const { TEMPORAL_ADDRESS = '' } = on.env;
+  const belay = await connect({ address: TEMPORAL_ADDRESS });
+  await belay.close();
+  await assert.rejects(belay.list(), { type: 'Usage', message: /the connection was closed: connect again/ });
+  await assert.rejects(belay.start({ siteIds: ['a1'] }), { type: 'Usage', message: /the connection was closed/ });
 });

@@ -1,0 +1,49 @@
+import assert from 'node:assert/strict';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { tokenSource } from '../../src/config/environment/secrets.ts';
+import { startRun, type StartOptions } from '../../src/client/runs/start-run.ts';
+import type { Session } from '../../src/client/connection/session.ts';
+import { toBelayError } from '../../src/client/connection/to-belay-error.ts';
+import { withFittingMeta } from '../../src/request/fit-meta.ts';
+import { validateRunInput } from '../../src/request/validate-run-input.ts';
+import { connect, type ConnectOptions } from '../../src/starter.ts';
+import { tempFolder } from '../support/temporal.ts';
+
+test('a misspelt option of start or connect is refused, and names those that there are', async () => {
+  const start = startRun({} as Session, { siteIds: ['34'] }, { keys: 'x' } as StartOptions);
+  await assert.rejects(start, { type: 'Usage', message: 'keys: is not an option of start: use type, key, again' });
+  const connecting = connect({ adress: 'host:7233' } as ConnectOptions);
+  await assert.rejects(connecting, {
+    type: 'Usage',
+    message: /^adress: is not an option of connect: use connection, ad/,
+  });
+});
+
+test('a note over 200 characters is cut, also before half of a character, and the rest stays', () => {
+  const long = `${'x'.repeat(198)}😀 and more`;
+  const { meta } = withFittingMeta({ siteIds: ['34'], meta: { message: long, full: 'y'.repeat(200), job: '7' } });
+  assert.deepEqual(meta, { message: `${'x'.repeat(198)}…`, full: 'y'.repeat(200), job: '7' });
+  assert.equal(validateRunInput('deployOnly', { siteIds: ['34'], meta }), null);
+  const notes = Array.from({ length: 30 }, (_, index) => [`n${index}`, 'x'.repeat(300)] as const);
+  const many = withFittingMeta({ siteIds: ['34'], meta: Object.fromEntries(notes) });
+  assert.match(validateRunInput('deployOnly', many) ?? '', /^meta: has \d+ bytes in all/);
+  const odd = { siteIds: ['34'], meta: ['no notes'] as unknown as Record<string, string> };
+  assert.equal(withFittingMeta(odd), odd);
+});
+
+test('a token file in UTF-16 is refused, and one in UTF-8 with a byte order mark is read', async () => {
+  const BELAY_API_TOKEN_FILE = join(await tempFolder(), 'token');
+  const read = (bytes: Buffer) => writeFile(BELAY_API_TOKEN_FILE, bytes).then(tokenSource({ BELAY_API_TOKEN_FILE }));
+  for (const mark of ['\ufeff', '']) {
+    const utf16 = Buffer.from(`${mark}secret\r\n`, 'utf16le');
+    await assert.rejects(read(utf16), { message: /^BELAY_API_TOKEN_FILE: .* is not UTF-8: save it as UTF-8$/ });
+  }
+  assert.equal(await read(Buffer.from('\ufeffsecret\r\n')), 'secret');
+});
+
+test('a call after close says that the connection was closed', () => {
+  const { type, message } = toBelayError(new Error('Channel has been shut down'), 'list runs');
+  assert.deepEqual([type, message], ['Usage', 'cannot list runs: the connection was closed: connect again']);
+});
