@@ -32,6 +32,7 @@ export { planSchedules } from './config/plan/plan-schedules.ts';
 export { readConfiguration, type Configuration } from './config/load.ts';
 export { connect, type Belay, type ConnectOptions } from './client/connect.ts';
 export { BelayError } from './contract/results/belay-error.ts';
+export { exitCodeOf } from './contract/results/exit-codes.ts';
 export type { Rollout } from './client/rollouts/rollout-handle.ts';
 export type { RolloutStatus } from './client/rollouts/rollout-status.ts';
 export type { RolloutFilter, Rollouts } from './client/rollouts/rollouts.ts';

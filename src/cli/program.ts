@@ -11,7 +11,7 @@ import { freezeCommands } from './commands/policy/freeze.ts';
 import { eventsCommand } from './commands/events.ts';
 import { addCompletion } from './completion/add-completion.ts';
 import { environmentHelp } from './output/environment-help.ts';
-import { EXIT, exitCodeOf } from './output/exit-codes.ts';
+import { EXIT, exitCodeOfResult } from '../contract/results/exit-codes.ts';
 import { listCommand } from './commands/list.ts';
 import { waitStatusCancelCommands } from './commands/wait-status-cancel.ts';
 import { printNote } from '../process/print.ts';
@@ -93,7 +93,7 @@ function fail(error: unknown, args: readonly string[]): number {
   if (error instanceof ConfigError) return fail(new BelayError('Usage', error.message), args);
   const result = resultOfError(error);
   printFailure(result, asJson);
-  return exitCodeOf(result);
+  return exitCodeOfResult(result);
 }
 
 /** Runs the command given by the arguments. @returns its exit code */

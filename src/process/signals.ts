@@ -1,9 +1,10 @@
 /** Handles SIGINT, SIGTERM and SIGHUP from the start of the process. By default they end it, with one JSON document. */
 import { printFailure } from './json-document.ts';
+import { EXIT } from '../contract/results/exit-codes.ts';
 import { emptyResult } from '../contract/results/empty-results.ts';
 
 /** 128 plus the signal number, as shells report it. */
-export const SIGNAL_EXIT_CODES = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const;
+export const SIGNAL_EXIT_CODES = { SIGHUP: EXIT.hungUp, SIGINT: EXIT.interrupted, SIGTERM: EXIT.terminated } as const;
 type InterruptSignal = keyof typeof SIGNAL_EXIT_CODES;
 
 type Handler = (signal: InterruptSignal) => void;

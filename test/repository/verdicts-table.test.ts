@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { exitCodeOf } from '../../src/cli/output/exit-codes.ts';
+import { exitCodeOfResult } from '../../src/contract/results/exit-codes.ts';
 import type { ErrorType, Outcome } from '../../src/contract/names.ts';
 
 const HERE = new URL('../', import.meta.url);
@@ -59,7 +59,7 @@ test('every exit code of docs/explanation/verdicts.md matches its outcome and er
   for (const [what, , outcome = '', type = '', exit] of ROWS) {
     if (outcome === 'continues') continue;
     const error = type === '–' ? null : { type: type as ErrorType, message: '' };
-    assert.equal(String(exitCodeOf({ outcome: outcome as Outcome, error })), exit, what);
+    assert.equal(String(exitCodeOfResult({ outcome: outcome as Outcome, error })), exit, what);
   }
 });
 

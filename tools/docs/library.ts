@@ -29,7 +29,7 @@ export function libraryPage(): string {
     block(
       'ts',
       [
-        "import { BelayError, connect } from 'belay-deploy';",
+        "import { BelayError, connect, exitCodeOf } from 'belay-deploy';",
         '',
         'const belay = await connect();',
         "const run = await belay.start({ serverId: '12', siteIds: ['34'] }, { key: 'release-7' });",
@@ -38,6 +38,7 @@ export function libraryPage(): string {
         '} catch (error) {',
         '  if (!(error instanceof BelayError)) throw error;',
         '  console.error(error.type, error.message, error.result?.outcome);',
+        '  process.exitCode = exitCodeOf(error); // as the command line',
         '} finally {',
         '  await belay.close();',
         '}',

@@ -6,7 +6,7 @@ import { BelayError } from '../../contract/results/belay-error.ts';
 import { createLogger } from '../../process/log.ts';
 import type { Report } from '../doctor/check.ts';
 import { findTemporal } from '../../config/temporal/find-temporal.ts';
-import { EXIT } from '../output/exit-codes.ts';
+import { EXIT } from '../../contract/results/exit-codes.ts';
 import { print } from '../../process/print.ts';
 
 export interface DoctorOptions {

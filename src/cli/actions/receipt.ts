@@ -13,7 +13,7 @@ import { receiptFileName } from '../../receipts/file-name.ts';
 import { verifyReceipt } from '../../receipts/verify.ts';
 import type { Belay } from '../../starter.ts';
 import { withBelay } from '../connection/open-belay.ts';
-import { EXIT } from '../output/exit-codes.ts';
+import { EXIT } from '../../contract/results/exit-codes.ts';
 
 export interface ReceiptOptions {
   runId?: string;

@@ -8,7 +8,7 @@ import { inTurn } from '../connection/in-turn.ts';
 import { signature } from '../../config/signature.ts';
 import { definedFields } from '../../contract/plain-object.ts';
 import type { Belay, Rollout } from '../../starter.ts';
-import { EXIT } from '../output/exit-codes.ts';
+import { EXIT } from '../../contract/results/exit-codes.ts';
 import { printRollout, rolloutListLine } from '../output/rollout-text.ts';
 import { exceptionsOf, metaNotes, type ExceptionOptions } from '../options/shared.ts';
 import { showRollout, viewOfRollout, type ShowOptions } from '../waiting/rollout-view.ts';

@@ -6,7 +6,7 @@ import type { RunType } from '../../contract/names.ts';
 import { findInventoryConflict, keyOf, keysOf, buildInventory } from '../../config/plan/inventory.ts';
 import { definedFields } from '../../contract/plain-object.ts';
 import { BelayError } from '../../contract/results/belay-error.ts';
-import { EXIT } from '../output/exit-codes.ts';
+import { EXIT } from '../../contract/results/exit-codes.ts';
 import { toRunInput, type CommanderValues } from '../options/add-run-options.ts';
 import { exceptionsOf, metaNotes, type ExceptionOptions } from '../options/shared.ts';
 import { printNote } from '../../process/print.ts';

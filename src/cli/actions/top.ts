@@ -7,7 +7,7 @@ import { printJson } from '../../process/json-document.ts';
 import { print } from '../../process/print.ts';
 import { withBelay } from '../connection/open-belay.ts';
 import { TOP_INTERVAL_MS, TOP_LIMIT } from '../options/shared.ts';
-import { EXIT } from '../output/exit-codes.ts';
+import { EXIT } from '../../contract/results/exit-codes.ts';
 import type { LiveLine } from '../../process/live-lines.ts';
 import { ownTerminal } from '../top/until-quit.ts';
 

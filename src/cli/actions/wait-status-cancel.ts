@@ -5,7 +5,7 @@ import { BelayError } from '../../contract/results/belay-error.ts';
 import type { Belay, Run, RunResult, RunStatus } from '../../starter.ts';
 import { beginsText } from '../../contract/wording/freeze-text.ts';
 import { inFlight, waitingSentence } from '../../contract/wording/explain-wait.ts';
-import { EXIT, exitCodeOf } from '../output/exit-codes.ts';
+import { EXIT, exitCodeOfResult } from '../../contract/results/exit-codes.ts';
 import { adviceOnRun, adviceOnStatus, etaOf, followEta } from '../waiting/beside.ts';
 import { freezeAhead } from './policy/freeze-ahead.ts';
 import { followLive, liveLine } from '../waiting/run-live.ts';
@@ -88,7 +88,7 @@ async function showStatus(belay: Belay, run: Run, options: OneRunOptions): Promi
   }
   await writeSummary(options.summary, async () => runMarkdown(result, await adviceOnRun(belay, result)));
   if (options.exitStatus !== true) return EXIT.completed;
-  return isInFlight(status) ? EXIT.stoppedWaiting : exitCodeOf(result);
+  return isInFlight(status) ? EXIT.stoppedWaiting : exitCodeOfResult(result);
 }
 
 async function freezeLines(result: RunResult, eta: Eta | null): Promise<string[]> {

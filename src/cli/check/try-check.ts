@@ -11,7 +11,7 @@ import { plainText } from '../../contract/wording/safe-text.ts';
 import { policyOf } from '../../policy/policy.ts';
 import { kindOf, type ReadKind } from '../../rules/policy/site-check.ts';
 import { createSiteReader } from '../../site-check/index.ts';
-import { EXIT } from '../output/exit-codes.ts';
+import { EXIT } from '../../contract/results/exit-codes.ts';
 import { createTargetReader } from '../top/target-reader.ts';
 
 const EXITS: Record<ReadKind, number> = {

@@ -6,7 +6,7 @@ import { policyOf } from '../../policy/policy.ts';
 import { BelayError } from '../../contract/results/belay-error.ts';
 import { printJson } from '../../process/json-document.ts';
 import { print } from '../../process/print.ts';
-import { EXIT } from '../output/exit-codes.ts';
+import { EXIT } from '../../contract/results/exit-codes.ts';
 import { withBelay } from '../connection/open-belay.ts';
 import { approvalsPart } from './approvals-part.ts';
 import { checksPart } from './checks-part.ts';

@@ -10,7 +10,7 @@ import { plainText } from '../../contract/wording/safe-text.ts';
 import { measureGate } from '../../policy/sections/gates.ts';
 import { policyOf } from '../../policy/policy.ts';
 import { readPage } from '../../site-check/index.ts';
-import { EXIT } from '../output/exit-codes.ts';
+import { EXIT } from '../../contract/results/exit-codes.ts';
 
 const EXITS: Record<Measurement['state'], number> = {
   good: EXIT.completed,

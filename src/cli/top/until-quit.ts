@@ -2,7 +2,7 @@
 import { createLiveLines, screenSize, type LiveLine, type ScreenSize } from '../../process/live-lines.ts';
 import { onSignal, SIGNAL_EXIT_CODES } from '../../process/signals.ts';
 import { TIMING } from '../../contract/budgets/timing.ts';
-import { EXIT } from '../output/exit-codes.ts';
+import { EXIT } from '../../contract/results/exit-codes.ts';
 import { follow } from '../waiting/follow.ts';
 
 export interface Terminal {

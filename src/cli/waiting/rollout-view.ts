@@ -3,7 +3,7 @@ import { printJson } from '../../process/json-document.ts';
 import type { RolloutResult } from '../../contract/rollout.ts';
 import type { Belay, Rollout } from '../../starter.ts';
 import { explainRollout } from '../../contract/wording/explain-wait.ts';
-import { EXIT, exitCodeOf } from '../output/exit-codes.ts';
+import { EXIT, exitCodeOfResult } from '../../contract/results/exit-codes.ts';
 import { followRollout, headLine } from './rollout-live.ts';
 import { CANCELLATION_REQUESTED } from '../output/run-text.ts';
 import { printRollout, printRolloutEnd, rolloutOfError } from '../output/rollout-text.ts';
@@ -45,5 +45,5 @@ export async function showRollout(rollout: Rollout, options: ShowOptions): Promi
   if (options.json !== true && isInFlight && options.isCancelled === true) print(CANCELLATION_REQUESTED);
   await writeSummary(options.summary, () => rolloutMarkdown(result));
   if (options.exitStatus !== true) return EXIT.completed;
-  return isInFlight ? EXIT.stoppedWaiting : exitCodeOf(result);
+  return isInFlight ? EXIT.stoppedWaiting : exitCodeOfResult(result);
 }

@@ -3,7 +3,7 @@ import type { RunResult } from '../../contract/run.ts';
 import { SIGNAL_EXIT_CODES, onSignal } from '../../process/signals.ts';
 import type { Belay, Run } from '../../starter.ts';
 import { BelayError } from '../../contract/results/belay-error.ts';
-import { EXIT, exitCodeOf } from '../output/exit-codes.ts';
+import { EXIT, exitCodeOfResult } from '../../contract/results/exit-codes.ts';
 import { adviceOnRun, followEta } from './beside.ts';
 import { followLive } from './run-live.ts';
 import { printResult, resultOfError } from '../output/run-text.ts';
@@ -94,7 +94,7 @@ export async function waitAndPrint<R extends Pick<RunResult, 'outcome' | 'error'
     shown.print(result, options.json === true);
     if (startedMs !== null) noteIfJoined(result, startedMs);
     await writeSummary(options.summary, () => shown.markdown(result));
-    if (!(error instanceof BelayError) || error.type !== 'StoppedWaiting') return exitCodeOf(result);
+    if (!(error instanceof BelayError) || error.type !== 'StoppedWaiting') return exitCodeOfResult(result);
     const name = nameOf(last);
     const follow = options.follow === true ? ' --follow' : '';
     printNote([`To continue waiting: belay wait ${name}${follow}`, `To cancel the ${view.what}: belay cancel ${name}`]);

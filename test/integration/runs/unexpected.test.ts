@@ -4,7 +4,7 @@ import { before, test } from 'node:test';
 import { Client } from '@temporalio/client';
 import { NativeConnection, Worker } from '@temporalio/worker';
 import { connectTo } from '../../support/connect.ts';
-import { exitCodeOf } from '../../../src/cli/output/exit-codes.ts';
+import { exitCodeOfResult } from '../../../src/contract/results/exit-codes.ts';
 import { testBundle } from '../../support/workflow-bundle.ts';
 import { atEnd } from '../../support/at-end.ts';
 import { NO_REPORTS } from '../../support/no-reports.ts';
@@ -66,7 +66,7 @@ test('an unexpected value fails the run as Internal with exit code 70 and releas
   for (const rubbish of [undefined, null]) {
     reads = [status('failed', 'failed'), status('failed', 'failed'), rubbish];
     const result = await resultOf(await belay.start({ siteIds: [siteId], deploy: PACE }));
-    assert.deepEqual([result.outcome, result.error?.type, exitCodeOf(result)], [null, 'Internal', 70]);
+    assert.deepEqual([result.outcome, result.error?.type, exitCodeOfResult(result)], [null, 'Internal', 70]);
   }
   reads = [status('failed', 'failed'), status('failed', 'failed'), status('completed', 'completed')];
   const sent = posts;
@@ -79,7 +79,7 @@ test('a run whose input no worker has checked fails as Internal, and sends nothi
   checks = false;
   const result = await resultOf(await belay.start({ siteIds: [fresh('a')], deploy: PACE }));
   checks = true;
-  assert.deepEqual([result.outcome, result.error?.type, exitCodeOf(result)], [null, 'Internal', 70]);
+  assert.deepEqual([result.outcome, result.error?.type, exitCodeOfResult(result)], [null, 'Internal', 70]);
   assert.equal(posts, sent);
 });
 

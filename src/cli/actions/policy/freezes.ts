@@ -10,7 +10,7 @@ import { print, printNote } from '../../../process/print.ts';
 import { TIMING } from '../../../contract/budgets/timing.ts';
 import type { Belay } from '../../../starter.ts';
 import { withBelay } from '../../connection/open-belay.ts';
-import { EXIT } from '../../output/exit-codes.ts';
+import { EXIT } from '../../../contract/results/exit-codes.ts';
 import { adHocEntry, entryLine, fileEntry, type FreezeEntry } from '../../output/freeze-list.ts';
 
 export interface FreezesOptions {

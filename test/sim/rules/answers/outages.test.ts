@@ -1,7 +1,7 @@
 /** Runs with an outage budget while the service is down. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { exitCodeOf } from '../../../../src/cli/output/exit-codes.ts';
+import { exitCodeOfResult } from '../../../../src/contract/results/exit-codes.ts';
 import { QUERIES } from '../../../../src/contract/names.ts';
 import type { Explanation } from '../../../../src/contract/waiting.ts';
 import { backupServerId, deploySiteId } from '../../../../src/contract/ids/workflow-ids.ts';
@@ -148,7 +148,7 @@ describe('while the service is down', () => {
       const { run } = await building(stack, { outageBudgetMs: 2_000 });
       stack.world.service.isFailing = true;
       const result = await stack.result(run);
-      assert.equal(exitCodeOf(result), 4);
+      assert.equal(exitCodeOfResult(result), 4);
       assert.match(result.error?.message ?? '', /503.*the outage budget of 2s is used up/);
     }),
   );

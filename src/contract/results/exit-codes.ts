@@ -1,7 +1,7 @@
 /** The exit codes, for scripts to act on. */
-import type { ErrorType, Outcome } from '../../contract/names.ts';
-import type { RunResult } from '../../contract/run.ts';
-import { SIGNAL_EXIT_CODES } from '../../process/signals.ts';
+import type { ErrorType, Outcome } from '../names.ts';
+import type { RunResult } from '../run.ts';
+import { BelayError } from './belay-error.ts';
 
 export const EXIT = {
   completed: 0,
@@ -15,8 +15,9 @@ export const EXIT = {
   cancelled: 8,
   internal: 70,
   stoppedWaiting: 124,
-  interrupted: SIGNAL_EXIT_CODES.SIGINT,
-  terminated: SIGNAL_EXIT_CODES.SIGTERM,
+  hungUp: 129,
+  interrupted: 130,
+  terminated: 143,
 } as const;
 
 const BY_OUTCOME: Record<Exclude<Outcome, 'not_started'>, number> = {
@@ -45,7 +46,14 @@ const BY_TYPE: Partial<Record<ErrorType, number>> = {
 };
 
 /** The verdict as an exit code. */
-export function exitCodeOf({ outcome, error }: Pick<RunResult, 'outcome' | 'error'>): number {
+export function exitCodeOfResult({ outcome, error }: Pick<RunResult, 'outcome' | 'error'>): number {
   if (outcome !== null && outcome !== 'not_started') return BY_OUTCOME[outcome];
   return (error === null ? undefined : BY_TYPE[error.type]) ?? EXIT.internal;
+}
+
+/** What the command line would exit with, so that a program that fails also fails its CI job. */
+export function exitCodeOf(error: unknown): number {
+  if (!(error instanceof BelayError)) return EXIT.internal;
+  const { type, message, result, rollout } = error;
+  return exitCodeOfResult({ outcome: (result ?? rollout)?.outcome ?? null, error: { type, message } });
 }

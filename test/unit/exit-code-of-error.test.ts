@@ -1,0 +1,19 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { emptyResult } from '../../src/contract/results/empty-results.ts';
+import { BelayError, exitCodeOf } from '../../src/starter.ts';
+import { README } from '../support/readme.ts';
+
+test('a program exits with the code of the command line', () => {
+  const failed = { ...emptyResult(), outcome: 'failed' as const };
+  assert.equal(exitCodeOf(new BelayError('DeploymentFailed', 'x', failed)), 1);
+  assert.equal(exitCodeOf(new BelayError('Refused', 'x', { ...failed, outcome: 'not_started' })), 6);
+  assert.equal(exitCodeOf(new BelayError('Refused', 'x', { ...failed, outcome: 'unknown' })), 4);
+  assert.equal(exitCodeOf(new BelayError('NoWorker', 'x')), 7);
+  assert.equal(exitCodeOf(new BelayError('StoppedWaiting', 'x', emptyResult())), 124);
+  assert.equal(exitCodeOf(new Error('x')), 70);
+});
+
+test('the program in the README fails when its deployment does', () => {
+  assert.match(README, /process\.exitCode = exitCodeOf\(error\);/);
+});
