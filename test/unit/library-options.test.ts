@@ -14,10 +14,10 @@ import { tempFolder } from '../support/temporal.ts';
 test('a misspelt option of start or connect is refused, and names those that there are', async () => {
   const start = startRun({} as Session, { siteIds: ['34'] }, { keys: 'x' } as StartOptions);
   await assert.rejects(start, { type: 'Usage', message: 'keys: is not an option of start: use type, key, again' });
-  const connecting = connect({ adress: 'host:7233' } as ConnectOptions);
+  const connecting = connect({ host: 'host:7233' } as ConnectOptions);
   await assert.rejects(connecting, {
     type: 'Usage',
-    message: /^adress: is not an option of connect: use connection, ad/,
+    message: /^host: is not an option of connect: use connection, ad/,
   });
 });
 
