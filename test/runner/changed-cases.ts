@@ -12,5 +12,8 @@ export const CHANGED_CASES: Readonly<Record<string, { now: string } | { dropped:
   'the commit of a site is not checked on a site without a check, and identity is then out of reach': {
     now: 'a commit that nothing reads or reports refuses a run before anything is sent, however it names its target',
   },
+  'TEMPORAL_NAMESPACE alone does not lead away from a running belay dev': {
+    now: 'TEMPORAL_NAMESPACE alone does not lead away from a running belay dev, and is its namespace',
+  },
   'npm run test:ui builds the version of the UI': { now: 'the tests of the UI have its version' },
 };
