@@ -73,7 +73,16 @@ export const LAYERS = {
     packages: ['node'],
   },
   policy: {
-    may: [...CONTRACT, ...CONFIG, 'process:type', 'request', 'request/calendar', 'approvals', 'policy/sections'],
+    may: [
+      ...CONTRACT,
+      ...CONFIG,
+      'process:type',
+      'request',
+      'request/calendar',
+      'approvals',
+      'rules/policy',
+      'policy/sections',
+    ],
     packages: ['node'],
   },
 

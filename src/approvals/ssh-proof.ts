@@ -26,10 +26,6 @@ export function proveBySsh(signers: readonly Signer[], signed: SignedBy, atMs: n
   throw new ApprovalError(`the key ${name} of ${principal} is not valid now`);
 }
 
-/** The principals that may sign this at any time. */
-export const principalsFor = (signers: readonly Signer[], namespace: string): Set<string> =>
-  new Set(
-    signers
-      .filter(({ namespaces }) => namespaces === null || namespaces.includes(namespace))
-      .flatMap(({ principals }) => principals),
-  );
+/** Those that may sign this at any time. */
+export const signersFor = (signers: readonly Signer[], namespace: string): Signer[] =>
+  signers.filter(({ namespaces }) => namespaces === null || namespaces.includes(namespace));

@@ -11,8 +11,10 @@ import type {
 import { isPartOf } from '../contract/ids/plan-hash.ts';
 import type { RunError } from '../contract/run.ts';
 import { isSameTarget, type Target } from '../contract/target.ts';
+import { NOT_PROVEN } from '../contract/wording/approval-text.ts';
 import { plainText } from '../contract/wording/safe-text.ts';
 import { messageOf } from '../contract/wording/message-of.ts';
+import { differentPeople } from '../rules/policy/approval.ts';
 import type { PolicyApproval } from './sections/approvals.ts';
 import { createProofDeps, proofsOf, unanswerable, type ProofDeps, type Prove } from './sections/approval-proofs.ts';
 import type { CurrentPolicy } from './live-policy.ts';
@@ -68,7 +70,8 @@ export function createApprovalJudge(policy: CurrentPolicy, deps: ProofDeps = cre
       for (const { name } of plan.rules) {
         try {
           const prove = await proofsOf(known(approval(name), name), [{ plan, answer, givenMs: atMs }], deps);
-          counted.proven = prove(plan, answer, atMs);
+          const proven = prove(plan, answer, atMs);
+          if (counted.proven === '' || proven !== NOT_PROVEN) counted.proven = proven;
           counted.rules.push(name);
         } catch (error) {
           if (!(error instanceof ApprovalError)) throw error;
@@ -148,25 +151,25 @@ function problemOf(
 ): RunError | null {
   const askedMs = Date.parse(plan.askedAt);
   const problems: string[] = [];
-  const counted = new Map<string, number>();
+  const proven: { by: string; proof: string; atMs: number }[] = [];
   for (const yes of yeses) {
     const yesMs = Date.parse(yes.at);
     if (!(yesMs >= askedMs && yesMs <= askedMs + rule.expiryMs)) continue;
     try {
-      prove(plan, { ...yes, decision: 'approve' }, atMs);
-      counted.set(yes.by, yesMs);
+      proven.push({ by: yes.by, proof: prove(plan, { ...yes, decision: 'approve' }, atMs), atMs: yesMs });
     } catch (error) {
       if (!(error instanceof ApprovalError)) throw error;
       problems.push(error.message);
     }
   }
   const wanted = Math.max(need, rule.need);
-  if (counted.size < wanted) {
+  const counted = differentPeople(proven);
+  if (counted.length < wanted) {
     const why = problems.length === 0 ? '' : `: ${problems.join('; ')}`;
-    const message = `only ${counted.size} of ${wanted} approvals (${rule.name}) count now${why}: start it again`;
+    const message = `only ${counted.length} of ${wanted} approvals (${rule.name}) count now${why}: start it again`;
     return { type: 'Refused', message };
   }
-  const goodUntilMs = Math.max(...counted.values()) + rule.goodForMs;
+  const goodUntilMs = Math.max(...counted.map((it) => it.atMs)) + rule.goodForMs;
   if (atMs < goodUntilMs) return null;
   const until = new Date(goodUntilMs).toISOString();
   return { type: 'ApprovalExpired', message: `the approval ${rule.name} was good until ${until}: start it again` };

@@ -11,8 +11,8 @@ import type { Receipt } from '../contract/receipt.ts';
 import type { RolloutInput } from '../contract/rollout.ts';
 import type { RunInput } from '../contract/run.ts';
 import { isSameTarget, type Target } from '../contract/target.ts';
-import { APPROVAL_NAMESPACE, signedText } from '../contract/wording/approval-text.ts';
-import { goodUntilMs } from '../rules/policy/approval.ts';
+import { APPROVAL_NAMESPACE, NOT_PROVEN, signedText } from '../contract/wording/approval-text.ts';
+import { differentPeople, goodUntilMs } from '../rules/policy/approval.ts';
 import { plannedParts } from '../rules/policy/planned-parts.ts';
 import { requestedIn, type Requested } from './requested.ts';
 
@@ -46,7 +46,7 @@ export function verifyApproval(
     proof: proofOf({ plan, hash, decision: 'approve' }, yes, signers),
   }));
   const requested = requestedIn(receipt, plan);
-  if (requested.length > 0) requireEnough(approved);
+  if (requested.length > 0) requireEnough(approved, proven);
   if (!requested.every(({ target }) => target === null || covers(approved, target)))
     throw new ApprovalError('it does not contain everything that was deployed');
   const early = requested.find((it) => !isGoodAt(approved, it));
@@ -73,10 +73,14 @@ function requireOwn(approved: Approved, hash: string, receipt: Receipt): void {
   if (!isOf(approved, receipt)) throw new ApprovalError('it is one of another run');
 }
 
-function requireEnough({ plan: { rules }, yeses }: Approved): void {
+function requireEnough({ plan: { rules }, yeses }: Approved, proven: readonly Proven[]): void {
+  const people = yeses.map(({ by, proof }, index) => ({
+    by,
+    proof: proof.kind === 'ssh' ? (proven[index]?.proof ?? NOT_PROVEN) : NOT_PROVEN,
+  }));
   for (const { name, need, from } of rules) {
-    const counted = new Set(yeses.map(({ by }) => by).filter((by) => from === null || from.includes(by)));
-    if (counted.size < need) throw new ApprovalError(`it has ${counted.size} of ${need} approvals (${name})`);
+    const counted = differentPeople(people.filter(({ by }) => from === null || from.includes(by)));
+    if (counted.length < need) throw new ApprovalError(`it has ${counted.length} of ${need} approvals (${name})`);
   }
 }
 

@@ -39,11 +39,19 @@ export const APPROVALS: TestedMutant[] = [
   },
   {
     rule: 'keys are counted instead of people',
-    changes: [
-      change('policy/approval-judge.ts', 'counted.set(yes.by, yesMs)', 'counted.set(yes.proof, yesMs)'),
-      change('policy/approval-judge.ts', 'new Map<string, number>()', 'new Map<unknown, number>()'),
-    ],
+    changes: [change('rules/policy/approval.ts', 'one.by === other.by || (one', '(one')],
     test: unit('approval-judge', 'needs different people, not different keys'),
+  },
+  {
+    rule: 'one key counts twice',
+    changes: [
+      change(
+        'rules/policy/approval.ts',
+        'one.by === other.by || (one.proof === other.proof && one.proof !== NOT_PROVEN)',
+        'one.by === other.by',
+      ),
+    ],
+    test: unit('approval-judge', 'needs different keys, not only different names'),
   },
   {
     rule: 'a question takes answers after its end',

@@ -96,7 +96,19 @@ describe('a worker', () => {
       `* ${newSshSigner().publicKey}\n`,
       /allowed_signers: line 1: principals must not be/,
     ],
-    ['too few signers', ', need: 2', `${ana()}${ana()}`, /need: it asks for 2, and the file of signers has 1/],
+    ['too few signers', ', need: 2', `${ana()}${ana()}`, /need: it asks for 2, and in the file of signers there are 1/],
+    [
+      'one key for two names',
+      ', need: 2',
+      `ana,release@example.com ${newSshSigner().publicKey}\n`,
+      /need: it asks for 2, and in the file of signers those who may decide share one key: lower it, or add keys/,
+    ],
+    [
+      'one key for those who may decide, and another one for nobody',
+      ', need: 2, from: [ana, release]',
+      `ana,release ${newSshSigner().publicKey}\nbob ${newSshSigner().publicKey}\n`,
+      /need: it asks for 2/,
+    ],
     ['no key of one who may decide', ', from: [bob]', ana(), /production\.from: bob is not in the file of signers/],
   ] as const) {
     test(`does not start if its file of signers has ${what}`, async () => {

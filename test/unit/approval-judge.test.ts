@@ -205,6 +205,14 @@ describe('a request for a deployment', () => {
     assert.equal(await problemAt([{ plan, yeses: both }], { need: 2, signers }), null);
   });
 
+  test('needs different keys, not only different names', async () => {
+    const signers = `ana,release ${ana.publicKey}\nbob,release ${bob.publicKey}\n`;
+    const oneKey = [signedYes(ana, plan, 'ana'), signedYes(ana, plan, 'release')];
+    assert.match((await problemAt([{ plan, yeses: oneKey }], { need: 2, signers })) ?? '', /^Refused: only 1 of 2/);
+    const two = [...oneKey, signedYes(bob, plan, 'bob')];
+    assert.equal(await problemAt([{ plan, yeses: two }], { need: 2, signers }), null);
+  });
+
   test('is refused once the approval is no longer good, counted from the last one', async () => {
     assert.match(
       (await problemAt([{ plan, yeses }], {}, 12)) ?? '',

@@ -17,7 +17,7 @@ import { approvalPlan, approvalRule, ASKED_AT, SERVICE, signedYes, signPlan } fr
 import { allowedSigners, newSshSigner } from '../support/ssh-signer.ts';
 
 const [ana, bob, eve] = [newSshSigner(), newSshSigner(), newSshSigner()];
-const SIGNERS = parseAllowedSigners(allowedSigners({ ana, bob }));
+const SIGNERS = parseAllowedSigners(allowedSigners({ ana, bob, release: ana }));
 const plan = approvalPlan();
 const { workflowId, executionId: runId } = plan;
 
@@ -73,10 +73,10 @@ const rejected = (more: Partial<Made> = {}): Partial<Made> => {
 
 const before = (ms: number): string => new Date(Date.parse(ASKED_AT) - ms).toISOString();
 
-/** One person, two signatures. */
-function twice(rule: Partial<ApprovalRule>): Approved {
+/** One person, two signatures. @param name that the second one gives */
+function twice(rule: Partial<ApprovalRule>, name = 'ana'): Approved {
   const asked = approvalPlan({ rules: [approvalRule(rule)] });
-  return { plan: asked, yeses: [signedYes(ana, asked, 'ana'), signedYes(ana, asked, 'ana')] };
+  return { plan: asked, yeses: [signedYes(ana, asked, 'ana'), signedYes(ana, asked, name)] };
 }
 
 /** @param serverId of the part that the run was given @param approvedId of the part that was approved */
@@ -151,6 +151,7 @@ describe('a receipt', () => {
     ['that was given after its request', { postedAt: before(1) }, AT_ANOTHER_TIME],
     ['that was over at its request', { postedAt: before(-12 * HOUR_MS) }, AT_ANOTHER_TIME],
     ['of too few people', { approved: twice({ need: 2 }) }, 'it has 1 of 2 approvals (production)'],
+    ['of two names with one key', { approved: twice({ need: 2 }, 'release') }, 'it has 1 of 2 approvals (production)'],
     ['by people who were not asked', { approved: twice({ from: ['bob'] }) }, 'it has 0 of 1 approvals (production)'],
     ['of a rollout, for another server', { approved: ofRollout('13') }, 'it is one of another run'],
     ['of a rollout that has no such part', { approved: ofRollout('12', '13') }, 'it is one of another run'],

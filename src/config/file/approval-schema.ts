@@ -30,7 +30,9 @@ const github = z.strictObject({
 const approval = z.strictObject(
   {
     for: scope.optional(),
-    need: wholeNumber(NEED_LIMITS).describe('How many different people have to approve; default 1.').optional(),
+    need: wholeNumber(NEED_LIMITS)
+      .describe('How many different people have to approve, each with a key of their own; default 1.')
+      .optional(),
     from: z
       .array(principal)
       .min(1, { error: 'write at least one' })

@@ -3,7 +3,8 @@ import { readFile } from 'node:fs/promises';
 import { parseAllowedSigners, type Signer } from '../../approvals/allowed-signers.ts';
 import { ApprovalError } from '../../approvals/errors.ts';
 import { audienceOf, createTokenVerifier, type GitHubGate, type VerifyToken } from '../../approvals/github-proof.ts';
-import { principalsFor, proveBySsh } from '../../approvals/ssh-proof.ts';
+import { fingerprint } from '../../approvals/ssh-key.ts';
+import { proveBySsh, signersFor } from '../../approvals/ssh-proof.ts';
 import type { ApprovalPlan, Decided, Yes } from '../../contract/approval.ts';
 import { planHash } from '../../contract/ids/plan-hash.ts';
 import { APPROVAL_NAMESPACE, NOT_PROVEN, signedText } from '../../contract/wording/approval-text.ts';
@@ -109,10 +110,16 @@ const where = (name: string, file: string): string => `approvals.${name}.signers
 export async function unanswerable(approval: PolicyApproval, readText: ReadText): Promise<string | null> {
   const { rule } = approval;
   if (rule.proof !== 'ssh') return null;
-  const known = principalsFor(await signersOf(approval, readText), APPROVAL_NAMESPACE);
-  const unknown = rule.from?.find((it) => !known.has(it));
+  const signers = signersFor(await signersOf(approval, readText), APPROVAL_NAMESPACE);
+  const unknown = rule.from?.find((it) => !signers.some(({ principals }) => principals.includes(it)));
   if (unknown !== undefined) return `approvals.${rule.name}.from: ${unknown} is not in the file of signers: add a key`;
-  const count = rule.from?.length ?? known.size;
-  if (count >= rule.need) return null;
-  return `approvals.${rule.name}.need: it asks for ${rule.need}, and the file of signers has ${count}: lower it, or add keys`;
+  const may = signers.filter(
+    ({ principals }) => rule.from === null || principals.some((it) => rule.from?.includes(it)),
+  );
+  const people = rule.from?.length ?? new Set(may.flatMap(({ principals }) => principals)).size;
+  const keys = new Set(may.map(({ key }) => fingerprint(key))).size;
+  if (Math.min(people, keys) >= rule.need) return null;
+  const found =
+    keys < people ? `those who may decide share ${keys === 1 ? 'one key' : `${keys} keys`}` : `there are ${people}`;
+  return `approvals.${rule.name}.need: it asks for ${rule.need}, and in the file of signers ${found}: lower it, or add keys`;
 }

@@ -1,7 +1,7 @@
 /** The rules of a question: which answers are taken, what they count for, and how long a yes is good. Pure. */
 import type { ApprovalAnswer, ApprovalPlan, Approved, AskedApproval, Decided, Yes } from '../../contract/approval.ts';
 import { isRecord } from '../../contract/plain-object.ts';
-import { PLAN_DIGITS } from '../../contract/wording/approval-text.ts';
+import { NOT_PROVEN, PLAN_DIGITS } from '../../contract/wording/approval-text.ts';
 import { plainText } from '../../contract/wording/safe-text.ts';
 
 /** A question that is open. */
@@ -77,17 +77,36 @@ function isProof(proof: unknown): boolean {
   return typeof given === 'string' && given.length <= MAX_PROOF;
 }
 
-/** @param rules those that it counts for */
+/**
+ * @param rules those that it counts for
+ * @returns why it counts for nothing, or null
+ */
 export function countYes(
   question: OpenQuestion,
   yes: Yes,
   { rules, proven }: { rules: string[]; proven: string },
-): void {
+): string | null {
+  const before = [...question.proven].map(([by, proof]) => ({ by, proof }));
+  const counts = question.asked.filter(({ name, by, proof }) => {
+    const given = before.filter((it) => by.includes(it.by));
+    const another = { by: yes.by, proof: proof === 'none' ? NOT_PROVEN : proven };
+    return rules.includes(name) && differentPeople([...given, another]).includes(another);
+  });
+  if (counts.length === 0) return `${proven} has approved already: another person has to, with another key`;
   question.yeses.push(yes);
   question.proven.set(yes.by, proven);
-  for (const asked of question.asked) {
-    if (rules.includes(asked.name) && !asked.by.includes(yes.by)) asked.by.push(yes.by);
+  for (const asked of counts) asked.by.push(yes.by);
+  return null;
+}
+
+/** Those that count: one key is one person under any number of names, and one name is one person with any keys. */
+export function differentPeople<T extends { by: string; proof: string }>(answers: readonly T[]): T[] {
+  const counted: T[] = [];
+  const isSame = (one: T, other: T) => one.by === other.by || (one.proof === other.proof && one.proof !== NOT_PROVEN);
+  for (const answer of answers) {
+    if (!counted.some((it) => isSame(it, answer))) counted.push(answer);
   }
+  return counted;
 }
 
 /** Until when all that was approved is good, in milliseconds since 1970; infinite if nothing had to be. */

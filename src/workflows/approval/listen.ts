@@ -69,7 +69,10 @@ async function decide(
   const { proven } = checked;
   const at = new Date().toISOString();
   if (decision === 'reject') question.rejected = { by, why: why ?? '', proven };
-  else countYes(question, { by, why, at, proof }, checked);
+  else {
+    const problem = countYes(question, { by, why, at, proof }, checked);
+    if (problem !== null) throw refusal(problem);
+  }
   approvals.onAnswer();
   return { plan, at };
 }

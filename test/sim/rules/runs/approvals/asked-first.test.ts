@@ -105,6 +105,24 @@ describe('a run that has to be approved', () => {
   );
 
   test(
+    'does not go on with two names of one key',
+    inVirtualTime(
+      async (stack) => {
+        const asked = startAsking(stack);
+        const question = await isAsking(stack, asked.run);
+        stack.world.files.set(SIGNERS_FILE, `ana,release ${ANA.publicKey}\nbob ${BOB.publicKey}\n`);
+        assert.equal(await answer(stack, asked.run, 'approve', signedAnswer(ANA, question, 'ana')), null);
+        const again = await answer(stack, asked.run, 'approve', signedAnswer(ANA, question, 'release'));
+        assert.match(again ?? '', /^Usage: SHA256:\S+ has approved already: another person has to, with another key$/);
+        assert.equal(await answer(stack, asked.run, 'approve', signedAnswer(BOB, question, 'bob')), null);
+        const result = await stack.result(asked.run);
+        assert.deepEqual([verdictOf(result)[0], result.held[0]?.by], ['completed', 'ana, bob']);
+      },
+      asking({ need: 2 }),
+    ),
+  );
+
+  test(
     'ends ApprovalRejected after one rejection, whatever was approved, and names who rejected it and why',
     inVirtualTime(
       async (stack) => {
