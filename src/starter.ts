@@ -52,7 +52,7 @@ export type { Receipt, ReceiptEntry } from './contract/receipt.ts';
 export type { Freezes, Thawed } from './client/freezes/freezes.ts';
 export type { HeldLock } from './client/locks/held-locks.ts';
 export type { NewFreeze } from './request/plan-freeze.ts';
-export type { ApprovalAnswer, ApprovalPlan, ApprovalQuestion } from './contract/approval.ts';
+export type { ApprovalAnswer, ApprovalPlan, ApprovalQuestion, AskingRun } from './contract/approval.ts';
 export { signedText } from './contract/wording/approval-text.ts';
 export type { AdHocFreeze, FreezeScope, FrozenBy, RunningFreeze } from './contract/freeze.ts';
 export type { Schedules } from './client/schedules/schedules.ts';

@@ -48,7 +48,7 @@ export const LAYERS = {
   // Measures for gates.
   gates: { may: ['site-check'], packages: ['zod'] },
   // Verifies who approved a deployment.
-  approvals: { may: ['contract/wording'], packages: ['jose', 'node'] },
+  approvals: { may: ['contract:type', 'contract/wording'], packages: ['jose', 'node'] },
   // Documents about closed runs.
   receipts: { may: ['contract', 'contract/ids', 'contract/wording', 'rules/policy', 'approvals'], packages: ['zod'] },
   'sandbox/hosting': { may: [], packages: ['fastify:type', 'node', 'zod'] },
@@ -203,7 +203,7 @@ export const LAYERS = {
     packages: ['@temporalio/client'],
   },
   'client/approvals': {
-    may: [...CONTRACT, 'client/connection', 'client/transport'],
+    may: [...CONTRACT, 'rules/policy', 'client/connection', 'client/transport'],
     packages: ['@temporalio/client', 'p-map'],
   },
   'client/receipts': {

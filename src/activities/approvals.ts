@@ -7,14 +7,24 @@ import { definedFields } from '../contract/plain-object.ts';
 import type { RolloutInput } from '../contract/rollout.ts';
 import type { RunInput } from '../contract/run.ts';
 import { targetsOf, type TargetsInput } from '../contract/target.ts';
+import { messageOf } from '../contract/wording/message-of.ts';
 import { plainText } from '../contract/wording/safe-text.ts';
 import type { ApprovalJudge } from '../policy/approval-judge.ts';
 import { askedWhen } from '../rules/policy/asked-when.ts';
 
 type Asked = Pick<WorkerInfo, 'approval'>;
 
-/** Of a run or rollout that begins. Empty if no one has to approve it. */
-export async function approvalsOf(
+/**
+ * Of a run or rollout that begins. Empty if no one has to approve it.
+ *
+ * @throws ApplicationFailure that is retried if this worker cannot tell, but another one may
+ */
+export const approvalsOf = (...asked: Parameters<typeof rulesOf>): Promise<Asked> =>
+  rulesOf(...asked).catch((error: unknown) => {
+    throw ApplicationFailure.create({ type: 'Approvals', message: messageOf(error) });
+  });
+
+async function rulesOf(
   { begins, request }: WorkerQuestion,
   { service, atMs }: { service: string; atMs: number },
   approvals: ApprovalJudge,

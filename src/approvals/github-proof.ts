@@ -1,5 +1,6 @@
 /** Whether a token of GitHub Actions proves that a job of an environment ran, for one plan. */
 import { createRemoteJWKSet, errors, jwtVerify, type JWTPayload, type JWTVerifyGetKey } from 'jose';
+import type { Decided } from '../contract/approval.ts';
 import { plainText } from '../contract/wording/safe-text.ts';
 import { ApprovalError } from './errors.ts';
 
@@ -13,8 +14,9 @@ export interface GitHubGate {
 
 export const GITHUB_ISSUER = 'https://token.actions.githubusercontent.com';
 
-/** Only a token that was made for this plan has it. @param hash of the plan */
-export const audienceOf = (hash: string): string => `belay:${hash}`;
+/** Only a token that was made for this decision about this plan has it. @param hash of the plan */
+export const audienceOf = (hash: string, decision: Decided): string =>
+  decision === 'approve' ? `belay:${hash}` : `belay:${decision}:${hash}`;
 
 interface TokenUse {
   gate: GitHubGate;

@@ -2,7 +2,7 @@
 import type { FreezeOverride } from './freeze.ts';
 import type { ROLLOUT_TYPE, RunType } from './names.ts';
 import type { RolloutInput, RolloutWave } from './rollout.ts';
-import type { RunError, RunPlan } from './run.ts';
+import type { RunError, RunInput, RunPlan } from './run.ts';
 import type { CheckWaiver } from './site-check.ts';
 import type { Target } from './target.ts';
 
@@ -24,9 +24,10 @@ export interface ApprovalRule {
   tell: string[] | null;
 }
 
-/** Of a rollout: what it does on one server. */
+/** What a run or rollout does on one server. */
 export interface PlannedPart {
-  serverId: string;
+  /** Null for a run without a server. */
+  serverId: string | null;
   targets: Target[];
 }
 
@@ -37,6 +38,8 @@ interface PlannedRollout extends Pick<
 > {
   waves: (Pick<RolloutWave, 'name' | 'after' | 'approval'> & { servers: number })[];
 }
+
+type PlannedRun = RunPlan & Pick<RunInput, 'deploysUntil'>;
 
 /** What is approved. Its hash is part of what people sign, so an approval holds for nothing else. */
 export interface ApprovalPlan {
@@ -49,13 +52,11 @@ export interface ApprovalPlan {
   type: RunType | typeof ROLLOUT_TYPE;
   /** Of a run; null for a rollout, and without a backup. */
   serverId: string | null;
-  /** Of a run, in their order. */
-  targets: Target[];
-  /** Of a rollout: the root hash over its parts, and how many there are. */
-  parts: { root: string; servers: number; targets: number } | null;
+  /** The root hash over its parts in their order, and how many there are. */
+  parts: { root: string; servers: number; targets: number };
   /** The wave that is asked for; null for all of it. */
   wave: string | null;
-  options: RunPlan | PlannedRollout;
+  options: PlannedRun | PlannedRollout;
   commit: string | null;
   override: Pick<FreezeOverride, 'freezes' | 'reason'> | null;
   noCheck: Pick<CheckWaiver, 'reason'> | null;
@@ -92,10 +93,21 @@ export interface ApprovalQuestion {
   plan: ApprovalPlan;
   /** The hash of the plan. */
   hash: string;
-  /** Of a rollout: what it does, server by server. */
+  /** What it does, server by server. */
   parts: PlannedPart[];
   asked: AskedApproval[];
   until: string;
+}
+
+/** A run or rollout that waits for people. */
+export interface AskingRun {
+  workflowId: string;
+  runId: string;
+  startedAt: string;
+  /** Null if no worker answers for it, or not with what people would sign. */
+  question: ApprovalQuestion | null;
+  /** Why there is no question. */
+  why: string | null;
 }
 
 /** How far one approval is. */
@@ -120,8 +132,12 @@ export interface Yes {
 export interface Approved {
   plan: ApprovalPlan;
   yeses: Yes[];
-  /** Of a rollout: the part that this run is, and its way to the root hash. */
-  part?: PlannedPart & { path: HashStep[] };
+  /** What of it this run or deployment is, and its way to the root hash. */
+  part?: ApprovedPart;
+}
+
+export interface ApprovedPart extends PlannedPart {
+  path: HashStep[];
 }
 
 /** The other hash on the way to a root hash, and the side on which it is. */

@@ -9,11 +9,11 @@ import type {
   StartedBy,
 } from '../contract/approval.ts';
 import { isPartOf } from '../contract/ids/plan-hash.ts';
+import type { LetOff } from '../contract/freeze.ts';
 import type { RunError } from '../contract/run.ts';
 import { isSameTarget, type Target } from '../contract/target.ts';
 import { NOT_PROVEN } from '../contract/wording/approval-text.ts';
 import { plainText } from '../contract/wording/safe-text.ts';
-import { messageOf } from '../contract/wording/message-of.ts';
 import { differentPeople } from '../rules/policy/approval.ts';
 import type { PolicyApproval } from './sections/approvals.ts';
 import { createProofDeps, proofsOf, unanswerable, type ProofDeps, type Prove } from './sections/approval-proofs.ts';
@@ -25,6 +25,8 @@ interface ApprovedDeployment {
   target: Target;
   serverId?: string | undefined;
   service: string;
+  /** Freezes and windows that do not hold it back. */
+  letOff?: readonly LetOff[] | undefined;
   approved?: Approved[] | undefined;
 }
 
@@ -32,7 +34,11 @@ interface ApprovedDeployment {
 export type ApprovedAt = (atMs: number) => RunError | null;
 
 export interface ApprovalJudge {
-  /** Which approvals these operations need, and those that the run asks for by name. */
+  /**
+   * Which approvals these operations need, and those that the run asks for by name.
+   *
+   * @throws Error if this worker cannot read its signers, but another one may
+   */
   rulesFor: (
     operations: readonly PlannedOperation[],
     named: string | readonly string[] | undefined,
@@ -58,7 +64,7 @@ export function createApprovalJudge(policy: CurrentPolicy, deps: ProofDeps = cre
         all.add(asked);
       }
       for (const it of all) {
-        const problem = await unanswerable(it, deps.readText).catch(messageOf);
+        const problem = await unanswerable(it, deps.readText);
         if (problem !== null) return { error: { type: 'Refused', message: problem } };
       }
       return { rules: [...all].map(({ rule }) => rule) };
@@ -85,7 +91,11 @@ export function createApprovalJudge(policy: CurrentPolicy, deps: ProofDeps = cre
       const own = approvalsFor(deployment).map(({ rule }) => rule.name);
       const judged: { approved: Approved; rule: ApprovalRule; own: PolicyApproval; prove: Prove }[] = [];
       for (const it of approved) {
-        const given = it.yeses.map((answer) => ({ plan: it.plan, answer, givenMs: Date.parse(answer.at) }));
+        const given = it.yeses.map((yes) => ({
+          plan: it.plan,
+          answer: { ...yes, decision: 'approve' as const },
+          givenMs: Date.parse(yes.at),
+        }));
         for (const rule of it.plan.rules) {
           const mine = known(approval(rule.name), rule.name);
           judged.push({ approved: it, rule, own: mine, prove: await proofsOf(mine, given, deps) });
@@ -129,32 +139,29 @@ const isFor = ({ plan }: Approved, ancestors: readonly StartedBy[] | null): bool
   ancestors === null ||
   ancestors.some(({ workflowId, runId }) => workflowId === plan.workflowId && runId === plan.executionId);
 
-/** Whether the plan contains this deployment. */
-function covers({ plan, part }: Approved, { target, serverId, service }: ApprovedDeployment): boolean {
-  if (plan.service !== service) return false;
-  if (plan.parts === null) {
-    return plan.serverId === (serverId ?? null) && plan.targets.some((it) => isSameTarget(it, target));
-  }
-  if (part === undefined || part.serverId !== serverId) return false;
-  const { path, targets } = part;
-  const isIncluded = targets.some((it) => isSameTarget(it, target));
-  return isIncluded && isPartOf(plan.parts.root, { serverId, targets }, path);
+/** Whether the plan contains this deployment, and lets it off no less. */
+function covers({ plan, part }: Approved, { target, serverId, service, letOff = [] }: ApprovedDeployment): boolean {
+  if (plan.service !== service || part === undefined || part.serverId !== (serverId ?? null)) return false;
+  const isLetOff = letOff.every(({ name }) => plan.override?.freezes.includes(name) === true);
+  const isIncluded = part.targets.some((it) => isSameTarget(it, target));
+  return isLetOff && isIncluded && isPartOf(plan.parts.root, part, part.path);
 }
 
-/** This worker decides who counts and how many it takes: a plan that was made elsewhere lowers neither. */
+/** This worker decides who counts, how many it takes and for how long: a plan that was made elsewhere eases nothing. */
 function problemOf(
   { plan, yeses }: Approved,
   rule: ApprovalRule,
-  { rule: { need } }: PolicyApproval,
+  { rule: own }: PolicyApproval,
   prove: Prove,
   atMs: number,
 ): RunError | null {
   const askedMs = Date.parse(plan.askedAt);
+  const untilMs = askedMs + Math.min(own.expiryMs, rule.expiryMs);
   const problems: string[] = [];
   const proven: { by: string; proof: string; atMs: number }[] = [];
   for (const yes of yeses) {
     const yesMs = Date.parse(yes.at);
-    if (!(yesMs >= askedMs && yesMs <= askedMs + rule.expiryMs)) continue;
+    if (!(yesMs >= askedMs && yesMs <= untilMs)) continue;
     try {
       proven.push({ by: yes.by, proof: prove(plan, { ...yes, decision: 'approve' }, atMs), atMs: yesMs });
     } catch (error) {
@@ -162,14 +169,14 @@ function problemOf(
       problems.push(error.message);
     }
   }
-  const wanted = Math.max(need, rule.need);
+  const wanted = Math.max(own.need, rule.need);
   const counted = differentPeople(proven);
   if (counted.length < wanted) {
     const why = problems.length === 0 ? '' : `: ${problems.join('; ')}`;
     const message = `only ${counted.length} of ${wanted} approvals (${rule.name}) count now${why}: start it again`;
     return { type: 'Refused', message };
   }
-  const goodUntilMs = Math.max(...counted.map((it) => it.atMs)) + rule.goodForMs;
+  const goodUntilMs = Math.max(...counted.map((it) => it.atMs)) + Math.min(own.goodForMs, rule.goodForMs);
   if (atMs < goodUntilMs) return null;
   const until = new Date(goodUntilMs).toISOString();
   return { type: 'ApprovalExpired', message: `the approval ${rule.name} was good until ${until}: start it again` };

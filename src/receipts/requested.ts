@@ -18,7 +18,7 @@ export function requestedIn({ entries }: Receipt, plan: ApprovalPlan): Requested
   const { input } = entries[0]?.facts ?? {};
   const isRollout = isRecord(input) && Array.isArray(input['waves']);
   const planned = isRollout ? plannedParts(input as unknown as RolloutInput, plan.wave) : [];
-  const servers = new Set(planned.map(({ serverId }) => serverId));
+  const servers = new Set(planned.map(({ serverId }) => String(serverId)));
   return entries.flatMap((it) => (it.what === 'run' ? runIn(it, servers) : postIn(it)));
 }
 

@@ -13,7 +13,7 @@ import type { RunInput } from '../contract/run.ts';
 import { isSameTarget, type Target } from '../contract/target.ts';
 import { APPROVAL_NAMESPACE, NOT_PROVEN, signedText } from '../contract/wording/approval-text.ts';
 import { differentPeople, goodUntilMs } from '../rules/policy/approval.ts';
-import { plannedParts } from '../rules/policy/planned-parts.ts';
+import { plannedPartOf, plannedParts } from '../rules/policy/planned-parts.ts';
 import { requestedIn, type Requested } from './requested.ts';
 
 /** The facts of an entry `approval`: what was approved, and the hash of its plan. */
@@ -47,7 +47,7 @@ export function verifyApproval(
   }));
   const requested = requestedIn(receipt, plan);
   if (requested.length > 0) requireEnough(approved, proven);
-  if (!requested.every(({ target }) => target === null || covers(approved, target)))
+  if (!requested.every(({ target }) => target === null || covers(approved, target, receipt)))
     throw new ApprovalError('it does not contain everything that was deployed');
   const early = requested.find((it) => !isGoodAt(approved, it));
   if (early !== undefined)
@@ -88,17 +88,21 @@ function requireEnough({ plan: { rules }, yeses }: Approved, proven: readonly Pr
 function isOf({ plan, part }: Approved, { workflowId, runId, entries }: Receipt): boolean {
   const { namespace, type, input } = entries[0]?.facts ?? {};
   if (plan.namespace !== namespace) return false;
-  const isOwn = plan.workflowId === workflowId && plan.executionId === runId;
-  if (plan.parts === null) return isOwn;
   const { root } = plan.parts;
-  if (type === ROLLOUT_TYPE) return isOwn && root === rootOf(plannedParts(input as RolloutInput, plan.wave));
-  if (part === undefined || part.serverId !== (input as Partial<RunInput> | null)?.serverId) return false;
-  const { serverId, targets } = part;
-  return isPartOf(root, { serverId, targets }, part.path);
+  if (plan.workflowId === workflowId && plan.executionId === runId) {
+    const isRollout = type === ROLLOUT_TYPE;
+    const parts = isRollout ? plannedParts(input as RolloutInput, plan.wave) : [plannedPartOf(input as RunInput)];
+    return root === rootOf(parts);
+  }
+  if (plan.type !== ROLLOUT_TYPE || part === undefined) return false;
+  if (part.serverId !== (input as Partial<RunInput> | null)?.serverId) return false;
+  return isPartOf(root, part, part.path);
 }
 
-const covers = ({ plan, part }: Approved, target: Target): boolean =>
-  (part?.targets ?? plan.targets).some((it) => isSameTarget(it, target));
+function covers({ part }: Approved, target: Target, { entries }: Receipt): boolean {
+  const { targets } = part ?? plannedPartOf(entries[0]?.facts['input'] as RunInput);
+  return targets.some((it) => isSameTarget(it, target));
+}
 
 /** How long an approval is good bounds only when deployments begin. */
 function isGoodAt(approved: Approved, { kind, atMs }: Requested): boolean {

@@ -172,12 +172,15 @@ function validateWaiver(type: RunType, waiver: unknown): string | null {
 /** Its shape only: workers verify what was approved. */
 function validateApproved(approved: unknown): string | null {
   if (approved === undefined) return null;
-  const isShaped = (it: unknown) => isRecord(it) && isPlan(it.plan) && Array.isArray(it.yeses) && it.yeses.every(isYes);
+  const isShaped = (it: unknown) =>
+    isRecord(it) && isPlan(it.plan) && Array.isArray(it.yeses) && it.yeses.every(isYes) && isPart(it.part);
   const isGood = Array.isArray(approved) && approved.length <= MAX_APPROVED && approved.every(isShaped);
   return isGood ? null : 'approved: is not what a rollout gives its runs, leave it out';
 }
 
-const isPlan = (plan: unknown): boolean => isRecord(plan) && Array.isArray(plan.rules) && Array.isArray(plan.targets);
+const isPlan = (plan: unknown): boolean => isRecord(plan) && Array.isArray(plan.rules) && isRecord(plan.parts);
+
+const isPart = (part: unknown): boolean => isRecord(part) && Array.isArray(part.targets) && Array.isArray(part.path);
 
 const isYes = (yes: unknown): boolean => isRecord(yes) && isRecord(yes.proof) && typeof yes.by === 'string';
 

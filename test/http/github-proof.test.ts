@@ -4,6 +4,10 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { after, before, describe, test } from 'node:test';
 import { exportJWK, generateKeyPair, SignJWT, UnsecuredJWT, type CryptoKey, type JWTPayload } from 'jose';
+import { planHash } from '../../src/contract/ids/plan-hash.ts';
+import { createProofDeps, proofsOf } from '../../src/policy/sections/approval-proofs.ts';
+import { policyApprovals } from '../../src/policy/sections/approvals.ts';
+import { approvalPlan } from '../support/approvals.ts';
 import { ApprovalError } from '../../src/approvals/errors.ts';
 import { audienceOf, createTokenVerifier, type GitHubGate } from '../../src/approvals/github-proof.ts';
 
@@ -43,7 +47,7 @@ interface Made {
   with?: CryptoKey;
 }
 
-const token = ({ claims = {}, audience = audienceOf(HASH), by = issuer, with: signer = key }: Made = {}) =>
+const token = ({ claims = {}, audience = audienceOf(HASH, 'approve'), by = issuer, with: signer = key }: Made = {}) =>
   new SignJWT({ ...CLAIMS, ...claims })
     .setProtectedHeader({ alg: 'RS256', kid: 'one' })
     .setIssuer(by)
@@ -55,7 +59,7 @@ const token = ({ claims = {}, audience = audienceOf(HASH), by = issuer, with: si
 const gate = (): GitHubGate => ({ repositoryId: '123', environment: 'production', issuer });
 
 const verified = (given: string, atMs = NOW_MS, of = gate()) =>
-  createTokenVerifier()(given, { gate: of, audience: audienceOf(HASH), actor: 'ana' }, atMs);
+  createTokenVerifier()(given, { gate: of, audience: audienceOf(HASH, 'approve'), actor: 'ana' }, atMs);
 
 const doesNotCount = (problem: RegExp) => (error: unknown) => {
   assert.ok(error instanceof ApprovalError, String(error));
@@ -63,13 +67,16 @@ const doesNotCount = (problem: RegExp) => (error: unknown) => {
   return true;
 };
 
+const PLAN = approvalPlan();
+
 describe('a token of a job of GitHub', () => {
   test('counts for its plan, and names the job', async () => {
     assert.equal(await verified(await token()), 'GitHub run 77');
   });
 
   for (const [what, made, problem] of [
-    ['another plan', { audience: audienceOf('b'.repeat(64)) }, /"aud"/],
+    ['another plan', { audience: audienceOf('b'.repeat(64), 'approve') }, /"aud"/],
+    ['another decision', { audience: audienceOf(HASH, 'reject') }, /"aud"/],
     ['another repository', { claims: { repository_id: '124' } }, /one of repository 124, not of 123/],
     ['another environment', { claims: { environment: 'staging' } }, /one of environment staging, not of production/],
     ['another person', { claims: { actor: 'eve' } }, /eve started the job, not ana/],
@@ -83,7 +90,7 @@ describe('a token of a job of GitHub', () => {
   test('does not count with the key of another issuer, without a signature, or cut off', async () => {
     const { privateKey } = await generateKeyPair('RS256');
     await assert.rejects(verified(await token({ with: privateKey })), doesNotCount(/signature verification failed/));
-    const unsigned = new UnsecuredJWT(CLAIMS).setIssuer(issuer).setAudience(audienceOf(HASH)).encode();
+    const unsigned = new UnsecuredJWT(CLAIMS).setIssuer(issuer).setAudience(audienceOf(HASH, 'approve')).encode();
     await assert.rejects(verified(unsigned), ApprovalError);
     await assert.rejects(verified((await token()).slice(0, -3)), ApprovalError);
   });
@@ -105,10 +112,24 @@ describe('a token of a job of GitHub', () => {
     }
   });
 
+  test('proves the name of no one else, although an answer of its own person is beside it', async () => {
+    const [given, plan] = [await token({ audience: audienceOf(planHash(PLAN), 'approve') }), PLAN];
+    const approvals = { production: { proof: { github: { repository: 123, environment: 'production', issuer } } } };
+    const [approval] = policyApprovals({ approvals });
+    const answer = (by: string) => ({
+      by,
+      ...{ why: null, decision: 'approve' as const, proof: { kind: 'github' as const, token: given } },
+    });
+    const both = ['eve', 'ana'].map((by) => ({ plan, answer: answer(by), givenMs: NOW_MS }));
+    const prove = await proofsOf(approval!, both, createProofDeps());
+    assert.equal(prove(plan, answer('ana'), NOW_MS), 'GitHub run 77');
+    assert.throws(() => prove(plan, answer('eve'), NOW_MS), doesNotCount(/ana started the job, not eve/));
+  });
+
   test('costs one question for the keys, however many are verified', async () => {
     const before = asked;
     const verify = createTokenVerifier();
-    const use = { gate: gate(), audience: audienceOf(HASH), actor: 'ana' };
+    const use = { gate: gate(), audience: audienceOf(HASH, 'approve'), actor: 'ana' };
     for (let count = 0; count < 5; count += 1) await verify(await token(), use, NOW_MS);
     assert.equal(asked - before, 1);
   });

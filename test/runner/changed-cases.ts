@@ -15,5 +15,11 @@ export const CHANGED_CASES: Readonly<Record<string, { now: string } | { dropped:
   'TEMPORAL_NAMESPACE alone does not lead away from a running belay dev': {
     now: 'TEMPORAL_NAMESPACE alone does not lead away from a running belay dev, and is its namespace',
   },
+  'does not count for a plan with another targets': {
+    dropped: 'a plan has the root hash of its targets: "does not count for a plan with another parts"',
+  },
+  'is refused by a worker that could not verify an answer': {
+    now: 'is refused by a worker with too few signers, and left to another one by one that cannot read its own',
+  },
   'npm run test:ui builds the version of the UI': { now: 'the tests of the UI have its version' },
 };

@@ -1,10 +1,11 @@
 /** Plans and rules of approvals, for tests. */
-import type { ApprovalPlan, ApprovalRule, StartedBy, Yes } from '../../src/contract/approval.ts';
+import type { ApprovalPlan, ApprovalRule, Approved, PlannedPart, StartedBy, Yes } from '../../src/contract/approval.ts';
 import { siteTarget } from '../../src/contract/target.ts';
 import { planHash } from '../../src/contract/ids/plan-hash.ts';
 import { signedText } from '../../src/contract/wording/approval-text.ts';
 import { HOUR_MS } from '../../src/contract/wording/duration.ts';
 import { planRun } from '../../src/request/run-plan.ts';
+import { summaryOf } from '../../src/rules/policy/planned-parts.ts';
 import type { SshSigner } from './ssh-signer.ts';
 
 export const ASKED_AT = '2026-11-25T12:00:00.000Z';
@@ -21,6 +22,16 @@ export const approvalRule = (more: Partial<ApprovalRule> = {}): ApprovalRule => 
   ...more,
 });
 
+/** What the plan does. */
+const PART: PlannedPart = { serverId: '12', targets: [siteTarget('34'), siteTarget('35')] };
+
+/** As the request for its deployment carries it. */
+export const approvedFor = (plan: ApprovalPlan, yeses: Yes[], { targets, serverId } = PART): Approved => ({
+  plan,
+  yeses,
+  part: { serverId, targets, path: [] },
+});
+
 export const approvalPlan = (more: Partial<ApprovalPlan> = {}): ApprovalPlan => ({
   version: 1,
   namespace: 'default',
@@ -29,8 +40,7 @@ export const approvalPlan = (more: Partial<ApprovalPlan> = {}): ApprovalPlan => 
   service: SERVICE,
   type: 'backupThenDeploy',
   serverId: '12',
-  targets: [siteTarget('34'), siteTarget('35')],
-  parts: null,
+  parts: summaryOf([PART]),
   wave: null,
   options: planRun({}),
   commit: null,

@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { ApprovalPlan, Approved, Yes } from '../../src/contract/approval.ts';
-import { pathOf, planHash, rootOf } from '../../src/contract/ids/plan-hash.ts';
+import type { LetOff } from '../../src/contract/freeze.ts';
+import { planHash, treeOf } from '../../src/contract/ids/plan-hash.ts';
 import { siteTarget } from '../../src/contract/target.ts';
 import { HOUR_MS } from '../../src/contract/wording/duration.ts';
 import { createApprovalJudge } from '../../src/policy/approval-judge.ts';
@@ -11,6 +12,7 @@ import { fixedPolicy } from '../../src/policy/live-policy.ts';
 import {
   approvalPlan,
   approvalRule,
+  approvedFor,
   ASKED_AT,
   SERVICE,
   signedYes,
@@ -28,12 +30,14 @@ interface Worker {
   from?: string[];
   signers?: string;
   proof?: 'ssh' | 'none';
+  expiry?: number;
+  goodFor?: number;
 }
 
-const judgeOf = ({ need = 1, from, signers = SIGNERS, proof = 'ssh' }: Worker = {}) => {
+const judgeOf = ({ need = 1, from, signers = SIGNERS, proof = 'ssh', ...times }: Worker = {}) => {
   const of = from === undefined ? {} : { from };
   const file = proof === 'ssh' ? { signers: { file: 'signers' } } : {};
-  const configuration = { approvals: { production: { proof, need, ...of, ...file } } };
+  const configuration = { approvals: { production: { proof, need, ...times, ...of, ...file } } };
   return createApprovalJudge(fixedPolicy(configuration), {
     ...createProofDeps(),
     readText: () => Promise.resolve(signers),
@@ -64,7 +68,6 @@ describe('an answer', () => {
     service: 'https://panel.example.con',
     type: 'deployOnly',
     serverId: '13',
-    targets: [siteTarget('34'), siteTarget('36')],
     parts: { root: '00', servers: 1, targets: 1 },
     wave: 'canary',
     options: { ...plan.options, keepGoing: true },
@@ -152,7 +155,7 @@ async function problemAt(
   approved: Approved[] | undefined,
   worker: Worker = {},
   hours = 1,
-  deployment = DEPLOYMENT,
+  deployment: typeof DEPLOYMENT & { letOff?: LetOff[] } = DEPLOYMENT,
   startedBy = [OWN],
 ) {
   const at = await judgeOf(worker).look({ ...deployment, approved }, () => Promise.resolve(startedBy));
@@ -165,7 +168,7 @@ describe('a request for a deployment', () => {
   const yeses = [signedYes(ana, plan, 'ana')];
 
   test('may be sent with its approval', async () => {
-    assert.equal(await problemAt([{ plan, yeses }]), null);
+    assert.equal(await problemAt([approvedFor(plan, yeses)]), null);
   });
 
   test('may be sent without one where none is needed', async () => {
@@ -179,7 +182,7 @@ describe('a request for a deployment', () => {
       'Refused: it needs the approval production, which was not asked for when its run began: start it again';
     assert.equal(await problemAt(undefined), message);
     assert.equal(await problemAt([]), message);
-    assert.equal(await problemAt([{ plan: approvalPlan({ rules: [] }), yeses }]), message);
+    assert.equal(await problemAt([approvedFor(approvalPlan({ rules: [] }), yeses)]), message);
   });
 
   for (const [what, worker, problem] of [
@@ -192,7 +195,7 @@ describe('a request for a deployment', () => {
     ['someone else decides by now', { from: ['bob'] }, /^Refused: only 0 of 1 approvals .* ana is none of those/],
   ] as [string, Worker, RegExp][]) {
     test(`is refused if ${what}`, async () => {
-      assert.match((await problemAt([{ plan, yeses }], worker)) ?? '', problem);
+      assert.match((await problemAt([approvedFor(plan, yeses)], worker)) ?? '', problem);
     });
   }
 
@@ -200,31 +203,47 @@ describe('a request for a deployment', () => {
     const second = newSshSigner();
     const signers = allowedSigners({ ana, bob }) + allowedSigners({ ana: second });
     const twice = [signedYes(ana, plan, 'ana'), signedYes(second, plan, 'ana')];
-    assert.match((await problemAt([{ plan, yeses: twice }], { need: 2, signers })) ?? '', /^Refused: only 1 of 2/);
+    assert.match((await problemAt([approvedFor(plan, twice)], { need: 2, signers })) ?? '', /^Refused: only 1 of 2/);
     const both = [signedYes(ana, plan, 'ana'), signedYes(bob, plan, 'bob')];
-    assert.equal(await problemAt([{ plan, yeses: both }], { need: 2, signers }), null);
+    assert.equal(await problemAt([approvedFor(plan, both)], { need: 2, signers }), null);
+  });
+
+  test('is refused if it lets off more than was approved', async () => {
+    const frozen = { ...DEPLOYMENT, letOff: [{ kind: 'freeze' as const, name: 'christmas' }] };
+    assert.match((await problemAt([approvedFor(plan, yeses)], {}, 1, frozen)) ?? '', /^Refused: what was approved for/);
+    const override = approvalPlan({ override: { freezes: ['christmas'], reason: 'CVE' } });
+    const approved = [approvedFor(override, [signedYes(ana, override, 'ana')])];
+    assert.equal(await problemAt(approved, {}, 1, frozen), null);
+  });
+
+  test('is refused once what its worker asks for now is over', async () => {
+    const approved = [approvedFor(plan, yeses)];
+    assert.match((await problemAt(approved, { goodFor: HOUR_MS })) ?? '', /^ApprovalExpired: /);
+    const late = [approvedFor(plan, [signedYes(ana, plan, 'ana', '2026-11-25T12:30:00.000Z')])];
+    assert.match((await problemAt(late, { expiry: HOUR_MS / 4 })) ?? '', /^Refused: only 0 of 1/);
+    assert.equal(await problemAt(late, { expiry: HOUR_MS, goodFor: 48 * HOUR_MS }), null);
   });
 
   test('needs different keys, not only different names', async () => {
     const signers = `ana,release ${ana.publicKey}\nbob,release ${bob.publicKey}\n`;
     const oneKey = [signedYes(ana, plan, 'ana'), signedYes(ana, plan, 'release')];
-    assert.match((await problemAt([{ plan, yeses: oneKey }], { need: 2, signers })) ?? '', /^Refused: only 1 of 2/);
+    assert.match((await problemAt([approvedFor(plan, oneKey)], { need: 2, signers })) ?? '', /^Refused: only 1 of 2/);
     const two = [...oneKey, signedYes(bob, plan, 'bob')];
-    assert.equal(await problemAt([{ plan, yeses: two }], { need: 2, signers }), null);
+    assert.equal(await problemAt([approvedFor(plan, two)], { need: 2, signers }), null);
   });
 
   test('is refused once the approval is no longer good, counted from the last one', async () => {
     assert.match(
-      (await problemAt([{ plan, yeses }], {}, 12)) ?? '',
+      (await problemAt([approvedFor(plan, yeses)], {}, 12)) ?? '',
       /^ApprovalExpired: the approval production was good/,
     );
     const late = signedYes(bob, plan, 'bob', '2026-11-25T20:00:00.000Z');
-    assert.equal(await problemAt([{ plan, yeses: [...yeses, late] }], {}, 12), null);
+    assert.equal(await problemAt([approvedFor(plan, [...yeses, late])], {}, 12), null);
   });
 
   test('is refused with an approval that came after the question was over, or before it was asked', async () => {
     for (const at of ['2026-11-26T12:00:00.001Z', '2026-11-25T11:59:59.999Z', 'never']) {
-      assert.match((await problemAt([{ plan, yeses: [{ ...yeses[0]!, at }] }])) ?? '', /^Refused: only 0 of 1/, at);
+      assert.match((await problemAt([approvedFor(plan, [{ ...yeses[0]!, at }])])) ?? '', /^Refused: only 0 of 1/, at);
     }
   });
 
@@ -234,7 +253,10 @@ describe('a request for a deployment', () => {
     ['another service', { ...DEPLOYMENT, service: 'https://other.example.com' }],
   ] as const) {
     test(`is refused with the approval of ${what}`, async () => {
-      assert.match((await problemAt([{ plan, yeses }], {}, 1, deployment)) ?? '', /^Refused: what was approved for/);
+      assert.match(
+        (await problemAt([approvedFor(plan, yeses)], {}, 1, deployment)) ?? '',
+        /^Refused: what was approved for/,
+      );
     });
   }
 });
@@ -248,22 +270,22 @@ test('an approval counts for no other run, and for no later execution of its own
     [{ ...OWN, runId: '0d5a4d0c-7b0e-4c0e-9d53-6a3b1b9f8a12' }],
   ];
   for (const startedBy of others) {
-    const problem = await problemAt([{ plan, yeses }], {}, 1, DEPLOYMENT, startedBy);
+    const problem = await problemAt([approvedFor(plan, yeses)], {}, 1, DEPLOYMENT, startedBy);
     assert.match(problem ?? '', /^Refused: what was approved for/, JSON.stringify(startedBy));
   }
 });
 
 describe('a server of an approved rollout', () => {
   const parts = ['11', '12', '13', '14', '15'].map((serverId) => ({ serverId, targets: [siteTarget(`${serverId}0`)] }));
-  const root = rootOf(parts);
-  const plan = approvalPlan({ type: 'rollOut', serverId: null, targets: [], parts: { root, servers: 5, targets: 5 } });
+  const { root, pathTo } = treeOf(parts);
+  const plan = approvalPlan({ type: 'rollOut', serverId: null, parts: { root, servers: 5, targets: 5 } });
   const yeses = [signedYes(ana, plan, 'ana')];
 
   test('may be deployed, whichever it is', async () => {
     for (const [index, part] of parts.entries()) {
       const deployment = { ...DEPLOYMENT, serverId: part.serverId, target: part.targets[0]! };
       const startedBy = [{ workflowId: `backup-then-deploy:${part.serverId}:n.k`, runId: 'child' }, OWN];
-      const approved = [{ plan, yeses, part: { ...part, path: pathOf(parts, index) } }];
+      const approved = [{ plan, yeses, part: { ...part, path: pathTo(index) } }];
       assert.equal(await problemAt(approved, {}, 1, deployment, startedBy), null, part.serverId);
     }
   });
@@ -271,7 +293,7 @@ describe('a server of an approved rollout', () => {
   test('is refused if it was not part of what was approved', async () => {
     const stranger = { serverId: '12', targets: [siteTarget('999')] };
     const deployment = { ...DEPLOYMENT, target: siteTarget('999') };
-    for (const part of [undefined, { ...stranger, path: pathOf(parts, 1) }, { ...parts[1]!, path: pathOf(parts, 1) }]) {
+    for (const part of [undefined, { ...stranger, path: pathTo(1) }, { ...parts[1]!, path: pathTo(1) }]) {
       const approved = [{ plan, yeses, ...(part === undefined ? {} : { part }) }];
       assert.match((await problemAt(approved, {}, 1, deployment)) ?? '', /^Refused: what was approved for/);
     }
@@ -299,8 +321,10 @@ describe('the question of a run', () => {
     assert.deepEqual(await names('staging'), { type: 'Refused', message });
   });
 
-  test('is refused by a worker that could not verify an answer', async () => {
-    const answer = await judgeOf({ signers: '# no one\n' }).rulesFor([{ target: siteTarget('34') }], undefined);
+  test('is refused by a worker with too few signers, and left to another one by one that cannot read its own', async () => {
+    const answer = await judgeOf({ need: 3 }).rulesFor([{ target: siteTarget('34') }], undefined);
     assert.equal('error' in answer && answer.error.type, 'Refused');
+    const unreadable = judgeOf({ signers: '# no one\n' }).rulesFor([{ target: siteTarget('34') }], undefined);
+    await assert.rejects(unreadable, /signers: .*it has no signer/);
   });
 });

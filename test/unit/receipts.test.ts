@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { parseAllowedSigners } from '../../src/approvals/allowed-signers.ts';
 import type { ApprovalRule, Approved, Yes } from '../../src/contract/approval.ts';
-import { pathOf, rootOf } from '../../src/contract/ids/plan-hash.ts';
+import { treeOf } from '../../src/contract/ids/plan-hash.ts';
 import { backupServerId, lockIdOf, runWorkflowId } from '../../src/contract/ids/workflow-ids.ts';
 import { emptyBackup, emptyDeployment, emptyResult } from '../../src/contract/results/empty-results.ts';
 import type { Receipt } from '../../src/contract/receipt.ts';
@@ -45,7 +45,7 @@ function made(more: Partial<Made> = {}): Receipt {
   const post = { at: postedAt, idempotencyKey: `${runId}:1`, answeredAt: ASKED_AT, result: 'accepted' };
   const id = reached === 'backup' ? backupServerId('12') : lockIdOf(site);
   const operation = { id, baseline: { at: ASKED_AT, status: 'failed' }, posts: [post] };
-  const input = { serverId: '12', siteIds: [siteId] };
+  const input = { serverId: '12', siteIds: ['34', '35'] };
   const known = {
     ...{ namespace, type: 'backupThenDeploy', input, result },
     answered: [{ ...approved, rejection: more.rejection ?? null }],
@@ -86,9 +86,10 @@ function ofRollout(serverId: string, approvedId = serverId): Approved {
     { serverId: approvedId, targets },
     { serverId: '77', targets },
   ];
-  const of = { root: rootOf(parts), servers: 2, targets: 2 };
-  const asked = approvalPlan({ workflowId: 'rollout:r:k', type: 'rollOut', serverId: null, targets: [], parts: of });
-  return { plan: asked, yeses: [signedYes(ana, asked, 'ana')], part: { serverId, targets, path: pathOf(parts, 0) } };
+  const { root, pathTo } = treeOf(parts);
+  const of = { root, servers: 2, targets: 2 };
+  const asked = approvalPlan({ workflowId: 'rollout:r:k', type: 'rollOut', serverId: null, parts: of });
+  return { plan: asked, yeses: [signedYes(ana, asked, 'ana')], part: { serverId, targets, path: pathTo(0) } };
 }
 
 const sent = <T>(document: T): T => JSON.parse(JSON.stringify(document)) as T;

@@ -3,6 +3,7 @@ import { decodeJwt } from 'jose';
 import { z } from 'zod';
 import { audienceOf } from '../../approvals/github-proof.ts';
 import { tokenRequest } from '../../config/environment/github-actions.ts';
+import type { Decided } from '../../contract/approval.ts';
 import { BelayError } from '../../contract/results/belay-error.ts';
 import { messageOf } from '../../contract/wording/message-of.ts';
 
@@ -17,12 +18,12 @@ export interface JobToken {
 }
 
 /** @param hash of the plan */
-export async function jobToken(hash: string): Promise<JobToken> {
+export async function jobToken(hash: string, decision: Decided): Promise<JobToken> {
   const { address, secret } = tokenRequest();
   if (address === null || secret === null)
     throw new BelayError('Usage', '--github is for a job of GitHub Actions with `permissions: { id-token: write }`');
   const url = new URL(address);
-  url.searchParams.set('audience', audienceOf(hash));
+  url.searchParams.set('audience', audienceOf(hash, decision));
   const token = await request(url, secret).catch((error: unknown) => {
     const why = messageOf(error);
     throw new BelayError('Usage', `GitHub gave no token for this job (${why}): run the job again`);

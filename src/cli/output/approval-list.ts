@@ -1,24 +1,12 @@
 /** Questions for approval as the command line shows them. */
-import type { ApprovalQuestion, AskedApproval, Decided, PlannedPart } from '../../contract/approval.ts';
-import { approvalSentence, factsOfPlan, stillNeededText } from '../../contract/wording/approval-text.ts';
+import type { ApprovalQuestion, AskedApproval, AskingRun, Decided } from '../../contract/approval.ts';
+import { approvalSentence, factsOfPlan, partLines, stillNeededText } from '../../contract/wording/approval-text.ts';
 import { plainText, shellWord } from '../../contract/wording/safe-text.ts';
-import { targetLabel } from '../../contract/wording/target-text.ts';
-
-const MAX_PARTS_SHOWN = 50;
 
 /** Everything that a person is to read before they decide. */
 export function questionLines({ plan, hash, parts, asked, until }: ApprovalQuestion): string[] {
-  return [
-    ...factsOfPlan(plan, hash),
-    ...parts.slice(0, MAX_PARTS_SHOWN).map(partLine),
-    ...(parts.length > MAX_PARTS_SHOWN ? [`  and ${parts.length - MAX_PARTS_SHOWN} more: --json lists them`] : []),
-    ...asked.map(askedLine),
-    `until: ${until}`,
-  ];
+  return [...factsOfPlan(plan, hash), ...partLines(parts), ...asked.map(askedLine), `until: ${until}`];
 }
-
-const partLine = ({ serverId, targets }: PlannedPart): string =>
-  `  server ${plainText(serverId)}: ${targets.map((it) => targetLabel(it)).join(', ') || 'only its backup'}`;
 
 const PROOFS: Record<AskedApproval['proof'], string> = {
   ssh: 'proven by a signature of SSH',
@@ -34,22 +22,24 @@ function askedLine({ name, need, proof, from, by }: AskedApproval): string {
   return `${plainText(name)}: needs ${need} from ${who} (${how}); approved by: ${so}`;
 }
 
-export function approvalLines(question: ApprovalQuestion): string[] {
-  const { plan, hash, asked, until } = question;
-  const { workflowId } = plan;
+export function approvalLines({ workflowId, question, why }: AskingRun): string[] {
+  if (question === null)
+    return [plainText(workflowId), `  asks for an approval that is not known: ${plainText(why ?? '', 400)}`];
+  const { hash, asked, until } = question;
   return [plainText(workflowId), `  ${approvalSentence({ workflowId, plan: hash, asked, until })}`];
 }
 
-export const approvalDocument = ({ plan, hash, parts, asked, until }: ApprovalQuestion): object => ({
-  workflowId: plan.workflowId,
-  runId: plan.executionId,
-  service: plan.service,
-  plan: hash,
-  does: factsOfPlan(plan, hash),
-  parts,
-  asked,
-  since: plan.askedAt,
-  until,
+export const approvalDocument = ({ workflowId, runId, startedAt, question, why }: AskingRun): object => ({
+  workflowId,
+  runId: question?.plan.executionId ?? runId,
+  service: question?.plan.service ?? null,
+  plan: question?.hash ?? null,
+  does: question === null ? null : factsOfPlan(question.plan, question.hash),
+  parts: question?.parts ?? null,
+  asked: question?.asked ?? null,
+  since: question?.plan.askedAt ?? startedAt,
+  until: question?.until ?? null,
+  why,
 });
 
 export function takenText(

@@ -1,7 +1,8 @@
 /** What runs and rollouts ask people to approve, and the answers. */
 import type { WorkflowExecutionDescription, WorkflowHandle } from '@temporalio/client';
 import pMap from 'p-map';
-import type { ApprovalAnswer, ApprovalQuestion, Decided } from '../../contract/approval.ts';
+import { messageOf } from '../../contract/wording/message-of.ts';
+import type { ApprovalAnswer, ApprovalQuestion, AskingRun, Decided } from '../../contract/approval.ts';
 import { ROLLOUT_TYPE, RUN_TYPES } from '../../contract/names.ts';
 import { BelayError } from '../../contract/results/belay-error.ts';
 import { TIMING } from '../../contract/budgets/timing.ts';
@@ -16,8 +17,8 @@ import { askedNow } from './asked-now.ts';
 
 /** @throws BelayError, from every call */
 export interface Approvals {
-  /** What is asked now, the oldest question first. The list lags a moment. */
-  list(): Promise<ApprovalQuestion[]>;
+  /** What waits for people, by Temporal's records, the oldest first. The list lags a moment. */
+  list(): Promise<AskingRun[]>;
   /** What this run or rollout asks now; null if nothing. */
   question(workflowId: string): Promise<ApprovalQuestion | null>;
   /** Counts once a worker has verified it. @throws BelayError `Usage` if it does not count */
@@ -33,7 +34,8 @@ export function createApprovals(session: Session): Approvals {
     return sendDecision(session, {
       ...{ name, handle, payload, lookAgain: 'belay approvals' },
       async check() {
-        if (!(await isRunning(handle))) throw new BelayError('Usage', `cannot ${name} ${workflowId}: it has ended`);
+        if ((await describe(handle)).status.name !== 'RUNNING')
+          throw new BelayError('Usage', `cannot ${name} ${workflowId}: it has ended`);
       },
     });
   };
@@ -42,11 +44,10 @@ export function createApprovals(session: Session): Approvals {
     question: (workflowId) =>
       within(session, TIMING.client.startMs, `read ${workflowId}`, async () => {
         const handle = handleOf(workflowId);
-        if (!(await isRunning(handle))) return null;
+        const described = await describe(handle);
+        if (described.status.name !== 'RUNNING') return null;
         await requireWorkers(session);
-        return askedNow(handle).catch((error: unknown) => {
-          throw isUnanswered(error) ? silent(workflowId) : error;
-        });
+        return ask(session, described);
       }),
     approve: decide('approve'),
     reject: decide('reject'),
@@ -56,18 +57,32 @@ export function createApprovals(session: Session): Approvals {
 const ASKING_TYPES: readonly string[] = [...RUN_TYPES, ROLLOUT_TYPE];
 
 /** @throws BelayError `NotFound` if the id belongs to something else */
-async function isRunning(handle: WorkflowHandle): Promise<boolean> {
-  const { type, status }: WorkflowExecutionDescription = await handle.describe();
-  if (ASKING_TYPES.includes(type)) return status.name === 'RUNNING';
+async function describe(handle: WorkflowHandle): Promise<WorkflowExecutionDescription> {
+  const described = await handle.describe();
+  const { type } = described;
+  if (ASKING_TYPES.includes(type)) return described;
   const remedy = '`belay approvals` lists what is asked';
   throw new BelayError('NotFound', `${handle.workflowId} is not a run or rollout but a ${type}: ${remedy}`);
+}
+
+/** @throws BelayError `NoWorker` if no worker answers in time */
+function ask(
+  { client }: Session,
+  { workflowId, runId, raw }: Pick<WorkflowExecutionDescription, 'workflowId' | 'runId' | 'raw'>,
+): Promise<ApprovalQuestion | null> {
+  const { namespace } = client.options;
+  const executionId = raw.workflowExecutionInfo?.firstRunId ?? null;
+  const query = () => askedNow(client.workflow.getHandle(workflowId, runId), { namespace, workflowId, executionId });
+  return client.withDeadline(Date.now() + TIMING.client.queryMs, query).catch((error: unknown) => {
+    throw isUnanswered(error) ? silent(workflowId) : error;
+  });
 }
 
 /** Temporal answered just before, so it is a worker that is missing: its last poll may be a minute old. */
 const silent = (workflowId: string): BelayError =>
   new BelayError('NoWorker', `no worker answers for ${workflowId} now: ${NO_WORKER_REMEDY}`);
 
-async function list(session: Session): Promise<ApprovalQuestion[]> {
+async function list(session: Session): Promise<AskingRun[]> {
   const { client, taskQueue } = session;
   const query = [
     `WorkflowType IN (${ASKING_TYPES.map(quoted).join(', ')})`,
@@ -75,13 +90,30 @@ async function list(session: Session): Promise<ApprovalQuestion[]> {
     `TaskQueue = ${quoted(taskQueue)}`,
     `ExecutionStatus = 'Running'`,
   ].join(' AND ');
-  const waiting: WorkflowHandle[] = [];
-  for await (const { workflowId, runId } of client.workflow.list({ query })) {
-    waiting.push(client.workflow.getHandle(workflowId, runId));
+  const waiting: Omit<AskingRun, 'question' | 'why'>[] = [];
+  for await (const { workflowId, runId, startTime } of client.workflow.list({ query })) {
+    waiting.push({ workflowId, runId, startedAt: startTime.toISOString() });
   }
   if (waiting.length === 0) return [];
-  await requireWorkers(session);
-  // One that does not answer must not hide the others.
-  const asked = await pMap(waiting, (handle) => askedNow(handle).catch(() => null), IN_PARALLEL);
-  return asked.filter((it) => it !== null).sort((a, b) => a.plan.askedAt.localeCompare(b.plan.askedAt));
+  const noWorker = await requireWorkers(session).then(() => null, messageOf);
+  // One that does not answer must not hide the others, and not vanish.
+  const asked = await pMap(
+    waiting,
+    async (it): Promise<AskingRun> => {
+      if (noWorker !== null) return { ...it, question: null, why: noWorker };
+      const handle = client.workflow.getHandle(it.workflowId, it.runId);
+      return describe(handle)
+        .then((described) => ask(session, described))
+        .then(
+          (question) => ({ ...it, question, why: question === null ? DECIDED : null }),
+          (error: unknown) => ({ ...it, question: null, why: messageOf(error) }),
+        );
+    },
+    IN_PARALLEL,
+  );
+  const sinceOf = ({ question, startedAt }: AskingRun) => question?.plan.askedAt ?? startedAt;
+  return asked.filter(({ why }) => why !== DECIDED).sort((a, b) => sinceOf(a).localeCompare(sinceOf(b)));
 }
+
+/** Temporal's records lag a moment. */
+const DECIDED = 'it asks no more';

@@ -1,13 +1,13 @@
 /** The text that people read and sign when they approve a plan. Its bytes never change within a version. Pure. */
-import type { ApprovalPlan, AskedApproval, Decided } from '../approval.ts';
+import type { ApprovalPlan, AskedApproval, Decided, PlannedPart } from '../approval.ts';
 import { plainText, shellWord } from './safe-text.ts';
 import { targetLabel } from './target-text.ts';
 
 /** Of signatures, so that no other use of the same key counts. */
 export const APPROVAL_NAMESPACE = 'belay-approval@v1';
 
-const MAX_LINE = 400;
-const line = (text: string): string => plainText(text, MAX_LINE);
+/** Whole, and one line: what people do not see, they would sign unread. */
+const line = (text: string): string => plainText(text, Infinity);
 
 export interface SignedDecision {
   decision: Decided;
@@ -29,21 +29,45 @@ export function factsOfPlan(plan: ApprovalPlan, hash: string): string[] {
     `execution: ${line(plan.executionId)}`,
     `service: ${line(plan.service)}`,
     `does: ${line(doesText(plan))}`,
-    `commit: ${plan.commit ?? 'whatever the branch holds when it begins'}`,
+    `parts: sha256:${line(plan.parts.root)}`,
+    `commit: ${line(plan.commit ?? 'whatever the branch holds when it begins')}`,
     `overrides: ${line(overridesText(plan))}`,
-    `approval: ${plan.rules.map(({ name }) => name).join(', ')}`,
+    `approval: ${line(plan.rules.map(({ name }) => name).join(', '))}`,
     `plan: sha256:${hash}`,
   ];
 }
 
-function doesText({ serverId, targets, parts, wave, type }: ApprovalPlan): string {
-  if (parts !== null) {
+function doesText({ type, serverId, parts: { servers, targets }, wave }: ApprovalPlan): string {
+  const deployed = `${targets} ${targets === 1 ? 'site or app' : 'sites and apps'}`;
+  if (type === 'rollOut') {
     const of = wave === null ? 'roll out to' : `begin wave ${wave}:`;
-    return `${of} ${parts.servers} servers, ${parts.targets} sites and apps`;
+    return `${of} ${servers} ${servers === 1 ? 'server' : 'servers'}, ${deployed}`;
   }
-  const backup = serverId === null ? [] : [`back up ${serverId}`];
-  const deploy = targets.length === 0 ? [] : [`deploy ${targets.map((it) => targetLabel(it)).join(', ')}`];
-  return [...backup, ...deploy].join('; ') || type;
+  return [...(serverId === null ? [] : [`back up ${serverId}`]), `deploy ${deployed}`].join('; ');
+}
+
+/** What the root hash is made of, so that people see every target. */
+export const partLines = (parts: readonly PlannedPart[]): string[] =>
+  parts.flatMap(({ serverId, targets }) => {
+    const where = serverId === null ? 'no server' : `server ${line(serverId)}`;
+    const labels = targets.map((it) => line(targetLabel(it)));
+    return wrapped(`  ${where}: `, labels.length === 0 ? ['only its backup'] : labels);
+  });
+
+const WIDTH = 100;
+
+/** The words after the heading, on as many lines as they take. */
+function wrapped(heading: string, words: readonly string[]): string[] {
+  const lines = [heading];
+  for (const [index, word] of words.entries()) {
+    const comma = index === words.length - 1 ? '' : ',';
+    const last = lines.at(-1)!;
+    const isFirst = last === heading || last.trim() === '';
+    if (isFirst || `${last} ${word}${comma}`.length <= WIDTH)
+      lines[lines.length - 1] = `${last}${isFirst ? '' : ' '}${word}${comma}`;
+    else lines.push(`    ${word}${comma}`);
+  }
+  return lines;
 }
 
 function overridesText({ override, noCheck }: ApprovalPlan): string {

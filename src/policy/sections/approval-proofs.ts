@@ -30,7 +30,7 @@ type Answer = Pick<Yes, 'by' | 'why' | 'proof'> & { decision: Decided };
 /** An answer that is to be proven, and when it was given. */
 export interface GivenAnswer {
   plan: ApprovalPlan;
-  answer: Pick<Yes, 'by' | 'proof'>;
+  answer: Pick<Answer, 'by' | 'proof' | 'decision'>;
   givenMs: number;
 }
 
@@ -71,25 +71,28 @@ async function jobsOf(
   gate: GitHubGate,
   given: readonly GivenAnswer[],
   verifyToken: VerifyToken,
-): Promise<(answer: Pick<Yes, 'proof'>) => string> {
+): Promise<(answer: Pick<Yes, 'by' | 'proof'>) => string> {
   const verified = new Map<string, string | ApprovalError>();
   for (const { plan, answer, givenMs } of given) {
-    const { by: actor, proof } = answer;
+    const { by: actor, proof, decision } = answer;
     if (proof.kind !== 'github') continue;
-    const use = { gate, audience: audienceOf(planHash(plan)), actor };
+    const use = { gate, audience: audienceOf(planHash(plan), decision), actor };
     const job = await verifyToken(proof.token, use, givenMs).catch((error: unknown) => {
       if (error instanceof ApprovalError) return error;
       throw error;
     });
-    verified.set(proof.token, job);
+    verified.set(keyOf(proof.token, actor), job);
   }
-  return ({ proof }) => {
+  return ({ by, proof }) => {
     if (proof.kind !== 'github') throw new ApprovalError('it needs a job of GitHub: `belay approve --github`');
-    const job = verified.get(proof.token) ?? new ApprovalError('the token of GitHub was not verified');
+    const job = verified.get(keyOf(proof.token, by)) ?? new ApprovalError('the token of GitHub was not verified');
     if (job instanceof ApprovalError) throw job;
     return job;
   };
 }
+
+/** A token proves one name only. */
+const keyOf = (token: string, by: string): string => `${token} ${by}`;
 
 /** @throws Error whose message names file and line */
 async function signersOf({ rule, signersFile }: PolicyApproval, readText: ReadText): Promise<Signer[]> {

@@ -17,11 +17,13 @@ export interface OpenQuestion {
   yeses: Yes[];
   /** Who rejected it, and why. */
   rejected: { by: string; why: string; proven: string } | null;
+  /** Those that did not count. */
+  badAnswers: number;
   /** What proves each principal, by its name. */
   proven: Map<string, string>;
 }
 
-/** Fewer than the updates that Temporal lets a workflow take. */
+/** Of one question. All of a rollout take fewer updates than Temporal lets a workflow take. */
 const MAX_BAD_ANSWERS = 50;
 
 const MAX_TEXT = 200;
@@ -37,6 +39,7 @@ export function openQuestion(plan: ApprovalPlan, hash: string, count: number): O
     asked: plan.rules.map(({ name, need, proof, from }) => ({ name, need, proof, from, by: [] })),
     yeses: [],
     rejected: null,
+    badAnswers: 0,
     proven: new Map(),
   };
 }
@@ -48,11 +51,11 @@ export function problemOfAnswer(
   question: OpenQuestion | null,
   decision: Decided,
   answer: Partial<ApprovalAnswer> | null | undefined,
-  { badAnswers, nowMs }: { badAnswers: number; nowMs: number },
+  nowMs: number,
 ): string | null {
   if (question === null || question.rejected !== null || isApproved(question)) return 'nothing is asked now';
   if (nowMs >= question.endsMs) return 'the question is over';
-  if (badAnswers >= MAX_BAD_ANSWERS)
+  if (question.badAnswers >= MAX_BAD_ANSWERS)
     return `there were ${MAX_BAD_ANSWERS} answers that do not count: cancel the run, and start it again`;
   const { plan, by, why } = answer ?? {};
   const isPlan = typeof plan === 'string' && plan.length >= PLAN_DIGITS && question.hash.startsWith(plan);

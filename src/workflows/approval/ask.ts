@@ -13,8 +13,8 @@ import { closeHeld, openHeld } from './record-question.ts';
 
 export interface Asking {
   plan: ApprovalPlan;
-  /** Of a rollout. */
-  parts?: PlannedPart[];
+  /** What the root hash of the plan is made of. */
+  parts: PlannedPart[];
   /** Whether it has to be approved no more. */
   isOver: () => boolean;
   /** When it gives up in any case, in milliseconds since 1970. Default: when the question expires. */
@@ -37,7 +37,7 @@ export type ApprovalEnd =
 export async function ask(
   approvals: Approvals,
   result: { held: Held[] },
-  { plan, parts = [], isOver, deadlineMs = Infinity, onChange, notify }: Asking,
+  { plan, parts, isOver, deadlineMs = Infinity, onChange, notify }: Asking,
 ): Promise<ApprovalEnd> {
   approvals.count += 1;
   const question = openQuestion(plan, planHash(plan), approvals.count);

@@ -16,16 +16,14 @@ export interface Approvals {
   parts: PlannedPart[];
   /** The number of questions so far. */
   count: number;
-  badAnswers: number;
   onAnswer: () => void;
 }
 
 /** Handles answers from now on. */
 export function listenForAnswers(): Approvals {
-  const approvals: Approvals = { open: null, parts: [], count: 0, badAnswers: 0, onAnswer: () => undefined };
+  const approvals: Approvals = { open: null, parts: [], count: 0, onAnswer: () => undefined };
   const validator = (decision: Decided) => (answer: ApprovalAnswer) => {
-    const { open, badAnswers } = approvals;
-    const problem = problemOfAnswer(open, decision, answer, { badAnswers, nowMs: Date.now() });
+    const problem = problemOfAnswer(approvals.open, decision, answer, Date.now());
     if (problem !== null) throw refusal(problem);
   };
   setHandler(approveUpdate, (answer) => decide(approvals, 'approve', answer), {
@@ -56,14 +54,13 @@ async function decide(
   const { plan } = question;
   const checked = await checkSomewhere({ plan, decision, by, why, proof, atMs: Date.now() }).catch((error: unknown) => {
     const cause = error instanceof ActivityFailure ? error.cause : error;
-    if (cause instanceof ApplicationFailure && cause.type === 'Usage') approvals.badAnswers += 1;
+    if (cause instanceof ApplicationFailure && cause.type === 'Usage') question.badAnswers += 1;
     throw refusal(cause instanceof Error ? cause.message : 'no worker could verify it');
   });
   // It may have been decided while this was verified.
-  const facts = { badAnswers: approvals.badAnswers, nowMs: Date.now() };
   const late =
     approvals.open === question
-      ? problemOfAnswer(question, decision, { plan: question.hash, by, why, proof }, facts)
+      ? problemOfAnswer(question, decision, { plan: question.hash, by, why, proof }, Date.now())
       : 'nothing is asked now';
   if (late !== null) throw refusal(late);
   const { proven } = checked;

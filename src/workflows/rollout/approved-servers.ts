@@ -1,11 +1,11 @@
 /** Asks people to approve a rollout before its first server starts, and single waves before they start. */
 import type { ApprovalPlan, ApprovalRule, Approved, PlannedPart, RulesAnswer } from '../../contract/approval.ts';
-import { pathOf, rootOf } from '../../contract/ids/plan-hash.ts';
+import { treeOf } from '../../contract/ids/plan-hash.ts';
 import { ROLLOUT_TYPE } from '../../contract/names.ts';
 import { definedFields } from '../../contract/plain-object.ts';
 import type { TargetResult } from '../../contract/rollout.ts';
 import { expiry } from '../../rules/policy/approval.ts';
-import { plannedParts } from '../../rules/policy/planned-parts.ts';
+import { plannedParts, summaryOf } from '../../rules/policy/planned-parts.ts';
 import { ask } from '../approval/ask.ts';
 import { concludeUnapproved, refuseUnasked } from '../approval/conclude-unapproved.ts';
 import { notifyOfApproval } from '../approval/notify-of-approval.ts';
@@ -62,10 +62,10 @@ function stop(rollout: RolloutState, { error }: Conclusion, by: string): void {
 
 /** What was approved goes with the run of each server, and with it the way of its part to the root hash. */
 export const approvedFor = (rollout: RolloutState, { serverId, wave }: TargetResult): Approved[] =>
-  partsFor(rollout, wave).flatMap(({ approved, parts }) => {
+  partsFor(rollout, wave).flatMap(({ approved, parts, tree }) => {
     const index = parts.findIndex((it) => it.serverId === serverId);
     const part = parts[index];
-    return part === undefined ? [] : [{ ...approved, part: { ...part, path: pathOf(parts, index) } }];
+    return part === undefined ? [] : [{ ...approved, part: { ...part, path: tree.pathTo(index) } }];
   });
 
 const partsFor = ({ approved: { all, ofWaves } }: RolloutState, wave: string): ApprovedParts[] =>
@@ -95,7 +95,7 @@ async function askFor(
   // A person may have paused or aborted it meanwhile.
   if (result.phase === 'approval') rollout.setPhase(phase);
   else rollout.refresh();
-  return end.kind === 'approved' ? { approved: end.approved, parts } : concludeUnapproved(end);
+  return end.kind === 'approved' ? { approved: end.approved, parts, tree: treeOf(parts) } : concludeUnapproved(end);
 }
 
 function planOfRollout(
@@ -105,13 +105,12 @@ function planOfRollout(
   rules: ApprovalRule[],
 ): ApprovalPlan {
   const { maxAtOnce, maxFailures, onFailures, onGates, deploysUntil, options } = input;
-  const deployed = parts.reduce((sum, { targets }) => sum + targets.length, 0);
   return planOf(
     {
       service: service ?? '',
       type: ROLLOUT_TYPE,
-      ...{ serverId: null, targets: [], wave },
-      parts: { root: rootOf(parts), servers: parts.length, targets: deployed },
+      ...{ serverId: null, wave },
+      parts: summaryOf(parts),
       options: {
         ...{ maxAtOnce, maxFailures, onFailures },
         waves: input.waves.map(({ name, after, approval, targets }) => ({

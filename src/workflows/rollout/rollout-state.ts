@@ -2,6 +2,7 @@
 import { defineQuery, setCurrentDetails, setHandler, workflowInfo } from '@temporalio/workflow';
 import { QUERIES, type ErrorType, type Outcome } from '../../contract/names.ts';
 import type { Approved, PlannedPart, WaveRule } from '../../contract/approval.ts';
+import type { HashTree } from '../../contract/ids/plan-hash.ts';
 import type { LetOff } from '../../contract/freeze.ts';
 import type { RunPlan } from '../../contract/run.ts';
 import type { NotifySettings } from '../../contract/activities.ts';
@@ -83,6 +84,7 @@ interface RolloutApprovals {
 export interface ApprovedParts {
   approved: Approved;
   parts: PlannedPart[];
+  tree: HashTree;
 }
 
 const PHASES: Partial<Record<Decision['action'], RolloutPhase>> = {

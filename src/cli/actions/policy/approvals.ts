@@ -59,7 +59,7 @@ async function prove(
 ): Promise<Pick<ApprovalAnswer, 'by' | 'proof'>> {
   if (github === true) {
     const { jobToken } = await import('../../approvals/github-token.ts');
-    const { token, actor } = await jobToken(hash);
+    const { token, actor } = await jobToken(hash, decided.decision);
     return { by: actor, proof: { kind: 'github', token } };
   }
   if (asked.every(({ proof }) => proof !== 'ssh')) return { by: decided.by, proof: { kind: 'none' } };
@@ -75,8 +75,8 @@ async function leftToAsk(belay: Belay, { plan: { workflowId }, hash }: ApprovalQ
 }
 
 export async function approvals({ json }: { json?: boolean }): Promise<void> {
-  const questions = await withBelay((belay) => belay.approvals.list());
+  const asking = await withBelay((belay) => belay.approvals.list());
   if (json === true)
-    return printJson({ schemaVersion: SCHEMA_VERSION, approvals: questions.map(approvalDocument), error: null });
-  print(questions.length === 0 ? 'no run or rollout asks for an approval' : questions.flatMap(approvalLines));
+    return printJson({ schemaVersion: SCHEMA_VERSION, approvals: asking.map(approvalDocument), error: null });
+  print(asking.length === 0 ? 'no run or rollout asks for an approval' : asking.flatMap(approvalLines));
 }

@@ -1,6 +1,8 @@
 /** A run asks once, after the question of freezes and before its backup. It holds nothing meanwhile. */
-import type { ApprovalPlan, ApprovalRule } from '../../../contract/approval.ts';
+import type { ApprovalPlan, ApprovalRule, PlannedPart } from '../../../contract/approval.ts';
+import { definedFields } from '../../../contract/plain-object.ts';
 import { lateness } from '../../../rules/deadline.ts';
+import { plannedPartOf, summaryOf } from '../../../rules/policy/planned-parts.ts';
 import { ask } from '../../approval/ask.ts';
 import { concludeUnapproved } from '../../approval/conclude-unapproved.ts';
 import { notifyOfApproval } from '../../approval/notify-of-approval.ts';
@@ -16,8 +18,10 @@ export async function waitForApproval(run: RunState, rules: ApprovalRule[]): Pro
   const phase = result.phase ?? 'checking';
   run.setPhase('approval');
   const deadline = deadlineBefore(run);
+  const part = plannedPartOf(run.input);
   const end = await ask(run.approvals, result, {
-    plan: planOfRun(run, rules),
+    plan: planOfRun(run, part, rules),
+    parts: [part],
     isOver: () => cancellation.requested,
     deadlineMs: deadline === null ? Infinity : Date.parse(deadline.at) + 1,
     onChange: (waiting) => run.setWaiting(waiting),
@@ -26,14 +30,14 @@ export async function waitForApproval(run: RunState, rules: ApprovalRule[]): Pro
   run.setWaiting(null);
   run.setPhase(phase);
   if (end.kind !== 'approved') return concludeUnapproved(end, () => lateness(deadline, Date.now()));
-  run.approved.push(end.approved);
+  run.approved.push({ ...end.approved, part: { ...part, path: [] } });
   return null;
 }
 
-function planOfRun(run: RunState, rules: ApprovalRule[]): ApprovalPlan {
-  const { type, input, targets, plan } = run;
+function planOfRun(run: RunState, part: PlannedPart, rules: ApprovalRule[]): ApprovalPlan {
+  const { type, input, plan } = run;
   const { service } = serviceOf(run);
-  const { serverId = null } = input;
-  const what = { service, type, serverId, targets: [...targets], parts: null, wave: null };
-  return planOf({ ...what, options: plan, commit: plan.commit ?? null, rules }, input);
+  const what = { service, type, serverId: part.serverId, parts: summaryOf([part]), wave: null };
+  const options = { ...plan, ...definedFields({ deploysUntil: input.deploysUntil }) };
+  return planOf({ ...what, options, commit: plan.commit ?? null, rules }, input);
 }

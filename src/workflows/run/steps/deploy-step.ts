@@ -1,4 +1,5 @@
 /** The deployments of a run, one after another. Without `keepGoing`, the first that is not completed stops the run. */
+import type { Approved } from '../../../contract/approval.ts';
 import { definedFields } from '../../../contract/plain-object.ts';
 import type { Target } from '../../../contract/target.ts';
 import { targetText } from '../../../contract/wording/target-text.ts';
@@ -10,15 +11,19 @@ import { isForOther, refusedForService, sharedInput } from '../state/operation-i
 import type { LockAttempt } from '../../lock/acquire.ts';
 import { deadlineOf, lateness } from '../../../rules/deadline.ts';
 import { expiry } from '../../../rules/policy/approval.ts';
+import { approvedForTarget } from '../../../rules/policy/planned-parts.ts';
 import type { RunState } from '../state/run-state.ts';
 import { aimOf, unlessUnchecked } from './site-aims.ts';
 import { renewBackup } from './backup-step.ts';
 import { waitForThaw, waitsForThaw, wasFrozen } from '../admission/wait-for-thaw.ts';
 
+type ApprovedFor = ReturnType<typeof approvedForTarget>;
+
 export async function deployAll(run: RunState): Promise<Conclusion[]> {
   const conclusions: Conclusion[] = [];
+  const approvedFor = approvedForTarget(run.approved);
   for (const [index, target] of run.targets.entries()) {
-    const { conclusion, isLast } = await deployOnceThawed(run, target, index);
+    const { conclusion, isLast } = await deployOnceThawed(run, target, index, approvedFor);
     conclusions.push(conclusion);
     const mayGoOn = conclusion.outcome === 'completed' || run.plan.keepGoing;
     if (run.cancellation.requested || isLast || !mayGoOn) break;
@@ -31,9 +36,10 @@ async function deployOnceThawed(
   run: RunState,
   target: Target,
   index: number,
+  approvedFor: ApprovedFor,
 ): Promise<{ conclusion: Conclusion; isLast: boolean }> {
   for (;;) {
-    const conclusion = await deploy(run, target, index);
+    const conclusion = await deploy(run, target, index, approvedFor(target));
     if (!wasFrozen(conclusion) || !waitsForThaw(run)) return { conclusion, isLast: false };
     run.result.deployments[index] = emptyDeployment(target);
     const end = await waitForThaw(run, { backsUp: false, targets: [target] }, null);
@@ -44,7 +50,7 @@ async function deployOnceThawed(
   }
 }
 
-async function deploy(run: RunState, target: Target, index: number): Promise<Conclusion> {
+async function deploy(run: RunState, target: Target, index: number, approved: Approved[]): Promise<Conclusion> {
   const deadline = deadlineOf(run.limits);
   const late = lateness(deadline, Date.now());
   if (late !== null) {
@@ -61,7 +67,7 @@ async function deploy(run: RunState, target: Target, index: number): Promise<Con
   }
   const lockId = lockIdOf(target);
   const check = aimOf(run, target);
-  const facts = { ...factsOf(run, target), ...definedFields({ check }) };
+  const facts = { ...factsOf(run, target, approved), ...definedFields({ check }) };
   const input = { ...sharedInput(run, lockId), ...facts, ...run.plan.deploy, deadline };
   run.setPhase('deploy');
   const attempt = await run.acquireLock({
@@ -108,7 +114,7 @@ function notStarted({ targets, result }: RunState, index: number, conclusion: Co
   return conclusion;
 }
 
-function factsOf({ input: { serverId }, admissionReads, approved }: RunState, target: Target) {
+function factsOf({ input: { serverId }, admissionReads }: RunState, target: Target, approved: Approved[]) {
   const admissionRead = admissionReads.get(lockIdOf(target)) ?? 'failed';
   const known = definedFields({ serverId, approved: approved.length === 0 ? undefined : approved });
   return { target, admissionRead, ...known };
