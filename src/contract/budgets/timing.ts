@@ -116,6 +116,8 @@ export const TIMING = {
     localMs: 2 * SECOND,
     describeWorkerLocalMs: 4 * SECOND,
     regularMs: 10 * SECOND,
+    /** Over two minutes, in which a change of belay.yaml reaches the workers. */
+    describeWorkerAttempts: 8,
     supersedeMs: 30 * SECOND,
     otherWorkersPauseMs: SECOND,
   },

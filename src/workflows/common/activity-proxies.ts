@@ -29,10 +29,11 @@ export const { describeWorker: describeThisWorker } = proxyLocalActivities<Activ
   retry: ONCE,
 });
 
-/** Regular, so that any worker may answer. */
+/** Regular, so that any worker may answer. Attempts count only workers: while none polls, it waits. */
 export const { describeWorker } = proxyActivities<Activities>({
   ...ANY_WORKER,
   startToCloseTimeout: lookup.regularMs,
+  retry: { maximumAttempts: lookup.describeWorkerAttempts },
 });
 
 /** What a worker says of itself: this one from memory, or another one if this one does not answer. */

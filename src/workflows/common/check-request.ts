@@ -1,6 +1,10 @@
 /** Lets a worker check the input of a workflow and plan it, so that replays do not depend on today's limits and defaults. */
+import { ActivityFailure, ApplicationFailure } from '@temporalio/common';
 import type { WorkerInfo, WorkerQuestion } from '../../contract/activities.ts';
+import type { Outcome } from '../../contract/names.ts';
 import type { RunError, RunPlan } from '../../contract/run.ts';
+import { plainText } from '../../contract/wording/safe-text.ts';
+import { resultOrFailure } from './conclusion.ts';
 import { describeSomeWorker } from './activity-proxies.ts';
 
 export type Checked = { error: RunError } | { plan: RunPlan; facts: WorkerInfo };
@@ -8,7 +12,32 @@ export type Checked = { error: RunError } | { plan: RunPlan; facts: WorkerInfo }
 export async function letWorkerCheck(
   question: Required<Pick<WorkerQuestion, 'request'>> & WorkerQuestion,
 ): Promise<Checked> {
-  const { checked, ...facts } = await describeSomeWorker(question);
+  const answer = await describeSomeWorker(question).catch(refusalOf);
+  if ('error' in answer) return answer;
+  const { checked, ...facts } = answer;
   if (checked === undefined) return { error: { type: 'Internal', message: 'the worker did not check the input' } };
   return 'problem' in checked ? { error: { type: 'Usage', message: checked.problem } } : { plan: checked.plan, facts };
+}
+
+/** What no worker could check in some minutes ends here: it would hold its place for ever. */
+function refusalOf(error: unknown): { error: RunError } {
+  const cause = error instanceof ActivityFailure ? error.cause : undefined;
+  if (!(cause instanceof ApplicationFailure)) throw error;
+  const remedy = 'correct it there, then start again';
+  return {
+    error: {
+      type: 'Refused',
+      message: `no worker could check the request: ${plainText(cause.message, 400)}: ${remedy}`,
+    },
+  };
+}
+
+/** How what was not checked ends. What no worker could check has requested nothing. */
+export function endUnchecked<R extends { outcome: Outcome | null; error: RunError | null; endedAt: string | null }>(
+  result: R,
+  error: RunError,
+): R {
+  if (error.type === 'Refused')
+    Object.assign(result, { outcome: 'not_started', error, endedAt: new Date().toISOString() });
+  return resultOrFailure(result, error);
 }

@@ -8,7 +8,7 @@ import type { RolloutInput, RolloutResult, TargetResult } from '../../contract/r
 import { isPending } from '../../contract/results/tally.ts';
 import { announceRollout } from './announce-rollout.ts';
 import { admitRollout, type AskedRollout } from './admit-rollout.ts';
-import { letWorkerCheck } from '../common/check-request.ts';
+import { endUnchecked, letWorkerCheck } from '../common/check-request.ts';
 import { ROLLOUT_TYPE } from '../../contract/names.ts';
 import { observeCancellation, type Cancellation } from '../common/cancellation.ts';
 import { concludeInternal, conclude, resultOrFailure, worst, type Conclusion } from '../common/conclusion.ts';
@@ -27,7 +27,7 @@ export async function rollOut(input: RolloutInput): Promise<RolloutResult> {
   const begunMs = Date.now();
   return CancellationScope.nonCancellable(async () => {
     const checked = await letWorkerCheck({ request: { type: ROLLOUT_TYPE, input } });
-    if ('error' in checked) return resultOrFailure(newRolloutResult(null), checked.error);
+    if ('error' in checked) return endUnchecked(newRolloutResult(null), checked.error);
     const rollout = createRolloutState(input, checked.plan);
     const { result } = rollout;
     const asked = { ...checked, begunMs };

@@ -6,7 +6,7 @@ import { allHandlersFinished, CancellationScope, condition } from '@temporalio/w
 import type { RunInput, RunResult } from '../../contract/run.ts';
 import { isUnseen } from '../../contract/wording/check-text.ts';
 import { observeCancellation } from '../common/cancellation.ts';
-import { letWorkerCheck } from '../common/check-request.ts';
+import { endUnchecked, letWorkerCheck } from '../common/check-request.ts';
 import { admit, type Asked } from './admission/admit-run.ts';
 import { concludeInternal, conclude, resultOrFailure, worst, type Conclusion } from '../common/conclusion.ts';
 import { reportRun } from '../common/report.ts';
@@ -23,7 +23,7 @@ export async function execute(type: RunType, input: RunInput, steps: RunSteps): 
   const begunMs = Date.now();
   return CancellationScope.nonCancellable(async () => {
     const checked = await letWorkerCheck({ begins: true, request: { type, input }, atMs: begunMs });
-    if ('error' in checked) return resultOrFailure(newRunResult(null), checked.error);
+    if ('error' in checked) return endUnchecked(newRunResult(null), checked.error);
     const { plan, facts } = checked;
     const run = createRunState(type, input, { plan, cancellation });
     const { outcome, error } = await runSteps(run, { begunMs, facts }, steps).catch(concludeInternal);
@@ -62,5 +62,8 @@ async function runSteps(run: RunState, asked: Asked, steps: RunSteps): Promise<C
     return concludeSuperseded(by);
   }
   const message = conclusion.error?.type === 'Cancelled' ? conclusion.error.message : 'cancelled';
-  return worst([conclusion, conclude('cancelled', 'Cancelled', message)]);
+  return worst([conclusion, conclude(hasRequested(run.result) ? 'cancelled' : 'not_started', 'Cancelled', message)]);
 }
+
+const hasRequested = ({ backup, deployments }: RunResult): boolean =>
+  [backup, ...deployments].some((it) => it !== null && it.trigger.attempts > 0);

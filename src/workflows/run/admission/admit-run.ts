@@ -69,7 +69,7 @@ export async function admit(run: RunState, asked: Asked): Promise<Conclusion | n
   if (run.type === 'watchDeployment') return null;
   const refused = await refusedTarget(run);
   if (refused !== null) return refused;
-  await supersedeOlder(run);
+  if (asked.facts.approval === undefined) await supersedeOlder(run);
   return (await thawed(run, asked.facts.frozen)) ?? (await approved(run, asked.facts.approval));
 }
 
@@ -78,6 +78,8 @@ async function approved(run: RunState, answer: RulesAnswer | undefined): Promise
   if (answer === undefined || 'error' in answer || !mayAsk()) return null;
   const unapproved = await waitForApproval(run, answer.rules);
   if (unapproved !== null) return unapproved;
+  // Not before: what no one has approved must replace nothing.
+  await supersedeOlder(run);
   const frozen = (await frozenNow(run)) ?? undefined;
   return (
     refuseFrozen(run, frozen) ?? (await thawed(run, frozen)) ?? (await takePlace(run)) ?? (await refusedTarget(run))

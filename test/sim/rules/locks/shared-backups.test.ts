@@ -79,7 +79,7 @@ describe('shared backups', () => {
       const lock = await held(stack, 'backup');
       const [leaves, stays] = await queueOf(lock, 2);
       stack.cancel(leaves!);
-      assert.deepEqual(await outcomes(stack, [leaves!]), ['cancelled']);
+      assert.deepEqual(await outcomes(stack, [leaves!]), ['not_started']);
       lock.finish();
       assert.deepEqual(await outcomes(stack, [lock.holder, stays!]), ['completed', 'completed']);
       assert.equal(lock.begun(), 1);

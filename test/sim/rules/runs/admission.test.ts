@@ -64,7 +64,7 @@ describe('admission', () => {
       await stack.until('its wait', () => waits(run));
       stack.cancel(run);
       const { outcome, error } = await stack.result(run);
-      assert.deepEqual([outcome, error?.type], ['cancelled', 'Cancelled']);
+      assert.deepEqual([outcome, error?.type], ['not_started', 'Cancelled']);
       assert.ok(run.closedMs! - run.startedMs < 1_000);
       assert.equal(error?.message, 'cancelled before it was admitted');
       assert.deepEqual(began(stack.sandbox, 'deployment', siteId), []);

@@ -5,6 +5,9 @@ import { backupServerId, deploySiteId } from '../../../../../src/contract/ids/wo
 import { QUERIES } from '../../../../../src/contract/names.ts';
 import type { Explanation } from '../../../../../src/contract/waiting.ts';
 import { allowedSigners, newSshSigner } from '../../../../support/ssh-signer.ts';
+import { approvalPlan, approvalRule, approvedFor } from '../../../../support/approvals.ts';
+import { fresh } from '../../../../support/fresh.ts';
+import { COMPLETED, FAILED, siteAfter } from '../../../../support/sites.ts';
 import { phasesOf } from '../../../stack/inspect.ts';
 import { freezeNow } from '../../../stack/freeze-now.ts';
 import { inVirtualTime, type VirtualStack } from '../../../stack/stack.ts';
@@ -175,7 +178,7 @@ describe('a run that has to be approved', () => {
       await isAsking(stack, asked.run);
       stack.cancel(asked.run);
       const result = await stack.result(asked.run);
-      assert.deepEqual([...verdictOf(result), ...sent(stack, asked)], ['cancelled', 'Cancelled', 0, 0]);
+      assert.deepEqual([...verdictOf(result), ...sent(stack, asked)], ['not_started', 'Cancelled', 0, 0]);
       assert.deepEqual([result.deployments[0]?.outcome, result.held[0]?.end], ['not_started', 'cancelled']);
     }, asking()),
   );
@@ -229,6 +232,64 @@ describe('a run that has to be approved', () => {
         result.error?.message ?? '',
         /approvals\.production\.signers: \/etc\/belay\/allowed_signers cannot be/,
       );
+    }, asking()),
+  );
+
+  test(
+    'begins once another worker, or the same one later, can read the signers',
+    inVirtualTime(async (stack) => {
+      const signers = stack.world.files.get(SIGNERS_FILE) ?? '';
+      stack.world.files.clear();
+      const asked = startAsking(stack);
+      await stack.forward(5_000);
+      stack.world.files.set(SIGNERS_FILE, signers);
+      const question = await isAsking(stack, asked.run);
+      assert.equal(await answer(stack, asked.run, 'approve', signedAnswer(ANA, question, 'ana')), null);
+      assert.deepEqual(verdictOf(await stack.result(asked.run)), ['completed', undefined]);
+    }, asking()),
+  );
+
+  test(
+    'is refused after some minutes with what was approved by a name that no worker has',
+    inVirtualTime(async (stack) => {
+      const approved = [approvedFor(approvalPlan({ rules: [approvalRule({ name: 'renamed' })] }), [])];
+      const result = await stack.result(startAsking(stack, { approved }).run);
+      assert.deepEqual(verdictOf(result), ['not_started', 'Refused']);
+      assert.match(
+        result.error?.message ?? '',
+        /no worker could check the request: .*belay\.yaml has no approval renamed/,
+      );
+    }, asking()),
+  );
+
+  test(
+    'replaces an older one only once it is approved',
+    inVirtualTime(async (stack) => {
+      const older = startAsking(stack);
+      const first = await isAsking(stack, older.run);
+      const newer = stack.start({ serverId: older.serverId, siteIds: [older.siteId], supersede: true });
+      const question = await isAsking(stack, newer);
+      await stack.forward(HOUR);
+      assert.equal((await isAsking(stack, older.run)).hash, first.hash);
+      assert.equal(await answer(stack, newer, 'approve', signedAnswer(ANA, question, 'ana')), null);
+      assert.deepEqual(verdictOf(await stack.result(older.run)), ['not_started', 'Superseded']);
+      assert.equal((await stack.result(newer)).outcome, 'completed');
+    }, asking()),
+  );
+
+  test(
+    'has a history that grows with its sites, and not with their square',
+    inVirtualTime(async (stack) => {
+      const bytesOf = async (count: number) => {
+        const siteIds = Array.from({ length: count }, () => siteAfter(stack.sandbox, FAILED, COMPLETED));
+        const run = stack.start({ serverId: fresh('s'), siteIds });
+        const question = await isAsking(stack, run);
+        assert.equal(await answer(stack, run, 'approve', signedAnswer(ANA, question, 'ana')), null);
+        assert.equal((await stack.result(run)).outcome, 'completed');
+        return JSON.stringify(run.history).length;
+      };
+      const ratio = (await bytesOf(60)) / (await bytesOf(30));
+      assert.ok(ratio < 2.05, `60 sites take ${ratio.toFixed(2)} times the bytes of 30`);
     }, asking()),
   );
 
