@@ -43,7 +43,7 @@ export const LAYERS = {
   process: { may: CONTRACT, packages: ['node', 'pino', 'string-width'] },
 
   // Packages of their own: the client of the service, the reader of sites, and the emulator that must not share a mistake with it.
-  'hosting-api': { may: [], packages: ['axios', 'lossless-json', 'node', 'zod'] },
+  'hosting-api': { may: [], packages: ['axios', 'dot-prop', 'lossless-json', 'node', 'zod'] },
   'site-check': { may: [], packages: ['dot-prop', 'ipaddr.js', 'node', 're2js'] },
   // Measures for gates.
   gates: { may: ['site-check'], packages: ['zod'] },

@@ -17,8 +17,21 @@ export type ReadAnswer = StatusAnswer | ReadFailure;
 interface StatusAnswer {
   ok: true;
   status: string;
-  /** What in the answer identifies the record: `id:17`, `commit:ab12`, `time:2026-01-01T00:00:00Z`. */
-  identityMarkers: string[];
+  /** Only of a deployment, and only if there are any. */
+  ids?: DeploymentIds;
+}
+
+/** The ids in an answer about a deployment, by the paths of their fields, such as `data.id`. */
+export type DeploymentIds = Readonly<Record<string, string>>;
+
+export interface TriggerAnswer {
+  /** Only if there are any. */
+  ids?: DeploymentIds;
+}
+
+/** Which field of both answers has the id of a deployment: its path, or `none`. Absent: fields are found by their names. */
+export interface DeploymentIdField {
+  deploymentId?: string;
 }
 
 /** Final words of the service besides `completed` and `failed`. */
@@ -99,7 +112,7 @@ export interface WorkerQuestion {
   atMs?: number;
 }
 
-export interface WorkerInfo extends ServedService {
+export interface WorkerInfo extends ServedService, DeploymentIdField {
   epoch: string;
   statuses: StatusWords;
   /** Whether the search attributes are registered. Setting an unknown one would fail the workflow task forever. */

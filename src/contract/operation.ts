@@ -8,7 +8,7 @@ import type { Target } from './target.ts';
 import type { CheckAim } from './site-check.ts';
 import type { RunWork } from './superseding.ts';
 import type { Waiting } from './waiting.ts';
-import type { StatusWords } from './activities.ts';
+import type { DeploymentIdField, StatusWords } from './activities.ts';
 
 /**
  * The phase of an operation. `baseline` includes the wait for another deployment to finish. In `parked`, it waits for a
@@ -32,7 +32,7 @@ export interface Waiter extends Execution {
 }
 
 /** What was recorded about the service when the run was admitted. */
-export interface RecordedService extends ServedService {
+export interface RecordedService extends ServedService, DeploymentIdField {
   statuses: StatusWords;
   /** The word in `BELAY_EPOCH`. Another one means that Temporal's database was restored since. */
   epoch: string;

@@ -1,5 +1,5 @@
 /** The client of the service's endpoints. Each call is one request, without retries or redirects. */
-import { collectIdentityMarkers, isJson, parseCreatedBackup, parseJson, parseStatus } from './parse-answers.ts';
+import { deploymentIds, isJson, parseCreatedBackup, parseJson, parseStatus } from './parse-answers.ts';
 import { HostingApiError } from './errors.ts';
 import type { Answer, Exchange, SendPermit } from './exchange.ts';
 import { hideInStatus, holdsToken } from './hide-token.ts';
@@ -39,16 +39,21 @@ export interface TriggerOptions extends ReadOptions {
 export interface OperationStatus {
   /** As the service wrote it, trimmed. */
   status: string;
-  /** Identity markers in the answer, such as `id:17`. */
-  identityMarkers: string[];
+  /** Of a deployment, by the paths of their fields; absent if there are none. */
+  ids?: Readonly<Record<string, string>>;
+}
+
+/** Which field has the id of a deployment: its path, or `none`. Absent: fields are found by their names. */
+interface IdField {
+  idField?: string | undefined;
 }
 
 /** @throws HostingApiError, from every call */
 export interface HostingApiClient {
   /** Whether the paths of apps are known. */
   readonly deploysApps: boolean;
-  triggerDeployment(target: DeployTarget, options?: TriggerOptions): Promise<{ identityMarkers: string[] }>;
-  readLatestDeployment(target: DeployTarget, options?: ReadOptions): Promise<OperationStatus>;
+  triggerDeployment(target: DeployTarget, options?: TriggerOptions & IdField): Promise<Pick<OperationStatus, 'ids'>>;
+  readLatestDeployment(target: DeployTarget, options?: ReadOptions & IdField): Promise<OperationStatus>;
   createBackup(serverId: string, options?: TriggerOptions): Promise<{ backupId: string }>;
   readBackup(backupId: string, options?: ReadOptions): Promise<OperationStatus>;
   /** The service's clock, in whole seconds; null if it does not report its time. */
@@ -58,8 +63,11 @@ export interface HostingApiClient {
 const SITE_PATHS: AppPaths = { deploy: '/v1/sites/{id}/deploy', latest: '/v1/sites/{id}/deployments/latest' };
 
 export function createHostingApiClient(options: ClientOptions): HostingApiClient {
-  const get = async (path: string, { signal, timeoutMs = options.readTimeoutMs }: ReadOptions) =>
-    ask(options, { method: 'GET', path, timeoutMs, signal }, readStatus);
+  const get = async (
+    path: string,
+    { signal, timeoutMs = options.readTimeoutMs }: ReadOptions,
+    parse: (answer: Answer) => OperationStatus,
+  ) => ask(options, { method: 'GET', path, timeoutMs, signal }, parse);
   const post = async <T>(path: string, call: TriggerOptions, parse: (answer: Answer) => T) => {
     const { signal, timeoutMs = options.triggerTimeoutMs, idempotencyKey, permit } = call;
     const headers = idempotencyKey === undefined ? {} : { 'Idempotency-Key': idempotencyKey };
@@ -72,10 +80,10 @@ export function createHostingApiClient(options: ClientOptions): HostingApiClient
   };
   return {
     deploysApps: options.appPaths !== undefined,
-    triggerDeployment: (target, call = {}) => post(pathOf('deploy', target), call, readTriggered),
-    readLatestDeployment: (target, call = {}) => get(pathOf('latest', target), call),
+    triggerDeployment: (target, call = {}) => post(pathOf('deploy', target), call, (answer) => idsOf(answer, call)),
+    readLatestDeployment: (target, call = {}) => get(pathOf('latest', target), call, (answer) => ({ ...readStatus(answer), ...idsOf(answer, call) })),
     createBackup: (serverId, call = {}) => post(`/v1/servers/${segment(serverId)}/backups`, call, readCreatedBackup),
-    readBackup: (backupId, call = {}) => get(`/v1/backups/${segment(backupId)}`, call),
+    readBackup: (backupId, call = {}) => get(`/v1/backups/${segment(backupId)}`, call, readStatus),
     readTime: () => readTime(options),
   };
 }
@@ -91,8 +99,7 @@ async function readTime(options: ClientOptions): Promise<number | null> {
 }
 
 function readStatus({ body, token }: Answer): OperationStatus {
-  const { status, identityMarkers } = parseStatus(body);
-  return { status: hideInStatus(status, token), identityMarkers: withoutToken(identityMarkers, token) };
+  return { status: hideInStatus(parseStatus(body), token) };
 }
 
 function readCreatedBackup({ body, token }: Answer): { backupId: string } {
@@ -101,12 +108,12 @@ function readCreatedBackup({ body, token }: Answer): { backupId: string } {
   return { backupId };
 }
 
-/** The interface does not show this answer, so an empty body is accepted. A body that is not JSON is rejected. */
-function readTriggered({ body, token }: Answer): { identityMarkers: string[] } {
-  return { identityMarkers: body.trim() === '' ? [] : withoutToken(collectIdentityMarkers(parseJson(body)), token) };
+/** The interface does not show the answer to a trigger, so an empty body is accepted. A body that is not JSON is rejected. */
+function idsOf({ body, token }: Answer, { idField }: IdField): Pick<OperationStatus, 'ids'> {
+  const found = body.trim() === '' ? [] : deploymentIds(parseJson(body), idField);
+  const ids = found.filter(([, id]) => !holdsToken(id, token));
+  return ids.length === 0 ? {} : { ids: Object.fromEntries(ids) };
 }
-
-const withoutToken = (markers: string[], token: string): string[] => markers.filter((it) => !holdsToken(it, token));
 
 async function ask<T>(options: PacedOptions, call: Exchange, parse: (answer: Answer) => T): Promise<T> {
   const answer = await pacedExchange(options, call);

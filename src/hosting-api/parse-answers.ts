@@ -1,4 +1,5 @@
 /** Parses the service's answers. Fields that the interface does not show are used if present, but never required. */
+import { getProperty } from 'dot-prop';
 import { isLosslessNumber, parse } from 'lossless-json';
 import { z } from 'zod';
 
@@ -39,33 +40,33 @@ export function parseCreatedBackup(body: string): string {
 }
 
 /** @throws SyntaxError */
-export function parseStatus(body: string): { status: string; identityMarkers: string[] } {
-  const json = parseJson(body);
-  const answer = operationStatus.safeParse(json);
+export function parseStatus(body: string): string {
+  const answer = operationStatus.safeParse(parseJson(body));
   if (!answer.success) throw new SyntaxError('the body has no usable field "status"');
-  return { status: answer.data.status, identityMarkers: collectIdentityMarkers(json) };
+  return answer.data.status;
 }
 
-const MARKERS: [kind: string, fieldName: RegExp][] = [
-  ['id', /^(id|uuid|deploy(ment)?_?id)$/i],
-  ['commit', /^(commit|sha|revision|commit_?(sha|hash|id))$/i],
-  ['time', /^(created|started|queued|triggered)_?at$/i],
-];
+const ID_FIELD = /^(id|uuid|deploy(ment)?_?id)$/i;
 
 /**
- * Identity markers of a deployment, such as `id:17`, `commit:ab12` or `time:2026-01-01T00:00:00Z`, from the answer
- * itself and from a `deployment` or `data` object inside it.
+ * The ids in an answer about a deployment, by the paths of their fields. A commit or a time is no id: a push may share it.
+ * @param field the path of the only field, or `none`. Default: found by name in the answer itself, and in a `deployment` or
+ * `data` object inside it
  */
-export function collectIdentityMarkers(json: unknown): string[] {
-  if (!isObject(json)) return [];
-  const objects = [json, json.deployment, json.data].filter(isObject);
-  return [...new Set(objects.flatMap((object) => Object.entries(object).flatMap(markerOf)))];
+export function deploymentIds(json: unknown, field?: string): [path: string, id: string][] {
+  if (!isObject(json) || field === 'none') return [];
+  if (field !== undefined) return idAt(field, getProperty(json, field));
+  const objects = [['', json] as const, ['deployment.', json.deployment] as const, ['data.', json.data] as const];
+  return objects.flatMap(([prefix, object]) =>
+    Object.entries(isObject(object) ? object : {})
+      .filter(([name]) => ID_FIELD.test(name))
+      .flatMap(([name, value]) => idAt(prefix + name, value)),
+  );
 }
 
-function markerOf([name, value]: [string, unknown]): string[] {
-  const text = typeof value === 'string' ? value : isLosslessNumber(value) ? value.value : '';
-  const kind = MARKERS.find(([, fieldName]) => fieldName.test(name))?.[0];
-  return kind === undefined || text === '' || text.length > 100 ? [] : [`${kind}:${text}`];
+function idAt(path: string, value: unknown): [path: string, id: string][] {
+  const id = typeof value === 'string' ? value : isLosslessNumber(value) ? value.value : '';
+  return id === '' || id.length > 100 ? [] : [[path, id]];
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

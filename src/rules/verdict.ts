@@ -3,49 +3,78 @@
  * id, so a verdict needs evidence. Pure: times are milliseconds since 1970.
  */
 import { EVIDENCE, type Evidence } from '../contract/names.ts';
-import type { ReadResult } from '../contract/activities.ts';
+import type { DeploymentIds, ReadResult } from '../contract/activities.ts';
 import { normalizeStatus } from '../contract/wording/status-word.ts';
+import {
+  freshIdsIn,
+  isEmpty,
+  NO_IDS_SEEN,
+  noteIds,
+  standingOf,
+  triggerIdsIn,
+  type IdAnswer,
+  type KnownIds,
+  type SeenIds,
+  type Standing,
+} from './deployment-ids.ts';
 
 export type StatusReading = Extract<ReadResult, { ok: true }>;
+
+/** What the page of the site shows that it did not show before the trigger: the expected commit, or another one. */
+export type CommitEvidence = 'identity' | 'changed';
 
 const SETTLED_READS = 4;
 
 export interface VerdictContext {
   /** The status just before the trigger; null if the site had never been deployed. */
   baseline: StatusReading | null;
-  /**
-   * Since when the trigger is known to be accepted and the service answers. While it is null, no status counts as
-   * settled.
-   */
-  acceptedMs: number | null;
-  /** The ids of the deployment in the trigger's answer, such as `id:17`. */
-  triggerIds: readonly string[];
+  /** Whether the trigger is known to be accepted. Until then, no status counts as settled. */
+  accepted: boolean;
+  /** The ids in the trigger's answer. */
+  triggerIds: DeploymentIds;
+  /** The ids of the target and its server. */
+  otherIds: readonly string[];
   settleMs: number;
   minEvidence: Evidence;
-  /** What the site itself has shown, before the status was read, that it did not show before the trigger. */
-  shownBySite?: 'identity' | 'changed' | null;
 }
 
 /** What reads have shown since the trigger. */
 export interface Observations {
+  ids: SeenIds;
+  /** Of the last read. */
+  standing: Standing;
+  /** Whether a read that may be about ours was in progress. */
   inProgress: boolean;
-  /** The final word of the last read, normalized; null while in progress. */
-  finalWord: string | null;
-  /** Reads in a row since the acceptance that returned this word. Hinted reads do not count. */
-  sameFinalReads: number;
+  /** The status left its final word while a field kept the baseline's id. Null: it did not, or that field moved since. */
+  kept: { inProgress: boolean } | null;
+  row: Row;
 }
 
-export const NO_OBSERVATIONS: Observations = { inProgress: false, finalWord: null, sameFinalReads: 0 };
+/** Reads in a row that returned one final word. */
+interface Row {
+  /** Normalized; null before the first one. */
+  word: string | null;
+  /** Hinted reads do not count. */
+  reads: number;
+  /** Null: the next read begins it. */
+  sinceMs: number | null;
+}
+
+const BROKEN_ROW: Row = { word: null, reads: 0, sinceMs: null };
+
+export const NO_OBSERVATIONS: Observations = {
+  ids: NO_IDS_SEEN,
+  standing: 'open',
+  inProgress: false,
+  kept: null,
+  row: BROKEN_ROW,
+};
 
 /** Only reads after the acceptance, and after an outage, count towards the settle time. */
-export const sinceAcceptance = (seen: Observations): Observations => ({ ...seen, sameFinalReads: 0 });
-
-/**
- * The context after an outage. The service may have done nothing meanwhile, and still show the status from before the
- * trigger, so the settle time starts again.
- */
-export const settleAgain = (context: VerdictContext, nowMs: number): VerdictContext =>
-  context.acceptedMs === null ? context : { ...context, acceptedMs: nowMs };
+export const startRow = (seen: Observations, nowMs: number): Observations => ({
+  ...seen,
+  row: { ...BROKEN_ROW, sinceMs: nowMs },
+});
 
 export type Verdict =
   | { kind: 'verdict'; outcome: 'completed' | 'failed'; evidence: Evidence }
@@ -54,67 +83,129 @@ export type Verdict =
   | null;
 
 /** @param own false for a read that followed a hint */
-export function observe(seen: Observations, reading: StatusReading, own: boolean): Observations {
-  if (reading.state === 'in_progress') return { inProgress: true, finalWord: null, sameFinalReads: 0 };
-  const finalWord = normalizeStatus(reading.status);
-  const before = finalWord === seen.finalWord ? seen.sameFinalReads : 0;
-  return { ...seen, finalWord, sameFinalReads: before + (own ? 1 : 0) };
+export function observe(
+  context: VerdictContext,
+  seen: Observations,
+  reading: StatusReading,
+  { own, nowMs }: { own: boolean; nowMs: number },
+): Observations {
+  const known = knownIds(context);
+  const answer = idAnswer(reading);
+  const { isInProgress } = answer;
+  const ids = noteIds(known, seen.ids, answer);
+  // A field that shows another id is no constant: a replica lagged, and what it showed is not ours.
+  const isForgotten = seen.kept !== null && ids.moved.length > seen.ids.moved.length;
+  const before = isForgotten ? { ...seen, kept: null, row: BROKEN_ROW } : seen;
+  const hasLeft = before.kept !== null || isInProgress || !sameStatus(context.baseline, reading);
+  const standing = standingOf(known, ids, answer, hasLeft);
+  const isKept = standing === 'kept';
+  return {
+    ids,
+    standing,
+    inProgress: seen.inProgress || (isInProgress && standing === 'open'),
+    kept: isKept ? { inProgress: isInProgress || before.kept?.inProgress === true } : before.kept,
+    row: isInProgress || contradicts(standing) ? BROKEN_ROW : longerRow(before.row, reading, own, nowMs),
+  };
 }
 
-/** @param seen observations that include this reading */
+function longerRow({ word, reads, sinceMs }: Row, { status }: StatusReading, own: boolean, nowMs: number): Row {
+  const now = normalizeStatus(status);
+  const added = own ? 1 : 0;
+  if (word !== null && word !== now) return { word: now, reads: added, sinceMs: nowMs };
+  return { word: now, reads: reads + added, sinceMs: sinceMs ?? nowMs };
+}
+
+/** Whether an answer is about another deployment: neither an end nor a trace of ours. */
+export const contradicts = (standing: Standing): boolean => standing === 'before' || standing === 'another';
+
+/**
+ * @param seen observations that include this reading
+ * @param shownBySite what the site itself has shown
+ */
 export function decideVerdict(
   context: VerdictContext,
   seen: Observations,
   reading: StatusReading,
-  nowMs: number,
+  { nowMs, shownBySite = null }: { nowMs: number; shownBySite?: CommitEvidence | null },
 ): Verdict {
   if (reading.state === 'in_progress') return null;
-  const evidence = evidenceFor(context, seen, reading, nowMs);
-  if (evidence !== null && isEnough(evidence, context.minEvidence)) {
-    return { kind: 'verdict', outcome: reading.state, evidence };
-  }
-  return evidence !== null && settleTimeIsOver(context, nowMs) ? { kind: 'unproven', evidence } : null;
+  const ofStatus = evidenceFor(context, seen, reading, nowMs);
+  if (ofStatus === null) return null;
+  const evidence = labelledBySite(ofStatus, reading.state, shownBySite);
+  if (isEnough(evidence, context.minEvidence)) return { kind: 'verdict', outcome: reading.state, evidence };
+  return context.accepted && rowIsOld(context, seen, nowMs) ? { kind: 'unproven', evidence } : null;
 }
 
-/** The strongest evidence that this final status belongs to our deployment, or null. */
-export function evidenceFor(
+/** The strongest evidence of the status and its ids that this final status belongs to our deployment, or null. */
+function evidenceFor(
   context: VerdictContext,
   seen: Observations,
   reading: StatusReading,
   nowMs: number,
 ): Evidence | null {
-  if (showsIdentity(context, reading) || context.shownBySite === 'identity') return 'identity';
-  if (seen.inProgress) return 'transition';
-  const { baseline } = context;
+  const { baseline, accepted } = context;
+  const { standing, kept } = seen;
+  if (contradicts(standing)) return null;
+  if (!isEmpty(triggerIdsIn(knownIds(context), reading))) return 'identity';
+  const hasLasted = seen.row.reads >= SETTLED_READS && rowIsOld(context, seen, nowMs);
+  if (standing !== 'open' && !hasLasted) return null;
+  if (seen.inProgress || (standing === 'kept' && kept?.inProgress === true)) return 'transition';
   if (baseline !== null && !sameStatus(baseline, reading)) return 'changed';
-  if (context.shownBySite === 'changed') return 'changed';
-  const settled = seen.sameFinalReads >= SETTLED_READS && settleTimeIsOver(context, nowMs);
-  if (!settled) return null;
+  if (!accepted || !hasLasted) return null;
   // Without a baseline, a status proves that something was deployed. It has to last, because a 404 may be wrong.
   return baseline === null ? 'changed' : 'settled';
 }
 
-/** A trace of a deployment that began after the baseline, used to reconcile an ambiguous trigger; or null. */
-export function traceOf(baseline: StatusReading | null, reading: StatusReading): Evidence | null {
-  if (reading.state === 'in_progress') return 'transition';
-  return sameStatus(baseline, reading) ? null : 'changed';
-}
-
-function showsIdentity({ triggerIds, baseline }: VerdictContext, reading: StatusReading): boolean {
-  return triggerIds.some((id) => reading.identityMarkers.includes(id) && !baseline?.identityMarkers.includes(id));
-}
-
 /**
- * The ids among the identity markers of a trigger's answer. A push may share the commit or the second with our
- * deployment, so those identify nothing. Neither does the id of the site or its server.
+ * A page proves that our code is live, and not that a status is about our deployment: it decides nothing. It says more of
+ * a status that decides, unless that is the `failed` of before.
  */
-export function deploymentIds(markers: readonly string[], otherIds: readonly string[]): string[] {
-  const others = otherIds.map((id) => `id:${id}`);
-  return markers.filter((marker) => marker.startsWith('id:') && !others.includes(marker));
+export function labelledBySite(
+  ofStatus: Evidence,
+  state: 'completed' | 'failed',
+  shown: CommitEvidence | null,
+): Evidence {
+  if (shown === null || (ofStatus === 'settled' && state === 'failed')) return ofStatus;
+  return isEnough(ofStatus, shown) ? ofStatus : shown;
 }
 
-function settleTimeIsOver({ acceptedMs, settleMs }: VerdictContext, nowMs: number): boolean {
-  return acceptedMs !== null && nowMs - acceptedMs >= settleMs;
+/** The strongest evidence so far, whether it decides or not. */
+export function strongestEvidence(
+  context: VerdictContext,
+  seen: Observations,
+  reading: StatusReading,
+  { nowMs, shownBySite = null }: { nowMs: number; shownBySite?: CommitEvidence | null },
+): Evidence | null {
+  const { state } = reading;
+  const ofStatus = state === 'in_progress' ? null : evidenceFor(context, seen, reading, nowMs);
+  if (ofStatus !== null && state !== 'in_progress') return labelledBySite(ofStatus, state, shownBySite);
+  return seen.inProgress || seen.kept?.inProgress === true ? 'transition' : null;
+}
+
+/** A reading that shows that a deployment began after the baseline, and by what. */
+export interface Trace {
+  reading: StatusReading;
+  by: 'transition' | 'changed';
+}
+
+/** Used to reconcile an ambiguous trigger. @param seen observations that include this reading */
+export function traceOf(context: VerdictContext, { standing }: Observations, reading: StatusReading): Trace | null {
+  if (contradicts(standing) || standing === 'kept') return null;
+  if (reading.state === 'in_progress') return { reading, by: 'transition' };
+  const isNew = !sameStatus(context.baseline, reading) || !isEmpty(freshIdsIn(knownIds(context), reading));
+  return isNew ? { reading, by: 'changed' } : null;
+}
+
+const knownIds = ({ baseline, triggerIds, otherIds }: VerdictContext): KnownIds => ({
+  baseline: baseline?.ids ?? {},
+  trigger: triggerIds,
+  others: otherIds,
+});
+
+const idAnswer = ({ ids, state }: StatusReading): IdAnswer => ({ ids, isInProgress: state === 'in_progress' });
+
+function rowIsOld({ settleMs }: VerdictContext, { row: { sinceMs } }: Observations, nowMs: number): boolean {
+  return sinceMs !== null && nowMs - sinceMs >= settleMs;
 }
 
 function sameStatus(baseline: StatusReading | null, reading: StatusReading): boolean {

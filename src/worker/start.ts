@@ -23,7 +23,7 @@ import type { Logger } from '../process/log.ts';
 import { VERSION } from '../process/version.ts';
 import { TIMING } from '../contract/budgets/timing.ts';
 import { DEFAULT_EPOCH } from '../contract/names.ts';
-import { ownEntry } from '../contract/plain-object.ts';
+import { definedFields, ownEntry } from '../contract/plain-object.ts';
 import type { WorkerVersion } from '../contract/ids/worker-version.ts';
 import { serviceIdentity, withAccount, type ServedService } from '../contract/service-identity.ts';
 import { refuseOtherService, type PolledQueue } from './queue/check-queue.ts';
@@ -88,7 +88,7 @@ export async function startWorker(
   const { monitoring = createMonitoring(), version = null, encryption = NO_ENCRYPTION } = options;
   const { metrics } = monitoring;
   const { namespace, uiUrl = null } = temporal;
-  const { statuses = {} } = configuration;
+  const { statuses = {}, deploymentId } = configuration;
   await requireSigners(configuration);
   const notifier = await notifierOf(configuration, { namespace, uiUrl });
   const { maxRequestsPerSecond: ceiling = null } = options.service;
@@ -123,6 +123,7 @@ export async function startWorker(
     workerInfo: {
       ...{ ...served, epoch },
       statuses: { deployment: statuses.deployment ?? {}, backup: statuses.backup ?? {} },
+      ...definedFields({ deploymentId }),
       deploysApps: service.deploysApps,
       searchAttributes,
       ...(notifier.settings === null ? {} : { notify: notifier.settings }),

@@ -27,7 +27,7 @@ test('a request to a plain http:// service goes through a tunnel of the proxy as
   const { baseUrl, sent } = await rawService(http('202 Accepted', '{"id":7}'));
   const { proxy, asked } = await proxyThat('200 Connection established');
   const client = createHostingApiClient({ ...HTTP_TIMEOUTS, baseUrl, proxy, token: () => Promise.resolve(TOKEN) });
-  assert.deepEqual(await client.triggerDeployment(site('a1')), { identityMarkers: ['id:7'] });
+  assert.deepEqual(await client.triggerDeployment(site('a1')), { ids: { id: '7' } });
   assert.match(sent(), /^POST \/v1\/sites\/a1\/deploy/);
   const login = Buffer.from('user:p@ss').toString('base64');
   assert.match(asked(), new RegExp(`^CONNECT 127\\.0\\.0\\.1:\\d+ HTTP/1\\.1[^]*Proxy-Authorization: Basic ${login}`));

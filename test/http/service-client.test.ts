@@ -21,16 +21,30 @@ test('creates a backup and reads it as the API documents it', async () => {
   assert.deepEqual(await created.client.createBackup('s1'), { backupId: 'b1' });
   assert.match(created.sent(), /^POST \/v1\/servers\/s1\/backups HTTP/);
   const read = await rawService(http('200 OK', '{"status":"completed"}'));
-  assert.deepEqual(await read.client.readBackup('b1'), { status: 'completed', identityMarkers: [] });
+  assert.deepEqual(await read.client.readBackup('b1'), { status: 'completed' });
   assert.match(read.sent(), /^GET \/v1\/backups\/b1 HTTP/);
 });
 
-test('reads the status and the identity of the latest deployment', async () => {
-  const body = '{"status":" Building ","id":12345678901234567891,"deployment":{"commit":"c0ffee"},"site_id":"a1"}';
+test('reads the status and the ids of the latest deployment', async () => {
+  const body = '{"status":" Building ","id":12345678901234567891,"deployment":{"commit":"ab12cd34"},"site_id":"a1"}';
   const { client, sent } = await rawService(http('200 OK', body));
   const read = await client.readLatestDeployment(site('a1'));
-  assert.deepEqual(read, { status: 'Building', identityMarkers: ['id:12345678901234567891', 'commit:c0ffee'] });
+  assert.deepEqual(read, { status: 'Building', ids: { id: '12345678901234567891' } });
   assert.match(sent(), /^GET \/v1\/sites\/a1\/deployments\/latest HTTP/);
+});
+
+test('ids are named by the paths of their fields, and only the one that is configured counts', async () => {
+  const answer = { id: 34, data: { id: 7, deployment_id: 'd2', name: 'x' }, deployment: { uuid: 'u2' }, ref: { no: 9 } };
+  const idsBy = async (idField?: string) => {
+    const { client } = await rawService(http('202 Accepted', JSON.stringify(answer)));
+    return (await client.triggerDeployment(site('a1'), { idField })).ids;
+  };
+  const found = { id: '34', 'deployment.uuid': 'u2', 'data.id': '7', 'data.deployment_id': 'd2' };
+  assert.deepEqual(await idsBy(), found);
+  assert.deepEqual(await idsBy('data.id'), { 'data.id': '7' });
+  assert.deepEqual(await idsBy('ref.no'), { 'ref.no': '9' });
+  assert.equal(await idsBy('data.nothing'), undefined);
+  assert.equal(await idsBy('none'), undefined);
 });
 
 test('an id with path characters is encoded as one segment', async () => {
@@ -104,12 +118,12 @@ for (const token of ['t', 'te', '1234', 'true', 'status', 'completed', 'e']) {
   test(`a token that is part of ordinary words does not change what an answer means: ${token}`, async () => {
     const asked = async (body: string) => (await rawService(http('200 OK', body), token)).client;
     const status = '{"status":"completed","id":71234,"note":true}';
-    const read = { status: 'completed', identityMarkers: ['id:71234'] };
-    assert.deepEqual(await (await asked(status)).readBackup('b1'), read);
+    const read = { status: 'completed', ids: { id: '71234' } };
+    assert.deepEqual(await (await asked(status)).readBackup('b1'), { status: 'completed' });
     assert.deepEqual(await (await asked(status)).readLatestDeployment(site('a1')), read);
     assert.deepEqual(await (await asked('{"id":"test-1234"}')).createBackup('s1'), { backupId: 'test-1234' });
     assert.deepEqual(await (await asked('{"id":1234}')).triggerDeployment(site('a1')), {
-      identityMarkers: ['id:1234'],
+      ids: { id: '1234' },
     });
   });
 }
@@ -119,9 +133,10 @@ test('an answer that echoes the token puts it nowhere', async () => {
   for (const token of [TOKEN, quoting]) {
     const echo = async (answer: object) => (await rawService(http('200 OK', JSON.stringify(answer)), token)).client;
     const status = { status: `waiting for ${token}`, id: token, commit: `x${token}` };
-    const read = { status: 'waiting for [token]', identityMarkers: [] };
+    const read = { status: 'waiting for [token]' };
     assert.deepEqual(await (await echo(status)).readBackup('b1'), read);
-    assert.deepEqual(await (await echo({ id: token })).triggerDeployment(site('a1')), { identityMarkers: [] });
+    assert.deepEqual(await (await echo(status)).readLatestDeployment(site('a1')), read);
+    assert.deepEqual(await (await echo({ id: token })).triggerDeployment(site('a1')), {});
     const error = await errorOf((await echo({ id: `b-${token}` })).createBackup('s1'));
     assert.match(error.message, /no usable field "id"/);
   }

@@ -10,7 +10,7 @@ export interface ModelMutant extends Mutant {
 export const MUTANTS: ModelMutant[] = [
   {
     rule: 'evidence ignored: any final status is ours',
-    changes: [change('rules/verdict.ts', "if (seen.inProgress) return 'transition';", "return 'changed';")],
+    changes: [change('rules/verdict.ts', 'if (!accepted || !hasLasted) return null;', '')],
     mix: { lag: 80 },
   },
   {
@@ -84,7 +84,7 @@ export const MUTANTS: ModelMutant[] = [
     rule: 'one read is enough for settled',
     changes: [
       change('rules/verdict.ts', 'const SETTLED_READS = 4;', 'const SETTLED_READS = 1;'),
-      change('rules/verdict.ts', 'nowMs - acceptedMs >= settleMs', 'nowMs - acceptedMs >= 0 * settleMs'),
+      change('rules/verdict.ts', 'nowMs - sinceMs >= settleMs', 'nowMs - sinceMs >= 0 * settleMs'),
     ],
     mix: { lag: 80 },
   },

@@ -2,6 +2,7 @@
 import { change, sim, type TestedMutant, unit } from './mutant.ts';
 
 const VERDICT = 'rules/verdict.ts';
+const IDS = 'rules/deployment-ids.ts';
 const NEVER_DEPLOYED = 'rules/polling/never-deployed.ts';
 const SITE_CHECK = 'rules/policy/site-check.ts';
 
@@ -22,14 +23,89 @@ export const WRONG_VERDICTS: TestedMutant[] = [
     test: sim('rules/runs/checks', 'leaves a site unknown that no worker reaches'),
   },
   {
+    rule: 'a page decides',
+    changes: [
+      change(
+        VERDICT,
+        '  if (ofStatus === null) return null;\n',
+        "  if (ofStatus === null) return shownBySite && { kind: 'verdict', outcome: reading.state, evidence: shownBySite };\n",
+      ),
+    ],
+    test: sim('rules/runs/checks', 'does not prove the failed status of before'),
+  },
+  {
+    rule: 'a page says that the failed status of before is ours',
+    changes: [change(VERDICT, " || (ofStatus === 'settled' && state === 'failed')", '')],
+    test: unit('verdict', 'says nothing of the failed status of before'),
+  },
+  {
+    rule: 'the check after a transition is no evidence',
+    changes: [
+      change('workflows/operation/site-check.ts', 'if (isVerdict && result.evidence !== null)', 'if (!isVerdict)'),
+    ],
+    test: sim('rules/runs/checks', 'is named as the evidence of a transition, too'),
+  },
+  {
+    rule: 'an old id ends a wait',
+    changes: [change(IDS, "if (compared.length > 0) return 'another';", "if (compared.length > 0) return 'open';")],
+    test: sim('rules/verdicts/contradictions', 'a replica that flips back ends no wait if'),
+  },
+  {
+    rule: 'the id of before settles',
+    changes: [change(IDS, 'if (kept.length > 0) return hasLeft', 'if (kept.length > 9) return hasLeft')],
+    test: sim('rules/verdicts/contradictions', 'an id that keeps the final word of before to the end is unknown'),
+  },
+  {
+    rule: 'a constant id blocks every verdict',
+    changes: [
+      change(
+        IDS,
+        "return hasLeft && !kept.some((field) => seen.moved.includes(field)) ? 'kept' : 'before';",
+        "return 'before';",
+      ),
+    ],
+    test: sim('rules/verdicts/contradictions', 'a constant id blocks no verdict'),
+  },
+  {
+    rule: 'what a replica that lagged showed stays a transition',
+    changes: [change(VERDICT, 'seen.kept !== null && ids.moved.length > seen.ids.moved.length', 'false')],
+    test: unit('verdict', 'what followed from an id of before is forgotten'),
+  },
+  {
+    rule: 'a third id is ours at once',
+    changes: [change(IDS, "!isEmpty(ids) ? 'third' : 'open'", "!isEmpty(ids) ? 'open' : 'open'")],
+    test: sim('rules/verdicts/contradictions', 'a replica that shows the deployment before the last one ends no wait'),
+  },
+  {
+    rule: 'a status under the id of before is a trace',
+    changes: [change(VERDICT, "if (contradicts(standing) || standing === 'kept') return null;", '')],
+    test: sim('rules/verdicts/contradictions', 'is neither reconciled nor sent again if the status changes'),
+  },
+  {
+    rule: 'a request in doubt leaves no trace if the word is that of before',
+    changes: [change(VERDICT, ' || !isEmpty(freshIdsIn(knownIds(context), reading))', '')],
+    test: sim('rules/verdicts/contradictions', 'is reconciled by an id that was not there before'),
+  },
+  {
+    rule: 'the pool keeps answers with another id',
+    changes: [
+      change(
+        'rules/polling/pooled-wait.ts',
+        ' || !isSameText(read.ids, before.ids)',
+        ' && isSameText(read.ids, before.ids)',
+      ),
+    ],
+    test: unit('pooled-wait', 'gives an answer with another id to the workflow'),
+  },
+  {
     rule: 'a commit or a time identifies a deployment',
-    changes: [change(VERDICT, "marker.startsWith('id:') && ", '')],
-    test: unit('verdict', 'only ids identify a deployment'),
+    changes: [change('hosting-api/parse-answers.ts', '^(id|uuid|', '^(id|commit|created_at|uuid|')],
+    test: sim('rules/verdicts/doubtful-answers', 'as our trigger is not taken for our deployment'),
   },
   {
     rule: 'the id of the site identifies its deployment',
-    changes: [change(VERDICT, ' && !others.includes(marker)', '')],
-    test: unit('verdict', 'only ids identify a deployment'),
+    changes: [change(IDS, 'only(ids, (id) => !others.includes(id))', 'only(ids, (id) => !others.includes(`${id} `))')],
+    test: sim('rules/verdicts/contradictions', 'an id that is that of the site or its server marks nothing'),
   },
   {
     rule: 'a 404 of a balancer means that a site was never deployed',
@@ -116,32 +192,27 @@ export const WRONG_VERDICTS: TestedMutant[] = [
   },
   {
     rule: 'what was read before the acceptance counts as settled',
-    changes: [change(VERDICT, '({ ...seen, sameFinalReads: 0 })', 'seen')],
+    changes: [change(VERDICT, '  row: { ...BROKEN_ROW, sinceMs: nowMs },\n', '')],
     test: unit('verdict', 'reads before the acceptance do not count'),
   },
   {
     rule: 'the time of an outage counts as settled',
-    changes: [
-      change('workflows/operation/await-verdict.ts', 'context = settleAgain(context, Date.now())', 'void settleAgain'),
-      change('workflows/operation/await-verdict.ts', '        seen = sinceAcceptance(seen);\n', ''),
-    ],
+    changes: [change('workflows/operation/await-verdict.ts', '        seen = startRow(seen, Date.now());\n', '')],
     test: sim('rules/answers/outages', 'the time of an outage does not settle the status from before the request'),
   },
   {
     rule: 'a run counts its reads from before the acceptance',
-    changes: [change('workflows/operation/await-verdict.ts', 'sinceAcceptance(start.seen)', 'start.seen')],
+    changes: [change('workflows/operation/await-verdict.ts', 'startRow(start.seen, nowMs)', 'start.seen')],
     test: sim('rules/verdicts/acceptance', 'reads during the request do not settle'),
   },
   {
     rule: 'hinted reads count as settled',
-    changes: [change(VERDICT, 'before + (own ? 1 : 0)', 'before + 1')],
+    changes: [change(VERDICT, 'own ? 1 : 0', '1')],
     test: unit('verdict', 'hinted reads settle nothing'),
   },
   {
     rule: 'a hinted read passes for one of the beat',
-    changes: [
-      change('workflows/polling/poll-until.ts', 'take(read, hintedMs === null, beganMs)', 'take(read, true, beganMs)'),
-    ],
+    changes: [change('workflows/polling/poll-until.ts', 'take(read, hintedMs === null)', 'take(read, true)')],
     test: sim('rules/verdicts/acceptance', 'hinted reads do not settle'),
   },
   {

@@ -57,7 +57,7 @@ export interface World {
   endWorkers(): void;
 }
 
-type WorkerSettings = Partial<Pick<WorkerInfo, 'statuses' | 'notify' | 'epoch' | 'service'>>;
+type WorkerSettings = Partial<Pick<WorkerInfo, 'statuses' | 'notify' | 'epoch' | 'service' | 'deploymentId'>>;
 
 export interface WorldOptions {
   workers: number;
@@ -91,6 +91,7 @@ export interface WorldOptions {
 
 export function createWorld(sandboxes: Sandboxes, tape: Tape, options: WorldOptions): World {
   const { statuses, notify, gate = OPEN } = options;
+  const deploymentId = options.configuration?.deploymentId;
   const findings: string[] = [];
   const clock = createClock(START_MS, {
     settled: () => sandboxes.settled(),
@@ -146,7 +147,7 @@ export function createWorld(sandboxes: Sandboxes, tape: Tape, options: WorldOpti
     const onFinding = (finding: string) => void findings.push(finding);
     const worker = createSimWorker(name, {
       ...{ clock, tape, process, server, service, notices, meter, sandboxes, hazard },
-      info: { ...INFO, ...definedFields({ statuses, notify }), ...settings },
+      info: { ...INFO, ...definedFields({ statuses, notify, deploymentId }), ...settings },
       cacheSize: options.cacheSize,
       queries: options.queries ?? 0,
       pastMs: options.pastMs ?? [],

@@ -14,7 +14,7 @@ const failure = (httpStatus: number | null, isJson: boolean): ReadResult => ({
 });
 const NONE = failure(404, true);
 const BALANCER = failure(404, false);
-const STATUS: ReadResult = { ok: true, status: 'building', state: 'in_progress', identityMarkers: [] };
+const STATUS: ReadResult = { ok: true, status: 'building', state: 'in_progress' };
 
 const provenBy = (earlier: AdmissionRead, reads: ReadResult[]) => {
   const watched = watchForNeverDeployed(earlier);

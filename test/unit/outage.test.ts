@@ -17,7 +17,7 @@ const failure = (facts: Partial<ReadFailure>): ReadFailure => ({
 });
 
 const READS: [what: string, read: ReadResult, state: ReturnType<typeof serviceState>][] = [
-  ['a status', { ok: true, status: 'running', identityMarkers: [], state: 'in_progress' }, 'answers'],
+  ['a status', { ok: true, status: 'running', state: 'in_progress' }, 'answers'],
   ['no connection', failure({ kind: 'network' }), 'down'],
   ['a time-out', failure({ kind: 'timeout' }), 'down'],
   ['a worker that keeps a pause', failure({ kind: 'held_back' }), 'down'],

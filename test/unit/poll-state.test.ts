@@ -15,7 +15,7 @@ const { earlyReadsMs, minWholeMs } = TIMING.poll;
 /** No wait makes more. */
 const LIMIT = 10_000;
 
-const BUILDING: ReadResult = { ok: true, status: 'building', identityMarkers: [], state: 'in_progress' };
+const BUILDING: ReadResult = { ok: true, status: 'building', state: 'in_progress' };
 
 const failure = (httpStatus: number | null, retryAfterMs: number | null): ReadFailure => ({
   ok: false,

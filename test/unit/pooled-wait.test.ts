@@ -10,8 +10,8 @@ import { onBeat, readsNow } from '../../src/client/runs/pooled-progress.ts';
 
 const T0 = Date.parse('2026-11-22T01:06:00Z');
 const INTERVAL_MS = 10_000;
-const BUILDING: ReadResult = { ok: true, status: 'building', identityMarkers: [], state: 'in_progress' };
-const COMPLETED: ReadResult = { ok: true, status: 'completed', identityMarkers: [], state: 'completed' };
+const BUILDING: ReadResult = { ok: true, status: 'building', state: 'in_progress' };
+const COMPLETED: ReadResult = { ok: true, status: 'completed', state: 'completed' };
 const failed = (httpStatus: number | null): ReadFailure => ({
   ...{ ok: false, kind: httpStatus === null ? 'network' : 'http', httpStatus, isJson: true },
   ...{ retryAfterMs: null, message: String(httpStatus) },
@@ -28,6 +28,16 @@ describe('a pooled wait', () => {
     assert.equal(after.lastStatus, 'building');
     assert.equal(after.lastReadAt, '2026-11-22T01:06:10.000Z');
     assert.equal(nextRead(after.state).atMs, T0 + 2 * INTERVAL_MS);
+  });
+
+  test('gives an answer with another id to the workflow, which may show that it is about another deployment', () => {
+    const at = { nowMs: T0 + INTERVAL_MS, isTry: true };
+    const { state } = begun(3);
+    const begunWith = (id: string) => beginPooled(state, 'queued', { id });
+    assert.deepEqual(absorb(3, begunWith('2'), { ...BUILDING, ids: { id: '2' } }, at)?.ids, { id: '2' });
+    assert.equal(absorb(3, begunWith('2'), { ...BUILDING, ids: { id: '1' } }, at), null);
+    assert.equal(absorb(3, begunWith('2'), BUILDING, at), null);
+    assert.equal(absorb(3, begun(3), { ...BUILDING, ids: { id: '2' } }, at), null);
   });
 
   test('gives any other status to the workflow', () => {

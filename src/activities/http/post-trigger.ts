@@ -3,7 +3,7 @@
  * stalled does not send it. It ends with an answer or a typed failure.
  */
 import { cancellationSignal, heartbeat } from '@temporalio/activity';
-import type { TriggerActivityInput } from '../../contract/activities.ts';
+import type { DeploymentIdField, TriggerActivityInput, TriggerAnswer } from '../../contract/activities.ts';
 import type { Target } from '../../contract/target.ts';
 import { TIMING } from '../../contract/budgets/timing.ts';
 import { plainText } from '../../contract/wording/safe-text.ts';
@@ -38,9 +38,11 @@ export function createTriggers({ service, rest, hasColleagues, ...others }: Trig
 
   return {
     triggerDeployment: (
-      input: TriggerActivityInput & { target: Target; serverId?: string },
-    ): Promise<{ identityMarkers: string[] }> =>
-      trigger(input, (options) => service.triggerDeployment(input.target, options)),
+      input: TriggerActivityInput & DeploymentIdField & { target: Target; serverId?: string },
+    ): Promise<TriggerAnswer> =>
+      trigger(input, (options) =>
+        service.triggerDeployment(input.target, { ...options, idField: input.deploymentId }),
+      ),
 
     createBackup: (input: TriggerActivityInput & { serverId: string }): Promise<{ backupId: string }> =>
       trigger(input, (options) => service.createBackup(input.serverId, options)),

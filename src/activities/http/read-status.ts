@@ -4,7 +4,8 @@
  */
 import { activityInfo, cancellationSignal } from '@temporalio/activity';
 import type { OperationStatus, ReadOptions, HostingApiClient } from '../../hosting-api/index.ts';
-import type { ReadAnswer, ReadFailure, ReadInput } from '../../contract/activities.ts';
+import type { DeploymentIdField, ReadAnswer, ReadFailure, ReadInput } from '../../contract/activities.ts';
+import { definedFields } from '../../contract/plain-object.ts';
 import type { OperationKind } from '../../contract/sinks.ts';
 import type { Target } from '../../contract/target.ts';
 import { plainText } from '../../contract/wording/safe-text.ts';
@@ -62,8 +63,8 @@ export function createReads({ service, served, rest, noteRead, onRead }: ReadDep
     if (!activityInfo().isLocal && !(await rest.isOver())) throw leftToOthers(rest);
     try {
       const timeoutMs = activityInfo().isLocal ? TIMING.read.quickMs : TIMING.read.patientMs;
-      const { status, identityMarkers } = await ask({ signal: cancellationSignal(), timeoutMs });
-      return { ok: true, status: plainText(status), identityMarkers };
+      const { status, ids } = await ask({ signal: cancellationSignal(), timeoutMs });
+      return { ok: true, status: plainText(status), ...definedFields({ ids }) };
     } catch (error) {
       if (isOfThisWorker(error)) rest.begin(plainText(error.message));
       return toReadFailure(error);
@@ -71,8 +72,10 @@ export function createReads({ service, served, rest, noteRead, onRead }: ReadDep
   }
 
   return {
-    readLatestDeployment: (input: ReadInput & { target: Target }): Promise<ReadAnswer> =>
-      reportedRead('deployment', input, (options) => service.readLatestDeployment(input.target, options)),
+    readLatestDeployment: (input: ReadInput & DeploymentIdField & { target: Target }): Promise<ReadAnswer> =>
+      reportedRead('deployment', input, (options) =>
+        service.readLatestDeployment(input.target, { ...options, idField: input.deploymentId }),
+      ),
 
     readBackup: (input: ReadInput & { backupId: string }): Promise<ReadAnswer> =>
       reportedRead('backup', input, (options) => service.readBackup(input.backupId, options)),

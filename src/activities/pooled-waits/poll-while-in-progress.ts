@@ -5,6 +5,7 @@
 import { activityInfo, cancellationSignal, heartbeat } from '@temporalio/activity';
 import { ApplicationFailure, ApplicationFailureCategory, CancelledFailure } from '@temporalio/common';
 import type { ReadAnswer } from '../../contract/activities.ts';
+import { definedFields } from '../../contract/plain-object.ts';
 import type { PooledProgress, PooledWait, PooledWaitEnd } from '../../contract/polling/pooled-wait.ts';
 import { TIMING } from '../../contract/budgets/timing.ts';
 import { nextRead } from '../../rules/polling/poll-state.ts';
@@ -44,11 +45,11 @@ export function createPooledWaits(pool: Pool, reads: Reads) {
   };
 }
 
-function readOf({ service, subject }: PooledWait, reads: Reads, dueMs: number): Promise<ReadAnswer> {
+function readOf({ service, subject, deploymentId }: PooledWait, reads: Reads, dueMs: number): Promise<ReadAnswer> {
   const input = { service, dueMs };
   return 'backupId' in subject
     ? reads.readBackup({ ...input, ...subject })
-    : reads.readLatestDeployment({ ...input, ...subject });
+    : reads.readLatestDeployment({ ...input, ...subject, ...definedFields({ deploymentId }) });
 }
 
 const messageOf = (read: ReadAnswer): string => (read.ok ? '' : read.message);

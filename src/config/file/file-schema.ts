@@ -128,6 +128,12 @@ export const configurationSchema = z
       .strictObject({ deployment: finalWords.optional(), backup: finalWords.optional() })
       .describe('Status words that are final, besides completed and failed, and which of the two each one means.')
       .optional(),
+    deploymentId: path
+      .describe(
+        "Path of the field that has a deployment's id, in the answers to the request and to reads, such as data.id; none if " +
+          'no field has it. Without it, Belay tries likely names.',
+      )
+      .optional(),
     events: z
       .strictObject({
         sources: z

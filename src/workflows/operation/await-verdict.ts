@@ -5,11 +5,11 @@ import { conclude, type Conclusion } from '../common/conclusion.ts';
 import type { Reader } from '../polling/status-reader.ts';
 import { createPollSchedule } from '../../rules/polling/poll-schedule.ts';
 import {
-  evidenceFor,
+  contradicts,
   decideVerdict,
   observe,
-  settleAgain,
-  sinceAcceptance,
+  startRow,
+  strongestEvidence,
   type VerdictContext,
   type Observations,
   type StatusReading,
@@ -19,7 +19,6 @@ import type { SiteCheck } from './site-check.ts';
 import { concludeInterrupted, pollUntil } from '../polling/poll-until.ts';
 import { describeLastStatus, noteProgress, type Poller } from '../polling/poller.ts';
 import { TIMING } from '../../contract/budgets/timing.ts';
-import type { Evidence } from '../../contract/names.ts';
 import type { ReadFailure } from '../../contract/activities.ts';
 
 export interface Followed {
@@ -51,19 +50,25 @@ interface Deleted {
   message: string;
 }
 
-export async function awaitVerdict(followed: Followed, known: VerdictContext, start: Start): Promise<Conclusion> {
+/** For messages about an id that does not change. */
+export const ID_FIELD_REMEDY =
+  'if that is not the id of a deployment, name the field that is, or none, as deploymentId in belay.yaml';
+
+export async function awaitVerdict(followed: Followed, context: VerdictContext, start: Start): Promise<Conclusion> {
   const { poller, result, reader, intervalMs, tries, jitterMs, learnedMs, notFoundAnswers = false } = followed;
-  let context = known;
-  let seen = sinceAcceptance(start.seen);
-  let { reading } = start;
-  const decide = (): Verdict => {
-    if (seen.inProgress) result.evidence = 'transition';
-    return reading === null ? null : decideVerdict(context, seen, reading, Date.now());
-  };
-  const evidence = () => (reading === null ? null : evidenceFor(context, seen, reading, Date.now()));
-  const early = decide();
-  if (early !== null) return concludeFromVerdict(followed, early);
   const nowMs = Date.now();
+  let seen = startRow(start.seen, nowMs);
+  let { reading } = start;
+  const decide = (latest: StatusReading, own: boolean): Verdict => {
+    const at = { own, nowMs: Date.now(), shownBySite: followed.check?.shown ?? null };
+    reading = latest;
+    seen = observe(context, seen, latest, at);
+    result.evidence = strongestEvidence(context, seen, latest, at);
+    return decideVerdict(context, seen, latest, at);
+  };
+  // Its id may be that in the answer to the trigger, which came later.
+  const early = reading === null ? null : decide(reading, false);
+  if (early !== null) return concludeFromVerdict(followed, early);
   const earlyMs = earlyReadsMs(intervalMs, nowMs, start.sentMs ?? nowMs);
   const polled = await pollUntil<NonNullable<Verdict> | Deleted>(
     poller,
@@ -74,17 +79,14 @@ export async function awaitVerdict(followed: Followed, known: VerdictContext, st
       tries,
       notFoundAnswers,
       afterOutage() {
-        seen = sinceAcceptance(seen);
-        context = settleAgain(context, Date.now());
+        // The service may have done nothing meanwhile, and still show the status from before the trigger.
+        seen = startRow(seen, Date.now());
       },
     },
-    (answer, own, beganMs) => {
+    (answer, own) => {
       if (!answer.ok) return deletion(poller, result, answer);
       noteProgress(result, answer);
-      reading = answer;
-      seen = observe(seen, answer, own);
-      context = { ...context, shownBySite: followed.check?.evidenceSince(beganMs) ?? null };
-      const verdict = decide();
+      const verdict = decide(answer, own);
       if (verdict === null && answer.state !== 'in_progress') followed.check?.look(() => poller.hints.ask(Date.now()));
       return verdict ?? undefined;
     },
@@ -99,7 +101,7 @@ export async function awaitVerdict(followed: Followed, known: VerdictContext, st
     case 'cancelled':
       return concludeInterrupted(poller, name, polled);
     default:
-      return concludeExhausted(followed, reading, evidence());
+      return concludeExhausted(followed, reading, seen);
   }
 }
 
@@ -140,20 +142,19 @@ function concludeFromVerdict({ poller, result }: Followed, verdict: NonNullable<
 function concludeExhausted(
   { poller, result, tries }: Followed,
   reading: StatusReading | null,
-  evidence: Evidence | null,
+  { standing }: Observations,
 ): Conclusion {
   const name = `the deployment of ${targetText(result.target)}`;
   const state = `after ${tries} tries, last status ${describeLastStatus(poller)}`;
+  const unknown = (why: string) => conclude('unknown', 'OutcomeUnknown', `${name}: ${why}`);
   if (reading === null)
     return conclude('timed_out', 'DeploymentTimedOut', `${name} had not started after ${tries} tries`);
-  if (reading.state === 'in_progress')
+  if (standing === 'another') return unknown(`the service shows a deployment with another id ${state}`);
+  if (reading.state === 'in_progress' && !contradicts(standing))
     return conclude('timed_out', 'DeploymentTimedOut', `${name} had not finished ${state}`);
-  if (evidence !== null) {
-    return conclude('unknown', 'OutcomeUnknown', `${name}: no better evidence than "${evidence}" ${state}`);
-  }
-  return conclude(
-    'unknown',
-    'OutcomeUnknown',
-    `${name}: the final status is the same as before, with no sign of a new deployment ${state}`,
-  );
+  if (standing === 'before' || standing === 'kept')
+    return unknown(`the service shows the id of the deployment before ${state}; ${ID_FIELD_REMEDY}`);
+  if (result.evidence !== null) return unknown(`no better evidence than "${result.evidence}" ${state}`);
+  if (standing === 'third') return unknown(`the service shows an id that its answer to the request had not ${state}`);
+  return unknown(`the final status is the same as before, with no sign of a new deployment ${state}`);
 }

@@ -14,7 +14,7 @@ import { runOperation } from './run-operation.ts';
 import { deploymentReader } from '../polling/status-reader.ts';
 import { reconcile } from './reconcile-trigger.ts';
 import { afterTrigger, countTrigger, NO_TRIGGERS, type TriggerCounts } from '../../rules/trigger-policy.ts';
-import { deploymentIds, type VerdictContext, type StatusReading } from '../../rules/verdict.ts';
+import type { VerdictContext, StatusReading } from '../../rules/verdict.ts';
 import { lateness } from '../../rules/deadline.ts';
 import { sendWatched } from './send-and-watch.ts';
 import { awaitVerdict } from './await-verdict.ts';
@@ -72,12 +72,11 @@ async function deploy(deployment: Deployment): Promise<Conclusion> {
     if (result.kind === 'accepted') {
       if (counts.ambiguous > 0) trigger.reconciledBy = 'resent';
       operation.result.acceptedAt = new Date().toISOString();
-      const triggerIds = deploymentIds(result.answer.identityMarkers, idsOf(input));
-      const accepted = { ...context, acceptedMs: Date.now(), triggerIds };
+      const accepted = { ...context, accepted: true, triggerIds: result.answer.ids ?? {} };
       operation.setPhase('wait', 'accepted');
       return awaitVerdict(followed(deployment), accepted, {
         seen: sent.seen,
-        reading: sent.trace,
+        reading: sent.trace?.reading ?? null,
         sentMs: sent.sentMs,
       });
     }
@@ -134,8 +133,10 @@ function concludeLate({ ambiguous }: TriggerCounts, message: string): Conclusion
   return conclude('unknown', 'OutcomeUnknown', `an earlier request may have had an effect; ${message}`);
 }
 
-function verdictContextOf({ settleMs, minEvidence }: DeploySiteInput, baseline: StatusReading | null): VerdictContext {
-  return { baseline, acceptedMs: null, triggerIds: [], settleMs, minEvidence };
+function verdictContextOf(
+  { settleMs, minEvidence, target, serverId }: DeploySiteInput,
+  baseline: StatusReading | null,
+): VerdictContext {
+  const otherIds = serverId === undefined ? [target.id] : [target.id, serverId];
+  return { baseline, accepted: false, triggerIds: {}, otherIds, settleMs, minEvidence };
 }
-
-const idsOf = ({ target, serverId }: DeploySiteInput) => (serverId === undefined ? [target.id] : [target.id, serverId]);

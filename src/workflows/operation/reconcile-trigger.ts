@@ -6,10 +6,10 @@ import { followed, type Deployment } from './deployment-context.ts';
 import { targetText } from '../../contract/wording/target-text.ts';
 import { conclude, type Conclusion } from '../common/conclusion.ts';
 import { skipTo, createPollSchedule } from '../../rules/polling/poll-schedule.ts';
-import { recordOutage, recordRead, hasNoGaps, type ReadCoverage } from '../../rules/watch-coverage.ts';
-import { observe, traceOf, type VerdictContext, type StatusReading } from '../../rules/verdict.ts';
+import { recordOutage, recordRead, hasNoGaps } from '../../rules/watch-coverage.ts';
+import { observe, traceOf, type Trace, type VerdictContext } from '../../rules/verdict.ts';
 import type { Sent } from './send-and-watch.ts';
-import { awaitVerdict } from './await-verdict.ts';
+import { awaitVerdict, ID_FIELD_REMEDY } from './await-verdict.ts';
 import { noteProgress } from '../polling/poller.ts';
 import { pollUntil } from '../polling/poll-until.ts';
 import { isNotDeployed } from '../../rules/polling/never-deployed.ts';
@@ -37,33 +37,42 @@ export async function reconcile(
     const notFoundAnswers = context.baseline === null;
     const afterOutage = () => void (coverage = recordOutage(coverage));
     const plan = { what: 'trace', reader, schedule, tries, notFoundAnswers, afterOutage } as const;
-    const polled = await pollUntil<StatusReading>(operation, plan, (answer, own) => {
+    const polled = await pollUntil<Trace>(operation, plan, (answer, own) => {
       const answered = answer.ok || (notFoundAnswers && isNotDeployed(answer));
       if (answered) coverage = recordRead(coverage, Date.now());
       if (!answer.ok) return undefined;
       noteProgress(operation.result, answer);
-      seen = observe(seen, answer, own);
-      return traceOf(context.baseline, answer) === null ? undefined : answer;
+      seen = observe(context, seen, answer, { own, nowMs: Date.now() });
+      return traceOf(context, seen, answer) ?? undefined;
     });
     const name = `${targetText(input.target)}: it is unknown whether its deployment was started`;
     if (polled.kind === 'cancelled') return conclude('cancelled', 'Cancelled', `cancelled; ${name}`);
     if (polled.kind === 'given_up') return conclude('unknown', polled.reason.type, `${name}: ${polled.reason.message}`);
-    if (polled.kind !== 'decided') return withoutTrace(deployment, coverage, sent.ambiguities, name);
+    if (polled.kind !== 'decided') return withoutTrace(deployment, { coverage, seen }, sent.ambiguities, name);
     trace = polled.value;
   }
   operation.result.acceptedAt = new Date().toISOString();
-  operation.result.trigger.reconciledBy = traceOf(context.baseline, trace);
+  operation.result.trigger.reconciledBy = trace.by;
   operation.setPhase('wait');
-  return awaitVerdict(followed(deployment), { ...context, acceptedMs: Date.now() }, { seen, reading: trace });
+  return awaitVerdict(
+    followed(deployment),
+    { ...context, accepted: true },
+    {
+      seen,
+      reading: trace.reading,
+    },
+  );
 }
 
 function withoutTrace(
   { input }: Deployment,
-  coverage: ReadCoverage,
+  { coverage, seen }: Pick<Sent, 'coverage' | 'seen'>,
   ambiguities: number,
   name: string,
 ): Conclusion | 'send again' {
   const unknown = (reason: string) => conclude('unknown', 'OutcomeUnknown', `${name}: ${reason}`);
+  if (seen.kept !== null)
+    return unknown(`the status changed, and its answer kept the id of the deployment before; ${ID_FIELD_REMEDY}`);
   if (ambiguities > 1) return unknown('the request was sent twice, and neither attempt left a trace');
   if (input.onAmbiguous === 'stop') return unknown('the request left no trace, and the run must not send it again');
   if (hasNoGaps(coverage, input.intervalMs, Date.now())) return 'send again';

@@ -1,4 +1,6 @@
 /** Sends the POST of a deployment and keeps reading until it is answered, so that no trace is missed. */
+import type { TriggerAnswer } from '../../contract/activities.ts';
+import { definedFields } from '../../contract/plain-object.ts';
 import { targetText } from '../../contract/wording/target-text.ts';
 import { subjectOfTarget } from '../common/report.ts';
 import { postSummary, awaitTrigger, triggerInput } from './send-trigger.ts';
@@ -16,6 +18,7 @@ import {
   type VerdictContext,
   type Observations,
   type StatusReading,
+  type Trace,
 } from '../../rules/verdict.ts';
 import { noteProgress } from '../polling/poller.ts';
 import { pollUntil } from '../polling/poll-until.ts';
@@ -24,12 +27,12 @@ import { TIMING } from '../../contract/budgets/timing.ts';
 import { triggerOnce } from '../common/activity-proxies.ts';
 
 export interface Sent {
-  result: TriggerResult<{ identityMarkers: string[] }>;
+  result: TriggerResult<TriggerAnswer>;
   sentMs: number;
   seen: Observations;
   coverage: ReadCoverage;
-  /** The reading that showed that a deployment began, if any. */
-  trace: StatusReading | null;
+  /** The last one. */
+  trace: Trace | null;
 }
 
 export async function sendWatched({ operation, input, reader }: Deployment, context: VerdictContext): Promise<Sent> {
@@ -81,13 +84,13 @@ function watch(
   context: VerdictContext,
   reading: StatusReading,
 ): void {
-  sent.seen = observe(sent.seen, reading, true);
+  sent.seen = observe(context, sent.seen, reading, { own: true, nowMs: Date.now() });
   sent.coverage = recordRead(sent.coverage, Date.now());
-  if (traceOf(context.baseline, reading) !== null) sent.trace = reading;
+  sent.trace = traceOf(context, sent.seen, reading) ?? sent.trace;
   noteProgress(result, reading);
 }
 
-const placeOf = ({ target, serverId }: DeploySiteInput) => ({
+const placeOf = ({ target, serverId, deploymentId }: DeploySiteInput) => ({
   target,
-  ...(serverId === undefined ? {} : { serverId }),
+  ...definedFields({ serverId, deploymentId }),
 });

@@ -3,6 +3,7 @@ import type { DeploymentResult } from '../../contract/run.ts';
 import type { CheckAim, CheckResult, SiteRead } from '../../contract/site-check.ts';
 import { readText } from '../../contract/wording/check-text.ts';
 import { evidenceOf, kindOf } from '../../rules/policy/site-check.ts';
+import { labelledBySite, type CommitEvidence } from '../../rules/verdict.ts';
 import { checkSite } from '../common/activity-proxies.ts';
 import { type Conclusion } from '../common/conclusion.ts';
 import type { Operation } from './run-operation.ts';
@@ -13,15 +14,13 @@ export interface SiteCheck {
   takeBaseline(): Promise<void>;
   /** It is too old to be compared with. */
   forgetBaseline(): void;
-  /** While the status alone decides nothing, the site may show more. @param then called if it does */
+  /** Looks at its commit while the status decides nothing. @param then called if it shows more than before */
   look: (then: () => void) => void;
-  /** What the commit of the site shows about a status that was read from this time on. */
-  evidenceSince: (readBeganMs: number) => CommitEvidence | null;
+  /** What the commit of the site has shown. */
+  readonly shown: CommitEvidence | null;
   /** @param conclusion what the status says. @returns what the site says of that */
   judge(conclusion: Conclusion): Promise<Conclusion>;
 }
-
-type CommitEvidence = 'identity' | 'changed';
 
 /** The part of a deployment that it needs. */
 export type CheckedOperation = Pick<
@@ -40,49 +39,64 @@ export interface Checking {
 
 export function createSiteCheck(operation: CheckedOperation, service: string, aim: CheckAim): SiteCheck {
   const { siteId, name } = aim;
+  const { result } = operation;
   const found: CheckResult = { name, outcome: null, reads: 0, goodReads: 0, baseline: null, last: null };
-  operation.result.check = found;
+  result.check = found;
+  let shown: CommitEvidence | null = null;
+  const readPage = (what: string) =>
+    checkSite
+      .executeWithOptions({ summary: checkSummary(aim, what) }, [{ service, siteId, check: name }])
+      .catch(() => null);
   const checking: Checking = {
     ...{ operation, aim, found },
-    read: (what) =>
-      checkSite
-        .executeWithOptions({ summary: checkSummary(aim, what) }, [{ service, siteId, check: name }])
-        .catch(() => null),
+    async read(what) {
+      const answer = await readPage(what);
+      const evidence = answer === null ? null : evidenceOf(aim, found.baseline, answer);
+      if (shown !== 'identity') shown = evidence ?? shown;
+      return answer;
+    },
   };
-  const { goodInARow, ...commit } = watchCommit(checking);
+  const { look, goodInARow } = watchCommit(checking, () => shown);
   return {
-    ...commit,
+    look,
+    get shown() {
+      return shown;
+    },
     async takeBaseline() {
-      found.baseline = await checking.read('before the request');
+      found.baseline = await readPage('before the request');
     },
     forgetBaseline() {
       found.baseline = null;
     },
     async judge(conclusion) {
+      const { outcome } = conclusion;
       if (operation.cancellation.requested) return conclusion;
-      if (conclusion.outcome === 'completed') return verifySite(checking, goodInARow());
-      return operation.result.acceptedAt === null ? conclusion : explained(checking, conclusion);
+      const isExplained = outcome !== 'completed' && result.acceptedAt !== null;
+      const judged = isExplained ? await explained(checking, conclusion) : conclusion;
+      const verified = outcome === 'completed' ? await verifySite(checking, goodInARow()) : judged;
+      const isVerdict = outcome === 'completed' || outcome === 'failed';
+      if (isVerdict && result.evidence !== null) result.evidence = labelledBySite(result.evidence, outcome, shown);
+      return verified;
     },
   };
 }
 
 /** Looks at the commit while the status decides nothing. */
-function watchCommit({ aim, found, read }: Checking): Pick<SiteCheck, 'look' | 'evidenceSince'> & {
-  goodInARow: () => number;
-} {
-  let shown: { evidence: CommitEvidence; sinceMs: number } | null = null;
+function watchCommit(
+  { aim, found, read }: Checking,
+  shown: () => CommitEvidence | null,
+): Pick<SiteCheck, 'look'> & { goodInARow: () => number } {
   let goodInARow = 0;
   let isLooking = false;
 
   /** @returns whether it shows more than before */
   async function readCommit(): Promise<boolean> {
+    const before = shown();
     const answer = await read('while its status decides nothing');
-    const evidence = answer === null ? null : evidenceOf(aim, found.baseline, answer);
-    if (answer === null || evidence === null) return false;
-    goodInARow = kindOf(aim, found.baseline, answer) === 'good' && evidence === 'identity' ? goodInARow + 1 : 0;
-    if (shown?.evidence === evidence || shown?.evidence === 'identity') return false;
-    shown = { evidence, sinceMs: Date.now() };
-    return true;
+    if (answer === null) return false;
+    const isExpected = evidenceOf(aim, found.baseline, answer) === 'identity';
+    goodInARow = isExpected && kindOf(aim, found.baseline, answer) === 'good' ? goodInARow + 1 : 0;
+    return shown() !== before;
   }
 
   return {
@@ -94,7 +108,6 @@ function watchCommit({ aim, found, read }: Checking): Pick<SiteCheck, 'look' | '
         if (isNews) then();
       });
     },
-    evidenceSince: (readBeganMs) => (shown !== null && readBeganMs >= shown.sinceMs ? shown.evidence : null),
     /** Before the verdict, only reads that show the expected commit count. */
     goodInARow: () => goodInARow,
   };

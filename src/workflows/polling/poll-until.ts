@@ -29,8 +29,8 @@ export type PollResult<V> =
   | { kind: 'stopped' }
   | { kind: 'cancelled' };
 
-/** @param own false for a read that followed a hint. @param beganMs when it began, or earlier */
-export type OnReading<V> = (read: ReadResult, own: boolean, beganMs: number) => V | undefined;
+/** @param own false for a read that followed a hint */
+export type OnReading<V> = (read: ReadResult, own: boolean) => V | undefined;
 
 /** Reads until `onReading` returns a value. The last try decides, so there is no sleep after it. */
 export async function pollUntil<V>(
@@ -48,18 +48,18 @@ async function poll<V>(poller: Poller, options: PollOptions, onReading: OnReadin
   const { parking } = poller;
   let state = beginPolling(options);
   let last: ReadResult | null = null;
-  const take: OnReading<V> = (read, own, beganMs) => {
+  const take: OnReading<V> = (read, own) => {
     if (read.ok) poller.recordStatus(read);
-    else if (heldBackUntilMs(read, beganMs) === null) poller.recordFailure(failureOf(poller, options, read));
-    return onReading(read, own, beganMs);
+    else if (heldBackUntilMs(read, Date.now()) === null) poller.recordFailure(failureOf(poller, options, read));
+    return onReading(read, own);
   };
   for (;;) {
     const parked = parking.current;
     const turn: Turn | NoTurn | Hinted<V> = mayPool(poller, options, state, last)
-      ? await poolTurn(poller, options, state, (it, beganMs) => take(it, false, beganMs))
+      ? await poolTurn(poller, options, state, last, (it) => take(it, false))
       : await loopTurn(poller, options, state);
     if ('kind' in turn) return turn.kind === 'hinted' ? decided(options, turn.value, turn.hintedMs) : turn;
-    const { read, beganMs, isTry, hintedMs }: Turn = turn;
+    const { read, isTry, hintedMs }: Turn = turn;
     ({ state } = turn);
 
     const nowMs = Date.now();
@@ -67,7 +67,7 @@ async function poll<V>(poller: Poller, options: PollOptions, onReading: OnReadin
       state = afterOutage(state, nowMs, parking.leave(nowMs));
       options.afterOutage?.();
     }
-    const value = take(read, hintedMs === null, beganMs);
+    const value = take(read, hintedMs === null);
     if (value !== undefined) return decided(options, value, hintedMs);
     const after = afterRead(options, state, read, { nowMs, isTry });
     state = after.state;

@@ -34,23 +34,26 @@ export interface Hinted<V> {
   hintedMs: number;
 }
 
-/** @param onHinted decides, as far as it can, what a read for a hint means */
+/**
+ * @param last the read before
+ * @param onHinted decides, as far as it can, what a read for a hint means
+ */
 export async function poolTurn<V>(
   poller: Poller,
   options: TurnOptions,
   state: PollState,
-  onHinted: (read: ReadResult, beganMs: number) => V | undefined,
+  last: ReadResult | null,
+  onHinted: (read: ReadResult) => V | undefined,
 ): Promise<Turn | NoTurn | Hinted<V>> {
   const { intervalMs } = state.schedule;
   const summary = showWaiting(poller, options, state, nextRead(state).atMs, { everyMs: intervalMs });
-  const pooled = startPooledWait(options, beginPooled(state, poller.lastStatus), summary('pooled'));
+  const pooled = startPooledWait(options, beginPooled(state, poller.lastStatus, last?.ok === true ? last.ids : undefined), summary('pooled'));
   let againMs: number | null = null;
   for (;;) {
     const woken = await untilWoken(poller, pooled, againMs, summary('hinted'));
     if (woken === 'over') break;
-    const beganMs = Date.now();
     const read = woken === 'cancelled' ? null : await unlessCancelled(poller, readForHint(options, summary('hinted')));
-    const value = read === null ? undefined : onHinted(read, beganMs);
+    const value = read === null ? undefined : onHinted(read);
     if (read === null || value !== undefined) poller.countPolls(pooled.assumedPolls());
     if (read === null || woken === 'cancelled') return { kind: 'cancelled' };
     if (value !== undefined) return { kind: 'hinted', value, hintedMs: woken.hintedMs };
@@ -61,8 +64,7 @@ export async function poolTurn<V>(
   poller.recordPooled(progress);
   if (end === null) return loopTurn(poller, options, progress.state);
   const read = withMeaning(options.reader.reads.words, end.read);
-  // Of a read in the pool, only its end is known.
-  return { read, state: progress.state, beganMs: -Infinity, isTry: end.isTry, hintedMs: null };
+  return { read, state: progress.state, isTry: end.isTry, hintedMs: null };
 }
 
 const readForHint = ({ reader }: TurnOptions, summary: string): Promise<ReadResult> => readStatus(reader, summary);

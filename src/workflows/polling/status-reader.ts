@@ -18,7 +18,7 @@ const READS_ELSEWHERE = 10;
 /** A read has two steps, so that several readers can take the first one at once. The summary is shown in the UI. */
 export interface Reader {
   /** What it reads. */
-  readonly reads: Pick<PooledWait, 'service' | 'subject' | 'words'>;
+  readonly reads: Omit<PooledWait, 'tries' | 'progress'>;
   /**
    * Asks with a local activity.
    * @param dueMs when it is due, if that is its reason
@@ -33,10 +33,16 @@ export async function readStatus(reader: Reader, summary: string, dueMs?: number
   return reader.finish(summary, await reader.begin(summary, dueMs));
 }
 
-export function deploymentReader({ service, statuses, target }: RecordedService & { target: Target }): Reader {
-  const input = { service, target };
+export function deploymentReader({
+  service,
+  statuses,
+  deploymentId,
+  target,
+}: RecordedService & { target: Target }): Reader {
+  const field = definedFields({ deploymentId });
+  const input = { service, target, ...field };
   return createReader(
-    { service, subject: { target }, words: statuses.deployment },
+    { service, subject: { target }, words: statuses.deployment, ...field },
     {
       quickly: (summary, due) => quickRead.readLatestDeployment.executeWithOptions({ summary }, [{ ...input, ...due }]),
       patiently: (summary) => patientRead.readLatestDeployment.executeWithOptions({ summary }, [input]),

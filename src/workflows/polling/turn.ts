@@ -20,8 +20,6 @@ export interface TurnOptions extends PollPlan {
 export interface Turn {
   read: ReadResult;
   state: PollState;
-  /** When it began, or earlier. */
-  beganMs: number;
   /** Whether it was due as a try. */
   isTry: boolean;
   /** When the hint arrived that it follows; null if it follows none. */
@@ -43,10 +41,9 @@ export async function loopTurn(poller: Poller, options: TurnOptions, state: Poll
   const isHinted = hintedMs !== null;
   // A read that became due during a slower one is not late.
   const dueMs = isHinted ? undefined : Math.max(due.atMs, readyMs);
-  const beganMs = Date.now();
   const reading = readStatus(options.reader, summary(isHinted ? 'hinted' : name), dueMs);
   const read = await unlessCancelled(poller, reading);
-  return read === null ? { kind: 'cancelled' } : { read, state, beganMs, isTry: due.isTry && !isHinted, hintedMs };
+  return read === null ? { kind: 'cancelled' } : { read, state, isTry: due.isTry && !isHinted, hintedMs };
 }
 
 function nameOf({ parking, failing }: Poller, isTry: boolean): ReadName {

@@ -24,7 +24,8 @@ async function watch(run: RunState): Promise<Conclusion> {
   const result = run.result.deployments[0];
   if (result === undefined) throw new Error('the input was not validated');
   const { intervalMs, tries, settleMs, minEvidence } = run.plan.deploy;
-  const reader = deploymentReader({ ...serviceOf(run), target: result.target });
+  const { target } = result;
+  const reader = deploymentReader({ ...serviceOf(run), target });
   const poller = createPoller(result, run);
   const aim = run.plan.commit == null ? undefined : aimOf(run, result.target);
   const check = aim === undefined ? undefined : createSiteCheck(watched(poller, result), serviceOf(run).service, aim);
@@ -49,10 +50,13 @@ async function watch(run: RunState): Promise<Conclusion> {
     // A deployment that is already in progress is the one to follow, and the status before it is unknown.
     const baseline = reading?.state === 'in_progress' ? null : reading;
     // Nothing is accepted here. On a site that was never deployed, any status that lasts is a new deployment's.
-    const acceptedMs = reading === null ? Date.now() : null;
-    const context = { baseline, acceptedMs, triggerIds: [], settleMs, minEvidence };
+    const accepted = reading === null;
+    const { serverId } = run.input;
+    const otherIds = serverId === undefined ? [target.id] : [target.id, serverId];
+    const context = { baseline, accepted, triggerIds: {}, otherIds, settleMs, minEvidence };
     if (reading !== null) noteProgress(followed.result, reading);
-    const seen = reading === null ? NO_OBSERVATIONS : observe(NO_OBSERVATIONS, reading, true);
+    const at = { own: true, nowMs: Date.now() };
+    const seen = reading === null ? NO_OBSERVATIONS : observe(context, NO_OBSERVATIONS, reading, at);
     return awaitVerdict(followed, context, { seen, reading: null });
   }
 }

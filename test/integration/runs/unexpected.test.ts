@@ -47,7 +47,7 @@ before(async () => {
       describeWorker: ({ request }: Required<WorkerQuestion>) =>
         Promise.resolve({ ...WORKER_INFO, ...(checks ? { checked: checkRequest(request) } : {}) }),
       readLatestDeployment: () => Promise.resolve(reads.length > 1 ? reads.shift() : reads[0]),
-      triggerDeployment: () => Promise.resolve({ identityMarkers: [], posts: (posts += 1) }),
+      triggerDeployment: () => Promise.resolve({ posts: (posts += 1) }),
     },
   });
   const ended = worker.run().finally(() => connection.close());
@@ -59,7 +59,7 @@ before(async () => {
 });
 
 const status = (word: string, state: string): ReadResult =>
-  ({ ok: true, status: word, state, identityMarkers: [] }) as ReadResult;
+  ({ ok: true, status: word, state }) as ReadResult;
 
 test('an unexpected value fails the run as Internal with exit code 70 and releases the lock', async () => {
   const siteId = fresh('a');

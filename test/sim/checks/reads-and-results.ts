@@ -5,6 +5,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { defaultPayloadConverter as payloads } from '@temporalio/common';
 import { POOLED_WAIT_ACTIVITY } from '../../../src/contract/names.ts';
+import type { TriggerAnswer } from '../../../src/contract/activities.ts';
 import type { DeploySiteInput } from '../../../src/contract/operation.ts';
 import type { BackupResult, DeploymentResult } from '../../../src/contract/run.ts';
 import { msOf, normal, stateOf } from '../../model/facts.ts';
@@ -88,7 +89,7 @@ function evidenceProblems(run: Run, result: DeploymentResult, answered: Answered
   const holds = {
     identity: () =>
       showedIdentity(run) ||
-      since.at(-1)!.answer.identityMarkers.some((marker) => requestMarkers(run).includes(marker)),
+      idsIn(since.at(-1)!.answer).some((id) => requestIds(run).includes(id)),
     transition: () => moved,
     changed: () => showedChange(run) || baseline === undefined || normal(baseline.answer.status) !== words.at(-1),
     settled() {
@@ -116,12 +117,14 @@ function hadSettled(run: Run, { acceptedAt }: DeploymentResult, answered: Answer
   return same.length >= SETTLED_READS && same.at(-1)!.began.fromMs - msOf(acceptedAt) >= settleMs;
 }
 
-/** What identifies our deployment in the answers to its requests. */
-function requestMarkers({ history }: Run): string[] {
+const idsIn = ({ ids = {} }: TriggerAnswer): string[] => Object.values(ids);
+
+/** The ids in the answers to its requests. */
+function requestIds({ history }: Run): string[] {
   return history.flatMap((event) => {
     if (event.kind !== 'activityClosed' || event.type !== 'triggerDeployment' || !('result' in event.outcome))
       return [];
-    return payloads.fromPayload<{ identityMarkers: string[] }>(event.outcome.result!).identityMarkers;
+    return idsIn(payloads.fromPayload<TriggerAnswer>(event.outcome.result!));
   });
 }
 

@@ -2,6 +2,7 @@
 import { defaultPayloadConverter as payloads, type Payload } from '@temporalio/common';
 import type { ReadAnswer } from '../../../src/contract/activities.ts';
 import type { HistoryEvent, Outcome } from '../core/events.ts';
+import { definedFields } from '../../../src/contract/plain-object.ts';
 import { POOLED_WAIT_ACTIVITY } from '../../../src/contract/names.ts';
 import type { PooledProgress, PooledWait, PooledWaitEnd } from '../../../src/contract/polling/pooled-wait.ts';
 import type { Run } from '../temporal/types.ts';
@@ -56,14 +57,14 @@ function pooledReads(event: Closed, scheduled: HistoryEvent): RecordedRead[] {
   if (scheduled.kind !== 'activityScheduled') throw new Error('an activity that closes was scheduled');
   const { tries, progress: first } = payloads.fromPayload<PooledWait>(scheduled.input[0]!);
   const end = 'result' in event.outcome ? payloads.fromPayload<PooledWaitEnd>(event.outcome.result!) : null;
-  const { state, polls, lastStatus } = end?.progress ?? lastProgress(event.outcome) ?? first;
+  const { state, polls, lastStatus, ids } = end?.progress ?? lastProgress(event.outcome) ?? first;
   const began = { fromMs: scheduled.atMs, toMs: event.atMs };
   const common = { id: event.id, began, stage: 'wait', isHinted: false, isSecond: false, isPooled: true } as const;
   const extra = polls - (state.made - first.state.made);
   const answered = Array.from({ length: polls }, (_, index) => ({
     ...common,
     attempt: index < extra ? null : { number: first.state.made + index - extra + 1, of: tries },
-    answer: { ok: true as const, status: lastStatus!, identityMarkers: [] },
+    answer: { ok: true as const, status: lastStatus!, ...definedFields({ ids }) },
   }));
   const failed = Array.from({ length: state.failed.inARow }, () => ({ ...common, attempt: null, answer: null }));
   if (end === null) return [...answered, ...failed];

@@ -86,7 +86,7 @@ function showed(run: Run, isMeant: (aim: CheckAim, shown: string) => boolean): b
   return reads.some(({ stage, read }) => {
     const shown = read?.commit ?? null;
     return (
-      stage === 'look' &&
+      stage !== 'baseline' &&
       aim !== undefined &&
       old !== null &&
       shown !== null &&

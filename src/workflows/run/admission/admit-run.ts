@@ -41,8 +41,8 @@ export interface Asked {
 export async function admit(run: RunState, asked: Asked): Promise<Conclusion | null> {
   const needs = { ...run.input, targets: run.targets };
   const facts = await askOthers(needs, asked.facts);
-  const { service, formerly, statuses, epoch } = facts;
-  run.service = { service, formerly, statuses, epoch };
+  const { service, formerly, statuses, epoch, deploymentId } = facts;
+  run.service = { service, formerly, statuses, epoch, ...definedFields({ deploymentId }) };
   run.result.service = service;
   // Set these first, so that a run that is rejected below still sends notifications and appears in lists.
   run.checks = run.input.noCheck === undefined ? (asked.facts.checks ?? []) : [];

@@ -190,30 +190,64 @@ describe('a check after a deployment', () => {
 });
 
 describe('the commit of a site', () => {
+  for (const commit of [OURS, undefined]) {
+    const evidence = commit === undefined ? 'changed' : 'identity';
+    test(
+      `labels a status that settles as ${evidence}, and shortens no settle time`,
+      checked(async (stack) => {
+        const input = { ...(commit === undefined ? {} : { commit }), deploy: { settleMs: 300_000 } };
+        const { deployment, verdict } = await deploy(stack, [OLD], NEW, input);
+        assert.deepEqual([deployment.evidence, ...verdict], [evidence, 'completed', undefined]);
+        const tookMs = Date.parse(deployment.verdictAt!) - Date.parse(deployment.acceptedAt!);
+        assert.ok(tookMs >= 300_000, `${tookMs} ms`);
+      }),
+    );
+
+    for (const lagS of [3, 8, 15, 40]) {
+      const how = commit === undefined ? 'without a commit to expect' : 'with the expected commit';
+      test(
+        `does not prove the failed status of before, ${how}, while latest shows ours ${lagS} s late`,
+        checked(async (stack) => {
+          const next = { ...NEW, durationMs: 1_500, lagMs: 1_000 * lagS };
+          const { deployment, verdict } = await deploy(
+            stack,
+            [OLD, FAILED],
+            next,
+            commit === undefined ? {} : { commit },
+          );
+          assert.deepEqual(verdict, ['completed', undefined]);
+          assert.equal(deployment.evidence, commit === undefined ? 'changed' : 'identity');
+        }),
+      );
+    }
+
+    test(
+      `does not prove the completed status of before if ours shows the page and then fails, as ${evidence}`,
+      checked(async (stack) => {
+        stack.sandbox.fault({ ...page(shows(OURS)), skip: 1 });
+        const next = { ...NEW, ends: 'failed', durationMs: 30_000, lagMs: 40_000 };
+        const { deployment, verdict } = await deploy(stack, [OLD], next, commit === undefined ? {} : { commit });
+        assert.deepEqual([deployment.evidence, ...verdict], [evidence, 'failed', 'DeploymentFailed']);
+      }),
+    );
+  }
+
   test(
-    'ends the settle time as identity, with a status that is read after it was shown',
+    'is named as the evidence of a transition, too, if the check saw it afterwards',
     checked(async (stack) => {
-      const { deployment, verdict } = await deploy(stack, [OLD], NEW, { commit: OURS, deploy: { settleMs: 300_000 } });
-      assert.deepEqual([deployment.evidence, ...verdict], ['identity', 'completed', undefined]);
-      const [settleMs, tookMs] = [300_000, Date.parse(deployment.endedAt!) - Date.parse(deployment.acceptedAt!)];
-      assert.ok(tookMs < settleMs / 5, `${tookMs} ms`);
+      const next = { ...NEW, durationMs: 30_000, words: ['building'], pageLagMs: 20_000 };
+      const { deployment, result } = await deploy(stack, [OLD], next, { commit: OURS });
+      assert.deepEqual([deployment.evidence, result.outcome], ['identity', 'completed']);
+      assert.equal(result.deployments[0]?.evidence, 'identity');
     }),
   );
 
   test(
-    'meets --min-evidence identity, which no status alone does',
+    'meets --min-evidence identity, which no status alone does, however long the deployment takes',
     checked(async (stack) => {
       const input = { commit: OURS, deploy: { minEvidence: 'identity' as const } };
-      const { deployment, verdict } = await deploy(stack, [OLD], { ...NEW, durationMs: 30_000 }, input);
+      const { deployment, verdict } = await deploy(stack, [OLD], { ...NEW, durationMs: 150_000 }, input);
       assert.deepEqual([deployment.evidence, ...verdict], ['identity', 'completed', undefined]);
-    }),
-  );
-
-  test(
-    'is a change and no more without a commit to expect',
-    checked(async (stack) => {
-      const { deployment, verdict } = await deploy(stack, [OLD], NEW, { deploy: { settleMs: 300_000 } });
-      assert.deepEqual([deployment.evidence, ...verdict], ['changed', 'completed', undefined]);
     }),
   );
 

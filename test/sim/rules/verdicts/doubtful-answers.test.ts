@@ -98,6 +98,26 @@ describe('doubtful answers', () => {
     }),
   );
 
+  test(
+    'a run keeps the field that has the id from when it began, even if the next worker has another one configured',
+    inVirtualTime(
+      async ({ world, sandbox, start, result, until, forward }) => {
+        const body = (status: string, number: number, job: number) => ({ status, id: job, data: { number } });
+        const siteId = namedSite(sandbox, {
+          ...{ old: body('completed', 1, 7), answered: body('queued', 2, 8) },
+          now: [body('running', 2, 9), body('running', 2, 9), body('failed', 2, 9)],
+        });
+        const run = start({ siteIds: [siteId] });
+        await until('a read in progress', () => reads(sandbox, latest(siteId)).length > 2);
+        await forward(1_000);
+        world.endWorkers();
+        world.addWorker({ deploymentId: 'none' });
+        assert.equal(verdictLine(await result(run)), 'failed by identity');
+      },
+      { configuration: { deploymentId: 'data.number' } },
+    ),
+  );
+
   const statuses = { deployment: { superseded: 'failed' }, backup: {} } as const;
   test(
     'a run keeps the meaning of a status word from when it began, even if the next worker maps it otherwise',

@@ -100,7 +100,7 @@ describe('minimum evidence', () => {
     inVirtualTime(async (stack) => {
       const old = { status: 'completed', id: 'd1' };
       const siteId = namedSite(stack.sandbox, { old, answered: { id: 'd1' }, now: old });
-      assert.equal(brief(await deploy(stack, siteId, 'identity')), 'unknown by settled');
+      assert.equal(brief(await deploy(stack, siteId, 'identity')), 'unknown by null');
     }),
   );
 });

@@ -7,18 +7,21 @@ interface Answers {
   old: object;
   /** To the request. */
   answered: object;
-  /** To every later read. */
-  now: object;
+  /** To the later reads, one after another, and the last one to all others. */
+  now: object | object[];
 }
 
-export function namedSite(sandbox: Controls, { old, answered, now }: Answers): string {
-  const target = fresh('a');
+export function namedSite(sandbox: Controls, { old, answered, now }: Answers, target = fresh('a')): string {
   const body = (it: object) =>
     ({ kind: 'body', code: 200, type: 'application/json', text: JSON.stringify(it) }) as const;
+  const answers = Array.isArray(now) ? (now as object[]) : [now];
   sandbox.fault(
     { route: 'latest', target, times: 2, answer: body(old) },
     { route: 'deploy', target, effect: true, answer: body(answered) },
-    { route: 'latest', target, times: 999, answer: body(now) },
+    ...answers.map((it, index) => ({
+      ...({ route: 'latest', target, answer: body(it) } as const),
+      times: index === answers.length - 1 ? 999 : 1,
+    })),
   );
   return target;
 }
