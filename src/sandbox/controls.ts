@@ -2,6 +2,7 @@
 import type { Deliveries, Delivery } from './delivery/deliveries.ts';
 import type { DeliveryFault } from './delivery/delivery-faults.ts';
 import { alertFired, deleted } from './delivery/event-bodies.ts';
+import type { Answers } from './hosting/answers.ts';
 import type { Fault } from './hosting/faults.ts';
 import { actFromOutside } from './hosting/outside.ts';
 import { kindOn, type Resource, type ScriptPart } from './hosting/script.ts';
@@ -20,6 +21,8 @@ export interface Controls {
   readonly journal: readonly JournalEntry[];
   /** Sets one script for each of the next operations on a target. The last script is kept for all later ones. */
   script(target: ResourceRef, ...scripts: ScriptPart[]): void;
+  /** From now on, answers about this site or app have these ids, and come from these replicas. */
+  answer(target: ResourceRef, how: Answers): void;
   /** Another party acts: a push deploys the site or app, or another user backs up the server. */
   act(target: ResourceRef): void;
   /** Ends the latest operation on the target now, with this status word. @throws NothingBegun */
@@ -50,6 +53,7 @@ export function createControls(state: State, announcer: Announcer, deliveries: D
     script(target, ...scripts) {
       state.script(resourceOf(target), scripts);
     },
+    answer: (target, how) => state.answer(resourceOf(target), how),
     act: (target) => actFromOutside(state, resourceOf(target)),
     finish(target, word) {
       const on = resourceOf(target);

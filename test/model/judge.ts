@@ -22,6 +22,7 @@ import {
 import { judgeGates } from './gates.ts';
 import { judgeOutcomes } from './outcomes.ts';
 import type { Played, PlayedRun } from './record.ts';
+import { answersTo, namesDeployments } from './whose.ts';
 
 export interface Judgement {
   violations: string[];
@@ -60,6 +61,8 @@ function inFlight(facts: Facts): string[] {
       .filter((earlier) => earlier.kind === later.kind && earlier.target === later.target)
       .filter((earlier) => earlier.key !== later.key && later.startedMs < earlier.endMs)
       .filter((earlier) => !givenUp(facts, earlier, later))
+      // A baseline may be stale.
+      .filter((earlier) => answersTo(facts, earlier.target)?.replica === undefined)
       .filter((earlier) => ![earlier, later].some((it) => isUnattended(facts, it)))
       .map(
         (earlier) =>
@@ -137,9 +140,13 @@ function notExcused(facts: Facts, run: PlayedRun, first: Effect, second: Effect)
       .filter(({ maybe }) => maybe)
       .at(-1)?.word ?? null;
   const between = readsOf(facts, site, first.startedMs, second.startedMs);
+  const how = answersTo(facts, site);
+  const mayShow = (id: string | null) => how === undefined || !namesDeployments(how) || id === first.id;
   const traces = between.filter(
-    ({ sure, state, word }) =>
-      sure && (state === 'in_progress' || before === null || normal(word ?? '') !== normal(before)),
+    ({ sure, state, word, entry }) =>
+      sure &&
+      mayShow(entry.shows) &&
+      (state === 'in_progress' || before === null || normal(word ?? '') !== normal(before)),
   );
   const lost = allowance(facts, run, site, first.startedMs, second.startedMs);
   if (traces.length > lost) return `and ${traces.length} reads showed a trace of the first, ${cite(traces[0]!.entry)}`;

@@ -15,6 +15,8 @@ export interface Mix {
   /** Scenarios with freezes, and with sites that have a check. */
   frozen: number;
   checked: number;
+  /** Scenarios whose answers have ids or come from replicas. */
+  answers: number;
   /** Runs that wait for the end of freezes. */
   thawWaits: number;
   /** The time in which the scenarios of a batch begin. */
@@ -33,6 +35,7 @@ export const EVERYTHING: Mix = {
   minRuns: 1,
   frozen: 25,
   checked: 25,
+  answers: 25,
   thawWaits: 60,
   spreadMs: 12_000,
 };

@@ -21,6 +21,7 @@ import {
   type Read,
 } from './facts.ts';
 import type { PlayedRun } from './record.ts';
+import { answersTo, cannotTell } from './whose.ts';
 
 export function judgeOutcomes(facts: Facts): { violations: string[]; apart: string[] } {
   const apart: string[] = [];
@@ -30,7 +31,7 @@ export function judgeOutcomes(facts: Facts): { violations: string[]; apart: stri
     const whole = result.error?.type === 'Internal' || result.outcome === null;
     const defects = whole ? [`I4: ${run.workflowId} ended with an internal error: ${result.error?.message}`] : [];
     const deployments = result.deployments.flatMap((deployment) => {
-      if (!isApart(facts, run, deployment)) return deploymentProblem(facts, run, deployment) ?? [];
+      if (!mayBeWrong(facts, run, deployment)) return deploymentProblem(facts, run, deployment) ?? [];
       apart.push(deployment.target.id);
       return [];
     });
@@ -39,6 +40,13 @@ export function judgeOutcomes(facts: Facts): { violations: string[]; apart: stri
     return [...defects, ...named.map((problem) => `I4: ${run.workflowId}: ${problem}`)];
   });
   return { violations, apart };
+}
+
+function mayBeWrong(facts: Facts, run: PlayedRun, deployment: DeploymentResult): boolean {
+  const target = deployment.target.id;
+  const how = answersTo(facts, target);
+  if (how === undefined) return isApart(facts, run, deployment);
+  return cannotTell(facts, run, deployment, how, [msOf(deployment.startedAt), endOf(facts, run, target)]);
 }
 
 /** Another user deployed between our baseline and our verdict, or `latest` lagged longer than the settle time. */
@@ -99,6 +107,8 @@ function deploymentProblem(facts: Facts, run: PlayedRun, deployment: DeploymentR
     return problem === null ? weakness(run, deployment) : `${name} ${problem}`;
   }
   if (outcome === 'cancelled') return run.cancelledMs === null ? `${name} cancelled without a request` : null;
+  // Ids may contradict, and a replica that lags uses up tries.
+  if (answersTo(facts, target) !== undefined) return null;
   // A request lost with its worker, or with the connection, cannot be distinguished from one that was sent.
   const beganMs = msOf(deployment.startedAt) - 1_000;
   const wasLost = deedsIn(facts, beganMs, toMs) > 0 || wasAway(facts, beganMs, toMs);

@@ -17,7 +17,7 @@ export interface Stage {
 }
 
 /** The part that the deeds of the batch and Temporal's list complete. */
-export type Part = Pick<Played, 'scripts' | 'runs' | 'journal' | 'freezes' | 'checked'>;
+export type Part = Pick<Played, 'scripts' | 'runs' | 'journal' | 'freezes' | 'checked' | 'answers'>;
 
 export async function play(scenario: Scenario, stage: Stage): Promise<Part> {
   const { arena, prefix, late } = stage;
@@ -27,6 +27,8 @@ export async function play(scenario: Scenario, stage: Stage): Promise<Part> {
   for (const [id, list] of Object.entries(scripts)) {
     sandbox.script(resourceNamed(id), ...list);
   }
+  const answers = (scenario.answers ?? []).map((it) => ({ ...it, target: prefix + it.target }));
+  for (const { target, ...how } of answers) sandbox.answer(resourceNamed(target), how);
   for (const name of scenario.past) sandbox.act(resourceNamed(prefix + name));
   const ofReads = scenario.faults.filter(({ route }) => route === 'backup');
   sandbox.fault(...scenario.faults.filter(({ route }) => route !== 'backup').map((fault) => onOwn(fault, prefix)));
@@ -53,7 +55,7 @@ export async function play(scenario: Scenario, stage: Stage): Promise<Part> {
   stopAiming();
   const played = (await Promise.all(runs.values())).flatMap((it) => (it === null ? [] : [it.played]));
   const checked = scenario.checked?.map((name) => prefix + name) ?? [];
-  return { scripts, runs: once(played), journal: ownJournal(stage), freezes: freezes.played, checked };
+  return { scripts, runs: once(played), journal: ownJournal(stage), freezes: freezes.played, checked, answers };
 }
 
 const onOwn = (fault: Fault, prefix: string): Fault => ({ ...fault, target: prefix + fault.target });

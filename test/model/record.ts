@@ -4,6 +4,7 @@ import type { RunInput, RunResult } from '../../src/contract/run.ts';
 import type { RunType } from '../../src/contract/names.ts';
 import type { ScriptPart } from '../../src/sandbox/hosting/script.ts';
 import type { JournalEntry } from '../../src/sandbox/hosting/state.ts';
+import type { AnswersDraw } from './answer-draws.ts';
 import type { Deed } from './batch.ts';
 
 export interface Played {
@@ -14,6 +15,8 @@ export interface Played {
   freezes?: PlayedFreeze[];
   /** Sites that have a check. */
   checked?: string[];
+  /** By the actual id of a target. */
+  answers?: AnswersDraw[];
   operations: PlayedOperation[];
   /** The faults of workers and server during the play. */
   deeds: Done[];

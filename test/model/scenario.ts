@@ -2,6 +2,7 @@
 import fc from 'fast-check';
 import type { Fault } from '../../src/sandbox/hosting/faults.ts';
 import type { ScriptPart } from '../../src/sandbox/hosting/script.ts';
+import { withAnswers, type AnswersDraw } from './answer-draws.ts';
 import { between, chance, listOf, SERVERS, TARGETS } from './chance.ts';
 import { readFault, triggerFault } from './fault-draws.ts';
 import { withGates, type FreezeDraw } from './gate-draws.ts';
@@ -20,6 +21,8 @@ export interface Scenario {
   faults: Fault[];
   /** Sites that have a check in the workers' configuration. */
   checked?: string[];
+  /** Targets whose answers show more than a status. */
+  answers?: AnswersDraw[] | undefined;
   runs: RunDraw[];
   acts: Act[];
 }
@@ -94,8 +97,11 @@ function acts(mix: Mix, runs: number): fc.Arbitrary<Act[]> {
     .map(([own, ...others]) => [...others.flat(), ...own.flat()].sort((a, b) => a.atMs - b.atMs));
 }
 
-/** Gates are drawn last, so that a seed draws the same without them. */
-export const scenario = (mix: Mix): fc.Arbitrary<Scenario> => open(mix).chain((base) => withGates(mix, base));
+/** Gates and answers are drawn last, so that a seed draws the same without them. */
+export const scenario = (mix: Mix): fc.Arbitrary<Scenario> =>
+  open(mix)
+    .chain((base) => withGates(mix, base))
+    .chain((base) => withAnswers(mix, base));
 
 function open(mix: Mix): fc.Arbitrary<Scenario> {
   const scripts = (name: string) =>

@@ -22,4 +22,26 @@ export const CHANGED_CASES: Readonly<Record<string, { now: string } | { dropped:
     now: 'is refused by a worker with too few signers, and left to another one by one that cannot read its own',
   },
   'npm run test:ui builds the version of the UI': { now: 'the tests of the UI have its version' },
+  '28 seeds break no invariant, and played twice, with caches or without, they are the same, and they meet every situation':
+    {
+      now: '29 seeds break no invariant, and played twice, with caches or without, they are the same, and they meet every situation',
+    },
+  'an id already in the baseline identifies nothing': {
+    now: 'an id already in the baseline identifies nothing, and neither does that of the site or its server',
+  },
+  'only ids identify a deployment, and not the id of its site or server': {
+    now: 'an id already in the baseline identifies nothing, and neither does that of the site or its server',
+  },
+  'reads the status and the identity of the latest deployment': {
+    now: 'reads the status and the ids of the latest deployment',
+  },
+  'ends the settle time as identity, with a status that is read after it was shown': {
+    now: 'labels a status that settles as identity, and shortens no settle time',
+  },
+  'is a change and no more without a commit to expect': {
+    now: 'labels a status that settles as changed, and shortens no settle time',
+  },
+  'meets --min-evidence identity, which no status alone does': {
+    now: 'meets --min-evidence identity, which no status alone does, however long the deployment takes',
+  },
 };

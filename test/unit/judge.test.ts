@@ -15,7 +15,15 @@ const LATEST = `GET /v1/sites/${SITE}/deployments/latest`;
 const DEPLOY = `POST /v1/sites/${SITE}/deploy`;
 
 function entry(ms: number, request: string, more: Partial<JournalEntry> = {}): JournalEntry {
-  const rest = { answered: 200, authorized: true, idempotencyKey: null, began: null, said: null, fault: null };
+  const rest = {
+    answered: 200,
+    authorized: true,
+    idempotencyKey: null,
+    began: null,
+    said: null,
+    shows: null,
+    fault: null,
+  };
   return { at: at(ms), by: 'api', request, asksToWaitMs: null, ...rest, ...more };
 }
 
@@ -254,5 +262,30 @@ describe('freezes and checks', () => {
     assert.deepEqual(verdict({ checked: [SITE], runs: [failed] }).violations, []);
     Object.assign(failed.result!.deployments[0]!, { error: { type: 'DeploymentFailed', message: 'x' } });
     broken({ checked: [SITE], runs: [failed] }, /^I4: .*failed, though/m);
+  });
+
+  test('a verdict of another deployment is a violation if the ids told them apart, and none if no answer could', () => {
+    const shows = (ms: number, said: string, id: string) => entry(ms, LATEST, { said, shows: id });
+    const push = entry(150, `a push deploys ${SITE}`, {
+      by: 'outside',
+      began: { id: '2', kind: 'deployment', target: SITE },
+    });
+    const journal = (...reads: JournalEntry[]) => [shows(10, 'completed', '0'), post(100, '1'), push, ...reads];
+    const scripts = {
+      [SITE]: [
+        { durationMs: 200, ends: 'failed' },
+        { durationMs: 200, ends: 'completed' },
+      ],
+    };
+    const named = { target: SITE, latest: { id: 'own' }, trigger: 'own' } as const;
+    const ours = journal(shows(120, 'deploying', '1'), shows(200, 'deploying', '2'), shows(500, 'completed', '2'));
+    const pushFirst = journal(shows(200, 'deploying', '2'), shows(500, 'completed', '2'));
+    broken({ scripts, journal: ours, answers: [named] }, /^I4: .*completed, though/m);
+    const excused = [
+      { journal: pushFirst, answers: [named] },
+      { journal: ours, answers: [{ target: SITE, latest: { id: 'own' } }] as const },
+      { journal: ours, answers: [{ target: SITE, replica: { every: 2, lagMs: 100 } }] },
+    ];
+    for (const it of excused) assert.deepEqual(verdict({ scripts, ...it, answers: [...it.answers] }).violations, []);
   });
 });

@@ -12,7 +12,15 @@ const ZERO_MS = Date.parse('2026-01-01T00:00:00Z');
 const at = (ms: number) => new Date(ZERO_MS + ms).toISOString();
 
 function entry(ms: number, request: string, more: Partial<JournalEntry>): JournalEntry {
-  const rest = { answered: 200, authorized: true, idempotencyKey: null, began: null, said: null, fault: null };
+  const rest = {
+    answered: 200,
+    authorized: true,
+    idempotencyKey: null,
+    began: null,
+    said: null,
+    shows: null,
+    fault: null,
+  };
   return { at: at(ms), by: 'api', request, asksToWaitMs: null, ...rest, ...more };
 }
 

@@ -4,7 +4,7 @@
  */
 import { hasEffect, type Fault, type Route } from './faults.ts';
 import type { Resource } from './script.ts';
-import type { JournalEntry, Operation, State } from './state.ts';
+import type { JournalEntry, Operation, Shown, State } from './state.ts';
 
 export interface Endpoint {
   route: Route;
@@ -42,7 +42,7 @@ interface JsonAnswer {
   body: Record<string, unknown>;
 }
 
-type NotedAnswer = JsonAnswer & { noted?: Pick<Partial<JournalEntry>, 'began' | 'said'> };
+type NotedAnswer = JsonAnswer & { noted?: Pick<Partial<JournalEntry>, 'began' | 'said' | 'shows'> };
 
 const UNAUTHENTICATED: NotedAnswer = { code: 401, body: { message: 'Unauthenticated.' } };
 const NOT_FOUND: NotedAnswer = { code: 404, body: { message: 'Not found.' } };
@@ -55,26 +55,31 @@ export const ENDPOINTS: readonly Endpoint[] = [
       route: 'deploy',
       method: 'POST',
       path: `/v1/${type}s/:id/deploy`,
-      act: (state, id) => begin(state, { type, id }, () => ({ code: 200, body: STARTED })),
+      act: (state, id) =>
+        begin(state, { type, id }, (begun) => ({ code: 200, body: { ...STARTED, ...state.triggerIds(begun) } })),
     },
     {
       route: 'latest',
       method: 'GET',
       path: `/v1/${type}s/:id/deployments/latest`,
-      act: (state, id) => statusAnswer(state, state.latestDeployment({ type, id })),
+      act: (state, id) => statusAnswer(state.readLatest({ type, id })),
     },
   ]),
   {
     route: 'create-backup',
     method: 'POST',
     path: '/v1/servers/:id/backups',
-    act: (state, id) => begin(state, { type: 'server', id }, (backupId) => ({ code: 201, body: { id: backupId } })),
+    act: (state, id) =>
+      begin(state, { type: 'server', id }, ({ id: backupId }) => ({ code: 201, body: { id: backupId } })),
   },
   {
     route: 'backup',
     method: 'GET',
     path: '/v1/backups/:id',
-    act: (state, id) => statusAnswer(state, state.backup(id)),
+    act(state, id) {
+      const backup = state.backup(id);
+      return statusAnswer(backup === null ? null : { id, status: state.status(backup), ids: {} });
+    },
   },
 ];
 
@@ -132,14 +137,15 @@ export function badAnswer({ answer }: Fault, truth: JsonAnswer | null): Reply['a
   }
 }
 
-function begin(state: State, on: Resource, answer: (id: string) => JsonAnswer): NotedAnswer {
+function begin(state: State, on: Resource, answer: (begun: Operation) => JsonAnswer): NotedAnswer {
   if (state.isRemoved(on)) return NOT_FOUND;
-  const { id, kind } = state.begin(on, 'api');
-  return { ...answer(id), noted: { began: { id, kind, target: on.id } } };
+  const begun = state.begin(on, 'api');
+  const { id, kind } = begun;
+  return { ...answer(begun), noted: { began: { id, kind, target: on.id } } };
 }
 
-function statusAnswer(state: State, operation: Operation | null): NotedAnswer {
-  if (operation === null) return NOT_FOUND;
-  const status = state.status(operation);
-  return { code: 200, body: { status }, noted: { said: status } };
+function statusAnswer(shown: Shown | null): NotedAnswer {
+  if (shown === null) return NOT_FOUND;
+  const { id, status, ids } = shown;
+  return { code: 200, body: { status, ...ids }, noted: { said: status, shows: id } };
 }

@@ -13,6 +13,8 @@ export const scriptSchema = z.strictObject({
   commit: z.string().min(1).optional(),
   /** How long the site still shows the commit before. */
   pageLagMs: z.number().int().min(0).optional(),
+  /** How long before the end the site shows the commit already, also if the deployment then fails. */
+  pageLeadMs: z.number().int().min(0).optional(),
 });
 
 export type ScriptPart = z.infer<typeof scriptSchema>;
@@ -25,6 +27,7 @@ export interface Script {
   /** Null: one made from its id. */
   commit: string | null;
   pageLagMs: number;
+  pageLeadMs: number;
 }
 
 export type Kind = 'deployment' | 'backup';
@@ -37,7 +40,7 @@ export interface Resource {
 
 export const kindOn = ({ type }: Resource): Kind => (type === 'server' ? 'backup' : 'deployment');
 
-const AT_ONCE = { lagMs: 0, commit: null, pageLagMs: 0 };
+const AT_ONCE = { lagMs: 0, commit: null, pageLagMs: 0, pageLeadMs: 0 };
 
 const DEFAULT_SCRIPTS: Record<Kind, Script> = {
   backup: { durationMs: 4_000, words: ['pending', 'running'], ends: 'completed', ...AT_ONCE },
@@ -54,6 +57,7 @@ export function completeScript(kind: Kind, ...parts: (ScriptPart | undefined)[])
       lagMs: part?.lagMs ?? script.lagMs,
       commit: part?.commit ?? script.commit,
       pageLagMs: part?.pageLagMs ?? script.pageLagMs,
+      pageLeadMs: part?.pageLeadMs ?? script.pageLeadMs,
     }),
     DEFAULT_SCRIPTS[kind],
   );

@@ -1,5 +1,6 @@
 /** The sandbox's memory: operations that progress with time, scripts of later operations, and the journal. */
 import { createHash } from 'node:crypto';
+import { latestIds, triggerIds, type Answers } from './answers.ts';
 import { createFaults, type Faults } from './faults.ts';
 import { completeScript, kindOn, statusAt, type Kind, type Resource, type Script, type ScriptPart } from './script.ts';
 
@@ -29,10 +30,19 @@ export interface JournalEntry {
   began: { kind: Kind; id: string; target: string } | null;
   /** The status word in the answer. */
   said: string | null;
+  /** The id of the deployment that the answer was about. */
+  shows: string | null;
   /** The kind of fault that was applied. */
   fault: string | null;
   /** How long the answer asks the caller to wait: 0 if it names no time, null if it does not ask for it. */
   asksToWaitMs: number | null;
+}
+
+/** An answer of the latest-deployment endpoint. */
+export interface Shown {
+  id: string;
+  status: string;
+  ids: Record<string, string>;
 }
 
 export interface State {
@@ -45,8 +55,12 @@ export interface State {
   /** Counts a request against the limit. */
   isTooMuch(): boolean;
   begin(on: Resource, by: Actor): Operation;
-  /** As the endpoint shows it: a new deployment may appear late. */
-  latestDeployment(on: Resource): Operation | null;
+  /** As the endpoint shows it: a new deployment may appear late, and a replica may lag. */
+  readLatest(on: Resource): Shown | null;
+  /** The ids in the answer to the request that began it. */
+  triggerIds(operation: Operation): Record<string, string>;
+  /** How later answers about the target are. */
+  answer(on: Resource, how: Answers): void;
   /** From now on, the API does not find it. */
   remove(on: Resource): void;
   isRemoved(on: Resource): boolean;
@@ -69,7 +83,8 @@ export interface StateOptions {
 }
 
 function commitShown(deployments: readonly Operation[], nowMs: number): string | null {
-  const shown = deployments.findLast(({ startedMs, script: { durationMs, ends, pageLagMs } }) => {
+  const shown = deployments.findLast(({ startedMs, script: { durationMs, ends, pageLagMs, pageLeadMs } }) => {
+    if (pageLeadMs > 0) return nowMs - startedMs >= durationMs - pageLeadMs;
     return ends === 'completed' && nowMs - startedMs - durationMs >= pageLagMs;
   });
   if (shown === undefined) return null;
@@ -83,6 +98,7 @@ export function createState({ token, defaults = {}, onBegin, clock = Date.now }:
   const scripts = new Map<string, ScriptPart[]>();
   const journal: JournalEntry[] = [];
   const removed = new Set<string>();
+  const answers = new Map<string, Answers & { reads: number }>();
   let recent: number[] = [];
 
   function nextScript(on: Resource): Script {
@@ -118,10 +134,22 @@ export function createState({ token, defaults = {}, onBegin, clock = Date.now }:
       onBegin(operation);
       return operation;
     },
-    latestDeployment(on) {
-      const shown = operations.filter(({ startedMs, script }) => clock() - startedMs >= script.lagMs);
-      return isRemoved(on) ? null : (shown.findLast(isOn(on)) ?? null);
+    readLatest(on) {
+      const how = answers.get(keyOf(on)) ?? { reads: 0 };
+      how.reads += 1;
+      const { replica } = how;
+      const isBehind = replica !== undefined && how.reads % replica.every === 0;
+      const nowMs = clock() - (isBehind ? replica.lagMs : 0);
+      const shown = operations.filter(({ startedMs, script }) => nowMs - startedMs >= script.lagMs).findLast(isOn(on));
+      if (isRemoved(on) || shown === undefined) return null;
+      const { id, script, startedMs } = shown;
+      return { id, status: statusAt(script, nowMs - startedMs), ids: latestIds(how, id) };
     },
+    triggerIds({ id, on }) {
+      const before = operations.filter((it) => Number(it.id) < Number(id)).findLast(isOn(on));
+      return triggerIds(answers.get(keyOf(on)) ?? {}, id, before?.id ?? null);
+    },
+    answer: (on, how) => void answers.set(keyOf(on), { ...how, reads: 0 }),
     latest: (on) => operations.findLast(isOn(on)) ?? null,
     backup: (id) => operations.find((operation) => operation.kind === 'backup' && operation.id === id) ?? null,
     status: ({ script, startedMs }) => statusAt(script, clock() - startedMs),
@@ -135,6 +163,7 @@ export function createState({ token, defaults = {}, onBegin, clock = Date.now }:
         idempotencyKey: null,
         began: null,
         said: null,
+        shows: null,
         fault: null,
         asksToWaitMs: null,
         ...entry,

@@ -87,9 +87,7 @@ function evidenceProblems(run: Run, result: DeploymentResult, answered: Answered
   const moved = words.some((word) => stateOf(word) === 'in_progress');
   const found = moved === (inProgressAt !== null) ? [] : [`was in progress: ${moved}, reports ${inProgressAt}`];
   const holds = {
-    identity: () =>
-      showedIdentity(run) ||
-      idsIn(since.at(-1)!.answer).some((id) => requestIds(run).includes(id)),
+    identity: () => showedIdentity(run) || idsIn(since.at(-1)!.answer).some((id) => requestIds(run).includes(id)),
     transition: () => moved,
     changed: () => showedChange(run) || baseline === undefined || normal(baseline.answer.status) !== words.at(-1),
     settled() {
@@ -111,6 +109,8 @@ function hadSettled(run: Run, { acceptedAt }: DeploymentResult, answered: Answer
   if (acceptedAt === null || minEvidence !== 'settled' || wasParked(run)) return false;
   const since = answered.filter(({ began }) => began.fromMs >= msOf(acceptedAt));
   const [last] = since.slice(-1);
+  // Ids may contradict.
+  if (since.some(({ answer }) => answer.ids !== undefined)) return false;
   if (last === undefined || stateOf(last.answer.status) === 'in_progress') return false;
   const other = since.findLastIndex(({ answer }) => normal(answer.status) !== normal(last.answer.status));
   const same = since.slice(other + 1).filter(({ isHinted }) => !isHinted);

@@ -74,6 +74,7 @@ function perform(world: World, scenario: Scenario): Map<string, Started> {
   const started = new Map<string, Started>();
   const byDraw = new Map<number, Started>();
   for (const [name, list] of Object.entries(scripts)) state.script(resourceOf(name), list);
+  for (const { target, ...how } of scenario.answers ?? []) state.answer(resourceOf(target), how);
   for (const name of past) actFromOutside(state, resourceOf(name));
   state.faults.add(...faults.filter(({ route }) => route !== 'backup'));
   aimAtBackups(

@@ -16,7 +16,7 @@ export interface Started {
 }
 
 export function record(world: World, scenario: Scenario, started: Map<string, Started>): Played {
-  const { scripts, checked = [] } = scenario;
+  const { scripts, checked = [], answers = [] } = scenario;
   const { server, service, deeds, outages } = world;
   const runs = [...started.values()].map(({ run, input, startedMs, cancelledMs }): PlayedRun => {
     const { type, workflowId, runId, closedMs, outcome } = run;
@@ -33,6 +33,7 @@ export function record(world: World, scenario: Scenario, started: Map<string, St
     runs,
     freezes: playedFreezes(world, scenario),
     checked,
+    answers,
     operations: operations.map(({ workflowId, parent, closedMs, outcome }) => ({
       workflowId,
       parentRunId: parent?.runId ?? null,

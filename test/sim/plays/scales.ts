@@ -11,6 +11,7 @@ export function lengthened(drawn: Scenario, scale: number): Scenario {
     ...(it.durationMs === undefined ? {} : { durationMs: it.durationMs * scale }),
     ...(it.lagMs === undefined ? {} : { lagMs: it.lagMs * scale }),
     ...(it.pageLagMs === undefined ? {} : { pageLagMs: it.pageLagMs * scale }),
+    ...(it.pageLeadMs === undefined ? {} : { pageLeadMs: it.pageLeadMs * scale }),
   });
   const input = ({ backup, deploy, busyTimeoutMs, freezeWaitMs, ...rest }: RunInput): RunInput => ({
     ...rest,
@@ -29,6 +30,10 @@ export function lengthened(drawn: Scenario, scale: number): Scenario {
   });
   return {
     ...drawn,
+    answers: drawn.answers?.map(({ replica, ...it }) => ({
+      ...it,
+      ...(replica === undefined ? {} : { replica: { ...replica, lagMs: replica.lagMs * scale } }),
+    })),
     scripts: Object.fromEntries(Object.entries(drawn.scripts).map(([name, list]) => [name, list.map(part)])),
     runs: drawn.runs.map((run) => ({ ...run, input: input(run.input) })),
     acts: drawn.acts.map((act) => ({

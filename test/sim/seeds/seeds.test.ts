@@ -18,7 +18,7 @@ import { NO_REPORTS } from '../../support/no-reports.ts';
 
 /** Together with the first ones, they meet every situation. They are among those that cost the least. */
 const COVERING = [
-  137, 204, 250, 356, 455, 593, 607, 651, 656, 661, 671, 779, 795, 937, 1189, 1255, 1306, 1349, 1363, 1372,
+  137, 204, 250, 356, 455, 593, 607, 651, 656, 661, 671, 779, 795, 937, 1189, 1255, 1306, 1349, 1363, 1372, 1578,
 ];
 /** `npm run test:sim` plays others. */
 const SEEDS = [1, 2, 3, 4, 5, 6, 7, 8, ...COVERING];

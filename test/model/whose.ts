@@ -1,0 +1,48 @@
+/**
+ * What the answers of a service cannot tell: then a verdict may be about another deployment. Everything else has to be
+ * right. docs/explanation/verdicts.md has a row for each. Pure.
+ */
+import type { DeploymentResult } from '../../src/contract/run.ts';
+import type { AnswersDraw } from './answer-draws.ts';
+import { deployKey, ofKey, planFor, readsOf, type Facts, type Read } from './facts.ts';
+import type { PlayedRun } from './record.ts';
+
+export const answersTo = ({ played }: Facts, target: string): AnswersDraw | undefined =>
+  played.answers?.find((it) => it.target === target);
+
+export const namesDeployments = ({ latest = {} }: AnswersDraw): boolean => Object.values(latest).includes('own');
+
+/** @param span from the start of the operation to its end */
+export function cannotTell(
+  facts: Facts,
+  run: PlayedRun,
+  { target: { id: target }, trigger }: DeploymentResult,
+  how: AnswersDraw,
+  [fromMs, toMs]: readonly [number, number],
+): boolean {
+  const key = deployKey(run, target);
+  const ours = ofKey(facts.effects, key).at(-1);
+  if (ours === undefined) return false;
+  const behindMs = how.replica?.lagMs ?? 0;
+  // Longer than the settle time.
+  if (ours.lagMs + behindMs > planFor(run).deploy.settleMs) return true;
+  if (!namesDeployments(how)) return behindMs > 0 || hasForeign(facts, key, target, [fromMs, toMs]);
+  const isOther = isAboutAnother(facts, target, ours.id, ours.startedMs);
+  const reads = readsOf(facts, target, ours.startedMs, toMs);
+  const knowsId = how.trigger === 'own' && !trigger.ambiguous;
+  // A push that is shown before ours; or, without the trigger's id, any other deployment, such as that of a stale baseline.
+  if (!knowsId) return reads.some(isOther);
+  const shown = reads.findIndex(({ entry }) => entry.shows === ours.id);
+  return reads.slice(0, shown < 0 ? undefined : shown).some((read) => isOther(read) && read.state === 'in_progress');
+}
+
+function hasForeign({ effects }: Facts, key: string, target: string, [fromMs, toMs]: readonly [number, number]) {
+  const others = effects.filter((it) => it.kind === 'deployment' && it.target === target && it.key !== key);
+  return others.some(({ shownMs, startedMs }) => shownMs >= fromMs && startedMs <= toMs);
+}
+
+/** Whether a read shows neither our deployment nor that of the last read before it. */
+function isAboutAnother(facts: Facts, target: string, ownId: string, beganMs: number): (read: Read) => boolean {
+  const baseline = readsOf(facts, target, 0, beganMs).findLast(({ maybe }) => maybe)?.entry.shows ?? null;
+  return ({ entry: { shows } }) => shows !== null && shows !== ownId && shows !== baseline;
+}
