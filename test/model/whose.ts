@@ -4,7 +4,7 @@
  */
 import type { DeploymentResult } from '../../src/contract/run.ts';
 import type { AnswersDraw } from './answer-draws.ts';
-import { deployKey, ofKey, planFor, readsOf, type Facts, type Read } from './facts.ts';
+import { deployKey, msOf, ofKey, planFor, readsOf, type Facts, type Read } from './facts.ts';
 import type { PlayedRun } from './record.ts';
 
 export const answersTo = ({ played }: Facts, target: string): AnswersDraw | undefined =>
@@ -22,17 +22,20 @@ export function cannotTell(
 ): boolean {
   const key = deployKey(run, target);
   const ours = ofKey(facts.effects, key).at(-1);
-  if (ours === undefined) return false;
+  // A request in doubt may have begun nothing.
+  const sentAt = facts.triggers.find(({ idempotencyKey }) => idempotencyKey === key)?.at;
+  const beganMs = ours?.startedMs ?? msOf(sentAt);
+  if (Number.isNaN(beganMs)) return false;
   const behindMs = how.replica?.lagMs ?? 0;
   // Longer than the settle time.
-  if (ours.lagMs + behindMs > planFor(run).deploy.settleMs) return true;
+  if ((ours?.lagMs ?? 0) + behindMs > planFor(run).deploy.settleMs) return true;
   if (!namesDeployments(how)) return behindMs > 0 || hasForeign(facts, key, target, [fromMs, toMs]);
-  const isOther = isAboutAnother(facts, target, ours.id, ours.startedMs);
-  const reads = readsOf(facts, target, ours.startedMs, toMs);
+  const isOther = isAboutAnother(facts, target, ours?.id ?? null, beganMs);
+  const reads = readsOf(facts, target, beganMs, toMs);
   const knowsId = how.trigger === 'own' && !trigger.ambiguous;
   // A push that is shown before ours; or, without the trigger's id, any other deployment, such as that of a stale baseline.
   if (!knowsId) return reads.some(isOther);
-  const shown = reads.findIndex(({ entry }) => entry.shows === ours.id);
+  const shown = reads.findIndex(({ entry }) => entry.shows === ours?.id);
   return reads.slice(0, shown < 0 ? undefined : shown).some((read) => isOther(read) && read.state === 'in_progress');
 }
 
@@ -42,7 +45,7 @@ function hasForeign({ effects }: Facts, key: string, target: string, [fromMs, to
 }
 
 /** Whether a read shows neither our deployment nor that of the last read before it. */
-function isAboutAnother(facts: Facts, target: string, ownId: string, beganMs: number): (read: Read) => boolean {
+function isAboutAnother(facts: Facts, target: string, ownId: string | null, beganMs: number): (read: Read) => boolean {
   const baseline = readsOf(facts, target, 0, beganMs).findLast(({ maybe }) => maybe)?.entry.shows ?? null;
   return ({ entry: { shows } }) => shows !== null && shows !== ownId && shows !== baseline;
 }
