@@ -2,7 +2,7 @@
 import type { WorkerInfo, WorkflowRequest } from '../contract/activities.ts';
 import type { GatePlan, GateQuestion, GatesAnswer, Measurement, OnGates, WaveGates } from '../contract/gate.ts';
 import { ROLLOUT_TYPE } from '../contract/names.ts';
-import type { RolloutInput, RolloutWave } from '../contract/rollout.ts';
+import type { RolloutInput, RolloutWave, TargetResult } from '../contract/rollout.ts';
 import { isApp, targetsOf } from '../contract/target.ts';
 import { plainText } from '../contract/wording/safe-text.ts';
 import { messageOf } from '../contract/wording/message-of.ts';
@@ -38,15 +38,16 @@ export const createGates = ({ served, policy, getPage }: GateDeps) => ({
 /** What follows the waves of a rollout that begins; empty if nothing does. */
 export async function gatesAsked({ type, input }: WorkflowRequest, policy: Policy): Promise<Pick<WorkerInfo, 'gates'>> {
   if (type !== ROLLOUT_TYPE) return {};
-  const { waves, onGates = {}, onFailures } = input as RolloutInput;
+  const { waves, onGates = {}, onFailures, previousResults = [] } = input as RolloutInput;
   const gated = waves.filter(({ after }) => after !== undefined);
   if (gated.length === 0) return {};
   const planned: WaveGates[] = [];
   for (const wave of gated) {
     const { bakeMs = 0, gates: names = [] } = wave.after ?? {};
+    const siteIds = sitesOf(wave, previousResults);
     const gates: GatePlan[] = [];
     for (const name of names) {
-      const found = await planOf(wave, name, policy);
+      const found = await planOf(wave.name, siteIds, name, policy);
       if ('error' in found) return { gates: { error: { type: 'Refused', message: plainText(found.error) } } };
       gates.push(found);
     }
@@ -61,8 +62,20 @@ const defaultsOf = (on: OnGates, onFailures: RolloutInput['onFailures']): Requir
   patienceMs: on.patienceMs ?? GATE_DEFAULTS.patience,
 });
 
+/** Also those that earlier attempts completed: a retry measures the whole wave. */
+function sitesOf({ name, targets }: RolloutWave, previous: readonly TargetResult[]): string[] {
+  const left = targets.flatMap((it) => [...targetsOf(it), ...(it.completedTargets ?? [])]);
+  const done = previous.filter(({ wave }) => wave === name).flatMap((it) => it.deployments.map(({ target }) => target));
+  return [...left, ...done].filter((it) => !isApp(it)).map(({ id }) => id);
+}
+
 /** Whatever would keep it from being measured is said before the first server begins. */
-async function planOf(wave: RolloutWave, name: string, policy: Policy): Promise<GatePlan | { error: string }> {
+async function planOf(
+  wave: string,
+  siteIds: string[],
+  name: string,
+  policy: Policy,
+): Promise<GatePlan | { error: string }> {
   const found = policy.gate(name);
   if (found === null) return { error: `the worker has no gate "${name}": add it to gates: in its belay.yaml` };
   try {
@@ -70,11 +83,10 @@ async function planOf(wave: RolloutWave, name: string, policy: Policy): Promise<
   } catch (error) {
     return { error: messageOf(error) };
   }
-  const siteIds = wave.targets.flatMap((it) => targetsOf(it).flatMap((target) => (isApp(target) ? [] : [target.id])));
   const words = new Set(found.plan.words);
   const without = (what: string) => ({ error: `gate "${name}" asks for ${what}` });
-  if (words.has('sites') && siteIds.length === 0) return without(`$sites, and wave "${wave.name}" deploys none`);
+  if (words.has('sites') && siteIds.length === 0) return without(`$sites, and wave "${wave}" deploys none`);
   if (words.has('hosts') && policy.hostsOf(siteIds).length === 0)
-    return without(`$hosts, and sites: in the worker's belay.yaml has no url of wave "${wave.name}"`);
+    return without(`$hosts, and sites: in the worker's belay.yaml has no url of wave "${wave}"`);
   return found.plan;
 }

@@ -71,6 +71,8 @@ export interface RolloutInput {
   attempt?: number;
   /** The servers that earlier attempts `completed`. They are not started again. */
   previousResults?: TargetResult[];
+  /** Waves whose gates passed, or were let off, in earlier attempts. */
+  passedWaves?: string[];
   heartbeat?: string;
   meta?: Record<string, string>;
 }
@@ -128,6 +130,8 @@ export interface RolloutResult {
   error: RunError | null;
   /** What it waited for, in order. Absent in results of earlier versions. */
   held: Held[];
+  /** Waves that are followed by gates or a bake and passed them, or were let off. Absent in results of earlier versions. */
+  passedWaves: string[];
   meta: Record<string, string> | null;
   links: { ui: string | null };
   startedAt: string | null;

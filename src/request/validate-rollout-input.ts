@@ -36,20 +36,32 @@ export function validateRolloutInput(input: unknown): string | null {
   if (unknown !== undefined) return `options.${unknown}: is not an option of a run`;
   return (
     problemOfOnGates(input.onGates) ??
-    problemOfPreviousResults(input.previousResults) ??
+    problemOfPreviousResults(input) ??
     problemOfWaves(input as unknown as RolloutInput, input.waves)
   );
 }
 
-function problemOfPreviousResults(previous: unknown): string | null {
-  if (previous === undefined) return null;
+function problemOfPreviousResults({ previousResults: previous = [], passedWaves = [] }: Record<string, unknown>) {
   const isResult = (it: Partial<TargetResult> | null) =>
     isRecord(it) && typeof it.serverId === 'string' && Array.isArray(it.deployments) && it.deployments.every(isRecord);
-  return Array.isArray(previous) && previous.every(isResult) ? null : 'previousResults: is not a list of results';
+  if (!Array.isArray(previous) || !previous.every(isResult)) return 'previousResults: is not a list of results';
+  const isNames = Array.isArray(passedWaves) && passedWaves.every((it) => validateId(it) === null);
+  return isNames ? null : 'passedWaves: is not a list of names';
 }
 
 function problemOfWaves(
-  { service, epoch, options, deploysUntil, meta, heartbeat, override, noCheck, approval }: RolloutInput,
+  {
+    service,
+    epoch,
+    options,
+    deploysUntil,
+    meta,
+    heartbeat,
+    override,
+    noCheck,
+    approval,
+    previousResults = [],
+  }: RolloutInput,
   waves: unknown,
 ): string | null {
   if (!Array.isArray(waves) || waves.length === 0) return 'waves: is not a list, or is empty';
@@ -96,7 +108,8 @@ function problemOfWaves(
       size += Math.max(1, count);
     }
   }
-  if (servers.size === 0) return 'waves: contain no server';
+  // A retry may have only gates left.
+  if (servers.size === 0 && previousResults.length === 0) return 'waves: contain no server';
   return size > MAX_TARGETS ? `waves: have ${size} targets, at most ${MAX_TARGETS} are allowed` : null;
 }
 

@@ -25,6 +25,13 @@ export const GATES: TestedMutant[] = [
     test: sim('rules/rollouts/doubtful-gates', 'does not resume a rollout that a person has paused meanwhile'),
   },
   {
+    rule: 'a retry forgets the gates that did not pass',
+    changes: [
+      change('client/rollouts/next-attempt.ts', ' || (after !== undefined && !passedWaves.includes(name));', ';'),
+    ],
+    test: sim('rules/rollouts/gates-meanwhile', 'that failed and fails again ends it with GateFailed'),
+  },
+  {
     rule: 'a name is put into a query as it is',
     changes: [change('gates/substitute.ts', 'escapeForString(escapeForExpression(text))', 'escapeForExpression(text)')],
     test: unit('gates', 'contains a name as text only'),

@@ -21,6 +21,9 @@ export const CHANGED_CASES: Readonly<Record<string, { now: string } | { dropped:
   'is refused by a worker that could not verify an answer': {
     now: 'is refused by a worker with too few signers, and left to another one by one that cannot read its own',
   },
+  'is measured again for a wave in which a retry begins something, and not for one that is completed': {
+    now: 'is measured for a wave in which the retry begins something, and not for one that passed and is completed',
+  },
   'npm run test:ui builds the version of the UI': { now: 'the tests of the UI have its version' },
   '28 seeds break no invariant, and played twice, with caches or without, they are the same, and they meet every situation':
     {

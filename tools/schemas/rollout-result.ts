@@ -56,6 +56,9 @@ export const rolloutResult = z
       .meta({ description: 'Decisions about the rollout, oldest first: action, reason, and who made it.' }),
     error,
     held,
+    passedWaves: z
+      .array(z.string())
+      .meta({ description: 'Waves that passed what follows them, a bake or gates, or were let off.' }),
     meta: z.record(z.string(), z.string()).nullable().meta({ description: 'The meta of the input.' }),
     links: z.object({ ui: text('Link to the rollout in the Temporal UI.') }),
     startedAt: time('When it started'),

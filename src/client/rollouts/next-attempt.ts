@@ -1,17 +1,23 @@
 /** The input of a rollout that is retried: what of the last attempt is not completed, wave by wave. Pure. */
-import type { RolloutInput, TargetResult } from '../../contract/rollout.ts';
+import type { RolloutInput, RolloutResult } from '../../contract/rollout.ts';
 import { targetsInput } from '../../contract/target.ts';
 
-/** A wave of which everything is completed is left out, and so is what follows it. */
+/**
+ * A wave of which everything is completed is left out, unless its gates have not passed: then it keeps no server, and the
+ * retry measures it before it starts a later wave.
+ *
+ * @returns its waves are empty if nothing is left
+ */
 export function nextAttempt(
   before: RolloutInput,
-  targets: readonly TargetResult[],
+  { targets, passedWaves = [] }: Pick<RolloutResult, 'targets'> & Partial<Pick<RolloutResult, 'passedWaves'>>,
   epoch: { epoch?: string },
 ): RolloutInput {
   const input = { ...before };
   delete input.epoch;
   const left = targets.filter(({ outcome }) => outcome !== 'completed');
-  const names = [...new Set(left.map(({ wave }) => wave))];
+  const isLeft = ({ name, after }: RolloutInput['waves'][number]) =>
+    left.some(({ wave }) => wave === name) || (after !== undefined && !passedWaves.includes(name));
   // A retry is a start: its deadline counts from now.
   const { deploysUntil } = input;
   const isDone = ({ outcome }: { outcome: unknown }) => outcome === 'completed';
@@ -23,11 +29,11 @@ export function nextAttempt(
       : { deploysUntil: { time: deploysUntil.time, timeZone: deploysUntil.timeZone } }),
     attempt: (input.attempt ?? 1) + 1,
     previousResults: targets.filter(isDone),
-    waves: names.map((name) => ({
-      ...input.waves.find((wave) => wave.name === name),
-      name,
+    passedWaves,
+    waves: input.waves.filter(isLeft).map((wave) => ({
+      ...wave,
       targets: left
-        .filter(({ wave }) => wave === name)
+        .filter((it) => it.wave === wave.name)
         .map(({ serverId, deployments }) => ({
           serverId,
           ...targetsInput(deployments.filter((it) => !isDone(it)).map((it) => it.target)),

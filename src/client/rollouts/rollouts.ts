@@ -43,7 +43,7 @@ export interface Rollouts {
   start(input: NewRollout): Promise<Rollout>;
   /** A rollout that was started before. Sends no request until you call a method of it. */
   get(workflowId: string, runId?: string): Rollout;
-  /** Starts a closed rollout again, with the servers and sites that are not `completed`. */
+  /** Starts a closed rollout again: measures gates that did not pass, then the servers and sites that are not `completed`. */
   retry(workflowId: string): Promise<Rollout>;
   /** Newest first, without their targets. */
   list(filter?: RolloutFilter): Promise<RolloutResult[]>;
@@ -130,11 +130,11 @@ async function retryRollout(session: Session, workflowId: string): Promise<Rollo
     },
     IN_PARALLEL,
   );
-  if (targets.every(({ outcome }) => outcome === 'completed')) {
+  const attempt = nextAttempt(input, { ...result, targets }, epochOf(workers));
+  if (attempt.waves.length === 0) {
     throw new BelayError('Usage', `everything in ${workflowId} is completed: there is nothing to retry`);
   }
   const { request } = memo as unknown as RolloutMemo;
-  const attempt = nextAttempt(input, targets, epochOf(workers));
   const next = await begin(session, workflowId, attempt, 'ALLOW_DUPLICATE', request).catch((error: unknown) => {
     if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
     throw new BelayError('Usage', `${workflowId} is already being retried: wait for it to finish`);

@@ -89,6 +89,7 @@ export function emptyRollout(known: Partial<RolloutResult> = {}): RolloutResult 
     decisions: [],
     error: null,
     held: [],
+    passedWaves: [],
     meta: null,
     links: { ui: null },
     startedAt: null,

@@ -7,7 +7,7 @@ import type { WaveGates } from '../../contract/gate.ts';
 import type { ErrorType, Outcome } from '../../contract/names.ts';
 import { gateProgress, gateReason } from '../../contract/wording/gate-text.ts';
 import { slowIntervalMs, worstVerdict } from '../../rules/policy/gate.ts';
-import { mayHeal, ownTargets } from './gating.ts';
+import { mayHeal, serversOf } from './gating.ts';
 import { recordHeldGates, type GateHolds } from './held-gates.ts';
 import { measureUntilDecided, newGate, type MeasuredGate } from './measure-gates.ts';
 import type { RolloutState } from './rollout-state.ts';
@@ -45,7 +45,7 @@ export async function passGates(
       gating.waiting.gates = open.map((it) => gateProgress(it.plan, it.state, new Date(it.nextMs).toISOString()));
       rollout.refresh();
     }
-    if (await measureAll(gated)) gating.passed.add(due.wave);
+    if (await measureAll(gated)) result.passedWaves.push(due.wave);
     holds.end(result.decisions);
   }
   Object.assign(gating, { waiting: null, pause: null });
@@ -55,8 +55,8 @@ export async function passGates(
 
 /** From the end of the last server on, so that a pause meanwhile costs no time. */
 async function bake(rollout: RolloutState, { wave, bakeMs }: WaveGates, isOver: () => boolean): Promise<void> {
-  const ended = ownTargets(rollout).filter((it) => it.wave === wave && it.endedAt !== null);
-  const untilMs = Math.max(...ended.map(({ endedAt }) => Date.parse(endedAt ?? ''))) + bakeMs;
+  const ended = serversOf(rollout.result, wave).flatMap(({ endedAt }) => (endedAt === null ? [] : Date.parse(endedAt)));
+  const untilMs = (ended.length === 0 ? Date.now() : Math.max(...ended)) + bakeMs;
   rollout.gating.waiting = {
     kind: 'gate',
     wave,

@@ -1,6 +1,6 @@
 /** What a rollout knows of its gates. */
 import type { GatesAnswer, OnGates, WaitingForGates, WaveGates } from '../../contract/gate.ts';
-import type { Decision, TargetResult } from '../../contract/rollout.ts';
+import type { Decision, RolloutResult, TargetResult } from '../../contract/rollout.ts';
 import { lastPause } from '../../rules/rollout-step.ts';
 import { conclude, type Conclusion } from '../common/conclusion.ts';
 import type { RolloutState } from './rollout-state.ts';
@@ -9,8 +9,6 @@ export interface Gating {
   /** As a worker recorded them when the rollout began. */
   waves: readonly WaveGates[];
   on: Required<OnGates>;
-  /** Names of waves whose gates passed, or were let off. */
-  passed: Set<string>;
   waiting: WaitingForGates | null;
   /** The pause that ends by itself once there is data; null if there is none. */
   pause: Decision | null;
@@ -23,7 +21,6 @@ export interface Gating {
 export const createGating = (): Gating => ({
   waves: [],
   on: { failed: 'stop', inconclusive: 'stop', patienceMs: 0 },
-  passed: new Set(),
   waiting: null,
   pause: null,
   failed: null,
@@ -41,18 +38,21 @@ export function recordGates({ input, gating }: RolloutState, answer: GatesAnswer
 }
 
 /** The first wave that has ended, and whose gates have not passed; or null. */
-export const dueGates = ({ gating, input, result }: RolloutState): WaveGates | null =>
-  gating.waves.find(
-    ({ wave }) => !gating.passed.has(wave) && hasEnded(ownTargets({ input, result }).filter((it) => it.wave === wave)),
-  ) ?? null;
+export const dueGates = ({ gating, result }: RolloutState): WaveGates | null =>
+  gating.waves.find(({ wave }) => !result.passedWaves.includes(wave) && hasEnded(serversOf(result, wave))) ?? null;
 
-/** Without those that earlier attempts completed. */
-export const ownTargets = ({ input, result }: Pick<RolloutState, 'input' | 'result'>): TargetResult[] =>
-  result.targets.slice(input.previousResults?.length ?? 0);
+/** Also those that earlier attempts completed. */
+export const serversOf = ({ targets }: Pick<RolloutResult, 'targets'>, wave: string): TargetResult[] =>
+  targets.filter((it) => it.wave === wave);
 
 /** A wave of which nothing was begun has nothing to measure. */
 const hasEnded = (targets: readonly TargetResult[]): boolean =>
   targets.every(({ outcome }) => outcome !== null) && targets.some(({ startedAt }) => startedAt !== null);
+
+/** Call it before a server is started: whatever its wave passed in an earlier attempt, it did so without that server. */
+export function measureAnew({ result }: RolloutState, wave: string): void {
+  result.passedWaves = result.passedWaves.filter((it) => it !== wave);
+}
 
 /** Whether the rollout is paused by a gate that may still pass, and by no one else. */
 export const mayHeal = ({ gating: { pause }, result }: Pick<RolloutState, 'gating' | 'result'>): boolean =>
@@ -61,5 +61,5 @@ export const mayHeal = ({ gating: { pause }, result }: Pick<RolloutState, 'gatin
 /** Call it with what the run of a server returned. */
 export function noteFirstPost({ gating: { firstPosts } }: RolloutState, wave: string, acceptedAt: (string | null)[]) {
   const times = acceptedAt.filter((it) => it !== null).map((it) => Date.parse(it));
-  firstPosts.set(wave, Math.min(firstPosts.get(wave) ?? Infinity, ...times));
+  if (times.length > 0) firstPosts.set(wave, Math.min(firstPosts.get(wave) ?? Infinity, ...times));
 }

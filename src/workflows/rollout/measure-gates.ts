@@ -10,7 +10,7 @@ import {
   type GateVerdict,
 } from '../../rules/policy/gate.ts';
 import { measureGate } from '../common/activity-proxies.ts';
-import { ownTargets } from './gating.ts';
+import { serversOf } from './gating.ts';
 import type { RolloutState } from './rollout-state.ts';
 
 export interface MeasuredGate {
@@ -68,7 +68,7 @@ function measureOnce(rollout: RolloutState, gate: GatePlan, wave: string): Promi
 
 /** Lists are passed on only if a query has their word: a wave may have a thousand servers. */
 function subjectOf(rollout: RolloutState, { words }: GatePlan, wave: string): GateSubject {
-  const targets = ownTargets(rollout).filter((it) => it.wave === wave && it.startedAt !== null);
+  const targets = serversOf(rollout.result, wave).filter(({ startedAt }) => startedAt !== null);
   const sites = targets.flatMap((it) => it.deployments.map(({ target }) => target)).filter((it) => !isApp(it));
   const sinceMs =
     rollout.gating.firstPosts.get(wave) ?? Math.min(...targets.map(({ startedAt }) => Date.parse(startedAt ?? '')));

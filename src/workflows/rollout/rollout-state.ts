@@ -166,6 +166,7 @@ export function newRolloutResult(input: RolloutInput | null): RolloutResult {
     phase: 'checking',
     ...countTargets(targets),
     targets,
+    passedWaves: input?.passedWaves ?? [],
     meta: plainMeta(input?.meta),
     startedAt: startTime.toISOString(),
   });

@@ -16,12 +16,13 @@ import { attributesOfRun } from '../../request/search-attributes.ts';
 import { startAttributes } from '../common/search-attributes.ts';
 import { linkToThis } from '../common/ui-details.ts';
 import { approvedFor } from './approved-servers.ts';
-import { noteFirstPost } from './gating.ts';
+import { measureAnew, noteFirstPost } from './gating.ts';
 import type { RolloutState } from './rollout-state.ts';
 
 /** Marks the server as started at once. Resolves when its run has ended and is recorded. */
 export async function deployTarget(rollout: RolloutState, target: TargetResult): Promise<void> {
   target.startedAt = new Date().toISOString();
+  measureAnew(rollout, target.wave);
   const { conclusion, result } = await runServer(rollout, target).catch((error: unknown) => ({
     conclusion: concludeInternal(error),
     result: null,

@@ -172,6 +172,21 @@ describe('a rollout with a gate after a wave', () => {
   );
 
   test(
+    'counts $seconds from the start of the wave if it made only backups',
+    inFleet(
+      async (stack) => {
+        stack.world.meter.shows = () => '0.001';
+        const targets = servers(1).map(({ serverId }) => ({ serverId }));
+        const waves = [{ name: 'all', targets, after: { bakeMs: MINUTE, gates: ['errors'] } }];
+        assert.equal((await endOfRollout(stack, begin(stack, [], { waves }))).outcome, 'completed');
+        const seconds = Number(/\[(\d+)s\]/.exec(stack.world.meter.asked[0]?.query ?? '')?.[1]);
+        assert.ok(seconds >= 120, `${seconds} s`);
+      },
+      gatedBy({ query: 'rate(errors[${seconds}s])' }),
+    ),
+  );
+
+  test(
     'judges its gates although a server failed, if that many may',
     inFleet(async (stack) => {
       stack.world.meter.shows = () => '0.001';

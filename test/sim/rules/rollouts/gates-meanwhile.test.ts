@@ -3,12 +3,14 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { nextAttempt } from '../../../../src/client/rollouts/next-attempt.ts';
 import type { Configuration } from '../../../../src/config/load.ts';
-import type { RolloutInput } from '../../../../src/contract/rollout.ts';
+import type { RolloutInput, RolloutResult } from '../../../../src/contract/rollout.ts';
 import { outcomesOf, servers } from '../../../support/rollouts.ts';
 import { decide, endOfRollout, progressOf, startRollout } from '../../plays/start-rollout.ts';
+import { resultOf } from '../../plays/record.ts';
 import { freezeNow } from '../../stack/freeze-now.ts';
 import { phasesOf, startInput } from '../../stack/inspect.ts';
 import type { VirtualStack } from '../../stack/stack.ts';
+import type { Run } from '../../temporal/types.ts';
 import { answer, isAsking } from '../runs/approvals/answers.ts';
 import { actionsOf, begunOn, endsOf, ERRORS, gatedBy, HOUR, inTwoWaves, measured, MINUTE } from './gated.ts';
 import { ANNE, backsUp, begin, hold, inFleet, reaches } from './rollouts-in-flight.ts';
@@ -41,30 +43,138 @@ describe('a gate', () => {
     }, gatedBy()),
   );
 
-  test(
-    'is measured again for a wave in which a retry begins something, and not for one that is completed',
-    inFleet(async (stack) => {
-      const { meter } = stack.world;
-      meter.shows = () => '0.001';
-      const [canary, failing, last] = servers(3);
-      const waves = [
-        { name: 'canary', targets: [canary], after: GATED },
-        { name: 'rest', targets: [failing!, last!], after: GATED },
-      ];
-      const [siteId] = failing!.siteIds;
-      stack.sandbox.script({ site: siteId! }, { ends: 'failed' }, { ends: 'completed' });
-      const rollout = begin(stack, [], { waves, maxFailures: 1 });
-      const first = await endOfRollout(stack, rollout);
-      assert.deepEqual([outcomesOf(first), meter.asked.length], [['completed', 'failed', 'completed'], 10]);
-      const input = nextAttempt(startInput<RolloutInput>(rollout), first.targets, { epoch: '1' });
-      const again = await endOfRollout(stack, startRollout(stack.world.server, input));
-      assert.deepEqual([again.outcome, again.attempt, meter.asked.length], ['completed', 2, 15]);
-      assert.deepEqual(
-        again.held.map(({ why, end }) => [why, end]),
-        [['after wave rest', 'passed']],
-      );
-    }, gatedBy()),
-  );
+  describe('in a retry', () => {
+    test(
+      'is measured for a wave in which the retry begins something, and not for one that passed and is completed',
+      inFleet(async (stack) => {
+        const { meter } = stack.world;
+        meter.shows = () => '0.001';
+        const [canary, failing, last] = servers(3);
+        const waves = [
+          { name: 'canary', targets: [canary], after: GATED },
+          { name: 'rest', targets: [failing!, last!], after: GATED },
+        ];
+        const [siteId] = failing!.siteIds;
+        stack.sandbox.script({ site: siteId! }, { ends: 'failed' }, { ends: 'completed' });
+        const rollout = begin(stack, [], { waves, maxFailures: 1 });
+        const first = await endOfRollout(stack, rollout);
+        assert.deepEqual([outcomesOf(first), meter.asked.length], [['completed', 'failed', 'completed'], 10]);
+        const again = await retry(stack, rollout);
+        assert.deepEqual([again.outcome, again.attempt, meter.asked.length], ['completed', 2, 15]);
+        assert.deepEqual(
+          again.held.map(({ why, end }) => [why, end]),
+          [['after wave rest', 'passed']],
+        );
+      }, gatedBy()),
+    );
+
+    test(
+      'that failed is measured first, and the next wave starts once it passes',
+      inFleet(
+        async (stack) => {
+          const { meter } = stack.world;
+          meter.shows = () => '0.5';
+          const { canary, others, rollout } = inTwoWaves(stack, {}, { gates: ['errors', 'sites'] });
+          assert.equal((await endOfRollout(stack, rollout)).error?.type, 'GateFailed');
+          meter.shows = () => '0.001';
+          meter.asked.length = 0;
+          const again = await retry(stack, rollout);
+          assert.deepEqual([outcomesOf(again), meter.asked.length], [COMPLETED, 10]);
+          assert.deepEqual(
+            new Set(meter.asked.map(({ query }) => query)),
+            new Set([`errors{host=~"${canary.serverId}"}`, `slow{site=~"${canary.siteIds[0]!}"}`]),
+          );
+          assert.deepEqual(again.passedWaves, ['canary']);
+          assert.deepEqual([begunOn(stack, [canary]), begunOn(stack, others)], [1, 2]);
+        },
+        gatedBy({}, { sites: { ...ERRORS, query: 'slow{site=~"$sites"}' } }),
+      ),
+    );
+
+    test(
+      'that failed and fails again ends it with GateFailed, and no server of a later wave starts',
+      inFleet(async (stack) => {
+        stack.world.meter.shows = () => '0.5';
+        const { others, rollout } = inTwoWaves(stack);
+        await endOfRollout(stack, rollout);
+        const again = await retry(stack, rollout);
+        assert.deepEqual([again.outcome, again.error?.type, again.attempt], ['failed', 'GateFailed', 2]);
+        const third = await retry(stack, latest(stack, rollout));
+        assert.deepEqual([third.outcome, third.error?.type, third.attempt], ['failed', 'GateFailed', 3]);
+        assert.equal(begunOn(stack, others), 0);
+      }, gatedBy()),
+    );
+
+    test(
+      'that could not be judged is measured again, also if a person aborted the rollout meanwhile',
+      inFleet(async (stack) => {
+        const { meter } = stack.world;
+        meter.shows = () => 'NaN';
+        const { others, rollout } = inTwoWaves(stack);
+        await reaches(stack, rollout, 'paused');
+        await decide(stack, rollout, 'abort', ANNE);
+        await endOfRollout(stack, rollout);
+        meter.asked.length = 0;
+        const again = startRetry(stack, rollout);
+        await stack.until('20 measurements', () => meter.asked.length === 20);
+        await reaches(stack, again, 'paused');
+        assert.equal(begunOn(stack, others), 0);
+        meter.shows = () => '0.001';
+        assert.deepEqual(outcomesOf(await endOfRollout(stack, again)), COMPLETED);
+      }, gatedBy()),
+    );
+
+    test(
+      'of the last wave is measured although every server is completed',
+      inFleet(async (stack) => {
+        const { meter } = stack.world;
+        meter.shows = () => '0.5';
+        const rollout = begin(stack, [], { waves: [{ name: 'all', targets: servers(2), after: GATED }] });
+        assert.equal((await endOfRollout(stack, rollout)).error?.type, 'GateFailed');
+        meter.shows = () => '0.001';
+        const again = await retry(stack, rollout);
+        assert.deepEqual([again.outcome, again.attempt, meter.asked.length], ['completed', 2, 6]);
+        assert.deepEqual(attemptAfter(latest(stack, rollout), again).waves, []);
+      }, gatedBy()),
+    );
+
+    test(
+      'is not measured again once a person has let it off',
+      inFleet(async (stack) => {
+        const { meter } = stack.world;
+        meter.shows = () => '0.5';
+        const { others, rollout } = inTwoWaves(stack, { onGates: { failed: 'pause' } });
+        stack.sandbox.script({ site: others[0]!.siteIds[0]! }, { ends: 'failed' }, { ends: 'completed' });
+        await reaches(stack, rollout, 'paused');
+        await decide(stack, rollout, 'resume', ANNE);
+        const first = await endOfRollout(stack, rollout);
+        assert.deepEqual([first.outcome, first.passedWaves], ['failed', ['canary']]);
+        assert.deepEqual([(await retry(stack, rollout)).outcome, meter.asked.length], ['completed', 1]);
+      }, gatedBy()),
+    );
+
+    test(
+      'is measured although the only server that the retry was to begin in its wave is held',
+      inFleet(async (stack) => {
+        stack.world.meter.shows = () => '0.5';
+        const [first, second, last] = servers(3);
+        const waves = [
+          { name: 'canary', targets: [first, second!], after: GATED },
+          { name: 'rest', targets: [last!] },
+        ];
+        stack.sandbox.script({ site: second!.siteIds[0]! }, { ends: 'failed' });
+        const more = { maxFailures: 1, onFailures: 'pause', onGates: { failed: 'stop' } } as const;
+        const rollout = begin(stack, [], { waves, ...more });
+        assert.equal((await endOfRollout(stack, rollout)).error?.type, 'GateFailed');
+        const again = startRetry(stack, rollout);
+        await hold(stack, again, second!.serverId);
+        await reaches(stack, again, 'paused');
+        await decide(stack, again, 'resume', ANNE);
+        const result = await endOfRollout(stack, again);
+        assert.deepEqual([result.error?.type, begunOn(stack, [last!])], ['GateFailed', 0]);
+      }, gatedBy()),
+    );
+  });
 
   test(
     'passes before people are asked to approve the next wave',
@@ -200,6 +310,22 @@ describe('a gate', () => {
     ),
   );
 });
+
+/** The attempt that follows, as `belay rollout retry` makes it. */
+const attemptAfter = (rollout: Run, { targets, passedWaves }: RolloutResult): RolloutInput =>
+  nextAttempt(startInput<RolloutInput>(rollout), { targets, passedWaves }, { epoch: '1' });
+
+function startRetry(stack: VirtualStack, rollout: Run): Run {
+  const result = resultOf<RolloutResult>(rollout.outcome);
+  assert.ok(result !== null);
+  return startRollout(stack.world.server, attemptAfter(rollout, result));
+}
+
+const retry = (stack: VirtualStack, rollout: Run): Promise<RolloutResult> =>
+  endOfRollout(stack, startRetry(stack, rollout));
+
+/** The last attempt. */
+const latest = ({ world }: VirtualStack, { workflowId }: Run): Run => world.server.find(workflowId)!;
 
 async function eventsOfFleet(stack: VirtualStack, count: number): Promise<number> {
   const targets = servers(count).map(({ serverId }) => ({ serverId }));
