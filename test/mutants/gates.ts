@@ -18,11 +18,22 @@ export const GATES: TestedMutant[] = [
     changes: [
       change(
         'workflows/rollout/gating.ts',
-        'pause === lastPause(result.decisions)',
-        'lastPause(result.decisions) !== undefined',
+        '(pause === null || pause !== lastPause(result.decisions))',
+        'pause === null',
       ),
     ],
     test: sim('rules/rollouts/doubtful-gates', 'does not resume a rollout that a person has paused meanwhile'),
+  },
+  {
+    rule: 'the resume of another pause lets a gate off',
+    changes: [
+      change(
+        'workflows/rollout/gated-waves.ts',
+        'if (gating.pause !== null && gating.pause === lastPause(result.decisions))',
+        'if (lastPause(result.decisions) !== undefined)',
+      ),
+    ],
+    test: sim('rules/rollouts/doubtful-gates', 'is not let off by the resume of a pause that stood before its doubt'),
   },
   {
     rule: 'a retry forgets the gates that did not pass',

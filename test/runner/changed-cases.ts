@@ -24,6 +24,9 @@ export const CHANGED_CASES: Readonly<Record<string, { now: string } | { dropped:
   'is measured again for a wave in which a retry begins something, and not for one that is completed': {
     now: 'is measured for a wave in which the retry begins something, and not for one that passed and is completed',
   },
+  'is judged with the others: the worst verdict counts': {
+    now: 'measures its gates side by side, and the worst one decides',
+  },
   'npm run test:ui builds the version of the UI': { now: 'the tests of the UI have its version' },
   '28 seeds break no invariant, and played twice, with caches or without, they are the same, and they meet every situation':
     {

@@ -2,16 +2,18 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import { RE2JS } from 're2js';
+import { HISTORY_BUDGET } from '../../src/contract/budgets/history-budget.ts';
 import type { Measurement } from '../../src/contract/gate.ts';
 import { measure, wordsIn, type GetPage } from '../../src/gates/index.ts';
 import { judgeSamples } from '../../src/gates/judge.ts';
 import { substitute } from '../../src/gates/substitute.ts';
+import { LIMITS, MAX_TARGETS } from '../../src/request/limits.ts';
 import {
+  hasRoomToMeasure,
   NO_MEASUREMENT,
   noteMeasurement,
   slowIntervalMs,
   verdictOf,
-  worstVerdict,
 } from '../../src/rules/policy/gate.ts';
 
 const NONE = { hosts: [], sites: [], servers: [], wave: ['canary'], seconds: 300 };
@@ -166,14 +168,22 @@ describe('a gate', () => {
 
   test('is measured ten times more seldom while it is inconclusive, but not more often than every five minutes', () => {
     const DAY_MS = 86_400_000;
-    const every = (intervalMs: number, patienceMs: number) => slowIntervalMs({ intervalMs }, patienceMs);
+    const every = (intervalMs: number, patienceMs: number) => slowIntervalMs({ intervalMs }, patienceMs, 1);
     assert.deepEqual([every(1_000, DAY_MS), every(60_000, DAY_MS)], [300_000, 600_000]);
     assert.ok((7 * DAY_MS) / every(1_000, 7 * DAY_MS) <= 300);
   });
 
-  test('is judged with the others: the worst verdict counts', () => {
-    assert.equal(worstVerdict(['passed', 'inconclusive', 'failed']), 'failed');
-    assert.equal(worstVerdict(['passed', 'inconclusive']), 'inconclusive');
-    assert.equal(worstVerdict([]), 'passed');
+  test('is measured no more once the rest of the rollout needs the room that is left in its history', () => {
+    const { maxEvents, gatesUntilBytes, eventsPerServer, maxThawLooks, eventsPerThawLook } = HISTORY_BUDGET;
+    const eventsPerMeasurement = 11;
+    const worstWaveEvents = (5 * LIMITS.gateTries[1] + 300) * eventsPerMeasurement;
+    const ofServersEvents = MAX_TARGETS * eventsPerServer;
+    const history = (historyLength: number, historySize = 0) => ({ historyLength, historySize });
+    // One wave whose five gates use up all they may fits in, also after a thousand servers.
+    assert.ok(hasRoomToMeasure(history(worstWaveEvents - eventsPerMeasurement), 900));
+    assert.ok(hasRoomToMeasure(history(ofServersEvents + 13_000), 0));
+    const restEvents = ofServersEvents + maxThawLooks * eventsPerThawLook;
+    assert.ok(!hasRoomToMeasure(history(maxEvents - restEvents), MAX_TARGETS));
+    assert.ok(!hasRoomToMeasure(history(1_000, gatesUntilBytes), 0));
   });
 });

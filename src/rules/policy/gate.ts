@@ -1,4 +1,5 @@
 /** When a gate has passed or failed. No data is neither good nor bad. Pure. */
+import { HISTORY_BUDGET } from '../../contract/budgets/history-budget.ts';
 import type { GatePlan, Measurement } from '../../contract/gate.ts';
 
 export type GateVerdict = 'passed' | 'failed' | 'inconclusive';
@@ -40,17 +41,28 @@ export function verdictOf(state: GateState, { tries, inARow, failures }: Pace): 
   return state.tries >= tries || state.refused >= MAX_REFUSED ? 'inconclusive' : null;
 }
 
-const WORST_FIRST: readonly GateVerdict[] = ['failed', 'inconclusive', 'passed'];
-
-/** @returns `passed` for none */
-export const worstVerdict = (verdicts: readonly GateVerdict[]): GateVerdict =>
-  WORST_FIRST.find((it) => verdicts.includes(it)) ?? 'passed';
-
 const SLOWER = 10;
 const MIN_SLOW_MS = 5 * 60_000;
-/** Keeps the history short, however long the patience is. */
+/** Of all gates that are inconclusive. Keeps the history short, however long the patience is. */
 const MAX_SLOW_MEASUREMENTS = 300;
 
-/** How often an inconclusive gate is measured while the rollout is paused. */
-export const slowIntervalMs = ({ intervalMs }: Pick<GatePlan, 'intervalMs'>, patienceMs: number): number =>
-  Math.max(SLOWER * intervalMs, MIN_SLOW_MS, Math.ceil(patienceMs / MAX_SLOW_MEASUREMENTS));
+/** How often each of `count` inconclusive gates is measured while the rollout is paused. */
+export const slowIntervalMs = (
+  { intervalMs }: Pick<GatePlan, 'intervalMs'>,
+  patienceMs: number,
+  count: number,
+): number => Math.max(SLOWER * intervalMs, MIN_SLOW_MS, Math.ceil((patienceMs * count) / MAX_SLOW_MEASUREMENTS));
+
+/**
+ * Temporal terminates a workflow whose history is full. What is left of the rollout needs room in it, too.
+ *
+ * @param pending servers that it has not started
+ */
+export function hasRoomToMeasure(
+  { historyLength, historySize }: { historyLength: number; historySize: number },
+  pending: number,
+): boolean {
+  const { maxEvents, eventsPerServer, maxThawLooks, eventsPerThawLook, gatesUntilBytes } = HISTORY_BUDGET;
+  const reserved = pending * eventsPerServer + maxThawLooks * eventsPerThawLook;
+  return historyLength + reserved < maxEvents && historySize < gatesUntilBytes;
+}

@@ -3,11 +3,13 @@
  * a decision. One without data pauses it too, is measured on, and lets it resume by itself.
  */
 import { condition } from '@temporalio/workflow';
-import type { WaveGates } from '../../contract/gate.ts';
+import type { GatePlan, WaveGates } from '../../contract/gate.ts';
 import type { ErrorType, Outcome } from '../../contract/names.ts';
+import type { Decision } from '../../contract/rollout.ts';
 import { gateProgress, gateReason } from '../../contract/wording/gate-text.ts';
-import { slowIntervalMs, worstVerdict } from '../../rules/policy/gate.ts';
-import { mayHeal, serversOf } from './gating.ts';
+import { slowIntervalMs, type GateVerdict } from '../../rules/policy/gate.ts';
+import { lastPause } from '../../rules/rollout-step.ts';
+import { isPausedByOthers, mayHeal, serversOf } from './gating.ts';
 import { recordHeldGates, type GateHolds } from './held-gates.ts';
 import { measureUntilDecided, newGate, type MeasuredGate } from './measure-gates.ts';
 import type { RolloutState } from './rollout-state.ts';
@@ -46,7 +48,7 @@ export async function passGates(
       rollout.refresh();
     }
     if (await measureAll(gated)) result.passedWaves.push(due.wave);
-    holds.end(result.decisions);
+    holds.end();
   }
   Object.assign(gating, { waiting: null, pause: null });
   if (result.phase === 'gate') rollout.setPhase('running');
@@ -73,17 +75,31 @@ async function bake(rollout: RolloutState, { wave, bakeMs }: WaveGates, isOver: 
 
 /** @returns whether the rollout may go on */
 async function measureAll(gated: Gated): Promise<boolean> {
-  const { rollout, gates, wave, isOver, show } = gated;
-  const deciding = gates.filter(({ plan }) => !plan.dryRun);
-  const hasFailed = () => deciding.some(({ verdict }) => verdict === 'failed');
-  const until = { wave, isOver: () => isOver() || hasFailed(), onChange: show, everyMs: null };
+  const { gates, isOver } = gated;
+  const inDoubt = (verdict: GateVerdict) =>
+    gates.filter((it) => !it.plan.dryRun && it.verdict === verdict && it.letOff === null);
+  // A person lets off only what the rollout is paused for: its other gates are measured to their end.
+  for (;;) {
+    const open = gates.filter(({ verdict }) => verdict === null);
+    await measure(gated, open, () => isOver() || inDoubt('failed').length > 0, null);
+    if (isOver()) return false;
+    for (const gate of open.filter(({ plan }) => plan.dryRun)) noteDryRun(gated, gate);
+    const [failed] = inDoubt('failed');
+    const doubtful = inDoubt('inconclusive');
+    if (failed === undefined && doubtful.length === 0) return true;
+    const mayGoOn = failed === undefined ? await afterDoubt(gated, doubtful) : await afterFailure(gated, failed);
+    if (!mayGoOn) return false;
+  }
+}
+
+async function measure(
+  { rollout, wave, show: onChange }: Gated,
+  gates: readonly MeasuredGate[],
+  isOver: () => boolean,
+  everyMs: ((plan: GatePlan) => number) | null,
+): Promise<void> {
+  const until = { wave, isOver, onChange, everyMs };
   await Promise.all(gates.map((gate) => measureUntilDecided(rollout, gate, until)));
-  if (isOver()) return false;
-  for (const gate of gates.filter(({ plan }) => plan.dryRun)) noteDryRun(gated, gate);
-  const verdict = worstVerdict(deciding.flatMap((it) => it.verdict ?? []));
-  if (verdict === 'passed') return true;
-  const culprit = deciding.find((it) => it.verdict === verdict)!;
-  return verdict === 'failed' ? afterFailure(gated, culprit) : afterDoubt(gated, deciding);
 }
 
 function noteDryRun({ rollout, wave }: Gated, { plan, state, verdict }: MeasuredGate): void {
@@ -94,61 +110,87 @@ function noteDryRun({ rollout, wave }: Gated, { plan, state, verdict }: Measured
 
 const authorOf = ({ name }: { name: string }): string => `gate:${name}`;
 
-async function afterFailure(gated: Gated, { plan, state }: MeasuredGate): Promise<boolean> {
-  const { rollout, wave, isOver, announcePause } = gated;
-  const { gating, result } = rollout;
+/** @returns whether the rollout may go on with its other gates */
+async function afterFailure(gated: Gated, gate: MeasuredGate): Promise<boolean> {
+  const { rollout, wave, isOver } = gated;
+  const { gating } = rollout;
+  const { plan, state } = gate;
   const reason = gateReason({ wave, plan, state }, 'failed');
   if (gating.on.failed === 'stop') return stop(gated, plan, 'failed', 'GateFailed', reason);
-  Object.assign(gating, { pause: null, failed: reason });
-  rollout.decide('pause', authorOf(plan), reason);
-  announcePause();
-  await condition(() => isOver() || result.phase !== 'paused');
-  if (isOver()) return false;
+  gating.failed = reason;
+  gate.letOff = await untilLetOff(gated, plan, () => reason, { isOver });
+  if (gate.letOff === null) return false;
   gating.failed = null;
   return true;
 }
 
-/** Some gates could not be judged, and none failed. */
-async function afterDoubt(gated: Gated, deciding: MeasuredGate[]): Promise<boolean> {
-  const { rollout, wave, isOver, show, announcePause } = gated;
-  const { gating, result } = rollout;
+/** Some gates could not be judged, and none failed. @returns whether the rollout may go on with its other gates */
+async function afterDoubt(gated: Gated, doubtful: readonly MeasuredGate[]): Promise<boolean> {
+  const { rollout, isOver } = gated;
+  const { gating } = rollout;
   const { on } = gating;
-  const doubtful = deciding.filter(({ verdict }) => verdict === 'inconclusive');
-  const [{ plan, state }] = doubtful as [MeasuredGate];
-  if (on.inconclusive === 'stop')
-    return stop(gated, plan, 'unknown', 'OutcomeUnknown', gateReason({ wave, plan, state }, 'is inconclusive'));
-  if (result.phase !== 'paused') {
-    rollout.decide('pause', authorOf(plan), gateReason({ wave, plan, state }, 'is inconclusive'));
-    gating.pause = result.decisions.at(-1) ?? null;
-  }
+  const isOpen = ({ verdict }: MeasuredGate) => verdict === 'inconclusive';
+  const [{ plan }] = doubtful as [MeasuredGate];
+  const reason = () => doubtText(gated, doubtful.filter(isOpen), 'is inconclusive');
+  if (on.inconclusive === 'stop') return stop(gated, plan, 'unknown', 'OutcomeUnknown', reason());
   if (gating.waiting !== null) gating.waiting.inconclusive = doubtful.map((it) => it.plan.name);
-  announcePause();
-  const endMs = Date.now() + on.patienceMs;
-  const isDecided = () => doubtful.some(({ verdict }) => verdict === 'failed');
-  const isLetOff = () => result.phase !== 'paused';
+  const isDecided = () => doubtful.some(({ verdict }) => verdict === 'failed') || !doubtful.some(isOpen);
   let isClosed = false;
-  const isDone = () => isClosed || isOver() || isLetOff() || isDecided() || Date.now() >= endMs;
-  const until = {
-    wave,
-    isOver: isDone,
-    onChange: show,
-    everyMs: (it: typeof plan) => slowIntervalMs(it, on.patienceMs),
-  };
-  const measured = Promise.all(doubtful.map((gate) => measureUntilDecided(rollout, gate, until)));
-  await Promise.race([measured, condition(isDone, on.patienceMs)]);
+  const isDone = () => isClosed || isOver() || isDecided();
+  const slowly = (it: GatePlan) => slowIntervalMs(it, on.patienceMs, doubtful.length);
+  void measure(gated, doubtful, isDone, slowly);
+  const letOff = await untilLetOff(gated, plan, reason, { isOver: isDone, forMs: on.patienceMs });
   isClosed = true;
+  if (gating.waiting !== null) gating.waiting.inconclusive = [];
   if (isOver()) return false;
-  if (isLetOff()) return true;
-  const failed = doubtful.find(({ verdict }) => verdict === 'failed');
-  if (failed !== undefined) return afterFailure(gated, failed);
-  const left = doubtful.find(({ verdict }) => verdict === 'inconclusive');
-  if (left !== undefined) {
-    const { plan: late, state: last } = left;
-    const reason = gateReason({ wave, plan: late, state: last }, 'stayed inconclusive until its patience was over');
-    return stop(gated, late, 'unknown', 'OutcomeUnknown', reason);
-  }
-  resume(gated, doubtful);
+  if (letOff !== null) for (const gate of doubtful.filter(isOpen)) gate.letOff = letOff;
+  else if (!isDecided()) {
+    const late = doubtText(gated, doubtful.filter(isOpen), 'stayed inconclusive until its patience was over');
+    return stop(gated, plan, 'unknown', 'OutcomeUnknown', late);
+  } else if (!doubtful.some(({ verdict }) => verdict === 'failed')) resume(gated, doubtful);
   return true;
+}
+
+/** A person who resumes lets all of them off, so all are named. */
+function doubtText({ wave }: Gated, [first, ...others]: readonly MeasuredGate[], verdict: string): string {
+  if (first === undefined) return '';
+  const { plan, state } = first;
+  const more = others.length === 0 ? '' : `${others.map((it) => `gate ${it.plan.name}`).join(', ')} as well: `;
+  return `${more}${gateReason({ wave, plan, state }, verdict)}`;
+}
+
+/**
+ * Pauses until a person resumes the rollout. The resume of another pause, which stood before or came meanwhile, lets no
+ * gate off: then it pauses again, and people see why.
+ *
+ * @returns the resume, or null if it is over before
+ */
+async function untilLetOff(
+  { rollout, announcePause, show }: Gated,
+  plan: GatePlan,
+  reason: () => string,
+  { isOver, forMs }: { isOver: () => boolean; forMs?: number },
+): Promise<Decision | null> {
+  const { gating, result } = rollout;
+  const [by, endMs] = [authorOf(plan), forMs === undefined ? null : Date.now() + forMs];
+  if (isPausedByOthers(rollout)) rollout.decide('note', by, reason());
+  else pause();
+  function pause(): void {
+    rollout.decide('pause', by, reason());
+    gating.pause = result.decisions.at(-1) ?? null;
+    show();
+    announcePause();
+  }
+  for (;;) {
+    const isMoved = () => isOver() || result.phase !== 'paused';
+    const leftMs = endMs === null ? null : endMs - Date.now();
+    if (leftMs === null) await condition(isMoved);
+    else if (leftMs <= 0 || !(await condition(isMoved, leftMs))) return null;
+    if (isOver()) return null;
+    if (gating.pause !== null && gating.pause === lastPause(result.decisions))
+      return result.decisions.findLast(({ action }) => action === 'resume') ?? null;
+    pause();
+  }
 }
 
 /** Unless a person has paused it meanwhile. */

@@ -10,7 +10,7 @@ export interface Gating {
   waves: readonly WaveGates[];
   on: Required<OnGates>;
   waiting: WaitingForGates | null;
-  /** The pause that ends by itself once there is data; null if there is none. */
+  /** The last pause for a gate; null if there was none after this wave. */
   pause: Decision | null;
   /** What a failed gate says, as long as the rollout is paused for it. */
   failed: string | null;
@@ -55,8 +55,11 @@ export function measureAnew({ result }: RolloutState, wave: string): void {
 }
 
 /** Whether the rollout is paused by a gate that may still pass, and by no one else. */
-export const mayHeal = ({ gating: { pause }, result }: Pick<RolloutState, 'gating' | 'result'>): boolean =>
-  pause !== null && result.phase === 'paused' && pause === lastPause(result.decisions);
+export const mayHeal = (rollout: Pick<RolloutState, 'gating' | 'result'>): boolean =>
+  rollout.result.phase === 'paused' && rollout.gating.failed === null && !isPausedByOthers(rollout);
+
+export const isPausedByOthers = ({ gating: { pause }, result }: Pick<RolloutState, 'gating' | 'result'>): boolean =>
+  result.phase === 'paused' && (pause === null || pause !== lastPause(result.decisions));
 
 /** Call it with what the run of a server returned. */
 export function noteFirstPost({ gating: { firstPosts } }: RolloutState, wave: string, acceptedAt: (string | null)[]) {

@@ -1,11 +1,10 @@
 /** The story of the gates of a wave, in the rollout's result. */
 import type { Held } from '../../contract/freeze.ts';
-import type { Decision, RolloutResult } from '../../contract/rollout.ts';
+import type { RolloutResult } from '../../contract/rollout.ts';
 import type { MeasuredGate } from './measure-gates.ts';
 
 export interface GateHolds {
-  /** @param decisions of the rollout so far */
-  end(decisions: readonly Decision[]): void;
+  end(): void;
 }
 
 /** Gates that decide nothing hold nothing. */
@@ -20,17 +19,15 @@ export function recordHeldGates(result: RolloutResult, wave: string, gates: read
       return { gate, held };
     });
   return {
-    end(decisions) {
-      const last = decisions.at(-1);
-      const letOff = last?.action === 'resume' && !last.by.startsWith('gate:') ? last : null;
-      for (const { gate, held } of open) Object.assign(held, endOf(gate, letOff), { to: new Date().toISOString() });
+    end() {
+      for (const { gate, held } of open) Object.assign(held, endOf(gate), { to: new Date().toISOString() });
     },
   };
 }
 
-function endOf({ verdict }: MeasuredGate, letOff: Decision | null): Partial<Held> {
+function endOf({ verdict, letOff }: MeasuredGate): Partial<Held> {
   if (verdict === 'passed') return { end: 'passed' };
-  if (verdict !== null && letOff !== null) return { end: 'overridden', by: letOff.by, why: letOff.reason };
+  if (letOff !== null) return { end: 'overridden', by: letOff.by, why: letOff.reason };
   if (verdict === 'failed') return { end: 'failed' };
   return { end: verdict === null ? 'cancelled' : 'gave_up' };
 }

@@ -1,8 +1,11 @@
 /** Measures the gates of one wave side by side. */
-import { condition } from '@temporalio/workflow';
+import { condition, workflowInfo } from '@temporalio/workflow';
 import type { GatePlan, GateSubject, Measurement } from '../../contract/gate.ts';
+import { isPending } from '../../contract/results/tally.ts';
+import type { Decision } from '../../contract/rollout.ts';
 import { isApp } from '../../contract/target.ts';
 import {
+  hasRoomToMeasure,
   NO_MEASUREMENT,
   noteMeasurement,
   verdictOf,
@@ -18,6 +21,8 @@ export interface MeasuredGate {
   state: GateState;
   /** Null as long as it is not decided. */
   verdict: GateVerdict | null;
+  /** How a person let it off, whatever its verdict; else null. */
+  letOff: Decision | null;
   nextMs: number;
 }
 
@@ -25,6 +30,7 @@ export const newGate = (plan: GatePlan): MeasuredGate => ({
   plan,
   state: NO_MEASUREMENT,
   verdict: null,
+  letOff: null,
   nextMs: Date.now() + plan.initialDelayMs,
 });
 
@@ -47,6 +53,11 @@ export async function measureUntilDecided(rollout: RolloutState, gate: MeasuredG
     const waitMs = gate.nextMs - Date.now();
     if (waitMs > 0) await condition(isOver, waitMs);
     if (isOver()) return;
+    if (!hasRoomToMeasure(workflowInfo(), rollout.result.targets.filter(isPending).length)) {
+      gate.state = noteMeasurement(gate.state, NO_ROOM);
+      gate.verdict = 'inconclusive';
+      return onChange();
+    }
     const beganMs = Date.now();
     const measured = await measureOnce(rollout, plan, wave);
     if (isOver()) return;
@@ -56,6 +67,12 @@ export async function measureUntilDecided(rollout: RolloutState, gate: MeasuredG
     onChange();
   }
 }
+
+const NO_ROOM: Measurement = {
+  state: 'none',
+  value: null,
+  text: 'it is measured no more: the history of the rollout is long, and a retry measures it again',
+};
 
 const NO_WORKER: Measurement = { state: 'error', value: null, text: 'no worker measured it' };
 

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { outcomesOf, servers } from '../../../support/rollouts.ts';
 import { decide, endOfRollout, progressOf, refusalOf } from '../../plays/start-rollout.ts';
-import { actionsOf, begunOn, endsOf, gatedBy, HOUR, inTwoWaves, measured, MINUTE } from './gated.ts';
+import { actionsOf, begunOn, endsOf, ERRORS, gatedBy, HOUR, inTwoWaves, measured, MINUTE } from './gated.ts';
 import { ANNE, begin, inFleet, reaches } from './rollouts-in-flight.ts';
 
 const COMPLETED = ['completed', 'completed', 'completed'];
@@ -130,6 +130,64 @@ describe('a gate without data', () => {
       await decide(stack, rollout, 'resume', ANNE);
       assert.deepEqual(outcomesOf(await endOfRollout(stack, rollout)), COMPLETED);
     }, gatedBy()),
+  );
+
+  test(
+    'is not let off by the resume of a pause that stood before its doubt, but by one that follows its own pause',
+    inFleet(async (stack) => {
+      const { meter } = stack.world;
+      meter.shows = () => 'NaN';
+      const { others, rollout } = inTwoWaves(stack);
+      await measured(stack, 3);
+      await decide(stack, rollout, 'pause', { by: 'anne', reason: 'lunch' });
+      await measured(stack, 22);
+      await decide(stack, rollout, 'resume', { by: 'anne', reason: 'lunch is over' });
+      await stack.forward(HOUR);
+      const { waiting, result } = await progressOf(stack, rollout);
+      assert.deepEqual(waiting?.kind === 'gate' && waiting.inconclusive, ['errors']);
+      const told = ['pause by anne', 'note by gate:errors', 'resume by anne', 'pause by gate:errors'];
+      assert.deepEqual([actionsOf(result), begunOn(stack, others)], [told, 0]);
+      await decide(stack, rollout, 'resume', ANNE);
+      const end = await endOfRollout(stack, rollout);
+      assert.deepEqual([outcomesOf(end), endsOf(end)], [COMPLETED, [['errors', 'overridden']]]);
+      assert.equal(end.held[0]?.why, ANNE.reason);
+    }, gatedBy()),
+  );
+
+  test(
+    'is not let off by the resume of a pause that a person made after its own',
+    inFleet(async (stack) => {
+      stack.world.meter.shows = () => 'NaN';
+      const { others, rollout } = inTwoWaves(stack);
+      await reaches(stack, rollout, 'paused');
+      await decide(stack, rollout, 'pause', { by: 'anne', reason: 'lunch' });
+      await decide(stack, rollout, 'resume', { by: 'anne', reason: 'lunch is over' });
+      await stack.forward(HOUR);
+      assert.deepEqual([(await progressOf(stack, rollout)).waiting?.kind, begunOn(stack, others)], ['gate', 0]);
+      stack.world.meter.shows = () => '0.004';
+      const end = await endOfRollout(stack, rollout);
+      assert.deepEqual([outcomesOf(end), endsOf(end)], [COMPLETED, [['errors', 'passed']]]);
+    }, gatedBy()),
+  );
+
+  test(
+    'that is let off lets no other gate off, which is measured to its end',
+    inFleet(
+      async (stack) => {
+        stack.world.meter.shows = (query) => (query === 'slow' ? '9' : 'NaN');
+        const onGates = { failed: 'pause', inconclusive: 'stop' } as const;
+        const { others, rollout } = inTwoWaves(stack, { onGates }, { gates: ['errors', 'latency'] });
+        await reaches(stack, rollout, 'paused');
+        await decide(stack, rollout, 'resume', ANNE);
+        const end = await endOfRollout(stack, rollout);
+        assert.deepEqual([end.error?.type, begunOn(stack, others)], ['OutcomeUnknown', 0]);
+        assert.deepEqual(endsOf(end), [
+          ['errors', 'gave_up'],
+          ['latency', 'overridden'],
+        ]);
+      },
+      gatedBy({}, { latency: { ...ERRORS, query: 'slow', max: 1 } }),
+    ),
   );
 
   test(

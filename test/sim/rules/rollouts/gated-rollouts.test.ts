@@ -110,6 +110,24 @@ describe('a rollout with a gate after a wave', () => {
     }, gatedBy()),
   );
 
+  test(
+    'is not resumed after a failed gate by a person who ends an earlier pause',
+    inFleet(async (stack) => {
+      stack.world.meter.shows = (_query, index) => (index < 4 ? '0.004' : '0.03');
+      const { others, rollout } = inTwoWaves(stack, { onGates: { failed: 'pause' } });
+      await measured(stack, 2);
+      await decide(stack, rollout, 'pause', { by: 'anne', reason: 'lunch' });
+      await measured(stack, 5);
+      await decide(stack, rollout, 'resume', { by: 'anne', reason: 'lunch is over' });
+      await reaches(stack, rollout, 'paused', 2);
+      await stack.forward(HOUR);
+      assert.equal(begunOn(stack, others), 0);
+      await decide(stack, rollout, 'resume', ANNE);
+      const result = await endOfRollout(stack, rollout);
+      assert.deepEqual([outcomesOf(result), endsOf(result)], [COMPLETED, [['errors', 'overridden']]]);
+    }, gatedBy()),
+  );
+
   for (const what of ['aborted', 'cancelled'] as const) {
     const end = (stack: Parameters<typeof decide>[0], rollout: Parameters<typeof decide>[1]) =>
       what === 'aborted' ? decide(stack, rollout, 'abort', ANNE) : Promise.resolve(stack.cancel(rollout));
