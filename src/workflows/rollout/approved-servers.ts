@@ -9,7 +9,7 @@ import { plannedParts, summaryOf } from '../../rules/policy/planned-parts.ts';
 import { ask } from '../approval/ask.ts';
 import { concludeUnapproved, refuseUnasked } from '../approval/conclude-unapproved.ts';
 import { notifyOfApproval } from '../approval/notify-of-approval.ts';
-import { mayAsk, planOf } from '../approval/plan.ts';
+import { planOf } from '../approval/plan.ts';
 import { conclude, type Conclusion } from '../common/conclusion.ts';
 import type { ApprovedParts, RolloutState } from './rollout-state.ts';
 
@@ -39,7 +39,8 @@ export async function isApproved(
 ): Promise<boolean> {
   const { approved } = rollout;
   const rules = approved.waves.filter(({ wave }) => wave === target.wave).map(({ rule }) => rule);
-  if (rules.length > 0 && !approved.ofWaves.has(target.wave) && mayAsk()) {
+  // Also after a reset, which may come before a server that was never started.
+  if (rules.length > 0 && !approved.ofWaves.has(target.wave)) {
     const asked = await askFor(rollout, target.wave, rules, isCancelled);
     if ('approved' in asked) approved.ofWaves.set(target.wave, asked);
     else stop(rollout, asked, `approval:${rules.map(({ name }) => name).join(',')}`);

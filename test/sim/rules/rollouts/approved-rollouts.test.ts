@@ -68,6 +68,21 @@ describe('a rollout that has to be approved', () => {
   );
 
   test(
+    'asks for a wave also after it was reset, and starts none of its servers before',
+    inFleet(async (stack) => {
+      const { others, rollout } = inTwoWaves(stack);
+      rollout.firstRunId = 'the execution that was reset';
+      const question = await isAsking(stack, rollout);
+      assert.equal(question.plan.executionId, 'the execution that was reset');
+      await stack.forward(HOUR);
+      assert.equal(begunOn(stack, others), 0);
+      const rejection = signedAnswer(ANA, question, 'ana', { decision: 'reject', why: 'it was reset' });
+      assert.equal(await answer(stack, rollout, 'reject', rejection), null);
+      assert.equal((await endOfRollout(stack, rollout)).error?.type, 'ApprovalRejected');
+    }, asking(FOR_NONE)),
+  );
+
+  test(
     'asks before a wave what the policy wants for its servers, and not before the first one as well',
     inFleet(async (stack) => {
       const [canary, ...others] = servers(3);
