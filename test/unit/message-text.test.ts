@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { textOf } from '../../src/activities/notifications/message-text.ts';
-import { emptyResult } from '../../src/contract/results/empty-results.ts';
+import { emptyResult, emptyRollout } from '../../src/contract/results/empty-results.ts';
+import { countOutcomes } from '../../src/contract/results/tally.ts';
 import type { BackupResult, DeploymentResult } from '../../src/contract/run.ts';
 
 /** What Slack would show as mentions, links and other signs. */
@@ -21,4 +22,28 @@ test('property: outside text never produces markup', () => {
     assert.doesNotMatch(run + textOf({ kind: 'event', ...about }), /[<>]|&(?!(amp|lt|gt);)/);
   });
   fc.assert(property, { numRuns: 1_000 });
+});
+
+const plain = (text: string): string => text;
+
+test('the message about a failed rollout says what it counts, and the command that retries it', () => {
+  const servers = countOutcomes([
+    { outcome: 'failed', isRunning: false },
+    { outcome: 'completed', isRunning: false },
+  ]);
+  const result = emptyRollout({ workflowId: 'rollout:steady:k1', outcome: 'failed', phase: 'done', servers });
+  const text = textOf({ kind: 'rollout', id: '', leftOut: 0, result }, plain);
+  assert.deepEqual(text.split('\n'), [
+    'failed: rollout:steady:k1: servers: 1 failed, 1 completed',
+    'retry: npx belay-deploy rollout retry rollout:steady:k1',
+  ]);
+});
+
+test('the message about a paused rollout has the commands that resume and abort it', () => {
+  const result = emptyRollout({ workflowId: 'rollout:steady:k1', phase: 'paused' });
+  const [, ...commands] = textOf({ kind: 'rollout', id: '', leftOut: 0, result }, plain).split('\n');
+  assert.deepEqual(commands, [
+    'resume: npx belay-deploy rollout resume rollout:steady:k1 --reason TEXT',
+    'abort: npx belay-deploy rollout abort rollout:steady:k1 --reason TEXT',
+  ]);
 });

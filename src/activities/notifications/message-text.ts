@@ -6,6 +6,7 @@ import type { RolloutResult } from '../../contract/rollout.ts';
 import { eventSubjects } from '../../contract/wording/event-subjects.ts';
 import { countsText } from '../../contract/wording/tally-text.ts';
 import { heldIn, heldText } from '../../contract/wording/freeze-text.ts';
+import { shellWord } from '../../contract/wording/safe-text.ts';
 import { slackText, type Escape } from './escapes.ts';
 
 const MAX_PARTS = 10;
@@ -50,13 +51,21 @@ function runText(result: RunResult, leftOut: number, outside: Escape): string[] 
 
 function rolloutText(result: RolloutResult, outside: Escape): string[] {
   const { outcome, phase, error, workflowId, targets, servers, links, decisions } = result;
-  const head = `${outcome ?? (phase === 'done' ? 'Internal' : phase)}: ${outside(workflowId ?? '')}: ${countsText(servers)}`;
+  const head = `${outcome ?? (phase === 'done' ? 'Internal' : phase)}: ${outside(workflowId ?? '')}: servers: ${countsText(servers)}`;
   const last = outcome === null ? decisions.at(-1) : undefined;
   const reason = error?.message ?? (last === undefined ? undefined : `${last.by}: ${last.reason}`);
   const parts = targets
     .filter((it) => it.outcome !== null && it.outcome !== 'completed')
     .map((it) => `server ${outside(it.serverId)}: ${it.outcome}`);
-  return message({ head, reason, parts, leftOut: 0, link: links.ui }, outside);
+  return message({ head, reason, parts, leftOut: 0, link: links.ui, commands: commandsFor(result, outside) }, outside);
+}
+
+/** What a person may do now. */
+function commandsFor({ outcome, phase, workflowId }: RolloutResult, outside: Escape): string[] {
+  if (workflowId === null || outcome === 'completed') return [];
+  const command = (name: string) => `${name}: npx belay-deploy rollout ${name} ${outside(shellWord(workflowId))}`;
+  if (phase === 'paused') return ['resume', 'abort'].map((name) => `${command(name)} --reason TEXT`);
+  return outcome === null ? [] : [command('retry')];
 }
 
 function approvalText({ sentence, text, links }: ApprovalNotice, outside: Escape): string[] {
@@ -72,11 +81,12 @@ interface Message {
   /** The number of parts that are not in `parts`. */
   leftOut: number;
   link: string | null;
+  commands?: readonly string[];
 }
 
-function message({ head, reason, parts, leftOut, link }: Message, outside: Escape): string[] {
+function message({ head, reason, parts, leftOut, link, commands = [] }: Message, outside: Escape): string[] {
   const hidden = Math.max(0, parts.length - MAX_PARTS) + leftOut;
   const more = hidden > 0 ? [`and ${hidden} more`] : [];
   const reasons = reason === undefined ? [] : [outside(reason)];
-  return [head, ...reasons, ...parts.slice(0, MAX_PARTS), ...more, ...(link === null ? [] : [link])];
+  return [head, ...reasons, ...parts.slice(0, MAX_PARTS), ...more, ...commands, ...(link === null ? [] : [link])];
 }

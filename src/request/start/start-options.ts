@@ -29,11 +29,12 @@ export function rolloutStartOptions(input: RolloutInput, start: RolloutToStart, 
   const deployed = targets.flatMap(targetsOf);
   const apps = deployed.filter(isApp).length;
   const servers = targets.map(({ serverId }) => serverId);
-  const withApps = apps === 0 ? '' : ` and ${apps} apps`;
+  const counted = (count: number, what: string) => `${count} ${what}${count === 1 ? '' : 's'}`;
+  const withApps = apps === 0 ? '' : ` and ${counted(apps, 'app')}`;
   const memo: RolloutMemo = { ...definedFields({ service }), name, fleet, attempt, request, servers };
   return {
     memo: { ...memo },
-    staticSummary: `Roll ${plainText(name, 50)} out to ${targets.length} servers with ${deployed.length - apps} sites${withApps}`,
+    staticSummary: `Roll ${plainText(name, 50)} out to ${counted(targets.length, 'server')} with ${counted(deployed.length - apps, 'site')}${withApps}`,
     staticDetails: rolloutStaticDetails(input, start),
     workflowTaskTimeout: TIMING.worker.rolloutTaskMs,
   };
