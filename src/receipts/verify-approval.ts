@@ -41,18 +41,15 @@ export function verifyApproval(
 ): Proven[] {
   const { plan, yeses } = approved;
   requireOwn(approved, hash, receipt);
-  const proven = yeses.map((yes) => ({
-    by: yes.by,
-    proof: proofOf({ plan, hash, decision: 'approve' }, yes, signers),
-  }));
+  const proofs = yeses.map((yes) => proofOf({ plan, hash, decision: 'approve' }, yes, signers));
   const requested = requestedIn(receipt, plan);
-  if (requested.length > 0) requireEnough(approved, proven);
+  if (requested.length > 0) requireEnough(approved, proofs);
   if (!requested.every(({ target }) => target === null || covers(approved, target, receipt)))
     throw new ApprovalError('it does not contain everything that was deployed');
   const early = requested.find((it) => !isGoodAt(approved, it));
   if (early !== undefined)
     throw new ApprovalError(`a ${early.kind} was requested before it was given, or when it was over`);
-  return proven;
+  return yeses.map(({ by }, index) => ({ by, proof: proofs[index]!.text }));
 }
 
 /** @throws Error if anything was requested all the same */
@@ -65,7 +62,7 @@ export function verifyRejection(
   const proof = proofOf({ plan, hash, decision: 'reject' }, rejection, signers);
   const [requested] = requestedIn(receipt, plan);
   if (requested !== undefined) throw new ApprovalError(`a ${requested.kind} was requested all the same`);
-  return { by: rejection.by, proof };
+  return { by: rejection.by, proof: proof.text };
 }
 
 function requireOwn(approved: Approved, hash: string, receipt: Receipt): void {
@@ -73,13 +70,14 @@ function requireOwn(approved: Approved, hash: string, receipt: Receipt): void {
   if (!isOf(approved, receipt)) throw new ApprovalError('it is one of another run');
 }
 
-function requireEnough({ plan: { rules }, yeses }: Approved, proven: readonly Proven[]): void {
-  const people = yeses.map(({ by, proof }, index) => ({
-    by,
-    proof: proof.kind === 'ssh' ? (proven[index]?.proof ?? NOT_PROVEN) : NOT_PROVEN,
-  }));
-  for (const { name, need, from } of rules) {
-    const counted = differentPeople(people.filter(({ by }) => from === null || from.includes(by)));
+/** An answer counts only for a rule of its own kind. */
+function requireEnough({ plan: { rules }, yeses }: Approved, proofs: readonly CheckedProof[]): void {
+  for (const { name, need, from, proof } of rules) {
+    const counted = differentPeople(
+      yeses.flatMap(({ by, proof: { kind } }, index) =>
+        kind === proof && (from === null || from.includes(by)) ? [{ by, proof: proofs[index]!.key ?? NOT_PROVEN }] : [],
+      ),
+    );
     if (counted.length < need) throw new ApprovalError(`it has ${counted.length} of ${need} approvals (${name})`);
   }
 }
@@ -110,16 +108,31 @@ function isGoodAt(approved: Approved, { kind, atMs }: Requested): boolean {
   return lastMs <= atMs && (kind !== 'deployment' || atMs < goodUntilMs([approved]));
 }
 
+interface CheckedProof {
+  /** Fingerprint of the key; null if there is none. */
+  key: string | null;
+  /** For people. */
+  text: string;
+}
+
+/** @throws ApprovalError if it proves nothing. With signers, that is everything but a signature of one of them. */
 function proofOf(
   { plan, hash, decision }: { plan: ApprovalPlan; hash: string; decision: Decided },
   { by, why, at, proof }: Yes,
   signers: readonly Signer[] | null,
-): string {
-  if (proof.kind === 'none') return 'audit only, not proven';
-  if (proof.kind === 'github') return 'a job of GitHub; its token was verified when it was given';
+): CheckedProof {
+  if (proof.kind !== 'ssh') {
+    const text =
+      proof.kind === 'none' ? 'audit only, not proven' : 'a job of GitHub; its token was verified when it was given';
+    if (signers !== null) throw new ApprovalError(`no signer proves the answer of ${by}: ${text}`);
+    return { key: null, text };
+  }
   const { signature } = proof;
   const text = signedText(plan, hash, { decision, by, why });
-  if (signers === null)
-    return `${fingerprint(verifySshSignature(signature, text, APPROVAL_NAMESPACE))}, a key that the receipt names`;
-  return proveBySsh(signers, { signature, text, namespace: APPROVAL_NAMESPACE, principal: by }, Date.parse(at));
+  if (signers === null) {
+    const key = fingerprint(verifySshSignature(signature, text, APPROVAL_NAMESPACE));
+    return { key, text: `${key}, a key that the receipt names` };
+  }
+  const key = proveBySsh(signers, { signature, text, namespace: APPROVAL_NAMESPACE, principal: by }, Date.parse(at));
+  return { key, text: key };
 }

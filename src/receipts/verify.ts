@@ -50,7 +50,28 @@ export function verifyReceipt(document: unknown, signers: readonly Signer[] | nu
       problems.push(`${what}: ${error instanceof Error ? plainText(error.message) : 'it cannot be read'}`);
     }
   }
+  problems.push(...missingAnswers(read));
   return verified;
+}
+
+/** What held it back names who decided. Their answers have entries of their own. */
+function missingAnswers({ entries }: Receipt): string[] {
+  return entries.flatMap(({ what, facts: { for: kind, name, from, end, by } }) => {
+    if (what !== 'held' || kind !== 'approval' || (end !== 'approved' && end !== 'rejected')) return [];
+    const answers = entries.filter((it) => it.what === (end === 'approved' ? 'approval' : 'rejection'));
+    const isThere = answers.some(({ facts }) => {
+      const { plan, yeses, by: rejectedBy } = facts as Partial<ApprovalFacts & RejectionFacts>;
+      const isAsked = plan?.askedAt === from && plan?.rules.some((rule) => rule.name === name) === true;
+      const names = end === 'approved' ? (yeses ?? []).map((yes) => yes.by) : [rejectedBy];
+      return (
+        isAsked &&
+        String(by)
+          .split(', ')
+          .every((it) => names.includes(it))
+      );
+    });
+    return isThere ? [] : [`held: it was ${end} by ${plainText(String(by))}, of which there is no answer`];
+  });
 }
 
 function problemsOfChain({ entries, hash, workflowId, runId }: Receipt): string[] {

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { parseAllowedSigners } from '../../src/approvals/allowed-signers.ts';
 import type { ApprovalRule, Approved, Yes } from '../../src/contract/approval.ts';
+import type { Held } from '../../src/contract/freeze.ts';
 import { treeOf } from '../../src/contract/ids/plan-hash.ts';
 import { backupServerId, lockIdOf, runWorkflowId } from '../../src/contract/ids/workflow-ids.ts';
 import { emptyBackup, emptyDeployment, emptyResult } from '../../src/contract/results/empty-results.ts';
@@ -29,6 +30,8 @@ interface Made {
   namespace: string;
   postedAt: string;
   siteId: string;
+  /** Who decided, as it is told of what held the run back. */
+  heldBy: string;
   /** The last step that it requested something for. */
   reached: 'nothing' | 'backup' | 'deployment';
 }
@@ -36,7 +39,9 @@ interface Made {
 function made(more: Partial<Made> = {}): Receipt {
   const { by = ana, namespace = 'default', postedAt = ASKED_AT, siteId = '34', reached = 'deployment' } = more;
   const site = siteTarget(siteId);
+  const held = more.heldBy === undefined ? [] : [{ ...HELD, by: more.heldBy }];
   const result = emptyResult({
+    held,
     ...{ workflowId, runId, service: SERVICE, outcome: 'completed', startedAt: ASKED_AT, endedAt: ASKED_AT },
     backup: reached === 'backup' ? emptyBackup('12') : null,
     deployments: [{ ...emptyDeployment(site), outcome: 'completed', evidence: 'transition', endedAt: ASKED_AT }],
@@ -53,6 +58,18 @@ function made(more: Partial<Made> = {}): Receipt {
   };
   return sent(receiptOf({ workflowId, runId }, entriesOf({ workflowId, runId }, known)));
 }
+
+const HELD: Held = {
+  ...{
+    for: 'approval',
+    name: 'production',
+    from: ASKED_AT,
+    to: ASKED_AT,
+    end: 'approved',
+    by: null,
+    why: 'looked at it',
+  },
+};
 
 const AT_ANOTHER_TIME = 'a deployment was requested before it was given, or when it was over';
 
@@ -151,12 +168,17 @@ describe('a receipt', () => {
     ['that does not contain its site', { siteId: '99' }, 'it does not contain everything that was deployed'],
     ['that was given after its request', { postedAt: before(1) }, AT_ANOTHER_TIME],
     ['that was over at its request', { postedAt: before(-12 * HOUR_MS) }, AT_ANOTHER_TIME],
+    [
+      'that nobody signed, of a rule that wants signatures',
+      { approved: { plan, yeses: [{ by: 'ana', why: null, at: ASKED_AT, proof: { kind: 'none' } }] } },
+      'no signer proves the answer of ana: audit only, not proven',
+    ],
     ['of too few people', { approved: twice({ need: 2 }) }, 'it has 1 of 2 approvals (production)'],
     ['of two names with one key', { approved: twice({ need: 2 }, 'release') }, 'it has 1 of 2 approvals (production)'],
     ['by people who were not asked', { approved: twice({ from: ['bob'] }) }, 'it has 0 of 1 approvals (production)'],
     ['of a rollout, for another server', { approved: ofRollout('13') }, 'it is one of another run'],
     ['of a rollout that has no such part', { approved: ofRollout('12', '13') }, 'it is one of another run'],
-  ] as const) {
+  ] as [string, Partial<Made>, string][]) {
     test(`is not good with an approval ${what}`, () => {
       assert.deepEqual(verifyReceipt(made(more), SIGNERS).problems, [`approval: ${problem}`]);
     });
@@ -213,6 +235,25 @@ describe('a receipt', () => {
       assert.deepEqual(verifyReceipt(made(rejected(more)), SIGNERS).problems, problems);
     });
   }
+
+  test('without signers is not good either with an answer that is not of the kind of its rule', () => {
+    const yeses: Yes[] = [{ by: 'ana', why: null, at: ASKED_AT, proof: { kind: 'none' } }];
+    const { problems } = verifyReceipt(made({ approved: { plan, yeses } }), null);
+    assert.deepEqual(problems, ['approval: it has 0 of 1 approvals (production)']);
+  });
+
+  test('is not good if an approval that it tells of is gone, although its chain was made again', () => {
+    const { entries } = made({ heldBy: 'ana' });
+    assert.deepEqual(verifyReceipt(made({ heldBy: 'ana' }), SIGNERS).problems, []);
+    const without = receiptOf(
+      { workflowId, runId },
+      entries.filter(({ what }) => what !== 'approval'),
+    );
+    assert.deepEqual(verifyReceipt(sent(without), SIGNERS).problems, [
+      'held: it was approved by ana, of which there is no answer',
+    ]);
+    assert.notDeepEqual(verifyReceipt(made({ heldBy: 'bob' }), SIGNERS).problems, []);
+  });
 
   test('with too few approvals is good only if nothing was requested', () => {
     const approved = oneOfTwo();

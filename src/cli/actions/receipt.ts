@@ -6,6 +6,7 @@ import { parseAllowedSigners } from '../../approvals/allowed-signers.ts';
 import { SCHEMA_VERSION } from '../../contract/names.ts';
 import type { Receipt } from '../../contract/receipt.ts';
 import { BelayError } from '../../contract/results/belay-error.ts';
+import { messageOf } from '../../contract/wording/message-of.ts';
 import { plainText } from '../../contract/wording/safe-text.ts';
 import { printJson } from '../../process/json-document.ts';
 import { print, printNote } from '../../process/print.ts';
@@ -73,16 +74,22 @@ const AT_ONCE = { concurrency: 4 };
 async function keepAll(since: number, folder: string, { json }: ReceiptOptions): Promise<void> {
   await mkdir(folder, { recursive: true });
   const kept = await withBelay((belay) => writeAll(belay, new Date(Date.now() - since).toISOString(), folder));
-  const [written, there] = [kept.filter(({ isNew }) => isNew), kept.filter(({ isNew }) => !isNew)];
-  if (json === true) {
-    const [files, unchanged] = [written, there].map((them) => them.map(({ file }) => file));
-    return printJson({ schemaVersion: SCHEMA_VERSION, files, unchanged, error: null });
-  }
-  print(written.map(({ file }) => file));
-  printNote(`${written.length} receipts written, ${there.length} were there already`);
+  const files = kept.flatMap((it) => ('file' in it && it.isNew ? [it.file] : []));
+  const unchanged = kept.flatMap((it) => ('file' in it && !it.isNew ? [it.file] : []));
+  const failed = kept.flatMap((it) => ('message' in it ? [it] : []));
+  if (failed.length > 0) process.exitCode = EXIT.failed;
+  if (json === true) return printJson({ schemaVersion: SCHEMA_VERSION, files, unchanged, failed, error: null });
+  print(files);
+  for (const { workflowId, runId, message } of failed)
+    printNote(`no receipt of ${plainText(workflowId)} (run ${runId}): ${message}`);
+  const missing = failed.length === 0 ? '' : `, ${failed.length} failed`;
+  printNote(`${files.length} receipts written, ${unchanged.length} were there already${missing}`);
 }
 
-async function writeAll(belay: Belay, since: string, folder: string): Promise<{ file: string; isNew: boolean }[]> {
+type Kept = { file: string; isNew: boolean } | { workflowId: string; runId: string; message: string };
+
+/** A run whose receipt cannot be made keeps no other from being kept: Temporal deletes them. */
+async function writeAll(belay: Belay, since: string, folder: string): Promise<Kept[]> {
   return pMap(
     belay.receipts.closedSince(since),
     async ({ workflowId, runId }) => {
@@ -94,7 +101,9 @@ async function writeAll(belay: Belay, since: string, folder: string): Promise<{ 
         )
       )
         return { file, isNew: false };
-      const document = `${JSON.stringify(await belay.receipts.get(workflowId, runId), null, 2)}\n`;
+      const made = await receiptOf(belay, workflowId, runId);
+      if (typeof made === 'string') return { workflowId, runId, message: made };
+      const document = `${JSON.stringify(made, null, 2)}\n`;
       // A reader never sees half of it.
       await writeFile(`${file}.part`, document);
       await rename(`${file}.part`, file);
@@ -102,4 +111,14 @@ async function writeAll(belay: Belay, since: string, folder: string): Promise<{ 
     },
     AT_ONCE,
   );
+}
+
+/** @returns what went wrong, if it cannot be made. @throws BelayError if Temporal is away: then none can be */
+async function receiptOf(belay: Belay, workflowId: string, runId: string): Promise<Receipt | string> {
+  try {
+    return await belay.receipts.get(workflowId, runId);
+  } catch (error) {
+    if (error instanceof BelayError && error.type === 'TemporalUnreachable') throw error;
+    return plainText(messageOf(error));
+  }
 }

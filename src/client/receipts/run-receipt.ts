@@ -21,8 +21,9 @@ export async function runReceipt(session: Session, described: WorkflowExecutionD
       ...(await operationFacts(client, client.workflow.getHandle(it.workflowId, it.runId))),
     })),
   );
-  // A run of a rollout begins with what was approved for its rollout.
-  const given = (input?.approved ?? []).map((it) => ({ ...it, rejection: null }));
+  // A run of a rollout begins with what was approved for its rollout. Its input can be any JSON.
+  const approved = Array.isArray(input?.approved) ? input.approved : [];
+  const given = approved.map((it) => ({ ...it, rejection: null }));
   const answered = [...given, ...(await answeredIn(client, events))];
   const known = { namespace: client.options.namespace, type, input, result, answered, operations };
   return receiptOf({ workflowId, runId }, entriesOf({ workflowId, runId }, known));
