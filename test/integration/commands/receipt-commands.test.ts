@@ -15,7 +15,7 @@ import { runInProcess } from '../../support/in-process.ts';
 import { endOf, rolloutOf, servers } from '../../support/rollouts.ts';
 import { tempFolder } from '../../support/temporal.ts';
 import { WITH_SSH_KEYGEN } from '../../support/with-ssh-keygen.ts';
-import { startTestStack, temporalEnv, type TestStack } from '../../support/world.ts';
+import { startTestStack, TASK_QUEUE, temporalEnv, type TestStack } from '../../support/world.ts';
 
 const SIGNED = fresh('signed');
 
@@ -93,6 +93,22 @@ describe('belay receipt', WITH_SSH_KEYGEN, () => {
     });
     for (const name of readdirSync(to))
       assert.equal((await belay('receipt', '--verify', join(to, name))).code, 0, name);
+  });
+
+  test('keeps the others if one cannot be made, lists that one, and exits with 1', async () => {
+    const workflowId = `backup:malformed:${fresh('k')}`;
+    const options = { workflowId, taskQueue: TASK_QUEUE, args: [{ approved: [5] }] };
+    await assert.rejects(stack.client.workflow.execute('backupOnly', options));
+    const good = await stack.belay.start({ serverId: fresh('s'), backup: PACE_INPUT });
+    await good.result();
+    const to = join(folder, 'with-a-bad-one');
+    const kept = await eventually('both', async () => {
+      const { code, stdout } = await belay('receipt', '--since', '1h', '--to', to, '--json');
+      const { failed } = JSON.parse(stdout) as { failed: { workflowId: string }[] };
+      const isSeen = readdirSync(to).some((name) => name.startsWith(encodeURIComponent(good.workflowId)));
+      return isSeen && failed.length > 0 ? { code, failed } : null;
+    });
+    assert.deepEqual([kept.code, kept.failed.map((it) => it.workflowId)], [1, [workflowId]]);
   });
 
   test('shows who approved a run whose backup failed, so that no site was reached', async () => {
