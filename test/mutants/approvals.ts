@@ -60,7 +60,7 @@ export const APPROVALS: TestedMutant[] = [
   },
   {
     rule: 'a receipt is good with too few approvals',
-    changes: [change('receipts/verify-approval.ts', 'if (requested.length > 0) requireEnough(approved, proven);', '')],
+    changes: [change('receipts/verify-approval.ts', 'if (requested.length > 0) requireEnough(approved, proofs);', '')],
     test: unit('receipts', 'with too few approvals is good only if nothing was requested'),
   },
   {
