@@ -1,7 +1,10 @@
 /** Checks what a workflow was asked to do, and fills in the defaults. Recorded, so that a limit or default can change. */
-import type { CheckedRequest, WorkflowRequest } from '../contract/activities.ts';
+import type { CheckedRequest, WorkerInfo, WorkflowRequest } from '../contract/activities.ts';
 import { ROLLOUT_TYPE, RUN_TYPES } from '../contract/names.ts';
+import type { RolloutInput } from '../contract/rollout.ts';
 import type { RunInput } from '../contract/run.ts';
+import { targetsOf } from '../contract/target.ts';
+import type { Policy } from '../policy/policy.ts';
 import { planRun } from '../request/run-plan.ts';
 import { validateRolloutInput } from '../request/validate-rollout-input.ts';
 import { validateRunInput } from '../request/validate-run-input.ts';
@@ -16,4 +19,18 @@ function problemOf(type: unknown, input: unknown): string | null {
   if (type === ROLLOUT_TYPE) return validateRolloutInput(input);
   const runType = RUN_TYPES.find((it) => it === type);
   return runType === undefined ? 'is neither a run nor a rollout' : validateRunInput(runType, input);
+}
+
+/** Whatever started it: the worker knows which site is on which server. */
+export function heldToInventory(
+  { type, input }: WorkflowRequest,
+  { refusalOf }: Pick<Policy, 'refusalOf'>,
+): Pick<WorkerInfo, 'outsideInventory'> {
+  const parts =
+    type === ROLLOUT_TYPE ? (input as RolloutInput).waves.flatMap(({ targets }) => targets) : [input as RunInput];
+  for (const { serverId, ...named } of parts) {
+    const outsideInventory = refusalOf({ serverId, targets: targetsOf(named) });
+    if (outsideInventory !== null) return { outsideInventory };
+  }
+  return {};
 }

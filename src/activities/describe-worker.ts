@@ -3,7 +3,7 @@ import type { WorkerInfo, WorkerQuestion } from '../contract/activities.ts';
 import { definedFields } from '../contract/plain-object.ts';
 import { ROLLOUT_TYPE } from '../contract/names.ts';
 import { approvalsOf } from './approvals.ts';
-import { checkRequest } from './check-request.ts';
+import { checkRequest, heldToInventory } from './check-request.ts';
 import type { ActivityDeps } from './deps.ts';
 import { judgeRequest } from './frozen-parts.ts';
 import { gatesAsked } from './gates.ts';
@@ -30,7 +30,7 @@ export function createDescribeWorker({ workerInfo, admission, policy, judge, app
       ...workerInfo,
       policy: hash,
       ...definedFields({ checked }),
-      ...(isAsked ? checksAsked(request!, checkOf) : {}),
+      ...(isAsked ? { ...heldToInventory(request!, inForce), ...checksAsked(request!, checkOf) } : {}),
       ...judged,
       ...asked,
       ...gated,

@@ -127,6 +127,8 @@ export interface WorkerInfo extends ServedService, DeploymentIdField {
   checked?: CheckedRequest;
   /** The hash of the freezes, windows and checks that it applies. */
   policy?: string;
+  /** Only if asked by a run or rollout that begins: why the inventory of its belay.yaml refuses it. */
+  outsideInventory?: string;
   /** Only if asked by a run that begins: the checks of its sites. */
   checks?: CheckPlan[];
   /** Only if asked by a run or rollout that leaves out the checks of its sites: their names. */

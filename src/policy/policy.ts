@@ -1,11 +1,13 @@
 /** The policy of a worker: what its belay.yaml says about when to deploy. */
 import type { Configuration } from '../config/load.ts';
 import type { FreezeConfig, WindowConfig } from '../config/file/freeze-schema.ts';
+import { holdToInventory, type AskedPlace } from '../config/plan/hold-to-inventory.ts';
 import { buildInventory } from '../config/plan/inventory.ts';
 import type { BlockedAction, FreezeScope, FrozenBy, OverrideRule } from '../contract/freeze.ts';
 import { hashOf } from '../contract/ids/hash-of.ts';
 import { freezeId } from '../contract/ids/workflow-ids.ts';
 import type { Target } from '../contract/target.ts';
+import { plainText } from '../contract/wording/safe-text.ts';
 import { cronTimes } from '../request/calendar/cron-times.ts';
 import { policyApprovals, type PolicyApproval } from './sections/approvals.ts';
 import { hostsOf, policyGate, type PolicyGate } from './sections/gates.ts';
@@ -24,6 +26,8 @@ export interface Policy {
   hash: string;
   /** False: the file has changed since, and cannot be used. */
   isLatest: boolean;
+  /** Why the inventory refuses such a run, with the keys that say so; null if it does not. */
+  refusalOf: (asked: AskedPlace) => string | null;
   /** What of belay.yaml holds it back. */
   frozenBy: (operation: PlannedOperation, atMs: number, letOff?: ReadonlySet<string>) => FrozenBy[];
   /** What belay.yaml has. @param operation only what is for it; null for all */
@@ -51,6 +55,7 @@ export const actionOf = (operation: PlannedOperation): BlockedAction => ('target
 export function policyOf(configuration: Configuration): Policy {
   const rules = freezeRules(configuration);
   const placeOf = placesIn(configuration);
+  const hold = holdToInventory(configuration);
   const checks = siteChecks(configuration);
   const approvals = policyApprovals(configuration);
   const reports = Object.entries(configuration.notify?.reports ?? {}).map(([name, it]) => ({
@@ -60,6 +65,10 @@ export function policyOf(configuration: Configuration): Policy {
   return {
     hash: shortHash(configuration),
     isLatest: true,
+    refusalOf: (asked) => {
+      const found = hold(asked);
+      return found === null ? null : `the worker's belay.yaml (${plainText(found.path.join('.'))}): ${found.message}`;
+    },
     frozenBy: (operation, atMs, letOff = new Set()) =>
       frozenBy(rules, { action: actionOf(operation), letOff }, placeOf(operation), atMs),
     overridable: (name) => overridable(rules, name),
@@ -139,8 +148,8 @@ function placesIn({ fleets }: Configuration): (operation: PlannedOperation) => P
 
 const HASH_LENGTH = 12;
 
-function shortHash({ fleets = {}, ...configuration }: Configuration): string {
+function shortHash({ fleets = {}, inventory, ...configuration }: Configuration): string {
   const { freezes = {}, windows = {}, sites = {}, checks = {}, approvals = {}, gates = {} } = configuration;
   const servers = Object.entries(fleets).map(([name, fleet]) => [name, [...fleet.servers]]);
-  return hashOf([servers, freezes, windows, sites, checks, approvals, gates]).slice(0, HASH_LENGTH);
+  return hashOf([servers, inventory ?? null, freezes, windows, sites, checks, approvals, gates]).slice(0, HASH_LENGTH);
 }

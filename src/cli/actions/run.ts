@@ -3,7 +3,7 @@ import { locateKey, readConfiguration } from '../../config/load.ts';
 import type { RunInput } from '../../contract/run.ts';
 import { targetsOf } from '../../contract/target.ts';
 import type { RunType } from '../../contract/names.ts';
-import { findInventoryConflict, keyOf, keysOf, buildInventory } from '../../config/plan/inventory.ts';
+import { holdToInventory } from '../../config/plan/hold-to-inventory.ts';
 import { definedFields } from '../../contract/plain-object.ts';
 import { BelayError } from '../../contract/results/belay-error.ts';
 import { EXIT } from '../../contract/results/exit-codes.ts';
@@ -68,14 +68,10 @@ async function exitCodeOfRun(type: RunType, input: RunInput, options: StartOptio
   }
 }
 
-/** A backup of one server does not cover a target on another. */
+/** The worker refuses it as well, by its own file. */
 async function refuseInventoryConflict(input: RunInput): Promise<void> {
-  const { serverId } = input;
-  const targets = targetsOf(input);
-  if (serverId === undefined || targets.length === 0) return;
-  const { fleets } = await readConfiguration();
-  const found = findInventoryConflict(buildInventory(fleets), serverId, targets);
+  const hold = holdToInventory(await readConfiguration());
+  const found = hold({ serverId: input.serverId, targets: targetsOf(input) });
   if (found === null) return;
-  const where = `${await locateKey(keysOf(found.place))}: ${keyOf(found.place)}`;
-  throw new BelayError('Usage', `${where}: ${found.message}`);
+  throw new BelayError('Usage', `${await locateKey(found.path)}: ${found.path.join('.')}: ${found.message}`);
 }

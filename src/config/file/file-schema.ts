@@ -145,7 +145,11 @@ export const configurationSchema = z
       })
       .optional(),
     notify: notify.optional(),
-    fleets: fleets.describe('Which sites belong to which server.').optional(),
+    fleets: fleets.describe('Which sites belong to which server. Workers hold every run to it.').optional(),
+    inventory: z
+      .literal('strict', { error: 'write strict, or remove it' })
+      .describe('strict: workers refuse every server, site and app that no fleet has.')
+      .optional(),
     rollouts: rollouts.describe('How a fleet is backed up and deployed.').optional(),
     sites: sites
       .describe('What is known of sites, by their ids: where they answer, and how they are checked.')

@@ -22,7 +22,9 @@ export function checkFleets(configuration: Configuration, report: Report): void 
   }
 }
 
-function checkInventory({ fleets = {} }: Configuration, report: Report): void {
+function checkInventory({ fleets = {}, inventory }: Configuration, report: Report): void {
+  if (inventory === 'strict' && Object.keys(fleets).length === 0)
+    report(['inventory'], 'it would refuse every run, as there are no fleets: add fleets, or remove it');
   const servers = new Map<string, InventoryEntry>();
   const places = new Map<string, InventoryEntry>();
   for (const [fleet, config] of Object.entries(fleets)) {

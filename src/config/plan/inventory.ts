@@ -1,6 +1,5 @@
 /** The inventory: which sites and apps belong to which server, across all fleets in belay.yaml. Pure. */
 import { appTarget, siteTarget, type Target } from '../../contract/target.ts';
-import { targetText } from '../../contract/wording/target-text.ts';
 import { lockIdOf } from '../../contract/ids/workflow-ids.ts';
 import type { FleetConfig, ServerConfig } from '../file/fleet-schema.ts';
 
@@ -38,31 +37,3 @@ export function buildInventory(fleets: Fleets = {}): Inventory {
 
 export const keysOf = ({ fleet, serverId }: InventoryEntry): string[] => ['fleets', fleet, 'servers', serverId];
 export const keyOf = (entry: InventoryEntry): string => keysOf(entry).join('.');
-
-export interface InventoryConflict {
-  place: InventoryEntry;
-  /** What is wrong, and how to fix it. */
-  message: string;
-}
-
-/** Finds a target that does not belong to the server to back up: its backup would not cover that target. */
-export function findInventoryConflict(
-  { servers, placeOf }: Inventory,
-  serverId: string,
-  targets: readonly Target[],
-): InventoryConflict | null {
-  const registered = servers.get(serverId);
-  for (const target of targets) {
-    const place = placeOf(target);
-    if (place !== undefined && place.serverId !== serverId) {
-      const remedy = `use --server ${place.serverId}, or move the ${target.kind} in the file`;
-      const message = `${targetText(target)} belongs to server ${place.serverId}, not to ${serverId}: ${remedy}`;
-      return { place, message };
-    }
-    if (place === undefined && registered !== undefined) {
-      const remedy = `use another server, or add the ${target.kind} there`;
-      return { place: registered, message: `${targetText(target)} is not on server ${serverId}: ${remedy}` };
-    }
-  }
-  return null;
-}
