@@ -81,6 +81,30 @@ describe('a mistake in a freeze or window names the line, the key and the remedy
       freeze('from: 2026-02-30T18:00, to: 2026-03-04T06:00, reason: x'),
       /christmas\.from: there is no such day/,
     ],
+    ...['2026-12-20T18:00+01:00', '2026-12-20T18:00Z', '2026-12-20T18:00+0100', '2026-12-20T18:00:00Z'].map(
+      (time) =>
+        [
+          `begins at a time with a zone, ${time}`,
+          freeze(`from: ${time}, to: 2027-01-04T06:00, reason: x`),
+          /:7: freezes\.christmas\.from: it has a zone: write it without a zone, .* timeZone: beside it/,
+        ] as const,
+    ),
+    ...['2026-12-32T18:00', '2026-13-01T00:00', '2026-12-20T25:00', '2026-12-20T18:60'].map(
+      (time) =>
+        [
+          `ends at a time out of range, ${time}`,
+          freeze(`from: 2026-12-20T18:00, to: ${time}, reason: x`),
+          /:7: freezes\.christmas\.to: there is no such day or time: correct it/,
+        ] as const,
+    ),
+    ...['x', '""', '2026-12-20'].map(
+      (time) =>
+        [
+          `begins at what is no time, ${time}`,
+          freeze(`from: ${time}, to: 2027-01-04T06:00, reason: x`),
+          /:7: freezes\.christmas\.from: write a local time like/,
+        ] as const,
+    ),
     [
       'never begins',
       freeze('cron: 0 1 30 2 *, lasts: 1h, reason: x'),

@@ -1,8 +1,10 @@
 /** What the pages of workflows show from their start on. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import type { FreezeScope } from '../../src/contract/freeze.ts';
 import type { RunInput } from '../../src/contract/run.ts';
 import { workflowLink } from '../../src/contract/wording/markdown.ts';
+import { freezeStartOptions } from '../../src/request/start/freeze-details.ts';
 import { rolloutStaticDetails } from '../../src/request/start/rollout-details.ts';
 import { runStaticDetails, type RunToStart } from '../../src/request/start/run-details.ts';
 
@@ -14,6 +16,15 @@ const longId = (n: number) => `${n}${'€'.repeat(190)}`;
 const manyIds = Array.from({ length: 200 }, (_, n) => longId(n));
 
 describe('static details', () => {
+  test('of a freeze have the command that ends it, with its scope', () => {
+    const freeze = { ...{ since: '', until: '', reason: 'disks', by: 'ana', blocks: [] }, override: 'reason' as const };
+    const end = (scope: FreezeScope) =>
+      /End it: `(.*)`,/.exec(freezeStartOptions({ ...freeze, scope }).staticDetails)?.[1];
+    assert.equal(end({ kind: 'site', id: '37' }), 'belay thaw --site 37 --reason TEXT');
+    assert.equal(end({ kind: 'server', id: 'a b' }), "belay thaw --server 'a b' --reason TEXT");
+    assert.equal(end({ kind: 'all' }), 'belay thaw --reason TEXT');
+  });
+
   test('name what a run does, and every limit that it has', () => {
     const input: RunInput = {
       serverId: 's1',

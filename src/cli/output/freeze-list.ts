@@ -48,7 +48,7 @@ export const fileEntry = ({ scope, ...freeze }: ListedFreeze): FreezeEntry => ({
 /** `frozen  christmas until 2027-01-04 06:00 (Europe/Berlin), 12h more: the shop's season` */
 export function entryLine(entry: FreezeEntry, atMs: number): string {
   const { kind, name, isActive, until, fromText, untilText, reason, by } = entry;
-  const state = kind === 'freeze' ? (isActive ? 'frozen' : 'later') : isActive ? 'open' : 'closed';
+  const state = kind === 'freeze' ? freezeState(entry, atMs) : isActive ? 'open' : 'closed';
   const leftMs = until === null ? null : Math.max(0, Date.parse(until) - atMs);
   const left = isActive && leftMs !== null ? `, ${aboutText(leftMs)} more` : '';
   const times = isActive ? `until ${untilText ?? 'no known time'}${left}` : nextText(fromText, untilText);
@@ -57,6 +57,11 @@ export function entryLine(entry: FreezeEntry, atMs: number): string {
   const holdsBack = (kind === 'freeze') === isActive;
   const line = `${state.padEnd(8)} ${plainText(name)}${forText(entry)} ${times}${who}${why}`;
   return holdsBack ? colors.yellow(line) : line;
+}
+
+function freezeState({ isActive, from, until }: FreezeEntry, atMs: number): string {
+  if (isActive) return 'frozen';
+  return from === null || Date.parse(until ?? from) <= atMs ? 'over' : 'later';
 }
 
 const nextText = (from: string | null, until: string | null): string =>

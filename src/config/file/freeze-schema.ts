@@ -24,12 +24,23 @@ export const scope = z
   )
   .describe('What it is for: any entry of a key, and all keys; default everything.');
 
+const LOCAL_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d$/;
+const WITH_ZONE = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)$/i;
+
 const localTime = z
   .string()
-  .regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d$/, { error: 'write a local time like 2026-12-20T18:00' });
-const existingTime = localTime.refine((text) => new Date(`${text}Z`).toISOString().startsWith(text), {
-  error: 'there is no such day or time: correct it',
-});
+  .regex(LOCAL_TIME, {
+    error: ({ input }) => (WITH_ZONE.test(String(input)) ? ZONED : 'write a local time like 2026-12-20T18:00'),
+  })
+  .refine(isInCalendar, { error: 'there is no such day or time: correct it' });
+
+const ZONED = 'it has a zone: write it without a zone, like 2026-12-20T18:00, and timeZone: beside it';
+
+/** Also asked of texts that are no times. */
+function isInCalendar(text: string): boolean {
+  const ms = Date.parse(`${text}Z`);
+  return !Number.isNaN(ms) && new Date(ms).toISOString().startsWith(text);
+}
 
 const lasts = duration(LASTS_LIMITS).describe('How long it lasts, on the clocks of its time zone.');
 const begins = cron.describe('When it begins: minute, hour, day of month, month, day of week.');
@@ -39,8 +50,8 @@ const REASON = { error: 'write why, for the people whose deployment it stops' };
 const freeze = z
   .strictObject(
     {
-      from: existingTime.describe('When it begins, once: a local time like 2026-12-20T18:00.').optional(),
-      to: existingTime.describe('When it ends.').optional(),
+      from: localTime.describe('When it begins, once: a local time like 2026-12-20T18:00.').optional(),
+      to: localTime.describe('When it ends.').optional(),
       cron: begins.optional(),
       lasts: lasts.optional(),
       timeZone: zone,

@@ -1,8 +1,8 @@
 /** Start options of an ad-hoc freeze, and what its page shows. Pure. */
-import type { AdHocFreeze, FreezeMemo } from '../../contract/freeze.ts';
+import type { AdHocFreeze, FreezeMemo, FreezeScope } from '../../contract/freeze.ts';
 import { blocksText, scopeText } from '../../contract/wording/freeze-text.ts';
 import { factList } from '../../contract/wording/markdown.ts';
-import { codeSpan, plainText } from '../../contract/wording/safe-text.ts';
+import { codeSpan, plainText, shellWord } from '../../contract/wording/safe-text.ts';
 import { TIMING } from '../../contract/budgets/timing.ts';
 import { detailsPage } from './details-page.ts';
 
@@ -27,6 +27,9 @@ function freezeStaticDetails(freeze: AdHocFreeze): string {
       Until: until,
       Override: override === 'never' ? 'no run may be let off' : 'a run may be let off, with a reason',
     }),
-    'End it: `belay thaw`, which also wakes the runs that wait for it.',
+    `End it: ${codeSpan(`belay thaw${scopeFlags(scope)} --reason TEXT`)}, which also wakes the runs that wait for it.`,
   );
 }
+
+const scopeFlags = (scope: FreezeScope): string =>
+  scope.kind === 'all' ? '' : ` --${scope.kind} ${shellWord(scope.id)}`;
