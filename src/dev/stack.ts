@@ -17,7 +17,7 @@ import { BelayError } from '../contract/results/belay-error.ts';
 import { messageOf } from '../contract/wording/message-of.ts';
 import type { TemporalEndpoint } from '../config/temporal/find-temporal.ts';
 import { openTracing } from '../tracing/open-tracing.ts';
-import { startWorker } from '../worker/start.ts';
+import { startWorker, type WorkerOptions } from '../worker/start.ts';
 import type { RunningWorker } from '../worker/supervise.ts';
 import { createLogger, type Logger } from '../process/log.ts';
 import { printNote } from '../process/print.ts';
@@ -38,6 +38,7 @@ export interface StackOptions {
   /** Null starts the sandbox. */
   service: ServiceConfig | null;
   configuration?: Configuration;
+  policy: WorkerOptions['policy'];
   sandbox?: Pick<SandboxOptions, 'defaults'>;
   taskQueue: string;
   /** Without a port there is no webhook receiver. */
@@ -71,12 +72,12 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     const service = options.service ?? sandbox?.config;
     const temporal = options.temporal ?? endpointOf(server);
     if (service === undefined) throw new Error('there is neither a service nor a sandbox');
-    const { taskQueue, configuration = {} } = options;
+    const { taskQueue, policy, configuration = {} } = options;
     const tracing = await openTracing({ program: 'belay-worker', warn: (message) => log.warn(message) });
     if (tracing !== null) stops.push(() => tracing.close());
     const own = { searchAttributes: searchAttributeMode(), tracing };
     const worker = await startWorker(
-      { ...own, temporal, taskQueue, service, configuration, encryption, log },
+      { ...own, temporal, taskQueue, service, configuration, policy, encryption, log },
       server === null ? 'wait' : 'poll',
     );
     stops.push(() => worker.stop());

@@ -20,14 +20,14 @@ export function fixedPolicy(configuration: Configuration): CurrentPolicy {
 interface LiveOptions {
   log: Logger;
   /** Called after each change of the file. */
-  onRead: (isGood: boolean) => void;
+  onRead?: (isGood: boolean) => void;
   file?: ConfigFile;
 }
 
 /** @param first what the file said when the worker started */
 export async function policyOfFile(
   first: Configuration,
-  { log, onRead, file = configFile() }: LiveOptions,
+  { log, onRead = () => undefined, file = configFile() }: LiveOptions,
 ): Promise<CurrentPolicy> {
   const { path } = file;
   let policy = policyOf(first);

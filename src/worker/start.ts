@@ -8,7 +8,7 @@ import { createHostingApiClient, createPacer, type Pacer, type RequestReport } f
 import { announcePolicy } from './queue/announce-policy.ts';
 import { createApprovalJudge } from '../policy/approval-judge.ts';
 import { createJudge } from '../policy/judge.ts';
-import { fixedPolicy, type CurrentPolicy } from '../policy/live-policy.ts';
+import type { CurrentPolicy } from '../policy/live-policy.ts';
 import { requireSigners } from '../policy/sections/require-signers.ts';
 import { createNotifier, type Notifier } from '../activities/notifications/notifier.ts';
 import { withLink } from '../client/connection/ui-link.ts';
@@ -65,8 +65,8 @@ export interface WorkerOptions {
   monitoring?: Monitoring;
   /** Default: not versioned. */
   version?: WorkerVersion | null;
-  /** Default: that of the configuration. */
-  policy?: CurrentPolicy;
+  /** In force while it runs: what it was configured with may change. */
+  policy: CurrentPolicy;
   /** Default: `register`. */
   searchAttributes?: SearchAttributeMode;
   /** Default: no traces. */
@@ -84,7 +84,7 @@ export async function startWorker(
   withoutService: 'wait' | 'poll',
   stopped?: AbortSignal,
 ): Promise<RunningWorker> {
-  const { temporal, taskQueue, configuration = {}, log } = options;
+  const { temporal, taskQueue, configuration = {}, policy, log } = options;
   const { monitoring = createMonitoring(), version = null, encryption = NO_ENCRYPTION } = options;
   const { metrics } = monitoring;
   const { namespace, uiUrl = null } = temporal;
@@ -108,7 +108,6 @@ export async function startWorker(
   const searchAttributes = await useAttributes(options, connection);
   const { admission = createAdmission() } = options;
   const pool = createPool();
-  const policy = options.policy ?? fixedPolicy(configuration);
   void announcePolicy(connection, policy, queue, closing.signal);
   const { findFreezes, ...ofTemporal } = temporalDeps({ connection, namespace, taskQueue, identity, dataConverter });
   const activities = createActivities({

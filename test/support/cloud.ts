@@ -7,6 +7,7 @@ import { createAuthority, type Authority, type Certificate } from './certificate
 import { mountSecret, type MountedSecret } from './mounted-secret.ts';
 import { newPlace, type Place } from './shared-temporal.ts';
 import { testBundle } from './workflow-bundle.ts';
+import { fixedPolicy } from '../../src/policy/live-policy.ts';
 import { fresh, log, temporalEnv, TOKEN } from './world.ts';
 
 export interface Cloud {
@@ -45,6 +46,7 @@ export async function startWorkerBehind(
       temporal: { connectionOptions, namespace },
       taskQueue,
       service: { baseUrl: serviceUrl, token: () => Promise.resolve(TOKEN) },
+      policy: fixedPolicy({}),
       log,
       workflowBundle: await testBundle(),
       searchAttributes,

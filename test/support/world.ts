@@ -25,6 +25,7 @@ import { eventually } from './eventually.ts';
 import { newPlace, type Place } from './shared-temporal.ts';
 import { startTemporal } from './temporal.ts';
 import { NO_REPORTS } from './no-reports.ts';
+import { fixedPolicy } from '../../src/policy/live-policy.ts';
 import './workflow-threads.ts';
 
 export { fresh } from './fresh.ts';
@@ -107,6 +108,7 @@ export async function addWorker(
         ...definedFields({ epoch, maxRequestsPerSecond }),
       },
       configuration,
+      policy: fixedPolicy(configuration),
       log,
       workflowBundle: await testBundle(),
     },

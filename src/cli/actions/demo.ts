@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DEFAULT_TASK_QUEUE } from '../../contract/names.ts';
 import type { Stack } from '../../dev/stack.ts';
+import { fixedPolicy } from '../../policy/live-policy.ts';
 import { runUntilSignal } from '../../process/run-until-signal.ts';
 import { viewOfRun, waitAndPrint } from '../waiting/wait-for-verdict.ts';
 import { openBelay } from '../connection/open-belay.ts';
@@ -30,6 +31,7 @@ export async function demo(options: DemoOptions): Promise<void> {
       server: { port: 0, uiPort: 0, keepsData: false, retentionDays: 1 },
       service: null,
       taskQueue: DEFAULT_TASK_QUEUE,
+      policy: fixedPolicy({}),
     });
     try {
       print('Backing up server s1, then deploying site a1.');

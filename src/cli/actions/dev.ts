@@ -8,6 +8,8 @@ import type { Stack, StackOptions } from '../../dev/stack.ts';
 import { BelayError } from '../../contract/results/belay-error.ts';
 import { findTemporal, type TemporalEndpoint } from '../../config/temporal/find-temporal.ts';
 import { WEBHOOK_PORT } from '../options/shared.ts';
+import { policyOfFile } from '../../policy/live-policy.ts';
+import { createLogger } from '../../process/log.ts';
 import { runUntilSignal } from '../../process/run-until-signal.ts';
 import { print } from '../../process/print.ts';
 
@@ -44,11 +46,13 @@ async function runStack(
 ): Promise<void> {
   // Imported only here, because it loads the worker, which most commands do not need.
   const { startStack } = await import('../../dev/stack.ts');
+  const policy = await policyOfFile(parts.configuration ?? {}, { log: createLogger('info') });
   const { webhookPort: asked } = options;
   const webhookPort = asked === undefined ? { likely: WEBHOOK_PORT } : await choosePort('--webhook-port', asked);
   const stack = await startStack({
     folder: home,
     ...parts,
+    policy,
     server: { port: options.temporalPort, uiPort: options.uiPort, keepsData: true, retentionDays: RETENTION_DAYS },
     taskQueue: taskQueue(),
     webhookPort,

@@ -9,6 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { startSandbox, type Sandbox } from '../../../src/sandbox/server.ts';
 import { readDevServerRecord } from '../../../src/config/temporal/dev-server-record.ts';
 import { atEnd } from '../../support/at-end.ts';
+import { DEPLOY_PACE } from '../../support/command-line.ts';
 import { runInProcess } from '../../support/in-process.ts';
 import { commandOf, descendants, gone } from '../../support/process-tree.ts';
 import { environment, startDev, treeOf, type Dev, type Finished } from '../../support/processes.ts';
@@ -42,7 +43,9 @@ async function startDevs(): Promise<Devs> {
   leaveRecord(shared, 2 ** 22 + 1, 'x:1');
   const PATH = await pathWithTemporal();
   const env = { ...shared, PATH };
-  const service = { BELAY_API_URL: sandbox.url, BELAY_API_TOKEN: TOKEN };
+  const config = join(home.BELAY_HOME, 'belay.yaml');
+  await writeFile(config, '# nothing yet\n');
+  const service = { BELAY_API_URL: sandbox.url, BELAY_API_TOKEN: TOKEN, BELAY_CONFIG: config };
   const [dev, ...devs] = await Promise.all([startDev({ ...home, ...service, PATH }), startDev(env), startDev(env)]);
   return { served: { dev, home, sandbox }, inOneFolder: { devs, env } };
 }
@@ -132,6 +135,16 @@ describe('belay dev', { concurrency: 4 }, () => {
       const { dev, sandbox } = devs.served;
       assert.deepEqual(Object.keys(dev.ready), ['temporal', 'ui', 'webhooks', 'service']);
       assert.equal(dev.ready.service, sandbox.url);
+    });
+
+    test('dev reads belay.yaml again when it changes, and deploys nothing in a freeze that was added', async () => {
+      const { home } = devs.served;
+      const freeze = 'freezes: { always: { from: 2020-01-01T00:00, to: 2100-01-01T00:00, reason: stock } }\n';
+      const deploy = async () => (await runInProcess(['deploy', '--site', 'a2', ...DEPLOY_PACE, '--json'], home)).code;
+      await writeFile(join(home.BELAY_HOME, 'belay.yaml'), freeze);
+      assert.equal(await deploy(), 5);
+      await writeFile(join(home.BELAY_HOME, 'belay.yaml'), '# nothing again\n');
+      assert.equal(await deploy(), 0);
     });
 
     test('the token is in no file of BELAY_HOME, in no output, and in no arguments or environment of a child process', async () => {

@@ -18,6 +18,7 @@ import { resetToEnd } from '../../support/reset.ts';
 import { allHistories, assertNowhere } from '../../support/token.ts';
 import { testBundle } from '../../support/workflow-bundle.ts';
 import { belayOn, fresh, log, TOKEN, workerLog } from '../../support/world.ts';
+import { fixedPolicy } from '../../../src/policy/live-policy.ts';
 import { addressAt, CANARY, eventStack, takenOf, targetsOf, troubles, type EventStack } from './shared.ts';
 
 const UI = 'https://ui.example';
@@ -39,7 +40,10 @@ async function belayWith(notify: Configuration['notify']): Promise<Belay> {
   const service = { baseUrl: sandbox.url, token: () => Promise.resolve(TOKEN) };
   const configuration = { notify };
   const workflowBundle = await testBundle();
-  const worker = await startWorker({ temporal, taskQueue, service, configuration, log, workflowBundle }, 'poll');
+  const worker = await startWorker(
+    { temporal, taskQueue, service, configuration, policy: fixedPolicy(configuration), log, workflowBundle },
+    'poll',
+  );
   atEnd(() => worker.stop());
   await belayOn(world, taskQueue);
   return connect({ connection: client.connection as Connection, namespace, taskQueue, uiUrl: UI });

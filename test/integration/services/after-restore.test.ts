@@ -11,6 +11,7 @@ import { resultOf } from '../../support/outcome.ts';
 import { apply, nightly } from '../../support/schedules.ts';
 import { testBundle } from '../../support/workflow-bundle.ts';
 import { atEnd } from '../../support/at-end.ts';
+import { fixedPolicy } from '../../../src/policy/live-policy.ts';
 import { fresh, log, startTestStack, TASK_QUEUE, temporalEnv, TOKEN, type TestStack } from '../../support/world.ts';
 
 const PACE = { intervalMs: 300, tries: 1_000 };
@@ -79,7 +80,10 @@ test('after a restore, doctor lists what stands before or after a request, what 
   const service = { baseUrl: world.sandbox.url, epoch: '2', token: () => Promise.resolve(TOKEN) };
   const temporal = { connectionOptions: { address: world.address }, namespace: world.namespace };
   const workflowBundle = await testBundle();
-  const worker = await startWorker({ temporal, taskQueue: TASK_QUEUE, service, log, workflowBundle }, 'poll');
+  const worker = await startWorker(
+    { temporal, taskQueue: TASK_QUEUE, service, policy: fixedPolicy({}), log, workflowBundle },
+    'poll',
+  );
   atEnd(() => worker.stop());
   world.sandbox.finish({ site: siteId }, 'completed');
   assert.equal((await resultOf(waiting)).outcome, 'unknown');

@@ -16,6 +16,7 @@ import { endOf, outcomesOf, rolloutOf } from '../../support/rollouts.ts';
 import { isStopped } from '../../support/process-tree.ts';
 import { startTemporal, tempFolder } from '../../support/temporal.ts';
 import { testBundle } from '../../support/workflow-bundle.ts';
+import { fixedPolicy } from '../../../src/policy/live-policy.ts';
 import { log, TOKEN } from '../../support/world.ts';
 
 const PACE = { intervalMs: 300, tries: 300 };
@@ -34,7 +35,7 @@ test('what is restored to a moment before its requests sends none a second time 
   const work = (epoch: string) => {
     const temporal = { connectionOptions: { address }, namespace: 'default' };
     const service = { baseUrl: sandbox.url, epoch, token: () => Promise.resolve(TOKEN) };
-    return startWorker({ temporal, taskQueue: 'belay', service, log, workflowBundle }, 'poll');
+    return startWorker({ temporal, taskQueue: 'belay', service, policy: fixedPolicy({}), log, workflowBundle }, 'poll');
   };
 
   const latestOf = (siteId: string) => reads(sandbox, `/v1/sites/${siteId}/deployments/latest`).length;
