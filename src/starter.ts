@@ -49,7 +49,7 @@ export type { ScheduleChange } from './client/schedules/plan-changes.ts';
 export type { Approvals } from './client/approvals/approvals.ts';
 export type { Receipts } from './client/receipts/receipts.ts';
 export type { Receipt, ReceiptEntry } from './contract/receipt.ts';
-export type { Freezes, Thawed } from './client/freezes/freezes.ts';
+export type { BegunFreeze, Freezes, Thawed } from './client/freezes/freezes.ts';
 export type { HeldLock } from './client/locks/held-locks.ts';
 export type { NewFreeze } from './request/plan-freeze.ts';
 export type { ApprovalAnswer, ApprovalPlan, ApprovalQuestion, AskingRun } from './contract/approval.ts';

@@ -70,7 +70,7 @@ export const WORKFLOW_LAYERS = {
     may: [...CONTRACT, 'request', 'request/start', 'workflows/common'],
     packages: WORKFLOW_SDK,
   },
-  'workflows/freeze': { may: ['contract', 'contract/ids', 'contract/wording'], packages: WORKFLOW_SDK },
+  'workflows/freeze': { may: [...CONTRACT, 'workflows/common'], packages: WORKFLOW_SDK },
   'workflows/event': {
     may: [...CONTRACT, 'workflows/common', 'workflows/notify', 'workflows/operation'],
     packages: WORKFLOW_SDK,

@@ -42,11 +42,11 @@ function asked(answer: RulesAnswer): Asked {
   return isNone ? {} : { approval: answer };
 }
 
-async function rolloutRules({ waves, approval }: RolloutInput, approvals: ApprovalJudge): Promise<RulesAnswer> {
+async function rolloutRules({ fleet, waves, approval }: RolloutInput, approvals: ApprovalJudge): Promise<RulesAnswer> {
   const rules = new Map<string, ApprovalRule>();
   const needs: Parameters<typeof askedWhen>[1][number][] = [];
   for (const { name: wave, approval: named, targets } of waves) {
-    const ofServers = await approvals.rulesFor(operationsOf(targets), approval);
+    const ofServers = await approvals.rulesFor(operationsOf(targets.map((it) => ({ ...it, fleet }))), approval);
     if ('error' in ofServers) return ofServers;
     const ofWave = named === undefined ? { rules: [] } : await approvals.rulesFor([], named);
     if ('error' in ofWave) return ofWave;
@@ -65,17 +65,17 @@ async function given(
   approvals: ApprovalJudge,
   atMs: number,
 ): Promise<RulesAnswer | undefined> {
-  const { approved, serverId } = input;
+  const { approved, serverId, fleet } = input;
   for (const target of targetsOf(input)) {
-    const approvedAt = await approvals.look({ target, serverId, service, approved }, null);
+    const approvedAt = await approvals.look({ target, serverId, fleet, service, approved }, null);
     const error = approvedAt(atMs);
     if (error !== null) return { error };
   }
   return undefined;
 }
 
-const operationsOf = (inputs: readonly (TargetsInput & { serverId?: string })[]) =>
-  inputs.flatMap(({ serverId, ...input }) => targetsOf(input).map((target) => ({ target, serverId })));
+const operationsOf = (inputs: readonly (TargetsInput & Pick<RunInput, 'serverId' | 'fleet'>)[]) =>
+  inputs.flatMap(({ serverId, fleet, ...input }) => targetsOf(input).map((target) => ({ target, serverId, fleet })));
 
 /** @throws ApplicationFailure that is not retried if it does not count */
 export async function checkApproval(check: ApprovalCheck, approvals: ApprovalJudge): Promise<CheckedApproval> {

@@ -10,12 +10,12 @@ import type { Judge } from '../policy/judge.ts';
 
 /** What a run that begins asks. */
 const questionOf = (
-  { serverId, keepGoing = false, ...input }: RunInput,
+  { serverId, fleet, keepGoing = false, ...input }: RunInput,
   atMs: number,
   letOff: LetOff[] = [],
 ): FreezeQuestion => ({
   targets: targetsOf(input),
-  ...(serverId === undefined ? {} : { serverId }),
+  ...definedFields({ serverId, fleet }),
   backsUp: serverId !== undefined,
   keepGoing,
   letOff,
@@ -24,13 +24,13 @@ const questionOf = (
 
 /** @returns null if nothing is. @throws if Temporal does not tell */
 export async function frozenParts(
-  { serverId, backsUp, keepGoing = false, letOff, atMs, ...input }: FreezeQuestion,
+  { serverId, fleet, backsUp, keepGoing = false, letOff, atMs, ...input }: FreezeQuestion,
   judge: Judge,
 ): Promise<FrozenParts | null> {
   // Without keepGoing, a run whose first target is frozen does not go on.
   const targets = targetsOf(input).slice(0, keepGoing ? undefined : 1);
-  const backups = serverId === undefined || !backsUp ? [] : [{ serverId }];
-  const planned = targets.map((target) => ({ target, serverId }));
+  const backups = serverId === undefined || !backsUp ? [] : [{ serverId, fleet }];
+  const planned = targets.map((target) => ({ target, serverId, fleet }));
   const frozenAt = await judge.look({ operations: [...backups, ...planned], letOff }, TIMING.lookup.regularMs);
   const backup = backups.flatMap((it) => frozenAt(it, atMs));
   const deployments = planned

@@ -1,7 +1,7 @@
 /** All activities. Their names and payloads are stored in the histories of running workflows. */
 import type { ApprovalCheck, CheckedApproval } from '../contract/approval.ts';
 import type { DailyDeadline } from '../contract/run.ts';
-import type { FreezeAnswer, FreezeQuestion } from '../contract/freeze.ts';
+import type { FreezeAnswer, FreezeQuestion, FreezeScope, FreezeWord } from '../contract/freeze.ts';
 import type { SlotQuery } from '../contract/activities.ts';
 import { checkApproval } from './approvals.ts';
 import { createDescribeWorker } from './describe-worker.ts';
@@ -61,6 +61,9 @@ export function createActivities({
       frozen: await frozenParts(question, judge),
       epoch: workerInfo.epoch,
     }),
+
+    /** What this worker says of a freeze that begins. */
+    confirmFreeze: async (scope: FreezeScope): Promise<FreezeWord> => (await policy()).wordOn(scope),
 
     /** Whether an answer to a question counts, with this worker's signers. */
     checkApproval: (check: ApprovalCheck): Promise<CheckedApproval> => checkApproval(check, approvals),

@@ -5,7 +5,7 @@ import type { RunInput } from '../contract/run.ts';
 import { isApp, targetsOf, type Target } from '../contract/target.ts';
 import { FULL_COMMIT } from '../contract/wording/commit-text.ts';
 import { targetText } from '../contract/wording/target-text.ts';
-import type { Policy } from '../policy/policy.ts';
+import type { PlannedOperation, Policy } from '../policy/policy.ts';
 
 interface Known {
   policy: Pick<Policy, 'reportsFor' | 'checkOf'>;
@@ -20,16 +20,16 @@ export function reportsAsked(
 ): Pick<WorkerInfo, 'reports'> {
   const commit = checked !== undefined && 'plan' in checked ? checked.plan.commit : null;
   if (typeof commit !== 'string' || !FULL_COMMIT.test(commit)) return {};
-  const { serverId, ...asked } = input as RunInput;
+  const { serverId, fleet, ...asked } = input as RunInput;
   const reports = targetsOf(asked).flatMap((target) =>
-    placesOf(target, serverId, known).map((report) => ({ report, target })),
+    placesOf({ target, serverId, fleet }, known).map((report) => ({ report, target })),
   );
   return reports.length === 0 ? {} : { reports };
 }
 
-function placesOf(target: Target, serverId: string | undefined, { policy, workerInfo }: Known): string[] {
+function placesOf(operation: PlannedOperation, { policy, workerInfo }: Known): string[] {
   const known = workerInfo.notify?.reports ?? [];
-  return policy.reportsFor({ target, serverId }).filter((name) => known.includes(name));
+  return policy.reportsFor(operation).filter((name) => known.includes(name));
 }
 
 /** A commit that nothing reads or reports would be dropped without a word, and the run would seem to have proved it. */
@@ -39,8 +39,9 @@ export function unusedCommit({ input }: WorkflowRequest, known: Known): Pick<Wor
   if (commit === undefined) return {};
   const parts = 'waves' in asked ? asked.waves.flatMap(({ targets }) => targets) : [asked];
   const isRead = (target: Target) => !isApp(target) && known.policy.checkOf(target.id)?.plan.showsCommit === true;
+  const { fleet } = asked;
   const isReported = (target: Target, serverId: string | undefined) =>
-    FULL_COMMIT.test(commit) && placesOf(target, serverId, known).length > 0;
+    FULL_COMMIT.test(commit) && placesOf({ target, serverId, fleet }, known).length > 0;
   const unused = parts.flatMap((part) =>
     targetsOf(part).filter((target) => !isRead(target) && !isReported(target, part.serverId)),
   );

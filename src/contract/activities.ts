@@ -88,6 +88,8 @@ export interface TriggerActivityInput {
   readAt?: string;
   /** The run id of the operation's first execution. It shows that an execution was reset, which sends nothing. */
   firstRunId: string;
+  /** The one that the run names. */
+  fleet?: string;
   /** Freezes and windows that do not hold it back. */
   letOff?: LetOff[];
   /** What people approved. The worker that sends verifies it once more. */

@@ -22,6 +22,14 @@ export interface AdHocFreeze {
   override: OverrideRule;
 }
 
+/** What a worker says of a freeze that begins. */
+export interface FreezeWord {
+  /** Why it would not be in force; null if it is. */
+  problem: string | null;
+  /** What the person who set it may not expect; null if nothing. */
+  note: string | null;
+}
+
 /** The memo of the workflow, which workers read before each request. It is there before any worker sees the workflow. */
 export interface FreezeMemo {
   freeze: AdHocFreeze;
@@ -72,6 +80,8 @@ export type OverrideAnswer = { letOff: LetOff[] } | { error: RunError };
 /** Asks a worker what of this is frozen. */
 export interface FreezeQuestion extends TargetsInput {
   serverId?: string;
+  /** The one that the run names. */
+  fleet?: string;
   /** Whether a backup of the server is to be made. */
   backsUp: boolean;
   /** Whether targets after the first one may go if it is frozen. */

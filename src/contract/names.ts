@@ -101,6 +101,9 @@ export const FREEZE_TYPE = 'freeze';
 
 /** The updates carry a user's decision about a rollout. The signal `hold` carries an event about a server. */
 export const ROLLOUT_UPDATES = { pause: 'pause', resume: 'resume', abort: 'abort' } as const;
+/** Answered once a worker has said what it thinks of a freeze, and no request can leave that was judged before. */
+export const CONFIRM_UPDATE = 'confirm';
+
 /** Decisions about what a run or rollout asks to be approved. */
 export const APPROVAL_UPDATES = { approve: 'approve', reject: 'reject' } as const;
 export const HOLD_SIGNAL = 'hold';

@@ -53,6 +53,8 @@ interface OperationInput extends RecordedService {
   /** Default: `loop`. */
   waits?: Waits;
   ifBusy: 'wait' | 'fail';
+  /** The one that its run names. */
+  fleet?: string;
   /** Freezes and windows that do not hold it back. */
   letOff?: LetOff[];
   /** How long to wait in all for a service that does not answer; null for no longer than failed reads are retried. */

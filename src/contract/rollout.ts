@@ -31,6 +31,7 @@ export type RunOptions = Omit<
   | 'service'
   | 'epoch'
   | 'serverId'
+  | 'fleet'
   | 'startWithinMs'
   | 'deploysUntil'
   | 'heartbeat'

@@ -63,6 +63,8 @@ export interface RunInput extends TargetsInput {
   /** The epoch that its starter saw at the workers. In another one it sends nothing. */
   epoch?: string;
   serverId?: string;
+  /** The fleet of the rollout that starts this run. What is for that fleet holds the run back, too. */
+  fleet?: string;
   backup?: BackupOptions;
   deploy?: DeployOptions;
   ifBusy?: 'wait' | 'fail';

@@ -24,6 +24,7 @@ import type { PlannedOperation } from './policy.ts';
 interface ApprovedDeployment {
   target: Target;
   serverId?: string | undefined;
+  fleet?: string | undefined;
   service: string;
   /** Freezes and windows that do not hold it back. */
   letOff?: readonly LetOff[] | undefined;

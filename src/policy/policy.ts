@@ -1,9 +1,9 @@
 /** The policy of a worker: what its belay.yaml says about when to deploy. */
 import type { Configuration } from '../config/load.ts';
 import type { FreezeConfig, WindowConfig } from '../config/file/freeze-schema.ts';
-import { holdToInventory, type AskedPlace } from '../config/plan/hold-to-inventory.ts';
+import { holdToInventory, wordOnFreezes, type AskedPlace } from '../config/plan/hold-to-inventory.ts';
 import { buildInventory } from '../config/plan/inventory.ts';
-import type { BlockedAction, FreezeScope, FrozenBy, OverrideRule } from '../contract/freeze.ts';
+import type { BlockedAction, FreezeScope, FreezeWord, FrozenBy, OverrideRule } from '../contract/freeze.ts';
 import { hashOf } from '../contract/ids/hash-of.ts';
 import { freezeId } from '../contract/ids/workflow-ids.ts';
 import type { Target } from '../contract/target.ts';
@@ -15,11 +15,14 @@ import { frozenBy } from './sections/freezes.ts';
 import { listFreezes, type ListedFreeze } from './sections/list-freezes.ts';
 import { localMsOf } from '../request/calendar/local-spans.ts';
 import { siteChecks, type PolicyCheck } from './sections/site-checks.ts';
-import type { FreezeRule, FreezeRules, Place, WindowRule } from './sections/rules.ts';
+import type { FreezeRule, FreezeRules, Place, Scope, WindowRule } from './sections/rules.ts';
 import { isInScope } from './sections/scope.ts';
 
 /** A deployment, or the backup of a server. */
-export type PlannedOperation = { target: Target; serverId?: string | undefined } | { serverId: string };
+export type PlannedOperation = ({ target: Target; serverId?: string | undefined } | { serverId: string }) & {
+  /** The one that the run names: what is for it holds as well, also where the file puts the server in another or none. */
+  fleet?: string | undefined;
+};
 
 export interface Policy {
   /** The same for workers that apply the same rules. */
@@ -28,6 +31,8 @@ export interface Policy {
   isLatest: boolean;
   /** Why the inventory refuses such a run, with the keys that say so; null if it does not. */
   refusalOf: (asked: AskedPlace) => string | null;
+  /** Whether an ad-hoc freeze would hold back what it names. */
+  wordOn: (scope: FreezeScope) => FreezeWord;
   /** What of belay.yaml holds it back. */
   frozenBy: (operation: PlannedOperation, atMs: number, letOff?: ReadonlySet<string>) => FrozenBy[];
   /** What belay.yaml has. @param operation only what is for it; null for all */
@@ -55,6 +60,13 @@ export const actionOf = (operation: PlannedOperation): BlockedAction => ('target
 export function policyOf(configuration: Configuration): Policy {
   const rules = freezeRules(configuration);
   const placeOf = placesIn(configuration);
+  // Both, one by one: a fleet that a run names may add what holds it back, and open no window.
+  const placesOf = (operation: PlannedOperation): Place[] => {
+    const [place, { fleet = null }] = [placeOf(operation), operation];
+    return fleet === null || fleet === place.fleet ? [place] : [place, { ...place, fleet }];
+  };
+  const fits = (scope: Scope, operation: PlannedOperation) =>
+    placesOf(operation).some((place) => isInScope(scope, place));
   const hold = holdToInventory(configuration);
   const checks = siteChecks(configuration);
   const approvals = policyApprovals(configuration);
@@ -69,16 +81,18 @@ export function policyOf(configuration: Configuration): Policy {
       const found = hold(asked);
       return found === null ? null : `the worker's belay.yaml (${plainText(found.path.join('.'))}): ${found.message}`;
     },
-    frozenBy: (operation, atMs, letOff = new Set()) =>
-      frozenBy(rules, { action: actionOf(operation), letOff }, placeOf(operation), atMs),
+    wordOn: wordOnFreezes(configuration),
+    frozenBy: (operation, atMs, letOff = new Set()) => {
+      const asked = { action: actionOf(operation), letOff };
+      const found = placesOf(operation).flatMap((place) => frozenBy(rules, asked, place, atMs));
+      return [...new Map(found.map((it) => [`${it.kind}:${it.name}`, it])).values()];
+    },
     overridable: (name) => overridable(rules, name),
-    list: (operations, atMs) => listFreezes(rules, operations.map(placeOf), atMs),
-    adHocIds: (operation) => adHocIds(operation, placeOf(operation)),
+    list: (operations, atMs) => listFreezes(rules, operations.flatMap(placesOf), atMs),
+    adHocIds: (operation) => [...new Set(placesOf(operation).flatMap((place) => adHocIds(operation, place)))],
     checkOf: (siteId) => checks.get(siteId) ?? null,
-    approvalsFor: (operation) =>
-      'target' in operation ? approvals.filter(({ scope }) => isInScope(scope, placeOf(operation))) : [],
-    reportsFor: (operation) =>
-      reports.filter(({ scope }) => isInScope(scope, placeOf(operation))).map(({ name }) => name),
+    approvalsFor: (operation) => ('target' in operation ? approvals.filter(({ scope }) => fits(scope, operation)) : []),
+    reportsFor: (operation) => reports.filter(({ scope }) => fits(scope, operation)).map(({ name }) => name),
     approval: (name) => approvals.find(({ rule }) => rule.name === name) ?? null,
     gate: (name) => policyGate(configuration, name),
     hostsOf: (siteIds) => hostsOf(configuration, siteIds),

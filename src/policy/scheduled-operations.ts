@@ -5,9 +5,10 @@ import type { PlannedOperation } from './policy.ts';
 
 export function scheduledOperations(start: ScheduledInput['start']): PlannedOperation[] {
   if (start.type === 'watchDeployment') return [];
+  const { fleet } = start.input;
   const parts = 'waves' in start.input ? start.input.waves.flatMap(({ targets }) => targets) : [start.input];
   return parts.flatMap(({ serverId, ...input }): PlannedOperation[] => [
-    ...(serverId === undefined ? [] : [{ serverId }]),
-    ...targetsOf(input).map((target) => ({ target, serverId })),
+    ...(serverId === undefined ? [] : [{ serverId, fleet }]),
+    ...targetsOf(input).map((target) => ({ target, serverId, fleet })),
   ]);
 }

@@ -16,6 +16,7 @@ export type RunOptionPath =
       | 'service'
       | 'epoch'
       | 'serverId'
+      | 'fleet'
       | 'deploysUntil'
       | 'override'
       | 'noCheck'

@@ -92,6 +92,7 @@ const ROOT_CHECKS: Record<string, Check> = {
   service: text,
   epoch: text,
   serverId: validateId,
+  fleet: validateId,
   ...checksOf(null),
 };
 const GROUP_CHECKS = { backup: checksOf('backup'), deploy: checksOf('deploy') };

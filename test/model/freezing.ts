@@ -44,8 +44,9 @@ export function freezing({ arena: { belay }, prefix, late }: Stage): Freezing {
       const target = prefix + name;
       const scope = scopeOf(target);
       const backups = both && scope.kind === 'server';
-      const freeze = await patiently(() => belay.freezes.begin({ scope, forMs, backups, override, ...WHY }));
-      if (freeze === null) return;
+      const begun = await patiently(() => belay.freezes.begin({ scope, forMs, backups, override, ...WHY }));
+      if (begun === null) return;
+      const { freeze } = begun;
       const toMs = Date.parse(freeze.until);
       played.push({ name: freezeId(scope), target, fromMs: Date.now(), toMs, backups, override });
     },

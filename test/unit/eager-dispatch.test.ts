@@ -63,6 +63,7 @@ test('an activity that may be meant for another worker never goes back to the on
     sendReport: 'any worker',
     askOperation: 'local',
     judgeSomewhere: 'local',
+    confirmSomewhere: 'local',
     signalOlderRuns: 'any worker',
     checkSomewhere: 'local',
     measureGate: 'any worker',

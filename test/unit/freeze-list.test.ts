@@ -28,7 +28,7 @@ test('a freeze of belay.yaml comes later, or is over if it never begins again', 
   const policy = policyOf({ freezes: { christmas: times } });
   const stateAt = (at: string) => {
     const atMs = Date.parse(at);
-    return policy.list(null, atMs).map((it) => entryLine(fileEntry(it), atMs).split(' ')[0]);
+    return policy.list([], atMs).map((it) => entryLine(fileEntry(it), atMs).split(' ')[0]);
   };
   assert.deepEqual([stateAt('2026-11-20T12:00Z'), stateAt('2027-02-01T12:00Z')], [['later'], ['over']]);
 });

@@ -102,6 +102,7 @@ export const runInput = z
     serverId: id(
       'The server to back up: backupThenDeploy and backupOnly need it, the others reject it',
     ).exactOptional(),
+    fleet: id('The fleet whose freezes, windows and approvals hold the run back, too; rollouts set it').exactOptional(),
     siteIds: z
       .array(id('A site'))
       .max(MAX_TARGETS)

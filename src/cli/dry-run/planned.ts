@@ -13,6 +13,8 @@ import type { Belay } from '../../starter.ts';
 /** One run: that of a single run, or of one server of a rollout. */
 export interface PlannedRun {
   serverId: string | undefined;
+  /** Of the rollout. */
+  fleet?: string;
   targets: Target[];
   /** Null for a single run. */
   wave: string | null;
@@ -62,7 +64,12 @@ export function plannedRun(type: RunType, input: RunInput, key: string | undefin
 
 export function plannedRollout(input: Omit<RolloutInput, 'key'>, key = 'any'): Planned {
   const runs = input.waves.flatMap(({ name, targets }) =>
-    targets.map((it): PlannedRun => ({ serverId: it.serverId, targets: targetsOf(it), wave: name })),
+    targets.map((it): PlannedRun => ({
+      serverId: it.serverId,
+      fleet: input.fleet,
+      targets: targetsOf(it),
+      wave: name,
+    })),
   );
   const { override, noCheck, options = {} } = input;
   return { problem: validateRolloutInput({ ...input, key }), runs, options, rollout: input, override, noCheck };
@@ -71,7 +78,7 @@ export function plannedRollout(input: Omit<RolloutInput, 'key'>, key = 'any'): P
 /** In the order in which they would be made. */
 export const operationsOf = ({ runs }: Pick<Planned, 'runs'>): PlannedOperation[] => runs.flatMap(operationsOfRun);
 
-export const operationsOfRun = ({ serverId, targets }: PlannedRun): PlannedOperation[] => [
-  ...(serverId === undefined ? [] : [{ serverId }]),
-  ...targets.map((target) => ({ target, serverId })),
+export const operationsOfRun = ({ serverId, fleet, targets }: PlannedRun): PlannedOperation[] => [
+  ...(serverId === undefined ? [] : [{ serverId, fleet }]),
+  ...targets.map((target) => ({ target, serverId, fleet })),
 ];

@@ -1,20 +1,19 @@
 /** Ad-hoc freezes: sets, ends and lists them. None of it needs a worker. */
-import { WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
+import { WorkflowExecutionAlreadyStartedError, type WorkflowHandle } from '@temporalio/client';
 import { freezeId } from '../../contract/ids/workflow-ids.ts';
-import { FREEZE_TYPE } from '../../contract/names.ts';
-import type { AdHocFreeze, FreezeScope, RunningFreeze } from '../../contract/freeze.ts';
+import { CONFIRM_UPDATE, FREEZE_TYPE } from '../../contract/names.ts';
+import type { AdHocFreeze, FreezeScope, FreezeWord, RunningFreeze } from '../../contract/freeze.ts';
 import { BelayError } from '../../contract/results/belay-error.ts';
 import { TIMING } from '../../contract/budgets/timing.ts';
 import { scopeText } from '../../contract/wording/freeze-text.ts';
 import { plainText } from '../../contract/wording/safe-text.ts';
 import { extendFreeze, planFreeze, problemOfText, type NewFreeze } from '../../request/plan-freeze.ts';
 import { freezeStartOptions } from '../../request/start/freeze-details.ts';
-import { agreeOnEncryption } from '../connection/agree-on-encryption.ts';
 import { quoted } from '../connection/list-filter.ts';
+import { requireWorkers } from '../connection/require-worker.ts';
 import { serverTimeMs } from '../connection/server-time.ts';
 import type { Session } from '../connection/session.ts';
 import { within } from '../connection/within.ts';
-import { identitiesOf } from '../connection/workers-seen.ts';
 import { findFreezes, freezeIn } from '../lookups/find-freezes.ts';
 import { wakeFrozen } from '../signals/wake-frozen.ts';
 
@@ -25,10 +24,19 @@ export interface Thawed {
   woken: string[];
 }
 
+export interface BegunFreeze {
+  freeze: AdHocFreeze;
+  /** What the worker says of it that you may not expect; null if nothing. */
+  note: string | null;
+}
+
 /** @throws BelayError, from every call */
 export interface Freezes {
-  /** Freezes a scope from now on. Holds as soon as it returns, also while no worker runs. */
-  begin(freeze: NewFreeze): Promise<AdHocFreeze>;
+  /**
+   * Freezes a scope from now on. Once it returns, a worker has said that the freeze is in force, and nothing leaves that was
+   * judged before. If a worker refuses it or none answers, nothing new is frozen.
+   */
+  begin(freeze: NewFreeze): Promise<BegunFreeze>;
   /** Ends a freeze, and wakes what waits for it. */
   thaw(scope: FreezeScope, why: { reason: string; by?: string }): Promise<Thawed>;
   /** Those that run. The list lags a moment. */
@@ -37,22 +45,24 @@ export interface Freezes {
   find(workflowIds: readonly string[]): Promise<RunningFreeze[]>;
 }
 
+const BEGIN_MS = TIMING.client.startMs + TIMING.freeze.confirmedWithinMs;
+
 export function createFreezes(session: Session): Freezes {
   const soon = <T>(what: string, act: () => Promise<T>) => within(session, TIMING.client.startMs, what, act);
   return {
-    begin: (freeze) => soon('freeze', () => begin(session, freeze)),
+    begin: (freeze) => within(session, BEGIN_MS, 'freeze', () => begin(session, freeze)),
     thaw: (scope, why) => soon('thaw', () => thaw(session, scope, why)),
     list: () => soon('list freezes', () => list(session)),
     find: (ids) => soon('find freezes', () => findFreezes(session.client, ids)),
   };
 }
 
-async function begin(session: Session, { extend = false, ...asked }: NewFreeze): Promise<AdHocFreeze> {
-  const { client, namespace, taskQueue, by, workers } = session;
+async function begin(session: Session, { extend = false, ...asked }: NewFreeze): Promise<BegunFreeze> {
+  const { client, namespace, taskQueue, by } = session;
   // By Temporal's clock, as workers judge it.
   const nowMs = Math.round(await serverTimeMs(client.connection, namespace).catch(() => Date.now()));
   const planned = orUsage(planFreeze({ ...asked, by: asked.by ?? by }, nowMs));
-  agreeOnEncryption(session, identitiesOf(await workers()));
+  await requireWorkers(session);
   const workflowId = freezeId(planned.scope);
   const [before] = await findFreezes(client, [workflowId]);
   const isOver = Date.parse(before?.freeze?.until ?? '') <= nowMs;
@@ -60,7 +70,7 @@ async function begin(session: Session, { extend = false, ...asked }: NewFreeze):
   const isReplaced = before?.freeze != null && !isOver;
   const freeze = isReplaced ? orUsage(extendFreeze(before.freeze!, planned)) : planned;
   try {
-    await client.workflow.start(FREEZE_TYPE, {
+    const handle = await client.workflow.start(FREEZE_TYPE, {
       ...freezeStartOptions(freeze),
       workflowId,
       taskQueue,
@@ -69,12 +79,28 @@ async function begin(session: Session, { extend = false, ...asked }: NewFreeze):
       workflowIdReusePolicy: 'ALLOW_DUPLICATE',
       workflowIdConflictPolicy: before === undefined ? 'FAIL' : 'TERMINATE_EXISTING',
     });
-    return freeze;
+    return { freeze, note: await confirmed(session, handle, isReplaced) };
   } catch (error) {
     if (error instanceof WorkflowExecutionAlreadyStartedError) throw alreadyFrozen(planned.scope, null);
     throw error;
   }
 }
+
+/** @returns the worker's note. @throws BelayError if it is not in force; then it has ended, unless it replaced another one */
+async function confirmed({ client }: Session, handle: WorkflowHandle, isReplaced: boolean): Promise<string | null> {
+  const asked = client.withDeadline(Date.now() + TIMING.freeze.confirmedWithinMs, () =>
+    handle.executeUpdate<FreezeWord, []>(CONFIRM_UPDATE),
+  );
+  const word = await asked.catch(() => null);
+  if (word !== null && word.problem === null) return word.note;
+  if (word !== null)
+    throw new BelayError('Usage', `nothing is frozen, because the worker's belay.yaml says: ${word.problem}`);
+  if (isReplaced) throw unconfirmed('the new end is set, and `belay freezes` lists it');
+  await handle.terminate('no worker confirmed it');
+  throw unconfirmed('nothing new is frozen. Start a worker and repeat it, or add the freeze to its belay.yaml');
+}
+
+const unconfirmed = (rest: string) => new BelayError('NoWorker', `no worker confirmed the freeze in time: ${rest}`);
 
 function orUsage(planned: AdHocFreeze | string): AdHocFreeze {
   if (typeof planned === 'string') throw new BelayError('Usage', planned);

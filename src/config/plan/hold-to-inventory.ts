@@ -7,6 +7,7 @@ import { plainText } from '../../contract/wording/safe-text.ts';
 import { targetText } from '../../contract/wording/target-text.ts';
 import type { Configuration } from '../file/file-schema.ts';
 import { buildInventory, keysOf } from './inventory.ts';
+import type { FreezeScope, FreezeWord } from '../../contract/freeze.ts';
 import { knownIds, type NamedId } from './known-ids.ts';
 
 /** What a run is about, or one server of a rollout. */
@@ -41,7 +42,7 @@ const idsOf = ({ serverId, targets }: AskedPlace): NamedId[] => [
   ...targets,
 ];
 
-export const nameOf = ({ kind, id }: NamedId): string => `${kind} ${plainText(id)}`;
+const nameOf = ({ kind, id }: NamedId): string => `${kind} ${plainText(id)}`;
 
 /** A lock, freeze or approval of the one spelling would not hold for the other. */
 function refuseSpelling(configuration: Configuration): Check {
@@ -55,7 +56,7 @@ function refuseSpelling(configuration: Configuration): Check {
   };
 }
 
-export function spellingText(named: NamedId, known: NamedId): string {
+function spellingText(named: NamedId, known: NamedId): string {
   const remedy = `write ${plainText(known.id)}; if it is another ${named.kind}, list ${plainText(named.id)} in the file as well`;
   return `${nameOf(named)} differs from the known ${nameOf(known)} only in its spelling: ${remedy}`;
 }
@@ -93,4 +94,38 @@ function refuseUnknown({ inventory, fleets }: Configuration): Check {
     const message = `no fleet has ${nameOf(unknown)}, and the inventory is strict: add it under fleets`;
     return { path: ['inventory'], message };
   };
+}
+
+/** What a worker with this file says of a freeze: whether it knows what that is for. */
+export function wordOnFreezes(configuration: Configuration): (scope: FreezeScope) => FreezeWord {
+  const { fleets = {}, inventory } = configuration;
+  const { has, respelled } = knownIds(configuration);
+  const problem = (text: string): FreezeWord => ({ problem: text, note: null });
+  return (scope) => {
+    if (scope.kind === 'all') return IN_FORCE;
+    if (scope.kind === 'fleet') return Object.hasOwn(fleets, scope.id) ? IN_FORCE : problem(noFleet(scope.id, fleets));
+    const named: NamedId = { kind: scope.kind, id: scope.id };
+    if (has(named)) return IN_FORCE;
+    const known = respelled(named);
+    if (known !== null) return problem(spellingText(named, known));
+    const parts = scope.id.split(/[,;\s]+/);
+    if (parts.length > 1 && parts.some((id) => has({ ...named, id })))
+      return problem(`${nameOf(named)} is a list: give --${scope.kind} once for each`);
+    if (inventory === 'strict') return problem(`no fleet has ${nameOf(named)}: correct it, or add it under fleets`);
+    if (Object.keys(fleets).length > 0)
+      return {
+        problem: null,
+        note: `no fleet has ${nameOf(named)}, so the freeze holds back only what names exactly this id`,
+      };
+    const isOdd = /[,;\s]|:\/\//u.test(scope.id);
+    return { problem: null, note: isOdd ? `${nameOf(named)} is taken as one id: check it` : null };
+  };
+}
+
+const IN_FORCE: FreezeWord = { problem: null, note: null };
+
+function noFleet(id: string, fleets: object): string {
+  const names = Object.keys(fleets).map((it) => plainText(it));
+  const known = names.length === 0 ? 'it has no fleets' : `only ${names.join(', ')}`;
+  return `there is no fleet ${plainText(id)}, ${known}: correct the name, or add the fleet under fleets`;
 }

@@ -9,7 +9,7 @@ export interface NamedId {
   id: string;
 }
 
-export interface KnownId extends NamedId {
+interface KnownId extends NamedId {
   /** Where the file names it. */
   path: string[];
 }

@@ -93,6 +93,12 @@ export const TIMING = {
     startAgainMs: 100,
   },
   freeze: {
+    /** A request that was judged before a freeze began may leave in this time. */
+    inForceAfterMs: POST.permitMs,
+    /** How long a refused freeze stays to tell who set it. */
+    toldWithinMs: 15 * SECOND,
+    /** How long who sets one waits for the word of a worker. */
+    confirmedWithinMs: 15 * SECOND,
     /** What waits for a freeze looks again this often, in its first hour and after that. A signal wakes it earlier. */
     lookMs: 5 * MINUTE,
     lateLookMs: 30 * MINUTE,

@@ -7,7 +7,7 @@ import { proxyActivities, proxyLocalActivities } from '@temporalio/workflow';
 import type { Activities } from '../../activities/index.ts';
 import type { WorkerInfo, WorkerQuestion } from '../../contract/activities.ts';
 import type { ApprovalCheck, CheckedApproval } from '../../contract/approval.ts';
-import type { FreezeQuestion, FreezeAnswer } from '../../contract/freeze.ts';
+import type { FreezeAnswer, FreezeQuestion, FreezeScope, FreezeWord } from '../../contract/freeze.ts';
 import type { Execution, OperationProgress } from '../../contract/operation.ts';
 import { admissionTaskQueue, waitTaskQueue } from '../../contract/names.ts';
 import type { PooledWait, PooledWaitEnd } from '../../contract/polling/pooled-wait.ts';
@@ -133,6 +133,12 @@ export const judgeSomewhere = (question: FreezeQuestion): Promise<FreezeAnswer> 
 
 /** Regular, and repeated until a worker answers: what no worker can answer holds back. */
 const { judgeFreezes } = proxyActivities<Activities>({ ...ANY_WORKER, startToCloseTimeout: lookup.regularMs });
+
+/** What a worker says of a freeze: this one, or another one if this one does not answer. */
+export const confirmSomewhere = (scope: FreezeScope): Promise<FreezeWord> =>
+  localLookup.confirmFreeze(scope).catch(() => confirmFreeze(scope));
+
+const { confirmFreeze } = proxyActivities<Activities>({ ...ANY_WORKER, startToCloseTimeout: lookup.regularMs });
 
 /** Whether an answer counts: as this worker says, or another one if this one cannot tell. */
 export const checkSomewhere = (check: ApprovalCheck): Promise<CheckedApproval> =>

@@ -1,18 +1,52 @@
 /**
- * An ad-hoc freeze. Workers read its memo, so it holds from its start on, also while no worker runs. This code only ends
- * it, and explains it in the Temporal UI.
+ * An ad-hoc freeze. Workers read its memo, so it holds from its start on, also while no worker runs. This code lets a worker
+ * say whether it knows what is frozen, ends the freeze, and explains it in the Temporal UI.
  */
 import { ApplicationFailure } from '@temporalio/common';
-import { setCurrentDetails, sleep, workflowInfo } from '@temporalio/workflow';
-import type { AdHocFreeze } from '../../contract/freeze.ts';
+import {
+  allHandlersFinished,
+  condition,
+  defineUpdate,
+  setCurrentDetails,
+  setHandler,
+  sleep,
+  workflowInfo,
+} from '@temporalio/workflow';
+import { TIMING } from '../../contract/budgets/timing.ts';
+import type { AdHocFreeze, FreezeWord } from '../../contract/freeze.ts';
 import { freezeId } from '../../contract/ids/workflow-ids.ts';
+import { CONFIRM_UPDATE } from '../../contract/names.ts';
 import { uiPage } from '../../contract/wording/markdown.ts';
+import { confirmSomewhere } from '../common/activity-proxies.ts';
+
+const confirmUpdate = defineUpdate<FreezeWord, []>(CONFIRM_UPDATE);
 
 export async function freeze(input: AdHocFreeze): Promise<void> {
   refuseWrongId(input);
+  let word: FreezeWord | null = null;
+  let isTold = false;
+  setHandler(
+    confirmUpdate,
+    async () => {
+      await condition(() => word !== null);
+      isTold = true;
+      return word!;
+    },
+    { description: 'What a worker says of it, once it is in force.' },
+  );
   setCurrentDetails(uiPage(`**Frozen** until ${input.until}`));
+  const said = await confirmSomewhere(input.scope);
+  if (said.problem === null)
+    await sleep(TIMING.freeze.inForceAfterMs, { summary: 'until what was judged before has left' });
+  word = said;
+  if (said.problem !== null) {
+    await condition(() => isTold, TIMING.freeze.toldWithinMs);
+    await condition(allHandlersFinished);
+    throw ApplicationFailure.create({ type: 'Usage', message: said.problem, nonRetryable: true });
+  }
   const leftMs = Date.parse(input.until) - Date.now();
   if (leftMs > 0) await sleep(leftMs, { summary: 'until it ends' });
+  await condition(allHandlersFinished);
   setCurrentDetails(uiPage('It is over.'));
 }
 

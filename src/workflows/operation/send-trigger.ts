@@ -13,11 +13,12 @@ export function triggerInput({
   service,
   epoch,
   idempotencyKey,
+  fleet,
   letOff,
   approved,
-}: Pick<TriggerActivityInput, 'service' | 'epoch' | 'idempotencyKey' | 'letOff' | 'approved'>) {
+}: Pick<TriggerActivityInput, 'service' | 'epoch' | 'idempotencyKey' | 'fleet' | 'letOff' | 'approved'>) {
   const { firstExecutionRunId: firstRunId } = workflowInfo();
-  return { service, epoch, idempotencyKey, firstRunId, ...definedFields({ letOff, approved }) };
+  return { service, epoch, idempotencyKey, firstRunId, ...definedFields({ fleet, letOff, approved }) };
 }
 
 export const postSummary = (what: string, report: TriggerReport): string => `${what}, request ${report.attempts}`;

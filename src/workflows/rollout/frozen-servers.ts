@@ -49,7 +49,8 @@ function freezeRule({ input: { options }, plan }: RolloutState): 'fail' | 'wait'
 async function frozenNow({ input, letOff }: RolloutState, { serverId, deployments }: TargetResult) {
   const targets = deployments.filter(({ outcome }) => outcome === null).map(({ target }) => target);
   const keepGoing = input.options?.keepGoing ?? false;
-  const question = { ...targetsInput(targets), serverId, backsUp: true, keepGoing, letOff, atMs: Date.now() };
+  const of = { ...targetsInput(targets), serverId, fleet: input.fleet };
+  const question = { ...of, backsUp: true, keepGoing, letOff, atMs: Date.now() };
   const { frozen, epoch } = await judgeSomewhere(question);
   return { by: heldPart(frozen, { serverId, targets }, keepGoing)?.by ?? [], epoch };
 }

@@ -73,6 +73,7 @@ function runInputOf(rollout: RolloutState, target: TargetResult): RunInput {
     ...(maxAtOnce > POOLED_ABOVE ? { waits: 'pooled' as const } : {}),
     ...options,
     serverId: target.serverId,
+    fleet: input.fleet,
     ...targetsInput(left.map((it) => it.target)),
     ...(deploysUntil === undefined ? {} : { deploysUntil: { after: startedAt(), ...deploysUntil } }),
     ...definedFields({ service: result.service ?? undefined, epoch: epoch ?? undefined, override, noCheck }),

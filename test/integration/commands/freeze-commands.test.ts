@@ -38,15 +38,19 @@ interface Printed {
 const printed = ({ stdout }: Finished) => JSON.parse(stdout) as Printed;
 
 describe('belay freeze and thaw', () => {
-  test('a freeze for a fleet that belay.yaml does not have comes with a note', async () => {
+  test('a freeze for a fleet that only the file of the caller has is refused, and nothing is frozen', async () => {
     const BELAY_CONFIG = join(await tempFolder(), 'belay.yaml');
     writeFileSync(BELAY_CONFIG, 'fleets: { shop: { servers: { s1: { sites: [a1] } } } }');
-    const freeze = (fleet: string) => runInProcess(['freeze', '--fleet', fleet, ...HOUR], { ...on.env, BELAY_CONFIG });
-    const [typo, right] = [await freeze('shpo'), await freeze('shop')];
-    assert.deepEqual([typo.code, right.code], [0, 0]);
-    assert.equal(typo.stderr, 'note: belay.yaml has no fleet shpo, only shop: check the name\n');
-    assert.equal(right.stderr, '');
-    for (const fleet of ['shpo', 'shop']) await on.belay('thaw', '--fleet', fleet, '--reason', 'over');
+    const { code, stderr } = await runInProcess(['freeze', '--fleet', 'shop', ...HOUR], { ...on.env, BELAY_CONFIG });
+    assert.equal(code, 2);
+    assert.match(stderr, /nothing is frozen, because the worker's belay\.yaml says: there is no fleet shop/);
+    await eventually('its end', async () => (await on.belay('freezes')).code === 0);
+  });
+
+  test('a freeze for what looks like a list of ids comes with a note', async () => {
+    const { code, stderr } = await on.belay('freeze', '--site', 'a4,a5', ...HOUR);
+    assert.deepEqual([code, stderr], [0, 'note: site a4,a5 is taken as one id: check it\n']);
+    await on.belay('thaw', '--site', 'a4,a5', '--reason', 'over');
   });
 
   test('a freeze holds back deployments until it is thawed', async () => {

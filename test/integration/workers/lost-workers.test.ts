@@ -32,7 +32,11 @@ const killedWhileRead = once(async () => {
   await eventually('both POSTs', () => relay.held === 2);
   await Promise.all([sentAgain, frozen].map(readSincePost));
   await kill(worker);
-  await belay.freezes.begin({ scope: siteTarget(frozen.target), reason: 'disks', forMs: 3_600_000 });
+  // By a worker of another queue, which sends none of these requests.
+  const elsewhere = fresh('queue');
+  await addWorker(world, elsewhere, relay.url);
+  const freezing = await belayOn(world, elsewhere);
+  await freezing.freezes.begin({ scope: siteTarget(frozen.target), reason: 'disks', forMs: 3_600_000 });
   relay.letPass();
   await addWorker(world, queue, relay.url);
   return { sentAgain, frozen };

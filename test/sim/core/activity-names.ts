@@ -3,6 +3,7 @@ export const ACTIVITIES: ReadonlySet<string> = new Set([
   'describeWorker',
   'askOperation',
   'judgeFreezes',
+  'confirmFreeze',
   'checkApproval',
   'readLatestDeployment',
   'readBackup',

@@ -27,7 +27,7 @@ export const TIMING = {
   pace: { ...REAL.pace, defaultHoldMs: 300, leastPauseMs: 100, spreadMs: 200, countWorkersMs: SECOND },
   verdict: { ...REAL.verdict, minSettleMs: SECOND, coverageSlackMs: LONG },
   lock: { ...REAL.lock, lookAgainMs: 4 * SECOND },
-  freeze: { ...REAL.freeze, spreadMs: SECOND },
+  freeze: { ...REAL.freeze, spreadMs: SECOND, confirmedWithinMs: LONG },
   report: { ...REAL.report, lookMs: SECOND, lateLookMs: 2 * SECOND },
   worker: { ...REAL.worker, workflowTaskMs: 60 * SECOND, rolloutTaskMs: 60 * SECOND, visibleWithinMs: LONG },
   client: {

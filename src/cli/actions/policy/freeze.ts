@@ -7,7 +7,6 @@ import { BelayError } from '../../../contract/results/belay-error.ts';
 import { blocksText, scopeText } from '../../../contract/wording/freeze-text.ts';
 import { plainText } from '../../../contract/wording/safe-text.ts';
 import { printJson } from '../../../process/json-document.ts';
-import { readConfiguration, type Configuration } from '../../../config/load.ts';
 import { print, printNote } from '../../../process/print.ts';
 import type { Thawed } from '../../../starter.ts';
 import { inTurn } from '../../connection/in-turn.ts';
@@ -38,34 +37,26 @@ export async function freeze({ json: asJson, ...options }: FreezeOptions): Promi
   if (until === undefined && forMs === undefined)
     throw new BelayError('Usage', 'a freeze needs an end: give --until TIME or --for DURATION');
   await reportEndpoints(undefined);
-  await noteUnknownFleets(options.fleet ?? []);
   const how = {
     reason,
     override: override ? ('reason' as const) : ('never' as const),
     ...definedFields({ until, forMs, by, backups, extend }),
   };
   const begun = await withBelay((belay) =>
-    inTurn(scopesOf(options), (scope) => belay.freezes.begin({ scope, ...how }), frozenLine),
+    inTurn(
+      scopesOf(options),
+      (scope) => belay.freezes.begin({ scope, ...how }),
+      (it) => frozenLine(it.freeze),
+    ),
   );
-  const freezes = begun.map((it) => ({ workflowId: freezeId(it.scope), freeze: it }));
+  const freezes = begun.map(({ freeze: it }) => ({ workflowId: freezeId(it.scope), freeze: it }));
+  printNote(begun.flatMap(({ note }) => (note === null ? [] : [`note: ${note}`])));
   if (asJson === true) return printJson({ schemaVersion: SCHEMA_VERSION, ...freezes[0], freezes, error: null });
   print(freezes.flatMap(({ workflowId, freeze: it }) => [frozenLine(it), `  freeze: ${workflowId}`]));
 }
 
 const frozenLine = (freeze: AdHocFreeze): string =>
   `${scopeText(freeze.scope, plainText)} is frozen until ${freeze.until}: ${blocksText(freeze)} are held back`;
-
-/** The workers' belay.yaml decides, and this one may be another. */
-async function noteUnknownFleets(asked: readonly string[]): Promise<void> {
-  if (asked.length === 0) return;
-  const { fleets } = await readConfiguration().catch((): Configuration => ({}));
-  if (fleets === undefined) return;
-  const known = Object.keys(fleets).map((name) => plainText(name));
-  const unknown = asked.filter((it) => !(it in fleets));
-  printNote(
-    unknown.map((it) => `note: belay.yaml has no fleet ${plainText(it)}, only ${known.join(', ')}: check the name`),
-  );
-}
 
 export interface ThawOptions extends ScopeOptions {
   reason: string;

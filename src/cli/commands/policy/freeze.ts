@@ -14,7 +14,7 @@ export const freezeCommands = (): Command[] => [freezeCommand(), thawCommand(), 
 
 function freezeCommand(): Command {
   const command = new Command('freeze').description(
-    'hold back deployments from now on: of everything, or of fleets, servers, sites or apps; needs no worker',
+    'hold back deployments from now on: of everything, or of fleets, servers, sites or apps; a worker has to confirm it',
   );
   return addScope(command, 'hold back')
     .addOption(

@@ -95,12 +95,12 @@ async function approved(run: RunState, answer: RulesAnswer | undefined): Promise
 }
 
 async function frozenNow({
-  input: { serverId },
+  input: { serverId, fleet },
   targets,
   plan: { keepGoing },
   letOff,
 }: RunState): Promise<FrozenParts | null> {
-  const place = { ...targetsInput(targets), ...definedFields({ serverId }) };
+  const place = { ...targetsInput(targets), ...definedFields({ serverId, fleet }) };
   const backsUp = serverId !== undefined;
   return (await judgeSomewhere({ ...place, backsUp, keepGoing, letOff, atMs: Date.now() })).frozen;
 }

@@ -84,10 +84,10 @@ function deadlineMs(run: RunState): number {
 }
 
 async function askNow(
-  { input: { serverId }, letOff }: RunState,
+  { input: { serverId, fleet }, letOff }: RunState,
   { backsUp, targets }: NextPart,
 ): Promise<FrozenParts | null> {
-  const of = { ...targetsInput(targets.slice(0, 1)), ...definedFields({ serverId }) };
+  const of = { ...targetsInput(targets.slice(0, 1)), ...definedFields({ serverId, fleet }) };
   return (await judgeSomewhere({ ...of, backsUp, letOff, atMs: Date.now() })).frozen;
 }
 

@@ -25,7 +25,11 @@ export function sharedInput(run: RunState, step: string) {
     reset: runId !== firstExecutionRunId,
     polling: run.plan.polling,
     ...shortWorkOf(run, run.superseding),
-    ...definedFields({ waits: run.plan.waits, letOff: run.letOff.length === 0 ? undefined : run.letOff }),
+    ...definedFields({
+      waits: run.plan.waits,
+      fleet: run.input.fleet,
+      letOff: run.letOff.length === 0 ? undefined : run.letOff,
+    }),
     ifBusy: run.plan.ifBusy,
     outageBudgetMs: run.plan.outageBudgetMs,
     jitter: run.jitter,

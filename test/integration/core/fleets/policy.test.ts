@@ -4,13 +4,14 @@ import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import { newPeople, questionOf, type People } from '../../../support/approving.ts';
 import { commandsOf, type Commands } from '../../../support/commands.ts';
-import { DEPLOY_PACE } from '../../../support/command-line.ts';
+import { DEPLOY_PACE, PACE } from '../../../support/command-line.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { posts } from '../../../support/journal.ts';
 import { WITH_SSH_KEYGEN } from '../../../support/with-ssh-keygen.ts';
 import { fresh, startTestStack } from '../../../support/world.ts';
 
 const SIGNED = fresh('signed');
+const [SERVER, SITE] = [fresh('s'), fresh('a')];
 const HOUR = ['--for', '1h', '--reason', 'disks', '--by', 'ana'];
 
 let on: Commands;
@@ -24,7 +25,8 @@ before(async () => {
     signers: { file: people.signers },
     for: { sites: [SIGNED] },
   };
-  const configuration = rule === null ? {} : { approvals: { production: rule } };
+  const fleets = { shop: { servers: new Map([[SERVER, { sites: [SITE] }]]) } };
+  const configuration = { fleets, ...(rule === null ? {} : { approvals: { production: rule } }) };
   on = commandsOf(await startTestStack({ defaults: { backup: quick, deployment: quick }, configuration }));
 });
 
@@ -41,7 +43,29 @@ const detached = async (site: string, ...more: string[]) => {
   return String(started.json().workflowId);
 };
 
+describe('the inventory of the worker', { concurrency: 1 }, () => {
+  test('refuses a run from a machine without belay.yaml that would back up another server', async () => {
+    const { code, json } = await on.belay('run', '--server', fresh('s'), '--site', SITE, ...PACE, '--json');
+    const { outcome, error, backup, deployments } = json();
+    assert.deepEqual([code, outcome, error?.type], [2, 'not_started', 'Usage'], error?.message);
+    assert.match(error?.message ?? '', new RegExp(`site ${SITE} belongs to server ${SERVER}, not to`));
+    assert.deepEqual([backup?.outcome ?? null, deployments[0]?.outcome, sent(SITE)], [null, 'not_started', 0]);
+  });
+});
+
 describe('a freeze', { concurrency: 1 }, () => {
+  test('of a fleet is confirmed by the worker that knows it, and refused for one that it does not know', async () => {
+    const frozen = await on.belay('freeze', '--fleet', 'shop', ...HOUR);
+    assert.equal(frozen.code, 0, frozen.stderr);
+    assert.deepEqual(await deploy(SITE), [5, 'Frozen', 0]);
+    await on.belay('thaw', '--fleet', 'shop', '--reason', 'over');
+    const typo = await on.belay('freeze', '--fleet', 'blog', ...HOUR);
+    assert.equal(typo.code, 2);
+    assert.match(typo.stderr, /nothing is frozen.*no fleet blog, only shop/);
+    await eventually('its end', async () => (await on.belay('freezes')).code === 0);
+    assert.deepEqual(await deploy(SITE), [0, null, 1]);
+  });
+
   test('of one site holds back no other, until it is thawed', async () => {
     const [site, other] = [fresh('a'), fresh('a')];
     const frozen = await on.belay('freeze', '--site', site, ...HOUR);
