@@ -27,6 +27,9 @@ export const CHANGED_CASES: Readonly<Record<string, { now: string } | { dropped:
   'is judged with the others: the worst verdict counts': {
     now: 'measures its gates side by side, and the worst one decides',
   },
+  'a freeze for a fleet that belay.yaml does not have comes with a note': {
+    now: 'a freeze for a fleet that only the file of the caller has is refused, and nothing is frozen',
+  },
   'npm run test:ui builds the version of the UI': { now: 'the tests of the UI have its version' },
   '28 seeds break no invariant, and played twice, with caches or without, they are the same, and they meet every situation':
     {

@@ -1,4 +1,4 @@
-/** Ad-hoc freezes: sets, ends and lists them. None of it needs a worker. */
+/** Ad-hoc freezes: sets, ends and lists them. Only to set one needs a worker. */
 import { WorkflowExecutionAlreadyStartedError, type WorkflowHandle } from '@temporalio/client';
 import { freezeId } from '../../contract/ids/workflow-ids.ts';
 import { CONFIRM_UPDATE, FREEZE_TYPE } from '../../contract/names.ts';

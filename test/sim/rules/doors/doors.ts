@@ -160,9 +160,9 @@ export const DOORS: Record<Exclude<DoorName, 'reset of an activity'>, Door> = {
     kinds: ['rollout'],
     async play(stack, rule) {
       const before = await ended(stack, rule, 'rollout');
-      const { targets } = await stack.result<RolloutResult>(before);
+      const result = await stack.result<RolloutResult>(before);
       const sent = heldFrom(stack, []);
-      const input = nextAttempt(startInput<RolloutInput>(before), targets, { epoch: '1' });
+      const input = nextAttempt(startInput<RolloutInput>(before), result, { epoch: '1' });
       return { ...sent, runs: [startRollout(stack.world.server, input)] };
     },
   },
