@@ -27,8 +27,9 @@ before(async () => {
     devDependencies: Record<string, string>;
   };
   const types = `@types/node@${devDependencies['@types/node']}`;
-  const install = ['install', '--ignore-scripts', '--prefer-offline', '--no-audit', '--no-fund', `./${tarball}`];
-  await run('npm', [...install, types], { cwd: project });
+  // Every dependency has to support this Node, as it does for those whose npm is strict about it.
+  const install = ['install', '--engine-strict', '--ignore-scripts', '--prefer-offline', '--no-audit', '--no-fund'];
+  await run('npm', [...install, `./${tarball}`, types], { cwd: project });
 });
 
 test("the README's program compiles strictly with the installed package, runs and loads no worker", async () => {
