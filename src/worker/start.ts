@@ -11,6 +11,7 @@ import { createJudge } from '../policy/judge.ts';
 import type { CurrentPolicy } from '../policy/live-policy.ts';
 import { requireSigners } from '../policy/sections/require-signers.ts';
 import { createNotifier, type Notifier } from '../activities/notifications/notifier.ts';
+import { serverTimeMs } from '../client/connection/server-time.ts';
 import { withLink } from '../client/connection/ui-link.ts';
 import { temporalDeps } from '../client/lookups/index.ts';
 import type { TemporalEndpoint } from '../config/temporal/find-temporal.ts';
@@ -107,7 +108,7 @@ export async function startWorker(
   const rest = createRest(() => isAnswered(probe), log, closing.signal);
   const searchAttributes = await useAttributes(options, connection);
   const { admission = createAdmission() } = options;
-  const pool = createPool();
+  const pool = createPool(() => serverTimeMs(connection, namespace));
   void announcePolicy(connection, policy, queue, closing.signal);
   const { findFreezes, ...ofTemporal } = temporalDeps({ connection, namespace, taskQueue, identity, dataConverter });
   const activities = createActivities({

@@ -20,7 +20,7 @@ export const SERVICE_ONLY: Omit<ActivityDeps, 'service' | 'workerInfo'> = {
   approvals: createApprovalJudge(fixedPolicy({})),
   judge: createJudge(fixedPolicy({}), () => Promise.resolve([])),
   admission: { admitsNewcomer: () => true, noteRead: () => 0 },
-  pool: createPool(),
+  pool: createPool(() => Promise.resolve(Date.now())),
   rest: { reason: null, begin: () => undefined, isOver: () => Promise.resolve(true) },
   hasColleagues: () => Promise.resolve(false),
   awaitedForMs: () => Promise.resolve(0),

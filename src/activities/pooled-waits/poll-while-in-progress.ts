@@ -16,7 +16,7 @@ import type { Reads } from '../http/read-status.ts';
 /** Where the pooled waits of a worker sleep. Times are by Temporal's clock. */
 export interface Pool {
   /** An attempt of a wait begins. @param scheduledMs when Temporal scheduled it */
-  begun(scheduledMs: number): void;
+  begun(scheduledMs: number): Promise<void>;
   nowMs(): number;
   /** @returns false if the worker stops first */
   sleepUntil(atMs: number): Promise<boolean>;
@@ -27,7 +27,7 @@ export function createPooledWaits(pool: Pool, reads: Reads) {
     pollWhileInProgress: async (wait: PooledWait): Promise<PooledWaitEnd> => {
       const { words, tries } = wait;
       const { currentAttemptScheduledTimestampMs: scheduledMs, ...info } = activityInfo();
-      pool.begun(scheduledMs);
+      await pool.begun(scheduledMs);
       const handedOver = info.heartbeatDetails as PooledProgress | undefined;
       const kept = keepProgress(handedOver ?? wait.progress, pool);
       for (;;) {

@@ -11,7 +11,7 @@ export interface LeastDifference {
 }
 
 /** In this time, clocks drift apart by less than what matters. */
-const MEMORY_MS = 5 * 60_000;
+export const MEMORY_MS = 5 * 60_000;
 
 /** @param clockMs only for how long ago something was noted */
 export function createLeastDifference(clockMs: () => number): LeastDifference {

@@ -85,7 +85,7 @@ export function createDeps(
     }),
     judge: createJudge(fixedPolicy(parts.configuration), findFreezesInTime),
     pool: {
-      begun: () => {},
+      begun: () => Promise.resolve(),
       nowMs: () => clock.nowMs,
       sleepUntil: (atMs) => process.sleep(Math.max(0, atMs - clock.nowMs)).then(() => true),
     },
