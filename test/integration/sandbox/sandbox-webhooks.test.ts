@@ -264,11 +264,13 @@ test('close stops retries, pending ends, delayed deliveries and deliveries in pr
   assert.equal(sandbox.deliveries.map(({ attempts }) => attempts.length).join(), '0,1,1,0,0,0');
 });
 
+const postJson = (url: string, body: object) =>
+  fetch(url, { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body) });
+
 test('other processes subscribe, inject faults and inspect over HTTP without seeing a secret or path', async () => {
   const { sandbox } = await start(undefined, { url: 'http://127.0.0.1:9/hidden?key=hidden' });
   const { url, has } = await receive();
-  const control = async (path: string, body: object) =>
-    (await fetch(`${sandbox.url}/sandbox/${path}`, { method: 'POST', body: JSON.stringify(body) })).status;
+  const control = async (path: string, body: object) => (await postJson(`${sandbox.url}/sandbox/${path}`, body)).status;
   assert.equal(await control('subscriptions', { url, secret: SECRET }), 204);
   assert.equal(await control('delivery-faults', [{ skip: 1, sending: { kind: 'repeat', copies: 1 } }]), 204);
   assert.equal(await control('alert', { server: 's1', message: 'disk full' }), 204);
@@ -293,7 +295,7 @@ test('a malformed webhook command is rejected with the reason, which does not re
     ['delivery-faults', [{ sending: { kind: 'lose' } }], /kind/],
     ['alert', { server: 's1', text: '' }, /text/],
   ] as const) {
-    const response = await fetch(`${sandbox.url}/sandbox/${path}`, { method: 'POST', body: JSON.stringify(body) });
+    const response = await postJson(`${sandbox.url}/sandbox/${path}`, body);
     const answer = `${response.status}: ${await response.text()}`;
     assert.ok(/^400/.test(answer) && wrong.test(answer) && !/base64"|whsec_[^ ]{4}/.test(answer), answer);
   }

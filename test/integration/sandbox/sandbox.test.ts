@@ -82,26 +82,50 @@ test('the journal lists each request with its sender and contains no token', asy
   assert.ok(!JSON.stringify(sandbox.journal).includes('API_TOKEN'));
 });
 
+const JSON_TYPE = { 'Content-Type': 'application/json' };
+
+const control = (path: string, body: object, headers: Record<string, string> = JSON_TYPE) =>
+  fetch(`${sandbox.url}/sandbox/${path}`, { method: 'POST', headers, body: JSON.stringify(body) });
+
 test('other processes can script the sandbox and start operations', async () => {
-  const send = (path: string, body: object) =>
-    fetch(sandbox.url + path, { method: 'POST', body: JSON.stringify(body) });
   const scripts = [{ durationMs: 60_000, words: ['scripted'] }];
-  assert.equal((await send('/sandbox/scripts', { target: { site: '23' }, scripts })).status, 204);
-  assert.equal((await send('/sandbox/act', { site: '23' })).status, 204);
+  assert.equal((await control('scripts', { target: { site: '23' }, scripts })).status, 204);
+  assert.equal((await control('act', { site: '23' })).status, 204);
   assert.deepEqual((await ask('GET /v1/sites/23/deployments/latest')).body, { status: 'scripted' });
-  const refused = await send('/sandbox/scripts', { target: { site: '23' }, scripts: [{ duration: 1 }] });
+  const refused = await control('scripts', { target: { site: '23' }, scripts: [{ duration: 1 }] });
   assert.equal(refused.status, 400);
-  assert.match(JSON.stringify(await refused.json()), /duration/);
+  const { message } = (await refused.json()) as { message: string };
+  assert.match(message, /"duration"[^]*takes \{target: \{site\} or .*scripts: \[\{durationMs\?, words\?/);
+});
+
+test('a web page in a browser cannot control the sandbox', async () => {
+  const target = { site: 'untouched' };
+  for (const [headers, status] of [
+    [{ ...JSON_TYPE, Origin: 'https://example.com' }, 403],
+    [{ ...JSON_TYPE, Origin: sandbox.url }, 403],
+    [{ ...JSON_TYPE, Origin: 'null' }, 403],
+    [{ 'Content-Type': 'text/plain' }, 415],
+    [{ 'Content-Type': 'application/x-www-form-urlencoded' }, 415],
+    [{ 'Content-Type': 'text/plain; application/json' }, 415],
+  ] as [Record<string, string>, number][]) {
+    assert.equal((await control('act', target, headers)).status, status, JSON.stringify(headers));
+  }
+  const journal = await fetch(`${sandbox.url}/sandbox/journal`, { headers: { Origin: 'https://example.com' } });
+  assert.equal(journal.status, 403);
+  assert.equal((await ask(LATEST('untouched'))).status, 404);
+  assert.equal((await control('act', target, { 'Content-Type': 'Application/JSON; charset=utf-8' })).status, 204);
+});
+
+test('a body that is not JSON is rejected with the reason', async () => {
+  const refused = await fetch(`${sandbox.url}/sandbox/act`, { method: 'POST', headers: JSON_TYPE, body: '{site: 1}' });
+  const message = 'the body is not JSON; /sandbox/act takes {site} or {app} or {server}';
+  assert.deepEqual([refused.status, await refused.json()], [400, { message }]);
 });
 
 const LATEST = (site: string) => `GET /v1/sites/${site}/deployments/latest`;
 
 test('finishing an operation that never began is rejected with the reason', async () => {
-  const finish = () =>
-    fetch(`${sandbox.url}/sandbox/finish`, {
-      method: 'POST',
-      body: JSON.stringify({ target: { site: 'never-begun' }, word: 'completed' }),
-    });
+  const finish = () => control('finish', { target: { site: 'never-begun' }, word: 'completed' });
   const refused = await finish();
   assert.deepEqual(
     [refused.status, await refused.json()],
@@ -197,8 +221,6 @@ test('the sandbox answers 429 beyond its limit, without effect', async () => {
 });
 
 test('other processes control the sandbox over HTTP, and malformed commands get the reason', async () => {
-  const control = (path: string, body: object) =>
-    fetch(`${sandbox.url}/sandbox/${path}`, { method: 'POST', body: JSON.stringify(body) });
   assert.equal((await control('faults', [{ route: 'latest', target: '36', answer: { kind: 'reset' } }])).status, 204);
   await assert.rejects(ask(LATEST('36')));
   assert.equal((await control('limit', { perSecond: null })).status, 204);
