@@ -38,7 +38,7 @@ function encryptPayload(keys: KeyRing, payload: Payload): Payload {
   const { id, key } = keys.current();
   return {
     metadata: { encoding: Buffer.from(ENCRYPTED), [KEY_ID]: Buffer.from(id) },
-    data: encrypt(key, PayloadMessage.encode(payload).finish()),
+    data: encrypt(key, PayloadMessage.encode(payload).finish(), labelOf(id)),
   };
 }
 
@@ -48,11 +48,14 @@ function decryptPayload(keys: KeyRing, payload: Payload): Payload {
   if (key === undefined) {
     throw new PayloadError(`a payload is encrypted with the key "${id}": add that key to ${keys.path}`);
   }
-  const plain = decrypt(key, payload.data ?? new Uint8Array());
+  const plain = decrypt(key, payload.data ?? new Uint8Array(), labelOf(id));
   if (plain !== null) return PayloadMessage.decode(plain);
   const cause = `its bytes were changed, or ${keys.path} has other bytes for that key`;
   throw new PayloadError(`a payload of the key "${id}" does not decrypt: ${cause}: restore them`);
 }
+
+/** Not the workflow: docs/explanation/decisions/0085-an-encrypted-payload-is-not-bound-to-its-workflow.md */
+const labelOf = (keyId: string): string => `${ENCRYPTED} ${keyId}`;
 
 const isEncrypted = (payload: Payload): boolean => metadataOf(payload, 'encoding') === ENCRYPTED;
 

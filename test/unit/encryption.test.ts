@@ -122,6 +122,13 @@ describe('an encrypting codec', () => {
     await assert.rejects(codecOf({ a: NEW }).decode(encrypted), /key "a" does not decrypt/);
   });
 
+  test('rejects a payload that names another key id than the one it was encrypted under, even for the same bytes', async () => {
+    const codec = codecOf({ a: NEW, b: NEW }, 'a');
+    const [encrypted] = await codec.encode([payloadOf('hidden')]);
+    const relabelled = { ...encrypted, metadata: { ...encrypted!.metadata, 'encryption-key-id': Buffer.from('b') } };
+    await assert.rejects(codec.decode([relabelled]), /a payload of the key "b" does not decrypt/);
+  });
+
   test('rejects a plain payload unless plain payloads are accepted', async () => {
     const { ring } = ringOf({ current: 'a', keys: { a: NEW } });
     const plain = [payloadOf('x')];
