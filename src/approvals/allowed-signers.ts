@@ -1,4 +1,5 @@
 /** Reads OpenSSH's file of allowed signers. What it cannot judge, it refuses with the line. */
+import { plainText } from '../contract/wording/safe-text.ts';
 import { ApprovalError } from './errors.ts';
 import { parseSshKey } from './ssh-key.ts';
 
@@ -43,7 +44,7 @@ function parseLine(line: string): Signer {
   const first = nextWord(rest);
   const hasOptions = !isKeyType(first.word);
   const type = hasOptions ? nextWord(first.rest) : first;
-  if (!isKeyType(type.word)) throw new ApprovalError(`"${type.word.slice(0, 50)}" is not a type of key`);
+  if (!isKeyType(type.word)) throw new ApprovalError(`"${plainText(type.word, 50)}" is not a type of key`);
   const key = Buffer.from(nextWord(type.rest).word, 'base64');
   const found = parseSshKey(key);
   if (found.type !== type.word) throw new ApprovalError(`the key is of the type ${found.type}, not ${type.word}`);
@@ -73,7 +74,7 @@ function optionsOf(text: string): Omit<Signer, 'principals' | 'key'> {
   const options: Omit<Signer, 'principals' | 'key'> = { namespaces: null, validFromMs: -Infinity, validToMs: Infinity };
   for (let left = text; left !== '';) {
     const [whole = '', name = '', quoted] = OPTION.exec(left) ?? [];
-    if (name === '') throw new ApprovalError(`the options "${left.slice(0, 50)}" cannot be read`);
+    if (name === '') throw new ApprovalError(`the options "${plainText(left, 50)}" cannot be read`);
     left = left.slice(whole.length);
     const value = quoted === undefined ? undefined : unquoted(quoted);
     switch (name.toLowerCase()) {

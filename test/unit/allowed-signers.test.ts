@@ -49,6 +49,9 @@ describe('the file of signers', () => {
       /of the type ssh-ed25519, not ssh-rsa/,
     ],
     ['a DSA key', `ana ssh-dss ${Buffer.from('\0\0\0\x07ssh-dss').toString('base64')}`, /ssh-dss are not supported/],
+    // Not cut in the middle of an emoji.
+    ['a long type of key', `ana x ${'🚀'.repeat(60)} y`, /^line 2: "\u{1f680}{49}…" is not a type of key$/u],
+    ['options that are none', `ana =${'🚀'.repeat(60)} ${publicKey}`, /"=\u{1f680}{48}…" cannot be read$/u],
     ['an empty principal', `ana,,bob ${publicKey}`, /^line 2: a principal is empty/],
   ] as [string, string, RegExp][]) {
     test(`is refused with ${what}, and the line is named`, () => {
