@@ -174,7 +174,8 @@ export const VARIABLES = [
   },
   {
     name: 'TEMPORAL_ADDRESS',
-    meaning: '`host:port` of Temporal. It is reached without a proxy: `https_proxy` and the like are not read.',
+    meaning:
+      '`host:port` of Temporal. `https_proxy` and the like are not read: the connection of workers knows no proxy, and every program takes the same way.',
     fallback: 'the Temporal of a running `belay dev`, else `127.0.0.1:7233`',
     section: 'temporal',
   },
