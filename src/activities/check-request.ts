@@ -1,5 +1,5 @@
 /** Checks what a workflow was asked to do, and fills in the defaults. Recorded, so that a limit or default can change. */
-import type { CheckedRequest, WorkerInfo, WorkflowRequest } from '../contract/activities.ts';
+import type { CheckedRequest, WorkflowRequest } from '../contract/activities.ts';
 import { ROLLOUT_TYPE, RUN_TYPES } from '../contract/names.ts';
 import type { RolloutInput } from '../contract/rollout.ts';
 import type { RunInput } from '../contract/run.ts';
@@ -22,15 +22,15 @@ function problemOf(type: unknown, input: unknown): string | null {
 }
 
 /** Whatever started it: the worker knows which site is on which server. */
-export function heldToInventory(
+export function outsideInventory(
   { type, input }: WorkflowRequest,
   { refusalOf }: Pick<Policy, 'refusalOf'>,
-): Pick<WorkerInfo, 'outsideInventory'> {
+): string | null {
   const parts =
     type === ROLLOUT_TYPE ? (input as RolloutInput).waves.flatMap(({ targets }) => targets) : [input as RunInput];
   for (const { serverId, ...named } of parts) {
-    const outsideInventory = refusalOf({ serverId, targets: targetsOf(named) });
-    if (outsideInventory !== null) return { outsideInventory };
+    const refusal = refusalOf({ serverId, targets: targetsOf(named) });
+    if (refusal !== null) return refusal;
   }
-  return {};
+  return null;
 }

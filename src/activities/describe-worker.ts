@@ -3,7 +3,7 @@ import type { WorkerInfo, WorkerQuestion } from '../contract/activities.ts';
 import { definedFields } from '../contract/plain-object.ts';
 import { ROLLOUT_TYPE } from '../contract/names.ts';
 import { approvalsOf } from './approvals.ts';
-import { checkRequest, heldToInventory } from './check-request.ts';
+import { checkRequest, outsideInventory } from './check-request.ts';
 import type { ActivityDeps } from './deps.ts';
 import { judgeRequest } from './frozen-parts.ts';
 import { gatesAsked } from './gates.ts';
@@ -23,6 +23,9 @@ export function createDescribeWorker({ workerInfo, admission, policy, judge, app
     const isPlanned = checked !== undefined && 'plan' in checked;
     const nowMs = atMs ?? clocks?.wallMs() ?? Date.now();
     const isAsked = isPlanned && (begins || request?.type === ROLLOUT_TYPE);
+    const usageProblem = isAsked
+      ? (outsideInventory(request!, inForce) ?? unusedCommit(request!, known) ?? undefined)
+      : undefined;
     const judged = isPlanned ? await judgeRequest(question, judge, nowMs) : {};
     const asked = isPlanned ? await approvalsOf(question, { service: workerInfo.service, atMs: nowMs }, approvals) : {};
     const gated = isPlanned ? await gatesAsked(request!, inForce) : {};
@@ -30,12 +33,12 @@ export function createDescribeWorker({ workerInfo, admission, policy, judge, app
       ...workerInfo,
       policy: hash,
       ...definedFields({ checked }),
-      ...(isAsked ? { ...heldToInventory(request!, inForce), ...checksAsked(request!, checkOf) } : {}),
+      ...(isAsked ? checksAsked(request!, checkOf) : {}),
       ...judged,
       ...asked,
       ...gated,
       ...(isPlanned && begins ? reportsAsked(request!, checked, known) : {}),
-      ...(isAsked ? unusedCommit(request!, known) : {}),
+      ...definedFields({ usageProblem }),
       ...(begins && !admission.admitsNewcomer() ? { admitted: false as const } : {}),
     };
   };

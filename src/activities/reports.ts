@@ -33,10 +33,10 @@ function placesOf(operation: PlannedOperation, { policy, workerInfo }: Known): s
 }
 
 /** A commit that nothing reads or reports would be dropped without a word, and the run would seem to have proved it. */
-export function unusedCommit({ input }: WorkflowRequest, known: Known): Pick<WorkerInfo, 'unusedCommit'> {
+export function unusedCommit({ input }: WorkflowRequest, known: Known): string | null {
   const asked = input as RunInput | RolloutInput;
   const commit = 'waves' in asked ? asked.options?.commit : asked.commit;
-  if (commit === undefined) return {};
+  if (commit === undefined) return null;
   const parts = 'waves' in asked ? asked.waves.flatMap(({ targets }) => targets) : [asked];
   const isRead = (target: Target) => !isApp(target) && known.policy.checkOf(target.id)?.plan.showsCommit === true;
   const { fleet } = asked;
@@ -45,14 +45,12 @@ export function unusedCommit({ input }: WorkflowRequest, known: Known): Pick<Wor
   const unused = parts.flatMap((part) =>
     targetsOf(part).filter((target) => !isRead(target) && !isReported(target, part.serverId)),
   );
-  if (unused.length === 0) return {};
+  if (unused.length === 0) return null;
   const some = unused.slice(0, MOST_NAMED).map((target) => targetText(target));
   const more = unused.length > MOST_NAMED ? [`${unused.length - MOST_NAMED} more`] : [];
   const remedy =
     "in the worker's belay.yaml, add a check with commit:, or a report of notify.reports (which needs all 40 hex digits)";
-  return {
-    unusedCommit: `nothing reads or reports the commit of ${[...some, ...more].join(', ')}: ${remedy}, or leave the commit out`,
-  };
+  return `nothing reads or reports the commit of ${[...some, ...more].join(', ')}: ${remedy}, or leave the commit out`;
 }
 
 const MOST_NAMED = 3;

@@ -129,14 +129,12 @@ export interface WorkerInfo extends ServedService, DeploymentIdField {
   checked?: CheckedRequest;
   /** The hash of the freezes, windows and checks that it applies. */
   policy?: string;
-  /** Only if asked by a run or rollout that begins: why the inventory of its belay.yaml refuses it. */
-  outsideInventory?: string;
+  /** Only if asked by a run or rollout that begins, and if its belay.yaml refuses what was asked: why. */
+  usageProblem?: string;
   /** Only if asked by a run that begins: the checks of its sites. */
   checks?: CheckPlan[];
   /** Only if asked by a run or rollout that leaves out the checks of its sites: their names. */
   checksLeftOut?: string[];
-  /** Only if asked by a run or rollout that begins, and if nothing would read or report its commit: what is wrong. */
-  unusedCommit?: string;
   /** Only if asked by a run that begins, and if something of it is frozen. */
   frozen?: FrozenParts;
   /** Only if asked by a run that begins, and if that overrides freezes. */

@@ -50,14 +50,9 @@ export function refusalOfWorker({ service, heartbeat, targets }: Needs, facts: W
   return conclude('not_started', 'Usage', `the worker has no heartbeat "${heartbeat}": ${remedy}`);
 }
 
-/** The first worker's word counts: one that another worker would admit may be outside of what this one protects. */
-export const refusedByInventory = ({ outsideInventory }: WorkerInfo): Conclusion | null =>
-  outsideInventory === undefined ? null : conclude('not_started', 'Usage', outsideInventory);
-
-/** The conclusion if the worker that was asked first knows no use for the commit, or null. */
-export function refuseUnusedCommit({ unusedCommit }: Pick<WorkerInfo, 'unusedCommit'>): Conclusion | null {
-  return unusedCommit === undefined ? null : conclude('not_started', 'Usage', unusedCommit);
-}
+/** The first worker's word counts: what another worker would admit may be outside of what this one protects. */
+export const refuseMisuse = ({ usageProblem }: WorkerInfo): Conclusion | null =>
+  usageProblem === undefined ? null : conclude('not_started', 'Usage', usageProblem);
 
 const knowsPaths = ({ deploysApps = false }: WorkerInfo, targets: readonly Target[]): boolean =>
   deploysApps || !targets.some(isApp);

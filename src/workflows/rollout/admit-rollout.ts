@@ -6,14 +6,7 @@ import { targetsOf } from '../../contract/target.ts';
 import { applyOverride, recordWaiver } from '../common/apply-override.ts';
 import { setAttributes } from '../common/search-attributes.ts';
 import type { RolloutState } from './rollout-state.ts';
-import {
-  askOthers,
-  refusalOfWorker,
-  refusedByInventory,
-  refuseUnusedCommit,
-  restoredSince,
-  tooLate,
-} from '../common/check-worker.ts';
+import { askOthers, refusalOfWorker, refuseMisuse, restoredSince, tooLate } from '../common/check-worker.ts';
 
 export interface AskedRollout {
   begunMs: number;
@@ -41,8 +34,7 @@ export async function admitRollout(
     restoredSince(input, facts) ??
     tooLate(begunMs, plan.startWithinMs) ??
     refusalOfWorker(needs, facts) ??
-    refusedByInventory(first) ??
-    refuseUnusedCommit(first) ??
+    refuseMisuse(first) ??
     applyOverride(rollout, first.override)
   );
 }

@@ -27,14 +27,7 @@ import type { RunState } from '../state/run-state.ts';
 import { supersedeOlder } from '../state/superseded-run.ts';
 import { waitForApproval } from './wait-for-approval.ts';
 import { takePlace, waitForThaw, waitsForThaw } from './wait-for-thaw.ts';
-import {
-  tooLate,
-  refusalOfWorker,
-  refusedByInventory,
-  refuseUnusedCommit,
-  askOthers,
-  restoredSince,
-} from '../../common/check-worker.ts';
+import { tooLate, refusalOfWorker, refuseMisuse, askOthers, restoredSince } from '../../common/check-worker.ts';
 
 const TARGETS_AT_ONCE = 10;
 
@@ -66,8 +59,7 @@ export async function admit(run: RunState, asked: Asked): Promise<Conclusion | n
   const refusal =
     tooLate(asked.begunMs, run.plan.startWithinMs) ??
     refusalOfWorker(needs, facts) ??
-    refusedByInventory(asked.facts) ??
-    refuseUnusedCommit(asked.facts) ??
+    refuseMisuse(asked.facts) ??
     applyOverride(run, asked.facts.override) ??
     refuseFrozen(run, asked.facts.frozen) ??
     refuseUnasked(asked.facts.approval);
