@@ -54,13 +54,19 @@ interface Deleted {
 export const ID_FIELD_REMEDY =
   'if that is not the id of a deployment, name the field that is, or none, as deploymentId in belay.yaml';
 
-export async function awaitVerdict(followed: Followed, context: VerdictContext, start: Start): Promise<Conclusion> {
+export async function awaitVerdict(followed: Followed, given: VerdictContext, start: Start): Promise<Conclusion> {
   const { poller, result, reader, intervalMs, tries, jitterMs, learnedMs, notFoundAnswers = false } = followed;
   const nowMs = Date.now();
+  let context = given;
   let seen = startRow(start.seen, nowMs);
   let { reading } = start;
   const decide = (latest: StatusReading, own: boolean): Verdict => {
     const at = { own, nowMs: Date.now(), shownBySite: followed.check?.shown ?? null };
+    // A watch sends no request. The page proves that the deployment began, so a status can settle from here on.
+    if (!context.accepted && at.shownBySite === 'identity') {
+      context = { ...context, accepted: true };
+      seen = startRow(seen, at.nowMs);
+    }
     reading = latest;
     seen = observe(context, seen, latest, at);
     result.evidence = strongestEvidence(context, seen, latest, at);

@@ -6,6 +6,9 @@ const ONLY_RUNS = 'A gate stands between the waves of a rollout, and this door l
 const NEW_DECISION =
   'A person or schedule asks again after the restore. The new attempt belongs to the epoch of the workers.';
 
+const WHOLE =
+  'A worker refuses the whole rollout before its first server, so there is nothing to resume. The run of each server asks again when it begins.';
+
 const IN_THE_ACTIVITY =
   'Not played: only a Temporal server resets an activity. A POST checks freezes, windows, approvals, epoch and service in its activity, so every attempt is judged. ' +
   'The workflow judges the other rules, and a reset of an activity does not take it back.';
@@ -14,6 +17,7 @@ const IN_THE_ACTIVITY =
 export const REASONS: Partial<Record<DoorName, Partial<Record<RuleName, string>>>> = {
   'reset of a run': { gate: ONLY_RUNS },
   retry: { epoch: NEW_DECISION },
+  resume: { inventory: WHOLE },
   '--again': { gate: ONLY_RUNS, epoch: NEW_DECISION },
   supersede: { gate: ONLY_RUNS },
   trigger: { epoch: NEW_DECISION },
