@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { serviceChecks } from '../../src/cli/doctor/service.ts';
+import { problemOfStandardSecret } from '../../src/config/environment/secrets.ts';
 import { claimHome } from '../../src/dev/claim-home.ts';
 import { validateRunInput } from '../../src/request/validate-run-input.ts';
 
@@ -42,5 +43,18 @@ for (const name of ['token', 'apiKey', 'API_KEY', 'dbPassword', 'deploy-key', 'c
 for (const name of ['commit', 'key', 'tokens', 'secretary', 'monkey', 'build_key']) {
   test(`a note named ${name} is accepted`, () => {
     assert.equal(problemOf(name), null);
+  });
+}
+
+for (const [secret, problem] of [
+  ['whsec_bm90c2VjcmV0', /^the secret is too short: use whsec_ followed by the base64 of 24 to 64 bytes$/],
+  [`whsec_${'a'.repeat(96)}`, /^the secret is too long/],
+  ['a'.repeat(32), /^not a Standard Webhooks secret/],
+  ['whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw', null],
+] as const) {
+  test(`a secret of Standard Webhooks ${problem === null ? 'is taken' : `is refused: ${problem.source}`}`, () => {
+    const found = problemOfStandardSecret(secret);
+    if (problem === null) assert.equal(found, null);
+    else assert.match(found ?? '', problem);
   });
 }

@@ -1,7 +1,6 @@
 /** Sends notifications: a POST to an address in belay.yaml. An address is a secret, so no error contains one. */
-import { Webhook } from 'standardwebhooks';
 import { ConfigError } from '../../config/environment/config-error.ts';
-import { secretSource, type SecretRef } from '../../config/environment/secrets.ts';
+import { problemOfStandardSecret, secretSource, type SecretRef } from '../../config/environment/secrets.ts';
 import type { Configuration } from '../../config/load.ts';
 import type { RunResult } from '../../contract/run.ts';
 import type { RolloutResult } from '../../contract/rollout.ts';
@@ -98,20 +97,12 @@ async function signingSecret(key: string, place: SecretRef): Promise<() => Promi
   const source = secretSource(key, place);
   const secret = async () => {
     const text = await source();
-    if (isSigningSecret(text)) return text;
-    throw new ConfigError(`${key}: it is not a secret of Standard Webhooks: write whsec_ and base64`);
+    const problem = problemOfStandardSecret(text);
+    if (problem === null) return text;
+    throw new ConfigError(`${key}: ${problem}`);
   };
   await secret();
   return secret;
-}
-
-function isSigningSecret(text: string): boolean {
-  if (!/^whsec_[A-Za-z0-9+/]{16,}={0,2}$/.test(text)) return false;
-  try {
-    return new Webhook(text) instanceof Webhook;
-  } catch {
-    return false;
-  }
 }
 
 async function eachOf<T, R>(

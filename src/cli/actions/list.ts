@@ -3,10 +3,10 @@ import { printJson } from '../../process/json-document.ts';
 import { definedFields } from '../../contract/plain-object.ts';
 import { LIST_LIMITS } from '../options/shared.ts';
 import { listLine } from '../output/run-text.ts';
-import { countRuns, listMarkdown, runsText, writeSummary } from '../output/markdown-summary.ts';
+import { countRuns, listMarkdown, writeSummary } from '../output/markdown-summary.ts';
 import { sinceText } from '../options/parse-values.ts';
 import { withBelay } from '../connection/open-belay.ts';
-import { countsText } from '../../contract/wording/tally-text.ts';
+import { counted, countsText } from '../../contract/wording/tally-text.ts';
 import { SCHEMA_VERSION, type Outcome } from '../../contract/names.ts';
 import type { Target } from '../../contract/target.ts';
 import { print } from '../../process/print.ts';
@@ -32,5 +32,5 @@ export async function list(options: ListOptions): Promise<void> {
   if (asJson === true) return printJson({ schemaVersion: SCHEMA_VERSION, runs, counts, error: null });
   if (runs.length === 0) return print('no runs');
   const more = runs.length === most ? '; use a higher --limit to see more' : '';
-  print([...runs.map(listLine), `${runsText(runs)}: ${countsText(counts)}${more}`]);
+  print([...runs.map(listLine), `${counted(runs.length, 'run')}: ${countsText(counts)}${more}`]);
 }

@@ -8,6 +8,7 @@ import type { Receipt } from '../../contract/receipt.ts';
 import { BelayError } from '../../contract/results/belay-error.ts';
 import { messageOf } from '../../contract/wording/message-of.ts';
 import { plainText } from '../../contract/wording/safe-text.ts';
+import { counted } from '../../contract/wording/tally-text.ts';
 import { printJson } from '../../process/json-document.ts';
 import { print, printNote } from '../../process/print.ts';
 import { receiptFileName } from '../../receipts/file-name.ts';
@@ -83,7 +84,7 @@ async function keepAll(since: number, folder: string, { json }: ReceiptOptions):
   for (const { workflowId, runId, message } of failed)
     printNote(`no receipt of ${plainText(workflowId)} (run ${runId}): ${message}`);
   const missing = failed.length === 0 ? '' : `, ${failed.length} failed`;
-  printNote(`${files.length} receipts written, ${unchanged.length} were there already${missing}`);
+  printNote(`${counted(files.length, 'receipt')} written, ${unchanged.length} were there already${missing}`);
 }
 
 type Kept = { file: string; isNew: boolean } | { workflowId: string; runId: string; message: string };

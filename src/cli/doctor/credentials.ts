@@ -2,6 +2,7 @@
 import { dayOf, type Credentials } from '../../config/temporal/credentials.ts';
 import type { TemporalEndpoint } from '../../config/temporal/find-temporal.ts';
 import { DAY_MS } from '../../contract/wording/duration.ts';
+import { counted } from '../../contract/wording/tally-text.ts';
 import type { Check, Finding } from './check.ts';
 
 /** As in the alert BelayCertificateExpires. */
@@ -18,7 +19,7 @@ function inspect(credentials: Credentials): Finding {
   const key = connectionOptions.apiKey === undefined ? [] : ['an API key'];
   if (certificateEndMs === null) return { state: 'ok', message: key[0] ?? 'none, over TLS' };
   const days = Math.floor((certificateEndMs - Date.now()) / DAY_MS);
-  const until = `a client certificate until ${dayOf(certificateEndMs)}, ${days} ${days === 1 ? 'day' : 'days'} from now`;
+  const until = `a client certificate until ${dayOf(certificateEndMs)}, ${counted(days, 'day')} from now`;
   const message = [...key, until].join(', and ');
   if (days >= WARN_DAYS) return { state: 'ok', message };
   const remedy = 'put a new certificate and its key in their files: no program needs a restart';

@@ -3,6 +3,7 @@ import type { OperationAdvice } from '../../rules/past/advice.ts';
 import { createAdvise } from '../../client/past/advise.ts';
 import { openSession } from '../../client/connection/session.ts';
 import { plainText } from '../../contract/wording/safe-text.ts';
+import { counted } from '../../contract/wording/tally-text.ts';
 import { targetText } from '../../contract/wording/target-text.ts';
 import { leftOut, shortList, type Check, type Finding } from './check.ts';
 import { fleetsCheck } from './fleets.ts';
@@ -28,7 +29,10 @@ const triesCheck = (look: typeof lookBack): Check => ({
     const judged = found.filter(({ budget }) => budget !== null).length;
     if (judged === 0)
       return { state: 'skipped', message: 'too few backups and deployments in the last 30 days to tell' };
-    return { state: 'ok', message: `enough for ${judged} servers and targets of the last 30 days` };
+    return {
+      state: 'ok',
+      message: `enough for ${counted(judged, 'server or target', 'servers and targets')} of the last 30 days`,
+    };
   },
 });
 

@@ -1,5 +1,6 @@
 /** Checks that the sites in belay.yaml that have a check can be reached from here: their names and addresses, not the sites. */
 import { readConfiguration } from '../../config/load.ts';
+import { counted } from '../../contract/wording/tally-text.ts';
 import { siteChecks } from '../../policy/sections/site-checks.ts';
 import { judgedAddresses, systemResolve } from '../../site-check/index.ts';
 import type { Check, Finding } from './check.ts';
@@ -19,7 +20,8 @@ export const sitesCheck = (): Check => ({
       }),
     );
     const problems = found.flat();
-    if (problems.length === 0) return { state: 'ok', message: `${checks.length} sites have a check, and an address` };
+    if (problems.length === 0)
+      return { state: 'ok', message: `${counted(checks.length, 'site has', 'sites have')} a check, and an address` };
     const remedy = 'correct url: below sites: in belay.yaml, and look it up where the workers run';
     return { state: 'warning', message: problems.join('; '), remedy };
   },

@@ -7,6 +7,7 @@ import { isTemporalCloud } from '../../config/temporal/temporal-cloud.ts';
 import { DAY_MS } from '../../contract/wording/duration.ts';
 import { messageOf } from '../../contract/wording/message-of.ts';
 import { plainText, shellWord } from '../../contract/wording/safe-text.ts';
+import { counted } from '../../contract/wording/tally-text.ts';
 import { ORIGIN_TEXTS, type TemporalEndpoint } from '../../config/temporal/find-temporal.ts';
 import type { NamespaceConnection, Check, Finding } from './check.ts';
 import { serverTimeMs } from '../../client/connection/server-time.ts';
@@ -70,7 +71,7 @@ async function checkNamespace(
 ): Promise<Finding> {
   const { config } = await connection.workflowService.describeNamespace({ namespace });
   const days = tsToMs(config?.workflowExecutionRetentionTtl) / DAY_MS;
-  const message = `${namespace} keeps closed runs for ${days} ${days === 1 ? 'day' : 'days'}`;
+  const message = `${namespace} keeps closed runs for ${counted(days, 'day')}`;
   if (days >= MIN_RETENTION_DAYS) return { state: 'ok', message };
   const isCloud = isTemporalCloud(address);
   const command = isCloud

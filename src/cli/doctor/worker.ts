@@ -5,6 +5,7 @@ import { findUnserved } from '../../client/runs/unserved-version.ts';
 import { seenOn } from '../../client/connection/workers-seen.ts';
 import { moveRuns, versionText } from '../../contract/ids/worker-version.ts';
 import { parseIdentity } from '../../contract/ids/worker-identity.ts';
+import { counted } from '../../contract/wording/tally-text.ts';
 import { encryptionCheck } from './encryption.ts';
 import { policyCheck } from './policy.ts';
 import type { NamespaceConnection, Check } from './check.ts';
@@ -35,7 +36,7 @@ const workerCheck = (look: Look, taskQueue: string): Check => ({
     const waiting = await findUnserved(connection, { namespace, taskQueue }, seen).catch(() => null);
     if (waiting === null) return { state: 'ok', message: seen.pollers.map(describe).join('; ') };
     const { count, version } = waiting;
-    const message = `${count} workflows wait for workers of another build, such as ${versionText(version)}`;
+    const message = `${counted(count, 'workflow waits', 'workflows wait')} for workers of another build, such as ${versionText(version)}`;
     return { state: 'failed', message, remedy: `start such a worker, or move them: \`${moveRuns(version)}\`` };
   },
 });

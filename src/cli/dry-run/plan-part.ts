@@ -1,4 +1,5 @@
 /** What would be done, in its order, and with which options. */
+import { counted } from '../../contract/wording/tally-text.ts';
 import { targetText } from '../../contract/wording/target-text.ts';
 import { planRun } from '../../request/run-plan.ts';
 import { triesFact } from '../../request/start/run-details.ts';
@@ -46,6 +47,6 @@ function wavesOf({ rollout, runs }: Planned): string[] {
       const deployed = targets.map((it) => targetText(it)).join(', ');
       return `wave ${wave}: server ${serverId}${deployed === '' ? ': only a backup' : `: ${deployed}`}`;
     }),
-    `at most ${maxAtOnce} ${maxAtOnce === 1 ? 'server' : 'servers'} at once; after more than ${maxFailures} failures: ${onFailures}`,
+    `at most ${counted(maxAtOnce, 'server')} at once; after more than ${counted(maxFailures, 'failure')}: ${onFailures}`,
   ];
 }

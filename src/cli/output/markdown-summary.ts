@@ -4,7 +4,7 @@ import type { Outcome } from '../../contract/names.ts';
 import type { RunResult } from '../../contract/run.ts';
 import type { RolloutResult, OutcomeCounts, TargetResult } from '../../contract/rollout.ts';
 import { countOutcomes, worstFirst } from '../../contract/results/tally.ts';
-import { countsText } from '../../contract/wording/tally-text.ts';
+import { counted, countsText } from '../../contract/wording/tally-text.ts';
 import { targetLabel } from '../../contract/wording/target-text.ts';
 import { linkTarget, tableRows } from '../../contract/wording/markdown.ts';
 import { codeSpan } from '../../contract/wording/safe-text.ts';
@@ -59,7 +59,7 @@ export function rolloutMarkdown(result: RolloutResult): string {
 
 export function listMarkdown(runs: RunResult[]): string {
   return [
-    `### Belay: ${runsText(runs)}: ${countsText(countRuns(runs))}`,
+    `### Belay: ${counted(runs.length, 'run')}: ${countsText(countRuns(runs))}`,
     '',
     ...table(
       ['started', 'run', 'outcome', 'why'],
@@ -72,8 +72,6 @@ export function listMarkdown(runs: RunResult[]): string {
     ),
   ].join('\n');
 }
-
-export const runsText = ({ length }: RunResult[]): string => `${length} ${length === 1 ? 'run' : 'runs'}`;
 
 export function countRuns(runs: RunResult[]): OutcomeCounts {
   return countOutcomes(runs.map((run) => ({ outcome: run.outcome ?? withoutOutcome(run), isRunning: true })));

@@ -8,6 +8,7 @@ import { print } from '../../process/print.ts';
 import { emptyResult } from '../../contract/results/empty-results.ts';
 import { checkText } from '../../contract/wording/check-text.ts';
 import { heldIn, heldText } from '../../contract/wording/freeze-text.ts';
+import { counted } from '../../contract/wording/tally-text.ts';
 import { targetLabel } from '../../contract/wording/target-text.ts';
 import { plainText } from '../../contract/wording/safe-text.ts';
 import { messageOf } from '../../contract/wording/message-of.ts';
@@ -68,9 +69,7 @@ function deploymentFacts(deployment: DeploymentResult, run: RunResult): string {
 }
 
 function lastFacts(lastStatus: string | null, polls: number): string {
-  return lastStatus === null
-    ? ''
-    : `, last status "${plainText(lastStatus)}" after ${polls} ${polls === 1 ? 'poll' : 'polls'}`;
+  return lastStatus === null ? '' : `, last status "${plainText(lastStatus)}" after ${counted(polls, 'poll')}`;
 }
 
 export function colorize({ outcome, error }: Pick<RunResult, 'outcome' | 'error'>, text: string): string {

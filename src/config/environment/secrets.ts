@@ -30,6 +30,18 @@ export function secretSource(
   };
 }
 
+const [LEAST_BYTES, MOST_BYTES] = [24, 64];
+
+/** What is wrong with a secret of Standard Webhooks, and how to fix it; or null. */
+export function problemOfStandardSecret(secret: string): string | null {
+  const [, base64 = ''] = /^whsec_([A-Za-z0-9+/]+={0,2})$/.exec(secret) ?? [];
+  const form = `whsec_ followed by the base64 of ${LEAST_BYTES} to ${MOST_BYTES} bytes`;
+  if (base64 === '' || base64.length % 4 !== 0) return `not a Standard Webhooks secret: use ${form}`;
+  const { length } = Buffer.from(base64, 'base64');
+  if (length < LEAST_BYTES) return `the secret is too short: use ${form}`;
+  return length > MOST_BYTES ? `the secret is too long: use ${form}` : null;
+}
+
 /** @throws ConfigError that names the key and never the address, which may contain a secret */
 export function checkAddress(key: string, address: string, env: Environment = process.env): string {
   // A URL parser would remove line breaks.

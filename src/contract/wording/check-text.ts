@@ -3,6 +3,7 @@ import type { DeploymentResult, RunResult } from '../run.ts';
 import type { SiteRead } from '../site-check.ts';
 import { plainText } from './safe-text.ts';
 import { commitText } from './commit-text.ts';
+import { counted } from './tally-text.ts';
 
 /** @returns null if there is nothing to say */
 export function checkText(
@@ -26,7 +27,7 @@ export const isUnseen = ({ outcome, check }: Pick<DeploymentResult, 'outcome' | 
   outcome === 'completed' && (check?.last?.commit ?? null) === null;
 
 const countText = ({ goodReads, reads }: { goodReads: number; reads: number }): string =>
-  `${goodReads} of ${reads} ${reads === 1 ? 'read' : 'reads'} good`;
+  `${goodReads} of ${counted(reads, 'read')} good`;
 
 /** As it is shown and stored: why it does not hold quotes the site. */
 export const plainRead = ({ why, ...read }: SiteRead): SiteRead => ({

@@ -31,6 +31,10 @@ export function aboutText(ms: number): string {
   return `${Math.floor(wholeHours / 24)}d${wholeHours % 24 === 0 ? '' : `${wholeHours % 24}h`}`;
 }
 
+/** For a sum beside others: `5m`, `1m30s`, `2h05m`. */
+export const totalText = (ms: number): string =>
+  ms < UNIT_MS.m ? durationText(ms) : glanceText(ms).replace(/([hm])00[ms]$/, '$1');
+
 /** For comparisons: `284 s`, `0.4 s`. */
 export const secondsText = (ms: number): string =>
   `${ms < 10 * UNIT_MS.s ? Number((ms / 1_000).toFixed(1)) : Math.round(ms / 1_000)} s`;

@@ -14,6 +14,7 @@ import { approvalSentence } from './approval-text.ts';
 import { durationText } from './duration.ts';
 import { frozenText, letOffText } from './freeze-text.ts';
 import { gateSentence } from './gate-text.ts';
+import { counted } from './tally-text.ts';
 import { targetLabel } from './target-text.ts';
 import { plainText } from './safe-text.ts';
 
@@ -70,7 +71,7 @@ export function waitingSentence(waiting: Waiting, what: string | null, style: St
   if (waiting.kind === 'admission') return `waiting for admission: ${MORE_THAN_WORKERS_CARRY}`;
   if (waiting.kind === 'freeze') {
     const frozen = frozenText(waiting.by, quote);
-    return `${what ?? 'run'}: ${frozen}: wait${letOffText(waiting.by)}`;
+    return `${what ?? 'run'}: ${frozen}: wait${letOffText(waiting.by, style.command)}`;
   }
   if (waiting.kind === 'approval') return approvalSentence(waiting, style.command);
   if (waiting.kind === 'lock') {
@@ -135,8 +136,7 @@ export function rolloutSentence(
     const cause = `stopped by ${quote(by)} because ${quote(reason)}`;
     return `${cause}: ${running.length} still running (${some}${more}), no more servers start`;
   }
-  const servers = maxAtOnce === 1 ? 'server' : 'servers';
-  return `${running.length} of at most ${maxAtOnce} ${servers} running (${some}${more}), ${pending} pending`;
+  return `${running.length} of at most ${counted(maxAtOnce, 'server')} running (${some}${more}), ${pending} pending`;
 }
 
 /** The operation a run is working on; null before its first one. */

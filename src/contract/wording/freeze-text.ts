@@ -1,7 +1,7 @@
 /** Freezes as text: what they hold back, until when, and why. Pure. */
 import type { AdHocFreeze, FreezeScope, FrozenBy, Held } from '../freeze.ts';
 import { durationText, glanceText } from './duration.ts';
-import { plainText } from './safe-text.ts';
+import { plainText, shellWord } from './safe-text.ts';
 
 const MAX_SHOWN = 3;
 
@@ -22,11 +22,12 @@ export function frozenText(by: readonly FrozenBy[], quote = quoted): string {
 export const beginsText = (name: string, inMs: number): string =>
   `a freeze begins in ${glanceText(inMs)}: ${quoted(name)}`;
 
-/** What a person can do about it besides waiting; empty if nothing. */
-export function letOffText(by: readonly FrozenBy[]): string {
+/** What a person can do about it besides waiting; empty if nothing. @param command how to show options of a command */
+export function letOffText(by: readonly FrozenBy[], command: Quote = String): string {
   if (by.some(({ override }) => override === 'never')) return '';
-  const flags = by.slice(0, MAX_SHOWN).map(({ name }) => `--override-freeze ${plainText(name)}`);
-  return by.length > MAX_SHOWN ? '' : `, or start again with ${flags.join(' ')}`;
+  if (by.length > MAX_SHOWN) return '';
+  const flags = by.map(({ name }) => `--override-freeze ${shellWord(plainText(name))}`);
+  return `, or start again with ${command(flags.join(' '))}`;
 }
 
 export const tooLongText = (freezeWaitMs: number): string =>
@@ -60,15 +61,28 @@ function approvalHeldText(
 ): string {
   const who = by === null ? '' : ` by ${quote(by)}`;
   const proven = proof === undefined ? '' : ` (${quote(proof)})`;
-  return `approval ${quote(name)}: ${end === null ? 'is waited for' : ENDS[end]}${who}${proven}, ${quote(why)}`;
+  const state = end === null ? 'is waited for' : (APPROVAL_ENDS[end] ?? ENDS[end]);
+  return `approval ${quote(name)}: ${state}${who}${proven}, ${quote(why)}`;
 }
 
-const GATE_ENDS: Partial<typeof ENDS> = { passed: 'passed', failed: 'failed', gave_up: 'stayed inconclusive' };
+const APPROVAL_ENDS: Partial<typeof ENDS> = {
+  gave_up: 'was not given in time',
+  cancelled: 'was not given before the cancellation',
+};
 
-/** `gate "errors": passed, "after wave canary"` */
+const GATE_ENDS: Partial<typeof ENDS> = {
+  gave_up: 'stayed inconclusive',
+  cancelled: 'had not passed when the rollout ended',
+  overridden: 'overridden',
+};
+
+/** `gate "errors": passed after wave "canary"`, `gate "errors": overridden by "ana" because "errors are known"` */
 function gateHeldText({ name, end, by, why }: Pick<Held, 'name' | 'end' | 'by' | 'why'>, quote: Quote): string {
-  const state = end === null ? 'is measured' : (GATE_ENDS[end] ?? ENDS[end]);
-  return `gate ${quote(name)}: ${state}${by === null ? '' : ` by ${quote(by)}`}, ${quote(why)}`;
+  // Until it ends, the record does not tell whether it is measured or has failed.
+  const state = end === null ? 'has not passed' : (GATE_ENDS[end] ?? end);
+  const [, wave] = /^after wave (.+)$/s.exec(why) ?? [];
+  const about = wave === undefined || by !== null ? ` because ${quote(why)}` : ` after wave ${quote(wave)}`;
+  return `gate ${quote(name)}: ${state}${by === null ? '' : ` by ${quote(by)}`}${about}`;
 }
 
 /** `everything`, `server 12`: what it holds back. @param shown formats the id for display */

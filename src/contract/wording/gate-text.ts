@@ -1,5 +1,6 @@
 /** What a gate measured, in words. Pure. */
 import type { GatePlan, GateProgress, Measurement, WaitingForGates } from '../gate.ts';
+import { counted } from './tally-text.ts';
 
 interface Measured {
   tries: number;
@@ -28,7 +29,7 @@ export function gateReason(
   const values = last.map(({ value, state: kind }) => value ?? kind).join(', ');
   return (
     `gate ${plan.name} after wave ${wave} ${verdict}: ${shown?.text ?? 'not measured'}; last ${values || 'none'}; ` +
-    `${goodInARow} good in a row of ${plan.inARow}, ${bad} bad, ${tries} of ${plan.tries} tries; rule ${plan.ruleHash}`
+    `${goodInARow} good in a row of ${plan.inARow}, ${bad} bad, ${tries} of ${counted(plan.tries, 'try', 'tries')}; rule ${plan.ruleHash}`
   );
 }
 

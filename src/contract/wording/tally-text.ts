@@ -1,6 +1,10 @@
 /** Counts of outcomes as text. Pure. */
 import type { RolloutPhase, OutcomeCounts } from '../rollout.ts';
 
+/** `1 server`, `2 servers`. */
+export const counted = (count: number, noun: string, plural = `${noun}s`): string =>
+  `${count} ${count === 1 ? noun : plural}`;
+
 /** Servers that have not started; while a rollout is stopping, they never will. */
 export const pendingText = (phase: RolloutPhase | null): string => (phase === 'stopping' ? 'not starting' : 'pending');
 

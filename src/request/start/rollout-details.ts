@@ -3,6 +3,7 @@ import type { RolloutInput, RolloutWave } from '../../contract/rollout.ts';
 import { targetsOf } from '../../contract/target.ts';
 import { factList } from '../../contract/wording/markdown.ts';
 import { codeSpan } from '../../contract/wording/safe-text.ts';
+import { counted } from '../../contract/wording/tally-text.ts';
 import { planRun } from '../run-plan.ts';
 import { detailsPage, firstOf } from './details-page.ts';
 import { budgetFacts, overrideFact, serviceFact, waiverFact } from './run-details.ts';
@@ -22,7 +23,7 @@ export function rolloutStaticDetails(input: RolloutInput, { startedBy }: Rollout
         'Started by': `${startedBy}${attempt > 1 ? `, attempt ${attempt}` : ''}`,
         Service: serviceFact(input.service),
         Waves: firstOf(waves.map(waveText)),
-        'At once': `at most ${serversText(maxAtOnce)}`,
+        'At once': `at most ${counted(maxAtOnce, 'server')}`,
         'Tolerated failures': `${maxFailures}, and one more ${onFailures === 'pause' ? 'pauses' : 'stops'} the rollout`,
         ...budgetFacts(planRun({ ...input.options }), { backup: true, deploys }),
         Override: overrideFact(input.override),
@@ -38,6 +39,5 @@ export function rolloutStaticDetails(input: RolloutInput, { startedBy }: Rollout
   );
 }
 
-const serversText = (count: number): string => `${count} ${count === 1 ? 'server' : 'servers'}`;
-
-const waveText = ({ name, targets }: RolloutWave): string => `${codeSpan(name)} with ${serversText(targets.length)}`;
+const waveText = ({ name, targets }: RolloutWave): string =>
+  `${codeSpan(name)} with ${counted(targets.length, 'server')}`;

@@ -5,9 +5,10 @@ import type { RunType } from '../../contract/names.ts';
 import type { RunInput, RunPlan } from '../../contract/run.ts';
 import { backupServerId, lockIdOf } from '../../contract/ids/workflow-ids.ts';
 import { targetsOf, type Target } from '../../contract/target.ts';
-import { durationText } from '../../contract/wording/duration.ts';
+import { durationText, totalText } from '../../contract/wording/duration.ts';
 import { factList, historyLink } from '../../contract/wording/markdown.ts';
 import { codeSpan } from '../../contract/wording/safe-text.ts';
+import { counted } from '../../contract/wording/tally-text.ts';
 import { targetText } from '../../contract/wording/target-text.ts';
 import { planRun } from '../run-plan.ts';
 import { detailsPage, firstOf } from './details-page.ts';
@@ -84,7 +85,7 @@ export function budgetFacts(
 
 /** `at most 30 tries, one every 10s: 5m in all` */
 export const triesFact = ({ tries, intervalMs }: { tries: number; intervalMs: number }): string =>
-  `at most ${tries} tries, one every ${durationText(intervalMs)}: ${durationText(tries * intervalMs)} in all`;
+  `at most ${counted(tries, 'try', 'tries')}, one every ${durationText(intervalMs)}: ${totalText(tries * intervalMs)} in all`;
 
 /** `christmas`, by `ana` because `CVE` */
 export function overrideFact(override: FreezeOverride | undefined): string | null {

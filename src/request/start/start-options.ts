@@ -8,6 +8,7 @@ import type { ServedService } from '../../contract/service-identity.ts';
 import { isApp, targetsOf } from '../../contract/target.ts';
 import { targetLabel } from '../../contract/wording/target-text.ts';
 import { plainText } from '../../contract/wording/safe-text.ts';
+import { counted } from '../../contract/wording/tally-text.ts';
 import { TIMING } from '../../contract/budgets/timing.ts';
 import { rolloutStaticDetails, type RolloutToStart } from './rollout-details.ts';
 import { runStaticDetails, type RunToStart } from './run-details.ts';
@@ -29,7 +30,6 @@ export function rolloutStartOptions(input: RolloutInput, start: RolloutToStart, 
   const deployed = targets.flatMap(targetsOf);
   const apps = deployed.filter(isApp).length;
   const servers = targets.map(({ serverId }) => serverId);
-  const counted = (count: number, what: string) => `${count} ${what}${count === 1 ? '' : 's'}`;
   const withApps = apps === 0 ? '' : ` and ${counted(apps, 'app')}`;
   const memo: RolloutMemo = { ...definedFields({ service }), name, fleet, attempt, request, servers };
   return {

@@ -2,6 +2,7 @@
 import { workflowInfo } from '@temporalio/workflow';
 import { workflowLink } from '../../contract/wording/markdown.ts';
 import { codeSpan, plainText } from '../../contract/wording/safe-text.ts';
+import { counted } from '../../contract/wording/tally-text.ts';
 import type { Outcome } from '../../contract/names.ts';
 import type { RunResult } from '../../contract/run.ts';
 import type { Waiting } from '../../contract/waiting.ts';
@@ -11,7 +12,7 @@ export const MARKDOWN: Style = {
   quote: (text) => codeSpan(text),
   workflow: (workflowId) => workflowLink(workflowId),
   // The UI would make one dash of two.
-  command: (command) => `\`${command}\``,
+  command: (command) => `\`${command.replaceAll('`', 'ˋ')}\``,
   when: (at) => `at ${at}`,
 };
 
@@ -40,7 +41,7 @@ export function readsText(polls: number, waiting: Waiting | null): string {
     const from = waiting.pooled === undefined ? [] : ['from'];
     return [...from, 'try', waiting.try, 'of', waiting.tries].join(NO_BREAK);
   }
-  return polls === 0 ? NOTHING : `${polls}${NO_BREAK}${polls === 1 ? 'poll' : 'polls'}`;
+  return polls === 0 ? NOTHING : counted(polls, 'poll').replace(' ', NO_BREAK);
 }
 
 /** Of this execution, for the pages of those that it starts. */

@@ -6,6 +6,7 @@ import { evidenceLegend } from '../../contract/wording/evidence-text.ts';
 import { waitingSentence } from '../../contract/wording/explain-wait.ts';
 import { factList, uiPage } from '../../contract/wording/markdown.ts';
 import { codeSpan, shellWord } from '../../contract/wording/safe-text.ts';
+import { counted } from '../../contract/wording/tally-text.ts';
 import { targetLabel } from '../../contract/wording/target-text.ts';
 import { MARKDOWN, orNothing, readsText } from '../common/ui-details.ts';
 
@@ -49,7 +50,7 @@ function checkFacts({ check }: DeploymentResult): string | null {
   if (check === undefined || check === null) return null;
   const { name, outcome, reads, goodReads, baseline, last } = check;
   const [before, after] = [baseline, last].map((read) => (read === null ? 'nothing yet' : codeSpan(readText(read))));
-  return `${codeSpan(name)}: ${outcome ?? 'no outcome yet'}, ${goodReads} of ${reads} reads good; before the request: ${before}; last: ${after}`;
+  return `${codeSpan(name)}: ${outcome ?? 'no outcome yet'}, ${goodReads} of ${counted(reads, 'read')} good; before the request: ${before}; last: ${after}`;
 }
 
 function requestText({ trigger, acceptedAt }: BackupResult | DeploymentResult): string {

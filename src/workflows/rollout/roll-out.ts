@@ -148,7 +148,11 @@ function concludeRollout(rollout: RolloutState, refusal: Conclusion | null): Con
   }
   const servers = targets.map(({ serverId, outcome, error }) => ({
     outcome,
-    error: error === null ? null : { ...error, message: `server ${serverId}: ${error.message}` },
+    // That of the stop itself is not one of the server.
+    error:
+      error === null || error.message === stopped.error?.message
+        ? error
+        : { ...error, message: `server ${serverId}: ${error.message}` },
   }));
   const conclusion = refusal ?? worst(isByGate ? [stopped, ...servers] : [...servers, stopped]);
   const { error } = conclusion;

@@ -92,7 +92,8 @@ describe('a notifier', { concurrency: 8 }, () => {
 
   test('a webhook with a secret that cannot sign is rejected, without the secret', async () => {
     const own = { kind: 'webhook' as const, ...(await addressAt(chat, 'own')), secret: await secretFile(CANARY) };
-    const message = 'notify.targets.own.secret: it is not a secret of Standard Webhooks: write whsec_ and base64';
+    const message =
+      'notify.targets.own.secret: not a Standard Webhooks secret: use whsec_ followed by the base64 of 24 to 64 bytes';
     await assert.rejects(notifierOf({ targets: { own } }), { name: 'ConfigError', message });
   });
 

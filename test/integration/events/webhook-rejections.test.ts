@@ -43,7 +43,7 @@ describe('belay webhooks', () => {
     ['a port that is taken', '', ['--unverified', '--port', TAKEN], /port \d+ is in use: choose another port/],
     ['a missing file', panel('file: /nowhere'), [], /panel.secrets.0: .nowhere cannot be read .ENOENT/],
     ['a variable that is not set', panel('env: NONE'), [], /panel.secrets.0: the variable NONE is not set/],
-    ['a malformed secret', panel('env: BAD'), [], /panel.secrets.0: not a Standard Webhooks secret: copy/],
+    ['a malformed secret', panel('env: BAD'), [], /panel.secrets.0: not a Standard Webhooks secret: use/],
     ['a secret in belay.yaml', panel(`value: ${NEW_SECRET}`), [], /belay.yaml:1: .*write { file: PATH } or { env: N/],
   ];
   for (const [what, yaml, args, message] of refusals) {

@@ -83,9 +83,11 @@ export function runDetails(progress: RunProgress, operations: readonly Operation
   }
 }
 
-/** In the phases of the operations, a part that is queued or parked shows so. */
+const WAITS: readonly RunProgress['result']['phase'][] = ['queued', 'parked', 'frozen'];
+
+/** Of the part in flight: the service is at work on it, unless the run waits before or in it. */
 const stateIn = (phase: RunProgress['result']['phase']): string =>
-  phase === 'queued' || phase === 'parked' ? phase : 'in progress';
+  phase !== null && WAITS.includes(phase) ? phase : 'in progress';
 
 function headingOf(progress: RunProgress): string {
   const { outcome, phase } = progress.result;

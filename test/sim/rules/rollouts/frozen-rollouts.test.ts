@@ -35,6 +35,7 @@ describe('a rollout in a freeze', () => {
       const result = await endOfRollout(stack, rollout);
       assert.deepEqual(outcomesOf(result), ['completed', 'not_started', 'not_started']);
       assert.deepEqual([result.outcome, result.error?.type], ['not_started', 'Frozen']);
+      assert.match(result.error?.message ?? '', /^stopped: server s\d+: frozen by "freeze:all"[^;]+$/);
       assert.deepEqual(actionsOf(result), ['stop by freeze:all']);
       for (const { serverId } of others) assert.equal(backups(stack, serverId), 0);
       assert.ok(result.targets.every(({ workflowId, outcome }) => (workflowId === null) === (outcome !== 'completed')));

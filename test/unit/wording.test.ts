@@ -1,0 +1,83 @@
+/** Sentences that people read: numbers with their nouns, sums of durations, and what a run was held back by. */
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import type { FrozenBy, Held } from '../../src/contract/freeze.ts';
+import { totalText } from '../../src/contract/wording/duration.ts';
+import { waitingSentence } from '../../src/contract/wording/explain-wait.ts';
+import { heldText, letOffText } from '../../src/contract/wording/freeze-text.ts';
+import { counted } from '../../src/contract/wording/tally-text.ts';
+import { rolloutStartOptions } from '../../src/request/start/start-options.ts';
+import { triesFact } from '../../src/request/start/run-details.ts';
+import { MARKDOWN } from '../../src/workflows/common/ui-details.ts';
+
+const FREEZE: FrozenBy = {
+  ...{ kind: 'freeze', name: 'freeze:site:37', reason: 'sale', until: '2026-12-01T00:00:00Z', untilText: 'Tuesday' },
+};
+
+describe('a gate in the story of a rollout', () => {
+  const gate = (part: Partial<Held>): string =>
+    heldText({
+      for: 'gate',
+      name: 'errors',
+      from: '',
+      to: null,
+      end: null,
+      by: null,
+      why: 'after wave canary',
+      ...part,
+    });
+
+  for (const [end, text] of [
+    [null, 'gate "errors": has not passed after wave "canary"'],
+    ['passed', 'gate "errors": passed after wave "canary"'],
+    ['failed', 'gate "errors": failed after wave "canary"'],
+    ['gave_up', 'gate "errors": stayed inconclusive after wave "canary"'],
+  ] as const)
+    test(`reads as a sentence if its end is ${end}`, () => assert.equal(gate({ end }), text));
+
+  test('names who overrode it, and why', () =>
+    assert.equal(
+      gate({ end: 'overridden', by: 'ana', why: 'errors are known' }),
+      'gate "errors": overridden by "ana" because "errors are known"',
+    ));
+});
+
+test('an approval that no one gave in time reads as a sentence', () =>
+  assert.equal(
+    heldText({
+      for: 'approval',
+      name: 'boss',
+      from: '',
+      to: null,
+      end: 'gave_up',
+      by: null,
+      why: '1 approval is needed',
+    }),
+    'approval "boss": was not given in time, "1 approval is needed"',
+  ));
+
+test('options to copy are a code span in Markdown, which would make one dash of two', () => {
+  const waiting = { kind: 'freeze' as const, by: [FREEZE], since: '', nextLookAt: '' };
+  assert.ok(waitingSentence(waiting, null, MARKDOWN).endsWith('start again with `--override-freeze freeze:site:37`'));
+  assert.equal(letOffText([FREEZE]), ', or start again with --override-freeze freeze:site:37');
+});
+
+test('one of something is not named in the plural', () => {
+  assert.deepEqual(
+    [0, 1, 2].map((it) => counted(it, 'server')),
+    ['0 servers', '1 server', '2 servers'],
+  );
+  const input = { name: 'r', fleet: 'f', key: 'k', maxAtOnce: 1, maxFailures: 0, onFailures: 'stop' } as const;
+  const waves = [{ name: 'all', targets: [{ serverId: '12', siteIds: ['34'] }] }];
+  const { staticSummary } = rolloutStartOptions({ ...input, waves }, { startedBy: 'me' });
+  assert.equal(staticSummary, 'Roll r out to 1 server with 1 site');
+});
+
+test('the sums of two budgets are in the same units', () => {
+  const sums = [15_000, 10_000, 5_000].map((intervalMs) => triesFact({ tries: 12, intervalMs }));
+  assert.deepEqual(
+    sums.map((it) => it.split(': ')[1]),
+    ['3m in all', '2m in all', '1m in all'],
+  );
+  assert.deepEqual([90_000, 150_000, 300, 7_500_000].map(totalText), ['1m30s', '2m30s', '300ms', '2h05m']);
+});
