@@ -1,6 +1,7 @@
 /** One read of a site, as its check makes it after a deployment, with the latest status of the service beside it. */
+import { ConfigError } from '../../config/environment/config-error.ts';
 import { requireService, serviceConfig } from '../../config/environment/environment.ts';
-import { readConfiguration } from '../../config/load.ts';
+import { readConfiguration, type Configuration } from '../../config/load.ts';
 import { SCHEMA_VERSION } from '../../contract/names.ts';
 import { BelayError } from '../../contract/results/belay-error.ts';
 import type { SiteRead } from '../../contract/site-check.ts';
@@ -12,7 +13,7 @@ import { policyOf } from '../../policy/policy.ts';
 import { kindOf, type ReadKind } from '../../rules/policy/site-check.ts';
 import { createSiteReader } from '../../site-check/index.ts';
 import { EXIT } from '../../contract/results/exit-codes.ts';
-import { createTargetReader } from '../top/target-reader.ts';
+import { createTargetReader, type Reading } from '../top/target-reader.ts';
 
 const EXITS: Record<ReadKind, number> = {
   good: EXIT.completed,
@@ -30,8 +31,10 @@ export interface Tried {
   url: string;
   showsCommit: boolean;
   expectedCommit: string | null;
-  /** What the service reports; null if it reported none. */
+  /** What the service reports; null if that could not be read. */
   latestDeployment: string | null;
+  /** Why not; null if it was read. */
+  latestProblem: string | null;
   read: SiteRead;
   kind: ReadKind;
   exitCode: number;
@@ -39,33 +42,46 @@ export interface Tried {
 
 /** @throws BelayError `Usage` if the site has no check */
 export async function tryCheck(siteId: string, commit: string | null): Promise<Tried> {
-  const config = requireService(await serviceConfig());
   const configuration = await readConfiguration();
   const found = policyOf(configuration).checkOf(siteId);
   if (found === null)
     throw new BelayError('Usage', `site ${siteId} has no check: add it to sites: in belay.yaml, with check:`);
   const { plan, request } = found;
-  const [answer, [latest]] = await Promise.all([
-    createSiteReader()(request),
-    createTargetReader(config, configuration).readAll([siteTarget(siteId)]),
-  ]);
+  const [answer, latest] = await Promise.all([createSiteReader()(request), readLatest(siteId, configuration)]);
   const read = plainRead(answer);
   const kind = kindOf({ ...plan, commit, orNewer: false }, null, read);
   return {
     ...{ siteId, check: plan.name, url: request.url, showsCommit: plan.showsCommit, expectedCommit: commit },
-    ...{ latestDeployment: latest?.status ?? null, read, kind, exitCode: EXITS[kind] },
+    ...{ latestDeployment: latest.status, latestProblem: latest.problem, read, kind, exitCode: EXITS[kind] },
   };
 }
 
-export function triedDocument({ siteId, check, url, expectedCommit, latestDeployment, read, kind }: Tried): object {
-  const tried = { siteId, check, url, expectedCommit, latestDeployment, read };
+/** A check needs only the page: without a token of the service, that is still read. */
+async function readLatest(siteId: string, configuration: Configuration): Promise<Pick<Reading, 'status' | 'problem'>> {
+  try {
+    const reader = createTargetReader(requireService(await serviceConfig()), configuration);
+    const [reading] = await reader.readAll([siteTarget(siteId)]);
+    return reading ?? { status: null, problem: null };
+  } catch (error) {
+    if (error instanceof ConfigError) return { status: null, problem: error.message };
+    throw error;
+  }
+}
+
+export function triedDocument({ siteId, check, url, expectedCommit, read, kind, ...latest }: Tried): object {
+  const { latestDeployment, latestProblem } = latest;
+  const tried = { siteId, check, url, expectedCommit, latestDeployment, latestProblem, read };
   return { schemaVersion: SCHEMA_VERSION, ...tried, isGood: kind === 'good', error: null };
 }
 
-export function triedText({ siteId, check, url, latestDeployment, ...tried }: Tried): string[] {
+export function triedText({ siteId, check, url, latestDeployment, latestProblem, ...tried }: Tried): string[] {
+  const latest =
+    latestDeployment === null
+      ? `not read: ${plainText(latestProblem ?? 'no answer')}`
+      : `"${plainText(latestDeployment)}"`;
   return [
     `site ${siteId}, check ${check}: ${url}`,
-    `  latest deployment: ${latestDeployment === null ? 'the service reports none' : `"${plainText(latestDeployment)}"`}`,
+    `  latest deployment: ${latest}`,
     `  answer: ${answerText(tried)}`,
     verdictText(tried),
   ];

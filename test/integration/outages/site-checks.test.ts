@@ -58,6 +58,24 @@ describe('belay check', () => {
     assert.deepEqual([code, /nothing: .*169\.254\.169\.254/.test(text)], [4, true], text);
   });
 
+  test('reads the page also without the service, or with a token that it rejects, and says so', async () => {
+    const whole = env;
+    for (const [other, problem] of [
+      [{ BELAY_API_TOKEN: 'another' }, /latest deployment: not read: [^\n]*401/],
+      [{ BELAY_API_URL: '', BELAY_API_TOKEN: '' }, /latest deployment: not read: BELAY_API_URL is not set/],
+    ] as const) {
+      env = { ...whole, ...other };
+      const { code, text } = await check('--site', '34');
+      env = whole;
+      assert.equal(code, 0, text);
+      assert.match(text, problem);
+      assert.match(text, /good: every expectation is met/);
+    }
+    const { text } = await check('--site', '34', '--json');
+    const { latestDeployment, latestProblem } = JSON.parse(text) as Record<string, unknown>;
+    assert.deepEqual([latestDeployment, latestProblem], ['completed', null]);
+  });
+
   test('exits 2 for a site without a check', async () => {
     const { code, text } = await check('--site', '35');
     assert.deepEqual([code, /site 35 has no check/.test(text)], [2, true], text);
