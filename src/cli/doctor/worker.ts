@@ -1,8 +1,9 @@
 /** Checks which workers poll the task queue: their versions, where they run, and since when. */
+import { NO_WORKER_REMEDY, seenOn } from '../../client/connection/workers-seen.ts';
 import { problemOfWorkers } from '../../client/connection/require-worker.ts';
 import type { Poller, QueueState } from '../../client/connection/pollers.ts';
+import { findSilentRun } from '../../client/runs/silent-run.ts';
 import { findUnserved } from '../../client/runs/unserved-version.ts';
-import { seenOn } from '../../client/connection/workers-seen.ts';
 import { moveRuns, versionText } from '../../contract/ids/worker-version.ts';
 import { parseIdentity } from '../../contract/ids/worker-identity.ts';
 import { counted } from '../../contract/wording/tally-text.ts';
@@ -34,7 +35,13 @@ const workerCheck = (look: Look, taskQueue: string): Check => ({
     const problem = problemOfWorkers(seen, taskQueue);
     if (problem !== null) return { state: 'failed', ...problem };
     const waiting = await findUnserved(connection, { namespace, taskQueue }, seen).catch(() => null);
-    if (waiting === null) return { state: 'ok', message: seen.pollers.map(describe).join('; ') };
+    if (waiting === null) {
+      const silent = await findSilentRun(connection, { namespace, taskQueue }).catch(() => null);
+      const workers = seen.pollers.map(describe).join('; ');
+      if (silent === null) return { state: 'ok', message: workers };
+      const message = `no worker answers for ${silent}, although one polled in the last minute or so: ${workers}`;
+      return { state: 'failed', message, remedy: NO_WORKER_REMEDY };
+    }
     const { count, version } = waiting;
     const message = `${counted(count, 'workflow waits', 'workflows wait')} for workers of another build, such as ${versionText(version)}`;
     return { state: 'failed', message, remedy: `start such a worker, or move them: \`${moveRuns(version)}\`` };

@@ -85,6 +85,8 @@ describe('a worker that is killed', { concurrency: 1 }, () => {
     const status = await runInProcess(['status', checked], env);
     assert.equal(status.code, 0);
     assert.match(status.stdout, /in progress: deploy\n[^]*now: no worker answers for the run/);
+    const { stdout } = await runInProcess(['doctor'], env);
+    assert.match(stdout, /^failed {5}worker: no worker answers for \S+, although one polled[^\n]+\n +start one with /m);
   });
 
   test('a waiting command reports that no worker has started its run, and keeps waiting', async () => {
