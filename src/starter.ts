@@ -43,7 +43,8 @@ export type { EventDetails, EventFilter, ReceivedEvent } from './client/events/l
 export type { InFlight } from './client/overview/in-flight.ts';
 export type { LiveOverview, Overview, OverviewOptions } from './client/overview/live-overview.ts';
 export type { RunFilter } from './client/runs/list-runs.ts';
-export type { Run, WaitOptions } from './client/runs/run-handle.ts';
+export type { Run } from './client/runs/run-handle.ts';
+export type { WaitOptions } from './client/connection/await-result.ts';
 export type { Firing, ScheduleState } from './client/schedules/schedule-state.ts';
 export type { ScheduleChange } from './client/schedules/plan-changes.ts';
 export type { Approvals } from './client/approvals/approvals.ts';

@@ -19,7 +19,7 @@ import { startRun, type StartOptions } from './runs/start-run.ts';
 export type { ConnectOptions };
 
 /** @throws BelayError, from every call */
-export interface Belay {
+export interface Belay extends AsyncDisposable {
   /** Starts a run, or attaches to the one with the same key. The input determines what the run does. */
   start(input: RunInput, options?: StartOptions): Promise<Run>;
   /** A run that was started before. Sends no request until you call a method of it. */
@@ -46,10 +46,17 @@ export interface Belay {
   heldLocks(lockIds: readonly string[]): Promise<HeldLock[]>;
   /** The identity of the service that a start would be for; null if no one names it and no worker polls. */
   findService(): Promise<string | null>;
+  /** Closes the connection. What was started goes on. */
   close(): Promise<void>;
 }
 
-/** @throws BelayError of type `TemporalUnreachable` or `Usage` */
+/**
+ * Connects to Temporal, where the workers of Belay take up what you start. Without options, it finds Temporal as the command
+ * line does: `TEMPORAL_ADDRESS` or a profile, else the running `belay dev` of this folder, else 127.0.0.1:7233. It needs no
+ * token of the service. Call `close` at the end, or declare it with `await using`: the connection keeps the process alive.
+ *
+ * @throws BelayError of type `TemporalUnreachable` if no server answers, or `Usage` for an option or setting that is wrong
+ */
 export async function connect(options: ConnectOptions = {}): Promise<Belay> {
   const { session, close } = await openSession(options);
   return {
@@ -68,5 +75,6 @@ export async function connect(options: ConnectOptions = {}): Promise<Belay> {
     heldLocks: (lockIds) => heldLocks(session, lockIds),
     findService: () => findServiceNow(session),
     close,
+    [Symbol.asyncDispose]: close,
   };
 }

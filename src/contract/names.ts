@@ -43,30 +43,55 @@ export type Phase =
   'admission' | 'checking' | 'frozen' | 'approval' | 'queued' | 'backup' | 'deploy' | 'parked' | 'done';
 
 export type ErrorType =
+  /** The service reported that the backup failed. */
   | 'BackupFailed'
+  /** The service reported that a deployment failed. */
   | 'DeploymentFailed'
+  /** The service reported `completed`, and the site's own check did not. */
   | 'CheckFailed'
+  /** What was measured between two waves of a rollout was too bad. */
   | 'GateFailed'
+  /** The tries were used up before the backup ended. It may go on at the service. */
   | 'BackupTimedOut'
+  /** The tries were used up before the deployment ended. It may go on at the service. */
   | 'DeploymentTimedOut'
+  /** What happened cannot be known: look at the service before you start it again. */
   | 'OutcomeUnknown'
+  /** The run was terminated in Temporal, so it left no result. */
   | 'Terminated'
+  /** The service no longer knows the server, site or backup. */
   | 'ResourceDeleted'
+  /** Something else is at work on it; nothing was triggered. Start it again later. */
   | 'Busy'
+  /** It was too late to deploy, or the backup too old; nothing was triggered. */
   | 'TooLate'
+  /** A freeze or window holds it back; nothing was triggered. */
   | 'Frozen'
+  /** Not enough people approved it in time; nothing was triggered. */
   | 'ApprovalExpired'
+  /** A person rejected it; nothing was triggered. */
   | 'ApprovalRejected'
+  /** The service or the worker refused it: see the message before you start it again. */
   | 'Refused'
+  /** Someone cancelled it. */
   | 'Cancelled'
+  /** A newer run replaced it before it began. */
   | 'Superseded'
+  /** An operation was started under an id that is not its lock. */
   | 'WrongWorkflowId'
+  /** A defect of Belay: report it. */
   | 'Internal'
+  /** The call, its options or the configuration are wrong. */
   | 'Usage'
+  /** There is no such run, rollout or schedule. */
   | 'NotFound'
+  /** The key was used with other input. */
   | 'KeyReused'
+  /** Temporal does not answer. What was started goes on. */
   | 'TemporalUnreachable'
+  /** No worker polls the task queue; nothing was started. */
   | 'NoWorker'
+  /** The caller stopped waiting. The run continues. */
   | 'StoppedWaiting';
 
 /**

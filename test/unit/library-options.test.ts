@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import type { Connection } from '@temporalio/client';
 import { tokenSource } from '../../src/config/environment/secrets.ts';
 import { startRun, type StartOptions } from '../../src/client/runs/start-run.ts';
 import type { Session } from '../../src/client/connection/session.ts';
@@ -19,6 +20,21 @@ test('a misspelt option of start or connect is refused, and names those that the
     type: 'Usage',
     message: /^host: is not an option of connect: use connection, ad/,
   });
+});
+
+test('a misspelt option of a call that reads is refused, and names those that there are', async () => {
+  // Nothing listens there, and nothing is asked.
+  const withDeadline = (_: unknown, ask: () => Promise<unknown>) => ask();
+  await using belay = await connect({ connection: { withDeadline } as unknown as Connection });
+  const typo = { before: '2026-01-01T00:00:00Z', after: null } as object;
+  const known = { type: 'Usage', message: /^before: is not an option of [\w.]+: use / };
+  const calls = [belay.list(typo), belay.advise(typo), belay.rollouts.list(typo), belay.listEvents(typo)];
+  for (const call of calls) await assert.rejects(call, known);
+  for (const handle of [belay.get('run:1'), belay.rollouts.get('rollout:1')])
+    await assert.rejects(handle.result(typo), {
+      type: 'Usage',
+      message: 'before: is not an option of result: use signal',
+    });
 });
 
 test('a note over 200 characters is cut, also before half of a character, and the rest stays', () => {

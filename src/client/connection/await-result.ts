@@ -1,8 +1,9 @@
 /** Waits for the result of a run or rollout, through outages of Temporal. */
 import { setMaxListeners } from 'node:events';
-import { WorkflowFailedError, type WorkflowHandle } from '@temporalio/client';
+import { WorkflowFailedError, type WorkflowExecutionDescription, type WorkflowHandle } from '@temporalio/client';
 import { shellWord } from '../../contract/wording/safe-text.ts';
 import type { BelayError } from '../../contract/results/belay-error.ts';
+import { refuseUnknown } from './known-options.ts';
 import { toBelayError } from './to-belay-error.ts';
 import { answers } from '../transport/answers.ts';
 import { isDenied, isLimited, isUnreachable } from '../transport/grpc-errors.ts';
@@ -10,6 +11,13 @@ import { withLink, type Linked } from './ui-link.ts';
 import type { Session } from './session.ts';
 import { within } from './within.ts';
 import { TIMING } from '../../contract/budgets/timing.ts';
+
+export interface WaitOptions {
+  /** Stops waiting, without cancelling the run. */
+  signal?: AbortSignal;
+}
+
+const WAIT_OPTIONS: Record<keyof WaitOptions, true> = { signal: true };
 
 export interface Awaited {
   handle: WorkflowHandle;
@@ -26,8 +34,10 @@ export interface Awaited {
 export async function awaitResult<R extends Linked>(
   session: Session,
   awaited: Awaited,
-  signal?: AbortSignal,
+  options: WaitOptions,
 ): Promise<R> {
+  refuseUnknown('result', options, WAIT_OPTIONS);
+  const { signal } = options;
   const { workflowId } = awaited.handle;
   let lostSinceMs: number | null = null;
   let wasAllowed = false;
@@ -64,6 +74,16 @@ export async function awaitResult<R extends Linked>(
 /** For calls that Temporal answers at once or not at all. */
 export const soon = <T>(session: Session, what: string, ask: () => Promise<T>): Promise<T> =>
   within(session, TIMING.client.answerMs, what, ask);
+
+/** @returns false if it had ended, so that nothing was cancelled */
+export async function cancelOpen(
+  handle: WorkflowHandle,
+  { status }: Pick<WorkflowExecutionDescription, 'status'>,
+): Promise<boolean> {
+  if (status.name !== 'RUNNING') return false;
+  await handle.cancel();
+  return true;
+}
 
 async function poll<R>(
   { client }: Session,

@@ -11,6 +11,7 @@ import type { EventInput, EventMemo, EventResult } from '../../contract/events/e
 import { BelayError } from '../../contract/results/belay-error.ts';
 import { toBelayError } from '../connection/to-belay-error.ts';
 import { inputOf } from '../connection/decode-payloads.ts';
+import { refuseUnknown } from '../connection/known-options.ts';
 import { newest, quoted } from '../connection/list-filter.ts';
 import type { Session } from '../connection/session.ts';
 import { TIMING } from '../../contract/budgets/timing.ts';
@@ -24,6 +25,8 @@ export interface EventFilter {
   limit?: number;
 }
 
+const EVENT_FILTER: Record<keyof EventFilter, true> = { since: true, limit: true };
+
 export interface EventDetails extends EventInput {
   /** What it caused. Null until it was handled. */
   result: EventResult | null;
@@ -34,7 +37,9 @@ export interface ReceivedEvent extends EventMemo {
 }
 
 /** Newest first. */
-export async function listEvents(session: Session, { since, limit }: EventFilter): Promise<ReceivedEvent[]> {
+export async function listEvents(session: Session, filter: EventFilter): Promise<ReceivedEvent[]> {
+  refuseUnknown('listEvents', filter, EVENT_FILTER);
+  const { since, limit } = filter;
   const query = [
     `WorkflowType = ${quoted(EVENT_TYPE)}`,
     ...(since === undefined ? [] : [`StartTime >= ${quoted(since)}`]),

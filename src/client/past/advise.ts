@@ -13,6 +13,7 @@ import { LEAST_FOR_ADVICE, type Budget } from '../../rules/past/advise.ts';
 import { timeToVerdict } from '../../rules/past/observe.ts';
 import type { Observation } from '../../rules/past/quantile.ts';
 import { inputOf } from '../connection/decode-payloads.ts';
+import { refuseUnknown } from '../connection/known-options.ts';
 import { quoted } from '../connection/list-filter.ts';
 import { IN_PARALLEL, type Session } from '../connection/session.ts';
 import { within } from '../connection/within.ts';
@@ -25,6 +26,8 @@ export interface AdviceFilter {
   /** How many operations to read, the newest of all. Default and maximum: 100. */
   limit?: number;
 }
+
+const ADVICE_FILTER: Record<keyof AdviceFilter, true> = { of: true, limit: true };
 
 const MOST_SUBJECTS = 50;
 const MOST_READ = 100;
@@ -45,7 +48,9 @@ export function createAdvise(session: Session): (filter?: AdviceFilter) => Promi
   const { client } = session;
   const read = createPastReader(client, pastIn);
 
-  async function advise({ of, limit = MOST_READ }: AdviceFilter): Promise<OperationAdvice[]> {
+  async function advise(filter: AdviceFilter): Promise<OperationAdvice[]> {
+    refuseUnknown('advise', filter, ADVICE_FILTER);
+    const { of, limit = MOST_READ } = filter;
     const subjects = of?.slice(0, MOST_SUBJECTS);
     if (subjects?.length === 0) return [];
     const operations = await listClosed(session, subjects, Math.min(limit, MOST_READ));

@@ -4,10 +4,10 @@ import type { ErrorType } from '../../contract/names.ts';
 import type { DecisionInput, RolloutResult } from '../../contract/rollout.ts';
 import { emptyRollout } from '../../contract/results/empty-results.ts';
 import { shellWord } from '../../contract/wording/safe-text.ts';
-import { awaitResult, soon } from '../connection/await-result.ts';
+import { awaitResult, cancelOpen, soon, type WaitOptions } from '../connection/await-result.ts';
 import { BelayError } from '../../contract/results/belay-error.ts';
-import type { WaitOptions } from '../runs/run-handle.ts';
 import type { Session } from '../connection/session.ts';
+import { linksOf, type Links } from '../connection/ui-link.ts';
 import { sendDecision } from '../connection/send-decision.ts';
 import { type RolloutStatus, describeRollout, rolloutStatus } from './rollout-status.ts';
 
@@ -18,6 +18,8 @@ export interface Rollout {
   readonly runId: string | null;
   /** Whether it had been started before. */
   readonly attached: boolean;
+  /** Where people see it: `ui` is its page in the Temporal UI, or null if the address of the UI is not known. */
+  readonly links: Links;
   /** Waits for the result. Throws unless the outcome is `completed`; the error carries the result as `rollout`. */
   result(options?: WaitOptions): Promise<RolloutResult>;
   /** The current status. */
@@ -28,8 +30,8 @@ export interface Rollout {
   resume(decision: DecisionInput): Promise<void>;
   /** Starts no more servers. Running ones finish. */
   abort(decision: DecisionInput): Promise<void>;
-  /** Like `abort`, but without naming an author. */
-  cancel(): Promise<void>;
+  /** Like `abort`, but without naming an author. False: it had ended, so there was nothing to cancel. */
+  cancel(): Promise<boolean>;
 }
 
 export function createRollout(session: Session, ids: Pick<Rollout, 'workflowId' | 'runId' | 'attached'>): Rollout {
@@ -45,20 +47,20 @@ export function createRollout(session: Session, ids: Pick<Rollout, 'workflowId' 
     });
   return {
     ...ids,
-    result: (options = {}) => waitForRollout(session, handle, options.signal),
+    links: linksOf(session, ids),
+    result: (options = {}) => waitForRollout(session, handle, options),
     status: () => soon(session, `read ${workflowId}`, () => rolloutStatus(session, handle)),
     pause: decide('pause'),
     resume: decide('resume'),
     abort: decide('abort'),
     cancel: () =>
       soon(session, `cancel ${workflowId}`, async () => {
-        await describeRollout(handle);
-        await handle.cancel();
+        return cancelOpen(handle, await describeRollout(handle));
       }),
   };
 }
 
-function waitForRollout(session: Session, handle: WorkflowHandle, signal?: AbortSignal): Promise<RolloutResult> {
+function waitForRollout(session: Session, handle: WorkflowHandle, options: WaitOptions): Promise<RolloutResult> {
   const latest = () =>
     rolloutStatus(session, handle).then(
       ({ result }) => result,
@@ -86,6 +88,6 @@ function waitForRollout(session: Session, handle: WorkflowHandle, signal?: Abort
       },
       lost: (message) => error('TemporalUnreachable', message, emptyRollout({ workflowId: handle.workflowId })),
     },
-    signal,
+    options,
   );
 }

@@ -12,6 +12,7 @@ import { newest, quoted } from '../connection/list-filter.ts';
 import { traceStart } from '../transport/trace-start.ts';
 import { inputOf } from '../connection/decode-payloads.ts';
 import { createRollout, type Rollout } from './rollout-handle.ts';
+import { refuseUnknown } from '../connection/known-options.ts';
 import { IN_PARALLEL, type Session } from '../connection/session.ts';
 import { lookUpServerRun } from './look-up-server-run.ts';
 import { nextAttempt } from './next-attempt.ts';
@@ -33,6 +34,8 @@ export interface RolloutFilter {
   /** Default 20. */
   limit?: number;
 }
+
+const ROLLOUT_FILTER: Record<keyof RolloutFilter, true> = { since: true, limit: true };
 
 /** Without a key, it gets a new one. */
 type NewRollout = Omit<RolloutInput, 'key'> & Partial<Pick<RolloutInput, 'key'>>;
@@ -142,10 +145,9 @@ async function retryRollout(session: Session, workflowId: string): Promise<Rollo
   return createRollout(session, { workflowId, runId: next, attached: false });
 }
 
-async function listRollouts(
-  session: Session,
-  { since, limit = DEFAULT_LIMIT }: RolloutFilter,
-): Promise<RolloutResult[]> {
+async function listRollouts(session: Session, filter: RolloutFilter): Promise<RolloutResult[]> {
+  refuseUnknown('rollouts.list', filter, ROLLOUT_FILTER);
+  const { since, limit = DEFAULT_LIMIT } = filter;
   const ofType = `WorkflowType = ${quoted(ROLLOUT_TYPE)}`;
   const query = since === undefined ? ofType : `${ofType} AND StartTime >= ${quoted(since)}`;
   return pMap(

@@ -5,6 +5,7 @@ import { type RunResult } from '../../contract/run.ts';
 import { appTarget, siteTarget, targetAttribute, type Target } from '../../contract/target.ts';
 import { toBelayError } from '../connection/to-belay-error.ts';
 import { withLink } from '../connection/ui-link.ts';
+import { refuseUnknown } from '../connection/known-options.ts';
 import { newest, quoted } from '../connection/list-filter.ts';
 import { IN_PARALLEL, type Session } from '../connection/session.ts';
 import { closedResult, knownOf } from './run-status.ts';
@@ -25,9 +26,14 @@ export interface RunFilter {
   limit?: number;
 }
 
+const RUN_FILTER: Record<keyof RunFilter, true> = {
+  ...{ siteId: true, appId: true, targets: true, serverId: true, outcome: true, since: true, limit: true },
+};
+
 const DEFAULT_LIMIT = 20;
 
 export async function listRuns(session: Session, filter: RunFilter): Promise<RunResult[]> {
+  refuseUnknown('list', filter, RUN_FILTER);
   return session.client.withDeadline(Date.now() + TIMING.client.listMs, () => list(session, filter));
 }
 

@@ -2,20 +2,15 @@
 import type { WorkflowFailedError, WorkflowHandle } from '@temporalio/client';
 import type { RunResult } from '../../contract/run.ts';
 import { shellWord } from '../../contract/wording/safe-text.ts';
-import { withLink } from '../connection/ui-link.ts';
+import { linksOf, withLink, type Links } from '../connection/ui-link.ts';
 import type { Session } from '../connection/session.ts';
-import { awaitResult, soon } from '../connection/await-result.ts';
+import { awaitResult, cancelOpen, soon, type WaitOptions } from '../connection/await-result.ts';
 import { BelayError } from '../../contract/results/belay-error.ts';
 import { emptyResult } from '../../contract/results/empty-results.ts';
 import { followProgress } from './follow-progress.ts';
 import { failedResult } from './closed-run.ts';
 import { describeRun, knownOf, statusOf, whole, type RunStatus } from './run-status.ts';
 import { TIMING } from '../../contract/budgets/timing.ts';
-
-export interface WaitOptions {
-  /** Stops waiting, without cancelling the run. */
-  signal?: AbortSignal;
-}
 
 /** @throws BelayError, from every call */
 export interface Run {
@@ -24,6 +19,8 @@ export interface Run {
   readonly runId: string | null;
   /** Whether the run had been started before. */
   readonly attached: boolean;
+  /** Where people see it: `ui` is its page in the Temporal UI, or null if the address of the UI is not known. */
+  readonly links: Links;
   /** Waits for the result. Throws unless the outcome is `completed`; the error carries the result. */
   result(options?: WaitOptions): Promise<RunResult>;
   /** The current status. */
@@ -33,8 +30,11 @@ export interface Run {
    * no worker while an operation of the run waits for its next read. What that operation reports of itself is missing.
    */
   progress(): Promise<RunStatus>;
-  /** Cancels the run. An operation that has begun continues at the service. */
-  cancel(): Promise<void>;
+  /**
+   * Cancels the run. An operation that has begun continues at the service. Returns at once: the run ends when a worker
+   * takes it up. False: the run had ended, so there was nothing to cancel.
+   */
+  cancel(): Promise<boolean>;
 }
 
 export function createRun(session: Session, ids: Pick<Run, 'workflowId' | 'runId' | 'attached'>): Run {
@@ -43,13 +43,13 @@ export function createRun(session: Session, ids: Pick<Run, 'workflowId' | 'runId
   const progress = followProgress(session, handle);
   return {
     ...ids,
-    result: (options = {}) => waitForRun(session, { handle, runId }, options.signal),
+    links: linksOf(session, ids),
+    result: (options = {}) => waitForRun(session, { handle, runId }, options),
     status: () => soon(session, `read ${workflowId}`, () => currentStatus(session, handle)),
     progress: () => soon(session, `read ${workflowId}`, progress),
     cancel: () =>
       soon(session, `cancel ${workflowId}`, async () => {
-        await describeRun(handle);
-        await handle.cancel();
+        return cancelOpen(handle, await describeRun(handle));
       }),
   };
 }
@@ -58,7 +58,7 @@ async function currentStatus(session: Session, handle: WorkflowHandle): Promise<
   return statusOf(session, await describeRun(handle));
 }
 
-function waitForRun(session: Session, { handle, runId }: Named, signal?: AbortSignal): Promise<RunResult> {
+function waitForRun(session: Session, { handle, runId }: Named, options: WaitOptions): Promise<RunResult> {
   const named = { handle, runId };
   return awaitResult<RunResult>(
     session,
@@ -69,7 +69,7 @@ function waitForRun(session: Session, { handle, runId }: Named, signal?: AbortSi
       stopped: () => stoppedWaiting(session, named),
       lost: (message) => new BelayError('TemporalUnreachable', message, withLink(session, idsOf(named))),
     },
-    signal,
+    options,
   );
 }
 
