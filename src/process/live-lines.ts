@@ -26,6 +26,10 @@ export function screenSize({ rows, columns }: Pick<NodeJS.WriteStream, 'rows' | 
   return { rows: Math.max(1, (rows || 24) - 1), columns: Math.max(20, (columns || 80) - 1) };
 }
 
+/** How wide lines may be. Null: any width, as no terminal shows them. */
+export const columnsOf = (stream: NodeJS.WriteStream): number | null =>
+  stream.isTTY ? screenSize(stream).columns : null;
+
 export function createLiveLines(stream: NodeJS.WriteStream): LiveLines {
   let drawn: string[] = [];
   /** Since they were drawn, the screen may have become narrower, so that lines wrapped. */

@@ -9,6 +9,7 @@ import { withBelay } from '../connection/open-belay.ts';
 import { counted, countsText } from '../../contract/wording/tally-text.ts';
 import { SCHEMA_VERSION, type Outcome } from '../../contract/names.ts';
 import type { Target } from '../../contract/target.ts';
+import { columnsOf } from '../../process/live-lines.ts';
 import { print } from '../../process/print.ts';
 
 export interface ListOptions {
@@ -31,6 +32,7 @@ export async function list(options: ListOptions): Promise<void> {
   await writeSummary(file, () => listMarkdown(runs));
   if (asJson === true) return printJson({ schemaVersion: SCHEMA_VERSION, runs, counts, error: null });
   if (runs.length === 0) return print('no runs');
+  const columns = columnsOf(process.stdout);
   const more = runs.length === most ? '; use a higher --limit to see more' : '';
-  print([...runs.map(listLine), `${counted(runs.length, 'run')}: ${countsText(counts)}${more}`]);
+  print([...runs.map((run) => listLine(run, columns)), `${counted(runs.length, 'run')}: ${countsText(counts)}${more}`]);
 }

@@ -22,6 +22,7 @@ import {
 } from '../waiting/wait-for-verdict.ts';
 import { reportEndpoints } from '../connection/report-endpoints.ts';
 import { withBelay } from '../connection/open-belay.ts';
+import { columnsOf } from '../../process/live-lines.ts';
 import { print, printNote } from '../../process/print.ts';
 
 export type StartOptions = WaitingOptions &
@@ -119,5 +120,5 @@ export async function listRollouts({ since, limit, json: asJson }: ListOptions):
   const filter = definedFields({ since: sinceText(since), limit });
   const rollouts = await withBelay((belay) => belay.rollouts.list(filter));
   if (asJson === true) return printJson({ schemaVersion: SCHEMA_VERSION, rollouts, error: null });
-  print(rollouts.length === 0 ? 'no rollouts' : rollouts.map(rolloutListLine));
+  print(rollouts.length === 0 ? 'no rollouts' : rollouts.map((it) => rolloutListLine(it, columnsOf(process.stdout))));
 }

@@ -16,7 +16,7 @@ import { runMarkdown, writeSummary } from '../output/markdown-summary.ts';
 import { viewOfRun, waitAndPrint, type WaitingOptions } from '../waiting/wait-for-verdict.ts';
 import { watchUntilEnd } from '../waiting/watch-status.ts';
 import { withBelay } from '../connection/open-belay.ts';
-import { print } from '../../process/print.ts';
+import { print, printNote } from '../../process/print.ts';
 
 export type OneRunOptions = WaitingOptions & {
   runId?: string;
@@ -59,7 +59,8 @@ function watch(belay: Belay, id: string, { runId }: OneRunOptions): Promise<numb
 
 export function cancel(id: string, options: OneRunOptions): Promise<void> {
   return exitWith(async (belay) => {
-    await (isRollout(id) ? belay.rollouts : belay).get(id, options.runId).cancel();
+    const wasOpen = await (isRollout(id) ? belay.rollouts : belay).get(id, options.runId).cancel();
+    if (!wasOpen) printNote(`${id} had ended: there was nothing to cancel`);
     return show(belay, id, { ...options, isCancelled: true });
   });
 }

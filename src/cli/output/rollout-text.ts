@@ -8,7 +8,7 @@ import { BelayError } from '../../contract/results/belay-error.ts';
 import { countsText, pendingText } from '../../contract/wording/tally-text.ts';
 import { targetLabel } from '../../contract/wording/target-text.ts';
 import { plainText } from '../../contract/wording/safe-text.ts';
-import { durationOf, errorOf, colorize, stateOfResult } from './run-text.ts';
+import { durationOf, errorOf, colorize, hasStoppedWaiting, lineInList, stateOfResult } from './run-text.ts';
 
 export function rolloutOfError(error: unknown): RolloutResult {
   const known = error instanceof BelayError ? error.rollout : null;
@@ -32,7 +32,7 @@ function rolloutLines(result: RolloutResult, targets = result.targets): string[]
   const took = durationOf(result.startedAt, result.endedAt);
   return [
     `${colorize(result, stateOfResult(result))}${took === null || outcome === null ? '' : ` in ${took}`}`,
-    ...(error === null ? [] : [`  ${plainText(error.message, 400)}`]),
+    ...(error === null || hasStoppedWaiting(result) ? [] : [`  ${plainText(error.message, 400)}`]),
     `  servers: ${countsText(servers, result.phase)}`,
     `  deployments: ${countsText(deployments, result.phase)}`,
     ...heldIn(result).map((it) => `  ${heldText(it)}`),
@@ -56,9 +56,10 @@ export function targetLine(target: TargetResult, phase: RolloutPhase | null = nu
   return `server ${plainText(serverId)} (${wave}): ${colorize({ outcome, error }, outcome ?? state)}${sites}${why}`;
 }
 
-/** `2026-11-21T02:30:34Z  completed  rollout:steady:…  97 completed, 3 failed` */
-export function rolloutListLine(result: RolloutResult): string {
-  const { startedAt, outcome, phase, error, workflowId, servers } = result;
-  const state = (outcome ?? error?.type ?? phase ?? 'in progress').padEnd(12);
-  return `${startedAt ?? ''}  ${colorize(result, state)}  ${workflowId}  ${countsText(servers, result.phase)}`;
+/** `2026-11-21T02:30:34Z  completed  rollout:steady:…, attempt 2  97 completed, 3 failed` @param columns as of `listLine` */
+export function rolloutListLine(result: RolloutResult, columns: number | null): string {
+  const { outcome, phase, error, workflowId, servers, attempt } = result;
+  const state = outcome ?? error?.type ?? phase ?? 'in progress';
+  const which = attempt === 1 ? workflowId : `${workflowId}, attempt ${attempt}`;
+  return lineInList(result, { state, about: `${which}  ${countsText(servers, phase)}`, columns });
 }

@@ -5,6 +5,7 @@ import type { RolloutResult } from '../../contract/rollout.ts';
 import { BelayError } from '../../contract/results/belay-error.ts';
 import { printJson } from '../../process/json-document.ts';
 import { print } from '../../process/print.ts';
+import { fitting, screenWidth } from '../../process/screen-width.ts';
 import { emptyResult } from '../../contract/results/empty-results.ts';
 import { checkText } from '../../contract/wording/check-text.ts';
 import { heldIn, heldText } from '../../contract/wording/freeze-text.ts';
@@ -26,9 +27,14 @@ export function errorOf(error: unknown): RunError {
   return { type, message: messageOf(error) };
 }
 
+/** It is no failure: the run continues, and a note says how to wait for it again. */
+export const hasStoppedWaiting = ({ error }: Pick<RunResult, 'error'>): boolean => error?.type === 'StoppedWaiting';
+
 /** The outcome; else the type of the error; else the phase. */
 export function stateOfResult({ outcome, phase, error }: RunResult | RolloutResult): string {
-  return outcome ?? error?.type ?? `in progress: ${phase ?? 'phase unknown'}`;
+  const inProgress = `in progress: ${phase ?? 'phase unknown'}`;
+  if (outcome === null && hasStoppedWaiting({ error })) return `stopped waiting, ${inProgress}`;
+  return outcome ?? error?.type ?? inProgress;
 }
 
 export function printResult(result: RunResult, json: boolean): void {
@@ -41,7 +47,7 @@ export function resultLines(result: RunResult): string[] {
   const took = durationOf(result.startedAt, result.endedAt);
   return [
     `${colorize(result, stateOfResult(result))}${took === null || outcome === null ? '' : ` in ${took}`}`,
-    ...(error === null ? [] : [`  ${plainText(error.message, 400)}`]),
+    ...(error === null || hasStoppedWaiting(result) ? [] : [`  ${plainText(error.message, 400)}`]),
     ...heldIn(result).map((it) => `  ${heldText(it)}`),
     ...(backup === null ? [] : [`  backup of ${plainText(backup.serverId)}: ${backupFacts(backup)}`]),
     ...deployments.map((it) => `  deployment of ${targetLabel(it.target, plainText)}: ${deploymentFacts(it, result)}`),
@@ -50,11 +56,23 @@ export function resultLines(result: RunResult): string[] {
   ];
 }
 
-/** `2026-11-21T02:30:34Z  completed  backup-then-deploy:12:…` */
-export function listLine(result: RunResult): string {
-  const why = result.error === null || result.outcome === null ? '' : `  ${plainText(result.error.message, 80)}`;
-  return `${result.startedAt ?? ''}  ${colorize(result, stateOfResult(result).padEnd(12))}  ${result.workflowId}${why}`;
+/** `2026-11-21T02:30:34Z  completed  backup-then-deploy:12:…` @param columns of the screen; null: nothing is cut */
+export const listLine = (result: RunResult, columns: number | null): string =>
+  lineInList(result, { state: stateOfResult(result), about: result.workflowId ?? '', columns });
+
+/** The reason takes what room is left. */
+export function lineInList(
+  { startedAt, outcome, error }: Pick<RunResult, 'startedAt' | 'outcome' | 'error'>,
+  { state, about, columns }: { state: string; about: string; columns: number | null },
+): string {
+  const [start, end] = [`${startedAt ?? ''}  `, `  ${about}`];
+  const why = error === null || outcome === null ? '' : `  ${plainText(error.message, Infinity)}`;
+  const room = columns === null ? Infinity : columns - screenWidth(start + state.padEnd(12) + end);
+  return `${start}${colorize({ outcome, error }, state.padEnd(12))}${end}${room < LEAST_ROOM ? '' : fitting(why, room)}`;
 }
+
+/** Of less, no one can make sense. */
+const LEAST_ROOM = 12;
 
 function backupFacts({ outcome, backupId, source, lastStatus, polls }: BackupResult): string {
   const id = backupId === null ? '' : `, id ${plainText(backupId)}${source === null ? '' : ` (${source})`}`;
@@ -74,7 +92,7 @@ function lastFacts(lastStatus: string | null, polls: number): string {
 
 export function colorize({ outcome, error }: Pick<RunResult, 'outcome' | 'error'>, text: string): string {
   if (outcome === 'completed') return colors.green(text);
-  return outcome === null && error === null ? text : colors.red(text);
+  return outcome === null && (error === null || hasStoppedWaiting({ error })) ? text : colors.red(text);
 }
 
 export function durationOf(from: string | null, to: string | null): string | null {

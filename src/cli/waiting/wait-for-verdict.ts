@@ -27,8 +27,9 @@ export interface Waited<R> {
   readonly workflowId: string;
   readonly runId: string | null;
   readonly attached: boolean;
+  readonly links: Run['links'];
   result(options: { signal: AbortSignal }): Promise<R>;
-  cancel(): Promise<void>;
+  cancel(): Promise<boolean>;
 }
 
 /** How to show it. */
@@ -64,6 +65,12 @@ export const viewOfRun = (belay: Belay, run: Run, follows = false): View<RunResu
   },
 });
 
+/** Says on stderr what a job or a terminal needs to go on with if this process ends before the verdict. */
+function noteStarted<R>({ workflowId, attached, links }: Waited<R>, what: string): void {
+  const link = links.ui === null ? [] : [`in the Temporal UI: ${links.ui}`];
+  printNote([`${what}: ${workflowId}${attached ? ', which was started before' : ''}`, ...link]);
+}
+
 /** Says on stderr that a key had been used, since the result of an earlier step or job looks like one of this command. */
 export function noteIfJoined({ attached, endedAt }: Pick<RunResult, 'attached' | 'endedAt'>, startedMs: number): void {
   if (!attached) return;
@@ -89,9 +96,11 @@ export async function waitAndPrint<R extends Pick<RunResult, 'outcome' | 'error'
   { stopping = captureSignals(options), startedMs = null }: Waiting = {},
 ): Promise<number> {
   try {
+    if (startedMs !== null) noteStarted(waited, view.what);
     const { waited: last, view: shown, error, ...end } = await awaitLast({ waited, view }, stopping);
     const result = { ...end.result, attached: last.attached };
-    shown.print(result, options.json === true);
+    if (isUnreached(error) && options.json !== true) printNote(`belay: ${error.message}`);
+    else shown.print(result, options.json === true);
     if (startedMs !== null) noteIfJoined(result, startedMs);
     await writeSummary(options.summary, () => shown.markdown(result));
     if (!(error instanceof BelayError) || error.type !== 'StoppedWaiting') return exitCodeOfResult(result);
@@ -103,6 +112,10 @@ export async function waitAndPrint<R extends Pick<RunResult, 'outcome' | 'error'
     stopping.end();
   }
 }
+
+/** Nothing is known of the run, so there is no result to show: its id may be wrong. */
+const isUnreached = (error: unknown): error is BelayError =>
+  error instanceof BelayError && error.result === null && error.rollout === null;
 
 /** Waits for it, or for the last of those that replace it one after another. */
 async function awaitLast<R>(first: Shown<R>, stopping: Stopping): Promise<Shown<R> & { result: R; error: unknown }> {
@@ -130,7 +143,7 @@ export interface Stopping {
   readonly signal: AbortSignal;
   exitCode(): number;
   /** Call it once the run is known, and for each one that replaces it. */
-  follow(run: Pick<Run, 'cancel'>): void;
+  follow(run: Pick<Waited<unknown>, 'cancel'>): void;
   end(): void;
 }
 
@@ -141,7 +154,7 @@ export interface Stopping {
 export function captureSignals({ waitTimeout, cancelOnInterrupt }: WaitingOptions): Stopping {
   const stopping = new AbortController();
   let exitCode: number = EXIT.stoppedWaiting;
-  let run: Pick<Run, 'cancel'> | null = null;
+  let run: Pick<Waited<unknown>, 'cancel'> | null = null;
   let interrupted = false;
   let cancelled = false;
   let timeout: NodeJS.Timeout | undefined;

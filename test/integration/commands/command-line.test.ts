@@ -75,6 +75,39 @@ describe('the command line', { concurrency: 4 }, () => {
     const { code, json } = await on.belay('wait', `deploy:${siteId}:k`, '--json');
     assert.equal(code, 8);
     assert.match(json().error?.message ?? '', /continues at the service/);
+    const again = await on.belay('cancel', `deploy:${siteId}:k`, '--json');
+    assert.deepEqual([again.code, again.json().outcome], [0, 'cancelled']);
+    assert.equal(again.stderr, `deploy:${siteId}:k had ended: there was nothing to cancel\n`);
+  });
+
+  test('a run names its id and its page on stderr before anything else, new or joined', async () => {
+    const siteId = fresh('a');
+    const env = { ...on.env, BELAY_UI_URL: 'https://ui.example' };
+    const args = ['deploy', '--site', siteId, ...DEPLOY_PACE, '--key', 'k'];
+    const workflowId = `deploy:${siteId}:k`;
+    for (const joined of ['', ', which was started before']) {
+      const { stderr } = await run(args, env);
+      const [first, second] = stderr.split('\n').filter((line) => !line.startsWith('Using '));
+      assert.equal(first, `run: ${workflowId}${joined}`);
+      assert.match(second ?? '', /^in the Temporal UI: https:\/\/ui\.example\/namespaces\/.+\/user-metadata$/);
+    }
+  });
+
+  test('a wait that ends before the verdict shows one hint, and no failure', async () => {
+    const siteId = fresh('a');
+    on.sandbox.script({ site: siteId }, { ends: 'never' });
+    const args = ['deploy', '--site', siteId, ...DEPLOY_PACE, '--key', 'k', '--wait-timeout', '1s'];
+    const { code, stdout, stderr } = await on.belay(...args);
+    assert.equal(code, 124);
+    assert.match(stdout, /^stopped waiting, in progress: /);
+    assert.equal((stdout + stderr).split(`belay wait deploy:${siteId}:k`).length, 2, stdout + stderr);
+    on.sandbox.finish({ site: siteId }, 'completed');
+  });
+
+  test('wait and cancel print the same error for an id that does not exist', async () => {
+    const [waited, cancelled] = [await on.belay('wait', 'nope'), await on.belay('cancel', 'nope')];
+    assert.deepEqual([waited.code, waited.stdout, waited.stderr], [2, '', cancelled.stderr]);
+    assert.match(waited.stderr, /^belay: there is no nope: check the id/);
   });
 
   test('watch follows a foreign deployment and triggers nothing', async () => {
