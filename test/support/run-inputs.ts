@@ -2,9 +2,11 @@
 import fc from 'fast-check';
 
 export interface Node {
-  type: 'object' | 'array' | 'string' | 'integer' | 'boolean';
+  /** None: one of `anyOf`. */
+  type?: 'object' | 'array' | 'string' | 'integer' | 'boolean';
   properties?: Record<string, Node>;
   items?: Node;
+  anyOf?: Node[];
   enum?: string[];
   pattern?: string;
   examples?: string[];
@@ -107,6 +109,7 @@ const badProse = fc.constantFrom<unknown[]>('', ' ', '\n\t', null, 1, true, [], 
 /** Values that a node allows. */
 export function good(node: Node): fc.Arbitrary<unknown> {
   const { minimum: min = 0, maximum: max = 0 } = node;
+  if (node.type === undefined) return fc.oneof(...(node.anyOf ?? []).map(good));
   if (node.enum !== undefined) return fc.constantFrom(...node.enum);
   if (node.examples !== undefined) return fc.constantFrom(...node.examples);
   if (node.type === 'integer') return fc.oneof(fc.integer({ min, max }), fc.constantFrom(min, max));
@@ -128,6 +131,7 @@ export function good(node: Node): fc.Arbitrary<unknown> {
 /** Values that a node rejects, with one error. */
 export function bad(node: Node): fc.Arbitrary<unknown> {
   const { minimum: min = 0, maximum: max = 0 } = node;
+  if (node.type === undefined) return fc.constantFrom<unknown[]>('', ' a', [], [''], ['a', 'a'], 1, null, true, {});
   if (node.enum !== undefined) return fc.constantFrom('', 'hope', `${node.enum[0]} `, 0, null, [...node.enum], true);
   if (node.type === 'integer') {
     return fc.constantFrom<unknown[]>(min - 1, max + 1, min + 0.5, 1e300, -min - 1, `${min}`, null, true, [min], {});
