@@ -5,6 +5,7 @@ import { overviewDocument, overviewLines } from '../../src/cli/top/show-in-fligh
 import { inFlightTable, overviewText } from '../../src/cli/top/in-flight-table.ts';
 import { targetsTable } from '../../src/cli/top/show-targets.ts';
 import { screenLines, tableLines } from '../../src/cli/top/table.ts';
+import { headLine } from '../../src/cli/waiting/rollout-live.ts';
 import { showUntilQuit } from '../../src/cli/top/until-quit.ts';
 import { emptyDeployment, emptyResult, emptyRollout } from '../../src/contract/results/empty-results.ts';
 import { siteTarget } from '../../src/contract/target.ts';
@@ -66,6 +67,24 @@ test('a row shows the id of a run, its age, phase, server and sites, and the sen
   assert.match(titles, /^KEY {21}AGE/);
   assert.ok(row.startsWith(`${KEY}  1 min  deploy  a1, a2  deployment of a1: try 7 of 30`), row);
   assert.ok(screenWidth(row) <= 90 && row.endsWith('…'), row);
+});
+
+test('the line of a rollout in a log says what people have to approve, and the command that does it', () => {
+  const asked = [{ name: 'production', need: 2, by: ['ana'], from: null, proof: 'ssh' as const }];
+  const waiting = {
+    kind: 'approval' as const,
+    workflowId: 'rollout:steady:k',
+    plan: '9f2c1ab4d0e17788',
+    asked,
+    since: NOW,
+    until: NOW,
+  };
+  const result = emptyRollout({ name: 'steady', fleet: 'shop', phase: 'approval' });
+  const line = headLine({ result, waiting, contact: 'answers' });
+  assert.match(
+    line,
+    /waits for 1 more of 2 approvals \(production\) until \S+Z: belay approve rollout:steady:k --plan 9f2c1ab4d0e1$/,
+  );
 });
 
 test('a row of a rollout shows what it waits for, and how its servers ended', () => {

@@ -45,7 +45,7 @@ export function followRollout(
     printFinished(status.result);
     const head = headLine(status);
     if (terminal !== null) terminal.draw([head, ...lines]);
-    else if (isNews(status.result.phase)) printTo(stream, head);
+    else if (isNews(newsOf(status))) printTo(stream, head);
   }
 
   /** Prints each server once, those of earlier attempts included. Only the result lists servers that never started. */
@@ -76,11 +76,15 @@ export function headLine(status: RolloutStatus): string {
   const { result, waiting } = status;
   const silence = contactText(status);
   if (silence !== null) return silence;
-  const why = waiting?.kind === 'decision' ? `; ${rolloutSentence(waiting)}` : '';
+  const why = waiting === null || waiting.kind === 'servers' ? '' : `; ${rolloutSentence(waiting)}`;
   const leftMs = result.phase === 'running' ? leftOfRolloutMs(result.targets) : null;
   const left = leftMs === null ? '' : `; about ${glanceText(leftMs)} left`;
   return `${result.phase}: ${countsText(result.servers, result.phase)}${left}${why}`;
 }
+
+/** What makes a new line in a log: people have to see each question, and how many answers it still needs. */
+const newsOf = ({ result, waiting }: RolloutStatus): string | null =>
+  waiting?.kind === 'approval' ? rolloutSentence(waiting) : result.phase;
 
 type RunOf = (workflowId: string) => Run;
 

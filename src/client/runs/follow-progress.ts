@@ -52,9 +52,7 @@ async function progressOf(session: Session, handle: WorkflowHandle, isIdle: Idle
   const why = await silence(session, described);
   if (why !== 'silent')
     return { result: withLink(session, known), waiting: null, ...(await missing(session, described, why)) };
-  const isBeginning = described.historyLength < FIRST_EVENTS && described.type !== 'watchDeployment';
-  if (isBeginning && !awaitsAdmission(described) && known.phase !== 'frozen')
-    return { result: withLink(session, known), waiting: null, contact: 'answers' };
+  if (isBeginning(described)) return { result: withLink(session, known), waiting: null, contact: 'answers' };
   const open = openOperation(described);
   // Without an operation, only the run itself knows what it waits for.
   if (open === null) return statusOf(session, described);
@@ -69,8 +67,15 @@ async function progressOf(session: Session, handle: WorkflowHandle, isIdle: Idle
   return { result: withLink(session, result), waiting, ...(await missing(session, described, contact)) };
 }
 
-const awaitsAdmission = ({ raw }: WorkflowExecutionDescription): boolean =>
-  raw.pendingActivities?.some((it) => it.activityType?.name === ADMISSION_ACTIVITY) === true;
+/**
+ * Whether a worker is at one of its first steps, which take a moment. A run without such a step waits for something,
+ * and only the run itself knows what.
+ */
+function isBeginning({ raw, historyLength, type }: WorkflowExecutionDescription): boolean {
+  if (historyLength >= FIRST_EVENTS || type === 'watchDeployment') return false;
+  const steps = raw.pendingActivities?.filter((it) => it.activityType?.name !== ADMISSION_ACTIVITY) ?? [];
+  return steps.length > 0 || raw.pendingWorkflowTask != null;
+}
 
 function resultOf(known: RunResult, facts: HistoryFacts, open: Open): RunResult {
   const result = facts.parts.reduce(withPart, withInput(known, facts));

@@ -44,6 +44,31 @@ async function asking(site: string): Promise<ListedQuestion> {
 
 const as = (name: string) => people.as(name);
 
+/** What `belay top --json` shows of a run in flight. */
+interface Shown {
+  workflowId: string;
+  phase: string;
+  waiting: { kind: string; plan?: string } | null;
+  why: string | null;
+  needsAttention: boolean;
+}
+
+async function inTop(workflowId: string): Promise<Shown | undefined> {
+  const { stdout } = await belay('top', '--json');
+  return (JSON.parse(stdout) as { runs: Shown[] }).runs.find((it) => it.workflowId === workflowId);
+}
+
+describe('belay top', WITH_SSH_KEYGEN, () => {
+  test('shows what a run asks, with the command that approves it, and that it needs attention', async () => {
+    const { workflowId, plan } = await asking(SIGNED);
+    const shown = await inTop(workflowId);
+    assert.deepEqual([shown?.waiting?.kind, shown?.waiting?.plan, shown?.needsAttention], ['approval', plan, true]);
+    assert.match(shown?.why ?? '', new RegExp(`belay approve ${workflowId} --plan ${plan.slice(0, 12)}`));
+    assert.equal((await belay('cancel', workflowId)).code, 0);
+    assert.equal((await belay('wait', workflowId)).code, 8);
+  });
+});
+
 describe('belay approve', WITH_SSH_KEYGEN, () => {
   test('changes nothing with the wrong key, another plan, or without a plan where no person can confirm', async () => {
     const before = deployments(SIGNED);
@@ -124,5 +149,16 @@ describe('without a worker', WITH_SSH_KEYGEN, () => {
     const { code, stderr } = await belay(...command, ...as('ana'));
     assert.equal(code, 7, stderr);
     assert.ok(stderr.includes(`then repeat: belay ${command.join(' ')} --by `), stderr);
+  });
+
+  test('what is asked stays in the list, which says that no worker answers', async () => {
+    const listed = await belay('approvals', '--json');
+    assert.equal(listed.code, 0, listed.stderr);
+    const { approvals } = JSON.parse(listed.stdout) as { approvals: { workflowId: string; why: string | null }[] };
+    const [asked] = approvals;
+    assert.match(asked?.why ?? '', /no worker/);
+    const text = await belay('approvals');
+    assert.deepEqual([text.code, text.stdout.includes(`${asked?.workflowId}\n`)], [0, true]);
+    assert.match(text.stdout, /asks for an approval that is not known: .*no worker/);
   });
 });
