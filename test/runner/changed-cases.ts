@@ -53,4 +53,9 @@ export const CHANGED_CASES: Readonly<Record<string, { now: string } | { dropped:
   'meets --min-evidence identity, which no status alone does': {
     now: 'meets --min-evidence identity, which no status alone does, however long the deployment takes',
   },
+  'a run cancelled with an existing backup and nothing deployed ends cancelled': {
+    now: 'a run cancelled with an existing backup and nothing requested ends not_started',
+  },
+  'may be aborted while it asks': { now: 'aborted while it asks has started nothing' },
+  'may be cancelled while it asks': { now: 'cancelled while it asks has started nothing' },
 };

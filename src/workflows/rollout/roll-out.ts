@@ -18,7 +18,7 @@ import { askBefore, isApproved } from './approved-servers.ts';
 import { handleDecisions } from './decisions.ts';
 import { mayStart, stopIfFrozen } from './frozen-servers.ts';
 import { passGates } from './gated-waves.ts';
-import { dueGates, recordGates } from './gating.ts';
+import { dueGates, ownTargets, recordGates } from './gating.ts';
 import { deployTarget } from './server-run.ts';
 import { failuresIn, openOfWave, RESTORED, stopIn } from '../../rules/rollout-step.ts';
 
@@ -163,17 +163,24 @@ function concludeRollout(rollout: RolloutState, refusal: Conclusion | null): Con
 /** Only a gate ends a rollout with an outcome that is not that of the servers it keeps from starting. */
 const isOwnOutcome = (stopped: Conclusion | null): boolean => stopped !== null && stopped.outcome !== 'not_started';
 
-function concludeHalt(
-  { result: { decisions }, stopped, gating }: RolloutState,
-  refusal: Conclusion | null,
-): Conclusion {
+/** Whether a run of this attempt may have requested something. */
+const hasBegun = (rollout: RolloutState): boolean =>
+  ownTargets(rollout).some(({ outcome }) => outcome !== null && outcome !== 'not_started');
+
+function concludeHalt(rollout: RolloutState, refusal: Conclusion | null): Conclusion {
+  const {
+    result: { decisions },
+    stopped,
+    gating,
+  } = rollout;
   if (refusal !== null) return refusal;
   const decision = stopIn(decisions);
   if (decision === undefined) return { outcome: 'completed', error: null };
   const { action, by, reason } = decision;
   if (action === 'abort' && gating.failed !== null)
     return conclude('failed', 'GateFailed', `aborted by ${by}: ${reason}; ${gating.failed}`);
-  if (action === 'abort') return conclude('cancelled', 'Cancelled', `aborted by ${by}: ${reason}`);
+  if (action === 'abort')
+    return conclude(hasBegun(rollout) ? 'cancelled' : 'not_started', 'Cancelled', `aborted by ${by}: ${reason}`);
   if (stopped !== null) return stopped;
   if (by === RESTORED) return conclude('unknown', 'OutcomeUnknown', reason);
   return conclude('not_started', by === TOO_MANY ? 'Cancelled' : 'Busy', `stopped: ${reason}`);

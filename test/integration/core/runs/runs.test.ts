@@ -122,7 +122,7 @@ describe('runs', { concurrency: 8 }, () => {
     assert.ok((deployments[0]?.polls ?? 0) >= 1 + 3);
   });
 
-  test('a run cancelled with an existing backup and nothing deployed ends cancelled', async () => {
+  test('a run cancelled with an existing backup and nothing requested ends not_started', async () => {
     const [serverId, siteId] = [fresh('s'), fresh('a')];
     const made = await (await world.belay.start({ serverId, siteIds: [], backup: PACE })).result();
     const backupId = made.backup?.backupId ?? '';
@@ -133,7 +133,7 @@ describe('runs', { concurrency: 8 }, () => {
     await eventually('the read', () => reads(world.sandbox, `/v1/backups/${backupId}`).length > before);
     await run.cancel();
     const result = await resultOf(run);
-    assert.equal(result.outcome, 'cancelled');
+    assert.deepEqual([result.outcome, result.error?.type], ['not_started', 'Cancelled']);
     assert.equal(result.deployments[0]?.outcome, 'not_started');
     assert.equal(began(world.sandbox, 'deployment', siteId).length, 0);
   });

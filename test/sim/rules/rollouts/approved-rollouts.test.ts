@@ -149,7 +149,7 @@ describe('a rollout that has to be approved', () => {
     ['cancelled', null, 'Cancelled'],
   ] as const) {
     test(
-      `may be ${what} while it asks`,
+      `${what} while it asks has started nothing`,
       inFleet(async (stack) => {
         const targets = servers(2);
         const rollout = begin(stack, targets);
@@ -157,7 +157,7 @@ describe('a rollout that has to be approved', () => {
         if (name === null) stack.cancel(rollout);
         else await decide(stack, rollout, name, ANNE);
         const result = await endOfRollout(stack, rollout);
-        assert.deepEqual([result.outcome, result.error?.type], ['cancelled', type]);
+        assert.deepEqual([result.outcome, result.error?.type], ['not_started', type]);
         assert.deepEqual([begunOn(stack, targets), result.held[0]?.end], [0, 'cancelled']);
       }, asking()),
     );
