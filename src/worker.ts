@@ -3,7 +3,7 @@ import { requireService, serviceConfig, taskQueue } from './config/environment/e
 import { metricsAddress } from './config/environment/metrics-address.ts';
 import { searchAttributeMode } from './config/environment/search-attribute-mode.ts';
 import { workerVersion } from './config/environment/worker-version.ts';
-import { readConfiguration } from './config/load.ts';
+import { atItsLine, readConfiguration } from './config/load.ts';
 import { runUntilSignal } from './process/run-until-signal.ts';
 import { readEncryption } from './encryption/encryption.ts';
 import { findTemporal } from './config/temporal/find-temporal.ts';
@@ -32,7 +32,9 @@ export async function main(): Promise<void> {
     { ...parts, temporal, taskQueue: taskQueue(), service, log, monitoring },
     'wait',
     stopping.signal,
-  );
+  ).catch(async (error: unknown) => {
+    throw await atItsLine(error, configuration);
+  });
   const polling = starting.then(({ clockAheadMs, ended }) => {
     const { address } = temporal.connectionOptions;
     log.info({ service: service.baseUrl, temporal: address, taskQueue: taskQueue(), clockAheadMs }, 'polling');

@@ -14,6 +14,14 @@ export async function locateKey(keys: string[], { path } = configFile()): Promis
   return (await parser()).locateKeyIn(await readFile(path, 'utf8'), path, keys);
 }
 
+/** An error of a key, such as `notify.reports.shop.token: …`, with file and line; any other as it is. */
+export async function atItsLine(error: unknown, configuration: Configuration): Promise<unknown> {
+  if (!(error instanceof ConfigError)) return error;
+  const keys = /^[\w.-]+(?=: )/.exec(error.message)?.[0].split('.') ?? [];
+  if (keys.length < 2 || !Object.keys(configuration).includes(keys[0] ?? '')) return error;
+  return new ConfigError(`${await locateKey(keys)}: ${error.message}`, { cause: error });
+}
+
 /** @returns nothing if there is no file and none is named. @throws ConfigError with file, line and key */
 export async function readConfiguration({ path, isNamed } = configFile()): Promise<Configuration> {
   const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {

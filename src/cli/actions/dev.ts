@@ -1,7 +1,7 @@
 /** What `belay dev` does: it runs everything on one machine, to try Belay out and to develop it. */
 import { printJson } from '../../process/json-document.ts';
 import { homeFolder, isTemporalConfigured, serviceConfig, taskQueue } from '../../config/environment/environment.ts';
-import { readConfiguration } from '../../config/load.ts';
+import { atItsLine, readConfiguration } from '../../config/load.ts';
 import { claimHome, removeDevServerRecord, writeDevServerRecord } from '../../dev/claim-home.ts';
 import { choosePort } from '../../dev/choose-port.ts';
 import type { Stack, StackOptions } from '../../dev/stack.ts';
@@ -56,6 +56,8 @@ async function runStack(
     server: { port: options.temporalPort, uiPort: options.uiPort, keepsData: true, retentionDays: RETENTION_DAYS },
     taskQueue: taskQueue(),
     webhookPort,
+  }).catch(async (error: unknown) => {
+    throw await atItsLine(error, parts.configuration ?? {});
   });
   try {
     const { address } = stack.temporal.connectionOptions;

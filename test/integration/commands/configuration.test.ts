@@ -162,6 +162,24 @@ test('worker, dev and doctor exit 2 and report the file and line of a mistake in
   }
 });
 
+test('a worker exits 2 and reports file and line if a secret or the signers of belay.yaml cannot be used', async () => {
+  const token =
+    'notify:\n  reports:\n    shop:\n      kind: github\n      repository: a/b\n      token: { env: NO_SUCH }\n';
+  const target = 'notify:\n  targets:\n    ops: { env: NO_SUCH }\n';
+  const signers = 'approvals:\n  production:\n    proof: ssh\n    signers: { file: /no/such/file }\n';
+  for (const [text, problem] of [
+    [token, '6: notify.reports.shop.token: the variable NO_SUCH is not set'],
+    [target, '3: notify.targets.ops: the variable NO_SUCH is not set'],
+    [signers, '4: approvals.production.signers: /no/such/file cannot be read'],
+  ] as const) {
+    const BELAY_CONFIG = await fileWith(text);
+    const env = { BELAY_CONFIG, BELAY_API_URL: 'https://host', BELAY_API_TOKEN: TOKEN, BELAY_HOME: await tempFolder() };
+    const { code, stdout, stderr } = await runInProcess(['worker'], env);
+    assert.equal(code, 2);
+    assert.ok((stdout + stderr).includes(`${BELAY_CONFIG}:${problem}`), stderr);
+  }
+});
+
 test('numbers in a rollout or schedule are read as numbers whatever its name, and ids as written', async () => {
   const path = await fileWith(`fleets: { shop: { servers: { 0012: } } }
 rollouts: { start: { fleet: shop, maxAtOnce: 3 }, labels: { fleet: shop, maxAtOnce: 3 } }
