@@ -5,7 +5,7 @@ import { createCommand } from '../../worker/attributes/create-command.ts';
 import { findAttributes, registerSearchAttributes } from '../../worker/attributes/search-attributes.ts';
 import type { Finding, NamespaceConnection } from './check.ts';
 
-const WITHOUT = '`belay list` cannot filter, and the Temporal UI cannot search';
+const WITHOUT = '`belay list` cannot filter, `belay approvals` cannot list, and the Temporal UI cannot search';
 
 export async function checkAttributes(
   { connection, namespace }: NamespaceConnection,

@@ -45,7 +45,8 @@ export function toBelayError(error: unknown, what: string, result: RunResult | n
   }
   if (code === GRPC.notFound) return new BelayError('NotFound', `cannot ${what}: ${message}`, result);
   if (isAttributeError(error)) {
-    const remedy = 'the namespace lacks search attributes of Belay: run `belay doctor`';
+    const remedy =
+      'the namespace lacks search attributes of Belay: run `belay doctor`, without BELAY_SEARCH_ATTRIBUTES=off';
     return new BelayError('Usage', `cannot ${what}: ${message}: ${remedy}`, result);
   }
   if (code === GRPC.invalidArgument) return new BelayError('Usage', `cannot ${what}: ${message}`, result);
