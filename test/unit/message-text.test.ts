@@ -4,7 +4,23 @@ import fc from 'fast-check';
 import { textOf } from '../../src/activities/notifications/message-text.ts';
 import { emptyResult, emptyRollout } from '../../src/contract/results/empty-results.ts';
 import { countOutcomes } from '../../src/contract/results/tally.ts';
+import { fewPartLines, partLines } from '../../src/contract/wording/approval-text.ts';
+import { siteTarget } from '../../src/contract/target.ts';
 import type { BackupResult, DeploymentResult } from '../../src/contract/run.ts';
+
+test('a question in a chat has every fact, and names so many sites and how many more there are', () => {
+  const parts = ['s1', 's2'].map((serverId) => ({
+    serverId,
+    targets: Array.from({ length: 3 }, (_, index) => siteTarget(`${serverId}-${index}`)),
+  }));
+  assert.deepEqual(fewPartLines(parts, 4), ['  server s1: s1-0, s1-1, s1-2', '  server s2: s2-0', '  and 2 more']);
+  assert.deepEqual(fewPartLines(parts, 6), partLines(parts));
+  assert.deepEqual(fewPartLines([...parts, { serverId: 's3', targets: [] }], 6).at(-1), '  and 1 more');
+  const facts = Array.from({ length: 12 }, (_, index) => `fact ${index}`);
+  const about = { id: '', about: 'asked' as const, workflowId: '', runId: '', links: { ui: 'https://ui' } };
+  const shown = textOf({ kind: 'approval', ...about, sentence: 'waits', text: facts.join('\n') });
+  assert.deepEqual(shown.split('\n'), ['waits', ...facts, 'https://ui']);
+});
 
 /** What Slack would show as mentions, links and other signs. */
 const MARKUP = ['<!channel> & <http://x|y>', '<', '&lt;', '\n>', '<!here|<@U1>'];

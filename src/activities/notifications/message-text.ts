@@ -69,9 +69,8 @@ function commandsFor({ outcome, phase, workflowId }: RolloutResult, outside: Esc
 }
 
 function approvalText({ sentence, text, links }: ApprovalNotice, outside: Escape): string[] {
-  const parts = text.split('\n').filter((line) => line !== '');
-  const head = outside(sentence);
-  return message({ head, reason: undefined, parts: parts.map(outside), leftOut: 0, link: links.ui }, outside);
+  const lines = text.split('\n').filter((line) => line !== '');
+  return [sentence, ...lines].map(outside).concat(links.ui ?? []);
 }
 
 interface Message {

@@ -54,6 +54,18 @@ export const partLines = (parts: readonly PlannedPart[]): string[] =>
     return wrapped(`  ${where}: `, labels.length === 0 ? ['only its backup'] : labels);
   });
 
+/** As many targets as a chat message has room for, and how many there are beside them. */
+export function fewPartLines(parts: readonly PlannedPart[], most: number): string[] {
+  const shown: PlannedPart[] = [];
+  let left = most;
+  for (const { serverId, targets } of parts) {
+    if (left > 0) shown.push({ serverId, targets: targets.slice(0, left) });
+    // A server of which only the backup is made takes a line, too.
+    left -= Math.max(1, targets.length);
+  }
+  return [...partLines(shown), ...(left < 0 ? [`  and ${-left} more`] : [])];
+}
+
 const WIDTH = 100;
 
 /** The words after the heading, on as many lines as they take. */

@@ -1,10 +1,10 @@
 /** Notifies people that something waits for their approval, or that it was given. */
 import { workflowInfo } from '@temporalio/workflow';
 import type { NotifySettings } from '../../contract/activities.ts';
-import type { AskedApproval } from '../../contract/approval.ts';
+import type { AskedApproval, PlannedPart } from '../../contract/approval.ts';
 import { approvalNoticeId } from '../../contract/ids/workflow-ids.ts';
 import type { ApprovalNotice } from '../../contract/events/notification.ts';
-import { approvalSentence, factsOfPlan } from '../../contract/wording/approval-text.ts';
+import { approvalSentence, factsOfPlan, fewPartLines } from '../../contract/wording/approval-text.ts';
 import type { OpenQuestion } from '../../rules/policy/approval.ts';
 import { announce } from '../notify/send-notifications.ts';
 
@@ -14,11 +14,15 @@ const SUMMARIES: Record<ApprovalNotice['about'], string> = {
   approved: 'Notify that it was approved',
 };
 
+/** Targets. `belay approve` shows all of them. */
+const MAX_SHOWN = 20;
+
 /** A notification that is not delivered changes nothing: `belay approvals` lists what waits. */
 export async function notifyOfApproval(
   notify: NotifySettings | null,
   about: ApprovalNotice['about'],
   { plan, hash, count, asked, endsMs }: OpenQuestion,
+  parts: readonly PlannedPart[],
 ): Promise<void> {
   if (notify === null) return;
   const { workflowId, runId, firstExecutionRunId } = workflowInfo();
@@ -34,7 +38,7 @@ export async function notifyOfApproval(
       workflowId,
       runId,
       sentence: sentenceOf(about, { workflowId, plan: hash, asked, until }),
-      text: factsOfPlan(plan, hash).join('\n'),
+      text: [...factsOfPlan(plan, hash), ...fewPartLines(parts, MAX_SHOWN)].join('\n'),
       links: { ui: null },
     },
     heartbeat: undefined,

@@ -90,7 +90,7 @@ async function askFor(
       rollout.asking = waiting;
       rollout.refresh();
     },
-    notify: (about, question) => notifyOfApproval(rollout.notify, about, question),
+    notify: (about, question) => notifyOfApproval(rollout.notify, about, question, parts),
   });
   rollout.asking = null;
   // A person may have paused or aborted it meanwhile.

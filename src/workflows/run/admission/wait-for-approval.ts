@@ -25,7 +25,7 @@ export async function waitForApproval(run: RunState, rules: ApprovalRule[]): Pro
     isOver: () => cancellation.requested,
     deadlineMs: deadline === null ? Infinity : Date.parse(deadline.at) + 1,
     onChange: (waiting) => run.setWaiting(waiting),
-    notify: (about, question) => notifyOfApproval(run.notify, about, question),
+    notify: (about, question) => notifyOfApproval(run.notify, about, question, [part]),
   });
   run.setWaiting(null);
   run.setPhase(phase);

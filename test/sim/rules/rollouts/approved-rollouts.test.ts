@@ -7,7 +7,7 @@ import { outcomesOf, servers } from '../../../support/rollouts.ts';
 import { decide, endOfRollout, progressOf } from '../../plays/start-rollout.ts';
 import type { VirtualStack } from '../../stack/stack.ts';
 import { memoOf } from '../../temporal/client.ts';
-import { ANA, answer, asking, AUDIT_ONLY, isAsking, signedAnswer } from '../runs/approvals/answers.ts';
+import { ANA, answer, asking, AUDIT_ONLY, EVE, isAsking, signedAnswer } from '../runs/approvals/answers.ts';
 import { ANNE, backups, begin, deployments, inFleet } from './rollouts-in-flight.ts';
 
 const MINUTE = 60_000;
@@ -94,6 +94,25 @@ describe('a rollout that has to be approved', () => {
       const result = await endOfRollout(stack, rollout);
       assert.deepEqual([result.outcome, result.held.length], ['completed', 1]);
     }, asking()),
+  );
+
+  test(
+    'counts the answers that do not count for each of its questions',
+    inFleet(async (stack) => {
+      const waves = servers(2).map((it, index) => ({
+        ...{ name: `wave-${index}`, approval: 'production', targets: [it] },
+      }));
+      const rollout = begin(stack, [], { waves });
+      for (const { name } of waves) {
+        const question = await isAsking(stack, rollout);
+        assert.equal(question.plan.wave, name);
+        const bad = signedAnswer(EVE, question, 'ana');
+        for (let index = 0; index < 49; index += 1)
+          assert.match((await answer(stack, rollout, 'approve', bad)) ?? '', /not in the file of signers/);
+        assert.equal(await answer(stack, rollout, 'approve', signedAnswer(ANA, question, 'ana')), null);
+      }
+      assert.deepEqual(outcomesOf(await endOfRollout(stack, rollout)), ['completed', 'completed']);
+    }, asking(FOR_NONE)),
   );
 
   test(

@@ -33,6 +33,18 @@ const sent = (stack: VirtualStack, { serverId, siteId }: AskingRun) => [
   deployPosts(stack, siteId),
 ];
 
+test(
+  'the time after which a run deploys nothing is part of what people approve',
+  inVirtualTime(async (stack) => {
+    const deploysUntil = { time: '06:00', timeZone: 'Europe/Berlin' };
+    const [bound, free] = [startAsking(stack, { deploysUntil }), startAsking(stack)];
+    const [{ plan }, { plan: other }] = [await isAsking(stack, bound.run), await isAsking(stack, free.run)];
+    const untilOf = ({ options }: typeof plan) => (options as { deploysUntil?: object }).deploysUntil;
+    assert.deepEqual([untilOf(plan), untilOf(other)], [deploysUntil, undefined]);
+    for (const { run } of [bound, free]) stack.cancel(run);
+  }, asking()),
+);
+
 describe('a run that has to be approved', () => {
   test(
     'asks before its backup and holds nothing, goes on once it is approved, and reports by whom and with which key',

@@ -30,7 +30,7 @@ describe('people', () => {
           sentence,
           new RegExp(`^${run.workflowId} waits for 1 approval .*belay approve .* --plan [0-9a-f]{12}$`),
         );
-        assert.match(text, /^run: .*\ndoes: back up /ms);
+        assert.match(text, /^run: .*\ndoes: back up .*\nplan: sha256:[0-9a-f]+\n {2}server \S+: \S+$/ms);
       },
       { ...asking({ tell: ['ops'] }), notify: { on: 'failed', channels: ['ops', 'dev'], heartbeats: [] } },
     ),
