@@ -103,7 +103,10 @@ describe('belay approve', WITH_SSH_KEYGEN, () => {
     );
     const first = await on.belay('approve', workflowId, '--plan', plan.slice(0, 12), ...as('ana'));
     assert.equal(first.code, 0, first.stderr);
-    assert.match(first.stderr, new RegExp(`does: deploy ${SIGNED}\n(?:.*\n)*plan: sha256:${plan}`));
+    assert.match(
+      first.stderr,
+      new RegExp(`does: deploy 1 site or app\n(?:.*\n)*plan: sha256:${plan}\n  no server: ${SIGNED}\n`),
+    );
     assert.match(first.stdout, /was approved by ana@example\.com; it waits for 1 more of 2 approvals \(production\)/);
     const twice = await on.belay('approve', workflowId, '--plan', plan, ...as('ana'));
     assert.equal(twice.code, 2);

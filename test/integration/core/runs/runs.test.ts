@@ -81,6 +81,8 @@ describe('runs', { concurrency: 8 }, () => {
       error: null,
       supersededBy: null,
       commit: null,
+      commitSeen: null,
+      attached: false,
       held: [],
       meta: { job: '7' },
     });
