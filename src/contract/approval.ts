@@ -136,7 +136,7 @@ export interface Approved {
   part?: ApprovedPart;
 }
 
-export interface ApprovedPart extends PlannedPart {
+interface ApprovedPart extends PlannedPart {
   path: HashStep[];
 }
 

@@ -18,7 +18,7 @@ import { askBefore, isApproved } from './approved-servers.ts';
 import { handleDecisions } from './decisions.ts';
 import { mayStart, stopIfFrozen } from './frozen-servers.ts';
 import { passGates } from './gated-waves.ts';
-import { dueGates, ownTargets, recordGates } from './gating.ts';
+import { dueGates, recordGates } from './gating.ts';
 import { deployTarget } from './server-run.ts';
 import { failuresIn, openOfWave, RESTORED, stopIn } from '../../rules/rollout-step.ts';
 
@@ -163,9 +163,11 @@ function concludeRollout(rollout: RolloutState, refusal: Conclusion | null): Con
 /** Only a gate ends a rollout with an outcome that is not that of the servers it keeps from starting. */
 const isOwnOutcome = (stopped: Conclusion | null): boolean => stopped !== null && stopped.outcome !== 'not_started';
 
-/** Whether a run of this attempt may have requested something. */
-const hasBegun = (rollout: RolloutState): boolean =>
-  ownTargets(rollout).some(({ outcome }) => outcome !== null && outcome !== 'not_started');
+/** Whether a run of this attempt may have requested something. The first results are those of earlier attempts. */
+const hasBegun = ({ input, result }: RolloutState): boolean =>
+  result.targets
+    .slice(input.previousResults?.length ?? 0)
+    .some(({ outcome }) => outcome !== null && outcome !== 'not_started');
 
 function concludeHalt(rollout: RolloutState, refusal: Conclusion | null): Conclusion {
   const {

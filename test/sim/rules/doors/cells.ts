@@ -14,7 +14,7 @@ const IN_THE_ACTIVITY =
   'The workflow judges the other rules, and a reset of an activity does not take it back.';
 
 /** Cells that cannot exist. */
-export const REASONS: Partial<Record<DoorName, Partial<Record<RuleName, string>>>> = {
+const REASONS: Partial<Record<DoorName, Partial<Record<RuleName, string>>>> = {
   'reset of a run': { gate: ONLY_RUNS },
   retry: { epoch: NEW_DECISION },
   resume: { inventory: WHOLE },

@@ -26,7 +26,7 @@ import { backsUp } from '../rollouts/rollouts-in-flight.ts';
 import { CANARY_SERVER, CANARY_SITE, SECOND_SITE, SERVER, SITE, type Kind, type Rule } from './rules.ts';
 
 /** What happens at a door. */
-export interface Held {
+interface Held {
   /** Executions that the rule has to hold. */
   runs: Run[];
   /** The site that has to stay as it is, and how many requests were sent for it before the door was opened. */

@@ -43,7 +43,7 @@ const HOUR = 60 * MINUTE;
 export const [SERVER, CANARY_SERVER] = ['s1', 's0'];
 export const [SITE, SECOND_SITE, CANARY_SITE] = ['a1', 'a2', 'a0'];
 
-export const BACKUP_MS = 3 * MINUTE;
+const BACKUP_MS = 3 * MINUTE;
 
 const nothing = () => ({});
 const always = { isAlways: true, begin: () => {}, requests: 0 } as const;
