@@ -1,5 +1,5 @@
 /** What every plan says about the workflow that asks. */
-import { workflowInfo } from '@temporalio/workflow';
+import { patched, workflowInfo } from '@temporalio/workflow';
 import type { ApprovalPlan } from '../../contract/approval.ts';
 import type { FreezeOverride } from '../../contract/freeze.ts';
 import type { CheckWaiver } from '../../contract/site-check.ts';
@@ -20,8 +20,11 @@ export function planOf(
   };
 }
 
-/** A workflow that was reset sends nothing, so it asks for nothing. */
-export function mayAsk(): boolean {
+/**
+ * Whether the workflow was reset: then it sends nothing, and must not wait for people. What history has from before the
+ * reset must replay as it was made, so the answer is true only from the task that a marker in history names.
+ */
+export function wasReset(): boolean {
   const { runId, firstExecutionRunId } = workflowInfo();
-  return runId === firstExecutionRunId;
+  return runId !== firstExecutionRunId && patched('reset');
 }

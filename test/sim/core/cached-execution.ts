@@ -114,7 +114,10 @@ export async function openCached(sandboxes: Sandboxes, facts: ExecutionFacts): P
     const recorded = step.commanded ?? [];
     const made: Commanded[] = [];
     const updates = recorded.flatMap((it) => (it.kind === 'updateAccepted' && it.request ? [it.request] : []));
-    let jobs = [...jobsOf(step.incoming, facts), ...updates.map((it) => updateJob(it, false))];
+    const patches = recorded.flatMap((it) =>
+      it.kind === 'patched' ? [{ notifyHasPatch: { patchId: it.patchId } }] : [],
+    );
+    let jobs: Job[] = [...patches, ...jobsOf(step.incoming, facts), ...updates.map((it) => updateJob(it, false))];
     let atMs = step.atMs;
     for (;;) {
       for (const marker of endedIn(recorded, running)) {

@@ -39,6 +39,7 @@ export function readCommand(command: Command): Asked {
     upsertWorkflowSearchAttributes: attributes,
     completeWorkflowExecution: complete,
     failWorkflowExecution: fail,
+    setPatchMarker: patch,
     updateResponse,
   } = command;
   if (startTimer)
@@ -91,6 +92,7 @@ export function readCommand(command: Command): Asked {
       kind: 'attributes',
       fields: fieldsOf(attributes.searchAttributes),
     };
+  if (patch) return { kind: 'patched', patchId: patch.patchId! };
   if (complete) return { kind: 'completed', result: (complete.result as Payload | undefined) ?? null };
   if (fail) return { kind: 'failed', failure: fail.failure! };
   if (updateResponse) return ofUpdate(updateResponse);

@@ -65,6 +65,7 @@ export type Commanded =
       input: Payload[];
     }
   | { kind: 'attributes'; fields: Attributes }
+  | { kind: 'patched'; patchId: string }
   /** The server fills in the request, and the last event before the task that brought it. */
   | { kind: 'updateAccepted'; updateId: string; request: UpdateRequest | null; afterId: number }
   /** The server fills in the event of the acceptance. */

@@ -34,7 +34,13 @@ export function jobOf(event: HistoryEvent, facts: ExecutionFacts): Job | null {
 /** As core orders them: events keep their order within these groups. */
 export function inOrder(jobs: Job[]): Job[] {
   const rank = (job: Job) =>
-    job.initializeWorkflow ? 0 : job.signalWorkflow || job.doUpdate ? 1 : job.resolveActivity?.isLocal === true ? 3 : 2;
+    job.initializeWorkflow || job.notifyHasPatch
+      ? 0
+      : job.signalWorkflow || job.doUpdate
+        ? 1
+        : job.resolveActivity?.isLocal === true
+          ? 3
+          : 2;
   return [0, 1, 2, 3].flatMap((wanted) => jobs.filter((job) => rank(job) === wanted));
 }
 

@@ -7,7 +7,7 @@ import { targetsInput } from '../../../contract/target.ts';
 import { lockIdOf } from '../../../contract/ids/workflow-ids.ts';
 import { attributesOfRun } from '../../../request/search-attributes.ts';
 import { refuseUnasked } from '../../approval/conclude-unapproved.ts';
-import { mayAsk } from '../../approval/plan.ts';
+import { wasReset } from '../../approval/plan.ts';
 import { applyOverride, recordWaiver } from '../../common/apply-override.ts';
 import { setAttributes } from '../../common/search-attributes.ts';
 import { targetText } from '../../../contract/wording/target-text.ts';
@@ -75,7 +75,7 @@ export async function admit(run: RunState, asked: Asked): Promise<Conclusion | n
 
 /** Days may pass until people approve: a freeze may have begun, and the targets are read once more. */
 async function approved(run: RunState, answer: RulesAnswer | undefined): Promise<Conclusion | null> {
-  if (answer === undefined || 'error' in answer || !mayAsk()) return null;
+  if (answer === undefined || 'error' in answer || wasReset()) return null;
   const unapproved = await waitForApproval(run, answer.rules);
   if (unapproved !== null) return unapproved;
   // Not before: what no one has approved must replace nothing.

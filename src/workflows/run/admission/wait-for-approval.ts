@@ -6,13 +6,13 @@ import { plannedPartOf, summaryOf } from '../../../rules/policy/planned-parts.ts
 import { ask } from '../../approval/ask.ts';
 import { concludeUnapproved } from '../../approval/conclude-unapproved.ts';
 import { notifyOfApproval } from '../../approval/notify-of-approval.ts';
-import { planOf } from '../../approval/plan.ts';
+import { planOf, wasReset } from '../../approval/plan.ts';
 import type { Conclusion } from '../../common/conclusion.ts';
 import { serviceOf } from '../state/operation-input.ts';
 import type { RunState } from '../state/run-state.ts';
 import { deadlineBefore } from './wait-for-thaw.ts';
 
-/** @returns null once everyone has approved, else why the run ends */
+/** @returns null once everyone has approved, or once the run was reset and sends nothing; else why the run ends */
 export async function waitForApproval(run: RunState, rules: ApprovalRule[]): Promise<Conclusion | null> {
   const { result, cancellation } = run;
   const phase = result.phase ?? 'checking';
@@ -22,13 +22,14 @@ export async function waitForApproval(run: RunState, rules: ApprovalRule[]): Pro
   const end = await ask(run.approvals, result, {
     plan: planOfRun(run, part, rules),
     parts: [part],
-    isOver: () => cancellation.requested,
+    isOver: () => cancellation.requested || wasReset(),
     deadlineMs: deadline === null ? Infinity : Date.parse(deadline.at) + 1,
     onChange: (waiting) => run.setWaiting(waiting),
     notify: (about, question) => notifyOfApproval(run.notify, about, question, [part]),
   });
   run.setWaiting(null);
   run.setPhase(phase);
+  if (end.kind === 'over' && !cancellation.requested) return null;
   if (end.kind !== 'approved') return concludeUnapproved(end, () => lateness(deadline, Date.now()));
   run.approved.push({ ...end.approved, part: { ...part, path: [] } });
   return null;

@@ -7,6 +7,7 @@ import { commandsOf, type Commands } from '../../../support/commands.ts';
 import { DEPLOY_PACE, PACE } from '../../../support/command-line.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { posts } from '../../../support/journal.ts';
+import { resetToEnd } from '../../../support/reset.ts';
 import { WITH_SSH_KEYGEN } from '../../../support/with-ssh-keygen.ts';
 import { fresh, startTestStack } from '../../../support/world.ts';
 
@@ -123,5 +124,15 @@ describe('belay approve', WITH_SSH_KEYGEN, () => {
     const late = await on.belay('approve', workflowId, '--plan', plan, ...as('ana'));
     assert.equal(late.code, 2);
     assert.match(late.stderr, /asks for no approval now/);
+  });
+
+  test('is not needed by a run that was reset while it asked: it sends nothing, and ends unknown', async () => {
+    const workflowId = await detached(SIGNED, '--key', fresh('reset'));
+    await questionOf(on.belay, workflowId);
+    const before = sent(SIGNED);
+    const runId = await resetToEnd(on.client, workflowId);
+    const { json, code } = await on.belay('wait', workflowId, '--run-id', runId, '--json');
+    assert.deepEqual([code, json().outcome, sent(SIGNED) - before], [4, 'unknown', 0], json().error?.message);
+    assert.match(json().error?.message ?? '', /the run was reset.*nothing was sent/);
   });
 });
