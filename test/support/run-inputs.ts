@@ -84,21 +84,23 @@ const isTargets = ({ items }: Node) => items?.properties?.['kind'] !== undefined
 
 /** What was approved, of which workers look at more than the shape. */
 const isApproved = ({ items }: Node) => items?.properties?.['yeses'] !== undefined;
-const plan = { rules: [], targets: [] };
+const plan = { rules: [], parts: {} };
+const part = { targets: [], path: [] };
 const yes = { by: 'ana', proof: { kind: 'none' } };
 const goodApproved = fc.constantFrom(
   ...[
     [],
-    [{ plan, yeses: [] }],
+    [{ plan, part, yeses: [] }],
     [
-      { plan, yeses: [yes, yes] },
-      { plan, yeses: [] },
+      { plan, part, yeses: [yes, yes] },
+      { plan, part, yeses: [] },
     ],
   ],
 );
 const badApproved = fc.constantFrom<unknown[]>(
-  ...[[null], [{ plan }], [{ yeses: [] }], [{ plan: {}, yeses: [] }], [{ plan, yeses: [{ by: 'ana' }] }]],
-  ...[Array(3).fill({ plan, yeses: [] }), {}, null, 'a', 1],
+  ...[[null], [{ plan, part }], [{ part, yeses: [] }], [{ plan: {}, part, yeses: [] }], [{ plan, yeses: [] }]],
+  ...[[{ plan, part, yeses: [{ by: 'ana' }] }]],
+  ...[Array(3).fill({ plan, part, yeses: [] }), {}, null, 'a', 1],
 );
 
 /** A text for people, of which only blanks are wrong. */

@@ -151,8 +151,9 @@ export const runInput = z
     approved: z
       .array(
         z.looseObject({
-          plan: z.looseObject({ rules: z.array(z.looseObject({})), targets: z.array(z.looseObject({})) }),
+          plan: z.looseObject({ rules: z.array(z.looseObject({})), parts: z.looseObject({}) }),
           yeses: z.array(z.looseObject({ by: z.string(), proof: z.looseObject({}) })),
+          part: z.looseObject({ targets: z.array(z.looseObject({})), path: z.array(z.looseObject({})) }),
         }),
       )
       .max(MAX_APPROVED)

@@ -38,7 +38,7 @@ describe('keys', { concurrency: 4 }, () => {
     for (const more of [[], ['--again'], ['--meta', 'attempt=2'], defaults]) {
       const { code, json } = await deploy(siteId, '--key', 'k', ...more);
       assert.equal(code, 0, more.join(' '));
-      assert.deepEqual(json(), first.json());
+      assert.deepEqual(json(), { ...first.json(), attached: true });
     }
     assert.equal(began(on.sandbox, 'deployment', siteId).length, 1);
   });
@@ -48,7 +48,7 @@ describe('keys', { concurrency: 4 }, () => {
     on.sandbox.script({ site: siteId }, { durationMs: 300, ends: 'failed' }, { durationMs: 300 });
     const first = await deploy(siteId, '--key', 'k');
     assert.equal(first.code, 1);
-    assert.deepEqual((await deploy(siteId, '--key', 'k')).json(), first.json());
+    assert.deepEqual((await deploy(siteId, '--key', 'k')).json(), { ...first.json(), attached: true });
     const other = await deploy(siteId, '--key', 'k', '--site', fresh('a'), '--again');
     assert.equal(other.json().error?.type, 'KeyReused');
     const again = await deploy(siteId, '--key', 'k', '--again');
