@@ -15,7 +15,7 @@ export interface Recorded {
 }
 
 export interface KeptHistory extends Recorded {
-  /** `0.1.0/deploySite.conflict` */
+  /** `0.2.0/deploySite.conflict` */
   name: string;
   type: string;
 }
