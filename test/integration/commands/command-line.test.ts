@@ -28,8 +28,8 @@ describe('the command line', { concurrency: 4 }, () => {
     assert.equal(code, 0);
     const result = json();
     assert.deepEqual(Object.keys(result), [
-      ...['schemaVersion', 'workflowId', 'runId', 'service', 'outcome', 'phase', 'backup', 'deployments', 'error'],
-      ...['supersededBy', 'commit', 'held', 'meta', 'links', 'startedAt', 'endedAt'],
+      ...['schemaVersion', 'workflowId', 'runId', 'attached', 'service', 'outcome', 'phase', 'backup', 'deployments'],
+      ...['error', 'supersededBy', 'commit', 'commitSeen', 'held', 'meta', 'links', 'startedAt', 'endedAt'],
     ]);
     assert.equal(result.outcome, 'completed');
     assert.equal(result.service, on.sandbox.url);

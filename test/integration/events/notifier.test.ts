@@ -126,7 +126,7 @@ describe('a notifier', { concurrency: 8 }, () => {
     const env = { BELAY_CONFIG, BELAY_API_URL: 'https://host', BELAY_API_TOKEN: TOKEN };
     const { code, stdout, stderr } = await runInProcess(['worker'], env);
     assert.deepEqual([code, stdout, stderr.split('\n').length], [2, '', 2], stderr);
-    assert.ok(stderr.startsWith('belay: notify.targets.ops: the address must begin with https://'), stderr);
+    assert.match(stderr, /^belay: .*belay\.yaml:1: notify\.targets\.ops: the address must begin with https:\/\//);
     assert.ok(!stderr.includes(CANARY), stderr);
   });
 });

@@ -49,7 +49,7 @@ test('a rollout sends one notification when it ends and none for its runs', asyn
   assert.equal(message?.kind, 'rollout');
   assert.match(
     message.text,
-    /^failed: rollout:steady:k\d+: 2 failed\nserver s\d+: .*\nserver s\d+: failed\nserver s\d+: failed$/,
+    /^failed: rollout:steady:k\d+: servers: 2 failed\nserver s\d+: .*\nserver s\d+: failed\nserver s\d+: failed\nretry: npx belay-deploy rollout retry rollout:steady:k\d+$/,
   );
   assert.deepEqual(more, []);
   assert.ok(!taken.some((it) => it.kind === 'run'), 'a run of the rollout sent a notification');
@@ -61,7 +61,7 @@ test('a rollout that pauses sends a notification with the reason at once', async
   const message = await eventually('the message', () => messagesAbout(id)[0]);
   assert.match(
     message.text,
-    /^paused: rollout:steady:k\d+: 1 failed, 1 pending\nmaxFailures: too many servers are not completed: 1/,
+    /^paused: rollout:steady:k\d+: servers: 1 failed, 1 pending\nmaxFailures: too many servers are not completed: 1/,
   );
   await rollout.abort({ by: 'anne', reason: 'enough' });
   await endOf(rollout);
@@ -72,7 +72,7 @@ test('a decision during a rollout is not reported as the reason for its end', as
   const result = { ...emptyRollout({ workflowId: 'rollout:a:b' }), ...resumed, outcome: 'completed' } as RolloutResult;
   assert.doesNotMatch(textOf({ kind: 'rollout', id: 'x', result, leftOut: 0 }), /cpu ok/);
   const open = { ...result, phase: 'paused', outcome: null } as RolloutResult;
-  assert.match(textOf({ kind: 'rollout', id: 'x', result: open, leftOut: 0 }), /\nanne: cpu ok$/);
+  assert.match(textOf({ kind: 'rollout', id: 'x', result: open, leftOut: 0 }), /\nanne: cpu ok\nresume: /);
 });
 
 test('a completed rollout calls its heartbeat and sends no notification', async () => {

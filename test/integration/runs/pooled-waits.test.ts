@@ -8,9 +8,7 @@ import type { RunInput } from '../../../src/contract/run.ts';
 import { eventually } from '../../support/eventually.ts';
 import { reads } from '../../support/journal.ts';
 import { sharedStack } from '../../support/shared-stack.ts';
-import { addWorker, fresh, type TestStack } from '../../support/world.ts';
-import { connect } from '../../../src/starter.ts';
-import type { Connection } from '@temporalio/client';
+import { addWorker, belayOn, fresh, type TestStack } from '../../support/world.ts';
 
 let world: TestStack;
 before(async () => {
@@ -76,7 +74,7 @@ describe('a pooled wait', { concurrency: true }, () => {
   test('goes on at another worker if its own stops, and loses no poll', async () => {
     const [taskQueue, siteId] = [fresh('queue'), siteThatBuilds()];
     const first = await addWorker(world, taskQueue, world.sandbox.url);
-    const belay = await connect({ ...world, connection: world.client.connection as Connection, taskQueue });
+    const belay = await belayOn(world, taskQueue);
     const run = await belay.start({ ...POOLED, siteIds: [siteId] });
     await eventually('reads of the pool', async () => (await pendingOf(siteId)) && readsOf(siteId).length >= 8);
     const second = await addWorker(world, taskQueue, world.sandbox.url);

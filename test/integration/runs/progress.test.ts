@@ -2,11 +2,9 @@
 import '../../support/timing/use-short.ts';
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
-import type { Connection } from '@temporalio/client';
-import { connect } from '../../../src/starter.ts';
 import { eventually } from '../../support/eventually.ts';
 import { sharedStack } from '../../support/shared-stack.ts';
-import { addWorker, fresh, type TestStack } from '../../support/world.ts';
+import { addWorker, belayOn, fresh, type TestStack } from '../../support/world.ts';
 
 /** After the early reads, nothing changes for ten minutes. */
 const RARE = { intervalMs: 600_000, tries: 20 };
@@ -20,7 +18,7 @@ test('the progress of a run is what the run itself says, and needs no worker', a
   const [taskQueue, siteId] = [fresh('queue'), fresh('a')];
   world.sandbox.script({ site: siteId }, { ends: 'never', words: ['building'] });
   const worker = await addWorker(world, taskQueue, world.sandbox.url);
-  const belay = await connect({ ...world, connection: world.client.connection as Connection, taskQueue });
+  const belay = await belayOn(world, taskQueue);
   const { workflowId } = await belay.start({ siteIds: [siteId], deploy: RARE });
   const own = await eventually('the wait for the first try', async () => {
     const { waiting } = await belay.get(workflowId).status();
@@ -64,7 +62,7 @@ test('the progress of a run that waits for admission says so, and the run begins
   const places = { admitsNewcomer: isPlace, hasPlace: isPlace, takePlace: isPlace };
   const admission = { ...places, waitMs: () => 100, noteRead: () => 0 };
   const worker = await addWorker(world, taskQueue, world.sandbox.url, {}, { admission });
-  const belay = await connect({ ...world, connection: world.client.connection as Connection, taskQueue });
+  const belay = await belayOn(world, taskQueue);
   const run = await belay.start({ siteIds: [siteId], deploy: { intervalMs: 300, tries: 200 } });
   const { result } = await eventually('a wait for admission', async () => {
     const progress = await run.progress();

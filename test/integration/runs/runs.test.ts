@@ -20,7 +20,11 @@ before(async () => {
 test('a run can start as soon as its worker reports that it polls', async () => {
   const taskQueue = fresh('queue');
   const worker = await addWorker(world, taskQueue, world.sandbox.url);
-  const belay = await connect({ ...world, connection: world.client.connection as Connection, taskQueue });
+  const belay = await connect({
+    connection: world.client.connection as Connection,
+    namespace: world.namespace,
+    taskQueue,
+  });
   await (await belay.start({ siteIds: [fresh('a')], deploy: PACE })).result();
   await worker.stop();
 });

@@ -26,7 +26,7 @@ let taskQueue: string;
 before(async () => {
   world = await startTestStack({ defaults: { deployment: { durationMs: 100 } } });
   taskQueue = fresh('versioned');
-  belay = await connect({ ...world, connection: world.client.connection as Connection, taskQueue });
+  belay = await connect({ connection: world.client.connection as Connection, namespace: world.namespace, taskQueue });
   leftInFlight().catch(() => undefined);
 });
 
