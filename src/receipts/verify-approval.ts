@@ -90,7 +90,8 @@ function isOf({ plan, part }: Approved, { workflowId, runId, entries }: Receipt)
   if (plan.workflowId === workflowId && plan.executionId === runId) {
     const isRollout = type === ROLLOUT_TYPE;
     const parts = isRollout ? plannedParts(input as RolloutInput, plan.wave) : [plannedPartOf(input as RunInput)];
-    return root === rootOf(parts);
+    // No signature covers its part itself.
+    return root === rootOf(parts) && (part === undefined || isPartOf(root, part, part.path));
   }
   if (plan.type !== ROLLOUT_TYPE || part === undefined) return false;
   if (part.serverId !== (input as Partial<RunInput> | null)?.serverId) return false;

@@ -109,6 +109,12 @@ function ofRollout(serverId: string, approvedId = serverId): Approved {
   return { plan: asked, yeses: [signedYes(ana, asked, 'ana')], part: { serverId, targets, path: pathTo(0) } };
 }
 
+/** @param siteIds that are said to be what was approved: no signature covers them */
+const widened = (...siteIds: string[]): Approved => ({
+  ...{ plan, yeses: [signedYes(ana, plan, 'ana')] },
+  part: { serverId: '12', targets: siteIds.map((id) => siteTarget(id)), path: [] },
+});
+
 const sent = <T>(document: T): T => JSON.parse(JSON.stringify(document)) as T;
 
 describe('a receipt', () => {
@@ -176,6 +182,11 @@ describe('a receipt', () => {
     ['of too few people', { approved: twice({ need: 2 }) }, 'it has 1 of 2 approvals (production)'],
     ['of two names with one key', { approved: twice({ need: 2 }, 'release') }, 'it has 1 of 2 approvals (production)'],
     ['by people who were not asked', { approved: twice({ from: ['bob'] }) }, 'it has 0 of 1 approvals (production)'],
+    [
+      'with targets that it did not contain',
+      { siteId: '99', approved: widened('34', '99') },
+      'it is one of another run',
+    ],
     ['of a rollout, for another server', { approved: ofRollout('13') }, 'it is one of another run'],
     ['of a rollout that has no such part', { approved: ofRollout('12', '13') }, 'it is one of another run'],
   ] as [string, Partial<Made>, string][]) {
