@@ -4,6 +4,7 @@ import { ROLLOUT_PREFIX } from '../../../contract/ids/workflow-ids.ts';
 import type { NewerRun, RunWork, SupersededBy } from '../../../contract/superseding.ts';
 import { supersedes } from '../../../rules/superseding.ts';
 import { shortWork } from '../../../rules/superseding-message.ts';
+import { wasReset } from '../../approval/plan.ts';
 import { signalOlderRuns } from '../../common/activity-proxies.ts';
 import type { ChildConclusion } from '../../common/child-result.ts';
 import type { DeploymentResult } from '../../../contract/run.ts';
@@ -28,7 +29,7 @@ const TYPES = ['backupThenDeploy', 'deployOnly'];
 
 /** @returns null if the run takes no part: a rollout counts on its runs */
 function workOf({ type, input, targets, plan, service }: Known, { hasBegun }: Superseding): RunWork | null {
-  const { parent, startTime } = workflowInfo();
+  const { parent, startTime, runId, firstExecutionRunId } = workflowInfo();
   if (!TYPES.includes(type) || parent?.workflowId.startsWith(ROLLOUT_PREFIX) === true) return null;
   return {
     type,
@@ -36,7 +37,8 @@ function workOf({ type, input, targets, plan, service }: Known, { hasBegun }: Su
     serverId: input.serverId ?? null,
     targets: [...targets],
     startedAt: startTime.toISOString(),
-    supersedes: plan.supersede === true,
+    // A run that was reset sends nothing, so it replaces nothing.
+    supersedes: plan.supersede === true && runId === firstExecutionRunId,
     hasBegun,
   };
 }
@@ -84,7 +86,7 @@ export function listenForNewer(run: () => Known, superseding: Superseding): OwnD
 /** Those that wait without a lock, or for another one, are found by a search; the queues of locks do the rest. */
 export async function supersedeOlder(run: RunState): Promise<void> {
   const work = workOf(run, run.superseding);
-  if (work?.supersedes !== true) return;
+  if (work === null || run.plan.supersede !== true || wasReset()) return;
   const { workflowId, runId } = workflowInfo();
   await signalOlderRuns({ workflowId, runId, work }).catch(() => undefined);
 }

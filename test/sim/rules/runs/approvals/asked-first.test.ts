@@ -19,6 +19,7 @@ import {
   asking,
   AUDIT_ONLY,
   BOB,
+  EVE,
   isAsking,
   signedAnswer,
   SIGNERS_FILE,
@@ -286,6 +287,24 @@ describe('a run that has to be approved', () => {
       assert.equal(await answer(stack, newer, 'approve', signedAnswer(ANA, question, 'ana')), null);
       assert.deepEqual(verdictOf(await stack.result(older.run)), ['not_started', 'Superseded']);
       assert.equal((await stack.result(newer)).outcome, 'completed');
+    }, asking()),
+  );
+
+  test(
+    'replaces nothing if it was reset while it asked',
+    inVirtualTime(async (stack) => {
+      const older = startAsking(stack);
+      const first = await isAsking(stack, older.run);
+      assert.equal(await answer(stack, older.run, 'approve', signedAnswer(ANA, first, 'ana')), null);
+      await stack.until('its backup', () => sent(stack, older)[0] === 1);
+      const newer = stack.start({ serverId: older.serverId, siteIds: [older.siteId], supersede: true });
+      const { plan } = await isAsking(stack, newer);
+      newer.firstRunId = 'the execution that was reset';
+      stack.world.endWorkers();
+      stack.world.addWorker();
+      await answer(stack, newer, 'approve', signedAnswer(EVE, { plan, hash: 'another' }, 'eve'));
+      assert.equal((await stack.result(older.run)).outcome, 'completed');
+      assert.deepEqual(verdictOf(await stack.result(newer)), ['unknown', 'OutcomeUnknown']);
     }, asking()),
   );
 
