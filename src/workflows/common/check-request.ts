@@ -1,5 +1,5 @@
 /** Lets a worker check the input of a workflow and plan it, so that replays do not depend on today's limits and defaults. */
-import { ActivityFailure, ApplicationFailure } from '@temporalio/common';
+import { ActivityFailure, ApplicationFailure, TimeoutFailure } from '@temporalio/common';
 import type { WorkerInfo, WorkerQuestion } from '../../contract/activities.ts';
 import type { Outcome } from '../../contract/names.ts';
 import type { RunError, RunPlan } from '../../contract/run.ts';
@@ -21,15 +21,16 @@ export async function letWorkerCheck(
 
 /** What no worker could check in some minutes ends here: it would hold its place for ever. */
 function refusalOf(error: unknown): { error: RunError } {
-  const cause = error instanceof ActivityFailure ? error.cause : undefined;
-  if (!(cause instanceof ApplicationFailure)) throw error;
-  const remedy = 'correct it there, then start again';
-  return {
-    error: {
-      type: 'Refused',
-      message: `no worker could check the request: ${plainText(cause.message, 400)}: ${remedy}`,
-    },
-  };
+  const why = whyUnchecked(error instanceof ActivityFailure ? error.cause : undefined);
+  if (why === null) throw error;
+  return { error: { type: 'Refused', message: `no worker could check the request: ${why}` } };
+}
+
+function whyUnchecked(cause: unknown): string | null {
+  if (cause instanceof TimeoutFailure)
+    return 'none that began to answered in time: see to the workers, then start again';
+  if (!(cause instanceof ApplicationFailure)) return null;
+  return `${plainText(cause.message, 400)}: correct it there, then start again`;
 }
 
 /** How what was not checked ends. What no worker could check has requested nothing. */

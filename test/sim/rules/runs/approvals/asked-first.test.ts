@@ -249,6 +249,17 @@ describe('a run that has to be approved', () => {
   );
 
   test(
+    'is not begun if no worker can tell in time who may approve it',
+    inVirtualTime(async (stack) => {
+      // A file on a share that hangs.
+      stack.world.files.get = () => new Promise(() => {}) as unknown as string;
+      const asked = startAsking(stack);
+      const result = await stack.result(asked.run);
+      assert.deepEqual([...verdictOf(result), ...sent(stack, asked)], ['not_started', 'Refused', 0, 0]);
+    }, asking()),
+  );
+
+  test(
     'begins once another worker, or the same one later, can read the signers',
     inVirtualTime(async (stack) => {
       const signers = stack.world.files.get(SIGNERS_FILE) ?? '';
