@@ -75,10 +75,11 @@ function noteStarted<R>({ workflowId, attached, links }: Waited<R>, what: string
 export function noteIfJoined({ attached, endedAt }: Pick<RunResult, 'attached' | 'endedAt'>, startedMs: number): void {
   if (!attached) return;
   const hadEnded = endedAt !== null && Date.parse(endedAt) < startedMs;
+  const verdict = endedAt === null ? 'it is still in flight' : 'this is its verdict';
   printNote(
     hadEnded
       ? `This key's run ended at ${endedAt}: nothing was started; another key deploys again.`
-      : "This key's run had been started before: nothing was started; this is its verdict.",
+      : `This key's run had been started before: nothing was started; ${verdict}.`,
   );
 }
 
