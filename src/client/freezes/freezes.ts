@@ -74,7 +74,7 @@ async function begin(session: Session, { extend = false, ...asked }: NewFreeze):
       ...freezeStartOptions(freeze),
       workflowId,
       taskQueue,
-      args: [freeze],
+      args: [freeze, isReplaced],
       workflowExecutionTimeout: Date.parse(freeze.until) - nowMs + TIMING.freeze.closeWithinMs,
       workflowIdReusePolicy: 'ALLOW_DUPLICATE',
       workflowIdConflictPolicy: before === undefined ? 'FAIL' : 'TERMINATE_EXISTING',
@@ -93,6 +93,7 @@ async function confirmed({ client }: Session, handle: WorkflowHandle, isReplaced
   );
   const word = await asked.catch(() => null);
   if (word !== null && word.problem === null) return word.note;
+  if (word !== null && isReplaced) return `the new end is set, but the worker's belay.yaml says: ${word.problem}`;
   if (word !== null)
     throw new BelayError('Usage', `nothing is frozen, because the worker's belay.yaml says: ${word.problem}`);
   if (isReplaced) throw unconfirmed('the new end is set, and `belay freezes` lists it');

@@ -21,7 +21,8 @@ import { confirmSomewhere } from '../common/activity-proxies.ts';
 
 const confirmUpdate = defineUpdate<FreezeWord, []>(CONFIRM_UPDATE);
 
-export async function freeze(input: AdHocFreeze): Promise<void> {
+/** @param replaces whether it took the place of one in force: then it stays whatever the worker says, as that one would have */
+export async function freeze(input: AdHocFreeze, replaces = false): Promise<void> {
   refuseWrongId(input);
   let word: FreezeWord | null = null;
   let isTold = false;
@@ -39,7 +40,7 @@ export async function freeze(input: AdHocFreeze): Promise<void> {
   if (said.problem === null)
     await sleep(TIMING.freeze.inForceAfterMs, { summary: 'until what was judged before has left' });
   word = said;
-  if (said.problem !== null) {
+  if (said.problem !== null && !replaces) {
     await condition(() => isTold, TIMING.freeze.toldWithinMs);
     await condition(allHandlersFinished);
     throw ApplicationFailure.create({ type: 'Usage', message: said.problem, nonRetryable: true });

@@ -18,14 +18,14 @@ export function thawNow(server: Server, scope: FreezeScope = { kind: 'all' }): P
   return wakeFrozen(createModelClient(server, (question) => Promise.resolve(question())));
 }
 
-/** @returns its workflow */
-export function freezeNow(server: Server, asked: Partial<NewFreeze> = {}): Run {
+/** @param replaces whether it extends one. @returns its workflow */
+export function freezeNow(server: Server, asked: Partial<NewFreeze> = {}, replaces = false): Run {
   const freeze = planFreeze({ ...WHY, forMs: 3_600_000, ...asked }, server.nowMs());
   assert.ok(typeof freeze !== 'string');
   const { memo, workflowTaskTimeout } = freezeStartOptions(freeze);
   return server.start({
     ...{ workflowId: freezeId(freeze.scope), type: FREEZE_TYPE, taskTimeoutMs: workflowTaskTimeout },
-    input: [payloads.toPayload(freeze)],
+    input: [payloads.toPayload(freeze), payloads.toPayload(replaces)],
     memo: mapToPayloads<string>(payloads, memo),
   });
 }

@@ -49,6 +49,23 @@ describe('a freeze', () => {
       { configuration },
     ),
   );
+
+  test(
+    'that extends one stays in force although the worker has no such fleet any more',
+    inVirtualTime(
+      async (stack) => {
+        const { server } = stack.world;
+        const later = freezeNow(server, { scope: { kind: 'fleet', id: 'blog' } }, true);
+        const update = server.update(later, CONFIRM_UPDATE, []);
+        await stack.until('the word of the worker', () => update.outcome);
+        await stack.forward(10 * 60_000);
+        assert.equal(statusOf(later), 'Running');
+        await stack.until('its end', () => later.closedMs !== null);
+        assert.equal(statusOf(later), 'Completed');
+      },
+      { configuration },
+    ),
+  );
 });
 
 describe('the word of a worker on a freeze', () => {
