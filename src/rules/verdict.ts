@@ -188,12 +188,18 @@ export interface Trace {
   by: 'transition' | 'changed';
 }
 
-/** Used to reconcile an ambiguous trigger. @param seen observations that include this reading */
+/**
+ * Used to reconcile an ambiguous trigger. An id that the baseline lacked is a trace also beside one that stays: whether its
+ * end can be told is another question, and no second request may follow.
+ *
+ * @param seen observations that include this reading
+ */
 export function traceOf(context: VerdictContext, { standing }: Observations, reading: StatusReading): Trace | null {
-  if (contradicts(standing) || standing === 'kept') return null;
+  if (standing === 'another') return null;
+  const hasNewId = !isEmpty(freshIdsIn(knownIds(context), reading));
+  if (!hasNewId && (standing === 'before' || standing === 'kept')) return null;
   if (reading.state === 'in_progress') return { reading, by: 'transition' };
-  const isNew = !sameStatus(context.baseline, reading) || !isEmpty(freshIdsIn(knownIds(context), reading));
-  return isNew ? { reading, by: 'changed' } : null;
+  return hasNewId || !sameStatus(context.baseline, reading) ? { reading, by: 'changed' } : null;
 }
 
 const knownIds = ({ baseline, triggerIds, otherIds }: VerdictContext): KnownIds => ({

@@ -311,6 +311,10 @@ describe('the ids of answers', () => {
     assert.deepEqual(traceBy(sighting('completed', '1'), sighting('running', '1')), [null, true]);
     assert.deepEqual(traceBy(sighting('completed', '1'), sighting('failed', '1')), [null, true]);
     assert.deepEqual(traceBy(sighting('completed'), sighting('running')), ['transition', false]);
+    const beside = (word: string, id: string) => sighting(word, { id: 'app', 'data.id': id });
+    assert.deepEqual(traceBy(beside('completed', '1'), beside('completed', '2')), ['changed', false]);
+    assert.deepEqual(traceBy(beside('completed', '1'), beside('failed', '2')), ['changed', true]);
+    assert.deepEqual(traceBy(beside('completed', '1'), beside('completed', '1')), [null, false]);
   });
 });
 
@@ -345,7 +349,10 @@ test('property: what ids contradict never decides', () => {
     ids: fc.record({ id: fc.constantFrom('0', '1', '2', '3'), uuid: fc.constantFrom('u', 'v') }, { requiredKeys: [] }),
     gapMs: fc.integer({ min: 1, max: 30_000 }),
   });
-  const scenario = fc.record({ reads: fc.array(read, { maxLength: 30 }), trigger: fc.constantFrom('', '1', '2', 'job') });
+  const scenario = fc.record({
+    reads: fc.array(read, { maxLength: 30 }),
+    trigger: fc.constantFrom('', '1', '2', 'job'),
+  });
   fc.assert(
     fc.property(scenario, ({ reads, trigger }) => {
       let atMs = 0;

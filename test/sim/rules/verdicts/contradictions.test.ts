@@ -236,15 +236,26 @@ describe('a watch', () => {
 });
 
 describe('a request in doubt', () => {
-  const lost = async (stack: VirtualStack, reads: object[]) => {
+  const lost = async (stack: VirtualStack, reads: object[], old: object = is('completed', 1)) => {
     const siteId = fresh('a');
     const reset = { route: 'deploy', target: siteId, effect: true, answer: { kind: 'reset' } } as const;
     stack.sandbox.fault(reset, reset);
-    namedSite(stack.sandbox, { old: is('completed', 1), answered: {}, now: reads }, siteId);
+    namedSite(stack.sandbox, { old, answered: {}, now: reads }, siteId);
     const run = stack.start({ siteIds: [siteId], deploy: { intervalMs: INTERVAL_MS, tries: 30 } });
     const result = await stack.result(run);
     return { result, sent: posts(stack.sandbox, `/v1/sites/${siteId}/deploy`).length };
   };
+
+  test(
+    'is not sent again after an id that was not there before, although another field keeps its id',
+    inVirtualTime(async (stack) => {
+      const at = (id: number) => is('completed', 'app', { data: { id } });
+      const { result, sent } = await lost(stack, [at(1), at(2)], at(1));
+      assert.equal(sent, 1);
+      assert.equal(result.deployments[0]?.trigger.reconciledBy, 'changed');
+      assert.equal(verdictLine(result), 'unknown by OutcomeUnknown');
+    }),
+  );
 
   test(
     'is reconciled by an id that was not there before, although the status is the same',
