@@ -81,7 +81,8 @@ export function createHostingApiClient(options: ClientOptions): HostingApiClient
   return {
     deploysApps: options.appPaths !== undefined,
     triggerDeployment: (target, call = {}) => post(pathOf('deploy', target), call, (answer) => idsOf(answer, call)),
-    readLatestDeployment: (target, call = {}) => get(pathOf('latest', target), call, (answer) => ({ ...readStatus(answer), ...idsOf(answer, call) })),
+    readLatestDeployment: (target, call = {}) =>
+      get(pathOf('latest', target), call, (answer) => ({ ...readStatus(answer), ...idsOf(answer, call) })),
     createBackup: (serverId, call = {}) => post(`/v1/servers/${segment(serverId)}/backups`, call, readCreatedBackup),
     readBackup: (backupId, call = {}) => get(`/v1/backups/${segment(backupId)}`, call, readStatus),
     readTime: () => readTime(options),

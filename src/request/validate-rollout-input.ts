@@ -12,7 +12,6 @@ import { isRecord } from '../contract/plain-object.ts';
 /** Names of rollouts, fleets and schedules. */
 export const NAME = /^[a-z0-9][a-z0-9-]{0,49}$/;
 
-/** What a rollout passes on to its runs: the options that belay.yaml can set. */
 /** Those of belay.yaml, and those that `belay rollout start` has besides. */
 const OPTIONS: readonly string[] = RUN_OPTIONS.filter(
   ({ path, yaml }) => yaml !== null || path === 'commit' || path === 'orNewer',

@@ -34,7 +34,12 @@ test('reads the status and the ids of the latest deployment', async () => {
 });
 
 test('ids are named by the paths of their fields, and only the one that is configured counts', async () => {
-  const answer = { id: 34, data: { id: 7, deployment_id: 'd2', name: 'x' }, deployment: { uuid: 'u2' }, ref: { no: 9 } };
+  const answer = {
+    id: 34,
+    data: { id: 7, deployment_id: 'd2', name: 'x' },
+    deployment: { uuid: 'u2' },
+    ref: { no: 9 },
+  };
   const idsBy = async (idField?: string) => {
     const { client } = await rawService(http('202 Accepted', JSON.stringify(answer)));
     return (await client.triggerDeployment(site('a1'), { idField })).ids;

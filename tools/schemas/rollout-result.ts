@@ -34,11 +34,9 @@ export const rolloutResult = z
     schemaVersion: z.int().min(SCHEMA_VERSION).meta({ description: 'Fields may be added within a version.' }),
     workflowId: text('Workflow id of the rollout.'),
     runId: text("Temporal's id of this attempt."),
-    attached: z
-      .boolean()
-      .meta({
-        description: 'Whether this command joined what another had started. In the result of a workflow: false.',
-      }),
+    attached: z.boolean().meta({
+      description: 'Whether this command joined what another had started. In the result of a workflow: false.',
+    }),
     service: text('Identity of the service: URL and `#account`.'),
     name: text('Its name in rollouts of belay.yaml.'),
     fleet: text('Name of the fleet in belay.yaml.'),

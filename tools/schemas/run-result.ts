@@ -161,11 +161,9 @@ export const runResult = z
     schemaVersion: z.int().min(SCHEMA_VERSION).meta({ description: 'Fields may be added within a version.' }),
     workflowId: text('Workflow id of the run.'),
     runId: text("Temporal's id of this execution of the workflow."),
-    attached: z
-      .boolean()
-      .meta({
-        description: 'Whether this command joined what another had started. In the result of a workflow: false.',
-      }),
+    attached: z.boolean().meta({
+      description: 'Whether this command joined what another had started. In the result of a workflow: false.',
+    }),
     service: text('Identity of the service: URL and `#account`.'),
     outcome,
     phase: z

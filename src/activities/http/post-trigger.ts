@@ -40,9 +40,7 @@ export function createTriggers({ service, rest, hasColleagues, ...others }: Trig
     triggerDeployment: (
       input: TriggerActivityInput & DeploymentIdField & { target: Target; serverId?: string },
     ): Promise<TriggerAnswer> =>
-      trigger(input, (options) =>
-        service.triggerDeployment(input.target, { ...options, idField: input.deploymentId }),
-      ),
+      trigger(input, (options) => service.triggerDeployment(input.target, { ...options, idField: input.deploymentId })),
 
     createBackup: (input: TriggerActivityInput & { serverId: string }): Promise<{ backupId: string }> =>
       trigger(input, (options) => service.createBackup(input.serverId, options)),

@@ -47,7 +47,11 @@ export async function poolTurn<V>(
 ): Promise<Turn | NoTurn | Hinted<V>> {
   const { intervalMs } = state.schedule;
   const summary = showWaiting(poller, options, state, nextRead(state).atMs, { everyMs: intervalMs });
-  const pooled = startPooledWait(options, beginPooled(state, poller.lastStatus, last?.ok === true ? last.ids : undefined), summary('pooled'));
+  const pooled = startPooledWait(
+    options,
+    beginPooled(state, poller.lastStatus, last?.ok === true ? last.ids : undefined),
+    summary('pooled'),
+  );
   let againMs: number | null = null;
   for (;;) {
     const woken = await untilWoken(poller, pooled, againMs, summary('hinted'));

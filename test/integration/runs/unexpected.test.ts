@@ -58,8 +58,7 @@ before(async () => {
   belay = await connect({ connection: own, namespace, taskQueue: TASK_QUEUE });
 });
 
-const status = (word: string, state: string): ReadResult =>
-  ({ ok: true, status: word, state }) as ReadResult;
+const status = (word: string, state: string): ReadResult => ({ ok: true, status: word, state }) as ReadResult;
 
 test('an unexpected value fails the run as Internal with exit code 70 and releases the lock', async () => {
   const siteId = fresh('a');
