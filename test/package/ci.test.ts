@@ -12,7 +12,7 @@ before(async () => {
 });
 
 const RUNNERS = [
-  { name: 'the GitHub Action', run: runGithubAction, key: '4711-release' },
+  { name: 'the GitHub Action', run: runGithubAction, key: '4711-release-__belay_2' },
   { name: 'the GitLab template', run: runGitlabJob, key: '4711-belay' },
 ];
 

@@ -21,7 +21,10 @@ before(async () => {
   // The commands use the default intervals, so webhooks end their waits early.
   on.sandbox.subscribe({ url: `${on.dev.ready.webhooks}/webhooks/service`, secret: SECRET });
   bin = await tempFolder();
-  writeFileSync(join(bin, 'npx'), `#!/bin/sh\nshift 2\nexec "${process.execPath}" "${CLI}" "$@"\n`);
+  writeFileSync(
+    join(bin, 'npx'),
+    `#!/bin/sh\nwhile [ "$1" != belay-deploy ]; do shift; done\nshift\nexec "${process.execPath}" "${CLI}" "$@"\n`,
+  );
   chmodSync(join(bin, 'npx'), 0o755);
 });
 
@@ -40,7 +43,7 @@ async function shell(script: string, env: Record<string, string> = {}) {
 
 describe('the README', { concurrency: 6 }, () => {
   test('the commands work as written', async () => {
-    const commands = codeBlocks('sh').flatMap((block) => block.match(/^npx --no belay .*$/gm) ?? []);
+    const commands = codeBlocks('sh').flatMap((block) => block.match(/^npx belay-deploy .*$/gm) ?? []);
     assert.equal(commands.length, 3);
     await Promise.all(
       commands.map(async (command) => {
@@ -65,7 +68,7 @@ describe('the README', { concurrency: 6 }, () => {
   });
 
   test('doctor finds no problem while dev runs', async () => {
-    const { code, output } = await shell('npx --no belay doctor', {
+    const { code, output } = await shell('npx belay-deploy doctor', {
       BELAY_API_URL: on.sandbox.url,
       BELAY_API_TOKEN: TOKEN,
     });

@@ -8,7 +8,7 @@ export function commandLinePage(): string {
   const commands = belay.commands.flatMap(withSubcommands);
   return page(
     '# Commands',
-    `${sentence(belay.description())} \`npx --no belay COMMAND --help\` prints the same text.`,
+    `${sentence(belay.description())} \`npx belay-deploy COMMAND --help\` prints the same text.`,
     'Durations are written as `500ms`, `10s`, `2m`, `1h`, `7d` or `2w`. A number without a unit means seconds. An option that is not repeatable may be given once. See also' +
       ' [exit codes](exit-codes.md) and [environment variables](environment.md).',
     table(
