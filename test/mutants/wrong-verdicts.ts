@@ -78,12 +78,12 @@ export const WRONG_VERDICTS: TestedMutant[] = [
   },
   {
     rule: 'a status under the id of before is a trace',
-    changes: [change(VERDICT, "if (contradicts(standing) || standing === 'kept') return null;", '')],
+    changes: [change(VERDICT, "if (!hasNewId && (standing === 'before' || standing === 'kept')) return null;", '')],
     test: sim('rules/verdicts/contradictions', 'is neither reconciled nor sent again if the status changes'),
   },
   {
     rule: 'a request in doubt leaves no trace if the word is that of before',
-    changes: [change(VERDICT, ' || !isEmpty(freshIdsIn(knownIds(context), reading))', '')],
+    changes: [change(VERDICT, 'return hasNewId || !sameStatus(', 'return !sameStatus(')],
     test: sim('rules/verdicts/contradictions', 'is reconciled by an id that was not there before'),
   },
   {
