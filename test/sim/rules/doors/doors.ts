@@ -153,6 +153,14 @@ async function fire(stack: VirtualStack, rule: Rule, kind: Kind, plannedMs: numb
   return { runs: started.length === 0 ? [firing] : started, siteId: SITE, before: 0, ownTypes: [] };
 }
 
+/** Starts one, and lets the rule begin a minute later. */
+async function begunBefore(stack: VirtualStack, rule: Rule, kind: Kind): Promise<Run> {
+  const run = begin(stack, rule, kind);
+  await stack.forward(MINUTE);
+  await rule.begin(stack);
+  return run;
+}
+
 export const DOORS: Record<Exclude<DoorName, 'reset of an activity'>, Door> = {
   'reset of a run': { kinds: ['run'], play: reset },
   'reset of a rollout': { kinds: ['rollout'], play: reset },
@@ -187,9 +195,7 @@ export const DOORS: Record<Exclude<DoorName, 'reset of an activity'>, Door> = {
   supersede: {
     kinds: ['run'],
     async play(stack, rule) {
-      const older = begin(stack, rule, 'run');
-      await stack.forward(MINUTE);
-      await rule.begin(stack);
+      const older = await begunBefore(stack, rule, 'run');
       const newer = startRun(stack.world.server, runInput(rule, { supersede: true }), 'k2');
       return heldFrom(stack, [older, newer], ['Superseded']);
     },
@@ -222,9 +228,7 @@ export const DOORS: Record<Exclude<DoorName, 'reset of an activity'>, Door> = {
   attach: {
     kinds: BOTH,
     async play(stack, rule, kind) {
-      const run = begin(stack, rule, kind);
-      await stack.forward(MINUTE);
-      await rule.begin(stack);
+      const run = await begunBefore(stack, rule, kind);
       assert.throws(() => begin(stack, rule, kind), /the key k1 is in use/);
       return { runs: [run], siteId: SITE, before: 0, ownTypes: [] };
     },
@@ -232,9 +236,7 @@ export const DOORS: Record<Exclude<DoorName, 'reset of an activity'>, Door> = {
   event: {
     kinds: BOTH,
     async play(stack, rule, kind) {
-      const run = begin(stack, rule, kind);
-      await stack.forward(MINUTE);
-      await rule.begin(stack);
+      const run = await begunBefore(stack, rule, kind);
       for (const event of EVENTS) deliver(stack, event);
       await stack.result(run);
       for (const event of EVENTS) await stack.result<unknown>(deliver(stack, event));
