@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import { siteTarget } from '../../src/contract/target.ts';
 import type { Outcome } from '../../src/contract/names.ts';
 import type { RunInput } from '../../src/contract/run.ts';
-import type { JournalEntry } from '../../src/sandbox/hosting/state.ts';
+import { NOTHING_ELSE, type JournalEntry } from '../../src/sandbox/hosting/state.ts';
 import { judge } from '../model/judge.ts';
 import type { Played, PlayedFreeze, PlayedRun } from '../model/record.ts';
 
@@ -14,18 +14,11 @@ const SITE = 'x0-a1';
 const LATEST = `GET /v1/sites/${SITE}/deployments/latest`;
 const DEPLOY = `POST /v1/sites/${SITE}/deploy`;
 
-function entry(ms: number, request: string, more: Partial<JournalEntry> = {}): JournalEntry {
-  const rest = {
-    answered: 200,
-    authorized: true,
-    idempotencyKey: null,
-    began: null,
-    said: null,
-    shows: null,
-    fault: null,
-  };
-  return { at: at(ms), by: 'api', request, asksToWaitMs: null, ...rest, ...more };
-}
+const entry = (ms: number, request: string, more: Partial<JournalEntry> = {}): JournalEntry => ({
+  ...{ at: at(ms), by: 'api', request },
+  ...{ ...NOTHING_ELSE, answered: 200 },
+  ...more,
+});
 
 const read = (ms: number, said: string) => entry(ms, LATEST, { said });
 const post = (ms: number, id: string, runId = 'run', more: Partial<JournalEntry> = {}) =>

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { emptyBackup, emptyDeployment, emptyResult } from '../../src/contract/results/empty-results.ts';
 import { siteTarget } from '../../src/contract/target.ts';
 import type { Outcome } from '../../src/contract/names.ts';
-import type { JournalEntry } from '../../src/sandbox/hosting/state.ts';
+import { NOTHING_ELSE, type JournalEntry } from '../../src/sandbox/hosting/state.ts';
 import type { Done, Played } from '../model/record.ts';
 import { problemsOf } from '../production/verdicts.ts';
 
@@ -11,18 +11,11 @@ const [SERVER, SITE] = ['p00-s1', 'p00-a1'];
 const ZERO_MS = Date.parse('2026-01-01T00:00:00Z');
 const at = (ms: number) => new Date(ZERO_MS + ms).toISOString();
 
-function entry(ms: number, request: string, more: Partial<JournalEntry>): JournalEntry {
-  const rest = {
-    answered: 200,
-    authorized: true,
-    idempotencyKey: null,
-    began: null,
-    said: null,
-    shows: null,
-    fault: null,
-  };
-  return { at: at(ms), by: 'api', request, asksToWaitMs: null, ...rest, ...more };
-}
+const entry = (ms: number, request: string, more: Partial<JournalEntry>): JournalEntry => ({
+  ...{ at: at(ms), by: 'api', request },
+  ...{ ...NOTHING_ELSE, answered: 200 },
+  ...more,
+});
 
 const backUp = (ms: number, id: string) =>
   entry(ms, `POST /v1/servers/${SERVER}/backups`, {

@@ -38,6 +38,18 @@ export interface JournalEntry {
   asksToWaitMs: number | null;
 }
 
+/** Of an entry that says only who did what, and when. */
+export const NOTHING_ELSE: Omit<JournalEntry, 'at' | 'by' | 'request'> = {
+  answered: null,
+  authorized: true,
+  idempotencyKey: null,
+  began: null,
+  said: null,
+  shows: null,
+  fault: null,
+  asksToWaitMs: null,
+};
+
 /** An answer of the latest-deployment endpoint. */
 export interface Shown {
   id: string;
@@ -158,14 +170,7 @@ export function createState({ token, defaults = {}, onBegin, clock = Date.now }:
     note(entry) {
       journal.push({
         at: new Date(clock()).toISOString(),
-        answered: null,
-        authorized: true,
-        idempotencyKey: null,
-        began: null,
-        said: null,
-        shows: null,
-        fault: null,
-        asksToWaitMs: null,
+        ...NOTHING_ELSE,
         ...entry,
       });
     },
