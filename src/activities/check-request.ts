@@ -1,7 +1,7 @@
 /** Checks what a workflow was asked to do, and fills in the defaults. Recorded, so that a limit or default can change. */
 import type { CheckedRequest, WorkflowRequest } from '../contract/activities.ts';
 import { ROLLOUT_TYPE, RUN_TYPES } from '../contract/names.ts';
-import type { RolloutInput } from '../contract/rollout.ts';
+import { partsOf, type RolloutInput } from '../contract/rollout.ts';
 import type { RunInput } from '../contract/run.ts';
 import { targetsOf } from '../contract/target.ts';
 import type { Policy } from '../policy/policy.ts';
@@ -22,13 +22,8 @@ function problemOf(type: unknown, input: unknown): string | null {
 }
 
 /** Whatever started it: the worker knows which site is on which server. */
-export function outsideInventory(
-  { type, input }: WorkflowRequest,
-  { refusalOf }: Pick<Policy, 'refusalOf'>,
-): string | null {
-  const parts =
-    type === ROLLOUT_TYPE ? (input as RolloutInput).waves.flatMap(({ targets }) => targets) : [input as RunInput];
-  for (const { serverId, ...named } of parts) {
+export function outsideInventory({ input }: WorkflowRequest, { refusalOf }: Pick<Policy, 'refusalOf'>): string | null {
+  for (const { serverId, ...named } of partsOf(input as RunInput | RolloutInput)) {
     const refusal = refusalOf({ serverId, targets: targetsOf(named) });
     if (refusal !== null) return refusal;
   }

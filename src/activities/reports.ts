@@ -1,6 +1,6 @@
 /** What becomes of the commit that a run names: which places of `notify.reports` get it, and whether anything uses it. */
 import type { CheckedRequest, WorkerInfo, WorkflowRequest } from '../contract/activities.ts';
-import type { RolloutInput } from '../contract/rollout.ts';
+import { partsOf, type RolloutInput } from '../contract/rollout.ts';
 import type { RunInput } from '../contract/run.ts';
 import { isApp, targetsOf, type Target } from '../contract/target.ts';
 import { FULL_COMMIT } from '../contract/wording/commit-text.ts';
@@ -37,12 +37,11 @@ export function unusedCommit({ input }: WorkflowRequest, known: Known): string |
   const asked = input as RunInput | RolloutInput;
   const commit = 'waves' in asked ? asked.options?.commit : asked.commit;
   if (commit === undefined) return null;
-  const parts = 'waves' in asked ? asked.waves.flatMap(({ targets }) => targets) : [asked];
   const isRead = (target: Target) => !isApp(target) && known.policy.checkOf(target.id)?.plan.showsCommit === true;
   const { fleet } = asked;
   const isReported = (target: Target, serverId: string | undefined) =>
     FULL_COMMIT.test(commit) && placesOf({ target, serverId, fleet }, known).length > 0;
-  const unused = parts.flatMap((part) =>
+  const unused = partsOf(asked).flatMap((part) =>
     targetsOf(part).filter((target) => !isRead(target) && !isReported(target, part.serverId)),
   );
   if (unused.length === 0) return null;

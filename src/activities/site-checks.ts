@@ -1,7 +1,7 @@
 /** Reads a site for its check. What is expected, and the secrets of the request, are in the worker's belay.yaml only. */
 import type { WorkerInfo, WorkflowRequest } from '../contract/activities.ts';
 import { ROLLOUT_TYPE } from '../contract/names.ts';
-import type { RolloutInput } from '../contract/rollout.ts';
+import { partsOf, type RolloutInput } from '../contract/rollout.ts';
 import type { RunInput } from '../contract/run.ts';
 import type { CheckPlan, SiteRead, SiteReadInput } from '../contract/site-check.ts';
 import { isApp, targetsOf } from '../contract/target.ts';
@@ -33,12 +33,13 @@ export function checksAsked(
   checkOf: Policy['checkOf'],
 ): Pick<WorkerInfo, 'checks' | 'checksLeftOut'> {
   const asked = input as RunInput | RolloutInput;
-  const parts = 'waves' in asked ? asked.waves.flatMap(({ targets }) => targets) : [asked];
   if (asked.noCheck === undefined && type === ROLLOUT_TYPE) return {};
-  const checks = parts.flatMap(targetsOf).flatMap((target): CheckPlan[] => {
-    const found = isApp(target) ? null : checkOf(target.id);
-    return found === null ? [] : [found.plan];
-  });
+  const checks = partsOf(asked)
+    .flatMap(targetsOf)
+    .flatMap((target): CheckPlan[] => {
+      const found = isApp(target) ? null : checkOf(target.id);
+      return found === null ? [] : [found.plan];
+    });
   if (checks.length === 0) return {};
   return asked.noCheck === undefined ? { checks } : { checksLeftOut: [...new Set(checks.map(({ name }) => name))] };
 }

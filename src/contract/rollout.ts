@@ -14,6 +14,10 @@ export interface RolloutTarget extends TargetsInput {
   completedTargets?: Target[];
 }
 
+/** What a run or rollout is about, server by server. A run may have none. */
+export const partsOf = (input: RunInput | RolloutInput): (TargetsInput & { serverId?: string })[] =>
+  'waves' in input ? input.waves.flatMap(({ targets }) => targets) : [input];
+
 /** Starts when the previous wave has finished. */
 export interface RolloutWave {
   name: string;

@@ -1,4 +1,5 @@
 /** What a firing of a schedule does, operation by operation. Pure. */
+import { partsOf } from '../contract/rollout.ts';
 import type { ScheduledInput } from '../contract/schedule.ts';
 import { targetsOf } from '../contract/target.ts';
 import type { PlannedOperation } from './policy.ts';
@@ -6,8 +7,7 @@ import type { PlannedOperation } from './policy.ts';
 export function scheduledOperations(start: ScheduledInput['start']): PlannedOperation[] {
   if (start.type === 'watchDeployment') return [];
   const { fleet } = start.input;
-  const parts = 'waves' in start.input ? start.input.waves.flatMap(({ targets }) => targets) : [start.input];
-  return parts.flatMap(({ serverId, ...input }): PlannedOperation[] => [
+  return partsOf(start.input).flatMap(({ serverId, ...input }): PlannedOperation[] => [
     ...(serverId === undefined ? [] : [{ serverId, fleet }]),
     ...targetsOf(input).map((target) => ({ target, serverId, fleet })),
   ]);
