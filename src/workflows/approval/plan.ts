@@ -1,5 +1,5 @@
 /** What every plan says about the workflow that asks. */
-import { patched, workflowInfo } from '@temporalio/workflow';
+import { workflowInfo } from '@temporalio/workflow';
 import type { ApprovalPlan } from '../../contract/approval.ts';
 import type { FreezeOverride } from '../../contract/freeze.ts';
 import type { CheckWaiver } from '../../contract/site-check.ts';
@@ -18,13 +18,4 @@ export function planOf(
     noCheck: noCheck === undefined ? null : { reason: noCheck.reason },
     askedAt: new Date().toISOString(),
   };
-}
-
-/**
- * Whether the workflow was reset: then it sends nothing, and must not wait for people. What history has from before the
- * reset must replay as it was made, so the answer is true only from the task that a marker in history names.
- */
-export function wasReset(): boolean {
-  const { runId, firstExecutionRunId } = workflowInfo();
-  return runId !== firstExecutionRunId && patched('reset');
 }

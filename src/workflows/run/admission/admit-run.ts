@@ -7,7 +7,7 @@ import { targetsInput } from '../../../contract/target.ts';
 import { lockIdOf } from '../../../contract/ids/workflow-ids.ts';
 import { attributesOfRun } from '../../../request/search-attributes.ts';
 import { refuseUnasked } from '../../approval/conclude-unapproved.ts';
-import { wasReset } from '../../approval/plan.ts';
+import { wasReset } from '../../common/reset.ts';
 import { applyOverride, recordWaiver } from '../../common/apply-override.ts';
 import { setAttributes } from '../../common/search-attributes.ts';
 import { targetText } from '../../../contract/wording/target-text.ts';

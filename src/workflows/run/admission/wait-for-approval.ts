@@ -6,7 +6,8 @@ import { plannedPartOf, summaryOf } from '../../../rules/policy/planned-parts.ts
 import { ask } from '../../approval/ask.ts';
 import { concludeUnapproved } from '../../approval/conclude-unapproved.ts';
 import { notifyOfApproval } from '../../approval/notify-of-approval.ts';
-import { planOf, wasReset } from '../../approval/plan.ts';
+import { planOf } from '../../approval/plan.ts';
+import { wasReset } from '../../common/reset.ts';
 import type { Conclusion } from '../../common/conclusion.ts';
 import { serviceOf } from '../state/operation-input.ts';
 import type { RunState } from '../state/run-state.ts';

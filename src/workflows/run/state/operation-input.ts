@@ -4,6 +4,7 @@ import type { BackupServerInput, RecordedService } from '../../../contract/opera
 import { definedFields } from '../../../contract/plain-object.ts';
 import { isServed } from '../../../contract/service-identity.ts';
 import { conclude, type Conclusion } from '../../common/conclusion.ts';
+import { isAfterReset } from '../../common/reset.ts';
 import type { RunState } from './run-state.ts';
 import { shortWorkOf } from './superseded-run.ts';
 
@@ -16,13 +17,13 @@ export function operationInput(run: RunState, serverId: string): Omit<BackupServ
 }
 
 export function sharedInput(run: RunState, step: string) {
-  const { runId, firstExecutionRunId } = workflowInfo();
+  const { firstExecutionRunId } = workflowInfo();
   return {
     ...serviceOf(run),
     searchAttributes: run.searchAttributes,
     // The first execution's id survives a reset, so a repeated request carries the same key.
     idempotencyKey: `${firstExecutionRunId}:${step}`,
-    reset: runId !== firstExecutionRunId,
+    reset: isAfterReset(),
     polling: run.plan.polling,
     ...shortWorkOf(run, run.superseding),
     ...definedFields({

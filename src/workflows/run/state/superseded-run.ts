@@ -4,7 +4,7 @@ import { ROLLOUT_PREFIX } from '../../../contract/ids/workflow-ids.ts';
 import type { NewerRun, RunWork, SupersededBy } from '../../../contract/superseding.ts';
 import { supersedes } from '../../../rules/superseding.ts';
 import { shortWork } from '../../../rules/superseding-message.ts';
-import { wasReset } from '../../approval/plan.ts';
+import { isAfterReset, wasReset } from '../../common/reset.ts';
 import { signalOlderRuns } from '../../common/activity-proxies.ts';
 import type { ChildConclusion } from '../../common/child-result.ts';
 import type { DeploymentResult } from '../../../contract/run.ts';
@@ -29,7 +29,7 @@ const TYPES = ['backupThenDeploy', 'deployOnly'];
 
 /** @returns null if the run takes no part: a rollout counts on its runs */
 function workOf({ type, input, targets, plan, service }: Known, { hasBegun }: Superseding): RunWork | null {
-  const { parent, startTime, runId, firstExecutionRunId } = workflowInfo();
+  const { parent, startTime } = workflowInfo();
   if (!TYPES.includes(type) || parent?.workflowId.startsWith(ROLLOUT_PREFIX) === true) return null;
   return {
     type,
@@ -38,7 +38,7 @@ function workOf({ type, input, targets, plan, service }: Known, { hasBegun }: Su
     targets: [...targets],
     startedAt: startTime.toISOString(),
     // A run that was reset sends nothing, so it replaces nothing.
-    supersedes: plan.supersede === true && runId === firstExecutionRunId,
+    supersedes: plan.supersede === true && !isAfterReset(),
     hasBegun,
   };
 }
