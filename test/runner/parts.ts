@@ -24,7 +24,7 @@ export interface Script {
 /** `npm test`. The longest ones first. */
 export const QUICK: readonly Group[] = [
   { name: 'virtual time: rules', folders: ['sim/rules', 'sim/fires'], withoutTemporal: true },
-  { name: 'virtual time: seeds, histories', folders: ['sim/seeds', 'sim/parts'], withoutTemporal: true },
+  { name: 'virtual time: seeds, histories', folders: ['sim/seeds'], withoutTemporal: true },
   { name: 'real: programs', folders: ['integration/core/programs'], onLinux: true },
   { name: 'HTTP', folders: ['http'], withoutTemporal: true },
   { name: 'real: runs', folders: ['integration/core/runs'] },
@@ -43,6 +43,7 @@ const FOLDERS: readonly Group[] = [
 /** What `npm run test:all` runs beside them. The package downloads what it depends on. */
 export const SLOW: readonly Group[] = [
   ...FOLDERS,
+  { name: 'virtual time: schedules, waits', folders: ['sim/parts'], withoutTemporal: true },
   { name: 'package', folders: ['package'], onLinux: true, withoutTemporal: true },
 ];
 
