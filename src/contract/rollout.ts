@@ -159,6 +159,8 @@ export interface RolloutMemo {
   service?: string;
   /** Events are sent to the rollouts that include their server. */
   servers: string[];
+  /** The id of the schedule that started it, if a failure pauses that schedule. */
+  pausesSchedule?: string;
 }
 
 export interface DecisionInput {

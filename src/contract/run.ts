@@ -258,6 +258,8 @@ export interface RunResult {
 /** The memo of a run. It lets clients compare the input of a key without a worker. */
 export interface RunMemo {
   input: RunInput;
+  /** The id of the schedule that started it, if a failure pauses that schedule. */
+  pausesSchedule?: string;
 }
 
 export interface RunProgress {

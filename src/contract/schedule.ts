@@ -22,6 +22,8 @@ export interface ScheduledInput {
   slot: Slot;
   /** If no worker picks it up within this time, it starts nothing. */
   catchUpMs: number;
+  /** Whether Temporal pauses the schedule once what it started fails. */
+  pauseOnFailure?: boolean;
   start: { type: RunType; input: RunInput } | { type: typeof ROLLOUT_TYPE; input: Omit<RolloutInput, 'key'> };
 }
 

@@ -55,6 +55,20 @@ test('the message about a failed rollout says what it counts, and the command th
   ]);
 });
 
+test('the message about an end that pauses its schedule says so, with the command that resumes it', () => {
+  const result = emptyRollout({ workflowId: 'rollout:steady:k1', outcome: 'failed', phase: 'done' });
+  const paused = textOf({ kind: 'rollout', id: '', leftOut: 0, result, pausesSchedule: 'belay:prod:night' }, plain);
+  const expected = 'this pauses its schedule; resume it: npx belay-deploy schedule resume belay:prod:night';
+  assert.equal(paused.split('\n').at(-1), expected);
+  const run = emptyResult({ workflowId: 'backup:7:k', outcome: 'failed', phase: 'done' });
+  assert.equal(
+    textOf({ kind: 'run', id: '', leftOut: 0, result: run, pausesSchedule: 'belay:prod:night' }, plain)
+      .split('\n')
+      .at(-1),
+    expected,
+  );
+});
+
 test('the message about a paused rollout has the commands that resume and abort it', () => {
   const result = emptyRollout({ workflowId: 'rollout:steady:k1', phase: 'paused' });
   const [, ...commands] = textOf({ kind: 'rollout', id: '', leftOut: 0, result }, plain).split('\n');

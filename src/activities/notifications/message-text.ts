@@ -1,6 +1,5 @@
 /** Formats a notification as text for a chat. Text from outside is escaped, so that it mentions no user. Pure. */
 import { targetLabel } from '../../contract/wording/target-text.ts';
-import type { RunResult } from '../../contract/run.ts';
 import type { ApprovalNotice, Notification } from '../../contract/events/notification.ts';
 import type { RolloutResult } from '../../contract/rollout.ts';
 import { eventSubjects } from '../../contract/wording/event-subjects.ts';
@@ -11,6 +10,8 @@ import { slackText, type Escape } from './escapes.ts';
 
 const MAX_PARTS = 10;
 
+type EndOf<K extends 'run' | 'rollout'> = Extract<Notification, { kind: K }>;
+
 /** @param outside makes text from outside safe to show. Default: for Slack */
 export const textOf = (notification: Notification, outside: Escape = slackText): string =>
   linesOf(notification, outside).join('\n');
@@ -19,10 +20,7 @@ export const textOf = (notification: Notification, outside: Escape = slackText):
 export function linesOf(notification: Notification, outside: Escape): string[] {
   if (notification.kind === 'event') return [eventText(notification, outside)];
   if (notification.kind === 'approval') return approvalText(notification, outside);
-  const { leftOut } = notification;
-  return notification.kind === 'run'
-    ? runText(notification.result, leftOut, outside)
-    : rolloutText(notification.result, outside);
+  return notification.kind === 'run' ? runText(notification, outside) : rolloutText(notification, outside);
 }
 
 function eventText(notification: Extract<Notification, { kind: 'event' }>, outside: Escape): string {
@@ -37,7 +35,7 @@ function eventText(notification: Extract<Notification, { kind: 'event' }>, outsi
   return [`${event.kind}${rawKind}: ${ids}`, `from ${outside(source)}`, ...notes].join(', ');
 }
 
-function runText(result: RunResult, leftOut: number, outside: Escape): string[] {
+function runText({ result, leftOut, pausesSchedule }: EndOf<'run'>, outside: Escape): string[] {
   const { outcome, error, workflowId, backup, deployments, links } = result;
   const overridden = heldIn(result).filter(({ end }) => end === 'overridden');
   const head = `${outcome ?? error?.type ?? 'Internal'}: ${outside(workflowId ?? '')}`;
@@ -46,10 +44,11 @@ function runText(result: RunResult, leftOut: number, outside: Escape): string[] 
     ...(backup === null ? [] : [`backup of ${outside(backup.serverId)}: ${backup.outcome ?? 'not finished'}`]),
     ...deployments.map((it) => `deployment of ${targetLabel(it.target, outside)}: ${it.outcome ?? 'not finished'}`),
   ];
-  return message({ head, reason: error?.message, parts, leftOut, link: links.ui }, outside);
+  const commands = pausedSchedule(pausesSchedule, outside);
+  return message({ head, reason: error?.message, parts, leftOut, link: links.ui, commands }, outside);
 }
 
-function rolloutText(result: RolloutResult, outside: Escape): string[] {
+function rolloutText({ result, pausesSchedule }: EndOf<'rollout'>, outside: Escape): string[] {
   const { outcome, phase, error, workflowId, targets, servers, links, decisions } = result;
   const head = `${outcome ?? (phase === 'done' ? 'Internal' : phase)}: ${outside(workflowId ?? '')}: servers: ${countsText(servers)}`;
   const last = outcome === null ? decisions.at(-1) : undefined;
@@ -57,8 +56,14 @@ function rolloutText(result: RolloutResult, outside: Escape): string[] {
   const parts = targets
     .filter((it) => it.outcome !== null && it.outcome !== 'completed')
     .map((it) => `server ${outside(it.serverId)}: ${it.outcome}`);
-  return message({ head, reason, parts, leftOut: 0, link: links.ui, commands: commandsFor(result, outside) }, outside);
+  const commands = [...commandsFor(result, outside), ...pausedSchedule(pausesSchedule, outside)];
+  return message({ head, reason, parts, leftOut: 0, link: links.ui, commands }, outside);
 }
+
+const pausedSchedule = (id: string | undefined, outside: Escape): string[] =>
+  id === undefined
+    ? []
+    : [`this pauses its schedule; resume it: npx belay-deploy schedule resume ${outside(shellWord(id))}`];
 
 /** What a person may do now. */
 function commandsFor({ outcome, phase, workflowId }: RolloutResult, outside: Escape): string[] {

@@ -37,7 +37,7 @@ interface PlanContext {
 }
 
 function planSchedule(name: string, schedule: ScheduleConfig, context: PlanContext): PlannedSchedule {
-  const { timeZone = 'UTC', jitter, overlap, catchUp, pauseOnFailure, cron, calendar } = schedule;
+  const { timeZone = 'UTC', jitter, overlap, catchUp, pauseOnFailure = false, cron, calendar } = schedule;
   const times = timesOf(schedule);
   const when = cron ?? (calendar === undefined ? '' : calendarText(calendar));
   const slot = slotRule(times);
@@ -48,7 +48,7 @@ function planSchedule(name: string, schedule: ScheduleConfig, context: PlanConte
   return {
     definition: {
       scheduleId: scheduleId(fleet, name),
-      input: { fleet, schedule: name, when, timeZone, slot, catchUpMs, start },
+      input: { fleet, schedule: name, when, timeZone, slot, catchUpMs, pauseOnFailure, start },
       calendars: [
         ...times.map((it) => ({ ...it, year: null, comment: when.slice(0, 200) })),
         ...moved.map(movedCalendar),
@@ -57,7 +57,7 @@ function planSchedule(name: string, schedule: ScheduleConfig, context: PlanConte
       jitterMs: jitter ?? 0,
       overlap: overlap ?? 'skip',
       catchUpMs,
-      pauseOnFailure: pauseOnFailure ?? false,
+      pauseOnFailure,
     },
     moved,
   };

@@ -16,13 +16,24 @@ export type Notification =
       /** It is of another service than this one, which the workers serve, so it caused nothing else. */
       otherThan?: string;
     }
-  | { kind: 'run'; id: string; result: RunResult; /** How many deployments `result` leaves out. */ leftOut: number }
+  | {
+      kind: 'run';
+      id: string;
+      result: RunResult;
+      /** How many deployments `result` leaves out. */
+      leftOut: number;
+      /** The id of the schedule that this end pauses. */
+      pausesSchedule?: string;
+    }
   | ApprovalNotice
   | {
       kind: 'rollout';
       id: string;
       result: RolloutResult;
-      /** How many servers `result` leaves out. */ leftOut: number;
+      /** How many servers `result` leaves out. */
+      leftOut: number;
+      /** The id of the schedule that this end pauses. */
+      pausesSchedule?: string;
     };
 
 export interface NotifyInput {

@@ -1,7 +1,9 @@
 /** Sends notifications in a workflow of its own, so that no outcome or lock waits for a chat service that is down. */
 import { ApplicationFailure } from '@temporalio/common';
+import { workflowInfo } from '@temporalio/workflow';
 import type { Outcome } from '../../contract/names.ts';
 import type { SendNotificationsInput } from '../../contract/events/notification.ts';
+import type { RunMemo, RunResult } from '../../contract/run.ts';
 import type { NotifySettings } from '../../contract/activities.ts';
 import { callHeartbeat, deliverAll } from './deliver.ts';
 import { notificationStaticDetails } from '../../request/start/other-details.ts';
@@ -27,6 +29,13 @@ export async function sendNotifications({
     message: `not delivered within a day: ${missed.join(', ')}; check the address and whether the receiver is up`,
     nonRetryable: true,
   });
+}
+
+/** For a notification: the schedule that Temporal pauses because of this end. Being frozen or replaced is no failure. */
+export function pausedBy({ outcome, error }: Pick<RunResult, 'outcome' | 'error'>): { pausesSchedule?: string } {
+  const { pausesSchedule } = (workflowInfo().memo ?? {}) as Partial<RunMemo>;
+  const fails = outcome !== 'completed' && error?.type !== 'Frozen' && error?.type !== 'Superseded';
+  return fails && pausesSchedule !== undefined ? { pausesSchedule } : {};
 }
 
 interface Announcement {

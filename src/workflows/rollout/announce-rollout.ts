@@ -4,7 +4,7 @@ import type { RolloutResult } from '../../contract/rollout.ts';
 import { rolloutPauseId, runEndId } from '../../contract/ids/workflow-ids.ts';
 import { worstFirst } from '../../contract/results/tally.ts';
 import type { RolloutState } from './rollout-state.ts';
-import { MAX_PARTS, announce } from '../notify/send-notifications.ts';
+import { MAX_PARTS, announce, pausedBy } from '../notify/send-notifications.ts';
 
 /** @param pauses the number of pauses so far if this announces a pause, else null */
 export async function announceRollout({ notify, result, input }: RolloutState, pauses: number | null): Promise<void> {
@@ -18,10 +18,11 @@ export async function announceRollout({ notify, result, input }: RolloutState, p
     pauses === null
       ? runEndId(workflowId, firstExecutionRunId)
       : rolloutPauseId(workflowId, firstExecutionRunId, pauses);
+  const leftOut = targets.length - listed.length;
   await announce({
     notify,
     outcome,
-    notification: { kind: 'rollout', id, result: shortened, leftOut: targets.length - listed.length },
+    notification: { kind: 'rollout', id, result: shortened, leftOut, ...(pauses === null ? pausedBy(result) : {}) },
     heartbeat: input.heartbeat,
     summary:
       pauses === null ? `Notify that a rollout ended: ${outcome ?? 'Internal'}` : 'Notify that a rollout is paused',

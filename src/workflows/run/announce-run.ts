@@ -5,7 +5,7 @@ import { ROLLOUT_PREFIX, runEndId } from '../../contract/ids/workflow-ids.ts';
 import { worstFirst } from '../../contract/results/tally.ts';
 import { measuredHeartbeat } from './state/report-run.ts';
 import type { RunState } from './state/run-state.ts';
-import { announce, MAX_PARTS } from '../notify/send-notifications.ts';
+import { announce, MAX_PARTS, pausedBy } from '../notify/send-notifications.ts';
 
 export async function announceRun({ notify, result, input }: RunState): Promise<void> {
   const { workflowId, firstExecutionRunId, parent } = workflowInfo();
@@ -18,7 +18,13 @@ export async function announceRun({ notify, result, input }: RunState): Promise<
   await announce({
     notify,
     outcome,
-    notification: { kind: 'run', id, result: shortened, leftOut: deployments.length - listed.length },
+    notification: {
+      kind: 'run',
+      id,
+      result: shortened,
+      leftOut: deployments.length - listed.length,
+      ...pausedBy(result),
+    },
     heartbeat: measuredHeartbeat(input.heartbeat, notify) === null ? input.heartbeat : undefined,
     summary: `Notify that a run ended: ${outcome ?? 'Internal'}`,
   });

@@ -7,7 +7,7 @@ import { ParentClosePolicy, setCurrentDetails, startChild, workflowInfo } from '
 import { ROLLOUT_TYPE } from '../../contract/names.ts';
 import type { RunInput, RunResult } from '../../contract/run.ts';
 import type { RolloutInput, RolloutResult } from '../../contract/rollout.ts';
-import { rolloutId, runWorkflowId } from '../../contract/ids/workflow-ids.ts';
+import { rolloutId, runWorkflowId, scheduleId } from '../../contract/ids/workflow-ids.ts';
 import { validateId } from '../../request/validate-id.ts';
 import { runStartOptions, rolloutStartOptions } from '../../request/start/start-options.ts';
 import { attributesOfRun } from '../../request/search-attributes.ts';
@@ -68,17 +68,20 @@ export async function runScheduled(input: ScheduledInput): Promise<ScheduledResu
 
 /** @throws WorkflowExecutionAlreadyStartedError if the slot was started before */
 async function startOnce(
-  { start, fleet, schedule }: ScheduledInput,
+  { start, fleet, schedule, pauseOnFailure = false }: ScheduledInput,
   { key, firedAt, facts }: { key: string; firedAt: string; facts: WorkerInfo },
 ): Promise<PendingChild<RunResult | RolloutResult>> {
   const { epoch, searchAttributes } = facts;
   const startedBy = `the schedule ${codeSpan(schedule)} of the fleet ${codeSpan(fleet)}: ${linkToThis()}`;
   const once = { workflowIdReusePolicy: 'REJECT_DUPLICATE', parentClosePolicy: ParentClosePolicy.ABANDON } as const;
+  const pauses = pauseOnFailure ? { pausesSchedule: scheduleId(fleet, schedule) } : {};
   if (start.type === ROLLOUT_TYPE) {
     const input: RolloutInput = { ...start.input, ...deadlineAfter(start.input, firedAt), epoch, key };
     const workflowId = rolloutId(input.name, key);
+    const options = rolloutStartOptions(input, { startedBy });
     return startChild<(input: RolloutInput) => Promise<RolloutResult>>(ROLLOUT_TYPE, {
-      ...rolloutStartOptions(input, { startedBy }),
+      ...options,
+      memo: { ...options.memo, ...pauses },
       ...once,
       workflowId,
       args: [input],
@@ -87,8 +90,10 @@ async function startOnce(
   const { type } = start;
   const input: RunInput = { ...start.input, ...deadlineAfter(start.input, firedAt), epoch };
   const workflowId = runWorkflowId(type, input, key);
+  const options = runStartOptions(input, { type, startedBy });
   return startChild<(input: RunInput) => Promise<RunResult>>(type, {
-    ...runStartOptions(input, { type, startedBy }),
+    ...options,
+    memo: { ...options.memo, ...pauses },
     ...startAttributes(searchAttributes, attributesOfRun(input)),
     ...once,
     workflowId,

@@ -24,12 +24,13 @@ async function resetPost(workflowId: string, path: string): Promise<void> {
   const { client, namespace } = world;
   const { raw } = await client.workflow.getHandle(workflowId).describe();
   const post = raw.pendingActivities?.find(({ activityType }) => isPost(activityType));
-  assert.ok(post, 'the POST is a pending activity');
+  const id = post?.activityId;
+  assert.ok(id, 'the POST is a pending activity');
   await client.workflowService.resetActivity({
     namespace,
     execution: { workflowId },
     identity: 'an operator',
-    id: post.activityId,
+    id,
   });
 }
 

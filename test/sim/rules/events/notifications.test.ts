@@ -6,12 +6,15 @@ import type { ReactionConfig } from '../../../../src/config/file/file-schema.ts'
 import { runEndId } from '../../../../src/contract/ids/workflow-ids.ts';
 import type { Notification } from '../../../../src/contract/events/notification.ts';
 import type { RunInput } from '../../../../src/contract/run.ts';
+import type { ScheduledInput } from '../../../../src/contract/schedule.ts';
 import { TIMING } from '../../../../src/contract/budgets/timing.ts';
 import { fresh } from '../../../support/fresh.ts';
 import { deliver, handled } from '../../stack/deliver-event.ts';
+import { freezeNow } from '../../stack/freeze-now.ts';
 import { inVirtualTime, type VirtualStack } from '../../stack/stack.ts';
 import { seededTape } from '../../tape.ts';
 import type { Run } from '../../temporal/types.ts';
+import { SERVICE_URL } from '../../world.ts';
 
 const CHANNELS = ['ops', 'team'];
 /** Text that Slack would show as a mention of all members and a link. */
@@ -128,6 +131,29 @@ describe('notifications of runs', () => {
       assert.ok(listed > 0);
       assert.match(textOf(message), new RegExp(`\nand ${70 - listed} more$`));
       assert.equal(message.leftOut + message.result.deployments.length, 70);
+    }),
+  );
+
+  test(
+    'a run that fails says that this pauses its schedule, if it does, and one that is frozen says nothing of it',
+    notifying(async (stack) => {
+      const fired = async (schedule: string, pauseOnFailure: boolean) => {
+        const siteId = fresh('site-');
+        stack.sandbox.script({ site: siteId }, { durationMs: 20_000, ends: 'failed' });
+        const input: ScheduledInput = {
+          ...{ fleet: 'shop', schedule, when: 'daily', timeZone: 'UTC', catchUpMs: 3_600_000, pauseOnFailure },
+          slot: { granularity: 'instant', times: [] },
+          start: { type: 'deployOnly', input: { siteIds: [siteId], service: SERVICE_URL } },
+        };
+        const firing = stack.startByHand('runScheduled', `scheduled:shop:${schedule}`, input);
+        await stack.until('the end of the firing', () => firing.closedMs);
+        const run = stack.world.server.runs.find(({ parent }) => parent?.runId === firing.runId)!;
+        return (await messageOf(stack, run)).pausesSchedule;
+      };
+      assert.equal(await fired('night', true), 'belay:shop:night');
+      assert.equal(await fired('noon', false), undefined);
+      freezeNow(stack.world.server);
+      assert.equal(await fired('dusk', true), undefined);
     }),
   );
 
