@@ -1,10 +1,9 @@
 /**
- * Measures the delay between the end of a backup at the service and the verdict: with a read at each interval, with learned
- * polling, and with webhooks. The durations of a server vary little, and differ among servers by up to an interval, so that
- * no moment of the interval counts more. Learned polling gets past backups first.
+ * Measures the delay between the end of a backup at the service and the verdict: with a read at each interval, and with
+ * webhooks. The durations of a server vary little, and differ among servers by up to an interval, so that
+ * no moment of the interval counts more.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Polling } from '../src/contract/run.ts';
 import { began } from '../test/support/journal.ts';
 import { SECRET, startReceiver } from '../test/support/receiver.ts';
 import { startTestStack, type TestStack } from '../test/support/world.ts';
@@ -18,14 +17,11 @@ import { ascending, mean, spreadOf } from './statistics/spread.ts';
 
 const VARIATION = 0.05;
 const STARTS_APART_MS = 50;
-/** A list of workflows shows one a moment after its end. */
-const LIST_LAG_MS = 2_000;
-const WAYS = ['each interval', 'learned', 'webhooks'] as const;
+const WAYS = ['each interval', 'webhooks'] as const;
 
 interface Group {
   way: (typeof WAYS)[number];
   world: TestStack;
-  polling: Polling;
 }
 
 interface Delay {
@@ -44,30 +40,19 @@ interface Delay {
 
 await runPart('event-delay', async ({ isQuick, deadlineMs }) => {
   const plan = isQuick
-    ? { servers: 6, pastRounds: 3, rounds: 1, intervalMs: 2_000, tries: 20, leastMs: 8_000 }
-    : { servers: 20, pastRounds: 5, rounds: 3, intervalMs: 5_000, tries: 20, leastMs: 30_000 };
+    ? { servers: 6, rounds: 1, intervalMs: 2_000, tries: 20, leastMs: 8_000 }
+    : { servers: 20, rounds: 3, intervalMs: 5_000, tries: 20, leastMs: 30_000 };
   const [polled, hinted] = [await startTestStack(), await startTestStack()];
   const receiver = await startReceiver(hinted);
   hinted.sandbox.subscribe({ url: `${receiver.url}/webhooks/panel`, secret: SECRET });
   const groups: Group[] = [
-    { way: 'each interval', world: polled, polling: 'fixed' },
-    { way: 'learned', world: polled, polling: 'learned' },
-    { way: 'webhooks', world: hinted, polling: 'fixed' },
+    { way: 'each interval', world: polled },
+    { way: 'webhooks', world: hinted },
   ];
-  const play = async (playing: readonly Group[], round: number) => {
-    const measured = await Promise.all(playing.map((group) => playRound(group, round, plan)));
-    await sleep(LIST_LAG_MS);
-    return measured.flat();
-  };
-  const learning = groups.filter(({ polling }) => polling === 'learned');
-  for (let left = plan.pastRounds; left > 0; left -= 1) {
-    progress(`past backups, ${left} more`);
-    await play(learning, -left);
-  }
   const all: Delay[] = [];
   const { rounds } = await takeTurns([groups], plan.rounds, deadlineMs, async (playing, round) => {
     progress(`round ${round + 1} of ${plan.rounds}`);
-    all.push(...(await play(playing, round)));
+    all.push(...(await Promise.all(playing.map((group) => playRound(group, round, plan)))).flat());
   });
   return report({ ...plan, rounds }, all);
 });
@@ -82,14 +67,14 @@ interface Plan {
 
 /** A backup of each server of the group, all at once. */
 function playRound(group: Group, round: number, { servers, intervalMs, tries, leastMs }: Plan): Promise<Delay[]> {
-  const { way, world, polling } = group;
+  const { way, world } = group;
   const played = Array.from({ length: servers }, async (_, index): Promise<Delay> => {
     const serverId = `${way.replace(' ', '-')}-${index}`;
     const usualMs = leastMs + (intervalMs * index) / servers;
     const durationMs = Math.round(usualMs * logNormal(VARIATION, Math.random));
     world.sandbox.script({ server: serverId }, { durationMs });
     await sleep(index * STARTS_APART_MS);
-    const run = await world.belay.start({ serverId, siteIds: [], polling, backup: { intervalMs, tries } });
+    const run = await world.belay.start({ serverId, siteIds: [], backup: { intervalMs, tries } });
     const { backup } = await run.result();
     const verdictAtMs = Date.now();
     const endMs = Date.parse(began(world.sandbox, 'backup', serverId).at(-1)!.at) + durationMs;

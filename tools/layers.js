@@ -116,7 +116,6 @@ export const LAYERS = {
     may: [...CONTRACT, 'config:type', 'config/environment', 'hosting-api'],
     packages: ['standardwebhooks'],
   },
-  'activities/learned-polling': { may: [], packages: [] },
   'activities/pooled-waits': {
     may: [...CONTRACT, 'rules', 'rules/polling', 'activities/http:type'],
     packages: ['@temporalio/activity', '@temporalio/common'],
@@ -133,7 +132,6 @@ export const LAYERS = {
       'site-check:type',
       'gates:type',
       'activities/http',
-      'activities/learned-polling',
       'activities/pooled-waits',
     ],
     packages: ['@temporalio/activity', '@temporalio/common'],

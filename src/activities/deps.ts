@@ -11,7 +11,7 @@ import type { ReportAnswer, ReportMessage, RunEnd, RunRef } from '../contract/re
 import type { HoldInput } from '../contract/rollout.ts';
 import type { BackupConclusion, Execution, LockHolder, OperationProgress } from '../contract/operation.ts';
 import type { NewerRun } from '../contract/superseding.ts';
-import type { WorkerInfo, BackupQuery, PastQuery } from '../contract/activities.ts';
+import type { WorkerInfo, BackupQuery } from '../contract/activities.ts';
 import type { HostingApiClient } from '../hosting-api/index.ts';
 import type { TriggerDeps } from './http/post-trigger.ts';
 import type { OnRead } from './http/read-status.ts';
@@ -61,8 +61,6 @@ export interface ActivityDeps extends EventDeps {
   findCompletedBackup: (query: BackupQuery) => Promise<BackupConclusion | null>;
   /** The record of a backup that Belay made; null if Belay did not make it. */
   findBackupRecord: (backupId: string) => Promise<BackupRecord | null>;
-  /** How long operations under this lock took, in milliseconds, the newest first; null for one not ended in time. */
-  findPastDurations: (query: PastQuery) => Promise<(number | null)[]>;
   /** The operation that has this id now, or null. */
   findLockHolder: (lockId: string) => Promise<LockHolder | null>;
   /** Lets older runs know of a newer one that covers them. @returns their workflow ids */

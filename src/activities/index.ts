@@ -25,7 +25,6 @@ export function createActivities({
   findBackupRecord,
   findCompletedBackup,
   findLockHolder,
-  findPastDurations,
   awaitedForMs,
   startedBy,
   hasColleagues,
@@ -51,7 +50,7 @@ export function createActivities({
     ...createGates({ served: workerInfo, policy, getPage }),
     ...createEventActivities(events),
     ...createLookups({
-      ...{ askOperation, findBackupRecord, findCompletedBackup, findLockHolder, findPastDurations, signalOlderRuns },
+      ...{ askOperation, findBackupRecord, findCompletedBackup, findLockHolder, signalOlderRuns },
     }),
 
     describeWorker: createDescribeWorker({ workerInfo, admission, policy, judge, approvals, clocks }),

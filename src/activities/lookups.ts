@@ -1,19 +1,13 @@
 /** What workflows ask Temporal about other workflows. */
-import type { BackupQuery, LearnQuery } from '../contract/activities.ts';
+import type { BackupQuery } from '../contract/activities.ts';
 import type { BackupRecord } from '../contract/events/event.ts';
 import type { BackupConclusion, Execution, LockHolder, OperationProgress } from '../contract/operation.ts';
 import type { NewerRun } from '../contract/superseding.ts';
 import type { ActivityDeps } from './deps.ts';
-import { learnReads, MAX_PAST } from './learned-polling/learn-reads.ts';
 
 export type LookupDeps = Pick<
   ActivityDeps,
-  | 'askOperation'
-  | 'findBackupRecord'
-  | 'findCompletedBackup'
-  | 'findLockHolder'
-  | 'findPastDurations'
-  | 'signalOlderRuns'
+  'askOperation' | 'findBackupRecord' | 'findCompletedBackup' | 'findLockHolder' | 'signalOlderRuns'
 >;
 
 export const createLookups = (deps: LookupDeps) => ({
@@ -29,8 +23,4 @@ export const createLookups = (deps: LookupDeps) => ({
   findLockHolder: ({ lockId }: { lockId: string }): Promise<LockHolder | null> => deps.findLockHolder(lockId),
 
   signalOlderRuns: (newer: NewerRun): Promise<string[]> => deps.signalOlderRuns(newer),
-
-  /** When to make the tries of an operation, in milliseconds after its acceptance; null for one at each interval. */
-  learnReads: async ({ lockId, services, ...beat }: LearnQuery): Promise<number[] | null> =>
-    learnReads(await deps.findPastDurations({ lockId, services, limit: MAX_PAST }), beat),
 });

@@ -170,19 +170,6 @@ export interface BackupQuery {
   startedSince: string;
 }
 
-export interface LearnQuery {
-  lockId: string;
-  /** Every identity of the service. */
-  services: string[];
-  intervalMs: number;
-  tries: number;
-}
-
-export interface PastQuery extends Pick<LearnQuery, 'lockId' | 'services'> {
-  /** How many operations to look at. */
-  limit: number;
-}
-
 export interface SlotQuery {
   slot: Slot;
   timeZone: string;

@@ -2,7 +2,7 @@
 import type { Approved } from './approval.ts';
 import type { LetOff } from './freeze.ts';
 import type { Evidence } from './names.ts';
-import type { BackupResult, DeploymentResult, Polling, RunError, Waits } from './run.ts';
+import type { BackupResult, DeploymentResult, RunError, Waits } from './run.ts';
 import type { ServedService } from './service-identity.ts';
 import type { Target } from './target.ts';
 import type { CheckAim } from './site-check.ts';
@@ -49,7 +49,6 @@ interface OperationInput extends RecordedService {
   tries: number;
   /** The part of the interval by which every try is delayed. Default: none. */
   jitter?: number;
-  polling: Polling;
   /** Default: `loop`. */
   waits?: Waits;
   ifBusy: 'wait' | 'fail';

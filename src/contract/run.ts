@@ -63,9 +63,6 @@ export interface DailyDeadline {
   after?: string;
 }
 
-/** `learned`: at the times that past durations suggest, with the same number of tries and the same last one. */
-export type Polling = 'fixed' | 'learned';
-
 /**
  * Who makes the reads of an operation in progress. `loop`: its workflow, one by one. `pooled`: a worker, for many operations
  * at once, which costs Temporal one activity for each.
@@ -95,8 +92,6 @@ export interface RunInput extends TargetsInput {
   ifBusy?: 'wait' | 'fail';
   /** Longest time to wait for a lock, in milliseconds; then the run ends `not_started` (`Busy`). Default: 30 minutes. */
   busyTimeoutMs?: number;
-  /** When to read a status. Default: `fixed`, at each interval. */
-  polling?: Polling;
   /** Who makes the reads. Default: `loop`. */
   waits?: Waits;
   /** What to do while a freeze or window holds the run back. Default: `fail`. */
@@ -196,7 +191,6 @@ export interface RunPlan {
     backupId: string | null;
   };
   deploy: Required<DeployOptions>;
-  polling: Polling;
   /** Absent in plans from before it existed: `loop`. */
   waits?: Waits;
   ifBusy: 'wait' | 'fail';

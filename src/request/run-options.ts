@@ -146,14 +146,6 @@ const ROWS: { readonly [P in RunOptionPath]: RowOf<P> } = {
     default: 'resend',
     help: 'what to do when a request may have been lost and left no trace',
   },
-  polling: {
-    flag: '--polling',
-    commands: LOCK,
-    type: { kind: 'choice', of: ['fixed', 'learned'] },
-    yaml: 'polling',
-    default: 'fixed',
-    help: 'when to read a status: at each interval, or when past backups and deployments of the same target suggest',
-  },
   waits: {
     flag: '--waits',
     commands: LOCK,

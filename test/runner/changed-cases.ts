@@ -1,3 +1,5 @@
+const LEARNED = { dropped: 'learned polling is gone' };
+
 /** What became of cases whose name no test has any more: another name, or the reason why they are gone. */
 export const CHANGED_CASES: Readonly<Record<string, { now: string } | { dropped: string }>> = {
   'npm run test:production builds the version of the server': {
@@ -58,4 +60,18 @@ export const CHANGED_CASES: Readonly<Record<string, { now: string } | { dropped:
   },
   'may be aborted while it asks': { now: 'aborted while it asks has started nothing' },
   'may be cancelled while it asks': { now: 'cancelled while it asks has started nothing' },
+  'are as many as tries, 1 s to 3 intervals apart, and the last one is made when it would be anyway': LEARNED,
+  'are no more, in the mean, than even reads': LEARNED,
+  'are not placed closer than a second, so an interval of a second stays as it is': LEARNED,
+  'are those of the closed operations of the service, completed or failed, the newest first': LEARNED,
+  'asks for no past durations unless it is chosen': LEARNED,
+  'brings a quarter of the delay for steady durations': LEARNED,
+  'brings about half of the delay for durations of two kinds': LEARNED,
+  'does no harm where durations vary too much to learn from': LEARNED,
+  'follows durations that change': LEARNED,
+  'is nothing from fewer than three durations': LEARNED,
+  'learns how long a backup takes, and from failures, too': LEARNED,
+  'makes as many tries as without it, and the last one at the same time': LEARNED,
+  'reads at each interval as long as fewer than three durations are known': LEARNED,
+  'reports a steady deployment with at most a quarter of the delay, and with no more reads': LEARNED,
 };

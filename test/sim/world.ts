@@ -71,8 +71,6 @@ export interface WorldOptions {
   clockSpreadMs: number;
   /** Of the requests per second of all workers. Default: none. */
   ceiling?: number | null;
-  /** What operations took before, besides those of this world. Default: none is known. */
-  pastMs?: readonly number[];
   /** How long a search does not find an execution after its start. Default: it does at once. */
   searchLagMs?: number;
   /** Of operations that have no script. */
@@ -150,7 +148,6 @@ export function createWorld(sandboxes: Sandboxes, tape: Tape, options: WorldOpti
       info: { ...INFO, ...definedFields({ statuses, notify, deploymentId }), ...settings },
       cacheSize: options.cacheSize,
       queries: options.queries ?? 0,
-      pastMs: options.pastMs ?? [],
       searchLagMs: options.searchLagMs ?? 0,
       configuration: options.configuration ?? {},
       readText: (path) => readText(world.files, path),

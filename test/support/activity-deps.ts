@@ -12,7 +12,6 @@ export const SERVICE_ONLY: Omit<ActivityDeps, 'service' | 'workerInfo'> = {
   findBackupRecord: nothing,
   findCompletedBackup: nothing,
   findLockHolder: nothing,
-  findPastDurations: () => Promise.resolve([]),
   signalOlderRuns: () => Promise.resolve([]),
   policy: fixedPolicy({}),
   getPage: () => Promise.reject(new Error('these tests measure no gate')),

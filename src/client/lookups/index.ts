@@ -11,7 +11,6 @@ import { findEndOfRun } from './find-end-of-run.ts';
 import { findFreezes } from './find-freezes.ts';
 import { hasColleagues } from './has-colleagues.ts';
 import { createHoldServer } from '../signals/hold-server.ts';
-import { createFindPastDurations } from './find-past-durations.ts';
 import { findLockHolder } from './find-lock-holder.ts';
 import { TIMING } from '../../contract/budgets/timing.ts';
 import { startedBy } from './started-by.ts';
@@ -28,7 +27,6 @@ export const lookupsAndSignals = (client: Client, taskQueue: string, clock?: Sig
     findBackupRecord: (backupId) => findBackupRecord(client, backupId),
     findEndOfRun: (run) => findEndOfRun(client, run),
     findLockHolder: (lockId) => findLockHolder(client, lockId),
-    findPastDurations: createFindPastDurations(client),
     findServersOfBackup: (query) => findServersOfBackup(client, query),
     findSharedBackup: (query) => findSharedBackup(client, query),
     writeBackupRecord: (input) => writeBackupRecord(client, taskQueue, input),

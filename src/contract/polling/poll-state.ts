@@ -3,12 +3,10 @@
  * rename or remove. Times are milliseconds since 1970, as the rules compute with them.
  */
 
-/** Try k is due at k × interval after the origin, unless its time was learned. Early reads use up no try. */
+/** Try k is due at k × interval after the origin. Early reads use up no try. */
 export interface PollSchedule {
   originMs: number;
   intervalMs: number;
-  /** Due times of the first tries after the origin, ascending. The last one is due when it would be without them. */
-  learnedMs: readonly number[];
   /** Due times of the remaining early reads, earliest first. */
   earlyAtMs: readonly number[];
   /** The last try that was made or skipped. */

@@ -12,18 +12,15 @@ export interface ScheduleOptions {
   earlyMs?: readonly number[];
   /** Delays every try. */
   jitterMs?: number;
-  /** When to make the first tries, after the origin. */
-  learnedMs?: readonly number[];
 }
 
 export function createPollSchedule(
   originMs: number,
   intervalMs: number,
-  { earlyMs = [], jitterMs = 0, learnedMs = [] }: ScheduleOptions = {},
+  { earlyMs = [], jitterMs = 0 }: ScheduleOptions = {},
 ): PollSchedule {
-  const firstTryMs = learnedMs[0] ?? intervalMs;
-  const earlyAtMs = earlyMs.filter((ms) => ms < firstTryMs).map((ms) => originMs + ms);
-  return { originMs: originMs + jitterMs, intervalMs, learnedMs, earlyAtMs, lastTick: 0, heldTryAtMs: null };
+  const earlyAtMs = earlyMs.filter((ms) => ms < intervalMs).map((ms) => originMs + ms);
+  return { originMs: originMs + jitterMs, intervalMs, earlyAtMs, lastTick: 0, heldTryAtMs: null };
 }
 
 /** @param notBeforeMs the earliest time a Retry-After allows */
@@ -66,17 +63,12 @@ export function skipTo(schedule: PollSchedule, nowMs: number): PollSchedule {
   };
 }
 
-const tickAtMs = ({ originMs, intervalMs, learnedMs }: PollSchedule, tick: number): number =>
-  originMs + (learnedMs[tick - 1] ?? tick * intervalMs);
+const tickAtMs = ({ originMs, intervalMs }: PollSchedule, tick: number): number => originMs + tick * intervalMs;
 
 /** How many tries were due up to this time. */
-function ticksUntil(schedule: PollSchedule, ms: number): number {
-  const later = schedule.learnedMs.findIndex((atMs) => schedule.originMs + atMs > ms);
-  return later === -1 ? Math.floor((ms - schedule.originMs) / schedule.intervalMs) : later;
-}
+const ticksUntil = ({ originMs, intervalMs }: PollSchedule, ms: number): number =>
+  Math.floor((ms - originMs) / intervalMs);
 
 /** The first try that is due at this time or later. */
-function firstTickFrom(schedule: PollSchedule, ms: number): number {
-  const index = schedule.learnedMs.findIndex((atMs) => schedule.originMs + atMs >= ms);
-  return index === -1 ? Math.ceil((ms - schedule.originMs) / schedule.intervalMs) : index + 1;
-}
+const firstTickFrom = ({ originMs, intervalMs }: PollSchedule, ms: number): number =>
+  Math.ceil((ms - originMs) / intervalMs);

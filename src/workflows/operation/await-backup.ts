@@ -15,7 +15,6 @@ export interface BackupWait extends RecordedService {
   tries: number;
   jitter?: number;
   /** When to make the tries, from now on. Default: at each interval. */
-  learnedMs?: readonly number[];
   /** For messages: `backup of server s1`. */
   what: string;
   result: BackupResult;
@@ -24,7 +23,7 @@ export interface BackupWait extends RecordedService {
 }
 
 export async function awaitBackup(poller: Poller, options: BackupWait): Promise<Conclusion> {
-  const { intervalMs, tries, jitter, learnedMs = [], what, result, given = false } = options;
+  const { intervalMs, tries, jitter, what, result, given = false } = options;
   const name = `the ${what} (${result.backupId})`;
   const { backupId } = result;
   if (backupId === null) throw new Error('cannot wait for a backup without an id');
@@ -36,7 +35,6 @@ export async function awaitBackup(poller: Poller, options: BackupWait): Promise<
       schedule: createPollSchedule(Date.now(), intervalMs, {
         earlyMs: given ? [0] : [],
         jitterMs: jitterMs(intervalMs, jitter),
-        learnedMs,
       }),
       tries,
     },

@@ -29,8 +29,6 @@ export interface Followed {
   tries: number;
   /** Delays every try. */
   jitterMs: number;
-  /** When to make the tries after the acceptance; empty for one at each interval. */
-  learnedMs: readonly number[];
   /** Nothing was triggered, so `no deployment yet` is an answer. */
   notFoundAnswers?: boolean;
   check?: SiteCheck | undefined;
@@ -55,7 +53,7 @@ export const ID_FIELD_REMEDY =
   'if that is not the id of a deployment, name the field that is, or none, as deploymentId in belay.yaml';
 
 export async function awaitVerdict(followed: Followed, given: VerdictContext, start: Start): Promise<Conclusion> {
-  const { poller, result, reader, intervalMs, tries, jitterMs, learnedMs, notFoundAnswers = false } = followed;
+  const { poller, result, reader, intervalMs, tries, jitterMs, notFoundAnswers = false } = followed;
   const nowMs = Date.now();
   let context = given;
   let seen = startRow(start.seen, nowMs);
@@ -81,7 +79,7 @@ export async function awaitVerdict(followed: Followed, given: VerdictContext, st
     {
       what: 'deployment',
       reader,
-      schedule: createPollSchedule(nowMs, intervalMs, { earlyMs, jitterMs, learnedMs }),
+      schedule: createPollSchedule(nowMs, intervalMs, { earlyMs, jitterMs }),
       tries,
       notFoundAnswers,
       afterOutage() {

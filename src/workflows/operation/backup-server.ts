@@ -2,7 +2,6 @@
 import type { BackupResult } from '../../contract/run.ts';
 import { PROBE_BACKUP_ID } from '../../contract/names.ts';
 import { backupServerId } from '../../contract/ids/workflow-ids.ts';
-import { learnTries } from './learn-tries.ts';
 import { recordMade } from './backup-records.ts';
 import { awaitService } from './await-service.ts';
 import { awaitBackup } from './await-backup.ts';
@@ -22,11 +21,10 @@ export async function backupServer(input: BackupServerInput): Promise<BackupResu
   const result: BackupResult = { ...emptyBackup(input.serverId), startedAt: new Date().toISOString() };
   const lockId = backupServerId(input.serverId);
   return runOperation(lockId, input, result, async (operation) => {
-    const learnedMs = await learnTries(lockId, input);
     const refusal = await create(operation, input);
     if (refusal !== null) return refusal;
     await recordBackupId(input.service, result);
-    return awaitBackup(operation, { ...input, learnedMs, what: `backup of server ${input.serverId}`, result });
+    return awaitBackup(operation, { ...input, what: `backup of server ${input.serverId}`, result });
   });
 }
 

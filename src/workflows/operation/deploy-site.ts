@@ -3,7 +3,6 @@ import type { DeploymentResult } from '../../contract/run.ts';
 import { targetText } from '../../contract/wording/target-text.ts';
 import { lockIdOf } from '../../contract/ids/workflow-ids.ts';
 import { awaitService, type TriggerEnd } from './await-service.ts';
-import { learnTries } from './learn-tries.ts';
 import { createSiteCheck } from './site-check.ts';
 import { takeBaseline, type Baseline } from './take-baseline.ts';
 import { concludeCancelledBeforeStart, conclude, type Conclusion } from '../common/conclusion.ts';
@@ -31,9 +30,8 @@ export async function deploySite(input: DeploySiteInput): Promise<DeploymentResu
   const lockId = lockIdOf(target);
   return runOperation(lockId, input, result, async (operation) => {
     onNewerRun((newer) => Promise.resolve(operation.superseding.supersede(newer)));
-    const learnedMs = await learnTries(lockId, input);
     const check = input.check === undefined ? undefined : createSiteCheck(operation, input.service, input.check);
-    const conclusion = await deploy({ operation, input, reader: deploymentReader(input), learnedMs, check });
+    const conclusion = await deploy({ operation, input, reader: deploymentReader(input), check });
     if (result.acceptedAt !== null) result.verdictAt = new Date().toISOString();
     return check === undefined ? conclusion : check.judge(conclusion);
   });

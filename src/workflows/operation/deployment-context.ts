@@ -11,12 +11,10 @@ export interface Deployment {
   operation: Operation<DeploymentResult>;
   input: DeploySiteInput;
   reader: Reader;
-  /** When to make the tries after the acceptance; empty for one at each interval. */
-  learnedMs: readonly number[];
   check: SiteCheck | undefined;
 }
 
-export function followed({ operation, input, reader, learnedMs, check }: Deployment): Followed {
+export function followed({ operation, input, reader, check }: Deployment): Followed {
   const { intervalMs, tries, jitter } = input;
   return {
     poller: operation,
@@ -25,7 +23,6 @@ export function followed({ operation, input, reader, learnedMs, check }: Deploym
     intervalMs,
     tries,
     jitterMs: jitterMs(intervalMs, jitter),
-    learnedMs,
     check,
   };
 }

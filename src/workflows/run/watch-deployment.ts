@@ -32,7 +32,6 @@ async function watch(run: RunState): Promise<Conclusion> {
   const followed: Followed = {
     ...{ poller, result, reader, intervalMs, tries, check },
     jitterMs: 0,
-    learnedMs: [],
     notFoundAnswers: true,
   };
   run.setPhase('deploy');

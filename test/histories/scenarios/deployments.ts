@@ -65,7 +65,6 @@ export const DEPLOYMENTS: Scenario[] = [
   deployment('parked', 'completed', failing({ route: 'latest', answer: status(502), skip: 3, times: 10 }), {
     outageBudgetMs: 3_600_000,
   }),
-  deployment('learned', 'completed', (stage, site) => failedBefore(stage, site), { polling: 'learned' }),
   deployment('pooled', 'completed', (stage, site) => failedBefore(stage, site, { durationMs: 4_000 }), {
     waits: 'pooled',
   }),

@@ -5,7 +5,7 @@ import { ADMISSION_ACTIVITY, FREEZE_TYPE, POOLED_WAIT_ACTIVITY, SIGNALS } from '
 import type { SiteRead } from '../../../src/contract/site-check.ts';
 import type { LockReleased } from '../../../src/contract/operation.ts';
 import { isPost } from '../../support/post-activities.ts';
-import type { HistoryEvent, Outcome } from '../core/events.ts';
+import type { HistoryEvent } from '../core/events.ts';
 import { isOperation, type Run } from '../temporal/types.ts';
 import { resumedMs, wasParked } from './phases.ts';
 import { recordedReads, type RecordedRead } from './recorded-reads.ts';
@@ -38,9 +38,6 @@ const READS: ReadFailure['kind'][] = ['http', 'network', 'timeout', 'protocol', 
 const failureOf = (event: HistoryEvent) =>
   event.kind === 'activityClosed' && 'failure' in event.outcome ? event.outcome.failure : null;
 
-const learned = (outcome: Outcome): boolean =>
-  'result' in outcome && outcome.result !== null && payloads.fromPayload(outcome.result) !== null;
-
 const isPooled = (it: HistoryEvent): boolean => it.kind === 'activityScheduled' && it.type === POOLED_WAIT_ACTIVITY;
 
 const isPoolEnd = (it: HistoryEvent): boolean => it.kind === 'activityClosed' && it.type === POOLED_WAIT_ACTIVITY;
@@ -66,12 +63,6 @@ export const SITUATIONS_OF_HISTORIES: Situations = {
   'a hint comes while a worker makes the reads': before(
     'signaled',
     (earlier) => earlier.filter(isPooled).length > earlier.filter(isPoolEnd).length,
-  ),
-  'a run reads when past durations suggest': inHistory(
-    (it) => it.kind === 'localActivity' && it.type === 'learnReads' && learned(it.outcome),
-  ),
-  'a run learns nothing': inHistory(
-    (it) => it.kind === 'localActivity' && it.type === 'learnReads' && !learned(it.outcome),
   ),
   'a lock is handed over': inHistory(isRelease),
   'a lock is handed over with a queue': inHistory(

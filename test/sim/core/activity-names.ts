@@ -24,7 +24,6 @@ export const ACTIVITIES: ReadonlySet<string> = new Set([
   'findBackupRecord',
   'findLockHolder',
   'signalOlderRuns',
-  'learnReads',
   'resolveDeadline',
   'resolveSlot',
 ]);

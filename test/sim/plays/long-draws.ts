@@ -1,5 +1,5 @@
 /**
- * What the chaos model does not draw, because it takes minutes: limits of runs, learned polling and pooled waits, faults that last, and
+ * What the chaos model does not draw, because it takes minutes: limits of runs, pooled waits, faults that last, and
  * long pauses.
  */
 import { definedFields } from '../../../src/contract/plain-object.ts';
@@ -12,10 +12,7 @@ const MINUTE = 60_000;
 /** A zero on the tape sets no limit. Half of the runs get an outage budget, and three in eight a limit for deployments. */
 const OUTAGE_BUDGETS_MS = [undefined, undefined, MINUTE, 10 * MINUTE];
 const START_DEPLOYS_WITHIN_MS = [...Array<undefined>(5), MINUTE / 12, MINUTE, 10 * MINUTE];
-const POLLING = [undefined, undefined, 'learned'] as const;
 const WAITS = [undefined, 'pooled'] as const;
-/** What operations took before, at scale 1: nothing known, steady ones, and others. */
-const PAST_MS: number[][] = [[], [1_450, 1_500, 1_550, 1_500, 1_480], [300, 2_800, 900, 1_700, 600, 2_200]];
 /** How many times as often a read fails. */
 const READ_FAULTS = [1, 1, 1, 8];
 /** A request in doubt without an effect, and a pause that the service asks for before the next one. */
@@ -24,14 +21,10 @@ const PAUSE_IN_DOUBT: Fault[] = [
   { route: 'deploy', answer: { kind: 'status', code: 429, retryAfter: '60' }, effect: false },
 ];
 
-export const drawPast = (tape: Tape, scale: number): number[] =>
-  PAST_MS[tape.choose('past durations', PAST_MS.length)]!.map((ms) => ms * scale);
-
 export function withLongDraws(scenario: Scenario, tape: Tape): Scenario {
   const oneOf = <T>(what: string, values: readonly T[]): T => values[tape.choose(what, values.length)] as T;
   const limitsOf = ({ deploy }: RunInput) =>
     definedFields({
-      polling: oneOf('polling', POLLING),
       waits: oneOf('waits', WAITS),
       outageBudgetMs: oneOf('outage budget', OUTAGE_BUDGETS_MS),
       startDeploysWithinMs: deploy && oneOf('deploys within', START_DEPLOYS_WITHIN_MS),

@@ -11,7 +11,7 @@ import { scenario, type Act, type Scenario } from '../../model/scenario.ts';
 import { targetNamed } from '../../model/targets.ts';
 import type { Sandboxes } from '../core/sdk.ts';
 import { configurationOf, freeze, overrideOf, thaw } from './gates.ts';
-import { drawPast, withLongDraws } from './long-draws.ts';
+import { withLongDraws } from './long-draws.ts';
 import { drawMishaps } from './mishaps.ts';
 import { onBegun } from './on-begun.ts';
 import { record, type Started } from './record.ts';
@@ -55,7 +55,6 @@ export async function play(sandboxes: Sandboxes, drawn: Scenario, tape: Tape, ca
     crashes: isFaulty('crashes') ? 4 : 0,
     stalls: isFaulty('stalls') ? 6 : 0,
     clockSpreadMs: isFaulty('clocks') ? 3_600_000 : 0,
-    pastMs: drawPast(tape, scale),
     ceiling: [null, 10, 4][tape.choose('ceiling', 3)]!,
     queries: isFaulty('queries') ? 2 : 0,
   });

@@ -9,7 +9,6 @@ import '../rules/answers/outages.test.ts';
 import '../rules/answers/rate-limits.test.ts';
 import '../rules/locks/shared-backups.test.ts';
 import '../rules/runs/waiting.test.ts';
-import '../rules/runs/learned-polling.test.ts';
 import '../rules/events/wakes.test.ts';
 import '../rules/events/claims.test.ts';
 import '../rules/events/foreign-backups.test.ts';

@@ -94,7 +94,6 @@ export function createDeps(
     awaitedForMs,
     startedBy: (activity) => inTime(startedBy(client, activity), TIMING.post.permitMs),
     ...found,
-    findPastDurations: async (query) => [...(await found.findPastDurations(query)), ...parts.pastMs],
     ...createNotifier(notices, info.notify, process),
   };
 }

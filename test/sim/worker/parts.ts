@@ -29,8 +29,6 @@ export interface WorkerParts {
   cacheSize: number;
   /** How many of eight workflow tasks bring a query. */
   queries: number;
-  /** What operations took before. */
-  pastMs: readonly number[];
   searchLagMs: number;
   configuration: Configuration;
   /** Reads a file that the configuration names. */

@@ -24,7 +24,6 @@ export function sharedInput(run: RunState, step: string) {
     // The first execution's id survives a reset, so a repeated request carries the same key.
     idempotencyKey: `${firstExecutionRunId}:${step}`,
     reset: isAfterReset(),
-    polling: run.plan.polling,
     ...shortWorkOf(run, run.superseding),
     ...definedFields({
       waits: run.plan.waits,
