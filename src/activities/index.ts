@@ -12,7 +12,7 @@ import { createSiteChecks } from './site-checks.ts';
 import { frozenParts } from './frozen-parts.ts';
 import { firstAfter, slotOf } from '../request/calendar/local-time.ts';
 import { createPooledWaits } from './pooled-waits/poll-while-in-progress.ts';
-import { createReads } from './http/read-status.ts';
+import { createReads, singleReads } from './http/read-status.ts';
 import { createTriggers } from './http/post-trigger.ts';
 import type { ActivityDeps } from './deps.ts';
 
@@ -41,7 +41,7 @@ export function createActivities({
 }: ActivityDeps) {
   const reads = createReads({ service, served: workerInfo, rest, noteRead: admission.noteRead, onRead });
   return {
-    ...reads,
+    ...singleReads(reads, clocks),
     ...createPooledWaits(pool, reads),
     ...createTriggers({
       ...{ service, served: workerInfo, rest, awaitedForMs, startedBy, hasColleagues, judge, approvals, clocks },

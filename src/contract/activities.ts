@@ -12,7 +12,12 @@ import type { CheckPlan } from './site-check.ts';
 export type StatusState = 'completed' | 'failed' | 'in_progress';
 
 /** What a read returns. A failure is a value, because a wait expects failed reads. */
-export type ReadAnswer = StatusAnswer | ReadFailure;
+export type ReadAnswer = (StatusAnswer | ReadFailure) & AnsweredAt;
+
+interface AnsweredAt {
+  /** When it was answered, by Temporal's clock, or earlier. The workflow may hear of it much later. */
+  answeredMs?: number;
+}
 
 interface StatusAnswer {
   ok: true;
@@ -44,7 +49,7 @@ export interface StatusWords {
 }
 
 /** An answer with the meaning that its status has for the run. */
-export type ReadResult = (StatusAnswer & { state: StatusState }) | ReadFailure;
+export type ReadResult = ((StatusAnswer & { state: StatusState }) | ReadFailure) & AnsweredAt;
 
 export interface ReadFailure {
   ok: false;
@@ -160,8 +165,10 @@ export interface NotifySettings {
 
 export interface ReadInput {
   service: string;
-  /** When it was due, by Temporal's clock. Only local activities have it, whose input is not stored. */
+  /** When it was due, by Temporal's clock, if it was: the worker measures how late it is. */
   dueMs?: number;
+  /** A worker that rests gives it back, for another one. */
+  unlessResting?: true;
 }
 
 export interface BackupQuery {

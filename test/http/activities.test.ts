@@ -196,11 +196,31 @@ function restingWhen(isOver: boolean) {
   return { begun, rest: { reason: isOver ? null : '401', begin, isOver: () => Promise.resolve(isOver) } };
 }
 
-test('a resting worker leaves its triggers and regular reads to others', async () => {
+test('a resting worker leaves its triggers, and the reads of others, to others', async () => {
   const activities = activitiesOn(() => assert.fail('a request was sent'), restingWhen(false));
   assert.equal((await triggerFailureOf(activities)).type, 'Resting');
-  const read = environment().run(activities.readBackup, { service: SERVICE, backupId: 'b1' });
-  await assert.rejects(read, { type: 'Resting', nonRetryable: false });
+  const input = { service: SERVICE, backupId: 'b1', unlessResting: true } as const;
+  await assert.rejects(environment().run(activities.readBackup, input), { type: 'Resting', nonRetryable: false });
+});
+
+test('a resting worker makes a read that it scheduled itself, which shows whether it can read again', async () => {
+  const { rest, begun } = restingWhen(false);
+  const refused = new HostingApiError({ ...UNAUTHORIZED, request: 'GET /x', reason: 'no', sent: true });
+  const activities = activitiesOn(() => Promise.reject(refused), { rest });
+  const read: ReadAnswer = await environment().run(activities.readBackup, { service: SERVICE, backupId: 'b1' });
+  assert.deepEqual([!read.ok && read.ofThisWorker, begun.length], [true, 1]);
+});
+
+test('a read says when it was answered by the clock of Temporal, and sends no heartbeat if it was quick', async () => {
+  const scheduledMs = 1_000_000;
+  const place = new MockActivityEnvironment({ currentAttemptScheduledTimestampMs: scheduledMs });
+  const beats: unknown[] = [];
+  place.on('heartbeat', (details) => beats.push(details));
+  let nowMs = 50;
+  const clocks = { wallMs: () => 0, monotonicMs: () => (nowMs += 700) };
+  const activities = activitiesOn(() => Promise.reject(new Error('no')), { clocks });
+  const read: ReadAnswer = await place.run(activities.readBackup, { service: SERVICE, backupId: 'b1' });
+  assert.deepEqual([read.answeredMs, beats.length], [scheduledMs + 700, 0]);
 });
 
 for (const [what, facts, rests] of [
@@ -269,10 +289,10 @@ test('a worker without the paths of apps deploys and reads none', async () => {
 });
 
 test('a failed read returns a value that describes the failure', async () => {
-  const read = await environment().run(failing({ httpStatus: 429, isJson: true, retryAfterMs: 9_000 }).readBackup, {
-    service: SERVICE,
-    backupId: 'b1',
-  });
+  const activities = failing({ httpStatus: 429, isJson: true, retryAfterMs: 9_000 });
+  const input = { service: SERVICE, backupId: 'b1' };
+  const { answeredMs, ...read }: ReadAnswer = await environment().run(activities.readBackup, input);
+  assert.equal(typeof answeredMs, 'number');
   assert.deepEqual(read, {
     ok: false,
     kind: 'http',

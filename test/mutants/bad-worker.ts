@@ -7,8 +7,8 @@ const REST_IN_READS = 'activities/http/read-status.ts';
 const ALONE = [
   change(
     'workflows/polling/status-reader.ts',
-    'if (read.ok || read.ofThisWorker === undefined) return withMeaning(reads.words, read);',
-    'if (read !== null) return withMeaning(reads.words, read);',
+    'if (first.ok || first.ofThisWorker === undefined || seconds === HISTORY_BUDGET.maxSecondReads)',
+    'if (first !== null)',
   ),
   change(
     'worker/rest-until-answered.ts',
@@ -33,8 +33,8 @@ export const BAD_WORKER: TestedMutant[] = [
     changes: [
       change(
         'workflows/polling/status-reader.ts',
-        'if (read.ok || read.ofThisWorker === undefined) return withMeaning(reads.words, read);',
-        "if (read.ok || read.kind !== 'protocol') return withMeaning(reads.words, read);",
+        'if (first.ok || first.ofThisWorker === undefined || seconds === HISTORY_BUDGET.maxSecondReads)',
+        "if (first.ok || first.kind !== 'protocol')",
       ),
     ],
     test: integration('runs/unfit-reader', 'a read that its worker cannot make is made by another worker'),
@@ -53,21 +53,20 @@ export const BAD_WORKER: TestedMutant[] = [
         'signal.throwIfAborted()',
       ),
       change('worker/slots/slots.ts', 'if (!gate.isOpen()) continue;', ''),
-      change('worker/slots/slots.ts', 'gate.isOpen() ? rule.take(context) : null', 'rule.take(context)'),
     ],
-    test: unit('worker-rest', 'a resting worker has no slot for an activity until its rest is over'),
+    test: unit('worker-rest', 'a resting worker asks for no activity until its rest is over'),
   },
   {
     rule: 'a resting worker sends the requests that it was given before',
     changes: [
       change('activities/http/post-checks.ts', 'if (!(await rest.isOver())) throw', "if (rest.reason === '') throw"),
     ],
-    test: http('activities', 'a resting worker leaves its triggers and regular reads to others'),
+    test: http('activities', 'a resting worker leaves its triggers, and the reads of others, to others'),
   },
   {
     rule: 'a resting worker makes the reads that it was given before',
-    changes: [change(REST_IN_READS, '!activityInfo().isLocal && !(await rest.isOver())', "rest.reason === ''")],
-    test: http('activities', 'a resting worker leaves its triggers and regular reads to others'),
+    changes: [change(REST_IN_READS, 'input.unlessResting === true && !(await rest.isOver())', "rest.reason === ''")],
+    test: http('activities', 'a resting worker leaves its triggers, and the reads of others, to others'),
   },
   {
     rule: 'one 401 or 403 ends a request',

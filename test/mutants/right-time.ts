@@ -6,9 +6,11 @@ const DEADLINE = 'rules/deadline.ts';
 
 export const RIGHT_TIME: TestedMutant[] = [
   {
-    rule: 'a query is answered while a local activity runs',
-    changes: [change('workflows/hold-answers.ts', 'if (running.size > 0) return', 'if (running.size > 99) return')],
-    test: sim('rules/runs/queried-tasks', 'replays as it was made, and ends as ever'),
+    rule: 'a read counts from when the workflow hears of it',
+    changes: [
+      change('rules/watch-coverage.ts', 'Math.min(read.answeredMs ?? nowMs, nowMs)', 'read.ok ? nowMs : nowMs'),
+    ],
+    test: sim('rules/answers/stale-reads', 'waits for a new baseline, so that no push in between counts'),
   },
   {
     rule: 'an event wakes a run whose operation polls',

@@ -220,13 +220,13 @@ export const WRONG_VERDICTS: TestedMutant[] = [
     changes: [
       change(
         'workflows/polling/status-reader.ts',
-        'import { patientRead,',
-        'import { describeThisWorker, patientRead,',
+        'import { readElsewhere,',
+        'import { describeWorker, readElsewhere,',
       ),
       change(
         'workflows/polling/status-reader.ts',
-        'if (read.ok || read.ofThisWorker === undefined) return withMeaning(reads.words, read);',
-        'if (!read.ok) return read; ({ deployment: words } = (await describeThisWorker()).statuses); return withMeaning(reads.words, read);',
+        'const due = definedFields',
+        'reads = { ...reads, words: (await describeWorker()).statuses.deployment }; const due = definedFields',
       ),
     ],
     test: sim('rules/verdicts/doubtful-answers', 'a run keeps the meaning of a status word from when it began'),

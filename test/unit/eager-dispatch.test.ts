@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import * as proxies from '../../src/workflows/common/activity-proxies.ts';
 
 /** How Temporal gives an activity to a worker. Eager: first to the one that scheduled it. */
-type Dispatch = 'any worker' | 'eager' | 'local';
+type Dispatch = 'any worker' | 'eager';
 
 interface Scheduled {
   options: { allowEagerDispatch?: boolean };
@@ -22,7 +22,6 @@ function dispatchOf(call: (...args: unknown[]) => unknown): Dispatch | undefined
   const interceptor = {
     scheduleActivity: ({ options }: Scheduled) =>
       scheduled(options.allowEagerDispatch === false ? 'any worker' : 'eager'),
-    scheduleLocalActivity: () => scheduled('local'),
   };
   const activator = {
     nextSeqs: { activity: 1 },
@@ -46,28 +45,28 @@ test('an activity that may be meant for another worker never goes back to the on
     return [name, dispatchOf(call)];
   });
   assert.deepEqual(Object.fromEntries(dispatches), {
-    describeThisWorker: 'local',
-    describeSomeWorker: 'local',
-    quickRead: 'local',
-    localLookup: 'local',
-    describeWorker: 'any worker',
+    describeAnyWorker: 'any worker',
     waitForAdmission: 'any worker',
     pollInPool: 'any worker',
     checkSite: 'any worker',
-    patientRead: 'any worker',
     readElsewhere: 'any worker',
     triggerOnce: 'any worker',
     resolveDeadline: 'any worker',
     resolveSlot: 'any worker',
     notificationDelivery: 'any worker',
     sendReport: 'any worker',
-    askOperation: 'local',
-    judgeSomewhere: 'local',
-    confirmSomewhere: 'local',
     signalOlderRuns: 'any worker',
-    checkSomewhere: 'local',
     measureGate: 'any worker',
+    // This worker makes the first attempt, and any worker the next one.
+    describeWorker: 'eager',
+    readOnce: 'eager',
+    judgeFreezes: 'eager',
+    confirmFreeze: 'eager',
+    checkApproval: 'eager',
     // These ask only Temporal, which is the same for every worker.
+    askOperation: 'eager',
+    findLockHolder: 'eager',
+    findEndOfRun: 'eager',
     findBackupRecord: 'eager',
     findCompletedBackup: 'eager',
     findSharedBackup: 'eager',

@@ -5,6 +5,7 @@ import { TIMING } from '../../src/contract/budgets/timing.ts';
 import { LIMITS } from '../../src/request/limits.ts';
 import { MAX_WAITERS } from '../../src/rules/wait-queue.ts';
 
+const { eventsPerSecondRead, maxSecondReads } = HISTORY_BUDGET;
 const { maxEvents, eventsPerRead, maxTries, maxHintedReads, maxParkedReads, signalsUntilEvents } = HISTORY_BUDGET;
 const { eventsPerRequest, readsPerRequest, maxUnsentRequests, readsPerGrace, maxGraces } = HISTORY_BUDGET;
 
@@ -12,7 +13,8 @@ test('reads, unsent requests and signals together stay within the history that T
   const spare = 3_000;
   const reads = (maxTries + maxHintedReads + maxParkedReads + maxGraces * readsPerGrace) * eventsPerRead;
   const perRequest = eventsPerRequest + readsPerRequest * eventsPerRead;
-  assert.ok(reads + maxUnsentRequests * perRequest + signalsUntilEvents + spare <= maxEvents);
+  const seconds = maxSecondReads * eventsPerSecondRead;
+  assert.ok(reads + seconds + maxUnsentRequests * perRequest + signalsUntilEvents + spare <= maxEvents);
 });
 
 test('a run that waits for freezes for 31 days has room for its looks, its thaws and signals', () => {

@@ -2,7 +2,7 @@
  * The two reads. A failed read is returned as a value, and the poll loop decides what it means. They throw only to leave
  * the read to another worker.
  */
-import { activityInfo, cancellationSignal } from '@temporalio/activity';
+import { activityInfo, cancellationSignal, heartbeat } from '@temporalio/activity';
 import type { OperationStatus, ReadOptions, HostingApiClient } from '../../hosting-api/index.ts';
 import type { DeploymentIdField, ReadAnswer, ReadFailure, ReadInput } from '../../contract/activities.ts';
 import { definedFields } from '../../contract/plain-object.ts';
@@ -12,6 +12,7 @@ import { plainText } from '../../contract/wording/safe-text.ts';
 import { isOfThisWorker, notServed, toReadFailure, type Served } from './failures.ts';
 import { leftToOthers, type Rest } from './worker-rest.ts';
 import { TIMING } from '../../contract/budgets/timing.ts';
+import type { Clocks } from './stopwatch.ts';
 
 interface ReadDeps {
   service: HostingApiClient;
@@ -59,11 +60,9 @@ export function createReads({ service, served, rest, noteRead, onRead }: ReadDep
         ofThisWorker: true,
       };
     }
-    // A local read stays with its worker, and shows whether the worker can read again.
-    if (!activityInfo().isLocal && !(await rest.isOver())) throw leftToOthers(rest);
+    if (input.unlessResting === true && !(await rest.isOver())) throw leftToOthers(rest);
     try {
-      const timeoutMs = activityInfo().isLocal ? TIMING.read.quickMs : TIMING.read.patientMs;
-      const { status, ids } = await ask({ signal: cancellationSignal(), timeoutMs });
+      const { status, ids } = await ask({ signal: cancellationSignal(), timeoutMs: TIMING.read.answerMs });
       return { ok: true, status: plainText(status), ...definedFields({ ids }) };
     } catch (error) {
       if (isOfThisWorker(error)) rest.begin(plainText(error.message));
@@ -80,4 +79,23 @@ export function createReads({ service, served, rest, noteRead, onRead }: ReadDep
     readBackup: (input: ReadInput & { backupId: string }): Promise<ReadAnswer> =>
       reportedRead('backup', input, (options) => service.readBackup(input.backupId, options)),
   };
+}
+
+/** The activities that make one read. A pooled wait has heartbeats of its own, whose details these would erase. */
+export const singleReads = ({ readLatestDeployment, readBackup }: Reads, clocks?: Clocks): Reads => ({
+  readLatestDeployment: (input) => single(() => readLatestDeployment(input), clocks),
+  readBackup: (input) => single(() => readBackup(input), clocks),
+});
+
+async function single(read: () => Promise<ReadAnswer>, clocks?: Clocks): Promise<ReadAnswer> {
+  const beats = setInterval(() => heartbeat(), TIMING.read.heartbeatMs).unref();
+  const nowMs = () => clocks?.monotonicMs() ?? performance.now();
+  const beganMs = nowMs();
+  try {
+    const answer = await read();
+    const passedMs = Math.floor(nowMs() - beganMs);
+    return { ...answer, answeredMs: activityInfo().currentAttemptScheduledTimestampMs + passedMs };
+  } finally {
+    clearInterval(beats);
+  }
 }

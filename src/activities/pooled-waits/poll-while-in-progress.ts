@@ -46,7 +46,7 @@ export function createPooledWaits(pool: Pool, reads: Reads) {
 }
 
 function readOf({ service, subject, deploymentId }: PooledWait, reads: Reads, dueMs: number): Promise<ReadAnswer> {
-  const input = { service, dueMs };
+  const input = { service, dueMs, unlessResting: true } as const;
   return 'backupId' in subject
     ? reads.readBackup({ ...input, ...subject })
     : reads.readLatestDeployment({ ...input, ...subject, ...definedFields({ deploymentId }) });

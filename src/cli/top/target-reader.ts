@@ -52,7 +52,7 @@ export function createTargetReader(
   const { baseUrl, maxRequestsPerSecond: ceiling } = config;
   const pacer = createPacer(TIMING.pace);
   pacer.setShare(ceiling === undefined ? null : ceiling * SHARE_OF_CEILING);
-  const timeouts = { readTimeoutMs: TIMING.read.patientMs, triggerTimeoutMs: TIMING.post.answerMs };
+  const timeouts = { readTimeoutMs: TIMING.read.answerMs, triggerTimeoutMs: TIMING.post.answerMs };
   const client = createHostingApiClient({ ...config, ...timeouts, pacer, appPaths: api?.app });
   const read: Read = (target, signal) =>
     client.readLatestDeployment(target, { signal }).then(

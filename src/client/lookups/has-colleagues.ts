@@ -5,7 +5,7 @@ import { latelyPolling, pollersOf } from '../connection/pollers.ts';
 
 export async function hasColleagues(client: Client, own: { taskQueue: string; identity: string }): Promise<boolean> {
   const { namespace } = client.options;
-  const pollers = await client.withDeadline(Date.now() + TIMING.lookup.localMs, () =>
+  const pollers = await client.withDeadline(Date.now() + TIMING.lookup.pollersMs, () =>
     pollersOf(client.workflowService, { namespace, taskQueue: own.taskQueue }),
   );
   return latelyPolling(pollers).some(({ identity }) => identity !== own.identity);

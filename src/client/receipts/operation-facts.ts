@@ -53,15 +53,10 @@ function close(event: Event, posts: Map<string, SentPost>): void {
   post.result = completed ? 'accepted' : (failed?.failure?.message ?? 'it is not known');
 }
 
-/** Most reads are local activities, which leave a marker. */
 async function readIn(client: Client, event: Event, reads: ReadonlySet<string>): Promise<ReadAnswer | null> {
   const completed = event.activityTaskCompletedEventAttributes;
-  if (completed && reads.has(String(completed.scheduledEventId)))
-    return decoded<ReadAnswer>(client, completed.result?.payloads);
-  const { data, result } = event.markerRecordedEventAttributes?.details ?? {};
-  if (data == null || result == null) return null;
-  const local = await decoded<{ activity_type?: string }>(client, data.payloads);
-  return READS.includes(local?.activity_type ?? '') ? decoded<ReadAnswer>(client, result.payloads) : null;
+  if (!completed || !reads.has(String(completed.scheduledEventId))) return null;
+  return decoded<ReadAnswer>(client, completed.result?.payloads);
 }
 
 function timeOf({ eventTime }: Event): string | null {

@@ -64,7 +64,6 @@ async function epochIn(client: Client, events: Events): Promise<string | null> {
   for (const event of events) {
     const payloads =
       event.workflowExecutionStartedEventAttributes?.input?.payloads ??
-      event.markerRecordedEventAttributes?.details?.result?.payloads ??
       event.activityTaskCompletedEventAttributes?.result?.payloads;
     const { epoch } = (await decoded<{ epoch?: unknown }>(client, payloads)) ?? {};
     if (typeof epoch === 'string') return epoch;

@@ -5,8 +5,12 @@
 export const HISTORY_BUDGET = {
   /** Temporal's limit. */
   maxEvents: 51_200,
-  /** A read of a slow service: a quick one that fails, a patient one, its timer and its tasks. */
-  eventsPerRead: 12,
+  /** A read, its timer and its tasks. */
+  eventsPerRead: 11,
+  /** A read that another worker makes once more, and its task. */
+  eventsPerSecondRead: 6,
+  /** After that many, a read that failed because of its worker counts at once. */
+  maxSecondReads: 500,
   maxTries: 2_000,
   maxHintedReads: 600,
   /** Of an operation that waits for a service that is down. A longer outage is read more seldom. */
@@ -20,11 +24,11 @@ export const HISTORY_BUDGET = {
   readsPerRequest: 3,
   /** Of an operation whose request no worker sends. It is tried more seldom in a longer budget. */
   maxUnsentRequests: 60,
-  /** A look of a run that waits for a freeze: a quick one that fails, another one, its timer and its tasks. */
-  eventsPerThawLook: 12,
+  /** A look of a run that waits for a freeze, its timer and its tasks. */
+  eventsPerThawLook: 11,
   maxThawLooks: 2_100,
   /** What follows a wait for a freeze: a backup, and a deployment that is held back again. */
-  eventsPerThaw: 100,
+  eventsPerThaw: 120,
   maxThaws: 50,
   /** Of these looks, those that follow a signal. */
   maxThawSignals: 600,

@@ -50,11 +50,13 @@ export const TIMING = {
     takenWithinMs: 3 * SECOND,
     /** An activity that a resting worker gives back goes to the next worker after this. */
     handOverMs: 500,
-    /** A local activity holds its workflow task, so it asks briefly. A slow answer gets a regular activity. */
-    quickMs: 800,
-    quickActivityMs: SECOND,
-    patientMs: 15 * SECOND,
-    patientActivityMs: 20 * SECOND,
+    /** How long the service may take to answer. */
+    answerMs: 15 * SECOND,
+    activityMs: 20 * SECOND,
+    /** Longer than a usual read takes, so that only a slow one costs heartbeats. */
+    heartbeatMs: 2 * SECOND,
+    /** A read whose worker was killed is known to be lost after this. */
+    heartbeatTimeoutMs: 6 * SECOND,
     /** The worker's and doctor's own question to the service. */
     probeMs: 3_500,
   },
@@ -119,8 +121,10 @@ export const TIMING = {
     answerMs: 10 * SECOND,
   },
   lookup: {
-    localMs: 2 * SECOND,
-    describeWorkerLocalMs: 4 * SECOND,
+    /** Of an answer that is not needed. */
+    optionalMs: 5 * SECOND,
+    /** Who polls a task queue. */
+    pollersMs: 2 * SECOND,
     regularMs: 10 * SECOND,
     /** Over two minutes, in which a change of belay.yaml reaches the workers. */
     describeWorkerAttempts: 8,

@@ -6,7 +6,6 @@ import { DefaultLogger, type bundleWorkflowCode } from '@temporalio/worker';
 export const bundleOptions = (folder: string, ending: 'ts' | 'js'): Parameters<typeof bundleWorkflowCode>[0] => ({
   workflowsPath: join(folder, `index.${ending}`),
   preloadModules: ['without-stack-traces', 'index'].map((name) => join(folder, `${name}.${ending}`)),
-  workflowInterceptorModules: [join(folder, `order-local-activities.${ending}`)],
   failureConverterPath: join(folder, `../worker/bundle/failure-converter.${ending}`),
   logger: new DefaultLogger('WARN'),
 });

@@ -32,7 +32,7 @@ export async function shareCeiling(
 
 /** @returns how many workers serve the service on this queue, with this one */
 export async function countWorkers(connection: ConnectionLike, queue: PolledQueue): Promise<number> {
-  const pollers = await connection.withDeadline(Date.now() + TIMING.lookup.localMs, () =>
+  const pollers = await connection.withDeadline(Date.now() + TIMING.lookup.pollersMs, () =>
     pollersOf(connection.workflowService, queue),
   );
   return sharers(

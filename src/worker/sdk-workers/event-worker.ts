@@ -19,7 +19,6 @@ export function createEventWorker({ taskQueue, activities, slots = EVENT_SLOTS, 
     maxConcurrentWorkflowTaskPolls: Math.min(slots.workflowTasks, MAX_POLLS),
     maxConcurrentActivityTaskExecutions: slots.activities,
     maxConcurrentActivityTaskPolls: Math.min(slots.activities, MAX_POLLS),
-    maxConcurrentLocalActivityExecutions: slots.activities,
   });
 }
 

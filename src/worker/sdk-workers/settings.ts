@@ -43,12 +43,10 @@ export const SETTINGS = {
 } as const;
 
 const SLOTS = {
-  // A hanging read occupies one slot of each of these two for a second,
   workflowTask: 250,
-  localActivity: 250,
   // A replay of thousands of events takes seconds of a processor, and its task has five.
   uncachedWorkflowTask: 8,
-  // and one of these, which triggers also need, for up to 15 s.
+  // A hanging read occupies one for up to 15 s, and triggers need them, too.
   activity: 1_000,
   // A pooled wait is idle most of the time.
   pooledWait: 20_000,
@@ -59,7 +57,7 @@ const fixed = (numSlots: number) => ({ type: 'fixed-size', numSlots }) as const;
 export function slots(rest: Rest): TunerHolder {
   return {
     workflowTaskSlotSupplier: workflowSlots(SLOTS.workflowTask, SLOTS.uncachedWorkflowTask),
-    localActivityTaskSlotSupplier: fixed(SLOTS.localActivity),
+    localActivityTaskSlotSupplier: fixed(1),
     activityTaskSlotSupplier: activitySlots(SLOTS.activity, rest),
     nexusTaskSlotSupplier: fixed(1),
   };

@@ -1,4 +1,4 @@
-/** The slots for activities of a worker. While it rests, none is free, so it asks Temporal for no activity. */
+/** The slots for activities of a worker. While it rests, it asks Temporal for no activity. */
 import type { ActivitySlotInfo, CustomSlotSupplier } from '@temporalio/worker';
 import { createSlots } from './slots.ts';
 

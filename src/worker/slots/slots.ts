@@ -8,7 +8,7 @@ interface SlotRule<Permit extends SlotPermit> {
   release(permit: Permit): void;
 }
 
-/** While it is closed, no slot is free. */
+/** While it is closed, the worker asks Temporal for nothing. */
 interface Gate {
   isOpen(): boolean;
   whenOpen(ended: AbortSignal): Promise<void>;
@@ -35,7 +35,8 @@ export function createSlots<Info extends SlotInfo, Permit extends SlotPermit>(
         await Promise.race([new Promise<void>((resolve) => waiting.push(resolve)), aborted]);
       }
     },
-    tryReserveSlot: (context) => (gate.isOpen() ? rule.take(context) : null),
+    // For what the worker scheduled itself: its reads show whether it can read again, and the rest asks only Temporal.
+    tryReserveSlot: (context) => rule.take(context),
     markSlotUsed: () => undefined,
     releaseSlot({ permit }) {
       rule.release(permit as Permit);

@@ -4,7 +4,7 @@ import { defineQuery, defineUpdate, setHandler } from '@temporalio/workflow';
 import type { ApprovalAnswer, ApprovalQuestion, CountedAnswer, Decided, PlannedPart } from '../../contract/approval.ts';
 import { APPROVAL_UPDATES, QUERIES } from '../../contract/names.ts';
 import { countYes, problemOfAnswer, type OpenQuestion } from '../../rules/policy/approval.ts';
-import { checkSomewhere } from '../common/activity-proxies.ts';
+import { checkApproval } from '../common/activity-proxies.ts';
 
 const approveUpdate = defineUpdate<CountedAnswer, [ApprovalAnswer]>(APPROVAL_UPDATES.approve);
 const rejectUpdate = defineUpdate<CountedAnswer, [ApprovalAnswer]>(APPROVAL_UPDATES.reject);
@@ -52,7 +52,7 @@ async function decide(
   const question = approvals.open;
   if (question === null) throw refusal('nothing is asked now');
   const { plan } = question;
-  const checked = await checkSomewhere({ plan, decision, by, why, proof, atMs: Date.now() }).catch((error: unknown) => {
+  const checked = await checkApproval({ plan, decision, by, why, proof, atMs: Date.now() }).catch((error: unknown) => {
     const cause = error instanceof ActivityFailure ? error.cause : error;
     if (cause instanceof ApplicationFailure && cause.type === 'Usage') question.badAnswers += 1;
     throw refusal(cause instanceof Error ? cause.message : 'no worker could verify it');

@@ -1,14 +1,10 @@
 /**
- * Every activity that workflows call, with its time budget. A local activity costs the fewest history events, but
- * occupies the workflow task, and hints and queries wait for that. So it gets one attempt and a short budget.
+ * Every activity that workflows call, with its time budget. By default, Temporal gives the first attempt to the worker
+ * that scheduled it (eager dispatch), which is quick and works while that worker rests. Any worker makes the next one.
  */
-import { ActivityFailure, ApplicationFailure } from '@temporalio/common';
-import { proxyActivities, proxyLocalActivities } from '@temporalio/workflow';
+import { proxyActivities } from '@temporalio/workflow';
 import type { Activities } from '../../activities/index.ts';
-import type { WorkerInfo, WorkerQuestion } from '../../contract/activities.ts';
-import type { ApprovalCheck, CheckedApproval } from '../../contract/approval.ts';
-import type { FreezeAnswer, FreezeQuestion, FreezeScope, FreezeWord } from '../../contract/freeze.ts';
-import type { Execution, OperationProgress } from '../../contract/operation.ts';
+import type { WorkerInfo } from '../../contract/activities.ts';
 import { admissionTaskQueue, waitTaskQueue } from '../../contract/names.ts';
 import type { PooledWait, PooledWaitEnd } from '../../contract/polling/pooled-wait.ts';
 import { TIMING } from '../../contract/budgets/timing.ts';
@@ -23,24 +19,16 @@ const UNTIL_TAKEN = {
   retry: { maximumAttempts: 8, initialInterval: read.handOverMs, backoffCoefficient: 1 },
 };
 
-/** Local: every run calls it first, and the worker answers from memory. */
-export const { describeWorker: describeThisWorker } = proxyLocalActivities<Activities>({
-  startToCloseTimeout: lookup.describeWorkerLocalMs,
-  retry: ONCE,
-});
-
-/** Regular, so that any worker may answer. Attempts count only workers: while none polls, it waits. */
+/** Every run calls it first, and the worker answers from memory. Attempts count only workers: while none polls, it waits. */
 export const { describeWorker } = proxyActivities<Activities>({
-  ...ANY_WORKER,
   startToCloseTimeout: lookup.regularMs,
   retry: { maximumAttempts: lookup.describeWorkerAttempts },
 });
 
-/** What a worker says of itself: this one from memory, or another one if this one does not answer. */
-export const describeSomeWorker = (question: WorkerQuestion = {}): Promise<WorkerInfo> =>
-  describeThisWorker(question).catch(() => describeWorker(question));
+/** What a worker says of itself that may not be this one. */
+export const describeAnyWorker = (): Promise<WorkerInfo> => describeWorker.executeWithOptions(ANY_WORKER, []);
 
-/** Regular, on a queue of its own: it waits there until a worker lets the next run begin. */
+/** On a queue of its own: it waits there until a worker lets the next run begin. */
 export const waitForAdmission = (taskQueue: string, withinMs: number, summary: string): Promise<void> =>
   proxyActivities<Activities>({
     ...ANY_WORKER,
@@ -49,18 +37,25 @@ export const waitForAdmission = (taskQueue: string, withinMs: number, summary: s
     scheduleToCloseTimeout: withinMs,
   }).admitRun.executeWithOptions({ summary }, []);
 
-/** Local: a poll loop makes one read per interval. */
-export const quickRead = proxyLocalActivities<Activities>({ startToCloseTimeout: read.quickActivityMs, retry: ONCE });
-
-/** Regular: a slow service must not occupy the workflow task. */
-export const patientRead = proxyActivities<Activities>({
-  ...UNTIL_TAKEN,
-  scheduleToStartTimeout: read.patientActivityMs,
-  startToCloseTimeout: read.patientActivityMs,
-  scheduleToCloseTimeout: 2 * read.patientActivityMs,
+/** One attempt: a loop repeats its reads itself. If no worker takes a read, the loop goes on all the same. */
+export const readOnce = proxyActivities<Activities>({
+  scheduleToStartTimeout: read.activityMs,
+  startToCloseTimeout: read.activityMs,
+  scheduleToCloseTimeout: 2 * read.activityMs,
+  heartbeatTimeout: read.heartbeatTimeoutMs,
+  retry: ONCE,
 });
 
-/** Regular, on a queue of its own, because it holds its slot as long as the status stays in progress. */
+/** For a read that may have failed because of its worker. */
+export const readElsewhere = proxyActivities<Activities>({
+  ...UNTIL_TAKEN,
+  scheduleToStartTimeout: read.takenWithinMs,
+  startToCloseTimeout: read.activityMs,
+  scheduleToCloseTimeout: 2 * read.activityMs,
+  heartbeatTimeout: read.heartbeatTimeoutMs,
+});
+
+/** On a queue of its own, because it holds its slot as long as the status stays in progress. */
 export const pollInPool = (
   taskQueue: string,
   withinMs: number,
@@ -75,29 +70,21 @@ export const pollInPool = (
     retry: { initialInterval: read.handOverMs, backoffCoefficient: 1 },
   }).pollWhileInProgress.executeWithOptions({ summary }, [wait]);
 
-/** Regular: a site may take as long as its check allows, and another worker may know a check that this one lacks. */
+/** A site may take as long as its check allows, and another worker may know a check that this one lacks. */
 export const { checkSite } = proxyActivities<Activities>({
   ...UNTIL_TAKEN,
-  startToCloseTimeout: read.patientActivityMs,
-  scheduleToCloseTimeout: 2 * read.patientActivityMs,
+  startToCloseTimeout: read.activityMs,
+  scheduleToCloseTimeout: 2 * read.activityMs,
 });
 
-/** Regular: a gate may take as long as its Prometheus does, and another worker may know a gate that this one lacks. */
+/** A gate may take as long as its Prometheus does, and another worker may know a gate that this one lacks. */
 export const { measureGate } = proxyActivities<Activities>({
   ...UNTIL_TAKEN,
-  startToCloseTimeout: read.patientActivityMs,
-  scheduleToCloseTimeout: 2 * read.patientActivityMs,
+  startToCloseTimeout: read.activityMs,
+  scheduleToCloseTimeout: 2 * read.activityMs,
 });
 
-/** Regular: for a read that may have failed because of its worker. */
-export const readElsewhere = proxyActivities<Activities>({
-  ...UNTIL_TAKEN,
-  scheduleToStartTimeout: read.takenWithinMs,
-  startToCloseTimeout: read.patientActivityMs,
-  scheduleToCloseTimeout: 2 * read.patientActivityMs,
-});
-
-/** Regular, with one attempt: a POST is not idempotent. One that no worker took in time is certainly not sent. */
+/** One attempt: a POST is not idempotent. One that no worker took in time is certainly not sent. */
 export const triggerOnce = proxyActivities<Activities>({
   ...ANY_WORKER,
   scheduleToStartTimeout: post.takenWithinMs,
@@ -106,65 +93,47 @@ export const triggerOnce = proxyActivities<Activities>({
   retry: ONCE,
 });
 
-/** Local: optional lookups and records. They make a run faster or its progress clearer, or the caller has a fallback. */
-export const localLookup = proxyLocalActivities<Activities>({ startToCloseTimeout: lookup.localMs, retry: ONCE });
+/** The caller does without the answer: it only makes a run faster, or its progress clearer. */
+export const { findLockHolder, findEndOfRun } = proxyActivities<Activities>({
+  startToCloseTimeout: lookup.optionalMs,
+  scheduleToCloseTimeout: lookup.optionalMs,
+});
 
-/** What an operation in flight knows: as this worker hears, or another one if it does not answer this one. */
-export const askOperation = (operation: Execution): Promise<OperationProgress> =>
-  localLookup.askOperation(operation).catch(() => askOperationAgain(operation));
-
-/** Regular, and repeated: an operation that reads a status answers once that has ended. */
-const { askOperation: askOperationAgain } = proxyActivities<Activities>({
-  ...ANY_WORKER,
+/** What an operation in flight knows. */
+export const { askOperation } = proxyActivities<Activities>({
   startToCloseTimeout: lookup.regularMs,
   retry: { maximumAttempts: 3 },
 });
 
-/** Regular: a search and some signals. A run that it misses meets the newer one at a lock. */
+/** A search and some signals. A run that it misses meets the newer one at a lock. */
 export const { signalOlderRuns } = proxyActivities<Activities>({
   ...ANY_WORKER,
   startToCloseTimeout: lookup.regularMs,
   scheduleToCloseTimeout: lookup.supersedeMs,
 });
 
-/** What of this is frozen: as this worker judges it, or another one if this one cannot. */
-export const judgeSomewhere = (question: FreezeQuestion): Promise<FreezeAnswer> =>
-  localLookup.judgeFreezes(question).catch(() => judgeFreezes(question));
+/** Repeated until a worker answers: what no worker can answer holds back. */
+export const { judgeFreezes } = proxyActivities<Activities>({ startToCloseTimeout: lookup.regularMs });
 
-/** Regular, and repeated until a worker answers: what no worker can answer holds back. */
-const { judgeFreezes } = proxyActivities<Activities>({ ...ANY_WORKER, startToCloseTimeout: lookup.regularMs });
+/** Repeated until a worker answers whether it has such a freeze. */
+export const { confirmFreeze } = proxyActivities<Activities>({ startToCloseTimeout: lookup.regularMs });
 
-/** What a worker says of a freeze: this one, or another one if this one does not answer. */
-export const confirmSomewhere = (scope: FreezeScope): Promise<FreezeWord> =>
-  localLookup.confirmFreeze(scope).catch(() => confirmFreeze(scope));
-
-const { confirmFreeze } = proxyActivities<Activities>({ ...ANY_WORKER, startToCloseTimeout: lookup.regularMs });
-
-/** Whether an answer counts: as this worker says, or another one if this one cannot tell. */
-export const checkSomewhere = (check: ApprovalCheck): Promise<CheckedApproval> =>
-  localLookup.checkApproval(check).catch((error: unknown) => {
-    if (error instanceof ActivityFailure && error.cause instanceof ApplicationFailure && error.cause.nonRetryable)
-      throw error;
-    return checkApproval(check);
-  });
-
-/** Regular: another worker may have the signers that this one lacks. */
-const { checkApproval } = proxyActivities<Activities>({
-  ...ANY_WORKER,
+/** Repeated: another worker may have the signers that this one lacks. */
+export const { checkApproval } = proxyActivities<Activities>({
   startToCloseTimeout: lookup.regularMs,
-  retry: { maximumAttempts: 3, initialInterval: lookup.otherWorkersPauseMs },
+  retry: { maximumAttempts: 4, initialInterval: lookup.otherWorkersPauseMs },
 });
 
-/** Regular: to deploy after a backup of another server would be worse than to wait for the answer. */
+/** To deploy after a backup of another server would be worse than to wait for the answer. */
 export const { findBackupRecord } = proxyActivities<Activities>({ startToCloseTimeout: lookup.regularMs });
 
-/** Regular: searching closed workflows may take a while. */
+/** Searching closed workflows may take a while. */
 export const { findCompletedBackup } = proxyActivities<Activities>({
   startToCloseTimeout: lookup.regularMs,
   retry: { maximumAttempts: 3 },
 });
 
-/** Regular: another worker may know a time zone that this one lacks. Invalid input is not retried. */
+/** Another worker may know a time zone that this one lacks. Invalid input is not retried. */
 export const { resolveDeadline, resolveSlot } = proxyActivities<Activities>({
   ...ANY_WORKER,
   startToCloseTimeout: lookup.regularMs,

@@ -5,14 +5,14 @@ import type { Outcome } from '../../contract/names.ts';
 import type { RunError, RunPlan } from '../../contract/run.ts';
 import { plainText } from '../../contract/wording/safe-text.ts';
 import { resultOrFailure } from './conclusion.ts';
-import { describeSomeWorker } from './activity-proxies.ts';
+import { describeWorker } from './activity-proxies.ts';
 
 export type Checked = { error: RunError } | { plan: RunPlan; facts: WorkerInfo };
 
 export async function letWorkerCheck(
   question: Required<Pick<WorkerQuestion, 'request'>> & WorkerQuestion,
 ): Promise<Checked> {
-  const answer = await describeSomeWorker(question).catch(refusalOf);
+  const answer = await describeWorker(question).catch(refusalOf);
   if ('error' in answer) return answer;
   const { checked, ...facts } = answer;
   if (checked === undefined) return { error: { type: 'Internal', message: 'the worker did not check the input' } };

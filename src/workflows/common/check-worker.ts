@@ -7,7 +7,7 @@ import type { RunInput } from '../../contract/run.ts';
 import { isApp, NO_APP_PATHS, type Target } from '../../contract/target.ts';
 import { conclude, type Conclusion } from './conclusion.ts';
 import type { WorkerInfo } from '../../contract/activities.ts';
-import { describeWorker } from './activity-proxies.ts';
+import { describeAnyWorker } from './activity-proxies.ts';
 
 const ASKING_ROUNDS = 3;
 const ASKED_AT_ONCE = 12;
@@ -69,7 +69,7 @@ export async function askOthers({ service, heartbeat, targets }: Needs, first: W
   let facts = first;
   for (let round = 0; round < ASKING_ROUNDS && !fits(facts); round += 1) {
     if (round > 0) await sleep(TIMING.lookup.otherWorkersPauseMs, { summary: 'before asking other workers' });
-    const asked = await Promise.all(Array.from({ length: ASKED_AT_ONCE }, () => describeWorker()));
+    const asked = await Promise.all(Array.from({ length: ASKED_AT_ONCE }, () => describeAnyWorker()));
     facts = asked.find(fits) ?? facts;
   }
   return first.admitted === false ? { ...facts, admitted: false } : facts;

@@ -13,11 +13,11 @@ import { recordReported } from '../operation/backup-records.ts';
 import { eventDetails } from './event-details.ts';
 import { holdServer } from './hold-server.ts';
 import { wakeWaitersOf } from './wake-waiters.ts';
-import { describeSomeWorker, findSharedBackup } from '../common/activity-proxies.ts';
+import { describeWorker, findSharedBackup } from '../common/activity-proxies.ts';
 
 export async function handleEvent(input: EventInput): Promise<EventResult> {
   refuseOtherInput(input);
-  const served = await describeSomeWorker();
+  const served = await describeWorker();
   const isOther = input.service !== undefined && !isServed(input.service, served);
   const isFresh = isFreshNow(input);
   const result: EventResult = {

@@ -17,7 +17,7 @@ import type { AdHocFreeze, FreezeWord } from '../../contract/freeze.ts';
 import { freezeId } from '../../contract/ids/workflow-ids.ts';
 import { CONFIRM_UPDATE } from '../../contract/names.ts';
 import { uiPage } from '../../contract/wording/markdown.ts';
-import { confirmSomewhere } from '../common/activity-proxies.ts';
+import { confirmFreeze } from '../common/activity-proxies.ts';
 
 const confirmUpdate = defineUpdate<FreezeWord, []>(CONFIRM_UPDATE);
 
@@ -36,7 +36,7 @@ export async function freeze(input: AdHocFreeze, replaces = false): Promise<void
     { description: 'What a worker says of it, once it is in force.' },
   );
   setCurrentDetails(uiPage(`**Frozen** until ${input.until}`));
-  const said = await confirmSomewhere(input.scope);
+  const said = await confirmFreeze(input.scope);
   if (said.problem === null)
     await sleep(TIMING.freeze.inForceAfterMs, { summary: 'until what was judged before has left' });
   word = said;

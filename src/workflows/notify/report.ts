@@ -6,7 +6,7 @@ import { SIGNALS } from '../../contract/names.ts';
 import type { ReportAnswer, ReportInput, ReportNote, ReportTo, RunState, StateReport } from '../../contract/report.ts';
 import { TIMING } from '../../contract/budgets/timing.ts';
 import { plainText } from '../../contract/wording/safe-text.ts';
-import { localLookup, sendReport } from '../common/activity-proxies.ts';
+import { findEndOfRun, sendReport } from '../common/activity-proxies.ts';
 
 const { notify, report: timing } = TIMING;
 
@@ -144,7 +144,7 @@ async function watch(
 ): Promise<void> {
   for (let pauseMs: number = timing.lookMs; ; pauseMs = Math.min(2 * pauseMs, timing.lateLookMs)) {
     if (await condition(() => state().isEnd, pauseMs)) return;
-    const found = await localLookup.findEndOfRun({ workflowId, firstRunId }).catch(() => null);
+    const found = await findEndOfRun({ workflowId, firstRunId }).catch(() => null);
     if (found === null || state().isEnd) continue;
     end({ ...found, isEnd: true, atMs: Date.now(), seq: 0 });
   }

@@ -15,6 +15,7 @@ import {
   type StatusReading,
   type Verdict,
 } from '../../rules/verdict.ts';
+import { answeredMs } from '../../rules/watch-coverage.ts';
 import type { SiteCheck } from './site-check.ts';
 import { concludeInterrupted, pollUntil } from '../polling/poll-until.ts';
 import { describeLastStatus, noteProgress, type Poller } from '../polling/poller.ts';
@@ -67,8 +68,9 @@ export async function awaitVerdict(followed: Followed, given: VerdictContext, st
     }
     reading = latest;
     seen = observe(context, seen, latest, at);
-    result.evidence = strongestEvidence(context, seen, latest, at);
-    return decideVerdict(context, seen, latest, at);
+    const answered = { ...at, nowMs: answeredMs(latest, at.nowMs) };
+    result.evidence = strongestEvidence(context, seen, latest, answered);
+    return decideVerdict(context, seen, latest, answered);
   };
   // Its id may be that in the answer to the trigger, which came later.
   const early = reading === null ? null : decide(reading, false);

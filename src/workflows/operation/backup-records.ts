@@ -3,7 +3,7 @@
  * and a namespace may not have them.
  */
 import type { BackupRecord, BackupRecordKind } from '../../contract/events/event.ts';
-import { localLookup, writeBackupRecord } from '../common/activity-proxies.ts';
+import { writeBackupRecord } from '../common/activity-proxies.ts';
 
 /** The record, which ends at once. Only its memo matters. */
 export async function recordBackup(record: BackupRecord): Promise<BackupRecord> {
@@ -11,19 +11,11 @@ export async function recordBackup(record: BackupRecord): Promise<BackupRecord> 
 }
 
 /**
- * For a backup that an operation made. A run with `--backup-id` checks the server of its backup against this record, so a
- * write that fails is repeated while the operation goes on.
+ * For a backup that an operation made or a run waits for. A write that fails is repeated while the wait goes on, whose
+ * reads must not wait for it.
  */
-export async function recordMade(record: BackupRecord): Promise<void> {
-  const input = { kind: 'made', record } as const;
-  await localLookup.writeBackupRecord(input).catch(() => {
-    void writeBackupRecord(input).catch(() => undefined);
-  });
-}
-
-/** For a backup that a run waits for but did not make. Without the record, the run is only slower. */
-export async function recordAdopted(record: BackupRecord): Promise<void> {
-  await localLookup.writeBackupRecord({ kind: 'adopted', record }).catch(() => undefined);
+export function recordWaitedFor(kind: Extract<BackupRecordKind, 'made' | 'adopted'>, record: BackupRecord): void {
+  void writeBackupRecord({ kind, record }).catch(() => undefined);
 }
 
 /** For what an event reports. @returns whether it was recorded */

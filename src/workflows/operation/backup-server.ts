@@ -2,7 +2,7 @@
 import type { BackupResult } from '../../contract/run.ts';
 import { PROBE_BACKUP_ID } from '../../contract/names.ts';
 import { backupServerId } from '../../contract/ids/workflow-ids.ts';
-import { recordMade } from './backup-records.ts';
+import { recordWaitedFor } from './backup-records.ts';
 import { awaitService } from './await-service.ts';
 import { awaitBackup } from './await-backup.ts';
 import { concludeCancelledBeforeStart, conclude, type Conclusion } from '../common/conclusion.ts';
@@ -23,15 +23,15 @@ export async function backupServer(input: BackupServerInput): Promise<BackupResu
   return runOperation(lockId, input, result, async (operation) => {
     const refusal = await create(operation, input);
     if (refusal !== null) return refusal;
-    await recordBackupId(input.service, result);
+    recordBackupId(input.service, result);
     return awaitBackup(operation, { ...input, what: `backup of server ${input.serverId}`, result });
   });
 }
 
 /** Lets an event that names only the backup find this operation. */
-async function recordBackupId(service: string, { backupId, serverId, startedAt }: BackupResult): Promise<void> {
+function recordBackupId(service: string, { backupId, serverId, startedAt }: BackupResult): void {
   if (backupId === null) return;
-  await recordMade({ service, backupId, serverId, startedAt: startedAt ?? new Date().toISOString() });
+  recordWaitedFor('made', { service, backupId, serverId, startedAt: startedAt ?? new Date().toISOString() });
 }
 
 /** @returns null once the service has given the backup an id */

@@ -6,7 +6,7 @@ import { followed, type Deployment } from './deployment-context.ts';
 import { targetText } from '../../contract/wording/target-text.ts';
 import { conclude, type Conclusion } from '../common/conclusion.ts';
 import { skipTo, createPollSchedule } from '../../rules/polling/poll-schedule.ts';
-import { recordOutage, recordRead, hasNoGaps } from '../../rules/watch-coverage.ts';
+import { answeredMs, recordOutage, recordRead, hasNoGaps } from '../../rules/watch-coverage.ts';
 import { observe, traceOf, type Trace, type VerdictContext } from '../../rules/verdict.ts';
 import type { Sent } from './send-and-watch.ts';
 import { awaitVerdict, ID_FIELD_REMEDY } from './await-verdict.ts';
@@ -39,7 +39,7 @@ export async function reconcile(
     const plan = { what: 'trace', reader, schedule, tries, notFoundAnswers, afterOutage } as const;
     const polled = await pollUntil<Trace>(operation, plan, (answer, own) => {
       const answered = answer.ok || (notFoundAnswers && isNotDeployed(answer));
-      if (answered) coverage = recordRead(coverage, Date.now());
+      if (answered) coverage = recordRead(coverage, answeredMs(answer, Date.now()), Date.now());
       if (!answer.ok) return undefined;
       noteProgress(operation.result, answer);
       seen = observe(context, seen, answer, { own, nowMs: Date.now() });

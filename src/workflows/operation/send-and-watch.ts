@@ -9,7 +9,7 @@ import type { DeploymentResult } from '../../contract/run.ts';
 import type { Deployment } from './deployment-context.ts';
 import type { Operation } from './run-operation.ts';
 import { createPollSchedule } from '../../rules/polling/poll-schedule.ts';
-import { recordRead, startReadCoverage, type ReadCoverage } from '../../rules/watch-coverage.ts';
+import { answeredMs, recordRead, startReadCoverage, type ReadCoverage } from '../../rules/watch-coverage.ts';
 import { isUnsent, type TriggerResult } from '../../rules/trigger-policy.ts';
 import {
   observe,
@@ -52,7 +52,7 @@ export async function sendWatched({ operation, input, reader }: Deployment, cont
   const answered = awaitTrigger(
     subjectOfTarget(target),
     triggerOnce.triggerDeployment.executeWithOptions({ summary }, [
-      { ...triggerInput(input), ...placeOf(input), readAt: new Date(sentMs).toISOString() },
+      { ...triggerInput(input), ...placeOf(input), readAt: new Date(sentMs - operation.lagMs).toISOString() },
     ]),
   ).then((it) => (result = it));
   await pollUntil(
@@ -68,7 +68,7 @@ export async function sendWatched({ operation, input, reader }: Deployment, cont
     (answer) => {
       if (answer.ok) watch(operation, sent, context, answer);
       else if (context.baseline === null && isNotDeployed(answer))
-        sent.coverage = recordRead(sent.coverage, Date.now());
+        sent.coverage = recordRead(sent.coverage, answeredMs(answer, Date.now()), Date.now());
       return undefined;
     },
   );
@@ -84,8 +84,9 @@ function watch(
   context: VerdictContext,
   reading: StatusReading,
 ): void {
-  sent.seen = observe(context, sent.seen, reading, { own: true, nowMs: Date.now() });
-  sent.coverage = recordRead(sent.coverage, Date.now());
+  const nowMs = Date.now();
+  sent.seen = observe(context, sent.seen, reading, { own: true, nowMs });
+  sent.coverage = recordRead(sent.coverage, answeredMs(reading, nowMs), nowMs);
   sent.trace = traceOf(context, sent.seen, reading) ?? sent.trace;
   noteProgress(result, reading);
 }

@@ -1,6 +1,6 @@
 /**
  * The poll loop of every operation. A read comes from the loop itself, after a durable timer that a hint can cut short, and
- * costs six history events. Or it comes from the pool of a worker, which makes many reads for that. `rules/polling/poll-state.ts`
+ * costs eleven history events. Or it comes from the pool of a worker, which makes many reads for that. `rules/polling/poll-state.ts`
  * keeps the schedule and counts tries and failures; the caller decides what a reading means.
  */
 import { condition } from '@temporalio/workflow';
@@ -8,6 +8,7 @@ import type { ReadFailure, ReadResult } from '../../contract/activities.ts';
 import { conclude, type Conclusion } from '../common/conclusion.ts';
 import { report } from '../common/report.ts';
 import { afterOutage, afterRead, answers, beginPolling } from '../../rules/polling/poll-state.ts';
+import { answeredMs } from '../../rules/watch-coverage.ts';
 import { isNotDeployed } from '../../rules/polling/never-deployed.ts';
 import { heldBackUntilMs, type GivenUp } from '../../rules/polling/read-failures.ts';
 import { describeLastStatus, type Poller } from './poller.ts';
@@ -63,6 +64,7 @@ async function poll<V>(poller: Poller, options: PollOptions, onReading: OnReadin
     ({ state } = turn);
 
     const nowMs = Date.now();
+    poller.lagMs = nowMs - answeredMs(read, nowMs);
     if (parked !== null && serviceState(read) === 'answers') {
       state = afterOutage(state, nowMs, parking.leave(nowMs));
       options.afterOutage?.();

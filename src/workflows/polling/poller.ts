@@ -16,6 +16,8 @@ export interface Poller {
   readonly waits: Waits;
   readonly lastStatus: string | null;
   readonly lastReadAt: string | null;
+  /** How long the last read had been answered, at most, when the workflow heard of it. */
+  lagMs: number;
   /** Null if the last read was answered. */
   readonly failing: FailingReads | null;
   /** Call it for every status that was answered. */
@@ -51,6 +53,7 @@ export function createPoller(
     timer: createPollTimer(),
     waits,
     setWaiting,
+    lagMs: 0,
     get lastStatus() {
       return part.lastStatus;
     },

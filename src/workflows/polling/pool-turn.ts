@@ -13,7 +13,6 @@ import { nextRead } from '../../rules/polling/poll-state.ts';
 import { assumeMade, beginPooled } from '../../rules/polling/pooled-wait.ts';
 import { withMeaning } from '../../rules/status-words.ts';
 import type { Poller } from './poller.ts';
-import { readStatus } from './status-reader.ts';
 import { loopTurn, showWaiting, unlessCancelled, type NoTurn, type Turn, type TurnOptions } from './turn.ts';
 
 /** Whether only time or a status that is not in progress can end the wait: then the reads can be left to the pool. */
@@ -56,7 +55,7 @@ export async function poolTurn<V>(
   for (;;) {
     const woken = await untilWoken(poller, pooled, againMs, summary('hinted'));
     if (woken === 'over') break;
-    const read = woken === 'cancelled' ? null : await unlessCancelled(poller, readForHint(options, summary('hinted')));
+    const read = woken === 'cancelled' ? null : await unlessCancelled(poller, options.reader.read(summary('hinted')));
     const value = read === null ? undefined : onHinted(read);
     if (read === null || value !== undefined) poller.countPolls(pooled.assumedPolls());
     if (read === null || woken === 'cancelled') return { kind: 'cancelled' };
@@ -70,8 +69,6 @@ export async function poolTurn<V>(
   const read = withMeaning(options.reader.reads.words, end.read);
   return { read, state: progress.state, isTry: end.isTry, hintedMs: null };
 }
-
-const readForHint = ({ reader }: TurnOptions, summary: string): Promise<ReadResult> => readStatus(reader, summary);
 
 interface PooledWait {
   readonly isOver: boolean;

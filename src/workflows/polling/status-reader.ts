@@ -1,36 +1,28 @@
 /**
- * Reads a status from a workflow. Uses local activities, which cost the fewest events, while the service is quick. A
- * read that may have failed because of its worker is made once more by another worker before it counts.
+ * Reads a status from a workflow. A read that may have failed because of its worker is made once more by another worker
+ * before it counts.
  */
-import { patientRead, quickRead, readElsewhere } from '../common/activity-proxies.ts';
+import { ActivityFailure, TimeoutFailure } from '@temporalio/common';
+import { readElsewhere, readOnce } from '../common/activity-proxies.ts';
 import type { ReadAnswer, ReadFailure, ReadInput, ReadResult } from '../../contract/activities.ts';
+import { HISTORY_BUDGET } from '../../contract/budgets/history-budget.ts';
 import { definedFields } from '../../contract/plain-object.ts';
 import type { RecordedService } from '../../contract/operation.ts';
 import type { PooledWait } from '../../contract/polling/pooled-wait.ts';
 import type { Target } from '../../contract/target.ts';
 import { withMeaning } from '../../rules/status-words.ts';
 
-/** After this many slow reads in a row, only regular activities are used. */
-const MAX_SLOW_IN_A_ROW = 2;
 /** After another worker could read, this many reads go to any worker: this one may take a while to recover. */
 const READS_ELSEWHERE = 10;
 
-/** A read has two steps, so that several readers can take the first one at once. The summary is shown in the UI. */
 export interface Reader {
   /** What it reads. */
   readonly reads: Omit<PooledWait, 'tries' | 'progress'>;
   /**
-   * Asks with a local activity.
+   * @param summary shown in the UI
    * @param dueMs when it is due, if that is its reason
-   * @returns null if that gave no answer that counts
    */
-  begin(summary: string, dueMs?: number): Promise<ReadAnswer | null>;
-  /** Asks with regular activities, if that is needed. */
-  finish(summary: string, begun: ReadAnswer | null): Promise<ReadResult>;
-}
-
-export async function readStatus(reader: Reader, summary: string, dueMs?: number): Promise<ReadResult> {
-  return reader.finish(summary, await reader.begin(summary, dueMs));
+  read(summary: string, dueMs?: number): Promise<ReadResult>;
 }
 
 export function deploymentReader({
@@ -40,59 +32,55 @@ export function deploymentReader({
   target,
 }: RecordedService & { target: Target }): Reader {
   const field = definedFields({ deploymentId });
-  const input = { service, target, ...field };
-  return createReader(
-    { service, subject: { target }, words: statuses.deployment, ...field },
-    {
-      quickly: (summary, due) => quickRead.readLatestDeployment.executeWithOptions({ summary }, [{ ...input, ...due }]),
-      patiently: (summary) => patientRead.readLatestDeployment.executeWithOptions({ summary }, [input]),
-      elsewhere: (summary) => readElsewhere.readLatestDeployment.executeWithOptions({ summary }, [input]),
-    },
+  return createReader({ service, subject: { target }, words: statuses.deployment, ...field }, (by, how, options) =>
+    by.readLatestDeployment.executeWithOptions(options, [{ service, target, ...field, ...how }]),
   );
 }
 
 export function backupReader({ service, statuses, backupId }: RecordedService & { backupId: string }): Reader {
-  const input = { service, backupId };
-  return createReader(
-    { service, subject: { backupId }, words: statuses.backup },
-    {
-      quickly: (summary, due) => quickRead.readBackup.executeWithOptions({ summary }, [{ ...input, ...due }]),
-      patiently: (summary) => patientRead.readBackup.executeWithOptions({ summary }, [input]),
-      elsewhere: (summary) => readElsewhere.readBackup.executeWithOptions({ summary }, [input]),
-    },
+  return createReader({ service, subject: { backupId }, words: statuses.backup }, (by, how, options) =>
+    by.readBackup.executeWithOptions(options, [{ service, backupId, ...how }]),
   );
 }
 
-type Ask = (summary: string, due?: Pick<ReadInput, 'dueMs'>) => Promise<ReadAnswer>;
+type Ask = (
+  by: typeof readOnce,
+  how: Pick<ReadInput, 'dueMs' | 'unlessResting'>,
+  options: { summary: string },
+) => Promise<ReadAnswer>;
 
-function createReader(reads: Reader['reads'], ask: Record<'quickly' | 'patiently' | 'elsewhere', Ask>): Reader {
-  let slowInARow = 0;
+function createReader(reads: Reader['reads'], ask: Ask): Reader {
   let notHere = 0;
+  let seconds = 0;
+  const elsewhere = (summary: string, due = {}) => ask(readElsewhere, { ...due, unlessResting: true }, { summary });
   return {
     reads,
-    async begin(summary, dueMs) {
-      if (notHere > 0) {
-        notHere -= 1;
-        return null;
-      }
-      if (slowInARow >= MAX_SLOW_IN_A_ROW) return null;
-      const read = await ask.quickly(summary, definedFields({ dueMs })).catch(lostRead);
-      const isSlow = !read.ok && read.kind === 'timeout' && read.ofThisWorker === undefined;
-      slowInARow = isSlow ? slowInARow + 1 : 0;
-      return isSlow ? null : read;
-    },
-    async finish(summary, begun) {
-      const read = begun ?? (await ask.patiently(summary).catch(lostRead));
-      if (read.ok || read.ofThisWorker === undefined) return withMeaning(reads.words, read);
+    async read(summary, dueMs) {
+      const due = definedFields({ dueMs });
+      const first = await (notHere > 0 ? elsewhere(summary, due) : ask(readOnce, due, { summary })).catch(lostRead);
+      notHere = Math.max(0, notHere - 1);
+      if (first.ok || first.ofThisWorker === undefined || seconds === HISTORY_BUDGET.maxSecondReads)
+        return withMeaning(reads.words, first);
+      seconds += 1;
       // If no other worker takes it, the first failure counts.
-      const second = await ask.elsewhere(summary).catch(() => read);
+      const second = await elsewhere(summary).catch(() => first);
       if (second.ok) notHere = READS_ELSEWHERE;
       return withMeaning(reads.words, second);
     },
   };
 }
 
-function lostRead(): ReadFailure {
-  const message = 'the worker did not finish the read';
-  return { ok: false, kind: 'timeout', httpStatus: null, isJson: false, retryAfterMs: null, message };
+function lostRead(error: unknown): ReadFailure {
+  const cause = error instanceof ActivityFailure ? error.cause : undefined;
+  const isTaken = !(cause instanceof TimeoutFailure && cause.timeoutType === 'SCHEDULE_TO_START');
+  const message = isTaken ? 'the worker did not finish the read' : 'no worker took the read';
+  return {
+    ok: false,
+    kind: 'timeout',
+    httpStatus: null,
+    isJson: false,
+    retryAfterMs: null,
+    message,
+    ofThisWorker: true,
+  };
 }

@@ -6,7 +6,7 @@ import type { WaitingForRead } from '../../contract/waiting.ts';
 import { definedFields } from '../../contract/plain-object.ts';
 import { readSummary, type ReadName } from '../../contract/wording/read-summary.ts';
 import { nextRead, type PollPlan } from '../../rules/polling/poll-state.ts';
-import { readStatus, type Reader } from './status-reader.ts';
+import type { Reader } from './status-reader.ts';
 import type { Poller } from './poller.ts';
 
 export interface TurnOptions extends PollPlan {
@@ -41,7 +41,7 @@ export async function loopTurn(poller: Poller, options: TurnOptions, state: Poll
   const isHinted = hintedMs !== null;
   // A read that became due during a slower one is not late.
   const dueMs = isHinted ? undefined : Math.max(due.atMs, readyMs);
-  const reading = readStatus(options.reader, summary(isHinted ? 'hinted' : name), dueMs);
+  const reading = options.reader.read(summary(isHinted ? 'hinted' : name), dueMs);
   const read = await unlessCancelled(poller, reading);
   return read === null ? { kind: 'cancelled' } : { read, state, isTry: due.isTry && !isHinted, hintedMs };
 }

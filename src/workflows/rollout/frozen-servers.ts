@@ -9,7 +9,7 @@ import { targetsInput } from '../../contract/target.ts';
 import { frozenText, tooLongText } from '../../contract/wording/freeze-text.ts';
 import { heldPart } from '../../rules/policy/frozen-run.ts';
 import { lastPause, RESTORED } from '../../rules/rollout-step.ts';
-import { judgeSomewhere } from '../common/activity-proxies.ts';
+import { judgeFreezes } from '../common/activity-proxies.ts';
 import { awaitThaw, tooManyThaws } from '../common/await-thaw.ts';
 import { restoredSince } from '../common/check-worker.ts';
 import type { RolloutState, Stop } from './rollout-state.ts';
@@ -51,7 +51,7 @@ async function frozenNow({ input, letOff }: RolloutState, { serverId, deployment
   const keepGoing = input.options?.keepGoing ?? false;
   const of = { ...targetsInput(targets), serverId, fleet: input.fleet };
   const question = { ...of, backsUp: true, keepGoing, letOff, atMs: Date.now() };
-  const { frozen, epoch } = await judgeSomewhere(question);
+  const { frozen, epoch } = await judgeFreezes(question);
   return { by: heldPart(frozen, { serverId, targets }, keepGoing)?.by ?? [], epoch };
 }
 

@@ -5,5 +5,5 @@ const HOUR = 3_600_000;
 
 export const TIMING: typeof REAL = {
   ...REAL,
-  read: { ...REAL.read, patientMs: HOUR, patientActivityMs: HOUR + 1_000 },
+  read: { ...REAL.read, answerMs: HOUR, activityMs: HOUR + 1_000 },
 };

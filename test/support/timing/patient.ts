@@ -20,10 +20,10 @@ export const TIMING = {
   },
   read: {
     ...REAL.read,
-    ...{ takenWithinMs: ATTEMPT, quickMs: ATTEMPT, patientMs: ATTEMPT, probeMs: ATTEMPT },
-    ...{ quickActivityMs: ATTEMPT + SECOND, patientActivityMs: ATTEMPT + SECOND },
+    ...{ takenWithinMs: ATTEMPT, answerMs: ATTEMPT, activityMs: ATTEMPT + SECOND, probeMs: ATTEMPT },
+    heartbeatTimeoutMs: ATTEMPT,
   },
-  lookup: { ...REAL.lookup, localMs: ATTEMPT, describeWorkerLocalMs: ATTEMPT, regularMs: ATTEMPT },
+  lookup: { ...REAL.lookup, optionalMs: ATTEMPT, pollersMs: ATTEMPT, regularMs: ATTEMPT },
   pace: { ...REAL.pace, defaultHoldMs: 300, leastPauseMs: 100, spreadMs: 200, countWorkersMs: SECOND },
   verdict: { ...REAL.verdict, minSettleMs: SECOND, coverageSlackMs: LONG },
   lock: { ...REAL.lock, lookAgainMs: 4 * SECOND },

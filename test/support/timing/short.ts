@@ -8,17 +8,9 @@ const activityMs = REAL.post.permitMs + answerMs + REAL.post.spareMs;
 export const TIMING: typeof REAL = {
   ...REAL,
   post: { ...REAL.post, answerMs, activityMs, underWayMs: REAL.post.takenWithinMs + activityMs },
-  // On a busy machine a quick read would often become a patient one.
-  read: {
-    ...REAL.read,
-    quickMs: 4 * SECOND,
-    quickActivityMs: 5 * SECOND,
-    patientMs: 5 * SECOND,
-    patientActivityMs: 6 * SECOND,
-  },
-  // A run that cannot ask in time makes a backup of its own.
-  lookup: { ...REAL.lookup, localMs: 4 * SECOND },
-  // Tests of one file share a worker, and so its pauses. A quick read waits for a second.
+  read: { ...REAL.read, answerMs: 5 * SECOND, activityMs: 6 * SECOND },
+  lookup: { ...REAL.lookup, pollersMs: 4 * SECOND },
+  // Tests of one file share a worker, and so its pauses. A read waits for a second.
   pace: { defaultHoldMs: 300, leastPauseMs: 100, maxHoldMs: 2 * SECOND, spreadMs: 200, countWorkersMs: SECOND },
   poll: { ...REAL.poll, unauthorizedPauseMs: 3 * SECOND, parkedPauseMs: SECOND },
   // A busy machine reads late, and then the outcome of a POST stays unknown.

@@ -12,11 +12,11 @@ import { applyOverride, recordWaiver } from '../../common/apply-override.ts';
 import { setAttributes } from '../../common/search-attributes.ts';
 import { targetText } from '../../../contract/wording/target-text.ts';
 import { refusalOf } from '../../operation/take-baseline.ts';
-import { judgeSomewhere, resolveDeadline } from '../../common/activity-proxies.ts';
+import { judgeFreezes, resolveDeadline } from '../../common/activity-proxies.ts';
 import { awaitAdmission } from './await-admission.ts';
 import { plainText } from '../../../contract/wording/safe-text.ts';
 import { conclude, type Conclusion } from '../../common/conclusion.ts';
-import { readEach } from '../../polling/read-once.ts';
+import { readOnce } from '../../polling/read-once.ts';
 import { deploymentReader } from '../../polling/status-reader.ts';
 import { admissionRead } from '../../../rules/polling/never-deployed.ts';
 import { heldPart } from '../../../rules/policy/frozen-run.ts';
@@ -94,7 +94,7 @@ async function frozenNow({
 }: RunState): Promise<FrozenParts | null> {
   const place = { ...targetsInput(targets), ...definedFields({ serverId, fleet }) };
   const backsUp = serverId !== undefined;
-  return (await judgeSomewhere({ ...place, backsUp, keepGoing, letOff, atMs: Date.now() })).frozen;
+  return (await judgeFreezes({ ...place, backsUp, keepGoing, letOff, atMs: Date.now() })).frozen;
 }
 
 /** A wrong target is reported before the wait. After it, the targets are read once more. */
@@ -123,11 +123,10 @@ async function refusedTarget(run: RunState): Promise<Conclusion | null> {
   const { targets } = run;
   for (let first = 0; first < targets.length; first += TARGETS_AT_ONCE) {
     const checked = targets.slice(first, first + TARGETS_AT_ONCE);
-    const asked = checked.map((target) => ({
-      reader: deploymentReader({ ...serviceOf(run), target }),
-      summary: plainText(`check of ${targetText(target)}`, 100),
-    }));
-    for (const [index, read] of (await readEach(run, asked)).entries()) {
+    const asked = checked.map((target) =>
+      readOnce(run, deploymentReader({ ...serviceOf(run), target }), plainText(`check of ${targetText(target)}`, 100)),
+    );
+    for (const [index, read] of (await Promise.all(asked)).entries()) {
       const target = checked[index]!;
       run.admissionReads.set(lockIdOf(target), admissionRead(read));
       const refusal = refusalOf(read);

@@ -7,7 +7,7 @@ import { frozenText, tooLongText } from '../../../contract/wording/freeze-text.t
 import { goodUntilMs } from '../../../rules/policy/approval.ts';
 import { deadlineOf } from '../../../rules/deadline.ts';
 import { heldPart, type HeldPart } from '../../../rules/policy/frozen-run.ts';
-import { describeSomeWorker, judgeSomewhere } from '../../common/activity-proxies.ts';
+import { describeWorker, judgeFreezes } from '../../common/activity-proxies.ts';
 import { awaitThaw, tooManyThaws } from '../../common/await-thaw.ts';
 import { conclude, type Conclusion } from '../../common/conclusion.ts';
 import { awaitAdmission } from './await-admission.ts';
@@ -88,7 +88,7 @@ async function askNow(
   { backsUp, targets }: NextPart,
 ): Promise<FrozenParts | null> {
   const of = { ...targetsInput(targets.slice(0, 1)), ...definedFields({ serverId, fleet }) };
-  return (await judgeSomewhere({ ...of, backsUp, letOff, atMs: Date.now() })).frozen;
+  return (await judgeFreezes({ ...of, backsUp, letOff, atMs: Date.now() })).frozen;
 }
 
 function heldIn({ input }: RunState, { targets }: NextPart, frozen: FrozenParts | null): HeldPart {
@@ -98,6 +98,6 @@ function heldIn({ input }: RunState, { targets }: NextPart, frozen: FrozenParts 
 
 /** Many that waited for the same freeze go on within a minute. */
 export async function takePlace(run: RunState): Promise<Conclusion | null> {
-  const { admitted } = await describeSomeWorker({ begins: true });
+  const { admitted } = await describeWorker({ begins: true });
   return admitted === false ? awaitAdmission(run, Date.now()) : null;
 }

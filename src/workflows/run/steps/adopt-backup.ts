@@ -1,7 +1,7 @@
 /** Backups that this run did not make: a recent one, one in progress, or one given by its id. */
 import type { BackupRecord } from '../../../contract/events/event.ts';
 import type { BackupResult } from '../../../contract/run.ts';
-import { recordAdopted } from '../../operation/backup-records.ts';
+import { recordWaitedFor } from '../../operation/backup-records.ts';
 import { awaitBackup } from '../../operation/await-backup.ts';
 import { conclude, type Conclusion } from '../../common/conclusion.ts';
 import { NO_TRIGGER, emptyBackup } from '../../../contract/results/empty-results.ts';
@@ -10,7 +10,7 @@ import { backupReader } from '../../polling/status-reader.ts';
 import { identitiesOf } from '../../../contract/service-identity.ts';
 import type { RunState } from '../state/run-state.ts';
 import { createPoller } from '../../polling/poller.ts';
-import { findBackupRecord, findCompletedBackup, localLookup } from '../../common/activity-proxies.ts';
+import { findBackupRecord, findCompletedBackup, findSharedBackup } from '../../common/activity-proxies.ts';
 import { isForOther, serviceOf } from '../state/operation-input.ts';
 
 /** The backup named by its id, unless Belay made it of another server. The service does not tell whose a backup is. */
@@ -38,7 +38,7 @@ export async function adoptBackup(run: RunState, result: BackupResult): Promise<
   const { serverId, backupId, startedAt } = result;
   if (backupId !== null) {
     const { service } = serviceOf(run);
-    await recordAdopted({ service, backupId, serverId, startedAt: startedAt ?? new Date().toISOString() });
+    recordWaitedFor('adopted', { service, backupId, serverId, startedAt: startedAt ?? new Date().toISOString() });
   }
   const { intervalMs, tries } = run.plan.backup;
   const what = `backup of server ${result.serverId}`;
@@ -70,7 +70,7 @@ export async function foreignBackup(run: RunState, serverId: string): Promise<Ba
 
 /** The newest backup of the server that an event reported as started; or null. */
 const announcedBackup = (run: RunState, serverId: string): Promise<BackupRecord | null> =>
-  localLookup.findSharedBackup({ serverId, services: identitiesOf(serviceOf(run)) }).catch(() => null);
+  findSharedBackup({ serverId, services: identitiesOf(serviceOf(run)) }).catch(() => null);
 
 /** A completed backup that is recent enough and that the service still reports as completed; or null. */
 export async function recentBackup(run: RunState, serverId: string, maxAgeMs: number): Promise<BackupResult | null> {
