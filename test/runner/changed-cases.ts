@@ -1,9 +1,34 @@
+const LOCAL = { dropped: 'local activities are gone' };
 const LEARNED = { dropped: 'learned polling is gone' };
 
 /** What became of cases whose name no test has any more: another name, or the reason why they are gone. */
 export const CHANGED_CASES: Readonly<Record<string, { now: string } | { dropped: string }>> = {
   'npm run test:production builds the version of the server': {
     now: 'the production topology of the tests has the version of the server',
+  },
+  'every local activity has one attempt': LOCAL,
+  'is given once if the query comes again with the next task': LOCAL,
+  'is an error if the query came without a task while a local activity runs': LOCAL,
+  'is given at once if no local activity runs': LOCAL,
+  'waits on if the code begins another local activity': LOCAL,
+  'waits until the code has seen what the local activity brought': LOCAL,
+  'replays as it was made, and ends as ever': LOCAL,
+  'replays as it was made if the answer of a request comes while a read is in progress': LOCAL,
+  'every poll costs six history events': { now: 'every poll costs eleven history events' },
+  'polls of a worker cost six history events in all, after the first one': {
+    now: 'polls of a worker cost one activity in all, after the first one',
+  },
+  'a run of fifty polls stays under four hundred events in its longest history': {
+    now: 'a run of fifty polls stays under seven hundred events in its longest history',
+  },
+  'adds at most six events for each measurement to a rollout in which each server adds ten': {
+    now: 'adds at most six events for each measurement to a rollout in which each server adds fifteen',
+  },
+  'a resting worker has no slot for an activity until its rest is over': {
+    now: 'a resting worker asks for no activity until its rest is over, and makes those that it scheduled itself',
+  },
+  'a resting worker leaves its triggers and regular reads to others': {
+    now: 'a resting worker leaves its triggers, and the reads of others, to others',
   },
   'costs one activity, and its result counts every poll': {
     now: 'a pooled wait costs one activity, and its result counts every poll',

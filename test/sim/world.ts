@@ -18,7 +18,6 @@ import { createServer } from './temporal/server.ts';
 import type { Run, Server } from './temporal/types.ts';
 import type { Tape } from './tape.ts';
 import { createSimWorker, type SimWorker } from './worker/worker.ts';
-import type { Unrecorded } from './worker/parts.ts';
 import type { Service } from './worker/wire.ts';
 
 export const SERVICE_URL = 'http://service';
@@ -36,8 +35,6 @@ export interface World {
   /** The files that the configuration of the workers names, by their paths. */
   readonly files: Map<string, string>;
   readonly findings: string[];
-  /** Situations that no history shows. */
-  readonly seen: Set<Unrecorded>;
   /** Faults of workers and server so far. */
   readonly deeds: Done[];
   /** When the service was down. */
@@ -65,8 +62,6 @@ export interface WorldOptions {
   /** How often in a thousand steps of a worker it crashes or stalls. */
   crashes: number;
   stalls: number;
-  /** How many of eight workflow tasks bring a query. Default: none. */
-  queries?: number;
   /** How far the clocks of workers may be wrong. */
   clockSpreadMs: number;
   /** Of the requests per second of all workers. Default: none. */
@@ -95,7 +90,6 @@ export function createWorld(sandboxes: Sandboxes, tape: Tape, options: WorldOpti
     settled: () => sandboxes.settled(),
     onStandStill: () => void findings.push('time stands still'),
   });
-  const seen = new Set<Unrecorded>();
   const deeds: Done[] = [];
   const outages: World['outages'] = [];
   const workers: SimWorker[] = [];
@@ -115,7 +109,6 @@ export function createWorld(sandboxes: Sandboxes, tape: Tape, options: WorldOpti
     meter,
     files: new Map(options.files),
     findings,
-    seen,
     deeds,
     outages,
     faults: true,
@@ -147,14 +140,12 @@ export function createWorld(sandboxes: Sandboxes, tape: Tape, options: WorldOpti
       ...{ clock, tape, process, server, service, notices, meter, sandboxes, hazard },
       info: { ...INFO, ...definedFields({ statuses, notify, deploymentId }), ...settings },
       cacheSize: options.cacheSize,
-      queries: options.queries ?? 0,
       searchLagMs: options.searchLagMs ?? 0,
       configuration: options.configuration ?? {},
       readText: (path) => readText(world.files, path),
       token: () => TOKEN,
       onFinding,
       pace: createPace({ clock, tape, process, onFinding }),
-      onUnrecorded: (situation) => void seen.add(situation),
       hasColleagues: () => workers.length > 1,
     });
     workers.push(worker);
@@ -231,8 +222,15 @@ export function createWorld(sandboxes: Sandboxes, tape: Tape, options: WorldOpti
     }
   }
 
-  function offerActivity(task: ActivityTask): void {
-    clock.after(0, () => gate.pass({ kind: 'activity', run: task.run, type: task.type }, offer));
+  function offerActivity(task: ActivityTask, by: string | null): void {
+    clock.after(0, () => gate.pass({ kind: 'activity', run: task.run, type: task.type }, offerFirst));
+
+    /** A worker that rests takes what it scheduled itself. */
+    function offerFirst(): void {
+      const own = workers.find(({ name }) => name === by);
+      if (own === undefined || !server.isUp) offer();
+      else own.takeActivity(task);
+    }
 
     function offer(): void {
       if (!server.activities.isAwaited(task)) return;

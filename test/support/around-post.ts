@@ -115,6 +115,8 @@ export async function postEvents(lockId: string) {
   return { events, isOfPost: (it?: Scheduled | null) => ids.includes(String(it?.scheduledEventId)) };
 }
 
+const isRead = (name?: string | null): boolean => name === 'readLatestDeployment' || name === 'readBackup';
+
 interface Scheduled {
   scheduledEventId?: unknown;
 }
@@ -123,8 +125,11 @@ interface Scheduled {
 export const readSincePost = ({ lockId }: Operation) =>
   eventually('a read after the POST', async () => {
     const { events } = await world.client.workflow.getHandle(lockId).fetchHistory();
-    const post = events?.findIndex(schedulesPost);
-    return post !== undefined && post >= 0 && events?.slice(post).some((event) => event.markerRecordedEventAttributes);
+    const post = events?.findIndex(schedulesPost) ?? -1;
+    const since = post < 0 ? [] : (events ?? []).slice(post);
+    const reads = since.filter((it) => isRead(it.activityTaskScheduledEventAttributes?.activityType?.name));
+    const ids = reads.map(({ eventId }) => String(eventId));
+    return since.some((it) => ids.includes(String(it.activityTaskCompletedEventAttributes?.scheduledEventId)));
   });
 
 export async function assertEnd(

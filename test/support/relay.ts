@@ -12,6 +12,10 @@ export interface Relay {
   cut: () => void;
   /** No connection stays, and requests are answered 503. */
   fail: () => void;
+  /** Requests wait until it is open again. */
+  hold: () => void;
+  /** How many requests wait. */
+  readonly held: number;
   /** Everything works again. */
   open: () => Promise<void>;
 }
@@ -20,13 +24,20 @@ export async function relayTo(serviceUrl: string): Promise<Relay> {
   const { port: target, hostname } = new URL(serviceUrl);
   const sockets = new Set<Socket>();
   let failing = false;
+  const held: (() => void)[] = [];
+  let isHolding = false;
   const server = createServer((socket) => {
     sockets.add(socket.once('close', () => sockets.delete(socket)));
     if (failing) return void answer503(socket);
     const onward = connect(Number(target), hostname);
     socket.on('error', () => onward.destroy()).on('close', () => onward.destroy());
     onward.on('error', () => socket.destroy()).on('close', () => socket.destroy());
-    socket.pipe(onward).pipe(socket);
+    socket.on('data', (chunk) => {
+      const pass = () => void onward.write(chunk);
+      if (isHolding) held.push(pass);
+      else pass();
+    });
+    onward.pipe(socket);
   });
   const dropAll = () => sockets.forEach((socket) => socket.destroy());
   const listen = (port: number) => new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
@@ -45,7 +56,13 @@ export async function relayTo(serviceUrl: string): Promise<Relay> {
       failing = true;
       dropAll();
     },
+    hold: () => void (isHolding = true),
+    get held() {
+      return held.length;
+    },
     async open() {
+      isHolding = false;
+      for (const pass of held.splice(0)) pass();
       if (failing) dropAll();
       failing = false;
       if (!server.listening) await listen(port);

@@ -5,7 +5,6 @@ import { join } from 'node:path';
 import { Worker } from '@temporalio/worker';
 import { writeHistory, type Recorded } from '../histories/kept.ts';
 import { openCached } from '../sim/core/cached-execution.ts';
-import { isCommanded, type HistoryEvent } from '../sim/core/events.ts';
 import { importHistory } from '../sim/core/import-history.ts';
 import { openSandboxes } from '../sim/core/sdk.ts';
 import { testBundle } from './workflow-bundle.ts';
@@ -33,7 +32,6 @@ function shapeOf({ history }: Recorded): string {
     it.startChildWorkflowExecutionInitiatedEventAttributes?.workflowType?.name,
     it.signalExternalWorkflowExecutionInitiatedEventAttributes?.signalName,
     it.workflowExecutionSignaledEventAttributes?.signalName,
-    it.markerRecordedEventAttributes?.markerName,
   ]);
   return JSON.stringify([started?.workflowType?.name, names]);
 }
@@ -68,7 +66,6 @@ export async function simulateAll(histories: readonly Recorded[]): Promise<numbe
     const started = history.events?.[0]?.workflowExecutionStartedEventAttributes;
     if (!SIMULATED.includes(started?.workflowType?.name ?? '')) continue;
     const { history: events, facts } = importHistory(workflowId, history);
-    if (wasKeptAlive(events)) continue;
     const cached = await openCached(sandboxes, facts);
     await cached.replayAll(events);
     await cached.dispose();
@@ -76,25 +73,4 @@ export async function simulateAll(histories: readonly Recorded[]): Promise<numbe
   }
   await sandboxes.close();
   return simulated;
-}
-
-/**
- * Whether a task was taken again only because a local activity took long or a query came. The simulator makes and replays
- * such tasks, but it does not take over their histories from a real server. A task that an update began follows another
- * one directly, too.
- */
-function wasKeptAlive(events: readonly HistoryEvent[]): boolean {
-  return events.some((event, index) => {
-    if (event.kind !== 'taskCompleted') return false;
-    const commanded = events.filter((it) => isCommanded(it) && it.taskId === event.id);
-    const next = events.slice(index + 1).find((it) => !isCommanded(it));
-    const isForUpdate = () => acceptsUpdate(events, index);
-    return commanded.at(-1)?.kind === 'localActivity' || (next?.kind === 'taskScheduled' && !isForUpdate());
-  });
-}
-
-/** Whether the first task that is completed after this event accepts an update. */
-function acceptsUpdate(events: readonly HistoryEvent[], index: number): boolean {
-  const completed = events.slice(index + 1).find(({ kind }) => kind === 'taskCompleted');
-  return events.some((it) => it.kind === 'updateAccepted' && it.taskId === completed?.id);
 }

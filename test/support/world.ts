@@ -1,4 +1,5 @@
 /** The real parts that a run needs: a Temporal server, the sandbox, a worker in this process, and a client. */
+import { slots } from '../../src/worker/sdk-workers/settings.ts';
 import { connectTo } from './connect.ts';
 import { HTTP_TIMEOUTS } from '../../src/worker/http-timeouts.ts';
 import { startWorker, type WorkerOptions } from '../../src/worker/start.ts';
@@ -124,6 +125,9 @@ export const temporalEnv = ({ address, namespace }: Pick<Place, 'address' | 'nam
   TEMPORAL_NAMESPACE: namespace,
 });
 
+/** Of a worker that asks Temporal for no activity, and makes only those that it scheduled itself. */
+export const OWN_ACTIVITIES = slots({ reason: 'it asks for none', whenOver: () => new Promise(() => {}) });
+
 /**
  * Starts a worker that reads and decides but leaves the POSTs of its queue to other workers.
  * @returns what stops it
@@ -150,7 +154,7 @@ export async function addWorkerWithoutPosts(
       workerInfo,
       ...SERVICE_ONLY,
     }),
-    enableNonLocalActivities: false,
+    tuner: OWN_ACTIVITIES,
   });
   const ended = worker.run().finally(() => connection.close());
   const stop = async () => {

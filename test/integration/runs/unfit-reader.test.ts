@@ -11,7 +11,7 @@ import { atEnd } from '../../support/at-end.ts';
 import { resultOf } from '../../support/outcome.ts';
 import { COMPLETED, FAILED, siteAfter } from '../../support/sites.ts';
 import { sharedStack } from '../../support/shared-stack.ts';
-import { belayOn, fresh, TOKEN, type TestStack } from '../../support/world.ts';
+import { belayOn, fresh, OWN_ACTIVITIES, TOKEN, type TestStack } from '../../support/world.ts';
 import { testBundle } from '../../support/workflow-bundle.ts';
 import { NO_REPORTS } from '../../support/no-reports.ts';
 
@@ -20,7 +20,7 @@ before(async () => {
   world = await sharedStack();
 });
 
-/** @param only what this worker does: it decides and makes quick reads, or takes activities */
+/** @param only what this worker does: it decides and makes its own reads first, or takes activities */
 async function addHalf(taskQueue: string, baseUrl: string, only: 'decisions' | 'activities'): Promise<void> {
   const { address, namespace, sandbox } = world;
   const service = createHostingApiClient({ ...HTTP_TIMEOUTS, baseUrl, token: () => Promise.resolve(TOKEN) });
@@ -32,9 +32,7 @@ async function addHalf(taskQueue: string, baseUrl: string, only: 'decisions' | '
     namespace,
     taskQueue,
     activities: createActivities({ service, workerInfo, ...SERVICE_ONLY }),
-    ...(only === 'decisions'
-      ? { ...NO_REPORTS, workflowBundle: await testBundle(), enableNonLocalActivities: false }
-      : {}),
+    ...(only === 'decisions' ? { ...NO_REPORTS, workflowBundle: await testBundle(), tuner: OWN_ACTIVITIES } : {}),
   });
   const ended = worker.run().finally(() => connection.close());
   atEnd(async () => {

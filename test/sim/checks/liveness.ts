@@ -50,7 +50,7 @@ function runMs(plan: Budgets, owner: PlayedRun): number {
 
 /** If the site has one: its scale is that of the intervals, which it does not exceed tenfold. */
 const checkMs = ({ deploy }: Budgets): number =>
-  2 * CHECK.tries * (CHECK.intervalMs + 10 * deploy.intervalMs + TIMING.read.patientActivityMs);
+  2 * CHECK.tries * (CHECK.intervalMs + 10 * deploy.intervalMs + TIMING.read.activityMs);
 
 function backupMs({ backup, outageBudgetMs }: Budgets): number {
   const sendMs = 2 * backup.tries * backup.intervalMs + ROUNDS * TIMING.post.underWayMs;

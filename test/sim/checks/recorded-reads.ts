@@ -26,26 +26,18 @@ export interface RecordedRead {
 
 const READS = ['readLatestDeployment', 'readBackup'];
 
-const isRead = (event: HistoryEvent): boolean => 'type' in event && READS.includes(event.type);
-
 export function recordedReads({ history }: Pick<Run, 'history'>): RecordedRead[] {
   const reads: RecordedRead[] = [];
   for (const event of history) {
     if (event.kind === 'activityClosed' && event.type === POOLED_WAIT_ACTIVITY)
       reads.push(...pooledReads(event, history[event.scheduledId - 1]!));
-    if (!isRead(event)) continue;
-    if (event.kind === 'localActivity') {
-      const began = { fromMs: taskStartedMs(history, event.taskId), toMs: event.completedMs };
-      reads.push({ ...read(event, event.summary, event.outcome), began, isSecond: false, isPooled: false });
-    } else if (event.kind === 'activityClosed') {
-      const scheduled = history[event.scheduledId - 1]!;
-      if (scheduled.kind !== 'activityScheduled') continue;
-      const began = { fromMs: taskStartedMs(history, scheduled.taskId), toMs: scheduled.atMs };
-      const own = reads.filter(({ isPooled }) => !isPooled);
-      const before = own.at(-1);
-      const isSecond = before !== undefined && (before.isSecond ? mayBeElsewhere(before, own) : mayNeedSecond(before));
-      reads.push({ ...read(event, scheduled.summary, event.outcome), began, isSecond, isPooled: false });
-    }
+    if (event.kind !== 'activityClosed' || !READS.includes(event.type)) continue;
+    const scheduled = history[event.scheduledId - 1]!;
+    if (scheduled.kind !== 'activityScheduled') continue;
+    const began = { fromMs: taskStartedMs(history, scheduled.taskId), toMs: scheduled.atMs };
+    const before = reads.findLast(({ isPooled }) => !isPooled);
+    const isSecond = before !== undefined && !before.isSecond && needsSecond(before);
+    reads.push({ ...read(event, scheduled.summary, event.outcome), began, isSecond, isPooled: false });
   }
   return reads;
 }
@@ -77,13 +69,9 @@ function lastProgress(outcome: Outcome): PooledProgress | null {
   return details?.[0] ? payloads.fromPayload<PooledProgress>(details[0]) : null;
 }
 
-/** A failure that may be due to its worker or to its short time-out. */
-const mayNeedSecond = ({ answer }: RecordedRead): boolean =>
-  answer === null || (!answer.ok && (answer.kind === 'timeout' || answer.ofThisWorker === true));
-
-/** A second read that failed because of its worker is made once more, by another one. */
-const mayBeElsewhere = (second: RecordedRead, reads: readonly RecordedRead[]): boolean =>
-  reads.at(-2)?.isSecond === false && second.answer?.ok === false && second.answer.ofThisWorker === true;
+/** A failure that may be due to its worker. */
+const needsSecond = ({ answer }: RecordedRead): boolean =>
+  answer === null || (!answer.ok && answer.ofThisWorker === true);
 
 function read({ id }: HistoryEvent, summary: Payload | null, outcome: Outcome) {
   const text = summary === null ? '' : payloads.fromPayload<string>(summary);
@@ -95,12 +83,8 @@ function read({ id }: HistoryEvent, summary: Payload | null, outcome: Outcome) {
   return { id, stage, attempt, isHinted: text.includes('hinted read'), answer };
 }
 
-/** Of a task that was kept alive, when the first one began: it has no commands until the last one. */
 function taskStartedMs(history: HistoryEvent[], taskId: number): number {
   const completed = history[taskId - 1];
   if (completed?.kind !== 'taskCompleted') throw new Error('a command has a task');
-  const before = history.findLast(({ kind, id }) => kind === 'taskCompleted' && id < taskId);
-  const hasCommands = history.some((it) => 'taskId' in it && it.taskId === before?.id);
-  if (before !== undefined && !hasCommands) return taskStartedMs(history, before.id);
   return history[completed.startedId - 1]!.atMs;
 }

@@ -1,22 +1,12 @@
 /** What a batch of plays must have met: draws that become too tame are noticed. */
 import type { Play } from '../plays/play.ts';
-import type { Unrecorded } from '../worker/parts.ts';
-import { oneForEach, type Situations } from './situation.ts';
+import type { Situations } from './situation.ts';
 import { SITUATIONS_OF_HISTORIES } from './situations-of-histories.ts';
 import { SITUATIONS_OF_RESULTS } from './situations-of-results.ts';
-
-const UNRECORDED: Unrecorded[] = ['a local activity outlives its task', 'a task with a local activity is queried'];
 
 const SITUATIONS: Situations = {
   ...SITUATIONS_OF_RESULTS,
   ...SITUATIONS_OF_HISTORIES,
-  ...oneForEach(
-    UNRECORDED,
-    (it) => it,
-    (it) =>
-      ({ world }) =>
-        world.seen.has(it),
-  ),
   'a worker is killed': ({ world }) => world.deeds.some(({ what }) => what === 'SIGKILL worker'),
   'a worker is stopped': ({ world }) => world.deeds.some(({ what }) => what === 'SIGSTOP worker'),
   'Temporal is down': ({ world }) => world.deeds.some(({ what }) => what === 'SIGKILL server'),

@@ -7,14 +7,6 @@ import { durationMs, type Command } from './sdk.ts';
 /** What becomes of a child when its parent closes, as in the API. */
 export const ABANDON = 2;
 
-export interface LocalActivity {
-  seq: number;
-  type: string;
-  input: Payload[];
-  startToCloseMs: number;
-  summary: Payload | null;
-}
-
 /** Of an update: before it is accepted, it leaves no trace; after that, it fails. */
 export interface Rejected {
   kind: 'rejected';
@@ -22,7 +14,7 @@ export interface Rejected {
   failure: Failure;
 }
 
-export type Asked = Commanded | { kind: 'local'; local: LocalActivity } | Rejected;
+export type Asked = Commanded | Rejected;
 
 type RetryPolicy = coresdk.workflow_commands.IScheduleActivity['retryPolicy'];
 
@@ -32,7 +24,6 @@ export function readCommand(command: Command): Asked {
     startTimer,
     cancelTimer,
     scheduleActivity,
-    scheduleLocalActivity: local,
     startChildWorkflowExecution: child,
     cancelChildWorkflowExecution: cancelChild,
     signalExternalWorkflowExecution: signal,
@@ -55,14 +46,6 @@ export function readCommand(command: Command): Asked {
       input: input ?? [],
       options,
       summary,
-    };
-  }
-  if (local) {
-    const { seq, activityType, arguments: input, startToCloseTimeout } = local;
-    const startToCloseMs = durationMs(startToCloseTimeout);
-    return {
-      kind: 'local',
-      local: { seq: seq!, type: activityType!, input: input ?? [], startToCloseMs, summary },
     };
   }
   if (child) {
@@ -124,6 +107,7 @@ function activityOptions(command: coresdk.workflow_commands.IScheduleActivity): 
     startToCloseMs: orNever(durationMs(startToCloseTimeout)),
     heartbeatMs: orNever(durationMs(heartbeatTimeout)),
     retry: retryOptions(retryPolicy),
+    isEager: command.doNotEagerlyExecute !== true,
   };
 }
 

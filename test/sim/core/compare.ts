@@ -7,15 +7,6 @@ export class Nondeterminism extends Error {}
 
 /** @param task names it in the error. @throws Nondeterminism */
 export function compare(task: string, made: readonly Commanded[], recorded: readonly Commanded[]): void {
-  // Core finds the marker of a local activity by its number, wherever it is.
-  compareInOrder(task, made.filter(isMarker), recorded.filter(isMarker));
-  compareInOrder(task, made.filter(not(isMarker)), recorded.filter(not(isMarker)));
-}
-
-const isMarker = ({ kind }: Commanded): boolean => kind === 'localActivity';
-const not = (is: (it: Commanded) => boolean) => (it: Commanded) => !is(it);
-
-function compareInOrder(task: string, made: readonly Commanded[], recorded: readonly Commanded[]): void {
   const problem = made.findIndex((it, index) => !isSame(it, recorded[index]));
   if (problem === -1 && made.length === recorded.length) return;
   const index = problem === -1 ? made.length : problem;

@@ -19,6 +19,8 @@ export interface ActivityOptions {
   startToCloseMs: number;
   heartbeatMs: number;
   retry: { initialMs: number; coefficient: number; maximumMs: number; attempts: number; nonRetryable: string[] };
+  /** Whether it may go to the worker that scheduled it. */
+  isEager: boolean;
 }
 
 export type Outcome = { result: Payload | null } | { failure: Failure };
@@ -42,7 +44,6 @@ export type Commanded =
       /** Null in a history of the real server, which fills in its own defaults. */ options: ActivityOptions | null;
       summary: Payload | null;
     }
-  | { kind: 'localActivity'; seq: number; type: string; completedMs: number; outcome: Outcome; summary: Payload | null }
   | {
       kind: 'childInitiated';
       seq: number;

@@ -1,5 +1,5 @@
 /** What a workflow asks for and what comes of it, in Temporal's own form: timers, activities, children and signals. */
-import { defaultPayloadConverter as payloads, type Payload } from '@temporalio/common';
+import type { Payload } from '@temporalio/common';
 import type { HistoryEvent, Outcome } from './events.ts';
 import { ABANDON, REJECT_DUPLICATE } from './commands.ts';
 import { timestamp } from './sdk.ts';
@@ -70,8 +70,6 @@ export function exportedOperation(event: HistoryEvent, run: Run): [string, objec
       ];
     case 'activityClosed':
       return activityClosed(event, run);
-    case 'localActivity':
-      return ['MARKER_RECORDED', { markerRecordedEventAttributes: marker(event) }];
     case 'childInitiated':
       return [
         'START_CHILD_WORKFLOW_EXECUTION_INITIATED',
@@ -224,27 +222,4 @@ function childClosed({ outcome, ...event }: Extract<HistoryEvent, { kind: 'child
     'CHILD_WORKFLOW_EXECUTION_FAILED',
     { childWorkflowExecutionFailedEventAttributes: { ...attributes, failure: outcome.failure } },
   ];
-}
-
-/** As core writes it. */
-function marker({ seq, type, completedMs, outcome, taskId }: Extract<HistoryEvent, { kind: 'localActivity' }>) {
-  const at = { seconds: Math.floor(completedMs / 1_000), nanos: (completedMs % 1_000) * 1e6 };
-  const data = {
-    seq,
-    attempt: 1,
-    activity_id: String(seq),
-    activity_type: type,
-    complete_time: at,
-    backoff: null,
-    original_schedule_time: at,
-  };
-  return {
-    markerName: 'core_local_activity',
-    workflowTaskCompletedEventId: taskId,
-    details: {
-      data: payloadList([payloads.toPayload(data)]),
-      ...('result' in outcome ? { result: resultOf(outcome) } : {}),
-    },
-    ...('failure' in outcome ? { failure: outcome.failure } : {}),
-  };
 }

@@ -134,7 +134,6 @@ function ofCommand(event: Recorded, numbers: Numbers): Body | null {
     timerStartedEventAttributes: timer,
     timerCanceledEventAttributes: canceled,
     activityTaskScheduledEventAttributes: activity,
-    markerRecordedEventAttributes: marker,
     startChildWorkflowExecutionInitiatedEventAttributes: child,
     requestCancelExternalWorkflowExecutionInitiatedEventAttributes: cancel,
     signalExternalWorkflowExecutionInitiatedEventAttributes: signal,
@@ -163,7 +162,6 @@ function ofCommand(event: Recorded, numbers: Numbers): Body | null {
       ...of(activity),
     };
   }
-  if (marker) return { ...localActivity(marker), summary, ...of(marker) };
   if (child) {
     const [workflowId, type] = [child.workflowId ?? '', child.workflowType?.name ?? ''];
     const seq = numbers.child(id, workflowId, type);
@@ -196,19 +194,6 @@ function ofCommand(event: Recorded, numbers: Numbers): Body | null {
     return { kind: 'attributes', fields: attributes.searchAttributes?.indexedFields ?? {}, ...of(attributes) };
   if (completed) return { kind: 'completed', result: inputOf(completed.result)[0] ?? null, ...of(completed) };
   return failed ? { kind: 'failed', failure: failed.failure ?? {}, ...of(failed) } : null;
-}
-
-function localActivity({ details, failure }: temporal.api.history.v1.IMarkerRecordedEventAttributes) {
-  const data = JSON.parse(Buffer.from(details?.data?.payloads?.[0]?.data ?? []).toString()) as MarkerData;
-  const outcome: Outcome = failure ? { failure } : { result: inputOf(details?.result)[0] ?? null };
-  const completedMs = durationMs(data.complete_time);
-  return { kind: 'localActivity', seq: data.seq, type: data.activity_type, completedMs, outcome } as const;
-}
-
-interface MarkerData {
-  seq: number;
-  activity_type: string;
-  complete_time: { seconds: number; nanos: number };
 }
 
 function ofOutcome(event: Recorded, numbers: Numbers): Body | null {

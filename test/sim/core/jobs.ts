@@ -1,7 +1,7 @@
 /** The jobs of an activation, made from events as the SDK's core makes them. */
 import type { ExecutionFacts, Job } from './sdk.ts';
 import { timestamp } from './sdk.ts';
-import type { Failure, HistoryEvent, Incoming, Outcome, UpdateRequest } from './events.ts';
+import type { Failure, HistoryEvent, Incoming, UpdateRequest } from './events.ts';
 
 /** Null for an event that workflow code does not hear of. */
 export function jobOf(event: HistoryEvent, facts: ExecutionFacts): Job | null {
@@ -34,14 +34,8 @@ export function jobOf(event: HistoryEvent, facts: ExecutionFacts): Job | null {
 /** As core orders them: events keep their order within these groups. */
 export function inOrder(jobs: Job[]): Job[] {
   const rank = (job: Job) =>
-    job.initializeWorkflow || job.notifyHasPatch
-      ? 0
-      : job.signalWorkflow || job.doUpdate
-        ? 1
-        : job.resolveActivity?.isLocal === true
-          ? 3
-          : 2;
-  return [0, 1, 2, 3].flatMap((wanted) => jobs.filter((job) => rank(job) === wanted));
+    job.initializeWorkflow || job.notifyHasPatch ? 0 : job.signalWorkflow || job.doUpdate ? 1 : 2;
+  return [0, 1, 2].flatMap((wanted) => jobs.filter((job) => rank(job) === wanted));
 }
 
 /** @param isNew whether the code has to validate it. In a replay, it was accepted */
@@ -49,12 +43,6 @@ export function updateJob({ updateId, name, input }: UpdateRequest, isNew: boole
   const meta = { updateId, identity: 'sim' };
   return {
     doUpdate: { id: updateId, protocolInstanceId: updateId, name, input, headers: {}, meta, runValidator: isNew },
-  };
-}
-
-export function localJob(seq: number, type: string, outcome: Outcome): Job {
-  return {
-    resolveActivity: { seq, isLocal: true, result: resultOf(outcome, { seq, type, scheduledId: 0, startedId: 0 }) },
   };
 }
 
@@ -75,13 +63,9 @@ function initialization(
   } as unknown as NonNullable<Job['initializeWorkflow']>;
 }
 
-type ClosedActivity = { seq: number; type: string; scheduledId: number; startedId: number };
+type ActivityClosed = Extract<HistoryEvent, { kind: 'activityClosed' }>;
 
-function activityResult(event: ClosedActivity & { outcome: Outcome }) {
-  return resultOf(event.outcome, event);
-}
-
-function resultOf(outcome: Outcome, { seq, type, scheduledId, startedId }: ClosedActivity) {
+function activityResult({ outcome, seq, type, scheduledId, startedId }: ActivityClosed) {
   if ('result' in outcome) return { completed: { result: outcome.result } };
   const activityFailureInfo = {
     ...{

@@ -11,8 +11,8 @@ export interface Step {
   flags: readonly number[];
 }
 
-/** The completed tasks after `doneUntilId`, and the one that has just started. @param withUpdates whether it brings any */
-export function stepsOf(history: readonly HistoryEvent[], doneUntilId: number, withUpdates = false): Step[] {
+/** The completed tasks after `doneUntilId`, and the one that has just started. */
+export function stepsOf(history: readonly HistoryEvent[], doneUntilId: number): Step[] {
   const steps: Step[] = [];
   let incoming: HistoryEvent[] = [];
   let started: HistoryEvent | undefined;
@@ -33,28 +33,7 @@ export function stepsOf(history: readonly HistoryEvent[], doneUntilId: number, w
   }
   if (started !== undefined)
     steps.push({ startedId: started.id, atMs: started.atMs, incoming, commanded: null, flags });
-  return merged(steps, doneUntilId, withUpdates);
-}
-
-/**
- * As core reads a history: a task without a command belongs to the next one if that follows it directly, unless an
- * event of a command precedes it. So code that ran in the earlier task runs at the time of the later one. A task that an
- * update began stays apart.
- */
-function merged(steps: readonly Step[], doneUntilId: number, withUpdates: boolean): Step[] {
-  const left: Step[] = [];
-  let before: Step | undefined;
-  let followsCommand = false;
-  for (const step of steps) {
-    const isForUpdate = step.commanded?.some(({ kind }) => kind === 'updateAccepted') ?? withUpdates;
-    const isDirect = !isForUpdate && step.incoming.length === 0 && before?.commanded?.length === 0;
-    const isJoined = isDirect && !followsCommand && left.length > 0;
-    const incoming = isJoined ? left.pop()!.incoming : step.incoming;
-    if (!isJoined) followsCommand = (before?.commanded ?? []).length > 0;
-    if (step.startedId > doneUntilId) left.push({ ...step, incoming });
-    before = step;
-  }
-  return left;
+  return steps.filter(({ startedId }) => startedId > doneUntilId);
 }
 
 /** The command that made this event. */

@@ -1,5 +1,6 @@
 /** What histories cost: events, workflow tasks, and Actions as Temporal Cloud bills them, each by its cause. */
-import { BACKUP_RECORD_TYPE, POOLED_WAIT_ACTIVITY } from '../../../src/contract/names.ts';
+import { BACKUP_RECORD_TYPE } from '../../../src/contract/names.ts';
+import { isPost } from '../../support/post-activities.ts';
 import { isOfTask, type HistoryEvent } from '../core/events.ts';
 import { isOperation, type Run } from '../temporal/types.ts';
 
@@ -37,17 +38,11 @@ function addCosts(costs: Costs, run: Run): void {
   costs.heartbeats.actions += run.heartbeats;
   const ownCause = run.type === BACKUP_RECORD_TYPE ? 'record' : null;
   let ofTask: Cause = 'startAndEnd';
-  let taskOfMarker = 0;
   run.history.forEach((event, index) => {
     if (event.kind === 'taskScheduled') ofTask = causeOf(run, run.history[index - 1]!);
     const cost = costs[ownCause ?? (isOfTask(event) ? ofTask : causeOf(run, event))];
     cost.events += 1;
     if (event.kind === 'taskStarted') cost.tasks += 1;
-    // All markers of a task are one Action.
-    if (event.kind === 'localActivity') {
-      if (event.taskId === taskOfMarker) return;
-      taskOfMarker = event.taskId;
-    }
     cost.actions += actionsOf(event);
   });
 }
@@ -65,10 +60,7 @@ function causeOf(run: Run, event: HistoryEvent): Cause {
     case 'activityScheduled':
     case 'activityStarted':
     case 'activityClosed':
-      return scheduledType(run, event) === POOLED_WAIT_ACTIVITY ? 'reads' : 'posts';
-    case 'localActivity':
-      if (event.type === 'writeBackupRecord') return 'record';
-      return isOperation(run) ? 'reads' : 'admission';
+      return causeOfActivity(run, scheduledType(run, event) ?? '');
     case 'timerStarted':
     case 'timerFired':
     case 'timerCanceled':
@@ -80,6 +72,12 @@ function causeOf(run: Run, event: HistoryEvent): Cause {
     default:
       return 'startAndEnd';
   }
+}
+
+function causeOfActivity(run: Run, name: string): Cause {
+  if (isPost({ name })) return 'posts';
+  if (name === 'writeBackupRecord') return 'record';
+  return isOperation(run) ? 'reads' : 'admission';
 }
 
 function scheduledType({ history }: Run, event: HistoryEvent): string | null {
@@ -97,7 +95,6 @@ function actionsOf(event: HistoryEvent): number {
       return 2;
     case 'timerStarted':
     case 'activityStarted':
-    case 'localActivity':
     case 'attributes':
     case 'signaled':
       return 1;

@@ -47,7 +47,7 @@ async function deploy(
 }
 
 const summaries = ({ history }: Run): Payload[] =>
-  history.flatMap((event) => (event.kind === 'localActivity' && event.summary !== null ? [event.summary] : []));
+  history.flatMap((event) => (event.kind === 'activityScheduled' && event.summary !== null ? [event.summary] : []));
 
 test('S4: a try that is made twice, and a read after the last try, are findings', () =>
   inVirtualTime(async (stack) => {

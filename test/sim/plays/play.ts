@@ -56,7 +56,6 @@ export async function play(sandboxes: Sandboxes, drawn: Scenario, tape: Tape, ca
     stalls: isFaulty('stalls') ? 6 : 0,
     clockSpreadMs: isFaulty('clocks') ? 3_600_000 : 0,
     ceiling: [null, 10, 4][tape.choose('ceiling', 3)]!,
-    queries: isFaulty('queries') ? 2 : 0,
   });
   const runs = perform(world, scaled);
   drawMishaps(world, tape, scale, runs);

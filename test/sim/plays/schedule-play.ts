@@ -37,7 +37,6 @@ export async function playSchedule(sandboxes: Sandboxes, tape: Tape, caches: Cac
   const world = createWorld(sandboxes, tape, {
     ...{ workers: 1 + tape.choose('workers', 2), crashes: 2 * tape.choose('crashes', 2), stalls: 0, clockSpreadMs: 0 },
     cacheSize: caches === 'off' ? 0 : 1_000,
-    queries: 2 * tape.choose('queries', 2),
     // Longer than the time to the next slot.
     defaults: { deployment: { durationMs: 3 * MINUTE } },
   });

@@ -61,9 +61,8 @@ const seconds = (ms: number) => ((ms - START_MS) / 1_000).toFixed(3).padStart(10
 /** Null for what only moves the protocol on. */
 function describe(event: HistoryEvent): string | null {
   switch (event.kind) {
-    case 'localActivity':
     case 'activityScheduled':
-      return `${event.kind === 'localActivity' ? 'has made' : 'asks for'} ${event.type}`;
+      return `asks for ${event.type}`;
     case 'timerStarted':
       return `waits ${event.ms} ms`;
     case 'childInitiated':

@@ -32,7 +32,6 @@ export async function playWaits(sandboxes: Sandboxes, tape: Tape, caches: Caches
   const world = createWorld(sandboxes, tape, {
     ...{ workers: 1 + tape.choose('workers', 2), crashes: 2 * tape.choose('crashes', 2), stalls: 0, clockSpreadMs: 0 },
     cacheSize: caches === 'off' ? 0 : 1_000,
-    queries: 2 * tape.choose('queries', 2),
     searchLagMs: SECOND * tape.choose('search lag', 3),
     defaults: { backup: { durationMs: 30 * SECOND }, deployment: { durationMs: 90 * SECOND } },
     configuration: {

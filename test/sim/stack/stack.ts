@@ -42,16 +42,7 @@ export interface VirtualStack {
 export interface StackOptions extends Partial<
   Pick<
     WorldOptions,
-    | 'defaults'
-    | 'statuses'
-    | 'notify'
-    | 'stalls'
-    | 'cacheSize'
-    | 'queries'
-    | 'gate'
-    | 'configuration'
-    | 'files'
-    | 'searchLagMs'
+    'defaults' | 'statuses' | 'notify' | 'stalls' | 'cacheSize' | 'gate' | 'configuration' | 'files' | 'searchLagMs'
   >
 > {
   /** Default: nothing goes wrong. */

@@ -22,7 +22,12 @@ export interface ActivityTask {
 }
 
 export interface ServerActivities {
-  schedule(run: Run, command: Extract<Commanded, { kind: 'activityScheduled' }> & { scheduledId: number }): void;
+  /** @param by the worker that is to make the first attempt, or null for any */
+  schedule(
+    run: Run,
+    command: Extract<Commanded, { kind: 'activityScheduled' }> & { scheduledId: number },
+    by: string | null,
+  ): void;
   /** A worker takes it. @returns false if the task is gone */
   start(task: ActivityTask): boolean;
   /** Whether the server waits for the result of this attempt. */
@@ -46,7 +51,7 @@ interface Pending {
 interface Host {
   add(run: Run, event: Incoming): void;
   isUp(): boolean;
-  offer(task: ActivityTask): void;
+  offer(task: ActivityTask, by: string | null): void;
 }
 
 type TimeoutKind = 'scheduleToStart' | 'startToClose' | 'heartbeat' | 'scheduleToClose';
@@ -67,7 +72,7 @@ export function createActivities(clock: Clock, host: Host): ServerActivities {
     return found?.task === task ? found : undefined;
   };
 
-  function offer(task: ActivityTask, firstScheduledMs: number): void {
+  function offer(task: ActivityTask, firstScheduledMs: number, by: string | null = null): void {
     const entry: Pending = { task, firstScheduledMs, stopTimers: () => {} };
     pending.set(keyOf(task), entry);
     const { scheduleToStartMs, scheduleToCloseMs } = task.options;
@@ -76,7 +81,7 @@ export function createActivities(clock: Clock, host: Host): ServerActivities {
       ['scheduleToStart', scheduleToStartMs],
       ['scheduleToClose', leftMs],
     ]);
-    host.offer(task);
+    host.offer(task, by);
   }
 
   function timers(task: ActivityTask, limits: [TimeoutKind, number][]): () => void {
@@ -143,12 +148,13 @@ export function createActivities(clock: Clock, host: Host): ServerActivities {
   }
 
   return {
-    schedule(run, { seq, type, input, options, scheduledId }) {
+    schedule(run, { seq, type, input, options, scheduledId }, by) {
       if (options === null) throw new Error('a command has options');
       const scheduledMs = clock.nowMs;
       offer(
         { run, seq, type, input, scheduledId, attempt: 1, scheduledMs, startedMs: null, options, details: null },
         scheduledMs,
+        by,
       );
     },
     start(task) {

@@ -12,6 +12,8 @@ import type { Tape } from '../tape.ts';
 
 const STICKY_MS = 2_000;
 const SIGNAL_LIMIT = 10_000;
+/** The SDK's core asks for no more of one task. */
+const MAX_EAGER = 3;
 
 export function createServer(clock: Clock, tape: Tape, matching: Matching): Server {
   const runs: Run[] = [];
@@ -26,7 +28,7 @@ export function createServer(clock: Clock, tape: Tape, matching: Matching): Serv
     activities: createActivities(clock, {
       add,
       isUp: () => server.isUp,
-      offer: (task) => matching.offerActivity(task),
+      offer: (task, by) => matching.offerActivity(task, by),
     }),
     nowMs: () => clock.nowMs,
     find: (workflowId) => latest.get(workflowId),
@@ -114,7 +116,7 @@ export function createServer(clock: Clock, tape: Tape, matching: Matching): Serv
   }
 
   function completeTask({ run, startedId }: WorkflowTask, worker: string, completion: Completion): TaskEnd {
-    const { commands, rejected, goesOn, flags } = completion;
+    const { commands, rejected, flags } = completion;
     const { task } = run;
     if (run.closedMs !== null || task?.startedId !== startedId) return 'refused';
     // Their events would be the last two.
@@ -125,23 +127,26 @@ export function createServer(clock: Clock, tape: Tape, matching: Matching): Serv
     }
     for (const { updateId, failure } of rejected) endUpdate(run, updateId, { failure });
     dropTask(run);
-    if (isLoneTask && commands.length === 0 && !goesOn) {
+    if (isLoneTask && commands.length === 0) {
       run.history.length -= 2;
       run.stickyTo = worker;
-      goOn(run, false);
+      goOn(run);
       return 'dropped';
     }
     const taskId = append(run, { kind: 'taskCompleted', scheduledId: task.scheduledId, startedId, flags });
     run.stickyTo = worker;
-    for (const command of commands) carryOut(run, command, taskId);
+    let eager = 0;
+    for (const command of commands) {
+      const isEager = command.kind === 'activityScheduled' && command.options?.isEager === true;
+      carryOut(run, command, taskId, isEager && (eager += 1) <= MAX_EAGER ? worker : null);
+    }
     if (run.closedMs !== null) return 'accepted';
-    goOn(run, goesOn);
+    goOn(run);
     return 'accepted';
   }
 
-  function goOn(run: Run, withTask: boolean): void {
+  function goOn(run: Run): void {
     flush(run);
-    if (withTask) schedule(run);
     if (newUpdates(run).length > 0) schedule(run, true);
   }
 
@@ -154,7 +159,7 @@ export function createServer(clock: Clock, tape: Tape, matching: Matching): Serv
     return it;
   }
 
-  function carryOut(run: Run, command: Commanded, taskId: number): void {
+  function carryOut(run: Run, command: Commanded, taskId: number, eagerFor: string | null): void {
     const target = command.kind === 'childCancelRequested' ? childOf(run, command.seq) : null;
     const filled = target === null ? filledIn(run, command, taskId) : { ...command, workflowId: target.workflowId };
     const id = append(run, { ...filled, taskId });
@@ -175,7 +180,7 @@ export function createServer(clock: Clock, tape: Tape, matching: Matching): Serv
         run.buffered = run.buffered.filter((it) => !(it.kind === 'timerFired' && it.seq === command.seq));
         return;
       case 'activityScheduled':
-        server.activities.schedule(run, { ...command, scheduledId: id });
+        server.activities.schedule(run, { ...command, scheduledId: id }, eagerFor);
         return;
       case 'childInitiated':
         soon(() => matching.beforeChild(run, command, () => startChild(run, { ...command, initiatedId: id })));

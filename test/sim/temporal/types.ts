@@ -56,7 +56,8 @@ export interface WorkflowTask {
 export interface Matching {
   /** @param worker the only one that may take it, or null for any */
   offerWorkflow(run: Run, worker: string | null): void;
-  offerActivity(task: ActivityTask): void;
+  /** @param by the worker that scheduled it, if it is to go there first; else null */
+  offerActivity(task: ActivityTask, by: string | null): void;
   /** Starts the child, unless a test holds it back. */
   beforeChild(run: Run, child: { workflowId: string }, start: () => void): void;
 }

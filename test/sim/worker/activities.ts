@@ -4,19 +4,17 @@ import { DefaultFailureConverter, TemporalFailure, defaultPayloadConverter as pa
 import { createActivities } from '../../../src/activities/index.ts';
 import type { ActivityDeps } from '../../../src/activities/deps.ts';
 import { TIMING } from '../../../src/contract/budgets/timing.ts';
-import type { LocalActivity } from '../core/commands.ts';
+import { isPost } from '../../support/post-activities.ts';
 import type { Outcome } from '../core/events.ts';
 import type { ActivityTask } from '../temporal/activities.ts';
-import type { Run } from '../temporal/types.ts';
-import { createDeps } from './deps.ts';
+import { beatWhileAwaited, createDeps } from './deps.ts';
 import { textOf, type Ask, type WorkerParts } from './parts.ts';
 
 export interface Maker {
-  makeLocal(run: Run, local: LocalActivity): Promise<Outcome>;
   make(task: ActivityTask): Promise<void>;
 }
 
-const TIMED_OUT: Outcome = { failure: { message: 'activity timeout', timeoutFailureInfo: { timeoutType: 1 } } };
+const READS: readonly string[] = ['readLatestDeployment', 'readBackup'];
 
 const failures = new DefaultFailureConverter();
 
@@ -28,12 +26,7 @@ export function createMaker(parts: WorkerParts, own: Pick<ActivityDeps, 'rest' |
   const deps = createDeps(parts, own, ask, taskOf, checkLate);
   const activities = createActivities(deps) as unknown as Record<string, (input: unknown) => Promise<unknown>>;
 
-  async function call(
-    type: string,
-    input: LocalActivity['input'],
-    info: object,
-    hooks: Hooks = NO_HOOKS,
-  ): Promise<Outcome> {
+  async function call(type: string, input: ActivityTask['input'], info: object, hooks: Hooks): Promise<Outcome> {
     const activity = activities[type];
     if (activity === undefined) throw new Error(`no activity ${type}`);
     try {
@@ -57,28 +50,23 @@ export function createMaker(parts: WorkerParts, own: Pick<ActivityDeps, 'rest' |
   }
 
   return {
-    async makeLocal(run, { seq, type, input, startToCloseMs }) {
-      const info = { isLocal: true, attempt: 1, activityId: String(seq), workflowExecution: run };
-      const tooLate = process.sleep(startToCloseMs).then(() => TIMED_OUT);
-      await process.sleep(1);
-      return Promise.race([call(type, input, { ...info, taskToken: new Uint8Array() }), tooLate]);
-    },
     async make(task) {
-      hazard('activity taken');
+      hazard(isPost({ name: task.type }) ? 'request taken' : 'activity taken');
       // If it stops here, its code has not begun.
       await process.sleep(0);
       const { run, type, input, seq, attempt, scheduledMs, details } = task;
       const taskToken = new Uint8Array(new Uint32Array([tasks.push(task) - 1]).buffer);
-      const info = { isLocal: false, attempt, activityId: String(seq), workflowExecution: run, taskToken };
+      const info = { attempt, activityId: String(seq), workflowExecution: run, taskToken };
       const heartbeatDetails: unknown = details === null ? undefined : payloads.fromPayload(details);
       const cancelled = new AbortController();
       let latest = details;
       const beat = (unsent: unknown) => {
-        // Those of a POST come from timers of the real world, so `deps.ts` plays them.
+        // Those of a POST or read come from timers of the real world, so they are played.
         if (unsent === undefined) return;
         latest = payloads.toPayload(unsent);
         void ask(() => server.activities.heartbeat(task, latest!)).then((isAwaited) => isAwaited || cancelled.abort());
       };
+      if (READS.includes(type)) beatWhileAwaited(parts, ask, task, TIMING.read.heartbeatMs);
       const attempted = { ...info, heartbeatDetails, currentAttemptScheduledTimestampMs: scheduledMs };
       const outcome = await call(type, input, attempted, { beat, signal: cancelled.signal });
       hazard('activity done');
@@ -95,8 +83,6 @@ interface Hooks {
   beat: (details: unknown) => void;
   signal: AbortSignal;
 }
-
-const NO_HOOKS: Hooks = { beat: () => {}, signal: new AbortController().signal };
 
 const never = new Promise<never>(() => {});
 const unused = undefined as never;

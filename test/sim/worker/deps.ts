@@ -41,16 +41,8 @@ export function createDeps(
       ask(() => server.activities.awaitedForMs(task)),
       TIMING.post.permitMs,
     );
-    if (ms !== null) beatWhileAwaited(task);
+    if (ms !== null) beatWhileAwaited(parts, ask, task, TIMING.post.heartbeatMs);
     return ms;
-  }
-
-  function beatWhileAwaited(task: ActivityTask): void {
-    process.later(TIMING.post.heartbeatMs, () => {
-      if (!server.activities.isAwaited(task)) return;
-      void ask(() => server.activities.heartbeat(task));
-      beatWhileAwaited(task);
-    });
   }
 
   const inTime = <T>(answer: Promise<T>, withinMs: number): Promise<T> => {
@@ -96,4 +88,14 @@ export function createDeps(
     ...found,
     ...createNotifier(notices, info.notify, process),
   };
+}
+
+/** Heartbeats without details, as long as the server waits for the activity. */
+export function beatWhileAwaited(parts: WorkerParts, ask: Ask, task: ActivityTask, everyMs: number): void {
+  const { process, server } = parts;
+  process.later(everyMs, () => {
+    if (!server.activities.isAwaited(task)) return;
+    void ask(() => server.activities.heartbeat(task));
+    beatWhileAwaited(parts, ask, task, everyMs);
+  });
 }

@@ -1,31 +1,19 @@
 /** The executions in a worker's cache, and the workflow tasks that it does with them. */
-import { openCached, type Cached, type TaskHost } from '../core/cached-execution.ts';
-import type { LocalActivity } from '../core/commands.ts';
+import { openCached, type Cached } from '../core/cached-execution.ts';
 import { Nondeterminism } from '../core/compare.ts';
-import type { Outcome } from '../core/events.ts';
 import type { ExecutionFacts } from '../core/sdk.ts';
 import type { Run, TaskEnd, WorkflowTask } from '../temporal/types.ts';
 import { textOf, type Ask, type WorkerParts } from './parts.ts';
-
-/** As long as a local activity takes. */
-const ANSWER_MS = 200;
 
 export interface Executions {
   workOn(task: WorkflowTask): Promise<void>;
   forgetAll(): void;
 }
 
-export function createExecutions(
-  name: string,
-  parts: WorkerParts,
-  ask: Ask,
-  runLocal: (run: Run, local: LocalActivity) => Promise<Outcome>,
-): Executions {
-  const { clock, tape, process, server, hazard } = parts;
+export function createExecutions(name: string, parts: WorkerParts, ask: Ask): Executions {
+  const { tape, process, server, hazard } = parts;
   const cache = new Map<string, Cached>();
   const turns = new Map<string, Promise<void>>();
-  /** With a local activity in progress: evicted, they would make it again. */
-  const goingOn = new Set<string>();
 
   /** One task of an execution at a time. */
   async function workOn(task: WorkflowTask): Promise<void> {
@@ -47,12 +35,7 @@ export function createExecutions(
       const cached = cache.get(run.runId) ?? (await openCached(parts.sandboxes, factsOf(run)));
       cache.delete(run.runId);
       cache.set(run.runId, cached);
-      const completion = await cached.runTask(task.history, task.updates, hostOf(run));
-      goingOn.delete(run.runId);
-      if (completion.goesOn) {
-        goingOn.add(run.runId);
-        parts.onUnrecorded('a local activity outlives its task');
-      }
+      const completion = await cached.runTask(task.history, task.updates);
       hazard('task done');
       end = await ask(() => server.completeTask(task, name, completion));
       if (end === 'dropped') cached.forgetTask();
@@ -65,22 +48,11 @@ export function createExecutions(
     if (end === 'refused' || run.closedMs !== null) forget(run.runId);
   }
 
-  const hostOf = (run: Run): TaskHost => ({
-    nowMs: () => clock.nowMs,
-    queryMs() {
-      if (parts.queries === 0 || tape.choose('query', 8) < 8 - parts.queries) return null;
-      parts.onUnrecorded('a task with a local activity is queried');
-      return tape.choose('answer', ANSWER_MS);
-    },
-    until: (ms) => process.sleep(ms - clock.nowMs),
-    runLocal: (local) => runLocal(run, local),
-  });
-
   /** The least recently used first. */
   function evict(): void {
     for (const id of [...cache.keys()]) {
       if (cache.size <= parts.cacheSize) return;
-      if (!turns.has(id) && !goingOn.has(id)) forget(id);
+      if (!turns.has(id)) forget(id);
     }
   }
 

@@ -10,9 +10,6 @@ import type { Pace } from './pace.ts';
 import type { Process } from './process.ts';
 import type { Service } from './wire.ts';
 
-/** Situations that no history shows. */
-export type Unrecorded = 'a local activity outlives its task' | 'a task with a local activity is queried';
-
 /** What a worker is made of, and what it talks to. */
 export interface WorkerParts {
   clock: Clock;
@@ -27,8 +24,6 @@ export interface WorkerParts {
   pace: Pace;
   /** How many executions its cache holds. */
   cacheSize: number;
-  /** How many of eight workflow tasks bring a query. */
-  queries: number;
   searchLagMs: number;
   configuration: Configuration;
   /** Reads a file that the configuration names. */
@@ -37,7 +32,6 @@ export interface WorkerParts {
   /** Called where the worker may crash or stall. */
   hazard: (at: string) => void;
   onFinding: (finding: string) => void;
-  onUnrecorded: (situation: Unrecorded) => void;
   hasColleagues: () => boolean;
 }
 

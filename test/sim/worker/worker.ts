@@ -32,7 +32,7 @@ export function createSimWorker(name: string, parts: WorkerParts): SimWorker {
   const rest = createRest(parts);
   const admission = createAdmission(() => clock.nowMs);
   const maker = createMaker(parts, { rest, admission: drawn(admission, tape) }, ask);
-  const executions = createExecutions(name, parts, ask, (run, local) => maker.makeLocal(run, local));
+  const executions = createExecutions(name, parts, ask);
   return {
     name,
     process,

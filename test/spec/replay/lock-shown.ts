@@ -62,7 +62,7 @@ function phaseOf(stage: LockStage, number: number, run: Run | undefined): string
   const operation = stage.operationOf(number);
   if (hasAnnounced(run) || deploysNow(run, stage.lockId)) return 'Past';
   if (operation !== undefined) return operation.closedMs === null ? 'Holding' : 'Past';
-  if (eventsOf(run, 'localActivity').some(({ type }) => type === 'writeBackupRecord')) return 'Sharing';
+  if (eventsOf(run, 'activityScheduled').some(({ type }) => type === 'writeBackupRecord')) return 'Sharing';
   return starts.length > eventsOf(run, 'childRefused').length ? 'Starting' : 'Waiting';
 }
 

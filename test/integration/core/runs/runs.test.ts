@@ -3,7 +3,8 @@ import '../../../support/timing/use-patient.ts';
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import { defaultPayloadConverter as payloads } from '@temporalio/common';
-import { POOLED_WAIT_ACTIVITY } from '../../../../src/contract/names.ts';
+import { POOLED_WAIT_ACTIVITY, QUERIES, SIGNALS } from '../../../../src/contract/names.ts';
+import type { OperationProgress } from '../../../../src/contract/operation.ts';
 import { backupServerId, deploySiteId } from '../../../../src/contract/ids/workflow-ids.ts';
 import type { Fault } from '../../../../src/sandbox/hosting/faults.ts';
 import { status } from '../../../support/fault-answers.ts';
@@ -11,11 +12,12 @@ import { eventually } from '../../../support/eventually.ts';
 import { began, posts, reads } from '../../../support/journal.ts';
 import { resultOf } from '../../../support/outcome.ts';
 import { assertEnd, FOUND, REFUSED, type Expected, type Post } from '../../../support/post-ends.ts';
+import { relayTo } from '../../../support/relay.ts';
 import { replayLater } from '../../../support/replay-later.ts';
 import { sharedStack } from '../../../support/shared-stack.ts';
 import { COMPLETED, FAILED, siteAfter } from '../../../support/sites.ts';
 import { allHistories, assertNowhere } from '../../../support/token.ts';
-import { fresh, TOKEN, workerLog, type TestStack } from '../../../support/world.ts';
+import { addWorker, belayOn, fresh, TOKEN, workerLog, type TestStack } from '../../../support/world.ts';
 
 const PACE = { intervalMs: 200, tries: 1_000 };
 
@@ -144,6 +146,29 @@ describe('runs', { concurrency: 8 }, () => {
     deployInto({ answer: { kind: 'reset' }, effect: true }, FOUND));
 
   test('a deployment POST answered 422 ends not started and is not repeated', () => deployInto(status(422), REFUSED));
+
+  test('a flood of queries and hints neither fails nor delays a run', async () => {
+    const [queue, way] = [fresh('queue'), await relayTo(world.sandbox.url)];
+    await addWorker(world, queue, way.url);
+    const belay = await belayOn(world, queue);
+    const siteId = siteThatBuilds();
+    const run = await belay.start({ siteIds: [siteId], deploy: PACE });
+    await building(siteId);
+    way.hold();
+    await eventually('a read that hangs', () => way.held > 0);
+    const lock = world.client.workflow.getHandle(deploySiteId(siteId));
+    const flood = Array.from({ length: 50 }, async () => {
+      await lock.signal(SIGNALS.hint);
+      const [{ result }] = await Promise.all([lock.query<OperationProgress>(QUERIES.progress), run.status()]);
+      return result.lastStatus;
+    });
+    assert.deepEqual(new Set(await Promise.all(flood)), new Set(['building']));
+    assert.equal(way.held, 1);
+    world.sandbox.finish({ site: siteId }, 'completed');
+    await way.open();
+    const { outcome, deployments } = await run.result();
+    assert.deepEqual([outcome, deployments[0]?.evidence], ['completed', 'transition']);
+  });
 
   test('a pooled wait costs one activity, and its result counts every poll', async () => {
     const siteId = siteThatBuilds();

@@ -10,7 +10,7 @@ import type { Tape } from '../../tape.ts';
 function stallingOnce(): Tape {
   let taken = 0;
   const choose = (what: string, n: number) => {
-    if (what === 'activity taken') return (taken += 1) === 1 ? n - 1 : 0;
+    if (what === 'request taken') return (taken += 1) === 1 ? n - 1 : 0;
     return what === 'stall' ? 10 : 0;
   };
   return { choose, choices: [] };

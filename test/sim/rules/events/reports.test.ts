@@ -81,7 +81,8 @@ describe('reports of runs', () => {
         const yes = { plan: hash, by: 'ana', why: null, proof: { kind: 'none' as const } };
         assert.equal(await answer(stack, run, 'approve', yes), null);
         await told(stack, run);
-        assert.deepEqual(wordsFor(stack, ofSite('34')), ['waiting', 'begun', 'completed']);
+        // Once it is approved, the site is read once more.
+        assert.deepEqual(wordsFor(stack, ofSite('34')), ['waiting', 'waiting', 'begun', 'completed']);
         assert.deepEqual(wordsFor(stack, ofHeartbeat), ['begun', 'completed']);
       },
       { notify, configuration: { ...configuration, approvals: { production: { proof: 'none' } } } },

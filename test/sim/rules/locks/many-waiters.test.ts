@@ -17,7 +17,7 @@ function actionsOf(run: Run) {
   const since = run.history.filter(({ id }) => id > asked.id);
   return {
     timersMs: since.flatMap((it) => (it.kind === 'timerStarted' ? [it.ms] : [])),
-    looks: since.filter((it) => it.kind === 'localActivity').length,
+    looks: since.filter((it) => it.kind === 'activityScheduled').length,
     asked: since.filter((it) => it.kind === 'signalInitiated').length,
   };
 }

@@ -295,7 +295,7 @@ describe('a gate', () => {
   );
 
   test(
-    'adds at most six events for each measurement to a rollout in which each server adds ten',
+    'adds at most six events for each measurement to a rollout in which each server adds fifteen',
     inFleet(
       async (stack) => {
         stack.world.meter.shows = () => '0.001';
@@ -304,7 +304,7 @@ describe('a gate', () => {
         assert.equal(stack.world.meter.asked.length, 2 * measurements);
         const perServer = (more - few) / 20;
         const ofGates = few - 20 * perServer;
-        assert.ok(perServer <= 10 && ofGates <= 6 * measurements, `${few} events, then ${more}`);
+        assert.ok(perServer <= 15 && ofGates <= 6 * measurements, `${few} events, then ${more}`);
       },
       gatedBy({}, Object.fromEntries(GATES.map((name) => [name, { ...ERRORS, query: name }]))),
     ),

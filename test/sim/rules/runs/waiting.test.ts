@@ -1,7 +1,7 @@
 /** When a status is read, and what the reads and hints of a long wait cost. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { QUERIES } from '../../../../src/contract/names.ts';
+import { POOLED_WAIT_ACTIVITY, QUERIES } from '../../../../src/contract/names.ts';
 import type { OperationProgress } from '../../../../src/contract/operation.ts';
 import type { RunInput, Waits } from '../../../../src/contract/run.ts';
 import { definedFields } from '../../../../src/contract/plain-object.ts';
@@ -41,20 +41,20 @@ async function historyOf(stack: VirtualStack, tries: number, waits?: Waits) {
 
 describe('waiting', () => {
   test(
-    'every poll costs six history events',
+    'every poll costs eleven history events',
     inVirtualTime(async (stack) => {
       const history = await historyOf(stack, 20, 'loop');
       const timers = history.flatMap((it, index) => (it.kind === 'timerFired' ? [index] : []));
       const costs = timers.slice(1).map((index, before) => index - timers[before]!);
       assert.deepEqual(
         costs,
-        Array.from({ length: 19 }, () => 6),
+        Array.from({ length: 19 }, () => 11),
       );
     }),
   );
 
   test(
-    'polls of a worker cost six history events in all, after the first one',
+    'polls of a worker cost one activity in all, after the first one',
     inVirtualTime(async (stack) => {
       const history = await historyOf(stack, 20, 'pooled');
       const first = history.findIndex(({ kind }) => kind === 'timerFired');
@@ -62,16 +62,16 @@ describe('waiting', () => {
       const [reads, pool] = [history.slice(first), history.slice(first, last + 1)];
       assert.equal(reads.filter(({ kind }) => kind === 'timerFired').length, 1);
       assert.deepEqual(
-        pool.flatMap((it) => (it.kind.startsWith('activity') ? [it.kind] : [])),
-        ['activityScheduled', 'activityStarted', 'activityClosed'],
+        pool.flatMap((it) => (it.kind === 'activityScheduled' ? [it.type] : [])),
+        ['readBackup', POOLED_WAIT_ACTIVITY],
       );
     }),
   );
 
   test(
-    'a run of fifty polls stays under four hundred events in its longest history',
+    'a run of fifty polls stays under seven hundred events in its longest history',
     inVirtualTime(async (stack) => {
-      assert.ok((await historyOf(stack, 50)).length < 400);
+      assert.ok((await historyOf(stack, 50)).length < 700);
     }),
   );
 
