@@ -28,7 +28,7 @@ export async function costPage(): Promise<string> {
       ['request to the service', 'count'],
       requests.map(({ request, count }) => [code(request), String(count)]),
     ),
-    `Each further read costs ${withRead.events - whole.events} events, ${withRead.tasks - whole.tasks} workflow task,` +
+    `Each further read costs ${withRead.events - whole.events} events, ${withRead.tasks - whole.tasks} workflow tasks,` +
       ` ${withRead.actions - whole.actions} Actions and a request. A status that is queried costs one Action for the run` +
       ' and one for its operation. Queries leave no event.',
     '## With pooled waits',

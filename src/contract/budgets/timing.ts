@@ -56,7 +56,7 @@ export const TIMING = {
     /** Longer than a usual read takes, so that only a slow one costs heartbeats. */
     heartbeatMs: 2 * SECOND,
     /** A read whose worker was killed is known to be lost after this. */
-    heartbeatTimeoutMs: 6 * SECOND,
+    heartbeatTimeoutMs: POST.heartbeatTimeoutMs,
     /** The worker's and doctor's own question to the service. */
     probeMs: 3_500,
   },
