@@ -18,5 +18,7 @@ export function activitySlots(count: number, rest: Rest): CustomSlotSupplier<Act
     },
     release: () => void (free += 1),
   };
-  return createSlots(rule, { isOpen: () => rest.reason === null, whenOpen: () => rest.whenOver() });
+  const slots = createSlots(rule, { isOpen: () => rest.reason === null, whenOpen: () => rest.whenOver() });
+  // For what the worker scheduled itself: its reads show whether it can read again, and the rest asks only Temporal.
+  return { ...slots, tryReserveSlot: () => rule.take() };
 }

@@ -8,7 +8,7 @@ interface SlotRule<Permit extends SlotPermit> {
   release(permit: Permit): void;
 }
 
-/** While it is closed, the worker asks Temporal for nothing. */
+/** While it is closed, no slot is free. */
 interface Gate {
   isOpen(): boolean;
   whenOpen(ended: AbortSignal): Promise<void>;
@@ -35,8 +35,7 @@ export function createSlots<Info extends SlotInfo, Permit extends SlotPermit>(
         await Promise.race([new Promise<void>((resolve) => waiting.push(resolve)), aborted]);
       }
     },
-    // For what the worker scheduled itself: its reads show whether it can read again, and the rest asks only Temporal.
-    tryReserveSlot: (context) => rule.take(context),
+    tryReserveSlot: (context) => (gate.isOpen() ? rule.take(context) : null),
     markSlotUsed: () => undefined,
     releaseSlot({ permit }) {
       rule.release(permit as Permit);
