@@ -90,11 +90,14 @@ export async function openSandboxes(codePath: string): Promise<Sandboxes> {
     open: async (facts) => codeOf(await creator.createWorkflow(creation(facts)), facts, active),
     async settled() {
       do await new Promise((resolve) => setImmediate(resolve));
-      while (active.count > 0);
+      while (active.count > 0 || readsFiles());
     },
     close: () => creator.destroy(),
   };
 }
+
+/** An activity may read a file, such as a token. That takes real time, in which no virtual time may pass. */
+const readsFiles = (): boolean => process.getActiveResourcesInfo().some((name) => /^(FSReq|CloseReq)/.test(name));
 
 const NO_SOURCE_MAP = { version: 3, sources: [], names: [], mappings: '', file: '' };
 
