@@ -161,9 +161,9 @@ function parksWhileAnswered(run: Run, posts: readonly Post[]): boolean {
     const index = reads.findLastIndex((it) => it.id < id);
     const read = reads[index];
     if (phase !== 'parked' || read?.answer == null) return false;
-    // A request that came after the read is what parks it. A hint may be read between its answer and the parking.
-    const since = read.isHinted ? (reads[index - 1]?.id ?? 0) : read.id;
-    if (posts.some((it) => it.id > since && it.id < id)) return false;
+    // A request that was answered after the read began is what parks it. A hint may be read between answer and parking.
+    const beganMs = read.isHinted ? (reads[index - 1]?.began.toMs ?? 0) : read.began.toMs;
+    if (posts.some((it) => it.closedMs >= beganMs && it.id < id)) return false;
     const { answer } = read;
     if (answer.ok) return true;
     return answer.isJson && answer.httpStatus !== null && answer.httpStatus < 500 && !LATER.includes(answer.httpStatus);
