@@ -33,7 +33,7 @@ export const HISTORY_BUDGET = {
   /** Of these looks, those that follow a signal. */
   maxThawSignals: 600,
   /** A server of a rollout: its run, and the looks before it. */
-  eventsPerServer: 12,
+  eventsPerServer: 15,
   /** A rollout whose history is that large measures no more. Temporal's limit is 50 MB. */
   gatesUntilBytes: 20_000_000,
   /** Senders of hints and requests for a lock stop once a history has this many events. */
