@@ -68,6 +68,7 @@ export async function awaitVerdict(followed: Followed, given: VerdictContext, st
     }
     reading = latest;
     seen = observe(context, seen, latest, at);
+    // A row lasts until its last read was answered: the workflow may have heard of it much later.
     const answered = { ...at, nowMs: answeredMs(latest, at.nowMs) };
     result.evidence = strongestEvidence(context, seen, latest, answered);
     return decideVerdict(context, seen, latest, answered);
