@@ -8,6 +8,16 @@ const SITE_CHECK = 'rules/policy/site-check.ts';
 
 export const WRONG_VERDICTS: TestedMutant[] = [
   {
+    rule: "the inventory is the caller's",
+    changes: [change('activities/check-request.ts', 'if (refusal !== null) return refusal;', '')],
+    test: sim('rules/runs/inventory', 'refuses a site that it has on another server'),
+  },
+  {
+    rule: 'the last option wins',
+    changes: [change('cli/options/repeated.ts', 'isGiven = true;', '')],
+    test: unit('repeated-options', 'is one JSON document of type Usage with --json'),
+  },
+  {
     rule: 'one good read of a site is enough',
     changes: [change(SITE_CHECK, 'seen.goodInARow >= aim.inARow', 'seen.goodInARow >= 1')],
     test: sim('rules/runs/checks', 'fails a site that is good and bad in turn'),
