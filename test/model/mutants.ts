@@ -18,7 +18,7 @@ export const MUTANTS: ModelMutant[] = [
     changes: [
       change(
         'workflows/operation/deploy-site.ts',
-        'const found = await reconcile(deployment, context, { ...sent, ambiguities: counts.ambiguous }, step.notBeforeMs);',
+        'const found = await reconcile(deployment, sent!, ambiguities, notBeforeMs);',
         "const found = 'send again' as Awaited<ReturnType<typeof reconcile>>;",
       ),
     ],

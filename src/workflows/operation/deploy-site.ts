@@ -2,22 +2,21 @@
 import type { DeploymentResult } from '../../contract/run.ts';
 import { targetText } from '../../contract/wording/target-text.ts';
 import { lockIdOf } from '../../contract/ids/workflow-ids.ts';
-import { awaitService, type TriggerEnd } from './await-service.ts';
 import { createSiteCheck } from './site-check.ts';
 import { takeBaseline, type Baseline } from './take-baseline.ts';
-import { concludeCancelledBeforeStart, conclude, type Conclusion } from '../common/conclusion.ts';
+import { conclude, type Conclusion } from '../common/conclusion.ts';
 import { followed, type Deployment } from './deployment-context.ts';
 import { emptyDeployment } from '../../contract/results/empty-results.ts';
 import { onNewerRun } from '../common/superseding.ts';
 import { runOperation } from './run-operation.ts';
 import { deploymentReader } from '../polling/status-reader.ts';
 import { reconcile } from './reconcile-trigger.ts';
-import { afterTrigger, countTrigger, NO_TRIGGERS, type TriggerCounts } from '../../rules/trigger-policy.ts';
+import type { TriggerCounts } from '../../rules/trigger-policy.ts';
 import type { VerdictContext, StatusReading } from '../../rules/verdict.ts';
 import { lateness } from '../../rules/deadline.ts';
-import { sendWatched } from './send-and-watch.ts';
+import { sendUntilAccepted } from './send-until-accepted.ts';
+import { sendWatched, type Sent } from './send-and-watch.ts';
 import { awaitVerdict } from './await-verdict.ts';
-import { sleepUntil } from '../polling/poll-until.ts';
 import type { DeploySiteInput } from '../../contract/operation.ts';
 
 /** A status that always takes longer than the interval, such as that of a site that was never deployed, ends them. */
@@ -38,69 +37,55 @@ export async function deploySite(input: DeploySiteInput): Promise<DeploymentResu
 }
 
 async function deploy(deployment: Deployment): Promise<Conclusion> {
-  const { operation, input } = deployment;
-  const {
-    parking,
-    result: { trigger },
-  } = operation;
-  const resendMs = input.tries * input.intervalMs;
-  const busyUntilMs = Date.now() + (input.ifBusy === 'fail' ? 0 : input.baselineWaitMs);
+  const { operation, input, reader } = deployment;
+  const { target } = input;
+  const name = targetText(target);
   let baseline: StatusReading | null | undefined;
-  let counts: TriggerCounts = NO_TRIGGERS;
-  for (;;) {
-    // After an ambiguous trigger, a deployment in progress may be ours, so the first baseline is kept.
-    if (baseline === undefined || counts.ambiguous === 0) {
-      const parkedMs = parking.spentMs;
-      const taken = await takeBaselines(deployment, busyUntilMs + parkedMs);
-      if ('conclusion' in taken) return taken.conclusion;
-      baseline = taken.baseline;
-      // Requests from before an outage say nothing about the service after it.
-      if (parking.spentMs > parkedMs) counts = NO_TRIGGERS;
-      // What was in progress until now was not ours.
-      operation.result.inProgressAt = null;
-    }
-    const late = lateness(input.deadline, Date.now());
-    if (late !== null) return concludeLate(counts, `${targetText(input.target)} was not deployed: ${late}`);
-    // The run's own conclusion replaces this one.
-    if (operation.superseding.by !== null) return conclude('not_started', 'Superseded', 'replaced by a newer run');
-    operation.superseding.begin();
-    const context = verdictContextOf(input, baseline);
-    const sent = await sendWatched(deployment, context);
-    const { result } = sent;
-    if (result.kind === 'accepted') {
-      if (counts.ambiguous > 0) trigger.reconciledBy = 'resent';
-      operation.result.acceptedAt = new Date().toISOString();
-      const accepted = { ...context, accepted: true, triggerIds: result.answer.ids ?? {} };
-      operation.setPhase('wait', 'accepted');
-      return awaitVerdict(followed(deployment), accepted, {
-        seen: sent.seen,
-        reading: sent.trace?.reading ?? null,
-        sentMs: sent.sentMs,
-      });
-    }
-    operation.recordTrigger(result.kind);
-    counts = countTrigger(counts, result, Date.now());
-    const busyEndsMs = busyUntilMs + parking.spentMs;
-    const step = afterTrigger(result, counts, { intervalMs: input.intervalMs, resendMs, busyEndsMs }, Date.now());
-    if (step.kind === 'end') {
-      const end = await awaitServiceFor(deployment, { step, result, counts });
-      if (end !== null) return end;
-      counts = NO_TRIGGERS;
-      continue;
-    }
-    if (step.kind === 'reconcile') {
-      trigger.ambiguous = true;
-      const found = await reconcile(deployment, context, { ...sent, ambiguities: counts.ambiguous }, step.notBeforeMs);
-      if (found !== 'send again') return found;
-    }
-    const againAtMs = step.kind === 'send' ? step.atMs : step.notBeforeMs;
-    if ((await sleepUntil(operation, againAtMs, 'before the request is sent again')) === 'cancelled') {
-      return concludeCancelledBeforeStart(
-        counts,
-        `cancelled before ${targetText(input.target)} was deployed: ${result.message}`,
-      );
-    }
-  }
+  let sent: Sent | undefined;
+  const end = await sendUntilAccepted(operation, input, {
+    what: `deploy ${name}`,
+    prefix: `${name}: `,
+    cancelledBefore: `cancelled before ${name} was deployed`,
+    busyWaitMs: input.baselineWaitMs,
+    probe: { what: 'baseline', reader },
+    late: () => lateness(input.deadline, Date.now()),
+    async prepare(counts, busyEndsMs) {
+      // After an ambiguous trigger, a deployment in progress may be ours, so the first baseline is kept.
+      if (baseline === undefined || counts.ambiguous === 0) {
+        const taken = await takeBaselines(deployment, busyEndsMs);
+        if ('conclusion' in taken) return taken.conclusion;
+        baseline = taken.baseline;
+        // What was in progress until now was not ours.
+        operation.result.inProgressAt = null;
+      }
+      const late = lateness(input.deadline, Date.now());
+      if (late !== null) return concludeLate(counts, `${name} was not deployed: ${late}`);
+      // The run's own conclusion replaces this one.
+      if (operation.superseding.by !== null) return conclude('not_started', 'Superseded', 'replaced by a newer run');
+      operation.superseding.begin();
+      return null;
+    },
+    async post(summary, sentMs) {
+      sent = await sendWatched(deployment, verdictContextOf(input, baseline ?? null), summary, sentMs);
+      return sent.result;
+    },
+    async resolveDoubt({ ambiguities, notBeforeMs }) {
+      const found = await reconcile(deployment, sent!, ambiguities, notBeforeMs);
+      if (found === 'send again') return notBeforeMs;
+      if ('outcome' in found) return found;
+      sent = found;
+      return 'accepted';
+    },
+  });
+  return end ?? follow(deployment, sent!);
+}
+
+/** The request was accepted, or it left a trace. */
+function follow(deployment: Deployment, { context, result, seen, trace, sentMs }: Sent): Promise<Conclusion> {
+  const reading = trace?.reading ?? null;
+  const [ids, start] =
+    result.kind === 'accepted' ? [result.answer.ids ?? {}, { seen, reading, sentMs }] : [{}, { seen, reading }];
+  return awaitVerdict(followed(deployment), { ...context, accepted: true, triggerIds: ids }, start);
 }
 
 /** Of the site and of its status. The request follows the second one at once, and a site may take long to answer. */
@@ -116,13 +101,6 @@ async function takeBaselines(deployment: Deployment, busyEndsMs: number): Promis
     check.forgetBaseline();
     return taken;
   }
-}
-
-function awaitServiceFor({ operation, input, reader }: Deployment, end: Omit<TriggerEnd, 'prefix'>) {
-  const late = () => lateness(input.deadline, Date.now());
-  const { intervalMs, tries } = input;
-  const wait = { what: 'baseline', reader, tries, intervalMs, late } as const;
-  return awaitService(operation, wait, { ...end, prefix: `${targetText(input.target)}: ` });
 }
 
 /** After an ambiguous request, nothing may claim that no deployment was started. */

@@ -2,31 +2,33 @@
  * Reconciles an ambiguous trigger. Compares reads with the baseline for the whole settle time to find out whether a
  * deployment was started.
  */
-import { followed, type Deployment } from './deployment-context.ts';
+import type { Deployment } from './deployment-context.ts';
 import { targetText } from '../../contract/wording/target-text.ts';
 import { conclude, type Conclusion } from '../common/conclusion.ts';
 import { skipTo, createPollSchedule } from '../../rules/polling/poll-schedule.ts';
 import { answeredMs, recordOutage, recordRead, hasNoGaps } from '../../rules/watch-coverage.ts';
-import { observe, traceOf, type Trace, type VerdictContext } from '../../rules/verdict.ts';
+import { observe, traceOf, type Trace } from '../../rules/verdict.ts';
 import type { Sent } from './send-and-watch.ts';
-import { awaitVerdict, ID_FIELD_REMEDY } from './await-verdict.ts';
+import { ID_FIELD_REMEDY } from './await-verdict.ts';
 import { noteProgress } from '../polling/poller.ts';
 import { pollUntil } from '../polling/poll-until.ts';
 import { isNotDeployed } from '../../rules/polling/never-deployed.ts';
 import { TIMING } from '../../contract/budgets/timing.ts';
 
 /**
- * @param sent the ambiguous trigger, with the number of ambiguous triggers so far
+ * @param sent the ambiguous trigger
+ * @param ambiguities how many triggers were ambiguous so far
  * @param notBeforeMs the earliest time for the next one. Reads go on until then: it must not follow a gap
  */
 export async function reconcile(
   deployment: Deployment,
-  context: VerdictContext,
-  sent: Sent & { ambiguities: number },
+  sent: Sent,
+  ambiguities: number,
   notBeforeMs: number,
-): Promise<Conclusion | 'send again'> {
+): Promise<Conclusion | Sent | 'send again'> {
   const { operation, input, reader } = deployment;
   const { intervalMs, settleMs } = input;
+  const { context } = sent;
   let { seen, coverage, trace } = sent;
   operation.setPhase('reconcile');
   if (trace === null) {
@@ -48,20 +50,13 @@ export async function reconcile(
     const name = `${targetText(input.target)}: it is unknown whether its deployment was started`;
     if (polled.kind === 'cancelled') return conclude('cancelled', 'Cancelled', `cancelled; ${name}`);
     if (polled.kind === 'given_up') return conclude('unknown', polled.reason.type, `${name}: ${polled.reason.message}`);
-    if (polled.kind !== 'decided') return withoutTrace(deployment, { coverage, seen }, sent.ambiguities, name);
+    if (polled.kind !== 'decided') return withoutTrace(deployment, { coverage, seen }, ambiguities, name);
     trace = polled.value;
   }
   operation.result.acceptedAt = new Date().toISOString();
   operation.result.trigger.reconciledBy = trace.by;
   operation.setPhase('wait');
-  return awaitVerdict(
-    followed(deployment),
-    { ...context, accepted: true },
-    {
-      seen,
-      reading: trace.reading,
-    },
-  );
+  return { ...sent, seen, trace };
 }
 
 function withoutTrace(

@@ -1,16 +1,15 @@
 /** Sends the POST of a deployment and keeps reading until it is answered, so that no trace is missed. */
 import type { TriggerAnswer } from '../../contract/activities.ts';
 import { definedFields } from '../../contract/plain-object.ts';
-import { targetText } from '../../contract/wording/target-text.ts';
 import { subjectOfTarget } from '../common/report.ts';
-import { postSummary, awaitTrigger, triggerInput } from './send-trigger.ts';
+import { awaitTrigger, triggerInput } from './send-trigger.ts';
 import type { DeploySiteInput } from '../../contract/operation.ts';
 import type { DeploymentResult } from '../../contract/run.ts';
 import type { Deployment } from './deployment-context.ts';
 import type { Operation } from './run-operation.ts';
 import { createPollSchedule } from '../../rules/polling/poll-schedule.ts';
 import { answeredMs, recordRead, startReadCoverage, type ReadCoverage } from '../../rules/watch-coverage.ts';
-import { isUnsent, type TriggerResult } from '../../rules/trigger-policy.ts';
+import type { TriggerResult } from '../../rules/trigger-policy.ts';
 import {
   observe,
   NO_OBSERVATIONS,
@@ -27,6 +26,7 @@ import { TIMING } from '../../contract/budgets/timing.ts';
 import { triggerOnce } from '../common/activity-proxies.ts';
 
 export interface Sent {
+  context: VerdictContext;
   result: TriggerResult<TriggerAnswer>;
   sentMs: number;
   seen: Observations;
@@ -35,19 +35,20 @@ export interface Sent {
   trace: Trace | null;
 }
 
-export async function sendWatched({ operation, input, reader }: Deployment, context: VerdictContext): Promise<Sent> {
+export async function sendWatched(
+  { operation, input, reader }: Deployment,
+  context: VerdictContext,
+  summary: string,
+  sentMs: number,
+): Promise<Sent> {
   const { target, intervalMs } = input;
-  const { trigger } = operation.result;
-  const sentMs = Date.now();
   const sent: Omit<Sent, 'result'> = {
+    context,
     sentMs,
     seen: NO_OBSERVATIONS,
     coverage: startReadCoverage(sentMs),
     trace: null,
   };
-  operation.setPhase('trigger');
-  trigger.attempts += 1;
-  const summary = postSummary(`deploy ${targetText(target)}`, trigger);
   let result: Sent['result'] | undefined;
   const answered = awaitTrigger(
     subjectOfTarget(target),
@@ -66,24 +67,18 @@ export async function sendWatched({ operation, input, reader }: Deployment, cont
       parks: false,
     },
     (answer) => {
-      if (answer.ok) watch(operation, sent, context, answer);
+      if (answer.ok) watch(operation, sent, answer);
       else if (context.baseline === null && isNotDeployed(answer))
         sent.coverage = recordRead(sent.coverage, answeredMs(answer, Date.now()), Date.now());
       return undefined;
     },
   );
   // Even when cancelled, because the result reports what became of the request.
-  const ended = await answered;
-  if (isUnsent(ended)) trigger.attempts -= 1;
-  return { ...sent, result: ended };
+  return { ...sent, result: await answered };
 }
 
-function watch(
-  { result }: Operation<DeploymentResult>,
-  sent: Omit<Sent, 'result'>,
-  context: VerdictContext,
-  reading: StatusReading,
-): void {
+function watch({ result }: Operation<DeploymentResult>, sent: Omit<Sent, 'result'>, reading: StatusReading): void {
+  const { context } = sent;
   const nowMs = Date.now();
   sent.seen = observe(context, sent.seen, reading, { own: true, nowMs });
   sent.coverage = recordRead(sent.coverage, answeredMs(reading, nowMs), nowMs);

@@ -4,7 +4,6 @@ import { workflowInfo } from '@temporalio/workflow';
 import type { TriggerActivityInput, TriggerFailureDetails } from '../../contract/activities.ts';
 import { definedFields } from '../../contract/plain-object.ts';
 import type { Subject } from '../../contract/sinks.ts';
-import type { TriggerReport } from '../../contract/run.ts';
 import { report } from '../common/report.ts';
 import { effectOf, isWithoutEffect, whileCertain, type TriggerResult } from '../../rules/trigger-policy.ts';
 
@@ -20,8 +19,6 @@ export function triggerInput({
   const { firstExecutionRunId: firstRunId } = workflowInfo();
   return { service, epoch, idempotencyKey, firstRunId, ...definedFields({ fleet, letOff, approved }) };
 }
-
-export const postSummary = (what: string, report: TriggerReport): string => `${what}, request ${report.attempts}`;
 
 /** Call it when the request is scheduled. */
 export async function awaitTrigger<A>(subject: Subject, call: Promise<A>): Promise<TriggerResult<A>> {

@@ -1,0 +1,143 @@
+/** The only loop that sends a POST, for both operations. It ends once the service has accepted the request. */
+import type { BackupResult, DeploymentResult } from '../../contract/run.ts';
+import type { BackupServerInput, DeploySiteInput } from '../../contract/operation.ts';
+import { mayBeOutage, serviceState } from '../../rules/outage.ts';
+import { createPollSchedule } from '../../rules/polling/poll-schedule.ts';
+import {
+  afterTrigger,
+  countTrigger,
+  isUnsent,
+  NO_TRIGGERS,
+  type TriggerCounts,
+  type TriggerResult,
+  type TriggerStep,
+} from '../../rules/trigger-policy.ts';
+import { concludeCancelledBeforeStart, conclude, type Conclusion } from '../common/conclusion.ts';
+import { pollUntil, sleepUntil, type PollOptions } from '../polling/poll-until.ts';
+import type { Operation } from './run-operation.ts';
+
+type NotAccepted = Exclude<TriggerResult<unknown>, { kind: 'accepted' }>;
+
+/** What one operation does in the loop. */
+export interface Sending {
+  /** For the UI: `deploy site a1`. */
+  what: string;
+  /** Begins messages about the service; empty if they need no more. */
+  prefix: string;
+  /** Begins the message of a cancellation. */
+  cancelledBefore: string;
+  /** How long to wait for another operation to end. */
+  busyWaitMs: number;
+  /** Reads whether the service answers again. */
+  probe: Pick<PollOptions, 'what' | 'reader'>;
+  /** Why it is too late for the request; null if it is not. */
+  late: () => string | null;
+  /** What has to be done before each request. @returns why the operation ends; null if the request may be sent */
+  prepare(counts: TriggerCounts, busyEndsMs: number): Promise<Conclusion | null>;
+  /** @param summary shown in the UI */
+  post(summary: string, sentMs: number): Promise<TriggerResult<unknown>>;
+  /** Finds out what became of a request in doubt. @returns a time: send it once more, not before */
+  resolveDoubt(doubt: {
+    message: string;
+    sentMs: number;
+    ambiguities: number;
+    notBeforeMs: number;
+  }): Promise<Conclusion | 'accepted' | number>;
+}
+
+/** @returns null once the service has accepted the request, else why the operation ends */
+export async function sendUntilAccepted<R extends BackupResult | DeploymentResult>(
+  operation: Operation<R>,
+  input: BackupServerInput | DeploySiteInput,
+  how: Sending,
+): Promise<Conclusion | null> {
+  const {
+    parking,
+    result: { trigger },
+  } = operation;
+  const { intervalMs, tries } = input;
+  const resendMs = tries * intervalMs;
+  const busyUntilMs = Date.now() + (input.ifBusy === 'fail' ? 0 : how.busyWaitMs);
+  const busyEndsMs = () => busyUntilMs + parking.spentMs;
+  let counts = NO_TRIGGERS;
+  for (;;) {
+    const parkedMs = parking.spentMs;
+    const blocked = await how.prepare(counts, busyEndsMs());
+    if (blocked !== null) return blocked;
+    // Requests from before an outage say nothing about the service after it.
+    if (parking.spentMs > parkedMs) counts = NO_TRIGGERS;
+    operation.setPhase('trigger');
+    trigger.attempts += 1;
+    const sentMs = Date.now();
+    const result = await how.post(`${how.what}, request ${trigger.attempts}`, sentMs);
+    if (isUnsent(result)) trigger.attempts -= 1;
+    if (result.kind === 'accepted') {
+      if (counts.ambiguous > 0) trigger.reconciledBy = 'resent';
+      operation.result.acceptedAt = new Date().toISOString();
+      operation.setPhase('wait', 'accepted');
+      return null;
+    }
+    operation.recordTrigger(result.kind);
+    counts = countTrigger(counts, result, Date.now());
+    const budget = { intervalMs, resendMs, busyEndsMs: busyEndsMs() };
+    const step = afterTrigger(result, counts, budget, Date.now());
+    if (step.kind === 'end') {
+      const end = await awaitService(operation, input, how, { step, result, counts });
+      if (end !== null) return end;
+      counts = NO_TRIGGERS;
+      continue;
+    }
+    let againAtMs = step.kind === 'send' ? step.atMs : step.notBeforeMs;
+    if (step.kind === 'reconcile') {
+      trigger.ambiguous = true;
+      const { message } = result;
+      const ambiguities = counts.ambiguous;
+      const found = await how.resolveDoubt({ message, sentMs, ambiguities, notBeforeMs: step.notBeforeMs });
+      if (found === 'accepted') return null;
+      if (typeof found !== 'number') return found;
+      againAtMs = found;
+    }
+    if ((await sleepUntil(operation, againAtMs, 'before the request is sent again')) === 'cancelled')
+      return concludeCancelledBeforeStart(counts, `${how.cancelledBefore}: ${result.message}`);
+  }
+}
+
+/** The end that the operation has without an outage budget. */
+interface TriggerEnd {
+  step: TriggerStep & { kind: 'end' };
+  result: NotAccepted;
+  counts: TriggerCounts;
+}
+
+/**
+ * Parks an operation whose request certainly had no effect and is not sent again, because the service may be down. No
+ * request is sent until the service answers a read.
+ *
+ * @returns null once the service answers: the operation then starts again. Else why it ends
+ */
+async function awaitService<R extends BackupResult | DeploymentResult>(
+  operation: Operation<R>,
+  { tries, intervalMs }: BackupServerInput | DeploySiteInput,
+  { probe, prefix, late }: Sending,
+  { step, result, counts }: TriggerEnd,
+): Promise<Conclusion | null> {
+  const end = (message: string) => conclude(step.outcome, step.type, `${prefix}${message}`);
+  if (!mayBeOutage(result, counts)) return end(step.message);
+  const nowMs = Date.now();
+  const retryAfterMs = 'retryAfterMs' in result ? result.retryAfterMs : null;
+  const used = operation.parking.park(
+    { type: 'OutcomeUnknown', message: step.message },
+    nowMs,
+    nowMs + (retryAfterMs ?? 0),
+  );
+  if (used !== null) return end(used.message);
+  const polled = await pollUntil<'answers'>(
+    operation,
+    { ...probe, tries, schedule: createPollSchedule(nowMs, intervalMs), until: () => late() !== null },
+    (answer) => (serviceState(answer) === 'answers' ? 'answers' : undefined),
+  );
+  if (polled.kind === 'given_up') return end(polled.reason.message);
+  if (polled.kind === 'cancelled') return concludeCancelledBeforeStart(counts, `${prefix}cancelled: ${step.message}`);
+  const reason = polled.kind === 'stopped' ? late() : null;
+  return reason === null ? null : conclude('not_started', 'TooLate', `${prefix}${reason}; ${step.message}`);
+}
