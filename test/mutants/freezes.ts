@@ -27,8 +27,8 @@ export const FREEZES: TestedMutant[] = [
     changes: [
       change(
         'workflows/run/steps/backup-step.ts',
-        'return ageMs <= freshMs ? completed',
-        'return ageMs <= 1_000 * freshMs ? completed',
+        'return ageMs <= freshMs ? COMPLETED',
+        'return ageMs <= 1_000 * freshMs ? COMPLETED',
       ),
     ],
     test: sim(`${FREEZE_TESTS}/after-thaw`, 'makes a new backup after a long freeze'),

@@ -1,16 +1,21 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ChildWorkflowFailure, RetryState, TerminatedFailure, TimeoutFailure, TimeoutType } from '@temporalio/common';
+import type { DeploymentResult } from '../../src/contract/run.ts';
+import { emptyDeployment } from '../../src/contract/results/empty-results.ts';
+import { siteTarget } from '../../src/contract/target.ts';
 import { awaitChild } from '../../src/workflows/common/child-result.ts';
 
 const WORKFLOW_ID = 'deploy-site:a1';
+const UNKNOWN = emptyDeployment(siteTarget('a1'));
 
 async function conclusionAfter(cause: Error) {
   const execution = { workflowId: WORKFLOW_ID };
   const failure = new ChildWorkflowFailure('default', execution, 'deploySite', RetryState.TIMEOUT, cause);
-  const { conclusion, result } = await awaitChild({ workflowId: WORKFLOW_ID, result: () => Promise.reject(failure) });
-  assert.equal(result, null);
-  return conclusion;
+  const child = { workflowId: WORKFLOW_ID, result: () => Promise.reject<DeploymentResult>(failure) };
+  const { outcome, error, ...rest } = await awaitChild(child, UNKNOWN);
+  assert.deepEqual({ ...rest, outcome: null, error: null }, UNKNOWN);
+  return { outcome, error };
 }
 
 test('an operation that Temporal ended by a timeout is unknown, and no defect', async () => {

@@ -25,18 +25,18 @@ const deployed = (found: CheckResult | null) => ({ ...emptyDeployment(siteTarget
 
 describe('a deployment whose site has a check', () => {
   test('is unknown if the operation reports completed without the result of one, as a build without checks does', () => {
-    for (const result of [deployed(null), deployed(check({ outcome: null, reads: 0 })), null]) {
-      const { outcome, error } = unlessUnchecked(COMPLETED, result, AIM);
+    for (const result of [deployed(null), deployed(check({ outcome: null, reads: 0 }))]) {
+      const { outcome, error } = unlessUnchecked({ ...result, ...COMPLETED }, AIM);
       assert.deepEqual([outcome, error?.type], ['unknown', 'OutcomeUnknown']);
       assert.match(error?.message ?? '', /check shop was not made/);
     }
   });
 
   test('is what the operation reports if the check passed, or if it did not complete anyway', () => {
-    assert.equal(unlessUnchecked(COMPLETED, deployed(check()), AIM), COMPLETED);
+    assert.deepEqual(unlessUnchecked({ ...deployed(check()), ...COMPLETED }, AIM), COMPLETED);
     const failed = conclude('failed', 'DeploymentFailed', 'x');
-    assert.equal(unlessUnchecked(failed, deployed(null), AIM), failed);
-    assert.equal(unlessUnchecked(COMPLETED, deployed(null), undefined), COMPLETED);
+    assert.deepEqual(unlessUnchecked({ ...deployed(null), ...failed }, AIM), failed);
+    assert.deepEqual(unlessUnchecked({ ...deployed(null), ...COMPLETED }, undefined), COMPLETED);
   });
 });
 

@@ -1,13 +1,6 @@
-/** The result of a child workflow, however it closed. */
+/** How a child workflow ended, however it closed. */
 import { ApplicationFailure, ChildWorkflowFailure, TerminatedFailure, TimeoutFailure } from '@temporalio/common';
-import type { BackupResult } from '../../contract/run.ts';
-import { concludeInternal, conclude, type Conclusion } from './conclusion.ts';
-
-export interface ChildConclusion<R> {
-  conclusion: Conclusion;
-  /** Null if the operation left none, because it was terminated or timed out. */
-  result: R | null;
-}
+import { concludeInternal, conclude, type Conclusion, type Ended } from './conclusion.ts';
 
 /** A child that has been started. */
 export interface PendingChild<R> {
@@ -15,32 +8,30 @@ export interface PendingChild<R> {
   result: () => Promise<R>;
 }
 
-/** @returns the child's conclusion, and its result if it left one */
-export async function awaitChild<R>(child: PendingChild<R>): Promise<ChildConclusion<R>> {
+/** @param unknown its result if it left none, because it was terminated or timed out */
+export async function awaitChild<R extends Pick<Conclusion, 'outcome'>>(
+  child: PendingChild<R>,
+  unknown: R,
+): Promise<Ended<R>> {
   try {
-    return { conclusion: { outcome: 'completed', error: null }, result: await child.result() };
+    return { ...(await child.result()), error: null };
   } catch (error) {
-    return concludeFailedChild<R>(child.workflowId, error);
+    return endOfFailed(child.workflowId, error, unknown);
   }
 }
 
-function concludeFailedChild<R>(workflowId: string, error: unknown): ChildConclusion<R> {
+function endOfFailed<R extends Pick<Conclusion, 'outcome'>>(workflowId: string, error: unknown, unknown: R): Ended<R> {
   const cause = error instanceof ChildWorkflowFailure ? error.cause : error;
   if (cause instanceof TerminatedFailure) {
-    return {
-      conclusion: conclude('unknown', 'Terminated', `${workflowId} was terminated before its outcome was known`),
-      result: null,
-    };
+    const message = `${workflowId} was terminated before its outcome was known`;
+    return { ...unknown, ...conclude('unknown', 'Terminated', message) };
   }
   if (cause instanceof TimeoutFailure) {
     const message = `${workflowId} was ended by a timeout of its workflow, before its outcome was known`;
-    return { conclusion: conclude('unknown', 'OutcomeUnknown', message), result: null };
+    return { ...unknown, ...conclude('unknown', 'OutcomeUnknown', message) };
   }
-  const details = cause instanceof ApplicationFailure ? cause.details?.[0] : undefined;
-  const result = (details ?? null) as (R & Pick<BackupResult, 'outcome'>) | null;
-  if (result === null || !(cause instanceof ApplicationFailure))
-    return { conclusion: concludeInternal(cause), result: null };
-  // The failure has the type and message of the operation's own conclusion.
-  const conclusion = { outcome: result.outcome, error: { type: cause.type, message: cause.message } } as Conclusion;
-  return { conclusion, result };
+  const result = (cause instanceof ApplicationFailure ? (cause.details?.[0] ?? null) : null) as R | null;
+  if (result === null || !(cause instanceof ApplicationFailure)) return { ...unknown, ...concludeInternal(cause) };
+  // The failure has the type and message with which the child ended.
+  return { ...result, error: { type: cause.type, message: cause.message } as Conclusion['error'] };
 }

@@ -10,6 +10,11 @@ export interface Conclusion {
   error: RunError | null;
 }
 
+/** The result of a part that ended, which carries why. */
+export type Ended<R> = R & Conclusion;
+
+export const COMPLETED: Conclusion = { outcome: 'completed', error: null };
+
 export function conclude(outcome: Outcome | null, type: ErrorType, message: string): Conclusion {
   return { outcome, error: { type, message } };
 }
@@ -28,7 +33,17 @@ export function concludeInternal(error: unknown): Conclusion {
 export function worst(conclusions: readonly Conclusion[]): Conclusion {
   // A defect has no outcome, and no other conclusion may hide it.
   const rank = ({ outcome }: Conclusion) => (outcome === null ? -1 : OUTCOMES.indexOf(outcome));
-  return conclusions.reduce((a, b) => (rank(b) < rank(a) ? b : a), { outcome: 'completed', error: null });
+  return conclusions.reduce((a, b) => (rank(b) < rank(a) ? b : a), COMPLETED);
+}
+
+/** Writes the end of a part, a run or a rollout into its result. A backup in the result of a run has no error of its own. */
+export function end<R extends { outcome: Outcome | null; endedAt: string | null }>(
+  result: R,
+  { outcome, error }: Conclusion,
+): Ended<R> {
+  const endedAt = new Date().toISOString();
+  Object.assign(result, { outcome, endedAt }, 'error' in result ? { error } : {});
+  return { ...result, error };
 }
 
 /** @throws ApplicationFailure if there is an error, so that Temporal shows the workflow as failed */

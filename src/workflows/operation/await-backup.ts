@@ -2,7 +2,7 @@
 import type { BackupResult } from '../../contract/run.ts';
 import type { RecordedService } from '../../contract/operation.ts';
 import { refusalOf } from './take-baseline.ts';
-import { conclude, type Conclusion } from '../common/conclusion.ts';
+import { COMPLETED, conclude, type Conclusion } from '../common/conclusion.ts';
 import { backupReader } from '../polling/status-reader.ts';
 import { jitterMs } from '../../rules/polling/jitter.ts';
 import { createPollSchedule } from '../../rules/polling/poll-schedule.ts';
@@ -76,6 +76,6 @@ function concludeFromClaim(name: string, backupId: string, { hints, lastStatus }
 }
 
 function concludeFromStatus(name: string, reading: StatusReading): Conclusion {
-  if (reading.state === 'completed') return { outcome: 'completed', error: null };
+  if (reading.state === 'completed') return COMPLETED;
   return conclude('failed', 'BackupFailed', `${name} failed: the service reports "${reading.status}"`);
 }

@@ -1,7 +1,7 @@
 /** Polls until a final status is known to be that of our deployment. */
 import type { DeploymentResult } from '../../contract/run.ts';
 import { targetText } from '../../contract/wording/target-text.ts';
-import { conclude, type Conclusion } from '../common/conclusion.ts';
+import { COMPLETED, conclude, type Conclusion } from '../common/conclusion.ts';
 import type { Reader } from '../polling/status-reader.ts';
 import { createPollSchedule } from '../../rules/polling/poll-schedule.ts';
 import {
@@ -142,7 +142,7 @@ function concludeFromVerdict({ poller, result }: Followed, verdict: NonNullable<
       `${name}: ${reported}, with no better evidence than "${verdict.evidence}"`,
     );
   }
-  if (verdict.outcome === 'completed') return { outcome: 'completed', error: null };
+  if (verdict.outcome === 'completed') return COMPLETED;
   return conclude('failed', 'DeploymentFailed', `${name} failed: ${reported}`);
 }
 

@@ -9,7 +9,7 @@ import {
   type CheckSeen,
   type CheckVerdict,
 } from '../../rules/policy/site-check.ts';
-import { conclude, type Conclusion } from '../common/conclusion.ts';
+import { COMPLETED, conclude, type Conclusion } from '../common/conclusion.ts';
 import { sleepUntil } from '../polling/poll-until.ts';
 import { unlessCancelled } from '../polling/turn.ts';
 import type { Checking } from './site-check.ts';
@@ -61,7 +61,7 @@ export const checkSummary = ({ siteId, name }: Checking['aim'], what: string): s
 
 function decided({ aim: { siteId }, found }: Checking, verdict: CheckVerdict): Conclusion {
   found.outcome = verdict.outcome;
-  if (verdict.outcome === 'passed') return { outcome: 'completed', error: null };
+  if (verdict.outcome === 'passed') return COMPLETED;
   const message = `the service reports that the deployment of site ${siteId} completed; ${verdict.message}`;
   if (verdict.outcome === 'failed') return conclude('failed', 'CheckFailed', message);
   return conclude('unknown', 'OutcomeUnknown', message);

@@ -11,7 +11,15 @@ import { admitRollout, type AskedRollout } from './admit-rollout.ts';
 import { endUnchecked, letWorkerCheck } from '../common/check-request.ts';
 import { ROLLOUT_TYPE } from '../../contract/names.ts';
 import { observeCancellation, type Cancellation } from '../common/cancellation.ts';
-import { concludeInternal, conclude, resultOrFailure, worst, type Conclusion } from '../common/conclusion.ts';
+import {
+  COMPLETED,
+  concludeInternal,
+  conclude,
+  end,
+  resultOrFailure,
+  worst,
+  type Conclusion,
+} from '../common/conclusion.ts';
 import { newRolloutResult, createRolloutState, type RolloutState } from './rollout-state.ts';
 import { reportRun } from '../common/report.ts';
 import { askBefore, isApproved } from './approved-servers.ts';
@@ -31,10 +39,7 @@ export async function rollOut(input: RolloutInput): Promise<RolloutResult> {
     const rollout = createRolloutState(input, checked.plan);
     const { result } = rollout;
     const asked = { ...checked, begunMs };
-    const { outcome, error } = await proceed(rollout, asked, cancellation).catch(concludeInternal);
-    result.outcome = outcome;
-    result.error = error;
-    result.endedAt = new Date().toISOString();
+    const { error } = end(result, await proceed(rollout, asked, cancellation).catch(concludeInternal));
     rollout.setPhase('done');
     reportRun(result);
     await announceRollout(rollout, null);
@@ -140,7 +145,7 @@ function concludeRollout(rollout: RolloutState, refusal: Conclusion | null): Con
   const { targets } = rollout.result;
   // A stop counts only if servers were left to start.
   const isCut = refusal !== null || targets.some(({ outcome }) => outcome === null) || dueGates(rollout) !== null;
-  const stopped: Conclusion = isCut ? concludeHalt(rollout, refusal) : { outcome: 'completed', error: null };
+  const stopped: Conclusion = isCut ? concludeHalt(rollout, refusal) : COMPLETED;
   const isByGate = rollout.gating.failed !== null || isOwnOutcome(rollout.stopped);
   const ofServers: Conclusion = isByGate ? { ...stopped, outcome: 'not_started' } : stopped;
   for (const target of targets.filter(({ outcome }) => outcome === null)) {
@@ -177,7 +182,7 @@ function concludeHalt(rollout: RolloutState, refusal: Conclusion | null): Conclu
   } = rollout;
   if (refusal !== null) return refusal;
   const decision = stopIn(decisions);
-  if (decision === undefined) return { outcome: 'completed', error: null };
+  if (decision === undefined) return COMPLETED;
   const { action, by, reason } = decision;
   if (action === 'abort' && gating.failed !== null)
     return conclude('failed', 'GateFailed', `aborted by ${by}: ${reason}; ${gating.failed}`);

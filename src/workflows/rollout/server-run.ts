@@ -6,12 +6,13 @@ import type { RunType } from '../../contract/names.ts';
 import type { RolloutInput, TargetResult } from '../../contract/rollout.ts';
 import { runWorkflowId } from '../../contract/ids/workflow-ids.ts';
 import { definedFields } from '../../contract/plain-object.ts';
+import { emptyResult } from '../../contract/results/empty-results.ts';
 import { isSameTarget, targetsInput, targetsOf } from '../../contract/target.ts';
 import { runStartOptions } from '../../request/start/start-options.ts';
 import { POOLED_ABOVE } from '../../request/limits.ts';
 import { plainText } from '../../contract/wording/safe-text.ts';
-import { awaitChild, type ChildConclusion } from '../common/child-result.ts';
-import { concludeInternal, conclude } from '../common/conclusion.ts';
+import { awaitChild } from '../common/child-result.ts';
+import { concludeInternal, conclude, end } from '../common/conclusion.ts';
 import { attributesOfRun } from '../../request/search-attributes.ts';
 import { startAttributes } from '../common/search-attributes.ts';
 import { linkToThis } from '../common/ui-details.ts';
@@ -23,24 +24,26 @@ import type { RolloutState } from './rollout-state.ts';
 export async function deployTarget(rollout: RolloutState, target: TargetResult): Promise<void> {
   target.startedAt = new Date().toISOString();
   measureAnew(rollout, target.wave);
-  const { conclusion, result } = await runServer(rollout, target).catch((error: unknown) => ({
-    conclusion: concludeInternal(error),
-    result: null,
+  const run = await runServer(rollout, target).catch((error: unknown) => ({
+    ...emptyResult(),
+    ...concludeInternal(error),
   }));
+  const { outcome, error } = run;
   // A defect leaves no outcome, and a server that has ended needs one.
-  target.outcome = conclusion.outcome ?? 'unknown';
-  target.error =
-    conclusion.error === null ? null : { ...conclusion.error, message: plainText(conclusion.error.message) };
-  target.endedAt = new Date().toISOString();
-  target.backup = result?.backup?.outcome ?? null;
-  noteFirstPost(rollout, target.wave, result?.deployments.map(({ acceptedAt }) => acceptedAt) ?? []);
+  end(target, {
+    outcome: outcome ?? 'unknown',
+    error: error === null ? null : { ...error, message: plainText(error.message) },
+  });
+  target.backup = run.backup?.outcome ?? null;
+  const accepted = run.deployments.map(({ acceptedAt }) => acceptedAt);
+  noteFirstPost(rollout, target.wave, accepted);
   for (const deployment of target.deployments) {
-    const ended = result?.deployments.find((it) => isSameTarget(it.target, deployment.target));
+    const ended = run.deployments.find((it) => isSameTarget(it.target, deployment.target));
     deployment.outcome ??= ended === undefined ? 'unknown' : ended.outcome;
   }
 }
 
-async function runServer(rollout: RolloutState, target: TargetResult): Promise<ChildConclusion<RunResult>> {
+async function runServer(rollout: RolloutState, target: TargetResult): Promise<RunResult> {
   const { input } = rollout;
   const run = runInputOf(rollout, target);
   const type: RunType = targetsOf(run).length === 0 ? 'backupOnly' : 'backupThenDeploy';
@@ -56,11 +59,11 @@ async function runServer(rollout: RolloutState, target: TargetResult): Promise<C
       parentClosePolicy: ParentClosePolicy.ABANDON,
       args: [run],
     });
-    return await awaitChild(child);
+    return await awaitChild(child, emptyResult());
   } catch (error) {
     if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
     const message = `${workflowId} was already started, by a reset rollout or by hand: look there for its outcome`;
-    return { conclusion: conclude('unknown', 'OutcomeUnknown', message), result: null };
+    return { ...emptyResult(), ...conclude('unknown', 'OutcomeUnknown', message) };
   }
 }
 

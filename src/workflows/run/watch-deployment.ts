@@ -3,7 +3,7 @@ import type { DeploymentResult, RunInput, RunResult } from '../../contract/run.t
 import { targetText } from '../../contract/wording/target-text.ts';
 import { deploymentReader } from '../polling/status-reader.ts';
 import { refusalOf } from '../operation/take-baseline.ts';
-import { conclude, type Conclusion } from '../common/conclusion.ts';
+import { conclude, end, type Conclusion } from '../common/conclusion.ts';
 import { createPollSchedule } from '../../rules/polling/poll-schedule.ts';
 import { observe, NO_OBSERVATIONS, type StatusReading } from '../../rules/verdict.ts';
 import { FIRST_READS_MS, watchForNeverDeployed } from '../../rules/polling/never-deployed.ts';
@@ -39,11 +39,7 @@ async function watch(run: RunState): Promise<Conclusion> {
   await check?.takeBaseline();
   const first = await firstReading(followed);
   const read = 'conclusion' in first ? first.conclusion : await follow(first.reading);
-  const conclusion = check === undefined ? read : await check.judge(read);
-  result.outcome = conclusion.outcome;
-  result.error = conclusion.error;
-  result.endedAt = new Date().toISOString();
-  return conclusion;
+  return end(result, check === undefined ? read : await check.judge(read));
 
   async function follow(reading: StatusReading | null): Promise<Conclusion> {
     // A deployment that is already in progress is the one to follow, and the status before it is unknown.

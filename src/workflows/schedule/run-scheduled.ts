@@ -21,6 +21,7 @@ import { restoredSince } from '../common/check-worker.ts';
 import { linkToThis } from '../common/ui-details.ts';
 import { startAttributes } from '../common/search-attributes.ts';
 import { awaitChild, type PendingChild } from '../common/child-result.ts';
+import type { Conclusion } from '../common/conclusion.ts';
 import { resolveSlot } from '../common/activity-proxies.ts';
 
 const FIRED_AT = defineSearchAttributeKey('TemporalScheduledStartTime', 'DATETIME');
@@ -55,15 +56,15 @@ export async function runScheduled(input: ScheduledInput): Promise<ScheduledResu
   }
   const started = `Slot ${codeSpan(slotKey)} is done by ${workflowLink(child.workflowId)}`;
   setCurrentDetails(uiPage(`${started}, which is in progress`));
-  const { conclusion } = await awaitChild(child);
-  setCurrentDetails(uiPage(`${started}: ${conclusion.outcome ?? 'no outcome'}`));
-  const result: ScheduledResult = { workflowId: child.workflowId, alreadyStarted: false, outcome: conclusion.outcome };
-  if (conclusion.error === null) return result;
+  const { outcome, error } = await awaitChild<Conclusion>(child, { outcome: null, error: null });
+  setCurrentDetails(uiPage(`${started}: ${outcome ?? 'no outcome'}`));
+  const result: ScheduledResult = { workflowId: child.workflowId, alreadyStarted: false, outcome };
+  if (error === null) return result;
   // A freeze is planned: the schedule must not pause on it.
-  if (conclusion.error.type === 'Frozen') return { ...result, frozen: conclusion.error.message };
+  if (error.type === 'Frozen') return { ...result, frozen: error.message };
   // The newer run deploys what this one was to deploy.
-  if (conclusion.error.type === 'Superseded') return { ...result, superseded: true };
-  throw ApplicationFailure.create({ ...conclusion.error, nonRetryable: true, details: [result] });
+  if (error.type === 'Superseded') return { ...result, superseded: true };
+  throw ApplicationFailure.create({ ...error, nonRetryable: true, details: [result] });
 }
 
 /** @throws WorkflowExecutionAlreadyStartedError if the slot was started before */

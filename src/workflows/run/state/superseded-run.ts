@@ -6,7 +6,6 @@ import { supersedes } from '../../../rules/superseding.ts';
 import { shortWork } from '../../../rules/superseding-message.ts';
 import { isAfterReset, wasReset } from '../../common/reset.ts';
 import { signalOlderRuns } from '../../common/activity-proxies.ts';
-import type { ChildConclusion } from '../../common/child-result.ts';
 import type { DeploymentResult } from '../../../contract/run.ts';
 import { onNewerRun, signalSuperseded, type Superseding } from '../../common/superseding.ts';
 import type { RunState } from './run-state.ts';
@@ -20,7 +19,7 @@ export interface OwnDeployments {
   /** Call it around the start of each deployment. */
   starting<T extends Started>(this: void, start: () => Promise<T>): Promise<T>;
   /** Call it when the deployment has ended. */
-  ended(this: void, closed: ChildConclusion<DeploymentResult>): void;
+  ended(this: void, deployment: DeploymentResult): void;
 }
 
 type Known = Pick<RunState, 'type' | 'input' | 'targets' | 'plan' | 'service'>;
@@ -74,10 +73,10 @@ export function listenForNewer(run: () => Known, superseding: Superseding): OwnD
         throw error;
       }
     },
-    ended({ conclusion, result }) {
+    ended({ outcome, error, trigger }) {
       deployment = null;
-      if (conclusion.error?.type === 'Superseded' && newest !== null) return superseding.supersede(newest);
-      const sentNothing = conclusion.outcome === 'not_started' && result?.trigger.attempts === 0;
+      if (error?.type === 'Superseded' && newest !== null) return superseding.supersede(newest);
+      const sentNothing = outcome === 'not_started' && trigger.attempts === 0;
       if (!sentNothing) superseding.begin();
     },
   };

@@ -3,7 +3,7 @@ import type { BackupRecord } from '../../../contract/events/event.ts';
 import type { BackupResult } from '../../../contract/run.ts';
 import { recordWaitedFor } from '../../operation/backup-records.ts';
 import { awaitBackup } from '../../operation/await-backup.ts';
-import { conclude, type Conclusion } from '../../common/conclusion.ts';
+import { conclude, end, type Conclusion } from '../../common/conclusion.ts';
 import { NO_TRIGGER, emptyBackup } from '../../../contract/results/empty-results.ts';
 import { readOnce } from '../../polling/read-once.ts';
 import { backupReader } from '../../polling/status-reader.ts';
@@ -51,8 +51,7 @@ export async function adoptBackup(run: RunState, result: BackupResult): Promise<
     result,
     given: true,
   });
-  result.outcome = conclusion.outcome;
-  result.endedAt = new Date().toISOString();
+  end(result, conclusion);
   return conclusion;
 }
 

@@ -3,7 +3,8 @@ import type { BackupConclusion, Execution } from '../../../contract/operation.ts
 import type { BackupResult } from '../../../contract/run.ts';
 import { backupServerId } from '../../../contract/ids/workflow-ids.ts';
 import { startBackup } from './child-operations.ts';
-import { conclude, type Conclusion } from '../../common/conclusion.ts';
+import type { LockAttempt } from '../../lock/acquire.ts';
+import { COMPLETED, conclude, type Conclusion } from '../../common/conclusion.ts';
 import type { RunState } from '../state/run-state.ts';
 import { NO_TRIGGER, emptyBackup } from '../../../contract/results/empty-results.ts';
 import { adoptBackup, confirmed, foreignBackup, givenBackup, recentBackup } from './adopt-backup.ts';
@@ -28,12 +29,11 @@ export async function backUp(run: RunState, serverId: string): Promise<Conclusio
 /** The backup that the run relies on, or a new one if a wait for a freeze has made it too old. */
 export async function renewBackup(run: RunState): Promise<Conclusion> {
   const { input, plan, limits } = run;
-  const completed: Conclusion = { outcome: 'completed', error: null };
   const { serverId } = input;
-  if (serverId === undefined || plan.backup.backupId !== null) return completed;
+  if (serverId === undefined || plan.backup.backupId !== null) return COMPLETED;
   const freshMs = Math.max(TIMING.freeze.backupFreshMs, plan.backup.maxAgeMs ?? 0);
   const ageMs = Date.now() - (limits.backupBeganMs ?? -Infinity);
-  return ageMs <= freshMs ? completed : backUp(run, serverId);
+  return ageMs <= freshMs ? COMPLETED : backUp(run, serverId);
 }
 
 async function backUpNow(run: RunState, serverId: string): Promise<Conclusion> {
@@ -51,7 +51,7 @@ async function obtainBackup(run: RunState, serverId: string): Promise<Conclusion
   const recent = maxAgeMs === null ? null : await recentBackup(run, serverId, maxAgeMs);
   if (recent !== null) {
     run.result.backup = recent;
-    return { outcome: 'completed', error: null };
+    return COMPLETED;
   }
   const foreign = await foreignBackup(run, serverId);
   return foreign === null ? createOrShare(run, serverId) : adoptBackup(run, foreign);
@@ -72,28 +72,29 @@ async function createOrShare(run: RunState, serverId: string): Promise<Conclusio
     onQueued: (waiting) => run.setWaiting(waiting),
     isForOther: (held) => isForOther(run, held),
   });
-  switch (attempt.kind) {
-    case 'backup':
-      return share(run, attempt.conclusion);
-    case 'busy':
-      result.outcome = 'not_started';
-      return conclude(
-        'not_started',
-        'Busy',
-        `server ${serverId} was not backed up: another run held the lock ${lockId} for too long`,
-      );
-    case 'other_service':
-      result.outcome = 'not_started';
-      return refusedForService(attempt.service, lockId);
-    case 'cancelled':
-      result.outcome = 'not_started';
-      return conclude('not_started', 'Cancelled', `cancelled before server ${serverId} was backed up`);
+  if (attempt.kind === 'backup') return share(run, attempt.conclusion);
+  if (attempt.kind !== 'lock') {
+    result.outcome = 'not_started';
+    return withoutLock(attempt, serverId, lockId);
   }
-  const closed = await attempt.child.conclusion();
+  const ended = await attempt.child.ended();
   run.setOperation(null);
-  if (closed === null) return leaveBackup(run, result, attempt.child.execution);
-  run.result.backup = closed.result ?? { ...result, outcome: closed.conclusion.outcome };
-  return closed.conclusion;
+  if (ended === null) return leaveBackup(run, result, attempt.child.execution);
+  const { error, ...backup } = ended;
+  run.result.backup = backup;
+  return { outcome: backup.outcome, error };
+}
+
+function withoutLock(
+  attempt: Exclude<LockAttempt<unknown>, { kind: 'lock' | 'backup' }>,
+  serverId: string,
+  lockId: string,
+): Conclusion {
+  if (attempt.kind === 'other_service') return refusedForService(attempt.service, lockId);
+  if (attempt.kind === 'cancelled')
+    return conclude('not_started', 'Cancelled', `cancelled before server ${serverId} was backed up`);
+  const message = `server ${serverId} was not backed up: another run held the lock ${lockId} for too long`;
+  return conclude('not_started', 'Busy', message);
 }
 
 /** The operation continues without the run, which reports what is known of the backup by then. */
@@ -118,5 +119,5 @@ async function share(run: RunState, { result, error }: BackupConclusion): Promis
   const own = shared.outcome === 'completed' ? await confirmed(run, shared) : null;
   if (own === null) return adoptBackup(run, { ...shared, outcome: null, endedAt: null });
   run.result.backup = own;
-  return { outcome: 'completed', error: null };
+  return COMPLETED;
 }

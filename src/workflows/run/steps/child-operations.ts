@@ -23,23 +23,25 @@ import { operationStaticDetails } from '../../../request/start/operation-details
 import type { RunState } from '../state/run-state.ts';
 import { TIMING } from '../../../contract/budgets/timing.ts';
 import { startAttributes } from '../../common/search-attributes.ts';
-import { type ChildConclusion, awaitChild } from '../../common/child-result.ts';
+import { awaitChild } from '../../common/child-result.ts';
+import type { Ended } from '../../common/conclusion.ts';
+import { emptyBackup, emptyDeployment } from '../../../contract/results/empty-results.ts';
 
 /** An operation in flight. */
 export interface Child<E> {
   execution: Execution;
-  conclusion: () => Promise<E>;
+  ended: () => Promise<E>;
 }
 
 /**
  * A backup continues when its run is cancelled: other runs may share it, and the service cannot stop it anyway. The
- * conclusion is then null, because the cancelled run no longer waits for it.
+ * end is then null, because the cancelled run no longer waits for it.
  */
 export async function startBackup(
   run: RunState,
   workflowId: string,
   input: BackupServerInput,
-): Promise<Child<ChildConclusion<BackupResult> | null>> {
+): Promise<Child<Ended<BackupResult> | null>> {
   const child = await startChild<typeof backupServer>('backupServer', {
     ...childOptions(workflowId, `Back up ${input.serverId}`, input, 'trigger'),
     cancellationType: ChildWorkflowCancellationType.ABANDON,
@@ -49,9 +51,9 @@ export async function startBackup(
   run.setOperation(execution);
   return {
     execution,
-    async conclusion() {
-      let closed: ChildConclusion<BackupResult> | null = null;
-      void awaitChild(child).then((it) => (closed = it));
+    async ended() {
+      let closed: Ended<BackupResult> | null = null;
+      void awaitChild(child, emptyBackup(input.serverId)).then((it) => (closed = it));
       await condition(() => closed !== null || run.cancellation.requested);
       return closed;
     },
@@ -63,7 +65,7 @@ export async function startDeployment(
   run: RunState,
   workflowId: string,
   input: DeploySiteInput,
-): Promise<Child<ChildConclusion<DeploymentResult>>> {
+): Promise<Child<DeploymentResult>> {
   const scope = new CancellationScope({ cancellable: true });
   const child = await run.deployments.starting(() =>
     scope.run(() =>
@@ -78,10 +80,10 @@ export async function startDeployment(
   run.setOperation(execution);
   return {
     execution,
-    async conclusion() {
+    async ended() {
       let isClosed = false;
       void condition(() => isClosed || run.cancellation.requested).then(() => (isClosed ? undefined : scope.cancel()));
-      const closed = await awaitChild<DeploymentResult>(child);
+      const closed = await awaitChild(child, emptyDeployment(input.target));
       isClosed = true;
       run.deployments.ended(closed);
       return closed;

@@ -87,10 +87,10 @@ async function deploy(run: RunState, target: Target, index: number, approved: Ap
     return notStarted(run, index, withoutLock(attempt, target, lockId));
   }
   if (run.result.phase === 'queued') run.setPhase('deploy');
-  const { conclusion, result } = await attempt.child.conclusion();
+  const ended = await attempt.child.ended();
   run.setOperation(null);
-  const checked = unlessUnchecked(conclusion, result, check);
-  run.result.deployments[index] = { ...(result ?? emptyDeployment(target)), ...checked };
+  const checked = { ...ended, ...unlessUnchecked(ended, check) };
+  run.result.deployments[index] = checked;
   return checked;
 }
 

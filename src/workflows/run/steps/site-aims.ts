@@ -12,13 +12,9 @@ export function aimOf({ plan, checks }: RunState, target: Target): CheckAim | un
 }
 
 /** A worker of a build without checks leaves them out, and nothing that was asked for may pass unchecked. */
-export function unlessUnchecked(
-  conclusion: Conclusion,
-  result: DeploymentResult | null,
-  aim: CheckAim | undefined,
-): Conclusion {
-  const isUnchecked = aim !== undefined && conclusion.outcome === 'completed' && result?.check?.outcome !== 'passed';
-  if (!isUnchecked) return conclusion;
+export function unlessUnchecked({ outcome, error, check }: DeploymentResult, aim: CheckAim | undefined): Conclusion {
+  const isUnchecked = aim !== undefined && outcome === 'completed' && check?.outcome !== 'passed';
+  if (!isUnchecked) return { outcome, error };
   return conclude(
     'unknown',
     'OutcomeUnknown',
