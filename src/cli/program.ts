@@ -10,7 +10,7 @@ import { gatesCommand } from './commands/policy/gates.ts';
 import { freezeCommands } from './commands/policy/freeze.ts';
 import { eventsCommand } from './commands/events.ts';
 import { addCompletion } from './completion/add-completion.ts';
-import { environmentHelp } from './output/environment-help.ts';
+import { addShortForms, environmentHelp, groupCommands, groupOptions } from './output/help.ts';
 import { EXIT, exitCodeOfResult } from '../contract/results/exit-codes.ts';
 import { listCommand } from './commands/list.ts';
 import { waitStatusCancelCommands } from './commands/wait-status-cancel.ts';
@@ -32,12 +32,7 @@ import { VERSION } from '../process/version.ts';
 export function program(): Command {
   const belay = new Command('belay')
     .description('Back up a server, wait until the backup is complete, then deploy its sites. Runs on Temporal.')
-    .version(VERSION)
-    .addHelpText('after', ({ command }) => {
-      const help = command.createHelp();
-      help.prepareContext({ helpWidth: process.stdout.columns ?? 120 });
-      return environmentHelp(help);
-    });
+    .version(VERSION);
   for (const command of [
     demoCommand(),
     devCommand(),
@@ -61,10 +56,21 @@ export function program(): Command {
   for (const command of [belay, ...belay.commands, ...belay.commands.flatMap((it) => it.commands)]) {
     command.exitOverride().configureOutput({ outputError: () => undefined });
     refuseRepeated(command);
+    addShortForms(command);
+    groupOptions(command);
   }
   addCompletion(belay);
-  return belay;
+  groupCommands(belay);
+  return belay.addCommand(environmentTopic(), { hidden: true });
 }
+
+/** For `belay help environment`: a command, because only those have help of their own. */
+const environmentTopic = (): Command =>
+  new Command('environment')
+    .description('list the environment variables')
+    .configureHelp({ formatHelp: (_command, help) => environmentHelp(help) })
+    .exitOverride()
+    .action((_options, command: Command) => command.outputHelp());
 
 /** `belay schedule apply`, as far as it is the name of a command. */
 function nameOfCommand(args: readonly string[]): string {

@@ -5,7 +5,8 @@ import { block, code, page, table } from './markdown.ts';
 
 export function commandLinePage(): string {
   const belay = program();
-  const commands = belay.commands.flatMap(withSubcommands);
+  const listed = belay.createHelp().visibleCommands(belay);
+  const commands = listed.filter((it) => belay.commands.includes(it)).flatMap(withSubcommands);
   return page(
     '# Commands',
     `${sentence(belay.description())} \`npx belay-deploy COMMAND --help\` prints the same text.`,

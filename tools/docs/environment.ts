@@ -14,7 +14,7 @@ export function environmentPage(): string {
   ]);
   return page(
     '# Environment variables',
-    'A variable that is blank counts as not set. `belay --help` prints the same table. Names of further variables can be in' +
+    'A variable that is blank counts as not set. `belay help environment` prints the same table. Names of further variables can be in' +
       ' [`belay.yaml`](belay-yaml.md): there `{ env: NAME }` names the variable that holds a secret.',
     ...sections,
   );

@@ -1,5 +1,5 @@
 /**
- * Every environment variable. `belay --help` and docs/reference/environment.md print this table, and only a variable
+ * Every environment variable. `belay help environment` and docs/reference/environment.md print this table, and only a variable
  * with a row can be read.
  */
 import { DEFAULT_EPOCH, DEFAULT_TASK_QUEUE } from '../../contract/names.ts';
