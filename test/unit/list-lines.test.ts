@@ -2,21 +2,43 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { stripVTControlCharacters as plain } from 'node:util';
-import { hasStoppedWaiting, listLine, resultLines } from '../../src/cli/output/run-text.ts';
+import { runTable } from '../../src/cli/output/run-list.ts';
+import { hasStoppedWaiting, resultLines } from '../../src/cli/output/run-text.ts';
 import { rolloutListLine } from '../../src/cli/output/rollout-text.ts';
-import { emptyResult, emptyRollout } from '../../src/contract/results/empty-results.ts';
+import { emptyDeployment, emptyResult, emptyRollout } from '../../src/contract/results/empty-results.ts';
+import { appTarget, siteTarget } from '../../src/contract/target.ts';
 
 const message = `the deployment of site 34 failed: ${'because '.repeat(15)}of this`;
 const failed = { outcome: 'failed', error: { type: 'DeploymentFailed', message } } as const;
 const startedAt = '2026-03-02T08:00:00.000Z';
+const shownStart = '2026-03-02T08:00:00Z';
 
-test('a list cuts a reason only to fit on the screen', () => {
-  const run = emptyResult({ ...failed, startedAt, workflowId: 'deploy:34:k' });
-  assert.equal(plain(listLine(run, null)), `${startedAt}  failed        deploy:34:k  ${message}`);
-  const line = plain(listLine(run, 100));
-  assert.equal(line.length, 100);
-  assert.ok(line.endsWith('…'));
-  assert.equal(plain(listLine(run, 60)), `${startedAt}  failed        deploy:34:k`);
+test('a list of runs has a header, whole seconds, durations and what is deployed', () => {
+  const deployments = [siteTarget('34'), appTarget('7')].map(emptyDeployment);
+  const runs = [
+    emptyResult({
+      startedAt,
+      endedAt: '2026-03-02T08:02:10.400Z',
+      outcome: 'completed',
+      workflowId: 'w1',
+      deployments,
+    }),
+    emptyResult({ startedAt, phase: 'backup', workflowId: 'backup:12:k' }),
+  ];
+  assert.deepEqual(runTable(runs, null).map(plain), [
+    'STARTED               STATE                TOOK   SITES      RUN',
+    '2026-03-02T08:00:00Z  completed            2m10s  34, app 7  w1',
+    '2026-03-02T08:00:00Z  in progress: backup  –      –          backup:12:k',
+  ]);
+});
+
+test('a list cuts sites and reasons to fit on the screen, and never the id of a run', () => {
+  const deployments = ['34', '35', '36', '37', '38'].map((id) => emptyDeployment(siteTarget(id)));
+  const run = emptyResult({ ...failed, startedAt, endedAt: startedAt, workflowId: 'deploy:34:k', deployments });
+  const whole = `2026-03-02T08:00:00Z  failed  1s    34, 35, 36, 37, 38  deploy:34:k  ${message}`;
+  assert.equal(plain(runTable([run], null)[1]!), whole);
+  assert.equal(plain(runTable([run], 100)[1]!), `${whole.slice(0, 99)}…`);
+  assert.equal(plain(runTable([run], 60)[1]!), '2026-03-02T08:00:00Z  failed  1s    34, 35, 36…  deploy:34:k');
 });
 
 test('a list of rollouts tells the attempts of one id apart, and says why one failed', () => {
@@ -26,8 +48,8 @@ test('a list of rollouts tells the attempts of one id apart, and says why one fa
     { ...rollout, outcome: 'completed' as const, attempt: 2 },
   ].map((it) => plain(rolloutListLine(it, null)));
   assert.deepEqual(lines, [
-    `${startedAt}  failed        rollout:steady:k  none  ${message}`,
-    `${startedAt}  completed     rollout:steady:k, attempt 2  none`,
+    `${shownStart}  failed        rollout:steady:k  none  ${message}`,
+    `${shownStart}  completed     rollout:steady:k, attempt 2  none`,
   ]);
 });
 

@@ -4,7 +4,7 @@ import colors from 'picocolors';
 import { overviewDocument, overviewLines } from '../../src/cli/top/show-in-flight.ts';
 import { inFlightTable, overviewText } from '../../src/cli/top/in-flight-table.ts';
 import { targetsTable } from '../../src/cli/top/show-targets.ts';
-import { screenLines, tableLines } from '../../src/cli/top/table.ts';
+import { screenLines, tableLines } from '../../src/cli/output/table.ts';
 import { headLine } from '../../src/cli/waiting/rollout-live.ts';
 import { showUntilQuit } from '../../src/cli/top/until-quit.ts';
 import { emptyDeployment, emptyResult, emptyRollout } from '../../src/contract/results/empty-results.ts';

@@ -37,7 +37,9 @@ export async function demo(options: DemoOptions): Promise<void> {
       print('Backing up server s1, then deploying site a1.');
       process.exitCode = await runOnce(stack, options.json === true);
       if (options.keep !== true) {
-        print('Stopping everything. To keep it running and open the run in the Temporal UI: npm run demo -- --keep');
+        print(
+          'Stopping everything. To keep it running and open the run in the Temporal UI: npx belay-deploy demo --keep',
+        );
         return;
       }
       const { connectionOptions, uiUrl } = stack.temporal;

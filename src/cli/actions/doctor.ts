@@ -1,7 +1,7 @@
-/** What `belay doctor` does: it checks all that a run needs. Prints one line per check, and how to fix a problem. */
+/** What `belay doctor` does: it checks all that a run needs here. Prints one line per check, and how to fix a problem. */
 import colors from 'picocolors';
 import { printJson } from '../../process/json-document.ts';
-import { currentEpoch, taskQueue } from '../../config/environment/environment.ts';
+import { currentEpoch, isServiceConfigured, taskQueue } from '../../config/environment/environment.ts';
 import { BelayError } from '../../contract/results/belay-error.ts';
 import { createLogger } from '../../process/log.ts';
 import type { Report } from '../doctor/check.ts';
@@ -12,6 +12,7 @@ import { print } from '../../process/print.ts';
 export interface DoctorOptions {
   afterRestore?: boolean;
   fix?: boolean;
+  for?: 'starter' | 'worker';
   json?: boolean;
 }
 
@@ -20,7 +21,7 @@ export async function doctor(options: DoctorOptions): Promise<void> {
   // Imported only here, because they load the worker, which most commands do not need.
   const [
     { runChecks },
-    { serviceChecks },
+    { serviceChecks, starterCheck },
     { sitesCheck },
     { temporalChecks },
     { pastChecks },
@@ -46,9 +47,9 @@ export async function doctor(options: DoctorOptions): Promise<void> {
   // It may fail before the first check awaits it; an unhandled rejection would end the process.
   connecting.catch(() => undefined);
   const reach = async () => ({ connection: await connecting, namespace });
+  const role = options.for ?? (isServiceConfigured() ? 'worker' : 'starter');
   const checks = [
-    ...serviceChecks(),
-    sitesCheck(),
+    ...(role === 'worker' ? [...serviceChecks(), sitesCheck()] : [starterCheck()]),
     ...temporalChecks(endpoint, reach),
     ...workerChecks(reach, taskQueue()),
     ...pastChecks(),

@@ -4,7 +4,7 @@ import { readConfiguration } from '../../config/load.ts';
 import { configuredService } from '../../config/configured-service.ts';
 import { printJson } from '../../process/json-document.ts';
 import { SCHEMA_VERSION } from '../../contract/names.ts';
-import type { EventInput } from '../../contract/events/event.ts';
+import type { EventInput, ServiceEvent } from '../../contract/events/event.ts';
 import { eventSubjects } from '../../contract/wording/event-subjects.ts';
 import { interpretBody } from '../../webhooks/handle-delivery.ts';
 import { parseBody } from '../../webhooks/parse-body.ts';
@@ -14,6 +14,7 @@ import { definedFields } from '../../contract/plain-object.ts';
 import type { EventDetails, ReceivedEvent } from '../../starter.ts';
 import { BelayError } from '../../contract/results/belay-error.ts';
 import { plainText } from '../../contract/wording/safe-text.ts';
+import { secondsOf } from '../output/run-text.ts';
 import { sinceText } from '../options/parse-values.ts';
 import { withBelay } from '../connection/open-belay.ts';
 import { print } from '../../process/print.ts';
@@ -36,12 +37,15 @@ export async function listEvents({ since, limit, json: asJson }: ListOptions): P
   else print(events.length === 0 ? ['no events'] : events.map(eventLine));
 }
 
-/** `2026-11-21T02:30:34Z  backup.failed     event:panel:msg_1  server 12, backup 1000` */
+/** `2026-11-21T02:30:34Z  backup.failed         event:panel:msg_1  server 12, backup 1000` */
 function eventLine({ receivedAt, event, workflowId, verified }: ReceivedEvent): string {
   const named = eventSubjects(event, plainText).join(', ');
-  const rawKind = event.kind === 'unknown' && event.rawKind !== null ? ` ("${plainText(event.rawKind, 40)}")` : '';
-  return `${receivedAt}  ${event.kind.padEnd(16)}  ${workflowId}${rawKind}${named === '' ? '' : `  ${named}`}${verified ? '' : '  not verified'}`;
+  return `${secondsOf(receivedAt)}  ${ownKind(event).padEnd(20)}  ${workflowId}${named === '' ? '' : `  ${named}`}${verified ? '' : '  not verified'}`;
 }
+
+/** Its kind; that of the sender if Belay does not react to it. */
+const ownKind = ({ kind, rawKind }: ServiceEvent): string =>
+  kind === 'unknown' && rawKind !== null ? plainText(rawKind, 40) : kind;
 
 export async function showEvent(workflowId: string, options: { json?: boolean }): Promise<void> {
   const event = await withBelay((belay) => belay.getEvent(workflowId));
@@ -102,8 +106,9 @@ function serviceLines({ service, result }: EventDetails): string[] {
 
 function meaningLines({ event, reactions }: Pick<EventInput, 'event' | 'reactions'>): string[] {
   const source = event.rawKind === null ? 'the body names no kind' : `the sender calls it "${event.rawKind}"`;
+  const isOther = event.kind === 'unknown' && event.rawKind !== null;
   return [
-    `${event.kind}: ${source}`,
+    `${ownKind(event)}: ${isOther ? 'no kind that Belay reacts to; events.kinds in belay.yaml can say which it is' : source}`,
     `names ${eventSubjects(event, plainText).join(', ') || 'no server, site or backup, so it wakes no run'}`,
     ...(event.at === null ? [] : [`happened at ${event.at}`]),
     `reactions: ${['hint', ...reactions].join(', ')}`,

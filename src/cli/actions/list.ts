@@ -2,7 +2,7 @@
 import { printJson } from '../../process/json-document.ts';
 import { definedFields } from '../../contract/plain-object.ts';
 import { LIST_LIMITS } from '../options/shared.ts';
-import { listLine } from '../output/run-text.ts';
+import { runTable } from '../output/run-list.ts';
 import { countRuns, listMarkdown, writeSummary } from '../output/markdown-summary.ts';
 import { sinceText } from '../options/parse-values.ts';
 import { withBelay } from '../connection/open-belay.ts';
@@ -34,5 +34,7 @@ export async function list(options: ListOptions): Promise<void> {
   if (runs.length === 0) return print('no runs');
   const columns = columnsOf(process.stdout);
   const more = runs.length === most ? '; use a higher --limit to see more' : '';
-  print([...runs.map((run) => listLine(run, columns)), `${counted(runs.length, 'run')}: ${countsText(counts)}${more}`]);
+  // Whoever looks at a terminal looks at its end.
+  const inOrder = columns === null ? runs : runs.toReversed();
+  print([...runTable(inOrder, columns), `${counted(runs.length, 'run')}: ${countsText(counts)}${more}`]);
 }

@@ -14,7 +14,7 @@ const TARGETS = {
 };
 
 export function listCommand(): Command {
-  const command = new Command('list').description('list runs, newest first');
+  const command = new Command('list').description('list runs, newest first; on a terminal, newest last');
   return addTargetOptions(command, TARGETS)
     .addOption(server())
     .addOption(outcome())

@@ -1,4 +1,5 @@
 /** Checks that the hosting service answers and accepts the token. Reads a backup that does not exist; starts nothing. */
+import { configuredService } from '../../config/configured-service.ts';
 import { serviceConfig, type ServiceConfig } from '../../config/environment/environment.ts';
 import { readConfiguration } from '../../config/load.ts';
 import { createNotifier } from '../../activities/notifications/notifier.ts';
@@ -26,6 +27,16 @@ export function serviceChecks(): Check[] {
     { name: "service's clock", run: () => (config === null ? skipped() : checkClock(config)) },
   ];
 }
+
+/** A starter holds no token and no secret of belay.yaml, so it needs only what it reads itself. */
+export const starterCheck = (): Check => ({
+  name: 'configuration',
+  run: async () => {
+    const { service } = await configuredService();
+    const message = `that of a starter, for ${service ?? 'the service of the workers'}; --for worker checks a worker`;
+    return { state: 'ok', message };
+  },
+});
 
 const clientOf = (config: ServiceConfig) => createHostingApiClient({ ...config, ...HTTP_TIMEOUTS });
 

@@ -56,23 +56,30 @@ export function resultLines(result: RunResult): string[] {
   ];
 }
 
-/** `2026-11-21T02:30:34Z  completed  backup-then-deploy:12:…` @param columns of the screen; null: nothing is cut */
-export const listLine = (result: RunResult, columns: number | null): string =>
-  lineInList(result, { state: stateOfResult(result), about: result.workflowId ?? '', columns });
-
 /** The reason takes what room is left. */
 export function lineInList(
   { startedAt, outcome, error }: Pick<RunResult, 'startedAt' | 'outcome' | 'error'>,
   { state, about, columns }: { state: string; about: string; columns: number | null },
 ): string {
-  const [start, end] = [`${startedAt ?? ''}  `, `  ${about}`];
-  const why = error === null || outcome === null ? '' : `  ${plainText(error.message, Infinity)}`;
-  const room = columns === null ? Infinity : columns - screenWidth(start + state.padEnd(12) + end);
-  return `${start}${colorize({ outcome, error }, state.padEnd(12))}${end}${room < LEAST_ROOM ? '' : fitting(why, room)}`;
+  const [start, end] = [`${startedAt === null ? '' : secondsOf(startedAt)}  `, `  ${about}`];
+  const reason = reasonIn(
+    { outcome, error },
+    columns === null ? null : columns - screenWidth(start + state.padEnd(12) + end),
+  );
+  return `${start}${colorize({ outcome, error }, state.padEnd(12))}${end}${reason}`;
 }
+
+/** A time for people: without its milliseconds. */
+export const secondsOf = (instant: string): string => instant.replace(/\.\d+Z$/, 'Z');
 
 /** Of less, no one can make sense. */
 const LEAST_ROOM = 12;
+
+/** Why something ended as it did, for the end of a line. @param room null: any length */
+export function reasonIn({ outcome, error }: Pick<RunResult, 'outcome' | 'error'>, room: number | null): string {
+  if (error === null || outcome === null || (room !== null && room < LEAST_ROOM)) return '';
+  return fitting(`  ${plainText(error.message, Infinity)}`, room ?? Infinity);
+}
 
 function backupFacts({ outcome, backupId, source, lastStatus, polls }: BackupResult): string {
   const id = backupId === null ? '' : `, id ${plainText(backupId)}${source === null ? '' : ` (${source})`}`;

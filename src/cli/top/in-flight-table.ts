@@ -8,7 +8,7 @@ import { countsText } from '../../contract/wording/tally-text.ts';
 import { targetLabel } from '../../contract/wording/target-text.ts';
 import { contactText, liveLine } from '../waiting/run-live.ts';
 import { ageText } from './age.ts';
-import { naturalWidth, tableLines, type Column } from './table.ts';
+import { naturalWidth, tableLines, type Column } from '../output/table.ts';
 
 const ID: Column = { title: 'ID' };
 /** Keys that Belay makes fit. */

@@ -8,7 +8,7 @@ import type { InFlight, LiveOverview, Overview } from '../../starter.ts';
 import { follow } from '../waiting/follow.ts';
 import { contactText } from '../waiting/run-live.ts';
 import { inFlightTable, overviewText } from './in-flight-table.ts';
-import { screenLines } from './table.ts';
+import { screenLines } from '../output/table.ts';
 import { showUntilQuit, type Terminal } from './until-quit.ts';
 
 /** One line for each, and a line that counts them. */

@@ -8,7 +8,7 @@ import { plainText } from '../../contract/wording/safe-text.ts';
 import { targetLabel } from '../../contract/wording/target-text.ts';
 import type { LiveLine } from '../../process/live-lines.ts';
 import { ageText } from './age.ts';
-import { screenLines, tableLines, type Column } from './table.ts';
+import { screenLines, tableLines, type Column } from '../output/table.ts';
 import type { Reading, TargetReader } from './target-reader.ts';
 import { showUntilQuit, type Terminal } from './until-quit.ts';
 

@@ -54,6 +54,10 @@ export function identityFrom(where: string, text: string, env: Environment = pro
   return checkServiceIdentity(where, text, namedAccount(env));
 }
 
+/** Whether the environment has anything that only a worker needs. */
+export const isServiceConfigured = (env: Environment = process.env): boolean =>
+  (['BELAY_API_URL', 'BELAY_API_TOKEN', 'BELAY_API_TOKEN_FILE'] as const).some((name) => given(name, env) !== null);
+
 /** @throws ConfigError */
 export function requireService(config: ServiceConfig | null): ServiceConfig {
   if (config !== null) return config;

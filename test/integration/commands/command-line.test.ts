@@ -139,7 +139,10 @@ describe('the command line', { concurrency: 4 }, () => {
     assert.equal((await list('--site', good, '--limit', '1')).length, 1);
     assert.equal((await list('--site', good))[0]?.error?.type, 'DeploymentFailed');
     const { stdout } = await on.belay('list', '--site', bad);
-    assert.match(stdout, /^\d{4}-\S+Z {2}failed {8}deploy:\S+ {2}\S/);
+    assert.match(
+      stdout,
+      /^STARTED +STATE +TOOK +SITES +RUN\n\d{4}-\d\d-\d\dT[\d:]+Z {2}failed {2}\d+s +o'brien\S+, a\d+ {2}deploy:\S+ {2}\S/,
+    );
   });
 
   test('list sorts runs by their start, whether they have ended or not', async () => {

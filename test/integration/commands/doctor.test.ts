@@ -88,6 +88,30 @@ describe('belay doctor', () => {
     assert.ok(!sandbox.journal.some(({ request }) => request.startsWith('POST')));
   });
 
+  test('without BELAY_API_*, doctor checks a starter: it asks no service, and exits 0 if a worker polls', async () => {
+    const BELAY_TASK_QUEUE = fresh('q');
+    const starter = { TEMPORAL_ADDRESS: env.TEMPORAL_ADDRESS ?? '', BELAY_TASK_QUEUE };
+    await runInProcess(['doctor', '--fix'], starter);
+    assert.equal((await runInProcess(['doctor'], starter)).code, 2);
+    await addWorker({ address: starter.TEMPORAL_ADDRESS, namespace: 'default' }, BELAY_TASK_QUEUE, sandbox.url);
+    const asked = sandbox.journal.length;
+    const { code, stdout } = await runInProcess(['doctor', '--json'], starter);
+    const { checks } = JSON.parse(stdout) as { checks: Check[] };
+    assert.equal(code, 0, stdout);
+    assert.deepEqual(
+      checks.map(({ name }) => name),
+      [
+        ...['configuration', 'Temporal', 'namespace', 'search attributes', "Temporal's clock", 'worker', 'encryption'],
+        ...['policy', 'tries', 'fleets', 'reports'],
+      ],
+    );
+    assert.equal(sandbox.journal.length, asked);
+    const half = await runInProcess(['doctor'], { ...starter, BELAY_API_TOKEN: TOKEN });
+    assert.deepEqual([half.code, /BELAY_API_URL is not set/.test(half.stdout)], [2, true]);
+    const named = await runInProcess(['doctor', '--for', 'starter'], { ...env, BELAY_TASK_QUEUE });
+    assert.match(named.stdout, /^ok {9}configuration: that of a starter/);
+  });
+
   test('doctor warns if two workers of a queue apply different policies', async () => {
     const BELAY_TASK_QUEUE = fresh('q');
     const place = { address: env.TEMPORAL_ADDRESS ?? '', namespace: 'default' };
@@ -136,7 +160,8 @@ describe('belay doctor', () => {
     const gone = await doctor({ BELAY_API_URL: 'http://127.0.0.1:1' });
     assert.deepEqual([gone.code, gone.state('service')], [2, 'failed']);
     assert.match(gone.of('service')?.remedy ?? '', /check BELAY_API_URL/);
-    const { code, stdout } = await runInProcess(['doctor'], { TEMPORAL_ADDRESS: env.TEMPORAL_ADDRESS ?? '' });
+    const bare = { TEMPORAL_ADDRESS: env.TEMPORAL_ADDRESS ?? '' };
+    const { code, stdout } = await runInProcess(['doctor', '--for', 'worker'], bare);
     assert.equal(code, 2);
     assert.match(
       stdout,
