@@ -1,4 +1,5 @@
 /** Runs the workers of a process until they are stopped, or one fails. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { ConnectionLike } from '@temporalio/client';
 import type { Worker } from '@temporalio/worker';
 import { serverTimeMs } from '../client/connection/server-time.ts';
@@ -6,6 +7,7 @@ import { clockDifference } from '../contract/wording/clock-difference.ts';
 import { TIMING } from '../contract/budgets/timing.ts';
 import type { Logger } from '../process/log.ts';
 import type { Monitoring } from './monitoring/monitoring.ts';
+import { createReadiness, createReadinessLog } from './monitoring/readiness.ts';
 import { refuseOtherService, type PolledQueue } from './queue/check-queue.ts';
 import { lastPollMs, waitUntilPolling } from './queue/own-polls.ts';
 import type { WorkerPool } from './pool/pool.ts';
@@ -56,15 +58,32 @@ export async function supervise(
     monitoring.metrics.clockIs(clockAheadMs);
     reportClock(clockAheadMs, log);
   }
+  const stopping = new AbortController();
+  const over = AbortSignal.any([stopping.signal, closing.signal]);
+  void logReadiness(monitoring, log, over);
   return {
     ended,
     clockAheadMs,
     async stop() {
+      stopping.abort();
       pool.leave();
       shutDown(workers);
       await ended;
     },
   };
+}
+
+/** Until the worker stops. */
+async function logReadiness(monitoring: Monitoring, log: Logger, over: AbortSignal): Promise<void> {
+  const look = createReadinessLog(
+    createReadiness(() => monitoring.polling),
+    log,
+  );
+  for (;;) {
+    await sleep(TIMING.worker.readinessLookMs, undefined, { signal: over, ref: false }).catch(() => undefined);
+    if (over.aborted) return;
+    await look();
+  }
 }
 
 /** It decides nothing, but people compare the times in logs. */

@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { metricsAddress } from '../../src/config/environment/metrics-address.ts';
+import { TIMING } from '../../src/contract/budgets/timing.ts';
 import type { Polling } from '../../src/worker/monitoring/monitoring.ts';
-import { createReadiness } from '../../src/worker/monitoring/readiness.ts';
+import { createReadiness, createReadinessLog } from '../../src/worker/monitoring/readiness.ts';
 
 const SECOND = 1_000;
+const MINUTE = 60 * SECOND;
 
 /** A worker whose state and polls a test sets. */
 function workerWith(initial: { state: string; polledMs: number | null }) {
@@ -54,6 +56,28 @@ describe('the readiness of a worker', () => {
     const { worker, problem } = workerWith({ state: 'RUNNING', polledMs: 5 });
     worker.state = 'DRAINING';
     assert.equal(await problem(), 'the worker is draining');
+  });
+});
+
+describe('the log of a worker that is not ready', () => {
+  test('has one line a minute with the reason, and one when the worker is ready again', async () => {
+    let why: string | null = null;
+    const lines: string[] = [];
+    const write = (line: string) => void lines.push(line);
+    const look = createReadinessLog(() => Promise.resolve(why), { info: write, warn: write });
+    const looks = async (count: number) => {
+      for (let made = 0; made < count; made += 1) await look();
+    };
+    const aMinute = MINUTE / TIMING.worker.readinessLookMs;
+    await looks(aMinute);
+    assert.deepEqual(lines, []);
+    why = 'Temporal sees no polls of this worker';
+    await looks(2 * aMinute);
+    const line = `not ready: ${why}; it continues by itself`;
+    assert.deepEqual(lines, [line, line]);
+    why = null;
+    await looks(2);
+    assert.deepEqual(lines, [line, line, 'ready again']);
   });
 });
 

@@ -195,6 +195,9 @@ export const TIMING = {
     policyMs: 2 * MINUTE,
     /** How long an answer about its readiness holds. */
     readyForMs: 5 * SECOND,
+    /** How often a worker looks whether it is ready, for its log, and after how many looks it says so again. */
+    readinessLookMs: 15 * SECOND,
+    looksPerLine: 4,
   },
   /** Of an API key or a client certificate for Temporal. */
   credentials: {
