@@ -8,6 +8,11 @@ COPY tsconfig.json tsconfig.build.json ./
 COPY tools/build.ts tools/bundle-workflows.js tools/dist-stamp.ts tools/
 COPY src src
 RUN npm run build && npm prune --omit=dev --ignore-scripts
+# Temporal's core comes for five platforms, with 25 to 30 MB each. Nothing reads source maps or types of packages.
+RUN find node_modules/@temporalio/core-bridge/releases -mindepth 1 -maxdepth 1 \
+    ! -name "$(uname -m)-unknown-linux-gnu" -exec rm -r {} + \
+  && test -e "node_modules/@temporalio/core-bridge/releases/$(uname -m)-unknown-linux-gnu/index.node" \
+  && find node_modules -type f '(' -name '*.map' -o -name '*.d.ts' -o -name '*.d.mts' -o -name '*.d.cts' ')' -delete
 
 FROM node:22.22.3-bookworm-slim
 # Temporal's core uses the certificates of the system, and the slim image has none.
