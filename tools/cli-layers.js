@@ -73,7 +73,7 @@ export const CLI_LAYERS = {
       'worker',
       'worker/attributes',
     ],
-    packages: ['@temporalio/client:type', '@temporalio/common', '@temporalio/proto', '@temporalio/worker:type'],
+    packages: ['@temporalio/client:type', '@temporalio/common', '@temporalio/proto'],
   },
   'cli/dry-run': {
     may: [
@@ -107,7 +107,7 @@ export const CLI_LAYERS = {
       'config/temporal',
       'webhooks',
       'client/connection:dynamic',
-      'worker:dynamic',
+      'client/transport:dynamic',
       'dev',
       'cli/options',
       'cli/waiting',
@@ -117,7 +117,7 @@ export const CLI_LAYERS = {
       'cli/doctor:dynamic',
       'cli/actions/policy',
     ],
-    packages: ['@temporalio/worker:dynamic', 'node', 'p-map', 'picocolors'],
+    packages: ['node', 'p-map', 'picocolors'],
   },
   // Names, options and help. Each loads what it does when it is called, so that help and completion stay light.
   'cli/commands/policy': {

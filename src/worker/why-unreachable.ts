@@ -9,16 +9,28 @@ export interface Unreachable {
   remedy: string;
 }
 
-/** By what the message of the SDK contains. */
+/** By what the message contains: of the SDK's core, which workers connect with, or of gRPC for Node, which commands use. */
 const REASONS: readonly [pattern: RegExp, problem: string, remedy: string][] = [
-  [/ConnectionRefused/, 'does not answer: connection refused', START_TEMPORAL],
+  [/ConnectionRefused|ECONNREFUSED/, 'does not answer: connection refused', START_TEMPORAL],
   [/authentication credentials|unauthorized|permission/i, 'denies access', CHECK_CREDENTIALS],
-  [/NotValidForName/, 'has a certificate for another name', 'set TEMPORAL_TLS_SERVER_NAME to the name in it'],
-  [/InvalidCertificate\(Expired/, 'has an expired certificate', 'renew it, or check the clock of this machine'],
-  [/UnknownIssuer|BadSignature/, 'has a certificate of an unknown authority', 'set TEMPORAL_TLS_SERVER_CA_CERT_PATH'],
-  [/InvalidContentType/, 'does not speak TLS', 'unset TEMPORAL_TLS, or check the port'],
   [
-    /BrokenPipe|UnexpectedEof|ConnectionReset|connection closed/,
+    /NotValidForName|does not match certificate/,
+    'has a certificate for another name',
+    'set TEMPORAL_TLS_SERVER_NAME to the name in it',
+  ],
+  [
+    /InvalidCertificate\(Expired|certificate has expired/,
+    'has an expired certificate',
+    'renew it, or check the clock of this machine',
+  ],
+  [
+    /UnknownIssuer|BadSignature|self.signed certificate|unable to (get|verify)|signature failure/i,
+    'has a certificate of an unknown authority',
+    'set TEMPORAL_TLS_SERVER_CA_CERT_PATH',
+  ],
+  [/InvalidContentType|wrong version number/, 'does not speak TLS', 'unset TEMPORAL_TLS, or check the port'],
+  [
+    /BrokenPipe|UnexpectedEof|ConnectionReset|connection closed|ECONNRESET|socket hang up|Protocol error|Last error: Failed to connect/,
     'ended the connection',
     'set TEMPORAL_TLS or an API key if it wants TLS; else check that it accepts the client certificate',
   ],

@@ -3,7 +3,6 @@ import colors from 'picocolors';
 import { printJson } from '../../process/json-document.ts';
 import { currentEpoch, isServiceConfigured, taskQueue } from '../../config/environment/environment.ts';
 import { BelayError } from '../../contract/results/belay-error.ts';
-import { createLogger } from '../../process/log.ts';
 import type { Report } from '../doctor/check.ts';
 import { findTemporal } from '../../config/temporal/find-temporal.ts';
 import { EXIT } from '../../contract/results/exit-codes.ts';
@@ -18,17 +17,16 @@ export interface DoctorOptions {
 
 export async function doctor(options: DoctorOptions): Promise<void> {
   if (options.afterRestore === true) return afterRestore(options);
-  // Imported only here, because they load the worker, which most commands do not need.
+  // Imported only here, because most commands need none of them.
   const [
     { runChecks },
     { serviceChecks, starterCheck },
     { sitesCheck },
-    { temporalChecks },
+    { reachServer, temporalChecks },
     { pastChecks },
     { reportsCheck },
     { workerChecks },
-    { installRuntime },
-    sdk,
+    { openConnection },
   ] = await Promise.all([
     import('../doctor/check.ts'),
     import('../doctor/service.ts'),
@@ -37,16 +35,14 @@ export async function doctor(options: DoctorOptions): Promise<void> {
     import('../doctor/past.ts'),
     import('../doctor/reports.ts'),
     import('../doctor/worker.ts'),
-    import('../../worker/install-runtime.ts'),
-    import('@temporalio/worker'),
+    import('../../client/transport/open-connection.ts'),
   ]);
-  installRuntime(createLogger('silent'));
   const endpoint = findTemporal();
-  const { connectionOptions, namespace } = endpoint;
-  const connecting = sdk.NativeConnection.connect(connectionOptions);
+  const opening = openConnection(endpoint, { lazy: true });
+  const reaching = opening.then((connection) => reachServer(connection, endpoint.namespace));
   // It may fail before the first check awaits it; an unhandled rejection would end the process.
-  connecting.catch(() => undefined);
-  const reach = async () => ({ connection: await connecting, namespace });
+  reaching.catch(() => undefined);
+  const reach = () => reaching;
   const role = options.for ?? (isServiceConfigured() ? 'worker' : 'starter');
   const checks = [
     ...(role === 'worker' ? [...serviceChecks(), sitesCheck()] : [starterCheck()]),
@@ -58,7 +54,7 @@ export async function doctor(options: DoctorOptions): Promise<void> {
   const show = (report: Report) => options.json !== true && print(reportLine(report));
   const reports = await runChecks(checks, options.fix === true, show);
   if (options.json === true) printJson({ schemaVersion: 1, checks: reports, error: null });
-  await connecting.then((connection) => connection.close()).catch(() => undefined);
+  await opening.then((connection) => connection.close()).catch(() => undefined);
   process.exitCode = reports.some(({ state }) => state === 'failed') ? EXIT.usage : EXIT.completed;
 }
 

@@ -1,11 +1,11 @@
 /** Runs the checks of `belay doctor`. */
-import type { NativeConnection } from '@temporalio/worker';
+import type { ConnectionLike } from '@temporalio/client';
 import { isMissingNamespace } from '../../client/transport/grpc-errors.ts';
 import { CHECK_NAMESPACE } from '../../client/transport/remedies.ts';
 import { messageOf } from '../../contract/wording/message-of.ts';
 
 export interface NamespaceConnection {
-  connection: NativeConnection;
+  connection: ConnectionLike;
   namespace: string;
 }
 

@@ -4,14 +4,13 @@ import { whyUnreachable } from '../../worker/why-unreachable.ts';
 import type { ConnectionLike } from '@temporalio/client';
 import { isRefused } from '../../worker/attributes/search-attributes.ts';
 import { isTemporalCloud } from '../../config/temporal/temporal-cloud.ts';
+import { TIMING } from '../../contract/budgets/timing.ts';
 import { DAY_MS } from '../../contract/wording/duration.ts';
-import { messageOf } from '../../contract/wording/message-of.ts';
-import { plainText, shellWord } from '../../contract/wording/safe-text.ts';
+import { shellWord } from '../../contract/wording/safe-text.ts';
 import { counted } from '../../contract/wording/tally-text.ts';
 import { ORIGIN_TEXTS, type TemporalEndpoint } from '../../config/temporal/find-temporal.ts';
 import type { NamespaceConnection, Check, Finding } from './check.ts';
 import { serverTimeMs } from '../../client/connection/server-time.ts';
-import { openSession } from '../../client/connection/session.ts';
 import { checkAttributes } from './search-attributes.ts';
 import { clockFinding } from './clock.ts';
 import { credentialChecks } from './credentials.ts';
@@ -21,7 +20,7 @@ const MIN_RETENTION_DAYS = 4;
 const FIXED_RETENTION_DAYS = 30;
 
 /** @param reach connects once; rejects if Temporal does not answer */
-export function temporalChecks(endpoint: TemporalEndpoint, reach: () => Promise<NamespaceConnection>): Check[] {
+export function temporalChecks(endpoint: TemporalEndpoint, reach: () => Promise<Reached>): Check[] {
   const check = (name: string, inspect: (place: NamespaceConnection) => Promise<Finding>): Check => ({
     name,
     run: async () => {
@@ -40,30 +39,29 @@ export function temporalChecks(endpoint: TemporalEndpoint, reach: () => Promise<
   ];
 }
 
+type Reached = NamespaceConnection & { serverVersion: string };
+
+/** A call, because a connection that is not ready in time does not say why. */
+export function reachServer(connection: ConnectionLike, namespace: string): Promise<Reached> {
+  return connection.withDeadline(Date.now() + TIMING.client.connectMs, async () => {
+    const { serverVersion } = await connection.workflowService.getSystemInfo({});
+    return { connection, namespace, serverVersion };
+  });
+}
+
 async function checkServer(
   { connectionOptions: { address }, origin }: TemporalEndpoint,
-  reach: () => Promise<NamespaceConnection>,
+  reach: () => Promise<Reached>,
 ): Promise<Finding> {
   const where = `${address} (${ORIGIN_TEXTS[origin]})`;
   try {
-    const { connection } = await reach();
-    const { serverVersion } = await connection.workflowService.getSystemInfo({});
-    const refusal = await refusalAsStarter();
-    if (refusal === null) return { state: 'ok', message: `${where} answers, server version ${serverVersion}` };
-    const remedy = 'check TEMPORAL_ADDRESS and the TEMPORAL_TLS_* variables: two libraries read them';
-    return { state: 'failed', message: `${where} answers workers, and not commands: ${refusal}`, remedy };
+    const { serverVersion } = await reach();
+    return { state: 'ok', message: `${where} answers, server version ${serverVersion}` };
   } catch (error) {
     const { problem, remedy } = whyUnreachable(error);
     return { state: 'failed', message: `${where} ${problem}`, remedy };
   }
 }
-
-/** Commands connect by another library than workers do, so one of them may fail alone. */
-const refusalAsStarter = (): Promise<string | null> =>
-  openSession({}).then(
-    ({ close }) => close().then(() => null),
-    (error: unknown) => plainText(messageOf(error)),
-  );
 
 async function checkNamespace(
   { connection, namespace }: NamespaceConnection,

@@ -6,7 +6,6 @@ import '../../support/timing/use-short.ts';
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import type { Connection } from '@temporalio/client';
-import type { NativeConnection } from '@temporalio/worker';
 import { workerChecks } from '../../../src/cli/doctor/worker.ts';
 import { contactText } from '../../../src/cli/waiting/run-live.ts';
 import { connect, type Belay, type Run } from '../../../src/starter.ts';
@@ -131,8 +130,7 @@ describe('versioned workers', () => {
     const { siteId, run, status } = await leftInFlight();
     assert.deepEqual(status.version, { deploymentName, buildId: 'a' });
     assert.match(String(contactText(status)), /only workers of build belay-test:a .* none of them is running/);
-    const connection = world.client.connection as unknown as NativeConnection;
-    const reach = () => Promise.resolve({ connection, namespace: world.namespace });
+    const reach = () => Promise.resolve({ connection: world.client.connection, namespace: world.namespace });
     const { state, message, remedy } = await workerChecks(reach, taskQueue)[0]!.run();
     assert.equal(state, 'failed', message);
     assert.match(message, /wait for workers of another build, such as belay-test:a/);
