@@ -43,7 +43,7 @@ const FOLDERS: readonly Group[] = [
 /** What `npm run test:all` runs beside them. The package downloads what it depends on. */
 export const SLOW: readonly Group[] = [
   ...FOLDERS,
-  { name: 'virtual time: schedules, waits', folders: ['sim/parts'], withoutTemporal: true },
+  { name: 'virtual time: plays, yardstick', folders: ['sim/parts', 'sim/yardstick'], withoutTemporal: true },
   { name: 'package', folders: ['package'], onLinux: true, withoutTemporal: true },
 ];
 
