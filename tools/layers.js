@@ -108,37 +108,6 @@ export const LAYERS = {
     packages: ['@temporalio/common:type', 'fastify', 'node', 'zod'],
   },
 
-  'activities/http': {
-    may: [...CONTRACT, 'hosting-api', 'policy:type'],
-    packages: ['@temporalio/activity', '@temporalio/common'],
-  },
-  'activities/notifications': {
-    may: [...CONTRACT, 'config:type', 'config/environment', 'hosting-api'],
-    packages: ['standardwebhooks'],
-  },
-  'activities/pooled-waits': {
-    may: [...CONTRACT, 'rules', 'rules/polling', 'activities/http:type'],
-    packages: ['@temporalio/activity', '@temporalio/common'],
-  },
-  activities: {
-    may: [
-      ...CONTRACT,
-      'request',
-      'request/calendar',
-      'rules/policy',
-      'hosting-api:type',
-      'policy',
-      'policy/sections',
-      'site-check:type',
-      'gates:type',
-      'activities/http',
-      'activities/pooled-waits',
-    ],
-    packages: ['@temporalio/activity', '@temporalio/common'],
-  },
-
-  ...WORKFLOW_LAYERS,
-
   // The only user of @temporalio/client.
   'client/transport': {
     may: [
@@ -171,7 +140,6 @@ export const LAYERS = {
       'rules',
       'rules/past',
       'policy:type',
-      'activities:type',
       'encryption:type',
       'client/connection',
       'client/signals',
@@ -179,6 +147,38 @@ export const LAYERS = {
     ],
     packages: ['@temporalio/client', '@temporalio/common', 'lru-cache', 'p-map'],
   },
+  'activities/http': {
+    may: [...CONTRACT, 'hosting-api', 'policy:type'],
+    packages: ['@temporalio/activity', '@temporalio/common'],
+  },
+  'activities/notifications': {
+    may: [...CONTRACT, 'config:type', 'config/environment', 'hosting-api'],
+    packages: ['standardwebhooks'],
+  },
+  'activities/pooled-waits': {
+    may: [...CONTRACT, 'rules', 'rules/polling', 'activities/http:type'],
+    packages: ['@temporalio/activity', '@temporalio/common'],
+  },
+  activities: {
+    may: [
+      ...CONTRACT,
+      'request',
+      'request/calendar',
+      'rules/policy',
+      'hosting-api:type',
+      'policy',
+      'policy/sections',
+      'site-check:type',
+      'gates:type',
+      'client/lookups:type',
+      'activities/http',
+      'activities/pooled-waits',
+    ],
+    packages: ['@temporalio/activity', '@temporalio/common'],
+  },
+
+  ...WORKFLOW_LAYERS,
+
   'client/events': {
     may: [...CONTRACT, 'request/start', 'client/connection', 'client/transport'],
     packages: CLIENT_SDK,

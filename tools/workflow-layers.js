@@ -12,15 +12,7 @@ export const CONTRACT = [
 /** Pure decisions. */
 export const RULES = ['rules', 'rules/policy', 'rules/polling'];
 const WORKFLOW_BASE = [...CONTRACT, ...RULES, 'workflows/common'];
-const RUN_BASE = [
-  ...WORKFLOW_BASE,
-  'request',
-  'request/start',
-  'workflows/polling',
-  'workflows/lock',
-  'workflows/notify',
-  'workflows/approval',
-];
+const RUN_BASE = [...WORKFLOW_BASE, 'request', 'request/start', 'workflows/polling', 'workflows/lock'];
 const WORKFLOW_SDK = ['@temporalio/common', '@temporalio/workflow'];
 
 export const WORKFLOW_LAYERS = {
@@ -31,11 +23,6 @@ export const WORKFLOW_LAYERS = {
   },
   'workflows/polling': { may: WORKFLOW_BASE, packages: WORKFLOW_SDK },
   'workflows/lock': { may: WORKFLOW_BASE, packages: WORKFLOW_SDK },
-  'workflows/notify': { may: [...CONTRACT, 'request/start', 'rules:type', 'workflows/common'], packages: WORKFLOW_SDK },
-  'workflows/approval': {
-    may: [...WORKFLOW_BASE, 'workflows/notify'],
-    packages: WORKFLOW_SDK,
-  },
   'workflows/operation': {
     may: [...WORKFLOW_BASE, 'workflows/polling', 'workflows/lock'],
     packages: WORKFLOW_SDK,
@@ -54,6 +41,18 @@ export const WORKFLOW_LAYERS = {
     may: [...RUN_BASE, 'workflows/operation', 'workflows/run/state', 'workflows/run/admission', 'workflows/run/steps'],
     packages: WORKFLOW_SDK,
   },
+  // The features, which hang on runs and operations.
+  'workflows/notify': {
+    may: [...CONTRACT, 'request/start', 'rules', 'workflows/common', 'workflows/run/state:type'],
+    packages: WORKFLOW_SDK,
+  },
+  'workflows/approval': {
+    may: [...WORKFLOW_BASE, 'workflows/notify', 'workflows/run/state'],
+    packages: WORKFLOW_SDK,
+  },
+  'workflows/freeze': { may: [...WORKFLOW_BASE, 'workflows/run/state:type'], packages: WORKFLOW_SDK },
+  'workflows/superseding': { may: [...WORKFLOW_BASE, 'workflows/run/state:type'], packages: WORKFLOW_SDK },
+  'workflows/site-check': { may: [...WORKFLOW_BASE, 'workflows/run/state:type'], packages: WORKFLOW_SDK },
   'workflows/rollout': {
     may: [
       ...CONTRACT,
@@ -70,7 +69,6 @@ export const WORKFLOW_LAYERS = {
     may: [...CONTRACT, 'request', 'request/start', 'workflows/common'],
     packages: WORKFLOW_SDK,
   },
-  'workflows/freeze': { may: [...CONTRACT, 'workflows/common'], packages: WORKFLOW_SDK },
   'workflows/event': {
     may: [...CONTRACT, 'workflows/common', 'workflows/notify', 'workflows/operation'],
     packages: WORKFLOW_SDK,
@@ -84,6 +82,11 @@ export const WORKFLOW_LAYERS = {
       'workflows/schedule',
       'workflows/event',
       'workflows/freeze',
+      'workflows/approval',
+      'workflows/superseding',
+      'workflows/site-check',
+      'workflows/run/state',
+      'contract',
       'contract/ids',
     ],
     packages: ['@temporalio/workflow'],

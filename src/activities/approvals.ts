@@ -1,46 +1,67 @@
 /** What people have to approve, and whether an answer counts. */
 import { ApplicationFailure } from '@temporalio/common';
-import type { WorkerInfo, WorkerQuestion } from '../contract/activities.ts';
-import type { ApprovalCheck, ApprovalRule, CheckedApproval, RulesAnswer, WaveRule } from '../contract/approval.ts';
+import {
+  APPROVALS_FACT,
+  type ApprovalCheck,
+  type ApprovalRule,
+  type CheckedApproval,
+  type RulesAnswer,
+  type WaveRule,
+} from '../contract/approval.ts';
 import { ROLLOUT_TYPE } from '../contract/names.ts';
-import { definedFields } from '../contract/plain-object.ts';
 import type { RolloutInput } from '../contract/rollout.ts';
 import type { RunInput } from '../contract/run.ts';
 import { targetsOf, type TargetsInput } from '../contract/target.ts';
 import { messageOf } from '../contract/wording/message-of.ts';
 import { plainText } from '../contract/wording/safe-text.ts';
+import type { Asked, Fact, Known } from './fact.ts';
+import { triggerFailure } from './http/failures.ts';
+import type { Permit } from './http/post-checks.ts';
 import type { ApprovalJudge } from '../policy/approval-judge.ts';
 import { askedWhen } from '../rules/policy/asked-when.ts';
 
-type Asked = Pick<WorkerInfo, 'approval'>;
+/** Only of a run or rollout that someone has to approve. Fails if this worker cannot tell, but another one may. */
+export const approvalsFact: Fact<RulesAnswer> = {
+  ...APPROVALS_FACT,
+  ask: (asked, known) =>
+    answerTo(asked, known).catch((error: unknown) => {
+      throw ApplicationFailure.create({ type: 'Approvals', message: messageOf(error) });
+    }),
+};
 
-/**
- * Of a run or rollout that begins. Empty if no one has to approve it.
- *
- * @throws ApplicationFailure that is retried if this worker cannot tell, but another one may
- */
-export const approvalsOf = (...asked: Parameters<typeof rulesOf>): Promise<Asked> =>
-  rulesOf(...asked).catch((error: unknown) => {
-    throw ApplicationFailure.create({ type: 'Approvals', message: messageOf(error) });
-  });
-
-async function rulesOf(
-  { begins, request }: WorkerQuestion,
-  { service, atMs }: { service: string; atMs: number },
-  approvals: ApprovalJudge,
-): Promise<Asked> {
-  if (request?.type === ROLLOUT_TYPE) return asked(await rolloutRules(request.input as RolloutInput, approvals));
-  if (request === undefined || begins !== true || request.type === 'watchDeployment') return {};
+async function answerTo({ request, begins, atMs }: Asked, { workerInfo, approvals }: Known) {
+  if (request.type === ROLLOUT_TYPE) return unlessNone(await rolloutRules(request.input as RolloutInput, approvals));
+  if (!begins || request.type === 'watchDeployment') return undefined;
   const input = request.input as RunInput;
-  if (targetsOf(input).length === 0) return {};
-  if (input.approved !== undefined) return definedFields({ approval: await given(input, service, approvals, atMs) });
-  return asked(await approvals.rulesFor(operationsOf([input]), input.approval));
+  if (targetsOf(input).length === 0) return undefined;
+  if (input.approved !== undefined) return given(input, workerInfo.service, approvals, atMs);
+  return unlessNone(await approvals.rulesFor(operationsOf([input]), input.approval));
 }
 
-function asked(answer: RulesAnswer): Asked {
+function unlessNone(answer: RulesAnswer): RulesAnswer | undefined {
   const isNone = 'rules' in answer && answer.rules.length === 0 && (answer.waves ?? []).length === 0;
-  return isNone ? {} : { approval: answer };
+  return isNone ? undefined : answer;
 }
+
+/** Judged by Temporal's clock, for the first and the last moment at which the request may leave. */
+export const approvalPermit: Permit = async (input, { approvals, startedBy, activity }) => {
+  // A backup alone needs no approval.
+  if (!('target' in input)) return () => null;
+  const approvedAt = await approvals
+    .look(input, () => startedBy(activity))
+    .catch((error: unknown) => {
+      const why = plainText(messageOf(error));
+      throw triggerFailure('Resting', `not sent: this worker cannot verify the approval (${why})`);
+    });
+  return (atMs) => {
+    const problem = approvedAt(atMs);
+    if (problem === null) return null;
+    const type = problem.type === 'ApprovalExpired' ? 'ApprovalExpired' : 'NotApproved';
+    return triggerFailure(type, `not sent: ${plainText(problem.message, MAX_REASON)}`);
+  };
+};
+
+const MAX_REASON = 400;
 
 async function rolloutRules({ fleet, waves, approval }: RolloutInput, approvals: ApprovalJudge): Promise<RulesAnswer> {
   const rules = new Map<string, ApprovalRule>();
@@ -77,9 +98,15 @@ async function given(
 const operationsOf = (inputs: readonly (TargetsInput & Pick<RunInput, 'serverId' | 'fleet'>)[]) =>
   inputs.flatMap(({ serverId, fleet, ...input }) => targetsOf(input).map((target) => ({ target, serverId, fleet })));
 
-/** @throws ApplicationFailure that is not retried if it does not count */
-export async function checkApproval(check: ApprovalCheck, approvals: ApprovalJudge): Promise<CheckedApproval> {
-  const checked = await approvals.check(check);
-  if ('rules' in checked) return checked;
-  throw ApplicationFailure.create({ type: 'Usage', message: plainText(checked.problem, 400), nonRetryable: true });
-}
+export const createApprovals = ({ approvals }: { approvals: ApprovalJudge }) => ({
+  /**
+   * Whether an answer to a question counts, with this worker's signers.
+   *
+   * @throws ApplicationFailure that is not retried if it does not count
+   */
+  checkApproval: async (check: ApprovalCheck): Promise<CheckedApproval> => {
+    const checked = await approvals.check(check);
+    if ('rules' in checked) return checked;
+    throw ApplicationFailure.create({ type: 'Usage', message: plainText(checked.problem, 400), nonRetryable: true });
+  },
+});

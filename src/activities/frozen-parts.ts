@@ -1,12 +1,42 @@
 /** What of a run is frozen. */
-import type { WorkerInfo, WorkerQuestion } from '../contract/activities.ts';
-import type { FreezeQuestion, FrozenParts, LetOff } from '../contract/freeze.ts';
+import type { WorkerInfo } from '../contract/activities.ts';
+import {
+  FREEZES_FACT,
+  type FreezeAnswer,
+  type FreezeQuestion,
+  type FreezeScope,
+  type FreezeWord,
+  type FrozenParts,
+  type LetOff,
+} from '../contract/freeze.ts';
 import { ROLLOUT_TYPE } from '../contract/names.ts';
 import { definedFields } from '../contract/plain-object.ts';
 import type { RunInput } from '../contract/run.ts';
 import { targetsOf } from '../contract/target.ts';
 import { TIMING } from '../contract/budgets/timing.ts';
+import { frozenText } from '../contract/wording/freeze-text.ts';
+import type { Fact } from './fact.ts';
+import { triggerFailure } from './http/failures.ts';
+import { couldNotAsk, type Permit } from './http/post-checks.ts';
 import type { Judge } from '../policy/judge.ts';
+import type { Policy } from '../policy/policy.ts';
+
+interface FreezeDeps {
+  judge: Judge;
+  policy: () => Promise<Policy>;
+  workerInfo: Pick<WorkerInfo, 'epoch'>;
+}
+
+export const createFreezes = ({ judge, policy, workerInfo }: FreezeDeps) => ({
+  /** What of this is frozen; null if nothing is. */
+  judgeFreezes: async (question: FreezeQuestion): Promise<FreezeAnswer> => ({
+    frozen: await frozenParts(question, judge),
+    epoch: workerInfo.epoch,
+  }),
+
+  /** What this worker says of a freeze that begins. */
+  confirmFreeze: async (scope: FreezeScope): Promise<FreezeWord> => (await policy()).wordOn(scope),
+});
 
 /** What a run that begins asks. */
 const questionOf = (
@@ -39,19 +69,30 @@ export async function frozenParts(
   return backup.length + deployments.length === 0 ? null : { backup, deployments };
 }
 
-/** What of a run that begins is frozen, and what it or a rollout is let off. @throws if Temporal does not tell */
-export async function judgeRequest(
-  { begins, request }: WorkerQuestion,
-  judge: Judge,
-  atMs: number,
-): Promise<Pick<WorkerInfo, 'frozen' | 'override'>> {
-  const isRollout = request?.type === ROLLOUT_TYPE;
-  if (request === undefined || (begins !== true && !isRollout)) return {};
-  const input = request.input as RunInput;
-  const names = input.override?.freezes;
-  const override = names === undefined ? undefined : await judge.override(names, TIMING.lookup.regularMs);
-  if (isRollout) return definedFields({ override });
-  if (override !== undefined && 'error' in override) return { override };
-  const frozen = await frozenParts(questionOf(input, atMs, override?.letOff), judge);
-  return definedFields({ frozen: frozen ?? undefined, override });
-}
+/** What of a run that begins is frozen, and what it or a rollout is let off. Fails if Temporal does not tell. */
+export const freezesFact: Fact<NonNullable<(typeof FREEZES_FACT)['type']>> = {
+  ...FREEZES_FACT,
+  async ask({ request, begins, atMs }, { judge }) {
+    const isRollout = request.type === ROLLOUT_TYPE;
+    if (!begins && !isRollout) return undefined;
+    const input = request.input as RunInput;
+    const names = input.override?.freezes;
+    const override = names === undefined ? undefined : await judge.override(names, TIMING.lookup.regularMs);
+    const isRefused = override !== undefined && 'error' in override;
+    const frozen = isRollout || isRefused ? null : await frozenParts(questionOf(input, atMs, override?.letOff), judge);
+    return frozen === null && override === undefined
+      ? undefined
+      : definedFields({ frozen: frozen ?? undefined, override });
+  },
+};
+
+/** Judged by Temporal's clock, for the first and the last moment at which the request may leave. */
+export const freezePermit: Permit = async (input, { judge }) => {
+  const frozenAt = await judge
+    .look({ operations: [input], letOff: input.letOff }, TIMING.post.permitMs)
+    .catch(couldNotAsk);
+  return (atMs) => {
+    const by = frozenAt(input, atMs);
+    return by.length === 0 ? null : triggerFailure('Frozen', `not sent: ${frozenText(by)}`);
+  };
+};

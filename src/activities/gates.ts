@@ -1,11 +1,20 @@
 /** Gates: what a rollout that begins will have to pass, and single measurements. */
-import type { WorkerInfo, WorkflowRequest } from '../contract/activities.ts';
-import type { GatePlan, GateQuestion, GatesAnswer, Measurement, OnGates, WaveGates } from '../contract/gate.ts';
+import type { WorkflowRequest } from '../contract/activities.ts';
+import {
+  GATES_FACT,
+  type GatePlan,
+  type GateQuestion,
+  type GatesAnswer,
+  type Measurement,
+  type OnGates,
+  type WaveGates,
+} from '../contract/gate.ts';
 import { ROLLOUT_TYPE } from '../contract/names.ts';
 import type { RolloutInput, RolloutWave, TargetResult } from '../contract/rollout.ts';
 import { isApp, targetsOf } from '../contract/target.ts';
 import { plainText } from '../contract/wording/safe-text.ts';
 import { messageOf } from '../contract/wording/message-of.ts';
+import type { Fact } from './fact.ts';
 import type { GetPage } from '../gates/index.ts';
 import { measureGate } from '../policy/sections/gates.ts';
 import type { Policy } from '../policy/policy.ts';
@@ -35,12 +44,17 @@ export const createGates = ({ served, policy, getPage }: GateDeps) => ({
   },
 });
 
-/** What follows the waves of a rollout that begins; empty if nothing does. */
-export async function gatesAsked({ type, input }: WorkflowRequest, policy: Policy): Promise<Pick<WorkerInfo, 'gates'>> {
-  if (type !== ROLLOUT_TYPE) return {};
+/** Only of a rollout, and if something follows one of its waves. */
+export const gatesFact: Fact<GatesAnswer> = {
+  ...GATES_FACT,
+  ask: ({ request }, { policy }) => gatesOf(request, policy),
+};
+
+async function gatesOf({ type, input }: WorkflowRequest, policy: Policy): Promise<GatesAnswer | undefined> {
+  if (type !== ROLLOUT_TYPE) return undefined;
   const { waves, onGates = {}, onFailures, previousResults = [] } = input as RolloutInput;
   const gated = waves.filter(({ after }) => after !== undefined);
-  if (gated.length === 0) return {};
+  if (gated.length === 0) return undefined;
   const planned: WaveGates[] = [];
   for (const wave of gated) {
     const { bakeMs = 0, gates: names = [] } = wave.after ?? {};
@@ -48,12 +62,12 @@ export async function gatesAsked({ type, input }: WorkflowRequest, policy: Polic
     const gates: GatePlan[] = [];
     for (const name of names) {
       const found = await planOf(wave.name, siteIds, name, policy);
-      if ('error' in found) return { gates: { error: { type: 'Refused', message: plainText(found.error) } } };
+      if ('error' in found) return { error: { type: 'Refused', message: plainText(found.error) } };
       gates.push(found);
     }
     planned.push({ wave: wave.name, bakeMs, gates });
   }
-  return { gates: { waves: planned, on: defaultsOf(onGates, onFailures) } satisfies GatesAnswer };
+  return { waves: planned, on: defaultsOf(onGates, onFailures) };
 }
 
 const defaultsOf = (on: OnGates, onFailures: RolloutInput['onFailures']): Required<OnGates> => ({

@@ -1,31 +1,27 @@
 /** What becomes of the commit that a run names: which places of `notify.reports` get it, and whether anything uses it. */
-import type { CheckedRequest, WorkerInfo, WorkflowRequest } from '../contract/activities.ts';
+import type { WorkflowRequest } from '../contract/activities.ts';
 import { partsOf, type RolloutInput } from '../contract/rollout.ts';
 import type { RunInput } from '../contract/run.ts';
 import { isApp, targetsOf, type Target } from '../contract/target.ts';
 import { FULL_COMMIT } from '../contract/wording/commit-text.ts';
 import { targetText } from '../contract/wording/target-text.ts';
-import type { PlannedOperation, Policy } from '../policy/policy.ts';
-
-interface Known {
-  policy: Pick<Policy, 'reportsFor' | 'checkOf'>;
-  workerInfo: Pick<WorkerInfo, 'notify'>;
-}
+import { REPORTS_FACT, type ReportPlace } from '../contract/report.ts';
+import type { Fact, Known } from './fact.ts';
+import type { PlannedOperation } from '../policy/policy.ts';
 
 /** A place knows a commit by its full name only. */
-export function reportsAsked(
-  { input }: WorkflowRequest,
-  checked: CheckedRequest | undefined,
-  known: Known,
-): Pick<WorkerInfo, 'reports'> {
-  const commit = checked !== undefined && 'plan' in checked ? checked.plan.commit : null;
-  if (typeof commit !== 'string' || !FULL_COMMIT.test(commit)) return {};
-  const { serverId, fleet, ...asked } = input as RunInput;
-  const reports = targetsOf(asked).flatMap((target) =>
-    placesOf({ target, serverId, fleet }, known).map((report) => ({ report, target })),
-  );
-  return reports.length === 0 ? {} : { reports };
-}
+export const reportsFact: Fact<ReportPlace[]> = {
+  ...REPORTS_FACT,
+  ask({ request, plan: { commit }, begins }, known) {
+    if (!begins || typeof commit !== 'string' || !FULL_COMMIT.test(commit)) return undefined;
+    const { serverId, fleet, ...asked } = request.input as RunInput;
+    const reports = targetsOf(asked).flatMap((target) =>
+      placesOf({ target, serverId, fleet }, known).map((report) => ({ report, target })),
+    );
+    return reports.length === 0 ? undefined : reports;
+  },
+  misuse: ({ request }, known) => unusedCommit(request, known),
+};
 
 function placesOf(operation: PlannedOperation, { policy, workerInfo }: Known): string[] {
   const known = workerInfo.notify?.reports ?? [];
@@ -33,7 +29,7 @@ function placesOf(operation: PlannedOperation, { policy, workerInfo }: Known): s
 }
 
 /** A commit that nothing reads or reports would be dropped without a word, and the run would seem to have proved it. */
-export function unusedCommit({ input }: WorkflowRequest, known: Known): string | null {
+function unusedCommit({ input }: WorkflowRequest, known: Known): string | null {
   const asked = input as RunInput | RolloutInput;
   const commit = 'waves' in asked ? asked.options?.commit : asked.commit;
   if (commit === undefined) return null;

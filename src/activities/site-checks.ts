@@ -1,11 +1,11 @@
 /** Reads a site for its check. What is expected, and the secrets of the request, are in the worker's belay.yaml only. */
-import type { WorkerInfo, WorkflowRequest } from '../contract/activities.ts';
 import { ROLLOUT_TYPE } from '../contract/names.ts';
 import { partsOf, type RolloutInput } from '../contract/rollout.ts';
 import type { RunInput } from '../contract/run.ts';
-import type { CheckPlan, SiteRead, SiteReadInput } from '../contract/site-check.ts';
+import { CHECKS_FACT, type CheckPlan, type SiteRead, type SiteReadInput } from '../contract/site-check.ts';
 import { isApp, targetsOf } from '../contract/target.ts';
 import { plainRead } from '../contract/wording/check-text.ts';
+import type { Fact } from './fact.ts';
 import type { Policy } from '../policy/policy.ts';
 import type { ReadSite } from '../site-check/index.ts';
 import { leftToOthers, notServed, type Served } from './http/failures.ts';
@@ -27,19 +27,20 @@ export const createSiteChecks = ({ served, policy, readSite }: SiteCheckDeps) =>
   },
 });
 
-/** The checks of what a run or rollout that begins is to deploy, or the names of those that it leaves out. */
-export function checksAsked(
-  { type, input }: WorkflowRequest,
-  checkOf: Policy['checkOf'],
-): Pick<WorkerInfo, 'checks' | 'checksLeftOut'> {
-  const asked = input as RunInput | RolloutInput;
-  if (asked.noCheck === undefined && type === ROLLOUT_TYPE) return {};
-  const checks = partsOf(asked)
-    .flatMap(targetsOf)
-    .flatMap((target): CheckPlan[] => {
-      const found = isApp(target) ? null : checkOf(target.id);
-      return found === null ? [] : [found.plan];
-    });
-  if (checks.length === 0) return {};
-  return asked.noCheck === undefined ? { checks } : { checksLeftOut: [...new Set(checks.map(({ name }) => name))] };
-}
+/** The checks of what a run that begins is to deploy, or the names of those that a run or rollout leaves out. */
+export const checksFact: Fact<NonNullable<(typeof CHECKS_FACT)['type']>> = {
+  ...CHECKS_FACT,
+  ask({ request: { type, input }, begins }, { policy: { checkOf } }) {
+    const asked = input as RunInput | RolloutInput;
+    const isRollout = type === ROLLOUT_TYPE;
+    if (isRollout ? asked.noCheck === undefined : !begins) return undefined;
+    const checks = partsOf(asked)
+      .flatMap(targetsOf)
+      .flatMap((target): CheckPlan[] => {
+        const found = isApp(target) ? null : checkOf(target.id);
+        return found === null ? [] : [found.plan];
+      });
+    if (checks.length === 0) return undefined;
+    return asked.noCheck === undefined ? { checks } : { leftOut: [...new Set(checks.map(({ name }) => name))] };
+  },
+};

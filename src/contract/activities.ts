@@ -1,13 +1,11 @@
 /** What activities take and return. Stored in running histories: add, never rename or remove. */
-import type { Approved, RulesAnswer } from './approval.ts';
-import type { FrozenParts, LetOff, OverrideAnswer } from './freeze.ts';
-import type { GatesAnswer } from './gate.ts';
+import type { Approved } from './approval.ts';
+import type { Facts } from './facts.ts';
+import type { LetOff } from './freeze.ts';
 import type { ROLLOUT_TYPE, RunType } from './names.ts';
-import type { ReportPlace } from './report.ts';
 import type { RunPlan } from './run.ts';
 import type { ServedService } from './service-identity.ts';
 import type { Slot } from './schedule.ts';
-import type { CheckPlan } from './site-check.ts';
 
 export type StatusState = 'completed' | 'failed' | 'in_progress';
 
@@ -113,6 +111,8 @@ export type CheckedRequest = { problem: string } | { plan: RunPlan };
 export interface WorkerQuestion {
   /** The run that asks begins, and takes a place. */
   begins?: true;
+  /** It has taken its place at another worker. */
+  hasPlace?: true;
   /** Asks to check this. */
   request?: WorkflowRequest;
   /** When it asks, by Temporal's clock, in milliseconds since 1970. */
@@ -136,20 +136,8 @@ export interface WorkerInfo extends ServedService, DeploymentIdField {
   policy?: string;
   /** Only if asked by a run or rollout that begins, and if its belay.yaml refuses what was asked: why. */
   usageProblem?: string;
-  /** Only if asked by a run that begins: the checks of its sites. */
-  checks?: CheckPlan[];
-  /** Only if asked by a run or rollout that leaves out the checks of its sites: their names. */
-  checksLeftOut?: string[];
-  /** Only if asked by a run that begins, and if something of it is frozen. */
-  frozen?: FrozenParts;
-  /** Only if asked by a run that begins, and if that overrides freezes. */
-  override?: OverrideAnswer;
-  /** Only if asked by a run or rollout that begins, and if it needs an approval. */
-  approval?: RulesAnswer;
-  /** Only if asked by a rollout that begins, and if something follows one of its waves. */
-  gates?: GatesAnswer;
-  /** Only if asked by a run that begins: where it reports its targets while it runs. */
-  reports?: ReportPlace[];
+  /** Only if asked by a run or rollout that begins: what the configuration says about it, by name. */
+  facts?: Facts;
 }
 
 /** The notifications in a worker's configuration. Names only, because the addresses are secrets. */
@@ -181,4 +169,14 @@ export interface SlotQuery {
   slot: Slot;
   timeZone: string;
   firedAt: string;
+}
+
+/** An activity that its worker asks Temporal about. */
+export interface ActivityInProgress {
+  taskToken: Uint8Array;
+  workflowId: string;
+  runId: string;
+  activityId: string;
+  /** By Temporal's clock. */
+  scheduledMs: number;
 }

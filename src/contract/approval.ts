@@ -1,4 +1,5 @@
 /** Approvals: what is asked, what people answer, and the plan that both are bound to. Stored in histories: add only. */
+import type { FactName } from './facts.ts';
 import type { FreezeOverride } from './freeze.ts';
 import type { ROLLOUT_TYPE, RunType } from './names.ts';
 import type { RolloutInput, RolloutWave } from './rollout.ts';
@@ -178,3 +179,6 @@ export interface StartedBy {
   workflowId: string;
   runId: string;
 }
+
+/** Only of what needs an approval. */
+export const APPROVALS_FACT: FactName<RulesAnswer> = { name: 'approvals' };

@@ -1,4 +1,5 @@
 /** What holds a deployment or backup back. Stored in histories: add, never rename or remove. */
+import type { FactName } from './facts.ts';
 import type { RunError } from './run.ts';
 import type { Target, TargetsInput } from './target.ts';
 
@@ -127,3 +128,10 @@ export interface Held {
   /** Of an approval: what proves who decided, such as the fingerprint of a key. */
   proof?: string;
 }
+
+export const FREEZES_FACT: FactName<{
+  /** Only of a run, and if something of it is frozen. */
+  frozen?: FrozenParts;
+  /** Only of what overrides freezes. */
+  override?: OverrideAnswer;
+}> = { name: 'freezes' };

@@ -1,4 +1,5 @@
 /** Gates between the waves of a rollout. Stored in running histories: add, never rename or remove. */
+import type { FactName } from './facts.ts';
 import type { RunError } from './run.ts';
 
 /** What a measurement is judged by. Addresses and what proves who asks are in the worker's belay.yaml only. */
@@ -129,3 +130,6 @@ export interface GateProgress {
   last: string | null;
   nextAt: string;
 }
+
+/** Only of a rollout, and if something follows one of its waves. */
+export const GATES_FACT: FactName<GatesAnswer> = { name: 'gates' };

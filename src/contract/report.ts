@@ -1,4 +1,5 @@
 /** What is reported to other places while a run is in flight. Stored in running histories: add, never rename or remove. */
+import type { FactName } from './facts.ts';
 import type { Target } from './target.ts';
 
 /**
@@ -71,3 +72,6 @@ export interface RunRef {
 }
 
 export type RunEnd = Pick<RunState, 'run' | 'parts'>;
+
+/** Only of a run: where it reports its targets while it runs. */
+export const REPORTS_FACT: FactName<ReportPlace[]> = { name: 'reports' };

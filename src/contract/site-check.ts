@@ -2,6 +2,7 @@
  * The check of a site after its deployment: whether it does what belay.yaml expects, and which commit it shows. Stored in
  * histories: add, never rename or remove.
  */
+import type { FactName } from './facts.ts';
 
 /** What the worker's belay.yaml says of the check of a site. Recorded when the run begins. */
 export interface CheckPlan {
@@ -60,3 +61,10 @@ export interface CheckResult {
   baseline: SiteRead | null;
   last: SiteRead | null;
 }
+
+export const CHECKS_FACT: FactName<{
+  /** Only of a run: the checks of its sites. */
+  checks?: CheckPlan[];
+  /** Only of what leaves out the checks of its sites: their names. */
+  leftOut?: string[];
+}> = { name: 'checks' };

@@ -10,7 +10,7 @@ import { createApprovalJudge } from '../policy/approval-judge.ts';
 import { createJudge } from '../policy/judge.ts';
 import type { CurrentPolicy } from '../policy/live-policy.ts';
 import { requireSigners } from '../policy/sections/require-signers.ts';
-import { createNotifier, type Notifier } from '../activities/notifications/notifier.ts';
+import { createNotifier } from '../activities/notifications/notifier.ts';
 import { serverTimeMs } from '../client/connection/server-time.ts';
 import { withLink } from '../client/connection/ui-link.ts';
 import { temporalDeps } from '../client/lookups/index.ts';
@@ -128,7 +128,7 @@ export async function startWorker(
       searchAttributes,
       ...(notifier.settings === null ? {} : { notify: notifier.settings }),
     },
-    ...deliveries(notifier),
+    deliveries: notifier,
     onRead: metrics.polled,
     ...ofTemporal,
   });
@@ -156,12 +156,6 @@ const notifierOf = ({ notify, sites = {} }: Configuration, place: Parameters<typ
     (result) => withLink(place, result),
     (siteId) => ownEntry(sites, siteId)?.url ?? null,
   );
-
-const deliveries = (notifier: Notifier) => ({
-  sendNotification: notifier.send,
-  callHeartbeat: notifier.callHeartbeat,
-  sendReport: notifier.sendReport,
-});
 
 async function useAttributes({ temporal, searchAttributes, log }: WorkerOptions, connection: ConnectionLike) {
   const {

@@ -3,15 +3,20 @@ import { setWorkflowOptions } from '@temporalio/workflow';
 import { VERSIONED_WORKER } from '../contract/ids/worker-version.ts';
 import { backupServer } from './operation/backup-server.ts';
 import { recordBackup } from './operation/backup-records.ts';
-import { deploySite } from './operation/deploy-site.ts';
+import { deploySite as deploy } from './operation/deploy-site.ts';
 import { handleEvent } from './event/handle-event.ts';
 import { freeze } from './freeze/hold-freeze.ts';
 import { rollOut } from './rollout/roll-out.ts';
 import { runScheduled } from './schedule/run-scheduled.ts';
-import { backupOnly, backupThenDeploy, deployOnly } from './run/run-workflows.ts';
+import { createRuns } from './run/run-workflows.ts';
+import type { DeploySiteInput } from '../contract/operation.ts';
+import type { DeploymentResult } from '../contract/run.ts';
+import { ON_OPERATIONS, ON_RUNS } from './features.ts';
 import { report } from './notify/report.ts';
 import { sendNotifications } from './notify/send-notifications.ts';
-import { watchDeployment } from './run/watch-deployment.ts';
+
+const { backupThenDeploy, backupOnly, deployOnly, watchDeployment } = createRuns(ON_RUNS, ON_OPERATIONS);
+const deploySite = (input: DeploySiteInput): Promise<DeploymentResult> => deploy(input, ON_OPERATIONS);
 
 type AnyWorkflow = (...args: unknown[]) => Promise<unknown>;
 

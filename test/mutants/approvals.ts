@@ -28,13 +28,7 @@ export const APPROVALS: TestedMutant[] = [
   },
   {
     rule: 'an approval is judged only when it is given',
-    changes: [
-      change(
-        'activities/http/post-checks.ts',
-        'refuseUnapproved(await approval, [nowMs, untilMs]);',
-        'void refuseUnapproved;',
-      ),
-    ],
+    changes: [change('activities/features.ts', '[freezePermit, approvalPermit]', '[freezePermit]')],
     test: sim(`${APPROVAL_TESTS}/at-the-request`, 'is not requested once its signer was taken out of the file'),
   },
   {
@@ -70,7 +64,13 @@ export const APPROVALS: TestedMutant[] = [
   },
   {
     rule: 'a backup is made before the approval',
-    changes: [change('workflows/run/admission/admit-run.ts', 'await waitForApproval(run, answer.rules)', 'null')],
+    changes: [
+      change(
+        'workflows/approval/hold.ts',
+        "await run.during('approval', () => askPeople(rules))",
+        'null as Conclusion | null',
+      ),
+    ],
     test: sim(`${APPROVAL_TESTS}/asked-first`, 'asks before its backup and holds nothing'),
   },
 ];

@@ -6,18 +6,16 @@ const FREEZE_TESTS = 'rules/runs/freezes';
 export const FREEZES: TestedMutant[] = [
   {
     rule: 'freezes are judged only at the start',
-    changes: [
-      change('activities/http/post-checks.ts', 'refuseFrozen(input, await looked, [nowMs, untilMs]);', 'await looked;'),
-    ],
+    changes: [change('activities/features.ts', '[freezePermit, approvalPermit]', '[approvalPermit]')],
     test: sim(`${FREEZE_TESTS}/in-file`, 'a freeze that begins while the backup is made stops the deployment'),
   },
   {
     rule: 'a run that is held back makes its backup first',
     changes: [
       change(
-        'workflows/run/admission/admit-run.ts',
-        'if (!isHeld || !waitsForThaw(run)) return null;',
-        'if (isHeld || !waitsForThaw(run)) return null;',
+        'workflows/freeze/hold.ts',
+        'if (heldIn(whole, frozen) === null || !waits) return null;',
+        'if (heldIn(whole, frozen) !== null || !waits) return null;',
       ),
     ],
     test: sim(`${FREEZE_TESTS}/waits-for-thaw`, 'waits before its backup'),

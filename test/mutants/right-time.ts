@@ -133,7 +133,7 @@ export const RIGHT_TIME: TestedMutant[] = [
     changes: [
       change(
         CHECKS,
-        "throw triggerFailure('Resting', `not sent: Temporal could not be asked first (${textOf(error)})`)",
+        "throw triggerFailure('Resting', `not sent: Temporal could not be asked first (${plainText(messageOf(error))})`)",
         "return reason !== ''",
       ),
     ],

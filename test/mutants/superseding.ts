@@ -4,7 +4,7 @@ import { change, sim, type TestedMutant, unit } from './mutant.ts';
 export const SUPERSEDING: TestedMutant[] = [
   {
     rule: 'a run that has sent its request is replaced',
-    changes: [change('workflows/operation/deploy-site.ts', '    operation.superseding.begin();\n', '')],
+    changes: [change('workflows/operation/deploy-site.ts', '      operation.cancellation.begin();\n', '')],
     test: sim('rules/locks/superseding', 'a run that has sent its request goes on'),
   },
   {
@@ -28,7 +28,7 @@ export const SUPERSEDING: TestedMutant[] = [
     rule: 'a run of a rollout is replaced',
     changes: [
       change(
-        'workflows/run/state/superseded-run.ts',
+        'workflows/superseding/hold.ts',
         'parent?.workflowId.startsWith(ROLLOUT_PREFIX) === true',
         'parent?.workflowId.startsWith("none") === true',
       ),

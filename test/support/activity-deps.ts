@@ -8,11 +8,19 @@ import type { ActivityDeps } from '../../src/activities/deps.ts';
 const nothing = () => Promise.resolve(null);
 
 export const SERVICE_ONLY: Omit<ActivityDeps, 'service' | 'workerInfo'> = {
-  askOperation: () => Promise.reject(new Error('these tests have no operations')),
-  findBackupRecord: nothing,
-  findCompletedBackup: nothing,
-  findLockHolder: nothing,
-  signalOlderRuns: () => Promise.resolve([]),
+  lookupsAndSignals: {
+    askOperation: () => Promise.reject(new Error('these tests have no operations')),
+    findBackupRecord: nothing,
+    findCompletedBackup: nothing,
+    findEndOfRun: nothing,
+    findLockHolder: nothing,
+    findServersOfBackup: () => Promise.resolve([]),
+    findSharedBackup: nothing,
+    writeBackupRecord: () => Promise.resolve(),
+    wakeWaiters: () => Promise.resolve([]),
+    holdServer: () => Promise.resolve([]),
+    signalOlderRuns: () => Promise.resolve([]),
+  },
   policy: fixedPolicy({}),
   getPage: () => Promise.reject(new Error('these tests measure no gate')),
   readSite: () => Promise.reject(new Error('these tests check no site')),
@@ -24,13 +32,9 @@ export const SERVICE_ONLY: Omit<ActivityDeps, 'service' | 'workerInfo'> = {
   hasColleagues: () => Promise.resolve(false),
   awaitedForMs: () => Promise.resolve(0),
   startedBy: () => Promise.resolve([]),
-  holdServer: () => Promise.resolve([]),
-  findServersOfBackup: () => Promise.resolve([]),
-  findSharedBackup: nothing,
-  writeBackupRecord: () => Promise.resolve(),
-  wakeWaiters: () => Promise.resolve([]),
-  sendNotification: () => Promise.resolve(true),
-  callHeartbeat: () => Promise.resolve(true),
-  sendReport: () => Promise.resolve({ kind: 'taken' }),
-  findEndOfRun: nothing,
+  deliveries: {
+    sendNotification: () => Promise.resolve(true),
+    callHeartbeat: () => Promise.resolve(true),
+    sendReport: () => Promise.resolve({ kind: 'taken' }),
+  },
 };

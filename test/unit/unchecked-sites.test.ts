@@ -8,7 +8,7 @@ import { siteTarget } from '../../src/contract/target.ts';
 import { checkText } from '../../src/contract/wording/check-text.ts';
 import { validateRunInput } from '../../src/request/validate-run-input.ts';
 import { conclude } from '../../src/workflows/common/conclusion.ts';
-import { unlessUnchecked } from '../../src/workflows/run/steps/site-aims.ts';
+import { unlessUnchecked } from '../../src/workflows/site-check/checks.ts';
 
 const COMMIT = '3f2c1ab0d9e8';
 const AIM: CheckAim = {

@@ -1,11 +1,11 @@
 /** May this POST be sent now? Whatever says no throws a typed failure, and then nothing is sent. */
 import { activityInfo } from '@temporalio/activity';
-import type { TriggerActivityInput } from '../../contract/activities.ts';
+import type { ApplicationFailure } from '@temporalio/common';
+import type { ActivityInProgress, TriggerActivityInput } from '../../contract/activities.ts';
 import type { StartedBy } from '../../contract/approval.ts';
-import type { ApprovalJudge, ApprovedAt } from '../../policy/approval-judge.ts';
-import type { FrozenAt, Judge } from '../../policy/judge.ts';
+import type { ApprovalJudge } from '../../policy/approval-judge.ts';
+import type { Judge } from '../../policy/judge.ts';
 import type { PlannedOperation } from '../../policy/policy.ts';
-import { frozenText } from '../../contract/wording/freeze-text.ts';
 import { otherEpoch } from '../../contract/wording/restored.ts';
 import { TIMING } from '../../contract/budgets/timing.ts';
 import { plainText } from '../../contract/wording/safe-text.ts';
@@ -15,15 +15,6 @@ import { notServed, triggerFailure, type Served } from './failures.ts';
 import type { RefusedPosts } from './refused-posts.ts';
 import { restingMessage, type Rest } from './worker-rest.ts';
 import { startStopwatch, type Clocks } from './stopwatch.ts';
-
-export interface ActivityInProgress {
-  taskToken: Uint8Array;
-  workflowId: string;
-  runId: string;
-  activityId: string;
-  /** By Temporal's clock. */
-  scheduledMs: number;
-}
 
 export interface PostCheckDeps {
   served: Served;
@@ -48,53 +39,44 @@ type PostCheck = (input: PostInput, deps: PostCheckDeps) => void | Promise<void>
 
 const CHECKS: PostCheck[] = [checkService, checkEpoch, checkReset, checkReads, checkRest, checkRefused];
 
+/** What a permit may ask. */
+interface PermitDeps extends PostCheckDeps {
+  /** The POST. */
+  activity: ActivityInProgress;
+}
+
+/**
+ * What a feature says about a POST. It asks what it needs, while Temporal is asked whether it still waits for the POST, and
+ * judges the moments at which the request may leave.
+ *
+ * @throws ApplicationFailure if it cannot tell
+ */
+export type Permit = (input: PostInput, deps: PermitDeps) => Promise<(atMs: number) => ApplicationFailure | null>;
+
 /** @throws ApplicationFailure that says why the POST must not be sent */
-export async function permitPost(input: PostInput, deps: PostCheckDeps): Promise<SendPermit> {
+export async function permitPost(
+  input: PostInput,
+  deps: PostCheckDeps,
+  permits: readonly Permit[],
+): Promise<SendPermit> {
   for (const check of CHECKS) await check(input, deps);
   // Last and at the same time, because the answers hold only for a moment.
-  const looked = deps.judge
-    .look({ operations: [input], letOff: input.letOff }, TIMING.post.permitMs)
-    .catch(couldNotAsk);
-  looked.catch(() => undefined);
-  const approval = lookForApproval(input, deps);
-  approval.catch(() => undefined);
-  const { permit, nowMs, untilMs } = await askTemporal(deps);
-  refuseFrozen(input, await looked, [nowMs, untilMs]);
-  refuseUnapproved(await approval, [nowMs, untilMs]);
+  const activity = activityInProgress();
+  const asked = permits.map((permit) => permit(input, { ...deps, activity }));
+  for (const answer of asked) answer.catch(() => undefined);
+  const { permit, nowMs, untilMs } = await askTemporal(deps, activity);
+  for (const answer of asked) {
+    const judge = await answer;
+    // The first and last moment at which it may leave, by Temporal's clock.
+    const refusal = judge(nowMs) ?? judge(untilMs);
+    if (refusal !== null) throw refusal;
+  }
   return permit;
 }
 
-/** @param instants the first and last at which the request may leave, by Temporal's clock */
-function refuseFrozen(input: PostInput, frozenAt: FrozenAt, instants: number[]): void {
-  const [by] = instants.map((atMs) => frozenAt(input, atMs)).filter(({ length }) => length > 0);
-  if (by !== undefined) throw triggerFailure('Frozen', `not sent: ${frozenText(by)}`);
-}
-
-/** A backup alone needs no approval. */
-async function lookForApproval(input: PostInput, deps: PostCheckDeps): Promise<ApprovedAt | null> {
-  if (!('target' in input)) return null;
-  const startedBy = () => deps.startedBy(activityInProgress());
-  return deps.approvals.look(input, startedBy).catch((error: unknown) => {
-    throw triggerFailure('Resting', `not sent: this worker cannot verify the approval (${textOf(error)})`);
-  });
-}
-
-function refuseUnapproved(approvedAt: ApprovedAt | null, instants: number[]): void {
-  for (const atMs of approvedAt === null ? [] : instants) {
-    const problem = approvedAt?.(atMs) ?? null;
-    if (problem === null) continue;
-    const type = problem.type === 'ApprovalExpired' ? 'ApprovalExpired' : 'NotApproved';
-    throw triggerFailure(type, `not sent: ${plainText(problem.message, MAX_REASON)}`);
-  }
-}
-
-const MAX_REASON = 400;
-
-const textOf = (error: unknown): string => plainText(messageOf(error));
-
 /** `Resting`, as if no worker had taken it in time: the next attempt does not count as a failed one. */
-function couldNotAsk(error: unknown): never {
-  throw triggerFailure('Resting', `not sent: Temporal could not be asked first (${textOf(error)})`);
+export function couldNotAsk(error: unknown): never {
+  throw triggerFailure('Resting', `not sent: Temporal could not be asked first (${plainText(messageOf(error))})`);
 }
 
 function checkService(input: PostInput, { served }: PostCheckDeps): void {
@@ -132,10 +114,10 @@ async function checkRefused({ idempotencyKey }: TriggerActivityInput, { refused 
 }
 
 /** Keeps a worker that was stalled or suspended from sending late, or after everyone gave up on it. */
-async function askTemporal({ awaitedForMs, clocks }: PostCheckDeps) {
+async function askTemporal({ awaitedForMs, clocks }: PostCheckDeps, activity: ActivityInProgress) {
   // Counts from the question on: the answer says only that Temporal had not given up by then.
   const sinceAskedMs = startStopwatch(clocks);
-  const askedAfterMs = await awaitedForMs(activityInProgress()).catch(couldNotAsk);
+  const askedAfterMs = await awaitedForMs(activity).catch(couldNotAsk);
   if (askedAfterMs === null)
     throw triggerFailure('NotSent', 'not sent: Temporal no longer waits for it, so this worker was stalled or cut off');
   const { permitMs, sentWithinMs } = TIMING.post;

@@ -9,7 +9,7 @@ import { TIMING } from '../../contract/budgets/timing.ts';
 import { plainText } from '../../contract/wording/safe-text.ts';
 import type { HostingApiClient, TriggerOptions } from '../../hosting-api/index.ts';
 import { isOfThisWorker, isUnauthorized, toTriggerFailure } from './failures.ts';
-import { permitPost, type PostCheckDeps, type PostInput } from './post-checks.ts';
+import { permitPost, type Permit, type PostCheckDeps, type PostInput } from './post-checks.ts';
 import { createRefusedPosts } from './refused-posts.ts';
 
 export interface TriggerDeps extends Omit<PostCheckDeps, 'refused'> {
@@ -18,12 +18,12 @@ export interface TriggerDeps extends Omit<PostCheckDeps, 'refused'> {
   hasColleagues: () => Promise<boolean>;
 }
 
-export function createTriggers({ service, rest, hasColleagues, ...others }: TriggerDeps) {
+export function createTriggers({ service, rest, hasColleagues, ...others }: TriggerDeps, permits: readonly Permit[]) {
   const refused = createRefusedPosts(hasColleagues);
   const checked: PostCheckDeps = { rest, refused, ...others };
 
   async function trigger<T>(input: PostInput, post: (options: TriggerOptions) => Promise<T>): Promise<T> {
-    const permit = await permitPost(input, checked);
+    const permit = await permitPost(input, checked, permits);
     const beating = setInterval(() => heartbeat(), TIMING.post.heartbeatMs);
     try {
       return await post({ signal: cancellationSignal(), idempotencyKey: input.idempotencyKey, permit });

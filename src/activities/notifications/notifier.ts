@@ -18,7 +18,7 @@ export interface Notifier {
   /** Names only; null if no channel and no heartbeat is configured. */
   readonly settings: NotifySettings | null;
   /** @returns false for a channel that is not configured. @throws NotTaken if the receiver did not accept the request */
-  send: (input: NotifyInput) => Promise<boolean>;
+  sendNotification: (input: NotifyInput) => Promise<boolean>;
   /** @returns false for a heartbeat that is not configured. @throws NotTaken if it did not accept the request */
   callHeartbeat: (name: string) => Promise<boolean>;
   sendReport: Reporter['send'];
@@ -49,7 +49,7 @@ export async function createNotifier(
   const isEmpty = names.channels.length + names.heartbeats.length + reports.length === 0;
   return {
     settings: isEmpty ? null : { on: config?.on ?? 'failed', ...names, ...reporting },
-    async send({ channel, notification: given }) {
+    async sendNotification({ channel, notification: given }) {
       const found = channels.get(channel);
       if (found === undefined) return false;
       const place = { kind: found.kind, address: await found.address(), secret: await found.secret() };

@@ -7,7 +7,7 @@ import {
   type Client,
 } from '@temporalio/client';
 import { optionalTsToMs } from '@temporalio/common/lib/time.js';
-import type { ActivityInProgress } from '../../activities/deps.ts';
+import type { ActivityInProgress } from '../../contract/activities.ts';
 import { TIMING } from '../../contract/budgets/timing.ts';
 
 const GIVEN_UP = [ActivityNotFoundError, ActivityCancelledError, ActivityPausedError, ActivityResetError];

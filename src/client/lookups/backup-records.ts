@@ -1,15 +1,26 @@
 /** Reads backup records by id, which is consistent at once. A search would lag. */
 import { WorkflowNotFoundError, type Client } from '@temporalio/client';
+import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
 import type { BackupRecord, ServersQuery, SharedBackupQuery } from '../../contract/events/event.ts';
 import { backupRecordId, failedBackupId, adoptedBackupId, sharedBackupId } from '../../contract/ids/workflow-ids.ts';
+import { plainText } from '../../contract/wording/safe-text.ts';
 
-/** The servers whose operations or runs wait for this backup; empty if none does. */
+/**
+ * The servers whose operations or runs wait for this backup. Fails until there is a record: an event may arrive before the
+ * answer to the request that made the backup.
+ */
 export async function findServersOfBackup(client: Client, { backupId, services }: ServersQuery): Promise<string[]> {
   const records = await Promise.all([
     recordIn(client, backupRecordId(backupId)),
     recordIn(client, adoptedBackupId(backupId)),
   ]);
-  return [...new Set(records.flatMap((it) => (isRecordOf(it, services) ? [it.serverId] : [])))];
+  const servers = [...new Set(records.flatMap((it) => (isRecordOf(it, services) ? [it.serverId] : [])))];
+  if (servers.length > 0) return servers;
+  throw ApplicationFailure.create({
+    type: 'NoRecord',
+    message: `no run waits for backup ${plainText(backupId)}`,
+    category: ApplicationFailureCategory.BENIGN,
+  });
 }
 
 /** The record of a backup that Belay made; null if Belay did not make it. */

@@ -1,8 +1,11 @@
 /** What activities look up, record and signal at Temporal. */
 import { Client, type ConnectionLike } from '@temporalio/client';
 import type { Encryption } from '../../encryption/encryption.ts';
-import type { ActivityDeps } from '../../activities/deps.ts';
-import type { FindFreezes } from '../../policy/judge.ts';
+import type { ActivityInProgress, BackupQuery } from '../../contract/activities.ts';
+import type { RecordInput, ServersQuery, SharedBackupQuery } from '../../contract/events/event.ts';
+import type { Execution } from '../../contract/operation.ts';
+import type { RunRef } from '../../contract/report.ts';
+import type { NewerRun } from '../../contract/superseding.ts';
 import { askOperation } from './ask-operation.ts';
 import { awaitedForMs } from './awaited-for.ts';
 import { findBackupRecord, findServersOfBackup, findSharedBackup } from './backup-records.ts';
@@ -19,21 +22,26 @@ import type { SignalClock } from '../signals/throttled-signal.ts';
 import { signalOlderRuns } from '../signals/signal-older-runs.ts';
 import { createWakeWaiters } from '../signals/wake-waiters.ts';
 
-/** @param clock that limits the rate of signals. Default: that of this machine */
-export const lookupsAndSignals = (client: Client, taskQueue: string, clock?: SignalClock) =>
-  ({
-    askOperation: (operation) => askOperation(client, operation),
-    findCompletedBackup: (query) => findCompletedBackup(client, query),
-    findBackupRecord: (backupId) => findBackupRecord(client, backupId),
-    findEndOfRun: (run) => findEndOfRun(client, run),
-    findLockHolder: (lockId) => findLockHolder(client, lockId),
-    findServersOfBackup: (query) => findServersOfBackup(client, query),
-    findSharedBackup: (query) => findSharedBackup(client, query),
-    writeBackupRecord: (input) => writeBackupRecord(client, taskQueue, input),
-    wakeWaiters: createWakeWaiters(client, clock),
-    holdServer: createHoldServer(client, clock),
-    signalOlderRuns: (newer) => signalOlderRuns(client, newer),
-  }) satisfies Partial<ActivityDeps>;
+/**
+ * Each is an activity, whose name and payloads are stored in histories.
+ *
+ * @param clock that limits the rate of signals. Default: that of this machine
+ */
+export const lookupsAndSignals = (client: Client, taskQueue: string, clock?: SignalClock) => ({
+  askOperation: (operation: Execution) => askOperation(client, operation),
+  findCompletedBackup: (query: BackupQuery) => findCompletedBackup(client, query),
+  findBackupRecord: ({ backupId }: { backupId: string }) => findBackupRecord(client, backupId),
+  findEndOfRun: (run: RunRef) => findEndOfRun(client, run),
+  findLockHolder: ({ lockId }: { lockId: string }) => findLockHolder(client, lockId),
+  findServersOfBackup: (query: ServersQuery) => findServersOfBackup(client, query),
+  findSharedBackup: (query: SharedBackupQuery) => findSharedBackup(client, query),
+  writeBackupRecord: (input: RecordInput) => writeBackupRecord(client, taskQueue, input),
+  wakeWaiters: createWakeWaiters(client, clock),
+  holdServer: createHoldServer(client, clock),
+  signalOlderRuns: (newer: NewerRun) => signalOlderRuns(client, newer),
+});
+
+export type LookupsAndSignals = ReturnType<typeof lookupsAndSignals>;
 
 export function temporalDeps(temporal: {
   connection: ConnectionLike;
@@ -46,10 +54,12 @@ export function temporalDeps(temporal: {
   const { connection, namespace, taskQueue, identity, dataConverter } = temporal;
   const client = new Client({ connection, namespace, dataConverter });
   return {
-    ...lookupsAndSignals(client, taskQueue),
+    lookupsAndSignals: lookupsAndSignals(client, taskQueue),
     hasColleagues: () => hasColleagues(client, { taskQueue, identity }),
-    awaitedForMs: (activity) => awaitedForMs(client, activity),
-    startedBy: (activity) => client.withDeadline(Date.now() + TIMING.post.permitMs, () => startedBy(client, activity)),
-    findFreezes: (ids, withinMs) => client.withDeadline(Date.now() + withinMs, () => findFreezes(client, ids)),
-  } satisfies Partial<ActivityDeps> & { findFreezes: FindFreezes };
+    awaitedForMs: (activity: ActivityInProgress) => awaitedForMs(client, activity),
+    startedBy: (activity: Execution) =>
+      client.withDeadline(Date.now() + TIMING.post.permitMs, () => startedBy(client, activity)),
+    findFreezes: (ids: readonly string[], withinMs: number) =>
+      client.withDeadline(Date.now() + withinMs, () => findFreezes(client, ids)),
+  };
 }

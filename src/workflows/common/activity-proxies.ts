@@ -4,7 +4,7 @@
  */
 import { proxyActivities } from '@temporalio/workflow';
 import type { Activities } from '../../activities/index.ts';
-import type { WorkerInfo } from '../../contract/activities.ts';
+import type { WorkerInfo, WorkerQuestion } from '../../contract/activities.ts';
 import { admissionTaskQueue, waitTaskQueue } from '../../contract/names.ts';
 import type { PooledWait, PooledWaitEnd } from '../../contract/polling/pooled-wait.ts';
 import { TIMING } from '../../contract/budgets/timing.ts';
@@ -25,8 +25,9 @@ export const { describeWorker } = proxyActivities<Activities>({
   retry: { maximumAttempts: lookup.describeWorkerAttempts },
 });
 
-/** What a worker says of itself that may not be this one. */
-export const describeAnyWorker = (): Promise<WorkerInfo> => describeWorker.executeWithOptions(ANY_WORKER, []);
+/** What a worker says that may not be this one. */
+export const describeAnyWorker = (question: WorkerQuestion): Promise<WorkerInfo> =>
+  describeWorker.executeWithOptions(ANY_WORKER, [question]);
 
 /** On a queue of its own: it waits there until a worker lets the next run begin. */
 export const waitForAdmission = (taskQueue: string, withinMs: number, summary: string): Promise<void> =>

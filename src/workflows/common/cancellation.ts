@@ -3,6 +3,7 @@
  * wait. That way they record everything they started and release every lock.
  */
 import { CancellationScope } from '@temporalio/workflow';
+import type { Conclusion } from './conclusion.ts';
 
 export interface Cancellation {
   readonly requested: boolean;
@@ -19,5 +20,41 @@ export function observeCancellation(): Cancellation {
       return requested;
     },
     whenRequested,
+  };
+}
+
+/** What ends a run or an operation early: a cancellation, or something that takes its place before it has begun. */
+export interface Ending extends Cancellation {
+  /** How it ends, if something took its place; null if it goes on, or was cancelled. */
+  readonly instead: (() => Conclusion) | null;
+  readonly hasBegun: boolean;
+  /** Does nothing once it has begun. */
+  endInstead(conclusion: () => Conclusion): void;
+  /** From now on, only a cancellation ends it early. */
+  begin(): void;
+}
+
+export function observeEnding(cancellation: Cancellation): Ending {
+  let instead: Ending['instead'] = null;
+  let hasBegun = false;
+  let resolve: () => void;
+  const replaced = new Promise<void>((it) => (resolve = it));
+  return {
+    get requested() {
+      return instead !== null || cancellation.requested;
+    },
+    whenRequested: Promise.race([cancellation.whenRequested, replaced]),
+    get instead() {
+      return instead;
+    },
+    get hasBegun() {
+      return hasBegun;
+    },
+    endInstead(conclusion) {
+      if (hasBegun || instead !== null || cancellation.requested) return;
+      instead = conclusion;
+      resolve();
+    },
+    begin: () => (hasBegun = true),
   };
 }

@@ -6,15 +6,22 @@ import type { RunError, RunPlan } from '../../contract/run.ts';
 import { plainText } from '../../contract/wording/safe-text.ts';
 import { resultOrFailure } from './conclusion.ts';
 import { describeWorker } from './activity-proxies.ts';
+import { askOthers, type Needs } from './check-worker.ts';
 
 export type Checked = { error: RunError } | { plan: RunPlan; facts: WorkerInfo };
 
+/**
+ * @param needsOf what a worker needs, of an input that was checked: one that lacks it is not asked to decide. Default:
+ * nothing. The answer of one worker counts, whole
+ */
 export async function letWorkerCheck(
   question: Required<Pick<WorkerQuestion, 'request'>> & WorkerQuestion,
+  needsOf?: () => Needs,
 ): Promise<Checked> {
-  const answer = await describeWorker(question).catch(refusalOf);
-  if ('error' in answer) return answer;
-  const { checked, ...facts } = answer;
+  const first = await describeWorker(question).catch(refusalOf);
+  if ('error' in first) return first;
+  const isAsked = needsOf === undefined || first.checked === undefined || 'problem' in first.checked;
+  const { checked, ...facts } = isAsked ? first : await askOthers(question, needsOf(), first);
   if (checked === undefined) return { error: { type: 'Internal', message: 'the worker did not check the input' } };
   return 'problem' in checked ? { error: { type: 'Usage', message: checked.problem } } : { plan: checked.plan, facts };
 }

@@ -6,7 +6,7 @@ import { isServed } from '../../contract/service-identity.ts';
 import type { RunInput } from '../../contract/run.ts';
 import { isApp, NO_APP_PATHS, type Target } from '../../contract/target.ts';
 import { conclude, type Conclusion } from './conclusion.ts';
-import type { WorkerInfo } from '../../contract/activities.ts';
+import type { WorkerInfo, WorkerQuestion } from '../../contract/activities.ts';
 import { describeAnyWorker } from './activity-proxies.ts';
 
 const ASKING_ROUNDS = 3;
@@ -33,7 +33,7 @@ export function restoredSince(
   return problem === null ? null : conclude('unknown', 'OutcomeUnknown', problem);
 }
 
-type Needs = Pick<RunInput, 'service' | 'heartbeat'> & { targets: readonly Target[] };
+export type Needs = Pick<RunInput, 'service' | 'heartbeat'> & { targets: readonly Target[] };
 
 /** The conclusion if the workers lack what this input needs, or null. */
 export function refusalOfWorker({ service, heartbeat, targets }: Needs, facts: WorkerInfo): Conclusion | null {
@@ -50,7 +50,6 @@ export function refusalOfWorker({ service, heartbeat, targets }: Needs, facts: W
   return conclude('not_started', 'Usage', `the worker has no heartbeat "${heartbeat}": ${remedy}`);
 }
 
-/** The first worker's word counts: what another worker would admit may be outside of what this one protects. */
 export const refuseMisuse = ({ usageProblem }: WorkerInfo): Conclusion | null =>
   usageProblem === undefined ? null : conclude('not_started', 'Usage', usageProblem);
 
@@ -61,7 +60,11 @@ const knowsPaths = ({ deploysApps = false }: WorkerInfo, targets: readonly Targe
  * Asks other workers if the first one does not fit, so that one worker with another configuration cannot fail a run.
  * Which worker takes an activity is random: a worker with five pollers may take five in a row.
  */
-export async function askOthers({ service, heartbeat, targets }: Needs, first: WorkerInfo): Promise<WorkerInfo> {
+export async function askOthers(
+  question: WorkerQuestion,
+  { service, heartbeat, targets }: Needs,
+  first: WorkerInfo,
+): Promise<WorkerInfo> {
   const fits = (facts: WorkerInfo) =>
     (service === undefined || isServed(service, facts)) &&
     knowsPaths(facts, targets) &&
@@ -69,8 +72,9 @@ export async function askOthers({ service, heartbeat, targets }: Needs, first: W
   let facts = first;
   for (let round = 0; round < ASKING_ROUNDS && !fits(facts); round += 1) {
     if (round > 0) await sleep(TIMING.lookup.otherWorkersPauseMs, { summary: 'before asking other workers' });
-    const asked = await Promise.all(Array.from({ length: ASKED_AT_ONCE }, () => describeAnyWorker()));
-    facts = asked.find(fits) ?? facts;
+    const ask = () => describeAnyWorker({ ...question, hasPlace: true }).catch(() => null);
+    const asked = await Promise.all(Array.from({ length: ASKED_AT_ONCE }, ask));
+    facts = asked.find((it) => it !== null && fits(it)) ?? facts;
   }
   return first.admitted === false ? { ...facts, admitted: false } : facts;
 }

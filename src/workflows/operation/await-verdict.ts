@@ -16,7 +16,7 @@ import {
   type Verdict,
 } from '../../rules/verdict.ts';
 import { answeredMs } from '../../rules/watch-coverage.ts';
-import type { SiteCheck } from './site-check.ts';
+import type { Check } from './hooks.ts';
 import { concludeInterrupted, pollUntil } from '../polling/poll-until.ts';
 import { describeLastStatus, noteProgress, type Poller } from '../polling/poller.ts';
 import { TIMING } from '../../contract/budgets/timing.ts';
@@ -32,7 +32,7 @@ export interface Followed {
   jitterMs: number;
   /** Nothing was triggered, so `no deployment yet` is an answer. */
   notFoundAnswers?: boolean;
-  check?: SiteCheck | undefined;
+  check?: Check | undefined;
 }
 
 /** What earlier reads showed. */

@@ -2,12 +2,11 @@
 import type { DeploymentResult } from '../../contract/run.ts';
 import { targetText } from '../../contract/wording/target-text.ts';
 import { lockIdOf } from '../../contract/ids/workflow-ids.ts';
-import { createSiteCheck } from './site-check.ts';
+import { firstCheck, type OperationHooks } from './hooks.ts';
 import { takeBaseline, type Baseline } from './take-baseline.ts';
 import { conclude, type Conclusion } from '../common/conclusion.ts';
 import { followed, type Deployment } from './deployment-context.ts';
 import { emptyDeployment } from '../../contract/results/empty-results.ts';
-import { onNewerRun } from '../common/superseding.ts';
 import { runOperation } from './run-operation.ts';
 import { deploymentReader } from '../polling/status-reader.ts';
 import { reconcile } from './reconcile-trigger.ts';
@@ -22,14 +21,14 @@ import type { DeploySiteInput } from '../../contract/operation.ts';
 /** A status that always takes longer than the interval, such as that of a site that was never deployed, ends them. */
 const MAX_SITE_BASELINES = 3;
 
-export async function deploySite(input: DeploySiteInput): Promise<DeploymentResult> {
+export async function deploySite(input: DeploySiteInput, hooks: OperationHooks): Promise<DeploymentResult> {
   // Started by hand, it may lack a target. Its id is then wrong.
   const target = { ...input.target };
   const result = { ...emptyDeployment(target), startedAt: new Date().toISOString() };
   const lockId = lockIdOf(target);
   return runOperation(lockId, input, result, async (operation) => {
-    onNewerRun((newer) => Promise.resolve(operation.superseding.supersede(newer)));
-    const check = input.check === undefined ? undefined : createSiteCheck(operation, input.service, input.check);
+    for (const listen of hooks.endings) listen(operation);
+    const check = firstCheck(hooks.checks, operation, input);
     const conclusion = await deploy({ operation, input, reader: deploymentReader(input), check });
     if (result.acceptedAt !== null) result.verdictAt = new Date().toISOString();
     return check === undefined ? conclusion : check.judge(conclusion);
@@ -60,9 +59,9 @@ async function deploy(deployment: Deployment): Promise<Conclusion> {
       }
       const late = lateness(input.deadline, Date.now());
       if (late !== null) return concludeLate(counts, `${name} was not deployed: ${late}`);
-      // The run's own conclusion replaces this one.
-      if (operation.superseding.by !== null) return conclude('not_started', 'Superseded', 'replaced by a newer run');
-      operation.superseding.begin();
+      const { instead } = operation.cancellation;
+      if (instead !== null) return instead();
+      operation.cancellation.begin();
       return null;
     },
     async post(summary, sentMs) {

@@ -3,7 +3,7 @@ import type { DeploymentResult } from '../../contract/run.ts';
 import { type Operation } from './run-operation.ts';
 import type { Reader } from '../polling/status-reader.ts';
 import type { Followed } from './await-verdict.ts';
-import type { SiteCheck } from './site-check.ts';
+import type { Check } from './hooks.ts';
 import { jitterMs } from '../../rules/polling/jitter.ts';
 import type { DeploySiteInput } from '../../contract/operation.ts';
 
@@ -11,7 +11,7 @@ export interface Deployment {
   operation: Operation<DeploymentResult>;
   input: DeploySiteInput;
   reader: Reader;
-  check: SiteCheck | undefined;
+  check: Check | undefined;
 }
 
 export function followed({ operation, input, reader, check }: Deployment): Followed {

@@ -23,8 +23,7 @@ import type {
 import type { Claim } from '../../contract/events/event.ts';
 import { explainOperation } from '../../contract/wording/explain-wait.ts';
 import { setAttributes } from '../common/search-attributes.ts';
-import { observeCancellation } from '../common/cancellation.ts';
-import { concludeSuperseded, observeSuperseding, type Superseding } from '../common/superseding.ts';
+import { observeCancellation, observeEnding, type Ending } from '../common/cancellation.ts';
 import { concludeInternal, conclude, end, resultOrFailure, type Conclusion } from '../common/conclusion.ts';
 import { reportOperation } from '../common/report.ts';
 import { operationDetails } from './operation-details.ts';
@@ -41,8 +40,7 @@ export interface Operation<R> extends Poller {
   /** @param trigger the result of the last POST, if it begins this phase */
   setPhase(phase: OperationPhase, trigger?: string): void;
   recordTrigger(kind: string): void;
-  /** The same as its cancellation, with another reason. */
-  readonly superseding: Superseding;
+  readonly cancellation: Ending;
 }
 
 const RUN_WAS_RESET = conclude(
@@ -63,8 +61,8 @@ export async function runOperation<R extends BackupResult | DeploymentResult>(
   const operation = createOperation(input, result);
   return CancellationScope.nonCancellable(async () => {
     const worked = input.reset ? RUN_WAS_RESET : await work(operation).catch(concludeInternal);
-    const { by } = operation.superseding;
-    const conclusion = by !== null && worked.outcome !== null ? concludeSuperseded(by) : worked;
+    const { instead } = operation.cancellation;
+    const conclusion = instead !== null && worked.outcome !== null ? instead() : worked;
     end(result, conclusion);
     reportOperation(result, conclusion);
     operation.setWaiting(null);
@@ -90,9 +88,9 @@ function createOperation<R extends BackupResult | DeploymentResult>(
     setAttributes(input.searchAttributes, { phase, outcome: result.outcome, trigger });
     show();
   };
-  const superseding = observeSuperseding(observeCancellation());
+  const cancellation = observeEnding(observeCancellation());
   const poller = createPoller(result, {
-    cancellation: superseding,
+    cancellation,
     hints: keepHints({
       tries: input.tries,
       served: () => input,
@@ -109,7 +107,7 @@ function createOperation<R extends BackupResult | DeploymentResult>(
   return Object.assign(poller, {
     result,
     setPhase,
-    superseding,
+    cancellation,
     recordTrigger: (trigger: string) => setAttributes(input.searchAttributes, { trigger }),
   });
 }

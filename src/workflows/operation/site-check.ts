@@ -1,32 +1,12 @@
 /** Checks the site of a deployment: what it answers just before the request, and what it shows afterwards. */
-import type { DeploymentResult } from '../../contract/run.ts';
 import type { CheckAim, CheckResult, SiteRead } from '../../contract/site-check.ts';
 import { readText } from '../../contract/wording/check-text.ts';
 import { evidenceOf, kindOf } from '../../rules/policy/site-check.ts';
 import { labelledBySite, type CommitEvidence } from '../../rules/verdict.ts';
 import { checkSite } from '../common/activity-proxies.ts';
 import { type Conclusion } from '../common/conclusion.ts';
-import type { Operation } from './run-operation.ts';
+import type { Check, CheckedOperation, CreateCheck } from './hooks.ts';
 import { checkSummary, verifySite } from './verify-site.ts';
-
-export interface SiteCheck {
-  /** Reads the site just before the request. A broken site blocks nothing: its deployment may repair it. */
-  takeBaseline(): Promise<void>;
-  /** It is too old to be compared with. */
-  forgetBaseline(): void;
-  /** Looks at its commit while the status decides nothing. @param then called if it shows more than before */
-  look: (then: () => void) => void;
-  /** What the commit of the site has shown. */
-  readonly shown: CommitEvidence | null;
-  /** @param conclusion what the status says. @returns what the site says of that */
-  judge(conclusion: Conclusion): Promise<Conclusion>;
-}
-
-/** The part of a deployment that it needs. */
-export type CheckedOperation = Pick<
-  Operation<DeploymentResult>,
-  'result' | 'cancellation' | 'timer' | 'setPhase' | 'setWaiting'
->;
 
 /** One check. */
 export interface Checking {
@@ -37,7 +17,10 @@ export interface Checking {
   read: (what: string) => Promise<SiteRead | null>;
 }
 
-export function createSiteCheck(operation: CheckedOperation, service: string, aim: CheckAim): SiteCheck {
+export const siteCheck: CreateCheck = (operation, { service, check }) =>
+  check === undefined ? undefined : createSiteCheck(operation, service, check);
+
+function createSiteCheck(operation: CheckedOperation, service: string, aim: CheckAim): Check {
   const { siteId, name } = aim;
   const { result } = operation;
   const found: CheckResult = { name, outcome: null, reads: 0, goodReads: 0, baseline: null, last: null };
@@ -85,7 +68,7 @@ export function createSiteCheck(operation: CheckedOperation, service: string, ai
 function watchCommit(
   { aim, found, read }: Checking,
   shown: () => CommitEvidence | null,
-): Pick<SiteCheck, 'look'> & { goodInARow: () => number } {
+): Pick<Check, 'look'> & { goodInARow: () => number } {
   let goodInARow = 0;
   let isLooking = false;
 

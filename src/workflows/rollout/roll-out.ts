@@ -3,11 +3,14 @@
  * completed. It never interrupts a run.
  */
 import { allHandlersFinished, CancellationScope, condition } from '@temporalio/workflow';
+import { APPROVALS_FACT } from '../../contract/approval.ts';
+import { factOf } from '../../contract/facts.ts';
+import { GATES_FACT } from '../../contract/gate.ts';
 import type { RunError } from '../../contract/run.ts';
 import type { RolloutInput, RolloutResult, TargetResult } from '../../contract/rollout.ts';
 import { isPending } from '../../contract/results/tally.ts';
 import { announceRollout } from './announce-rollout.ts';
-import { admitRollout, type AskedRollout } from './admit-rollout.ts';
+import { admitRollout, needsOfRollout, type AskedRollout } from './admit-rollout.ts';
 import { endUnchecked, letWorkerCheck } from '../common/check-request.ts';
 import { ROLLOUT_TYPE } from '../../contract/names.ts';
 import { observeCancellation, type Cancellation } from '../common/cancellation.ts';
@@ -34,7 +37,7 @@ export async function rollOut(input: RolloutInput): Promise<RolloutResult> {
   const cancellation = observeCancellation();
   const begunMs = Date.now();
   return CancellationScope.nonCancellable(async () => {
-    const checked = await letWorkerCheck({ request: { type: ROLLOUT_TYPE, input } });
+    const checked = await letWorkerCheck({ request: { type: ROLLOUT_TYPE, input } }, () => needsOfRollout(input));
     if ('error' in checked) return endUnchecked(newRolloutResult(null), checked.error);
     const rollout = createRolloutState(input, checked.plan);
     const { result } = rollout;
@@ -57,9 +60,9 @@ async function proceed(rollout: RolloutState, asked: AskedRollout, cancellation:
   });
   const isCancelled = () => cancellation.requested && result.phase !== 'stopping';
   const refusal =
-    (await admitRollout(rollout, asked)) ??
-    recordGates(rollout, asked.facts.gates) ??
-    (await askBefore(rollout, asked.facts.approval, isCancelled));
+    admitRollout(rollout, asked) ??
+    recordGates(rollout, factOf(asked.facts, GATES_FACT)) ??
+    (await askBefore(rollout, factOf(asked.facts, APPROVALS_FACT), isCancelled));
   if (refusal !== null) return concludeRollout(rollout, refusal);
   if (result.phase === 'checking') rollout.setPhase('running');
 

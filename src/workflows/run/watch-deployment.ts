@@ -1,5 +1,5 @@
 /** Follows a deployment that something else starts, such as a push. It triggers nothing, so it takes no lock. */
-import type { DeploymentResult, RunInput, RunResult } from '../../contract/run.ts';
+import type { DeploymentResult } from '../../contract/run.ts';
 import { targetText } from '../../contract/wording/target-text.ts';
 import { deploymentReader } from '../polling/status-reader.ts';
 import { refusalOf } from '../operation/take-baseline.ts';
@@ -7,28 +7,25 @@ import { conclude, end, type Conclusion } from '../common/conclusion.ts';
 import { createPollSchedule } from '../../rules/polling/poll-schedule.ts';
 import { observe, NO_OBSERVATIONS, type StatusReading } from '../../rules/verdict.ts';
 import { FIRST_READS_MS, watchForNeverDeployed } from '../../rules/polling/never-deployed.ts';
-import { serviceOf } from './state/operation-input.ts';
 import type { RunState } from './state/run-state.ts';
-import { execute } from './execute-run.ts';
+import { carried } from './state/operation-input.ts';
 import { awaitVerdict, type Followed } from '../operation/await-verdict.ts';
 import { pollUntil } from '../polling/poll-until.ts';
-import { createSiteCheck, type CheckedOperation } from '../operation/site-check.ts';
+import { firstCheck, type CheckedOperation, type OperationHooks } from '../operation/hooks.ts';
 import { createPoller, noteProgress, type Poller } from '../polling/poller.ts';
-import { aimOf } from './steps/site-aims.ts';
 
-export async function watchDeployment(input: RunInput): Promise<RunResult> {
-  return execute('watchDeployment', input, async (run) => [await watch(run)]);
-}
-
-async function watch(run: RunState): Promise<Conclusion> {
+export async function watch(run: RunState, checks: OperationHooks['checks']): Promise<Conclusion> {
   const result = run.result.deployments[0];
   if (result === undefined) throw new Error('the input was not validated');
   const { intervalMs, tries, settleMs, minEvidence } = run.plan.deploy;
   const { target } = result;
-  const reader = deploymentReader({ ...serviceOf(run), target });
+  const reader = deploymentReader({ ...run.service, target });
   const poller = createPoller(result, run);
-  const aim = run.plan.commit == null ? undefined : aimOf(run, result.target);
-  const check = aim === undefined ? undefined : createSiteCheck(watched(poller, result), serviceOf(run).service, aim);
+  const { service } = run.service;
+  const check = firstCheck(checks, watched(poller, result), {
+    service,
+    ...carried(run, { kind: 'deployment', target }),
+  });
   const followed: Followed = {
     ...{ poller, result, reader, intervalMs, tries, check },
     jitterMs: 0,

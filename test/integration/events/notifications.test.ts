@@ -119,7 +119,7 @@ describe('notifications', { concurrency: 8 }, () => {
       at: null,
     } as const;
     const about = { id: 'event:panel:1', source: 'panel', verified: true, receivedAt: '' };
-    const sent = notifier.send({ channel: 'silent', notification: { kind: 'event', ...about, event } });
+    const sent = notifier.sendNotification({ channel: 'silent', notification: { kind: 'event', ...about, event } });
     await assert.rejects(sent, { message: 'cannot reach channel silent: TimeoutError' });
   });
 

@@ -50,12 +50,12 @@ describe('a notifier', { concurrency: 8 }, () => {
     ['moved', 'answers with a redirect', 'channel moved answered 307'],
   ] as const) {
     test(`a message to a channel that ${what} counts as not delivered, without its address`, async () => {
-      await assert.rejects(notifier.send({ channel, notification: NOTIFICATION }), { message });
+      await assert.rejects(notifier.sendNotification({ channel, notification: NOTIFICATION }), { message });
     });
   }
 
   test('a redirect of a channel is not followed', async () => {
-    await assert.rejects(notifier.send({ channel: 'moved', notification: NOTIFICATION }));
+    await assert.rejects(notifier.sendNotification({ channel: 'moved', notification: NOTIFICATION }));
     assert.ok(chat.requests.every((request) => !request.includes('elsewhere')));
   });
 
@@ -71,7 +71,8 @@ describe('a notifier', { concurrency: 8 }, () => {
     const signs = { kind: 'webhook' as const, ...(await addressAt(chat, 'own')), secret: await secretFile(SECRET) };
     const teams = { kind: 'teams' as const, ...(await addressAt(chat, 'teams')) };
     const mixed = await notifierOf({ targets: { signs, teams } });
-    for (const channel of ['signs', 'teams']) assert.ok(await mixed.send({ channel, notification: NOTIFICATION }));
+    for (const channel of ['signs', 'teams'])
+      assert.ok(await mixed.sendNotification({ channel, notification: NOTIFICATION }));
     const [own] = received.filter(({ url }) => url?.startsWith('/own/'));
     const { kind } = new Webhook(SECRET).verify(own!.body, own!.headers as Record<string, string>) as Notification;
     assert.equal(kind, 'event');
@@ -86,7 +87,10 @@ describe('a notifier', { concurrency: 8 }, () => {
       ['header', 7_000],
       ['body', 1_234],
     ] as const) {
-      await assert.rejects(limited.send({ channel, notification: NOTIFICATION }), { status: 429, retryAfterMs });
+      await assert.rejects(limited.sendNotification({ channel, notification: NOTIFICATION }), {
+        status: 429,
+        retryAfterMs,
+      });
     }
   });
 

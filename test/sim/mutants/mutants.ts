@@ -5,7 +5,7 @@ import { change, type Mutant } from '../../mutants/mutant.ts';
 const SIM_MUTANTS: Mutant[] = [
   {
     rule: 'a run that has sent its request is replaced',
-    changes: [change('workflows/operation/deploy-site.ts', '    operation.superseding.begin();\n', '')],
+    changes: [change('workflows/operation/deploy-site.ts', '      operation.cancellation.begin();\n', '')],
   },
   {
     rule: 'a run is replaced by one that covers only a part of it',
@@ -14,7 +14,11 @@ const SIM_MUTANTS: Mutant[] = [
   {
     rule: 'a run goes on whatever people answer',
     changes: [
-      change('workflows/run/admission/admit-run.ts', 'if (unapproved !== null) return unapproved;', 'void unapproved;'),
+      change(
+        'workflows/approval/hold.ts',
+        "return unapproved ?? 'waited';",
+        "void unapproved;\n      return 'waited';",
+      ),
     ],
   },
   {
@@ -144,9 +148,7 @@ const SIM_MUTANTS: Mutant[] = [
   },
   {
     rule: 'freezes are judged only at the start',
-    changes: [
-      change('activities/http/post-checks.ts', 'refuseFrozen(input, await looked, [nowMs, untilMs]);', 'await looked;'),
-    ],
+    changes: [change('activities/features.ts', '[freezePermit, approvalPermit]', '[approvalPermit]')],
   },
   {
     rule: 'an override lets off every ad-hoc freeze',

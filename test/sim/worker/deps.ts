@@ -53,7 +53,6 @@ export function createDeps(
   };
   const client = createModelClient(server, ask, parts);
   const findFreezesInTime: FindFreezes = (ids, withinMs) => inTime(findFreezes(client, ids), withinMs);
-  const found = lookupsAndSignals(client, DEFAULT_TASK_QUEUE, clockOfProcess);
   return {
     service: createHostingApiClient({
       ...HTTP_TIMEOUTS,
@@ -85,8 +84,8 @@ export function createDeps(
     hasColleagues: () => ask(() => parts.hasColleagues()),
     awaitedForMs,
     startedBy: (activity) => inTime(startedBy(client, activity), TIMING.post.permitMs),
-    ...found,
-    ...createNotifier(notices, info.notify, process),
+    lookupsAndSignals: lookupsAndSignals(client, DEFAULT_TASK_QUEUE, clockOfProcess),
+    deliveries: createNotifier(notices, info.notify, process),
   };
 }
 

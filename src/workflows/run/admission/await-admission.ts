@@ -1,9 +1,10 @@
 /** Waits until a worker admits the run, for as long as it may take to begin. */
 import { workflowInfo } from '@temporalio/workflow';
 import { MORE_THAN_WORKERS_CARRY } from '../../../contract/wording/explain-wait.ts';
-import { waitForAdmission } from '../../common/activity-proxies.ts';
+import { describeWorker, waitForAdmission } from '../../common/activity-proxies.ts';
 import { noWorkerWithin } from '../../common/check-worker.ts';
 import { conclude, type Conclusion } from '../../common/conclusion.ts';
+import type { Hold, Part } from '../state/hooks.ts';
 import type { RunState } from '../state/run-state.ts';
 
 const LEAST_MS = 1_000;
@@ -29,3 +30,17 @@ export async function awaitAdmission(run: RunState, beganMs = run.limits.started
   run.setPhase(phase);
   return null;
 }
+
+/** After a wait: many that waited for the same thing begin within a minute. */
+export async function takePlace(run: RunState): Promise<Conclusion | null> {
+  const { admitted } = await describeWorker({ begins: true });
+  return admitted === false ? awaitAdmission(run, Date.now()) : null;
+}
+
+/** The hold that ended a part before its request left, and lets it begin later; or undefined. */
+export const holdThatReopens = ({ holds }: RunState, end: Conclusion): Hold | undefined =>
+  holds.find((it) => it.reopens?.(end) === true);
+
+/** @returns null once the part may begin, else why it does not */
+export const waitFor = async (run: RunState, hold: Hold, part: Part): Promise<Conclusion | null> =>
+  (await hold.wait?.(part)) ?? takePlace(run);

@@ -1,4 +1,8 @@
 /** What the page of a run in the Temporal UI shows about its present. */
+import { setCurrentDetails, workflowInfo } from '@temporalio/workflow';
+import type { Execution } from '../../../contract/operation.ts';
+import type { Observer } from './hooks.ts';
+import type { RunState } from './run-state.ts';
 import { backupServerId, lockIdOf, ROLLOUT_PREFIX } from '../../../contract/ids/workflow-ids.ts';
 import type { BackupResult, BackupSource, DeploymentResult, RunProgress } from '../../../contract/run.ts';
 import { evidenceLegend } from '../../../contract/wording/evidence-text.ts';
@@ -27,10 +31,13 @@ const SOURCES: Record<BackupSource, string> = {
 
 const MAX_PARTS_SHOWN = 50;
 
-type Operation = NonNullable<RunProgress['operation']>;
+/** Shows it whenever something changed. */
+export const runPage = ({ progress, operations }: RunState): Observer => ({
+  changed: () => setCurrentDetails(runDetails(progress, operations, workflowInfo().parent?.workflowId ?? null)),
+});
 
 /** @param operations those that the run started; @param parentId what started the run, or null */
-export function runDetails(progress: RunProgress, operations: readonly Operation[], parentId: string | null): string {
+export function runDetails(progress: RunProgress, operations: readonly Execution[], parentId: string | null): string {
   const { result, waiting } = progress;
   const { phase, error, backup, deployments } = result;
   const current = partInFlight(result);

@@ -1,32 +1,25 @@
 /** A run's state: its growing result, what it waits for, and the queries for both. */
-import { defineQuery, setCurrentDetails, setHandler, workflowInfo } from '@temporalio/workflow';
-import type { Approved } from '../../../contract/approval.ts';
-import type { LetOff } from '../../../contract/freeze.ts';
+import { defineQuery, setHandler, workflowInfo } from '@temporalio/workflow';
+import type { WorkerInfo } from '../../../contract/activities.ts';
 import type { RunInput, RunPlan, RunProgress, RunResult } from '../../../contract/run.ts';
 import { emptyDeployment, emptyResult } from '../../../contract/results/empty-results.ts';
 import { explainRun } from '../../../contract/wording/explain-wait.ts';
-import { listenForAnswers, type Approvals } from '../../approval/listen.ts';
-import { createThaws, type Thaws } from '../../common/await-thaw.ts';
 import { setAttributes } from '../../common/search-attributes.ts';
-import type { Cancellation } from '../../common/cancellation.ts';
-import { observeSuperseding, type Superseding } from '../../common/superseding.ts';
-import type { RunReport } from './report-run.ts';
-import { runDetails } from './run-details.ts';
+import { observeEnding, type Cancellation, type Ending } from '../../common/cancellation.ts';
 import { keepHints, type Hints } from '../../polling/hints.ts';
 import { parkedPhase } from '../../polling/parking.ts';
 import { acquireLock, type LockAttempt, type WantedLock } from '../../lock/acquire.ts';
 import { listenForLocks } from '../../lock/mailbox.ts';
-import type { DeployLimits } from '../../../rules/deadline.ts';
+import { deadlineOf, type DeployLimits } from '../../../rules/deadline.ts';
 import { drawJitter } from '../../../rules/polling/jitter.ts';
 import { answerWhyQuery } from '../../common/explain-query.ts';
 import { isSameTarget, siteTarget, targetsOf, type Target } from '../../../contract/target.ts';
+import { definedFields } from '../../../contract/plain-object.ts';
 import { plainMeta } from '../../../contract/wording/safe-text.ts';
 import { QUERIES, type Phase, type RunType } from '../../../contract/names.ts';
 import type { Waiting } from '../../../contract/waiting.ts';
-import { listenForNewer, shortWorkOf, type OwnDeployments } from './superseded-run.ts';
-import type { AdmissionRead, RecordedService } from '../../../contract/operation.ts';
-import type { CheckPlan } from '../../../contract/site-check.ts';
-import type { NotifySettings } from '../../../contract/activities.ts';
+import type { AdmissionRead, Deadline, Execution, RecordedService } from '../../../contract/operation.ts';
+import type { Hold, Observer, RunCheck, RunHooks } from './hooks.ts';
 
 const runProgressQuery = defineQuery<RunProgress>(QUERIES.progress);
 
@@ -35,113 +28,117 @@ export interface RunState {
   readonly input: RunInput;
   readonly targets: readonly Target[];
   readonly plan: RunPlan;
+  /** What the worker that suits the run answered, whole. */
+  readonly facts: WorkerInfo;
+  readonly service: RecordedService;
   /** The part of the interval by which its operations delay every try. */
   readonly jitter: number;
   readonly result: RunResult;
-  readonly cancellation: Cancellation;
-  /** The same: a run that a newer one replaces ends as a cancelled one does. */
-  readonly superseding: Superseding;
-  readonly deployments: OwnDeployments;
+  readonly progress: Readonly<RunProgress>;
+  /** The operations that it started, in order. */
+  readonly operations: readonly Execution[];
+  readonly cancellation: Ending;
   readonly hints: Hints;
-  /** Known once the run is admitted. */
-  service: RecordedService | null;
+  readonly holds: readonly Hold[];
+  readonly checks: readonly RunCheck[];
+  readonly observers: readonly Observer[];
   /** What was read of each site when the run was admitted. */
   readonly admissionReads: Map<string, AdmissionRead>;
   /** What bounds the time of its triggers. */
   readonly limits: DeployLimits;
-  /** Of its sites; known once the run is admitted. */
-  checks: readonly CheckPlan[];
-  /** Whether the namespace has the search attributes; known once the run is admitted. */
-  searchAttributes: boolean;
-  /** Where to send notifications; known once the run is admitted. */
-  notify: NotifySettings | null;
+  /** How often it began its backup. */
+  backups: number;
+  readonly outageBudgetMs: number | null;
+  /** Until when it may begin, in milliseconds since 1970. */
+  mayBeginUntilMs(): number;
   acquireLock<T>(wanted: WantedLock<T>): Promise<LockAttempt<T>>;
   setPhase(phase: Phase): void;
   setWaiting(waiting: Waiting | null): void;
-  /** What does not hold it back; known once the run is admitted. */
-  letOff: LetOff[];
-  /** What is asked to be approved. */
-  readonly approvals: Approvals;
-  /** What was approved, for this run or for its rollout. */
-  readonly approved: Approved[];
-  /** Its waits for freezes. */
-  readonly thaws: Thaws;
-  readonly outageBudgetMs: number | null;
   /** For what the run itself polls. */
   readonly setParked: (isParked: boolean) => void;
-  setOperation(operation: RunProgress['operation']): void;
-  /** Reports how it stands; null if no place wants that, or before it is admitted. */
-  report: RunReport | null;
+  setOperation(operation: Execution | null): void;
+  /** Waits in a phase of its own, and returns to the phase of before. */
+  during<T>(phase: Phase, wait: () => Promise<T>): Promise<T>;
 }
 
-export function createRunState(
-  type: RunType,
-  input: RunInput,
-  { plan, ...given }: Pick<RunState, 'plan' | 'cancellation'>,
-): RunState {
-  const result = { ...newRunResult(input), commit: plan.commit ?? null };
+export interface Known extends Pick<RunState, 'type' | 'input' | 'plan' | 'facts'> {
+  cancellation: Cancellation;
+}
+
+export function createRunState({ type, input, plan, facts, cancellation: given }: Known, hooks: RunHooks): RunState {
+  const service = recordedService(facts);
+  const result = { ...newRunResult(input), commit: plan.commit ?? null, service: service.service };
   const targets = targetsOf(input);
-  const cancellation = observeSuperseding(given.cancellation);
+  const cancellation = observeEnding(given);
   // Single runs have no parent.
   const jitter = drawJitter(workflowInfo().parent !== undefined, Math.random);
   const locks = listenForLocks();
   const progress: RunProgress = { result, waiting: null, operation: null };
-  const operations: NonNullable<RunProgress['operation']>[] = [];
-  const refresh = () => setCurrentDetails(runDetails(progress, operations, workflowInfo().parent?.workflowId ?? null));
+  const operations: Execution[] = [];
+  const [holds, checks, observers]: [Hold[], RunCheck[], Observer[]] = [[], [], []];
+  const changed = () => observers.forEach((it) => it.changed?.());
   setHandler(runProgressQuery, () => progress, { description: 'What is known now, and what the run waits for.' });
   answerWhyQuery(() => explainRun(progress));
   const run: RunState = {
-    type,
-    input,
-    targets,
-    plan,
-    jitter,
-    result,
-    cancellation,
-    superseding: cancellation,
-    deployments: listenForNewer(() => run, cancellation),
+    ...{ type, input, targets, plan, facts, service, jitter, result, progress, operations, cancellation },
+    ...{ holds, checks, observers },
     hints: keepHints({
       tries: type === 'watchDeployment' ? plan.deploy.tries : plan.backup.tries,
-      served: () => run.service,
+      served: () => service,
       concerns: (claim) =>
         claim.kind === 'resource.deleted'
           ? targets.some((target) => isSameTarget(target, siteTarget(claim.siteId)))
           : [undefined, null, claim.backupId].includes(result.backup?.backupId),
     }),
-    service: null,
     admissionReads: new Map(),
     limits: limitsOf(plan),
-    checks: [],
-    searchAttributes: false,
-    notify: null,
-    report: null,
-    letOff: [],
-    ...{ approvals: listenForAnswers(), approved: [...(input.approved ?? [])], thaws: createThaws() },
+    backups: 0,
     outageBudgetMs: plan.outageBudgetMs,
+    mayBeginUntilMs() {
+      const deadline = deadlineBefore(run);
+      const limits = holds.map((it) => it.untilMs?.() ?? Infinity);
+      return Math.min(deadline === null ? Infinity : Date.parse(deadline.at), ...limits);
+    },
     setParked: parkedPhase(
       () => result.phase ?? 'checking',
       (phase) => run.setPhase(phase),
     ),
-    acquireLock: (wanted) => acquireLock(locks, cancellation, { ...wanted, ...shortWorkOf(run, cancellation) }),
+    acquireLock: (wanted) => acquireLock(locks, cancellation, wanted),
     setPhase(phase) {
       result.phase = phase;
-      setAttributes(run.searchAttributes, { phase, outcome: result.outcome });
-      void run.report?.update();
-      refresh();
+      setAttributes(facts.searchAttributes, { phase, outcome: result.outcome });
+      observers.forEach((it) => it.moved?.());
+      changed();
     },
     setWaiting(waiting) {
       progress.waiting = waiting;
-      refresh();
+      changed();
     },
     setOperation(operation) {
       if (operation !== null) operations.push(operation);
       progress.operation = operation;
       progress.waiting = null;
-      refresh();
+      changed();
+    },
+    async during(phase, wait) {
+      const before = result.phase ?? 'checking';
+      run.setPhase(phase);
+      const end = await wait();
+      run.setWaiting(null);
+      run.setPhase(before);
+      return end;
     },
   };
+  holds.push(...hooks.holds.map((create) => create(run)));
+  checks.push(...hooks.checks.map((create) => create(run)));
+  observers.push(...hooks.observers.map((create) => create(run)));
   return run;
 }
+
+const recordedService = ({ service, formerly, statuses, epoch, deploymentId }: WorkerInfo): RecordedService => ({
+  ...{ service, formerly, statuses, epoch },
+  ...definedFields({ deploymentId }),
+});
 
 const limitsOf = ({ startDeploysWithinMs, backup }: RunPlan): DeployLimits => ({
   startedMs: workflowInfo().startTime.getTime(),
@@ -150,6 +147,9 @@ const limitsOf = ({ startDeploysWithinMs, backup }: RunPlan): DeployLimits => ({
   maxAgeAtDeployMs: backup.maxAgeAtDeployMs,
   until: null,
 });
+
+/** A backup that is made after a wait begins its age then. */
+export const deadlineBefore = ({ limits }: RunState): Deadline | null => deadlineOf({ ...limits, backupBeganMs: null });
 
 export function newRunResult(input: RunInput | null): RunResult {
   const { workflowId, runId, startTime } = workflowInfo();

@@ -11,7 +11,7 @@ import { identitiesOf } from '../../../contract/service-identity.ts';
 import type { RunState } from '../state/run-state.ts';
 import { createPoller } from '../../polling/poller.ts';
 import { findBackupRecord, findCompletedBackup, findSharedBackup } from '../../common/activity-proxies.ts';
-import { isForOther, serviceOf } from '../state/operation-input.ts';
+import { isForOther } from '../state/operation-input.ts';
 
 /** The backup named by its id, unless Belay made it of another server. The service does not tell whose a backup is. */
 export async function givenBackup(run: RunState, serverId: string, backupId: string): Promise<Conclusion> {
@@ -37,13 +37,13 @@ export async function adoptBackup(run: RunState, result: BackupResult): Promise<
   run.result.backup = result;
   const { serverId, backupId, startedAt } = result;
   if (backupId !== null) {
-    const { service } = serviceOf(run);
+    const { service } = run.service;
     recordWaitedFor('adopted', { service, backupId, serverId, startedAt: startedAt ?? new Date().toISOString() });
   }
   const { intervalMs, tries } = run.plan.backup;
   const what = `backup of server ${result.serverId}`;
   const conclusion = await awaitBackup(createPoller(result, run), {
-    ...serviceOf(run),
+    ...run.service,
     intervalMs,
     tries,
     jitter: run.jitter,
@@ -69,7 +69,7 @@ export async function foreignBackup(run: RunState, serverId: string): Promise<Ba
 
 /** The newest backup of the server that an event reported as started; or null. */
 const announcedBackup = (run: RunState, serverId: string): Promise<BackupRecord | null> =>
-  findSharedBackup({ serverId, services: identitiesOf(serviceOf(run)) }).catch(() => null);
+  findSharedBackup({ serverId, services: identitiesOf(run.service) }).catch(() => null);
 
 /** A completed backup that is recent enough and that the service still reports as completed; or null. */
 export async function recentBackup(run: RunState, serverId: string, maxAgeMs: number): Promise<BackupResult | null> {
@@ -90,4 +90,4 @@ export async function confirmed(run: RunState, result: BackupResult): Promise<Ba
 }
 
 const readBackup = (run: RunState, backupId: string, summary: string) =>
-  readOnce(run, backupReader({ ...serviceOf(run), backupId }), summary);
+  readOnce(run, backupReader({ ...run.service, backupId }), summary);

@@ -2,31 +2,33 @@
 import type { BackupConclusion, Execution } from '../../../contract/operation.ts';
 import type { BackupResult } from '../../../contract/run.ts';
 import { backupServerId } from '../../../contract/ids/workflow-ids.ts';
+import { definedFields } from '../../../contract/plain-object.ts';
 import { startBackup } from './child-operations.ts';
 import type { LockAttempt } from '../../lock/acquire.ts';
 import { COMPLETED, conclude, type Conclusion } from '../../common/conclusion.ts';
 import type { RunState } from '../state/run-state.ts';
 import { NO_TRIGGER, emptyBackup } from '../../../contract/results/empty-results.ts';
 import { adoptBackup, confirmed, foreignBackup, givenBackup, recentBackup } from './adopt-backup.ts';
-import { isForOther, operationInput, refusedForService } from '../state/operation-input.ts';
+import { backupInput, carried, isForOther, refusedForService } from '../state/operation-input.ts';
 import { askOperation } from '../../common/activity-proxies.ts';
 import { TIMING } from '../../../contract/budgets/timing.ts';
-import { waitForThaw, waitsForThaw, wasFrozen } from '../admission/wait-for-thaw.ts';
+import { holdThatReopens, waitFor } from '../admission/await-admission.ts';
 
-/** A backup that a freeze holds back is made once that has ended, if the run waits. */
+/** A backup that something holds back is made once it has ended, if the run waits for that. */
 export async function backUp(run: RunState, serverId: string): Promise<Conclusion> {
   for (;;) {
     const conclusion = await backUpNow(run, serverId);
-    if (!wasFrozen(conclusion) || !waitsForThaw(run)) return conclusion;
+    const hold = holdThatReopens(run, conclusion);
+    if (hold === undefined) return conclusion;
     run.result.backup = null;
-    const end = await waitForThaw(run, { backsUp: true, targets: run.targets }, null);
+    const end = await waitFor(run, hold, { kind: 'backup', serverId });
     if (end === null) continue;
     run.result.backup = { ...emptyBackup(serverId), outcome: 'not_started' };
     return end;
   }
 }
 
-/** The backup that the run relies on, or a new one if a wait for a freeze has made it too old. */
+/** The backup that the run relies on, or a new one if a wait has made it too old. */
 export async function renewBackup(run: RunState): Promise<Conclusion> {
   const { input, plan, limits } = run;
   const { serverId } = input;
@@ -37,6 +39,7 @@ export async function renewBackup(run: RunState): Promise<Conclusion> {
 }
 
 async function backUpNow(run: RunState, serverId: string): Promise<Conclusion> {
+  run.backups += 1;
   run.setPhase('backup');
   const firstReadMs = Date.now();
   const conclusion = await obtainBackup(run, serverId);
@@ -59,18 +62,20 @@ async function obtainBackup(run: RunState, serverId: string): Promise<Conclusion
 
 async function createOrShare(run: RunState, serverId: string): Promise<Conclusion> {
   const lockId = backupServerId(serverId);
+  const { work } = carried(run, { kind: 'backup', serverId });
   const result = emptyBackup(serverId);
   run.result.backup = result;
   const attempt = await run.acquireLock({
     lockId,
     operation: 'backup',
-    start: (waiters) => startBackup(run, lockId, { ...operationInput(run, serverId), waiters }),
+    start: (waiters) => startBackup(run, lockId, { ...backupInput(run, serverId), waiters }),
     // A backup in progress is shared, so a busy server is never a reason to fail.
     ifBusy: 'wait',
     busyTimeoutMs: run.plan.busyTimeoutMs,
     accept: (shared) => shared.result.backupId !== null && !isForOther(run, shared),
     onQueued: (waiting) => run.setWaiting(waiting),
     isForOther: (held) => isForOther(run, held),
+    ...definedFields({ work }),
   });
   if (attempt.kind === 'backup') return share(run, attempt.conclusion);
   if (attempt.kind !== 'lock') {

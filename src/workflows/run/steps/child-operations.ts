@@ -17,8 +17,6 @@ import type {
 } from '../../../contract/operation.ts';
 import { targetLabel } from '../../../contract/wording/target-text.ts';
 import { plainText } from '../../../contract/wording/safe-text.ts';
-import type { backupServer } from '../../operation/backup-server.ts';
-import type { deploySite } from '../../operation/deploy-site.ts';
 import { operationStaticDetails } from '../../../request/start/operation-details.ts';
 import type { RunState } from '../state/run-state.ts';
 import { TIMING } from '../../../contract/budgets/timing.ts';
@@ -42,7 +40,7 @@ export async function startBackup(
   workflowId: string,
   input: BackupServerInput,
 ): Promise<Child<Ended<BackupResult> | null>> {
-  const child = await startChild<typeof backupServer>('backupServer', {
+  const child = await startChild<(input: BackupServerInput) => Promise<BackupResult>>('backupServer', {
     ...childOptions(workflowId, `Back up ${input.serverId}`, input, 'trigger'),
     cancellationType: ChildWorkflowCancellationType.ABANDON,
     args: [input],
@@ -67,16 +65,22 @@ export async function startDeployment(
   input: DeploySiteInput,
 ): Promise<Child<DeploymentResult>> {
   const scope = new CancellationScope({ cancellable: true });
-  const child = await run.deployments.starting(() =>
-    scope.run(() =>
-      startChild<typeof deploySite>('deploySite', {
+  const tell = (it: 'starting' | Execution | null) => run.holds.forEach((hold) => hold.deploys?.(it));
+  tell('starting');
+  const child = await scope
+    .run(() =>
+      startChild<(input: DeploySiteInput) => Promise<DeploymentResult>>('deploySite', {
         ...childOptions(workflowId, `Deploy ${targetLabel(input.target)}`, input, 'baseline'),
         cancellationType: ChildWorkflowCancellationType.WAIT_CANCELLATION_COMPLETED,
         args: [input],
       }),
-    ),
-  );
+    )
+    .catch((error: unknown) => {
+      tell(null);
+      throw error;
+    });
   const execution = { workflowId, runId: child.firstExecutionRunId };
+  tell(execution);
   run.setOperation(execution);
   return {
     execution,
@@ -85,7 +89,7 @@ export async function startDeployment(
       void condition(() => isClosed || run.cancellation.requested).then(() => (isClosed ? undefined : scope.cancel()));
       const closed = await awaitChild(child, emptyDeployment(input.target));
       isClosed = true;
-      run.deployments.ended(closed);
+      run.holds.forEach((hold) => hold.deployed?.(closed));
       return closed;
     },
   };

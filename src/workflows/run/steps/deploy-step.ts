@@ -1,5 +1,4 @@
 /** The deployments of a run, one after another. Without `keepGoing`, the first that is not completed stops the run. */
-import type { Approved } from '../../../contract/approval.ts';
 import { definedFields } from '../../../contract/plain-object.ts';
 import type { Target } from '../../../contract/target.ts';
 import { targetText } from '../../../contract/wording/target-text.ts';
@@ -7,23 +6,18 @@ import { lockIdOf } from '../../../contract/ids/workflow-ids.ts';
 import { startDeployment } from './child-operations.ts';
 import { emptyDeployment } from '../../../contract/results/empty-results.ts';
 import { conclude, type Conclusion } from '../../common/conclusion.ts';
-import { isForOther, refusedForService, sharedInput } from '../state/operation-input.ts';
+import { carried, isForOther, refusedForService, sharedInput } from '../state/operation-input.ts';
 import type { LockAttempt } from '../../lock/acquire.ts';
 import { deadlineOf, lateness } from '../../../rules/deadline.ts';
-import { expiry } from '../../../rules/policy/approval.ts';
-import { approvedForTarget } from '../../../rules/policy/planned-parts.ts';
+import type { Part } from '../state/hooks.ts';
 import type { RunState } from '../state/run-state.ts';
-import { aimOf, unlessUnchecked } from './site-aims.ts';
 import { renewBackup } from './backup-step.ts';
-import { waitForThaw, waitsForThaw, wasFrozen } from '../admission/wait-for-thaw.ts';
-
-type ApprovedFor = ReturnType<typeof approvedForTarget>;
+import { holdThatReopens, waitFor } from '../admission/await-admission.ts';
 
 export async function deployAll(run: RunState): Promise<Conclusion[]> {
   const conclusions: Conclusion[] = [];
-  const approvedFor = approvedForTarget(run.approved);
   for (const [index, target] of run.targets.entries()) {
-    const { conclusion, isLast } = await deployOnceThawed(run, target, index, approvedFor);
+    const { conclusion, isLast } = await deployOnceFree(run, target, index);
     conclusions.push(conclusion);
     const mayGoOn = conclusion.outcome === 'completed' || run.plan.keepGoing;
     if (run.cancellation.requested || isLast || !mayGoOn) break;
@@ -31,18 +25,18 @@ export async function deployAll(run: RunState): Promise<Conclusion[]> {
   return conclusions;
 }
 
-/** After a freeze that is waited for, the deployment begins again, on a backup that is recent. */
-async function deployOnceThawed(
+/** If something came to hold it before its request left, the deployment begins again after that, on a recent backup. */
+async function deployOnceFree(
   run: RunState,
   target: Target,
   index: number,
-  approvedFor: ApprovedFor,
 ): Promise<{ conclusion: Conclusion; isLast: boolean }> {
   for (;;) {
-    const conclusion = await deploy(run, target, index, approvedFor(target));
-    if (!wasFrozen(conclusion) || !waitsForThaw(run)) return { conclusion, isLast: false };
+    const conclusion = await deploy(run, target, index);
+    const hold = holdThatReopens(run, conclusion);
+    if (hold === undefined) return { conclusion, isLast: false };
     run.result.deployments[index] = emptyDeployment(target);
-    const end = await waitForThaw(run, { backsUp: false, targets: [target] }, null);
+    const end = await waitFor(run, hold, { kind: 'deployment', target });
     if (end !== null) return { conclusion: notStarted(run, index, end), isLast: false };
     const backup = await renewBackup(run);
     // Nothing is deployed without a completed backup.
@@ -50,25 +44,21 @@ async function deployOnceThawed(
   }
 }
 
-async function deploy(run: RunState, target: Target, index: number, approved: Approved[]): Promise<Conclusion> {
+async function deploy(run: RunState, target: Target, index: number): Promise<Conclusion> {
+  const part: Part = { kind: 'deployment', target };
   const deadline = deadlineOf(run.limits);
   const late = lateness(deadline, Date.now());
   if (late !== null) {
-    return notStarted(
-      run,
-      index,
-      conclude('not_started', 'TooLate', `${targetText(target)} was not deployed: ${late}`),
-    );
+    const message = `${targetText(target)} was not deployed: ${late}`;
+    return notStarted(run, index, conclude('not_started', 'TooLate', message));
   }
-  const expired = expiry(run.approved, Date.now());
-  if (expired !== null) {
-    const message = `${targetText(target)} was not deployed: ${expired}`;
-    return notStarted(run, index, conclude('not_started', 'ApprovalExpired', message));
+  for (const hold of run.holds) {
+    const refusal = hold.refusePart?.(part) ?? null;
+    if (refusal !== null) return notStarted(run, index, refusal);
   }
   const lockId = lockIdOf(target);
-  const check = aimOf(run, target);
-  const facts = { ...factsOf(run, target, approved), ...definedFields({ check }) };
-  const input = { ...sharedInput(run, lockId), ...facts, ...run.plan.deploy, deadline };
+  const of = carried(run, part);
+  const input = { ...sharedInput(run, lockId), ...factsOf(run, target), ...of, ...run.plan.deploy, deadline };
   run.setPhase('deploy');
   const attempt = await run.acquireLock({
     lockId,
@@ -78,6 +68,7 @@ async function deploy(run: RunState, target: Target, index: number, approved: Ap
     busyTimeoutMs: run.plan.busyTimeoutMs,
     accept: () => false,
     isForOther: (held) => isForOther(run, held),
+    ...definedFields({ work: of.work }),
     onQueued(waiting) {
       if (run.result.phase !== 'queued') run.setPhase('queued');
       run.setWaiting(waiting);
@@ -87,11 +78,11 @@ async function deploy(run: RunState, target: Target, index: number, approved: Ap
     return notStarted(run, index, withoutLock(attempt, target, lockId));
   }
   if (run.result.phase === 'queued') run.setPhase('deploy');
-  const ended = await attempt.child.ended();
+  let ended = await attempt.child.ended();
   run.setOperation(null);
-  const checked = { ...ended, ...unlessUnchecked(ended, check) };
-  run.result.deployments[index] = checked;
-  return checked;
+  for (const check of run.checks) ended = { ...ended, ...check.judge(ended) };
+  run.result.deployments[index] = ended;
+  return ended;
 }
 
 function withoutLock(
@@ -114,8 +105,7 @@ function notStarted({ targets, result }: RunState, index: number, conclusion: Co
   return conclusion;
 }
 
-function factsOf({ input: { serverId }, admissionReads }: RunState, target: Target, approved: Approved[]) {
+function factsOf({ input: { serverId }, admissionReads }: RunState, target: Target) {
   const admissionRead = admissionReads.get(lockIdOf(target)) ?? 'failed';
-  const known = definedFields({ serverId, approved: approved.length === 0 ? undefined : approved });
-  return { target, admissionRead, ...known };
+  return { target, admissionRead, ...definedFields({ serverId }) };
 }

@@ -1,50 +1,20 @@
-/** The activities of events and notifications. */
+/** The activities that tell others: channels, heartbeats and the places of reports. */
 import { activityInfo } from '@temporalio/activity';
-import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
-import type {
-  BackupRecord,
-  RecordInput,
-  ServersQuery,
-  SharedBackupQuery,
-  WakeInput,
-} from '../contract/events/event.ts';
+import { ApplicationFailure } from '@temporalio/common';
 import type { NotifyInput } from '../contract/events/notification.ts';
-import type { ReportAnswer, ReportMessage, RunEnd, RunRef } from '../contract/report.ts';
-import type { HoldInput } from '../contract/rollout.ts';
-import { plainText } from '../contract/wording/safe-text.ts';
+import type { ReportAnswer, ReportMessage } from '../contract/report.ts';
 import { TIMING } from '../contract/budgets/timing.ts';
-import type { EventDeps } from './deps.ts';
+import type { Deliveries } from './deps.ts';
 
 const SOON_ATTEMPTS = 30;
 
-export function createEventActivities(deps: EventDeps) {
+export function createDeliveries(deps: Deliveries) {
   return {
-    wakeWaiters: (input: WakeInput): Promise<string[]> => deps.wakeWaiters(input),
-
-    holdServer: (input: HoldInput): Promise<string[]> => deps.holdServer(input),
-
-    /** Fails until there is a record: an event may arrive before the answer to the request that made the backup. */
-    async findServersOfBackup(query: ServersQuery): Promise<string[]> {
-      const servers = await deps.findServersOfBackup(query);
-      if (servers.length > 0) return servers;
-      throw ApplicationFailure.create({
-        type: 'NoRecord',
-        message: `no run waits for backup ${plainText(query.backupId)}`,
-        category: ApplicationFailureCategory.BENIGN,
-      });
-    },
-
-    findSharedBackup: (query: SharedBackupQuery): Promise<BackupRecord | null> => deps.findSharedBackup(query),
-
-    writeBackupRecord: (input: RecordInput): Promise<void> => deps.writeBackupRecord(input),
-
     async sendNotification(input: NotifyInput): Promise<void> {
       if (!(await deps.sendNotification(input).catch(later))) throw unknownHere(`channel ${input.channel}`);
     },
 
     sendReport: (message: ReportMessage): Promise<ReportAnswer> => deps.sendReport(message),
-
-    findEndOfRun: (run: RunRef): Promise<RunEnd | null> => deps.findEndOfRun(run),
 
     async callHeartbeat({ name }: { name: string }): Promise<void> {
       if (!(await deps.callHeartbeat(name).catch(later))) throw unknownHere(`heartbeat ${name}`);

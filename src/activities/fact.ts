@@ -1,0 +1,32 @@
+/** One question to the configuration of a worker about a request that begins. */
+import type { RunPlan } from '../contract/run.ts';
+import type { WorkerInfo, WorkflowRequest } from '../contract/activities.ts';
+import type { FactName } from '../contract/facts.ts';
+import type { ApprovalJudge } from '../policy/approval-judge.ts';
+import type { Judge } from '../policy/judge.ts';
+import type { Policy } from '../policy/policy.ts';
+
+export interface Asked {
+  /** It was checked. */
+  request: WorkflowRequest;
+  plan: RunPlan;
+  /** False: nothing starts yet, as when a schedule is checked. */
+  begins: boolean;
+  /** When it asks, by Temporal's clock. */
+  atMs: number;
+}
+
+/** What the answer comes from. */
+export interface Known {
+  policy: Policy;
+  workerInfo: WorkerInfo;
+  judge: Judge;
+  approvals: ApprovalJudge;
+}
+
+export interface Fact<T = unknown> extends FactName<T> {
+  /** @returns undefined if there is nothing to say. @throws Error that is retried if this worker cannot tell */
+  ask: (asked: Asked, known: Known) => T | undefined | Promise<T | undefined>;
+  /** Why the request makes no sense with this configuration, or null. */
+  misuse?: (asked: Asked, known: Known) => string | null;
+}

@@ -1,0 +1,14 @@
+/** What the features of a worker add to its core: facts about requests that begin, and permits of requests that leave. */
+import { approvalPermit, approvalsFact } from './approvals.ts';
+import type { Fact } from './fact.ts';
+import { freezePermit, freezesFact } from './frozen-parts.ts';
+import { gatesFact } from './gates.ts';
+import type { Permit } from './http/post-checks.ts';
+import { reportsFact } from './reports.ts';
+import { checksFact } from './site-checks.ts';
+
+/** No answer depends on another one. The first misuse is the message. */
+export const FACTS: readonly Fact[] = [freezesFact, approvalsFact, gatesFact, checksFact, reportsFact];
+
+/** All are asked at the same time. The first one that refuses is the message, so a freeze beats an approval. */
+export const PERMITS: readonly Permit[] = [freezePermit, approvalPermit];

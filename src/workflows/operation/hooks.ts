@@ -1,0 +1,51 @@
+/** What hangs on an operation. The core asks the members of these lists in their order, and knows none of them. */
+import type { DeploySiteInput } from '../../contract/operation.ts';
+import type { DeploymentResult } from '../../contract/run.ts';
+import type { CommitEvidence } from '../../rules/verdict.ts';
+import type { Cancellation } from '../common/cancellation.ts';
+import type { Conclusion } from '../common/conclusion.ts';
+import type { Operation } from './run-operation.ts';
+
+/** Judges whether a deployment that the service calls completed is one. */
+export interface Check {
+  /** Looks just before the request. What is broken then blocks nothing: the deployment may repair it. */
+  takeBaseline(): Promise<void>;
+  /** It is too old to be compared with. */
+  forgetBaseline(): void;
+  /** Looks while the status decides nothing. @param then called if there is more to see than before */
+  look: (then: () => void) => void;
+  /** The commit that was seen. */
+  readonly shown: CommitEvidence | null;
+  /** @param conclusion what the status says. @returns what is to be said */
+  judge(conclusion: Conclusion): Promise<Conclusion>;
+}
+
+/** The part of a deployment that a check needs. */
+export interface CheckedOperation extends Pick<
+  Operation<DeploymentResult>,
+  'result' | 'timer' | 'setPhase' | 'setWaiting'
+> {
+  readonly cancellation: Cancellation;
+}
+
+/** @returns undefined if the deployment has nothing of that kind to check */
+export type CreateCheck = (
+  operation: CheckedOperation,
+  input: Pick<DeploySiteInput, 'service' | 'check'>,
+) => Check | undefined;
+
+/** The lists, as features.ts has them. */
+export interface OperationHooks {
+  /** The first that has something to check does. */
+  checks: readonly CreateCheck[];
+  /** What may end a deployment before it has sent its request. */
+  endings: readonly ((operation: Pick<Operation<DeploymentResult>, 'cancellation'>) => void)[];
+}
+
+export function firstCheck(checks: OperationHooks['checks'], ...of: Parameters<CreateCheck>): Check | undefined {
+  for (const create of checks) {
+    const check = create(...of);
+    if (check !== undefined) return check;
+  }
+  return undefined;
+}

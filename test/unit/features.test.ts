@@ -1,0 +1,31 @@
+/** The lists of features. Their order is behaviour. */
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { FACTS, PERMITS } from '../../src/activities/features.ts';
+import { ON_OPERATIONS, ON_RUNS } from '../../src/workflows/features.ts';
+
+const names = (list: readonly { name: string }[]) => list.map(({ name }) => name);
+
+describe('the features', () => {
+  test('hold a run in this order: it replaces older runs, waits for freezes, and then asks people', () => {
+    assert.deepEqual(names(ON_RUNS.holds), ['supersedingHold', 'freezeHold', 'approvalHold']);
+  });
+
+  test('look on at a run in this order: its page, its reports, and then its notification', () => {
+    assert.deepEqual(names(ON_RUNS.observers), ['runPage', 'reporting', 'announcing']);
+  });
+
+  test('check a deployment, and end one for a newer run', () => {
+    assert.deepEqual(names(ON_RUNS.checks), ['siteChecks']);
+    assert.deepEqual(names(ON_OPERATIONS.checks), ['siteCheck']);
+    assert.deepEqual(names(ON_OPERATIONS.endings), ['endForNewerRun']);
+  });
+
+  test('say one fact each', () => {
+    assert.deepEqual(names(FACTS), ['freezes', 'approvals', 'gates', 'checks', 'reports']);
+  });
+
+  test('permit a request in this order, so that a freeze beats an approval', () => {
+    assert.deepEqual(names(PERMITS), ['freezePermit', 'approvalPermit']);
+  });
+});
