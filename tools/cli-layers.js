@@ -79,6 +79,7 @@ export const CLI_LAYERS = {
     may: [
       ...CONTRACT,
       'request',
+      'request/input',
       'request/start',
       'policy',
       'policy/sections:type',

@@ -28,6 +28,8 @@ export const LAYERS = {
 
   // What may be asked for. Pure. The calendar brings time zones along: too heavy for the workflow bundle.
   request: { may: CONTRACT, packages: ['@noble/hashes', '@temporalio/common'] },
+  // The definition of what may be asked for, with its check and its messages. No workflow imports it.
+  'request/input': { may: [...CONTRACT, 'request'], packages: ['@noble/hashes', 'zod'] },
   // What a start gives to Temporal, the same whether a starter, a rollout or a schedule starts it.
   'request/start': { may: [...CONTRACT, 'request'], packages: ['@noble/hashes'] },
   'request/calendar': { may: ['contract:type'], packages: ['cron-parser', 'temporal-polyfill'] },
@@ -58,7 +60,7 @@ export const LAYERS = {
   'config/environment': { may: ['contract', 'contract/ids:type'], packages: ['node'], env: true },
   'config/temporal': { may: ['config/environment'], packages: ['@temporalio/envconfig', 'node'] },
   'config/file': {
-    may: [...CONTRACT, 'request', 'request/calendar', 'site-check', 'gates', 'config/environment'],
+    may: [...CONTRACT, 'request', 'request/calendar', 'request/input', 'site-check', 'gates', 'config/environment'],
     packages: ['dot-prop', 'yaml', 'zod'],
   },
   'config/plan': {
@@ -163,7 +165,8 @@ export const LAYERS = {
     may: [
       ...CONTRACT,
       'request',
-      'request/calendar',
+        'request/calendar',
+        'request/input',
       'rules/policy',
       'hosting-api:type',
       'policy',
@@ -184,11 +187,28 @@ export const LAYERS = {
     packages: CLIENT_SDK,
   },
   'client/runs': {
-    may: [...CONTRACT, 'request', 'request/start', 'rules', 'rules/polling', 'client/connection', 'client/transport'],
+    may: [
+      ...CONTRACT,
+      'request',
+      'request/input',
+      'request/start',
+      'rules',
+      'rules/polling',
+      'client/connection',
+      'client/transport',
+    ],
     packages: ['@temporalio/client', '@temporalio/common', '@temporalio/proto', 'node', 'p-map'],
   },
   'client/rollouts': {
-    may: [...CONTRACT, 'request', 'request/start', 'client/connection', 'client/runs', 'client/transport'],
+    may: [
+      ...CONTRACT,
+      'request',
+      'request/input',
+      'request/start',
+      'client/connection',
+      'client/runs',
+      'client/transport',
+    ],
     packages: [...CLIENT_SDK, 'p-map'],
   },
   'client/overview': {

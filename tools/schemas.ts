@@ -5,7 +5,7 @@ import { format, resolveConfig } from 'prettier';
 import { z } from 'zod';
 import { configurationSchema } from '../src/config/file/file-schema.ts';
 import { rolloutResult } from './schemas/rollout-result.ts';
-import { runInput } from './schemas/run-input.ts';
+import { runInput } from '../src/request/input/run-input.ts';
 import { runResult } from './schemas/run-result.ts';
 
 export { runInput, runResult };

@@ -6,8 +6,8 @@ import type { RunInput } from '../contract/run.ts';
 import { targetsOf } from '../contract/target.ts';
 import type { Policy } from '../policy/policy.ts';
 import { planRun } from '../request/run-plan.ts';
-import { validateRolloutInput } from '../request/validate-rollout-input.ts';
-import { validateRunInput } from '../request/validate-run-input.ts';
+import { validateRolloutInput } from '../request/input/rollout-input.ts';
+import { validateRunInput } from '../request/input/run-input.ts';
 
 export function checkRequest({ type, input }: WorkflowRequest): CheckedRequest {
   const problem = problemOf(type, input);

@@ -61,9 +61,14 @@ function problemOfScope(scope: FreezeScope, backups: boolean): string | null {
 
 /** @param field for the message @returns what is wrong with a text for people, or null */
 export function problemOfText(field: string, text: unknown): string | null {
-  if (typeof text !== 'string' || text.trim() === '') return `${field}: is empty: give one`;
+  const problem = textProblem(text);
+  return problem === null ? null : `${field}: ${problem}`;
+}
+
+export function textProblem(text: unknown): string | null {
+  if (typeof text !== 'string' || text.trim() === '') return 'is empty: give one';
   if (text.length <= MAX_REASON_LENGTH) return null;
-  return `${field}: has ${text.length} characters, at most ${MAX_REASON_LENGTH} are allowed`;
+  return `has ${text.length} characters, at most ${MAX_REASON_LENGTH} are allowed`;
 }
 
 /** @returns when it ends, or what is wrong */

@@ -2,7 +2,7 @@
 import { RUN_TYPES } from '../contract/names.ts';
 import { isRecord } from '../contract/plain-object.ts';
 import type { NewerRun, RunWork } from '../contract/superseding.ts';
-import { checkTarget } from '../request/validate-targets.ts';
+import { checkTarget } from '../request/check-target.ts';
 import { validateId } from '../request/validate-id.ts';
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;

@@ -5,7 +5,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import fc from 'fast-check';
 import { RUN_TYPES } from '../../src/contract/names.ts';
 import type { BackupResult, DeploymentResult, RunResult } from '../../src/contract/run.ts';
-import { validateRunInput } from '../../src/request/validate-run-input.ts';
+import { validateRunInput } from '../../src/request/input/run-input.ts';
 import { emptyResult } from '../../src/contract/results/empty-results.ts';
 import { resultOfInput } from '../../src/client/runs/closed-run.ts';
 import { DOCUMENTS, jsonSchemaOf, pathOf, runInput, runResult, textOf } from '../../tools/schemas.ts';

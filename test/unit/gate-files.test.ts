@@ -7,7 +7,7 @@ import { after, before, describe, test } from 'node:test';
 import { planRollout } from '../../src/config/plan/plan-rollout.ts';
 import { HOUR_MS } from '../../src/contract/wording/duration.ts';
 import { policyOf } from '../../src/policy/policy.ts';
-import { validateRolloutInput } from '../../src/request/validate-rollout-input.ts';
+import { validateRolloutInput } from '../../src/request/input/rollout-input.ts';
 import { readText } from '../support/configuration-file.ts';
 
 let folder: string;

@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import { serviceChecks } from '../../src/cli/doctor/service.ts';
 import { problemOfStandardSecret } from '../../src/config/environment/secrets.ts';
 import { claimHome } from '../../src/dev/claim-home.ts';
-import { validateRunInput } from '../../src/request/validate-run-input.ts';
+import { validateRunInput } from '../../src/request/input/run-input.ts';
 
 test('only its user may look into the folder of a dev server', async () => {
   const home = join(await mkdtemp(join(tmpdir(), 'belay-test-')), '.belay');

@@ -8,7 +8,7 @@ import { startRun, type StartOptions } from '../../src/client/runs/start-run.ts'
 import type { Session } from '../../src/client/connection/session.ts';
 import { toBelayError } from '../../src/client/connection/to-belay-error.ts';
 import { withFittingMeta } from '../../src/request/fit-meta.ts';
-import { validateRunInput } from '../../src/request/validate-run-input.ts';
+import { validateRunInput } from '../../src/request/input/run-input.ts';
 import { connect, type ConnectOptions } from '../../src/starter.ts';
 import { tempFolder } from '../support/temporal.ts';
 

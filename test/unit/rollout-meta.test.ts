@@ -6,7 +6,7 @@ import type { RunInput } from '../../src/contract/run.ts';
 import { plainMeta } from '../../src/contract/wording/safe-text.ts';
 import { MAX_META_BYTES } from '../../src/request/limits.ts';
 import { runStartOptions } from '../../src/request/start/start-options.ts';
-import { validateRolloutInput } from '../../src/request/validate-rollout-input.ts';
+import { validateRolloutInput } from '../../src/request/input/rollout-input.ts';
 
 const SERVERS = 200;
 const MB = 1_000_000;

@@ -11,7 +11,7 @@ import {
 import { appTarget, siteTarget } from '../../src/contract/target.ts';
 import { planRun } from '../../src/request/run-plan.ts';
 import { validateId } from '../../src/request/validate-id.ts';
-import { validateRunInput } from '../../src/request/validate-run-input.ts';
+import { validateRunInput } from '../../src/request/input/run-input.ts';
 import { codeSpan, plainText, shellWord } from '../../src/contract/wording/safe-text.ts';
 
 test('the parts of a workflow id are encoded separately', () => {
@@ -76,8 +76,8 @@ const WRONG: [what: string, input: unknown, said: RegExp][] = [
   ['an empty list', { serverId: 's', siteIds: [] }, /siteIds: is empty/],
   ['an empty list of targets', { serverId: 's', targets: [] }, /targets: is empty, backupThenDeploy needs a target/],
   ['sites and targets', { serverId: 's', siteIds: ['a'], targets: [] }, /targets: is given beside siteIds/],
-  ['no kind', { serverId: 's', targets: [{ id: 'a' }] }, /targets\[0\]: kind: must be one of site, app/],
-  ['no id', { serverId: 's', targets: [{ kind: 'app' }] }, /targets\[0\]: id: is not a string/],
+  ['no kind', { serverId: 's', targets: [{ id: 'a' }] }, /targets\[0\]\.kind: must be one of site, app/],
+  ['no id', { serverId: 's', targets: [{ kind: 'app' }] }, /targets\[0\]\.id: is not a string/],
   ['a target with more fields', { serverId: 's', targets: [{ ...appTarget('b'), path: '/' }] }, /path: is not a field/],
   ['an app twice', { serverId: 's', targets: [appTarget('b'), appTarget('b')] }, /targets\[1\]: names the app b twice/],
   ['no server', { siteIds: ['a'] }, /serverId: is missing/],

@@ -9,7 +9,7 @@ import { valueAt } from '../../src/request/option-path.ts';
 import { configurationSchema } from '../../src/config/file/file-schema.ts';
 import { appTarget, siteTarget } from '../../src/contract/target.ts';
 import { RUN_OPTIONS, type RunCommand, type RunOptionRow } from '../../src/request/run-options.ts';
-import { validateRunInput } from '../../src/request/validate-run-input.ts';
+import { validateRunInput } from '../../src/request/input/run-input.ts';
 
 const RUN_TYPES = {
   run: 'backupThenDeploy',

@@ -6,7 +6,7 @@ import type { CheckAim, CheckResult } from '../../src/contract/site-check.ts';
 import { emptyDeployment } from '../../src/contract/results/empty-results.ts';
 import { siteTarget } from '../../src/contract/target.ts';
 import { checkText } from '../../src/contract/wording/check-text.ts';
-import { validateRunInput } from '../../src/request/validate-run-input.ts';
+import { validateRunInput } from '../../src/request/input/run-input.ts';
 import { conclude } from '../../src/workflows/common/conclusion.ts';
 import { unlessUnchecked } from '../../src/workflows/site-check/checks.ts';
 

@@ -5,9 +5,9 @@ import type { RunType } from '../../contract/names.ts';
 import type { RolloutInput } from '../../contract/rollout.ts';
 import type { RunInput } from '../../contract/run.ts';
 import { targetsOf, type Target } from '../../contract/target.ts';
-import { startProblem } from '../../request/start-request.ts';
+import { startProblem } from '../../request/input/start-request.ts';
 import type { PlannedOperation, Policy } from '../../policy/policy.ts';
-import { validateRolloutInput } from '../../request/validate-rollout-input.ts';
+import { validateRolloutInput } from '../../request/input/rollout-input.ts';
 import type { Belay } from '../../starter.ts';
 
 /** One run: that of a single run, or of one server of a rollout. */

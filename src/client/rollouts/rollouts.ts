@@ -5,7 +5,7 @@ import { ROLLOUT_TYPE } from '../../contract/names.ts';
 import type { RolloutInput, RolloutMemo, RolloutResult } from '../../contract/rollout.ts';
 import { rolloutId } from '../../contract/ids/workflow-ids.ts';
 import { isSameRequest, requestHash, rolloutStartOptions } from '../../request/start/start-options.ts';
-import { validateRolloutInput } from '../../request/validate-rollout-input.ts';
+import { validateRolloutInput } from '../../request/input/rollout-input.ts';
 import { BelayError } from '../../contract/results/belay-error.ts';
 import { within } from '../connection/within.ts';
 import { newest, quoted } from '../connection/list-filter.ts';

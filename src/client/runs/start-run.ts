@@ -8,7 +8,7 @@ import type { RunType } from '../../contract/names.ts';
 import { runWorkflowId } from '../../contract/ids/workflow-ids.ts';
 import { runStartOptions, sameOverride } from '../../request/start/start-options.ts';
 import { attributesOfRun } from '../../request/search-attributes.ts';
-import { startProblem, typeOf } from '../../request/start-request.ts';
+import { startProblem, typeOf } from '../../request/input/start-request.ts';
 import { withFittingMeta } from '../../request/fit-meta.ts';
 import { planRun } from '../../request/run-plan.ts';
 import { BelayError } from '../../contract/results/belay-error.ts';

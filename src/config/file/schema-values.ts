@@ -2,8 +2,8 @@
 import { z } from 'zod';
 import { DAY_MS, durationText, parseDuration } from '../../contract/wording/duration.ts';
 import { validateId } from '../../request/validate-id.ts';
-import { TIME_OF_DAY } from '../../request/validate-run-input.ts';
-import { NAME } from '../../request/validate-rollout-input.ts';
+import { TIME_OF_DAY } from '../../request/input/run-input.ts';
+import { NAME } from '../../request/input/rollout-input.ts';
 
 export const name = z
   .string()

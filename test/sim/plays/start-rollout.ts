@@ -6,7 +6,7 @@ import { QUERIES, ROLLOUT_TYPE, type ROLLOUT_UPDATES } from '../../../src/contra
 import type { DecisionInput, RolloutInput, RolloutProgress, RolloutResult } from '../../../src/contract/rollout.ts';
 import { rolloutId } from '../../../src/contract/ids/workflow-ids.ts';
 import { rolloutStartOptions } from '../../../src/request/start/start-options.ts';
-import { validateRolloutInput } from '../../../src/request/validate-rollout-input.ts';
+import { validateRolloutInput } from '../../../src/request/input/rollout-input.ts';
 import type { VirtualStack } from '../stack/stack.ts';
 import type { Run, Server, Update } from '../temporal/types.ts';
 import { SERVICE_URL } from '../world.ts';

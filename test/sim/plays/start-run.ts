@@ -6,7 +6,7 @@ import type { RunInput } from '../../../src/contract/run.ts';
 import { runWorkflowId } from '../../../src/contract/ids/workflow-ids.ts';
 import { attributePairs, attributesOfRun } from '../../../src/request/search-attributes.ts';
 import { runStartOptions } from '../../../src/request/start/start-options.ts';
-import { startProblem, typeOf } from '../../../src/request/start-request.ts';
+import { startProblem, typeOf } from '../../../src/request/input/start-request.ts';
 import { attributePayloads } from '../core/sdk.ts';
 import type { Run, Server, StartRequest } from '../temporal/types.ts';
 import { SERVICE_URL } from '../world.ts';

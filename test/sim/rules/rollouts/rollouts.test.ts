@@ -7,7 +7,7 @@ import type { DeploySiteInput } from '../../../../src/contract/operation.ts';
 import type { RunProgress } from '../../../../src/contract/run.ts';
 import { deploySiteId } from '../../../../src/contract/ids/workflow-ids.ts';
 import { MAX_TARGETS } from '../../../../src/request/limits.ts';
-import { validateRolloutInput } from '../../../../src/request/validate-rollout-input.ts';
+import { validateRolloutInput } from '../../../../src/request/input/rollout-input.ts';
 import { fresh } from '../../../support/fresh.ts';
 import { outcomesOf, rolloutOf, servers } from '../../../support/rollouts.ts';
 import { searchAttribute } from '../../stack/inspect.ts';
@@ -157,7 +157,7 @@ const WRONG: [string, unknown, RegExp][] = [
   ['malformed options', { options: 5 }, /^options: /],
   ['malformed results', { previousResults: [null] }, /^previousResults: /],
   ['no waves', { waves: [] }, /^waves: /],
-  ['malformed waves', { waves: [null] }, /^waves\[0\].name: /],
+  ['malformed waves', { waves: [null] }, /^waves\[0\]: is not an object/],
   ['malformed targets', { waves: [{ name: 'w', targets: [null] }] }, /^waves\[0\].targets\[0\]: /],
   [
     'a malformed list of completed targets',

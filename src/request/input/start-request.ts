@@ -1,8 +1,8 @@
 /** What a request to start a run asks for, and what is wrong with it. Pure. */
-import type { RunType } from '../contract/names.ts';
-import type { RunInput } from '../contract/run.ts';
-import { validateId } from './validate-id.ts';
-import { validateRunInput } from './validate-run-input.ts';
+import type { RunType } from '../../contract/names.ts';
+import type { RunInput } from '../../contract/run.ts';
+import { validateId } from '../validate-id.ts';
+import { validateRunInput } from './run-input.ts';
 
 /** The type of a run that is not named. Accepts any input, because validation follows. */
 export function typeOf(input: Partial<RunInput> | null | undefined): RunType {

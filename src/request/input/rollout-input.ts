@@ -1,0 +1,141 @@
+/** What a rollout may be asked for: the check of the client and of the worker, made from the input of a run. */
+import { z } from 'zod';
+import type { RolloutInput } from '../../contract/rollout.ts';
+import { LIMITS, MAX_AT_ONCE, MAX_TARGETS } from '../limits.ts';
+import { splitPath } from '../option-path.ts';
+import { RUN_OPTIONS } from '../run-options.ts';
+import {
+  firstProblem,
+  idOf,
+  oneOrMoreNames,
+  problemForType,
+  runInput,
+  targetSchema,
+  wholeNumber,
+} from './run-input.ts';
+
+/** Names of rollouts, fleets and schedules. */
+export const NAME = /^[a-z0-9][a-z0-9-]{0,49}$/;
+
+const NAME_ERROR = { error: 'must be 1 to 50 characters of a-z, 0-9 and "-", not beginning with "-"' };
+const name = z.string(NAME_ERROR).regex(NAME, NAME_ERROR);
+
+const reaction = z.enum(['pause', 'stop'], { error: 'must be pause or stop' });
+const NO_OBJECT = { error: 'is not an object' };
+const NO_LIST = { error: 'is not a list' };
+
+function atLeast(min: number) {
+  const error = `must be a whole number of at least ${min}`;
+  return z.int({ error }).min(min, { error });
+}
+
+/** Those of belay.yaml, and those that `belay rollout start` has besides. */
+const OPTIONS: readonly string[] = RUN_OPTIONS.filter(
+  ({ path, yaml }) => yaml !== null || path === 'commit' || path === 'orNewer',
+).map(({ path }) => splitPath(path).group ?? path);
+
+const { shape } = runInput;
+const fieldsOfRun = (names: readonly string[]) =>
+  Object.fromEntries(Object.entries(shape).filter(([field]) => names.includes(field)));
+
+const options = z.strictObject(fieldsOfRun(OPTIONS), {
+  error: ({ code }) => (code === 'unrecognized_keys' ? 'is not an option of a run' : 'is not an object'),
+});
+
+const wave = z.looseObject(
+  {
+    name: idOf('Its name'),
+    approval: idOf('An approval').optional(),
+    after: z
+      .looseObject(
+        {
+          bakeMs: wholeNumber(LIMITS.bakeMs).optional(),
+          gates: z
+            .array(idOf('A gate'), NO_LIST)
+            .superRefine((gates, context) => {
+              const twice = gates.findIndex((it, index) => gates.indexOf(it) < index);
+              const message = 'is not a name, or is there twice';
+              if (twice >= 0) context.addIssue({ code: 'custom', message, path: [twice] });
+            })
+            .optional(),
+        },
+        NO_OBJECT,
+      )
+      .optional(),
+    targets: z.array(
+      z.looseObject(
+        {
+          ...{ serverId: idOf('A server'), siteIds: shape.siteIds, targets: shape.targets },
+          completedTargets: z.array(targetSchema, NO_LIST).optional(),
+        },
+        NO_OBJECT,
+      ),
+      NO_LIST,
+    ),
+  },
+  NO_OBJECT,
+);
+
+const waves = z
+  .array(wave, { error: 'is not a list, or is empty' })
+  .min(1, { error: 'is not a list, or is empty' })
+  .superRefine((all, context) => {
+    const report = (message: string, ...path: (string | number)[]) =>
+      context.addIssue({ code: 'custom', message, path });
+    const [names, servers] = [new Set<string>(), new Set<string>()];
+    let size = 0;
+    for (const [index, { name: own, targets }] of all.entries()) {
+      if (names.has(own)) report(`another wave has the name ${own}`, index, 'name');
+      names.add(own);
+      for (const [place, { serverId, siteIds, targets: deployed }] of targets.entries()) {
+        if (servers.has(serverId)) report(`names server ${serverId} twice`, index, 'targets', place);
+        servers.add(serverId);
+        size += Math.max(1, (deployed ?? siteIds ?? []).length);
+      }
+    }
+    if (size > MAX_TARGETS) report(`have ${size} targets, at most ${MAX_TARGETS} are allowed`);
+  });
+
+const rolloutInput = z.looseObject(
+  {
+    ...{ name, fleet: name, key: idOf('The key'), maxAtOnce: wholeNumber([1, MAX_AT_ONCE]), maxFailures: atLeast(0) },
+    onFailures: z.enum(['stop', 'pause'], { error: 'must be stop or pause' }),
+    options: options.optional(),
+    attempt: atLeast(1).optional(),
+    onGates: z
+      .looseObject(
+        {
+          ...{ failed: reaction.optional(), inconclusive: reaction.optional() },
+          patienceMs: wholeNumber(LIMITS.patienceMs).optional(),
+        },
+        NO_OBJECT,
+      )
+      .optional(),
+    previousResults: z
+      .array(z.looseObject({ serverId: z.string(), deployments: z.array(z.looseObject({})) }))
+      .optional(),
+    passedWaves: z.array(idOf('A wave')).optional(),
+    approval: oneOrMoreNames().optional(),
+    waves,
+    ...fieldsOfRun(['service', 'epoch', 'deploysUntil', 'override', 'noCheck', 'meta', 'heartbeat']),
+  },
+  NO_OBJECT,
+);
+
+/** @returns the first problem of any JSON, with the place in it, or null */
+export function validateRolloutInput(input: unknown): string | null {
+  const { error } = rolloutInput.safeParse(input);
+  return error === undefined ? problemOfServers(input as RolloutInput) : firstProblem(error);
+}
+
+function problemOfServers({ waves: all, options: asked, previousResults = [] }: RolloutInput): string | null {
+  for (const [index, { targets }] of all.entries())
+    for (const [place, { serverId, siteIds, targets: deployed }] of targets.entries()) {
+      const type = (deployed ?? siteIds ?? []).length === 0 ? 'backupOnly' : 'backupThenDeploy';
+      const problem = problemForType(type, { ...asked, serverId, siteIds, targets: deployed } as never);
+      if (problem !== null) return `waves[${index}].targets[${place}]: ${problem}`;
+    }
+  // A retry may have only gates left.
+  const isEmpty = all.every(({ targets }) => targets.length === 0) && previousResults.length === 0;
+  return isEmpty ? 'waves: contain no server' : null;
+}
