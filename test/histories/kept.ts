@@ -1,7 +1,8 @@
 /** The kept histories: where they are, and how they are stored. */
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { brotliCompressSync, brotliDecompressSync, constants } from 'node:zlib';
 import proto from '@temporalio/proto';
 import type { temporal } from '@temporalio/proto';
 import { anonymous } from './anonymous.ts';
@@ -20,34 +21,41 @@ export interface KeptHistory extends Recorded {
   type: string;
 }
 
+/** A line of an archive. */
 interface Stored {
+  /** `deploySite.conflict` */
+  name: string;
   workflowId: string;
   history: unknown;
 }
 
 const FOLDER = fileURLToPath(new URL('.', import.meta.url));
-const ENDING = '.json';
+/** An archive for each version that recorded some: a line of JSON for each history, in the order of their names. */
+const ENDING = '.jsonl.br';
+/** Histories of one version are much alike: the window has to hold several of them. */
+const SMALL = { [constants.BROTLI_PARAM_QUALITY]: 11, [constants.BROTLI_PARAM_LGWIN]: 24 };
 const AS_TEXT = { enums: String, longs: String, bytes: String };
 
-/** A folder for each version that recorded some. */
 export function readHistories(): KeptHistory[] {
-  const versions = readdirSync(FOLDER).filter((name) => /^\d/.test(name));
-  return versions.flatMap((version) =>
-    readdirSync(join(FOLDER, version))
-      .sort()
-      .map((file) => read(version, file)),
-  );
+  const versions = readdirSync(FOLDER).filter((name) => name.endsWith(ENDING));
+  return versions
+    .map((name) => name.slice(0, -ENDING.length))
+    .flatMap((version) =>
+      readArchive(version).map(({ name, workflowId, history }) => ({
+        ...{ name: `${version}/${name}`, type: name.slice(0, name.indexOf('.')), workflowId },
+        history: History.fromObject(history as Record<string, unknown>),
+      })),
+    );
 }
 
-function read(version: string, file: string): KeptHistory {
-  const { workflowId, history } = JSON.parse(readFileSync(join(FOLDER, version, file), 'utf8')) as Stored;
-  const type = file.slice(0, file.indexOf('.'));
-  return {
-    name: `${version}/${file.slice(0, -ENDING.length)}`,
-    type,
-    workflowId,
-    history: History.fromObject(history as Record<string, unknown>),
-  };
+const archiveOf = (version: string) => join(FOLDER, `${version}${ENDING}`);
+
+function readArchive(version: string): Stored[] {
+  const lines = brotliDecompressSync(readFileSync(archiveOf(version))).toString();
+  return lines
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line) as Stored);
 }
 
 /**
@@ -57,12 +65,12 @@ function read(version: string, file: string): KeptHistory {
  * @param isAll whether they replace all others of this version
  */
 export function writeHistories(histories: ReadonlyMap<string, Recorded>, isAll: boolean): void {
-  const folder = join(FOLDER, VERSION);
-  if (isAll) rmSync(folder, { recursive: true, force: true });
-  mkdirSync(folder, { recursive: true });
-  for (const [name, { workflowId, history }] of histories) {
-    writeFileSync(join(folder, `${name}${ENDING}`), toText({ workflowId, history: anonymous(toPlain(history)) }));
-  }
+  const before = isAll || !existsSync(archiveOf(VERSION)) ? [] : readArchive(VERSION);
+  const kept = new Map(before.map((it) => [it.name, it]));
+  for (const [name, { workflowId, history }] of histories)
+    kept.set(name, { name, workflowId, history: anonymous(toPlain(history)) });
+  const sorted = [...kept.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
+  writeFileSync(archiveOf(VERSION), brotliCompressSync(sorted.map(toText).join(''), { params: SMALL }));
 }
 
 /** Keeps one outside the versions, as it is. */
@@ -71,4 +79,4 @@ export function writeHistory(file: string, { workflowId, history }: Recorded): v
 }
 
 const toPlain = (history: temporal.api.history.v1.IHistory) => History.toObject(History.fromObject(history), AS_TEXT);
-const toText = (stored: Stored) => `${JSON.stringify(stored)}\n`;
+const toText = (stored: object) => `${JSON.stringify(stored)}\n`;
