@@ -101,6 +101,7 @@ export const CLI_LAYERS = {
   'cli/actions': {
     may: [
       ...ACTION,
+      'request',
       'request/calendar',
       'approvals',
       'receipts',

@@ -57,7 +57,11 @@ export const LAYERS = {
   'sandbox/delivery': { may: ['sandbox/hosting'], packages: ['node', 'standardwebhooks', 'zod'] },
   sandbox: { may: ['sandbox/hosting', 'sandbox/delivery'], packages: ['fastify', 'zod'] },
 
-  'config/environment': { may: ['contract', 'contract/ids:type'], packages: ['node'], env: true },
+  'config/environment': {
+    may: ['contract', 'contract/ids:type'],
+    packages: ['@cucumber/ci-environment', 'node'],
+    env: true,
+  },
   'config/temporal': { may: ['config/environment'], packages: ['@temporalio/envconfig', 'node'] },
   'config/file': {
     may: [...CONTRACT, 'request', 'request/calendar', 'request/input', 'site-check', 'gates', 'config/environment'],

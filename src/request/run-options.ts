@@ -260,7 +260,7 @@ const ROWS: { readonly [P in RunOptionPath]: RowOf<P> } = {
     yaml: null,
     default: null,
     isPlanned: false,
-    help: 'note that comes back in the result, cut after 200 characters (repeatable; 4 KB in all)',
+    help: 'note that comes back in the result, cut after 200 characters (repeatable; 4 KB in all); by, commit and job are noted in CI',
   },
   startWithinMs: {
     flag: '--start-within',

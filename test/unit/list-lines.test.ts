@@ -32,6 +32,16 @@ test('a list of runs has a header, whole seconds, durations and what is deployed
   ]);
 });
 
+test('a list of runs shows who started them from CI and for which commit, if any run names it', () => {
+  const meta = { by: 'ann', commit: '3f2c1ab0000011112222', job: 'https://ci.example/1' };
+  const lines = runTable([emptyResult({ workflowId: 'w1', meta }), emptyResult({ workflowId: 'w2' })], null);
+  assert.deepEqual(lines.map(plain), [
+    'STARTED  STATE                       TOOK  SITES  FROM              RUN',
+    '–        in progress: phase unknown  –     –      ann 3f2c1ab00000  w1',
+    '–        in progress: phase unknown  –     –                        w2',
+  ]);
+});
+
 test('a list cuts sites and reasons to fit on the screen, and never the id of a run', () => {
   const deployments = ['34', '35', '36', '37', '38'].map((id) => emptyDeployment(siteTarget(id)));
   const run = emptyResult({ ...failed, startedAt, endedAt: startedAt, workflowId: 'deploy:34:k', deployments });

@@ -1,10 +1,12 @@
 /** What `belay rollout` does: it starts rollouts of a fleet in belay.yaml, shows them and controls them. */
+import { ciFacts } from '../../config/environment/ci-facts.ts';
 import { readConfiguration } from '../../config/load.ts';
 import { printJson } from '../../process/json-document.ts';
 import { SCHEMA_VERSION } from '../../contract/names.ts';
 import type { DecisionInput } from '../../contract/rollout.ts';
 import { planRollout } from '../../config/plan/plan-rollout.ts';
 import { inTurn } from '../connection/in-turn.ts';
+import { withFacts } from '../../request/input/with-facts.ts';
 import { signature } from '../../config/signature.ts';
 import { definedFields } from '../../contract/plain-object.ts';
 import type { Belay, Rollout } from '../../starter.ts';
@@ -39,10 +41,11 @@ export type StartOptions = WaitingOptions &
   };
 
 export async function startRollout(name: string, options: StartOptions): Promise<void> {
-  const { key, approval, heartbeat, meta, commit, orNewer } = options;
+  const { key, approval, heartbeat, commit, orNewer } = options;
+  const meta = withFacts(options.meta, ciFacts());
   const plan = planRollout(await readConfiguration(), name, definedFields({ commit, orNewer }));
   const input = { ...plan, ...definedFields({ key, approval, heartbeat, meta }), ...exceptionsOf(options) };
-  printNote(metaNotes(meta));
+  printNote(metaNotes(options.meta));
   if (options.dryRun === true) return dryRunOf(input, options);
   await follow(options, (belay) => belay.rollouts.start(input));
 }

@@ -1,4 +1,5 @@
 /** What `belay run`, `backup`, `deploy` and `watch` do: they start a run and wait for its verdict. */
+import { ciFacts } from '../../config/environment/ci-facts.ts';
 import { locateKey, readConfiguration } from '../../config/load.ts';
 import type { RunInput } from '../../contract/run.ts';
 import { targetsOf } from '../../contract/target.ts';
@@ -7,6 +8,7 @@ import { holdToInventory } from '../../config/plan/hold-to-inventory.ts';
 import { definedFields } from '../../contract/plain-object.ts';
 import { BelayError } from '../../contract/results/belay-error.ts';
 import { EXIT } from '../../contract/results/exit-codes.ts';
+import { withFacts } from '../../request/input/with-facts.ts';
 import { toRunInput, type CommanderValues } from '../options/add-run-options.ts';
 import { exceptionsOf, metaNotes, type ExceptionOptions } from '../options/shared.ts';
 import { printNote } from '../../process/print.ts';
@@ -29,12 +31,13 @@ export async function startAndWait(type: RunType, options: StartOptions): Promis
   if (options.again === true && options.key === undefined) {
     throw new BelayError('Usage', '--again requires --key');
   }
-  const input = { ...toRunInput(options), ...exceptionsOf(options) };
+  const asked = toRunInput(options);
+  const input = { ...asked, ...definedFields({ meta: withFacts(asked.meta, ciFacts()) }), ...exceptionsOf(options) };
   if (type !== 'backupOnly' && targetsOf(input).length === 0) {
     throw new BelayError('Usage', 'nothing to deploy is named: give --site ID or --app ID');
   }
   await refuseInventoryConflict(input);
-  printNote(metaNotes(input.meta));
+  printNote(metaNotes(asked.meta));
   await reportEndpoints(options.service);
   process.exitCode =
     options.dryRun === true ? await exitCodeOfDryRun(type, input, options) : await exitCodeOfRun(type, input, options);

@@ -1,5 +1,6 @@
 /** The table of `belay list`. Pure. */
 import type { RunResult } from '../../contract/run.ts';
+import { commitText } from '../../contract/wording/commit-text.ts';
 import { glanceText } from '../../contract/wording/duration.ts';
 import { plainText } from '../../contract/wording/safe-text.ts';
 import { targetLabel } from '../../contract/wording/target-text.ts';
@@ -12,12 +13,21 @@ const COLUMNS: readonly Column[] = [
   { title: 'STATE' },
   { title: 'TOOK' },
   { title: 'SITES', cut: { to: 8, turn: 1 } },
+  { title: 'FROM', cut: { to: 8, turn: 0 } },
   { title: 'RUN' },
 ];
+const FROM = COLUMNS.findIndex(({ title }) => title === 'FROM');
 
 /** @param columns of the screen; null: nothing is cut. @returns the line of titles, then one for each run */
 export function runTable(runs: readonly RunResult[], columns: number | null): string[] {
-  const [titles = '', ...lines] = tableLines(COLUMNS, runs.map(cellsOf), columns);
+  const rows = runs.map(cellsOf);
+  // Most runs that people start have no such notes.
+  const shown = (_: unknown, index: number) => index !== FROM || rows.some((cells) => cells[FROM] !== '');
+  const [titles = '', ...lines] = tableLines(
+    COLUMNS.filter(shown),
+    rows.map((cells) => cells.filter(shown)),
+    columns,
+  );
   return [
     titles,
     ...lines.map((line, index) => {
@@ -36,6 +46,11 @@ function cellsOf(run: RunResult): string[] {
     stateOfResult(run),
     startedAt === null || endedAt === null ? '–' : glanceText(Date.parse(endedAt) - Date.parse(startedAt)),
     deployments.map(({ target }) => targetLabel(target, plainText)).join(', ') || '–',
+    fromText(run.meta ?? {}),
     workflowId ?? '',
   ];
 }
+
+/** `ann 3f2c1ab00000`: who started the job in CI, and its commit. */
+const fromText = ({ by = '', commit = '' }: Record<string, string>): string =>
+  [plainText(by, 40), commitText(plainText(commit))].filter((it) => it !== '').join(' ');

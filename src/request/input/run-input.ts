@@ -100,7 +100,8 @@ function isSecretName(name: string): boolean {
 
 const SHORT = { type: 'string' as const, maxLength: MAX_META_LENGTH };
 
-const notes = z
+/** Notes (`meta`), which have their limits. */
+export const notes = z
   .record(z.string(), text(), { error: 'is not an object' })
   .superRefine((meta, context) => {
     const report = (message: string, ...path: string[]) => context.addIssue({ code: 'custom', message, path });

@@ -4,6 +4,7 @@ import { before, describe, test } from 'node:test';
 import { DEPLOY_PACE, PACE_INPUT } from '../../../support/command-line.ts';
 import { commandsOf, type Commands } from '../../../support/commands.ts';
 import { eventually } from '../../../support/eventually.ts';
+import { runInProcess } from '../../../support/in-process.ts';
 import { began } from '../../../support/journal.ts';
 import { sharedStack } from '../../../support/shared-stack.ts';
 import { fresh } from '../../../support/world.ts';
@@ -41,6 +42,22 @@ describe('keys', { concurrency: 4 }, () => {
       assert.deepEqual(json(), { ...first.json(), attached: true });
     }
     assert.equal(began(on.sandbox, 'deployment', siteId).length, 1);
+  });
+
+  test('a job in CI notes who, commit and address, never expects the commit, and attaches under the key of another job', async () => {
+    const siteId = fresh('a');
+    const job = (id: string) => ({
+      ...on.env,
+      ...{ GITHUB_SERVER_URL: 'https://github.example', GITHUB_REPOSITORY: 'acme/shop', GITHUB_RUN_ID: id },
+      ...{ GITHUB_SHA: id.repeat(40), GITHUB_ACTOR: `actor-${id}` },
+    });
+    const args = ['deploy', '--site', siteId, ...DEPLOY_PACE, '--json', '--key', 'k', '--meta', 'by=me'];
+    const first = await runInProcess(args, job('1'));
+    const address = 'https://github.example/acme/shop/actions/runs/1';
+    assert.deepEqual(first.json().meta, { by: 'me', commit: '1'.repeat(40), job: address });
+    assert.deepEqual([first.code, first.json().commit], [0, null]);
+    const second = await runInProcess(args, job('2'));
+    assert.deepEqual([second.code, second.json()], [0, { ...first.json(), attached: true }]);
   });
 
   test('the key of a failed run returns that failure and starts a new run with --again', async () => {
