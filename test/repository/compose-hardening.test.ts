@@ -33,6 +33,7 @@ test('every container is read-only and without privileges, and its logs have a l
     assert.ok(it.tmpfs?.includes('/tmp'), name);
     assert.deepEqual(it.cap_drop, ['ALL'], name);
     assert.deepEqual(it.security_opt, ['no-new-privileges:true'], name);
+    assert.ok(it.pids_limit !== undefined, name);
     assert.match(it.logging?.options['max-size'] ?? '', /^\d+m$/, name);
     assert.match(it.logging?.options['max-file'] ?? '', /^\d+$/, name);
     if (name !== 'postgresql') assert.equal(it.cap_add, undefined, name);
@@ -40,8 +41,9 @@ test('every container is read-only and without privileges, and its logs have a l
 });
 
 test('every container has a memory limit, and its heap has a lower one', () => {
-  for (const [name, { build, mem_limit = '', environment = {} }] of services) {
+  for (const [name, { build, mem_limit = '', memswap_limit, environment = {} }] of services) {
     const limit = bytesOf(mem_limit);
+    assert.equal(memswap_limit, mem_limit, name);
     if (build !== undefined) assert.ok(heapOf(environment) <= limit / 2, name);
   }
   assert.ok(bytesOf(service('temporal').environment.GOMEMLIMIT!) < bytesOf(service('temporal').mem_limit!));
@@ -66,7 +68,7 @@ test('every secret is a file, and only services that need it get it', () => {
     ],
   );
   for (const [name, { file }] of Object.entries(compose.secrets)) {
-    assert.equal(file, `\${SECRETS_FOLDER:-./secrets}/${name}`);
+    assert.equal(file, `\${SECRETS_FOLDER:-../belay-secrets}/${name}`);
   }
 });
 

@@ -59,18 +59,31 @@ test('the tests of the UI have its version', () => {
 });
 
 test('there are two workers', () => {
-  assert.equal(service('worker').deploy?.replicas, 2);
+  assert.equal(service('worker').deploy?.replicas, '${WORKERS:-2}');
 });
 
 test('published ports are reachable from this host only, and the database has none', () => {
   const published = services.flatMap(([, { ports = [] }]) => ports).toSorted();
-  assert.deepEqual(published, ['127.0.0.1:4181:4181', '127.0.0.1:7233:7233', '127.0.0.1:8080:8080']);
+  const own = [
+    ['TEMPORAL_PORT', '7233'],
+    ['UI_PORT', '8080'],
+    ['WEBHOOKS_PORT', '4181'],
+  ];
+  assert.deepEqual(
+    published,
+    own.map(([variable, port]) => `127.0.0.1:\${${variable}:-${port}}:${port}`),
+  );
+  const sandbox = read('deploy/sandbox.env');
+  for (const [variable, port] of own) {
+    const other = new RegExp(`^${variable}=(\\d+)$`, 'm').exec(sandbox)?.[1];
+    assert.ok(other !== undefined && other !== port, `${variable}: the sandbox runs beside production`);
+  }
 });
 
 test('the receiver listens on its usual port, which is published', () => {
   const { command = [], ports } = service('webhooks');
   assert.ok(command.join(' ').endsWith(`webhooks --host 0.0.0.0 --port ${WEBHOOK_PORT}`));
-  assert.deepEqual(ports, [`127.0.0.1:${WEBHOOK_PORT}:${WEBHOOK_PORT}`]);
+  assert.deepEqual(ports, [`127.0.0.1:\${WEBHOOKS_PORT:-${WEBHOOK_PORT}}:${WEBHOOK_PORT}`]);
 });
 
 test('a variable has a default or an explanation', () => {
@@ -146,15 +159,26 @@ test('a worker gets more time to stop than it gives requests in progress', () =>
   assert.ok(graceMs > TIMING.worker.shutdownGraceMs, `${graceMs} ms, ${TIMING.worker.shutdownGraceMs} ms`);
 });
 
+test('the document names every variable of the compose file', () => {
+  const used = [...JSON.stringify(compose).matchAll(/\$\{(\w+):/g)].map(([, name]) => name!);
+  const text = read(DOCUMENT);
+  for (const name of new Set(used)) if (name !== 'BELAY_ALLOW_HTTP') assert.ok(text.includes(`\`${name}\``), name);
+});
+
 test('every service, profile and file that the commands of the document name exists', () => {
   const profiles = new Set(services.flatMap(([, it]) => it.profiles ?? []));
   for (const text of [read(DOCUMENT), read('docker-compose.yml')]) {
-    const found = [...text.matchAll(/docker compose .*$/gm)].map(([command]) => command);
-    assert.ok(found.length >= 4);
+    const found = [...text.matchAll(/^(?:#| )*docker compose .*$/gm)].map(([command]) => command);
+    assert.ok(found.length >= 3);
     for (const command of found) {
-      for (const [, name] of command.matchAll(/(?:exec|--scale) ([\w-]+)/g)) assert.ok(name! in compose.services, name);
-      for (const [, name] of command.matchAll(/--profile (\w+)/g)) assert.ok(profiles.has(name!), name);
+      if (/ up /.test(command))
+        assert.match(command, / --detach --wait\b/, 'the next command finds a worker that polls');
+      for (const [, name] of command.matchAll(/(?:exec|restart) (?:--\S+ )?([\w-]+)/g)) {
+        assert.ok(name! in compose.services, name);
+      }
       for (const [, name] of command.matchAll(/--env-file (\S+)/g)) assert.ok(statSync(inRepository(name!)), name);
     }
   }
+  const chosen = [read(DOCUMENT), read('deploy/sandbox.env')].map((text) => /COMPOSE_PROFILES=(\w+)/.exec(text)?.[1]);
+  for (const name of chosen) assert.ok(profiles.has(name!), name);
 });

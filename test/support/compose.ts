@@ -18,8 +18,10 @@ export interface Service {
   profiles?: string[];
   restart?: string;
   stop_grace_period?: string;
-  deploy?: { replicas: number };
+  deploy?: { replicas: string };
   mem_limit?: string;
+  memswap_limit?: string;
+  pids_limit?: number;
   read_only?: boolean;
   tmpfs?: string[];
   cap_drop?: string[];

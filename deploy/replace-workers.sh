@@ -1,0 +1,16 @@
+#!/bin/sh
+# Replaces the workers of docker-compose.yml one after another, after `docker compose build` or a change of belay.yaml:
+# each new one polls before the next old one stops. Its arguments go to every `docker compose`, such as
+# `--env-file deploy/sandbox.env`.
+set -eu
+
+# Reads belay.yaml in a container of its own. A mistake ends the script here, while all workers run.
+docker compose "$@" run --rm --no-deps --no-TTY worker node dist/cli.js schedule apply --dry-run
+
+for worker in $(docker compose "$@" ps --all --quiet worker); do
+  # It gets the time of `stop_grace_period`.
+  docker stop "$worker" >/dev/null
+  docker rm "$worker" >/dev/null
+  # Fails if the new worker does not become healthy, and leaves the remaining ones running.
+  docker compose "$@" up --detach --wait --no-deps --no-recreate worker
+done
