@@ -15,6 +15,9 @@ RUN find node_modules/@temporalio/core-bridge/releases -mindepth 1 -maxdepth 1 \
   && find node_modules -type f '(' -name '*.map' -o -name '*.d.ts' -o -name '*.d.mts' -o -name '*.d.cts' ')' -delete
 
 FROM node:22.22.3-bookworm-slim
+LABEL org.opencontainers.image.title="Belay" \
+  org.opencontainers.image.description="Backs a server up, waits until the backup is complete, then deploys its sites and waits for the verdict." \
+  org.opencontainers.image.licenses="MIT"
 # Temporal's core uses the certificates of the system, and the slim image has none.
 # hadolint ignore=DL3008
 RUN apt-get update && apt-get install -y --no-install-recommends ca-certificates && rm -rf /var/lib/apt/lists/*
@@ -26,4 +29,5 @@ COPY --from=build /app/dist dist
 # User "node", as a number, so that a host that forbids root can check it.
 USER 1000
 # Node is process 1 so that it gets SIGTERM, which npm would not pass on.
-CMD ["node", "dist/cli.js", "worker"]
+ENTRYPOINT ["node", "dist/cli.js"]
+CMD ["worker"]

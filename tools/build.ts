@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { DIST, distHash, isDistCurrent, removeStamp, ROOT, writeStamp } from './dist-stamp.ts';
 
 const INCREMENTAL = '.tsbuildinfo';
-const OWN_FILES = ['workflow-bundle.js', '.source-hash', INCREMENTAL];
+const OWN_FILES = ['starter.cjs', 'starter.d.cts', 'workflow-bundle.js', '.source-hash', INCREMENTAL];
 
 /** A failed build ends the process. */
 export function buildIfStale(): void {

@@ -16,6 +16,7 @@ interface Manifest {
   version: string;
   private?: boolean;
   repository?: string | { type?: string; url?: string };
+  bugs?: string | { url?: string };
 }
 
 /** What a release consists of. */
@@ -43,6 +44,9 @@ export function releaseProblems({ tag, source, manifest, lock, changelog, printe
   return [
     ...(isPrivate === true ? ['package.json: "private" forbids to publish: remove it'] : []),
     ...repositoryProblems(manifest, source),
+    ...(urlOf(manifest.bugs) === undefined
+      ? ['package.json: "bugs" is missing: set it to the URL where users report problems']
+      : []),
     ...(tag === undefined || tag.startsWith('v') ? [] : [`the tag is ${tag}: name it v${version}`]),
     ...Object.entries(versions)
       .filter(([, it]) => it !== version)
@@ -54,12 +58,15 @@ export function releaseProblems({ tag, source, manifest, lock, changelog, printe
 }
 
 function repositoryProblems({ repository }: Manifest, source: string | undefined): string[] {
-  const url = typeof repository === 'string' ? repository : repository?.url;
-  if (url === undefined || url === '')
+  const url = urlOf(repository);
+  if (url === undefined)
     return ['package.json: "repository" is missing: set it to the URL of the repository that publishes'];
   if (source === undefined || plainUrl(url) === plainUrl(source)) return [];
   return [`package.json: "repository" is ${url}, but this is ${source}: npm would reject the provenance`];
 }
+
+const urlOf = (field: string | { url?: string } | undefined): string | undefined =>
+  (typeof field === 'string' ? field : field?.url) || undefined;
 
 const plainUrl = (url: string): string => url.replace(/^git\+/, '').replace(/\.git$/, '');
 

@@ -1,7 +1,12 @@
 /** docker-compose.yml fits together, and with the code. */
 import assert from 'node:assert/strict';
-import { statSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, readdirSync, statSync } from 'node:fs';
+import { machine } from 'node:os';
+import { join } from 'node:path';
 import { test } from 'node:test';
+import { parse } from 'yaml';
+import { program } from '../../src/cli/program.ts';
 import { WEBHOOK_PORT } from '../../src/cli/options/shared.ts';
 import { VARIABLES } from '../../src/config/environment/variables.ts';
 import { readConfiguration } from '../../src/config/load.ts';
@@ -9,6 +14,7 @@ import { SEARCH_ATTRIBUTES } from '../../src/contract/names.ts';
 import { TIMING } from '../../src/contract/budgets/timing.ts';
 import { pinnedServer } from '../production/temporal-programs.ts';
 import { pinnedVersion } from '../support/go-programs.ts';
+import { tempFolder } from '../support/temporal.ts';
 import { UI_MODULE } from '../ui/shipped-ui.ts';
 import { compose, inRepository, read, service, services, versionOf } from '../support/compose.ts';
 
@@ -116,6 +122,32 @@ test('everything mounted or built is in the repository', () => {
     }
   }
   assert.ok(services.every(([, { build }]) => build === undefined || build === '.'));
+});
+
+test('the image runs each command of the command line, the worker by default, and its services give only arguments', () => {
+  const image = read('Dockerfile');
+  const [, entry = ''] = /^ENTRYPOINT (.+)$/m.exec(image) ?? [];
+  const [, standard = ''] = /^CMD (.+)$/m.exec(image) ?? [];
+  assert.deepEqual(JSON.parse(entry), ['node', 'dist/cli.js']);
+  const names = program().commands.map((command) => command.name());
+  const given = services.flatMap(([, { build, command }]) => (build === undefined || !command ? [] : [command]));
+  const pods =
+    read('deploy/kubernetes/webhooks.yaml')
+      .match(/^ +args: \[.+/gm)
+      ?.map((line) => line.trim().slice(6)) ?? [];
+  assert.ok(given.length >= 2 && pods.length === 1);
+  for (const [name] of [JSON.parse(standard) as string[], ...given, ...pods.map((text) => parse(text) as string[])])
+    assert.ok(names.includes(name!), name);
+});
+
+test('the image keeps the native core of its own platform', async () => {
+  const folder = await tempFolder();
+  const releases = join(folder, 'node_modules/@temporalio/core-bridge/releases');
+  const [own, others] = [`${machine()}-unknown-linux-gnu`, ['aarch64-apple-darwin', 'other-unknown-linux-gnu']];
+  for (const name of [own, ...others]) mkdirSync(join(releases, name, 'deep'), { recursive: true });
+  const [, prune = ''] = /^RUN (find .+)$/m.exec(read('Dockerfile')) ?? [];
+  execFileSync('sh', ['-c', prune], { cwd: folder });
+  assert.deepEqual(readdirSync(releases), [own]);
 });
 
 test('the database is on a named volume', () => {

@@ -11,7 +11,11 @@ const URL_IN_MANIFEST = 'git+https://git.example/team/belay.git';
 const READY: Release = {
   tag: 'v1.2.3',
   source: 'https://git.example/team/belay',
-  manifest: { version: '1.2.3', repository: { type: 'git', url: URL_IN_MANIFEST } },
+  manifest: {
+    version: '1.2.3',
+    repository: { type: 'git', url: URL_IN_MANIFEST },
+    bugs: 'https://git.example/team/belay/issues',
+  },
   lock: { version: '1.2.3' },
   changelog: '# Changelog\n\n## [1.2.3] - 2027-01-31\n\n- A change\n\n## [1.2.2] - 2027-01-01\n',
   printed: '1.2.3',
@@ -30,6 +34,9 @@ test('a release is not ready without a repository, from another one, or while th
   assert.deepEqual(problems({ repository: { type: 'git', url: '' } }), [missing]);
   assert.deepEqual(problems({ repository: 'https://git.example/fork/belay' }), [
     `package.json: "repository" is https://git.example/fork/belay, but this is ${source}: npm would reject the provenance`,
+  ]);
+  assert.deepEqual(problems({ bugs: {} }), [
+    'package.json: "bugs" is missing: set it to the URL where users report problems',
   ]);
   assert.deepEqual(problems({ private: true }), ['package.json: "private" forbids to publish: remove it']);
 });

@@ -1,0 +1,98 @@
+/** Bundles the library and the commands that only talk to Temporal, with all that they import. */
+import { readFile } from 'node:fs/promises';
+import { join, relative } from 'node:path';
+import { build, type Plugin } from 'esbuild';
+import { DIST, ROOT } from '../dist-stamp.ts';
+
+/** Commands that need the worker's dependencies. A file that has not been written yet does no harm. */
+const ELSEWHERE = ['board', 'codec-server', 'demo', 'dev', 'sandbox', 'webhooks', 'worker'];
+const HEAVY = /node_modules\/(?:@temporalio\/(?:core-bridge|testing|worker)|fastify|pino|prom-client)\//;
+
+/**
+ * @param programs files of dist/, each of which becomes a file of the folder
+ * @param oneFile a program is one file
+ * @returns the modules inside, from the root of the repository
+ */
+export async function bundle(
+  programs: string[],
+  { folder, oneFile }: { folder: string; oneFile: boolean },
+): Promise<string[]> {
+  const { version } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8')) as { version: string };
+  const { metafile } = await build({
+    absWorkingDir: ROOT,
+    entryPoints: programs.map((name) => join(DIST, name)),
+    outdir: folder,
+    bundle: true,
+    splitting: !oneFile,
+    platform: 'node',
+    format: 'esm',
+    target: 'node20.19',
+    minify: true,
+    // They are in THIRD-PARTY-NOTICES.
+    legalComments: 'none',
+    metafile: true,
+    logLevel: 'warning',
+    banner: { js: COMMONJS },
+    plugins: [commandsElsewhere, versionOf(version), onlyFailureConverter],
+  });
+  const modules = Object.keys(metafile.inputs);
+  const heavy = modules.find((name) => HEAVY.test(name));
+  if (heavy !== undefined) {
+    const [importer] =
+      Object.entries(metafile.inputs).find(([, { imports }]) => imports.some((it) => it.path === heavy)) ?? [];
+    throw new Error(
+      `belay-cli would contain ${heavy}, for ${importer}: leave that command out in ${import.meta.filename}`,
+    );
+  }
+  return modules;
+}
+
+/** Modules inside that are not written for ESM use these. */
+const COMMONJS = [
+  "import{createRequire as belayRequire}from'node:module'",
+  "import{fileURLToPath as belayPath}from'node:url'",
+  "import{dirname as belayFolder}from'node:path'",
+  'const require=belayRequire(import.meta.url),__filename=belayPath(import.meta.url),__dirname=belayFolder(__filename);',
+].join(';');
+
+const commandsElsewhere: Plugin = {
+  name: 'commands of belay-deploy',
+  setup(its) {
+    its.onResolve({ filter: /^\.{1,2}\/.*\.js$/ }, ({ kind, path, resolveDir }) => {
+      const name = relative(DIST, join(resolveDir, path)).replace(/^cli\/actions\/|\.js$/g, '');
+      const isOne = kind === 'dynamic-import' && ELSEWHERE.includes(name);
+      return isOne ? { path: name, namespace: 'elsewhere' } : null;
+    });
+    its.onLoad({ filter: /^/, namespace: 'elsewhere' }, ({ path }) => ({
+      resolveDir: DIST,
+      contents: `
+        import { BelayError } from './contract/results/belay-error.js';
+        export function main() {
+          throw new BelayError('Usage', 'belay-cli has no \`${path}\`, which needs more than Temporal: install belay-deploy, and run \`npx belay-deploy ${path}\`');
+        }
+        export { main as board, main as demo, main as dev };`,
+    }));
+  },
+};
+
+/** There is no package.json where the module looks for it. */
+const versionOf = (version: string): Plugin => ({
+  name: 'version',
+  setup: (its) =>
+    its.onLoad({ filter: /\/dist\/process\/version\.js$/ }, () => ({
+      contents: `export const VERSION = '${version}';`,
+    })),
+});
+
+/** The SDK loads a converter by its path: there is one, and it has to be inside. */
+const onlyFailureConverter: Plugin = {
+  name: 'failure converter',
+  setup: (its) =>
+    its.onLoad({ filter: /\/data-converter-helpers\.js$/ }, async ({ path }) => {
+      const [before, after, ...more] = (await readFile(path, 'utf8')).split('require(path)');
+      if (before === undefined || after === undefined || more.length > 0)
+        throw new Error(`${path} loads converters in another way than before: see ${import.meta.filename}`);
+      const ours = JSON.stringify(join(DIST, 'encryption/failure-converter.js'));
+      return { contents: `${before}require(${ours})${after}`, loader: 'js' };
+    }),
+};
