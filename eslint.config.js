@@ -23,13 +23,13 @@ const SHARED_STATE = [
   }));
 
 export default tseslint.config(
-  { ignores: ['dist/', 'node_modules/', '.belay/'] },
+  { ignores: ['dist/', 'node_modules/', '.belay/', 'packages/', 'deploy/github-action/belay.mjs'] },
   js.configs.recommended,
   tseslint.configs.recommendedTypeChecked,
   {
     languageOptions: {
       parserOptions: {
-        projectService: { allowDefaultProject: ['*.js', 'tools/*.js'] },
+        projectService: { allowDefaultProject: ['*.js', 'tools/*.js', 'deploy/github-action/*.mjs'] },
         tsconfigRootDir: import.meta.dirname,
       },
     },
@@ -89,7 +89,7 @@ export default tseslint.config(
     },
   },
   {
-    files: ['**/*.js'],
+    files: ['**/*.js', '**/*.mjs'],
     extends: [tseslint.configs.disableTypeChecked],
     languageOptions: { globals: { URL: 'readonly' } },
   },

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
-import { runGithubAction, runGitlabJob } from '../support/ci-jobs.ts';
+import { runGithubAction, runGithubStep, runGitlabJob } from '../support/ci-jobs.ts';
 import type { CommandLine } from '../support/command-line.ts';
+import { eventually } from '../support/eventually.ts';
 import { CLI } from '../support/processes.ts';
 import { fresh } from '../support/world.ts';
 import { devStack } from './stack.ts';
@@ -31,4 +32,21 @@ describe('a CI job with a running Temporal', { concurrency: true }, () => {
       assert.deepEqual(again.outputs, first.outputs);
     });
   }
+
+  test('a cancelled job of GitHub ends the waiting, and its last step cancels the run that it started', async () => {
+    const [server, site] = [fresh('s'), fresh('a')];
+    on.sandbox.script({ server }, { durationMs: 600_000, ends: 'completed' });
+    const stop = new AbortController();
+    const inputs = { server, sites: site, 'cancel-with-job': 'true' };
+    const running = runGithubStep(CLI, inputs, on.env, stop.signal);
+    const workflowId = `backup-then-deploy:${server}:4711-release-__belay_2`;
+    await eventually('the backup', async () =>
+      on.sandbox.journal.some(({ request }) => request.includes(`/${server}/`)),
+    );
+    stop.abort();
+    const { code, outputs, afterwards } = await running;
+    assert.deepEqual([code, outputs['workflow-id'], outputs.outcome], [130, workflowId, '']);
+    const { log } = await afterwards();
+    assert.match(log, /cancel/);
+  });
 });

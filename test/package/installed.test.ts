@@ -28,7 +28,7 @@ const wholeRun = (load: string) => `${load}
     const pace = { intervalMs: 200, tries: 2_000 };
     const [serverId = '', siteId = ''] = process.argv.slice(2);
     const run = await belay.start({ serverId, siteIds: [siteId], backup: pace, deploy: pace });
-    const { outcome } = await run.wait();
+    const { outcome } = await run.result();
     const refused = await belay.start({ serverId: '' }).catch((error: unknown) => error);
     console.log(outcome, refused instanceof BelayError);
     await belay.close();

@@ -3,14 +3,24 @@ import assert from 'node:assert/strict';
 import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { before, describe, test } from 'node:test';
-import { ACTION, GITLAB_INPUTS, GITLAB_JOB, runGithubAction, runGitlabJob, type Inputs } from '../support/ci-jobs.ts';
+import {
+  ACTION,
+  GITLAB_INPUTS,
+  GITLAB_JOB,
+  runGithubAction,
+  runGithubStep,
+  runGitlabJob,
+  type Inputs,
+} from '../support/ci-jobs.ts';
 import { CLI } from '../support/processes.ts';
 import { tempFolder } from '../support/temporal.ts';
 
 /** Writes its arguments to a file, prints a result and exits with a verdict. */
-const RECORDER = `#!${process.execPath}
-require('fs').writeFileSync('arguments.json', JSON.stringify(process.argv.slice(2)));
-console.log(JSON.stringify({ outcome: 'timed_out', workflowId: 'w:1', runId: 'r-1', links: { ui: 'http://ui/w' } }));
+const recorder = (attached: boolean) => `
+const [command, ...args] = process.argv.slice(2);
+require('fs').writeFileSync(command === 'cancel' ? 'cancelled.json' : 'arguments.json', JSON.stringify([command, ...args]));
+const ids = { workflowId: 'w:1', runId: 'r-1', attached: ${attached} };
+if (command !== 'cancel') console.log(JSON.stringify({ outcome: 'timed_out', ...ids, links: { ui: 'http://ui/w' } }));
 process.exit(3);
 `;
 
@@ -50,20 +60,25 @@ const RUNNERS = [
   { name: 'the GitLab template in sh', run: runGitlabJob, key: '4711-belay', refusal: UNREACHABLE },
   {
     name: 'the GitLab template in bash',
-    run: (program: string, inputs: Inputs, env: Inputs = {}) => runGitlabJob(program, inputs, env, 'bash'),
+    run: (program: string | null, inputs: Inputs, env: Inputs = {}) => runGitlabJob(program, inputs, env, 'bash'),
     key: '4711-belay',
     refusal: REJECTED,
   },
 ];
 
-let recorder: string;
+/** Starts a run. */
+let starter: string;
+/** Joins a run that another started. */
+let joiner: string;
 before(async () => {
-  recorder = join(await tempFolder(), 'belay.cjs');
-  writeFileSync(recorder, RECORDER, { mode: 0o755 });
+  const folder = await tempFolder();
+  [starter, joiner] = [join(folder, 'starter.cjs'), join(folder, 'joiner.cjs')];
+  writeFileSync(starter, recorder(false));
+  writeFileSync(joiner, recorder(true));
 });
 
-async function argumentsIn(folder: string): Promise<string[]> {
-  const { default: args } = (await import(join(folder, 'arguments.json'), { with: { type: 'json' } })) as {
+async function argumentsIn(folder: string, file = 'arguments.json'): Promise<string[]> {
+  const { default: args } = (await import(join(folder, file), { with: { type: 'json' } })) as {
     default: string[];
   };
   return args.filter((it) => !it.startsWith('--summary='));
@@ -74,7 +89,7 @@ describe('a CI job', { concurrency: true }, () => {
     describe(name, { concurrency: true }, () => {
       test('passes ids, key and options to Belay, and returns its exit code, outcome, ids and link', async () => {
         const inputs = { server: '12', sites: '34\n35\n', apps: '7', options: '--wait-timeout=20m\n--keep-going\n' };
-        const { code, outputs, folder } = await run(recorder, inputs);
+        const { code, outputs, folder } = await run(starter, inputs);
         assert.equal(code, 3);
         const ids = ['--server=12', '--site=34', '--site=35', '--app=7'];
         assert.deepEqual(await argumentsIn(folder), [
@@ -88,7 +103,7 @@ describe('a CI job', { concurrency: true }, () => {
         const lines = HOSTILE.join('\n');
         for (const text of ['$(touch ran) `touch ran`', `"; touch ran; " '; touch ran; '`]) {
           const inputs = { command: text, server: text, key: text, sites: lines, apps: lines, options: lines };
-          const { folder } = await run(recorder, inputs);
+          const { folder } = await run(starter, inputs);
           assert.deepEqual(await argumentsIn(folder), [
             ...[text, '--json', `--key=${text}`, '--again', `--server=${text}`],
             ...HOSTILE.map((it) => `--site=${it}`),
@@ -106,26 +121,48 @@ describe('a CI job', { concurrency: true }, () => {
         assert.match(log, refusal.says);
       });
 
-      test('reports no outputs if Belay is not installed', async () => {
-        const { code, outputs } = await run('/missing/belay', { server: '12', sites: '34' });
-        assert.deepEqual([code, outputs], [127, {}]);
+      test('reports no outputs if there is no program, and exits 2', async () => {
+        const { code, outputs } = await run(null, { server: '12', sites: '34' });
+        assert.deepEqual([code, outputs], [2, {}]);
       });
     });
   }
 });
 
-test('the GitHub Action interpolates its inputs only as whole values of env', () => {
-  const { inputs, runs } = ACTION;
-  const given = runs.steps.flatMap(({ env = {} }) => Object.values(env));
-  for (const { run = '' } of runs.steps) assert.doesNotMatch(run, /\$\{\{/);
-  for (const value of given) assert.match(value, /^\$\{\{ inputs\.[\w-]+ \}\}$/);
-  const used = given.map((value) => value.slice('${{ inputs.'.length, -' }}'.length));
-  assert.deepEqual([...used, 'working-directory'].sort(), Object.keys(inputs).sort());
+test('the GitLab template runs nothing that has another SHA-256 than the one it was told', async () => {
+  for (const BELAY_CLI_SHA256 of ['0'.repeat(64), '', '$(touch ran)']) {
+    const { code, log, folder } = await runGitlabJob(starter, { server: '12' }, { BELAY_CLI_SHA256 });
+    assert.equal(code, 2, log);
+    assert.match(log, /BELAY_CLI_SHA256/);
+    assert.deepEqual(readdirSync(folder), []);
+  }
+});
+
+test('the GitHub Action cancels with its job only a run that its step started, and only if it is told to', async () => {
+  for (const [program, cancelWithJob, expected] of [
+    [starter, 'true', true],
+    [starter, 'false', false],
+    [joiner, 'true', false],
+  ] as const) {
+    const { folder, afterwards } = await runGithubStep(program, { server: '12', 'cancel-with-job': cancelWithJob });
+    const { code } = await afterwards();
+    const isCancelled = readdirSync(folder).includes('cancelled.json');
+    assert.deepEqual([isCancelled, code], [expected, expected ? 3 : 0]);
+    if (expected) assert.deepEqual(await argumentsIn(folder, 'cancelled.json'), ['cancel', 'w:1', '--run-id=r-1']);
+  }
+  const { code, log } = await runGithubStep(starter, { server: '12', 'cancel-with-job': 'yes' });
+  assert.equal(code, 2);
+  assert.match(log, /cancel-with-job is "yes": give true or false/);
+});
+
+test('the GitHub Action runs on Node 24, and its last step only if the job was cancelled', () => {
+  const { using, main, post, 'post-if': when } = ACTION.runs;
+  assert.deepEqual([using, main, post, when], ['node24', 'step.mjs', 'step.mjs', 'cancelled()']);
 });
 
 test('the GitLab template interpolates its inputs only as whole values that GitLab does not expand', () => {
-  const { variables, before_script, script, after_script } = GITLAB_JOB;
-  for (const line of [before_script, script, after_script].flat()) assert.doesNotMatch(line, /\$\[\[/);
+  const { variables, script, after_script } = GITLAB_JOB;
+  for (const line of [script, after_script].flat()) assert.doesNotMatch(line, /\$\[\[/);
   for (const { value, expand } of Object.values(variables)) {
     assert.match(value, /^\$\[\[ inputs\.[\w-]+ \]\]$/);
     assert.equal(expand, false);
@@ -135,12 +172,10 @@ test('the GitLab template interpolates its inputs only as whole values that GitL
 });
 
 test('both take the same inputs, and report the same outputs', async () => {
-  const own = { action: ['working-directory'], template: ['image', 'job', 'stage'] };
+  const own = { action: ['cancel-with-job', 'working-directory'], template: ['image', 'job', 'stage'] };
   const without = (names: string[], left: string[]) => names.filter((name) => !left.includes(name)).sort();
   assert.deepEqual(without(Object.keys(ACTION.inputs), own.action), without(Object.keys(GITLAB_INPUTS), own.template));
-  const { outputs } = await runGitlabJob(recorder, { server: '12' });
+  const { outputs } = await runGitlabJob(starter, { server: '12' });
   const names = Object.keys(outputs).map((name) => name.replace('BELAY_', '').toLowerCase().replaceAll('_', '-'));
   assert.deepEqual(names, Object.keys(ACTION.outputs));
-  for (const [name, { value }] of Object.entries(ACTION.outputs))
-    assert.equal(value, `\${{ steps.result.outputs.${name} }}`);
 });

@@ -40,24 +40,25 @@ test('nothing is published before the release is checked, audited, and tested wi
   const [check, install] = [commandsOf(jobs.package!), commandsOf(jobs.test!)];
   assert.match(check, /tsx tools\/check-release\.ts --tag "\$TAG" --source "\$SOURCE"/);
   assert.match(check, /npm audit --omit dev --audit-level=high/);
-  assert.match(install, /npm install .*--ignore-scripts \.\/belay-deploy-\*\.tgz/);
+  for (const name of ['belay-deploy', 'belay-cli'])
+    assert.match(install, new RegExp(`npm install .*--ignore-scripts \\./${name}-\\*\\.tgz`));
   const publishing = Object.entries(jobs).filter(([, job]) => Object.values(job.permissions!).includes('write'));
   assert.deepEqual(
     publishing.map(([name]) => name),
-    ['publish', 'image', 'announce'],
+    ['publish', 'image', 'action', 'announce'],
   );
   for (const [name, job] of publishing) {
     for (const needed of ['package', 'test']) assert.ok(neededBy(job).includes(needed), `${name} needs ${needed}`);
   }
 });
 
-test('the job that publishes the package neither checks out code nor builds: it publishes the tested tarball', () => {
+test('the job that publishes the packages neither checks out code nor builds: it publishes the tested tarballs', () => {
   const { steps } = jobs.publish!;
   const uses = steps.flatMap(({ uses: it }) => it?.split('@')[0] ?? []);
   assert.deepEqual(uses, ['actions/setup-node', 'actions/download-artifact']);
   assert.deepEqual(
     steps.flatMap(({ run }) => run ?? []),
-    ['npm publish --ignore-scripts ./belay-deploy-*.tgz'],
+    ['npm publish --ignore-scripts ./belay-deploy-*.tgz', 'npm publish --ignore-scripts ./belay-cli-*.tgz'],
   );
 });
 
@@ -75,11 +76,12 @@ test('a release uses no cache, which a pull request may have filled', () => {
 test('the image is built for both platforms, with full provenance and an SBOM', () => {
   const build = jobs.image?.steps.find(({ uses }) => uses?.startsWith('docker/build-push-action@'));
   assert.deepEqual(
-    { ...build?.with, tags: '' },
+    { ...build?.with, tags: '', labels: '' },
     {
       context: '.',
       platforms: 'linux/amd64,linux/arm64',
       tags: '',
+      labels: '',
       push: true,
       provenance: 'mode=max',
       sbom: true,

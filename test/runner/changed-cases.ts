@@ -102,4 +102,14 @@ export const CHANGED_CASES: Readonly<Record<string, { now: string } | { dropped:
   'makes as many tries as without it, and the last one at the same time': LEARNED,
   'reads at each interval as long as fewer than three durations are known': LEARNED,
   'reports a steady deployment with at most a quarter of the delay, and with no more reads': LEARNED,
+  'reports no outputs if Belay is not installed': { now: 'reports no outputs if there is no program, and exits 2' },
+  'the GitHub Action interpolates its inputs only as whole values of env': {
+    now: 'the GitHub Action runs on Node 24, and its last step only if the job was cancelled',
+  },
+  'the job that publishes the package neither checks out code nor builds: it publishes the tested tarball': {
+    now: 'the job that publishes the packages neither checks out code nor builds: it publishes the tested tarballs',
+  },
+  'the command line of the installed package works': {
+    now: 'the command line of belay-deploy works, under both of its names',
+  },
 };

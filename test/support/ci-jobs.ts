@@ -1,13 +1,16 @@
 /** Runs the scripts of the GitHub Action and of the GitLab template as their runners do, each in a folder of its own. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { copyFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { parse, parseAllDocuments } from 'yaml';
 import { environment } from './processes.ts';
 import { ROOT } from './readme.ts';
 import { tempFolder } from './temporal.ts';
-import type { Step } from './workflows.ts';
 
 const read = (path: string) => readFileSync(new URL(path, ROOT), 'utf8');
 
@@ -18,13 +21,12 @@ interface Input {
 
 export const ACTION = parse(read('deploy/github-action/action.yml')) as {
   inputs: Record<string, Input>;
-  outputs: Record<string, { value: string }>;
-  runs: { steps: Step[] };
+  outputs: Record<string, { description: string }>;
+  runs: { using: string; main: string; post: string; 'post-if': string };
 };
 
 export interface GitlabJob {
   variables: Record<string, { value: string; expand: boolean }>;
-  before_script: string[];
   script: string[];
   after_script: string[];
 }
@@ -46,20 +48,13 @@ export interface FinishedJob {
   folder: string;
 }
 
-/** @param program what `node_modules/.bin/belay` leads to */
-async function projectWith(program: string): Promise<string> {
-  const folder = await tempFolder();
-  mkdirSync(join(folder, 'node_modules/.bin'), { recursive: true });
-  symlinkSync(program, join(folder, 'node_modules/.bin/belay'));
-  return folder;
-}
+/** A file that runs the program, as the one file of belay-cli does. */
+const fileFor = (program: string) => `await import(${JSON.stringify(pathToFileURL(program).href)});\n`;
 
-async function execute([shell = '', ...args]: string[], script: string, cwd: string, env: Record<string, string>) {
-  const child = spawn(shell, [...args, '-c', script], {
-    cwd,
-    env: environment(env),
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
+async function execute([program = '', ...args]: string[], cwd: string, env: Inputs, signal?: AbortSignal) {
+  const child = spawn(program, args, { cwd, env: environment(env), stdio: ['ignore', 'pipe', 'pipe'] });
+  // As a runner does when the job is cancelled.
+  signal?.addEventListener('abort', () => child.kill('SIGINT'));
   let log = '';
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (data: Buffer) => (log += data.toString()));
   const [code] = (await once(child, 'close')) as [number | null];
@@ -77,47 +72,61 @@ function mapValues<T>(record: Record<string, T>, valueOf: (it: T) => string): In
   return Object.fromEntries(Object.entries(record).map(([name, it]) => [name, valueOf(it)]));
 }
 
+/** @returns what the step left for the one after the job. @param program null: the action is not from a release */
+export async function runGithubStep(program: string | null, inputs: Inputs, env: Inputs = {}, signal?: AbortSignal) {
+  const folder = await tempFolder();
+  const { main } = ACTION.runs;
+  copyFileSync(fileURLToPath(new URL(`deploy/github-action/${main}`, ROOT)), join(folder, main));
+  if (program !== null) writeFileSync(join(folder, 'belay.mjs'), fileFor(program));
+  const files = { GITHUB_OUTPUT: 'output', GITHUB_STATE: 'state', GITHUB_STEP_SUMMARY: 'summary' };
+  const at = mapValues(files, (name) => join(folder, name));
+  const given = Object.entries(ACTION.inputs).map(([name, input]) => [
+    `INPUT_${name.toUpperCase()}`,
+    inputs[name] ?? input.default ?? '',
+  ]);
+  const job = { GITHUB_RUN_ID: '4711', GITHUB_JOB: 'release', GITHUB_ACTION: '__belay_2', ...at };
+  const step = { ...job, ...(Object.fromEntries(given) as Inputs), ...env };
+  const run = [process.execPath, join(folder, main)];
+  const { code, log } = await execute(run, folder, step, signal);
+  const [output = '', state = '', summary = ''] = Object.values(at).map(contentOf);
+  const stateEnv = Object.entries(pairsIn(state)).map(([name, value]) => [`STATE_${name}`, value]);
+  return {
+    ...{ code, log, outputs: pairsIn(output), summary, folder },
+    /** The step after a job that was cancelled. */
+    afterwards: () => execute(run, folder, { ...step, ...(Object.fromEntries(stateEnv) as Inputs) }),
+  };
+}
+
 /** A job of GitHub with one step that uses the action. */
-export async function runGithubAction(program: string, inputs: Inputs, env: Inputs = {}): Promise<FinishedJob> {
-  const folder = await projectWith(program);
-  const [output, summary] = [join(folder, 'output'), join(folder, 'summary')];
-  writeFileSync(output, '');
-  const own = { GITHUB_OUTPUT: output, GITHUB_STEP_SUMMARY: summary, RUNNER_TEMP: folder };
-  const job = { GITHUB_RUN_ID: '4711', GITHUB_JOB: 'release', GITHUB_ACTION: '__belay_2', ...own, ...env };
-  const finished = [];
-  for (const { run = '', env: given = {} } of ACTION.runs.steps) {
-    const values = mapValues(given, (expression) => evaluated(expression, inputs));
-    const shell = ['bash', '--noprofile', '--norc', '-eo', 'pipefail'];
-    finished.push(await execute(shell, run, folder, { ...job, ...values }));
-  }
-  const [{ code } = { code: null }] = finished;
-  const log = finished.map((it) => it.log).join('');
-  return { code, log, outputs: pairsIn(contentOf(output)), summary: contentOf(summary), folder };
-}
+export const runGithubAction = (program: string | null, inputs: Inputs, env: Inputs = {}): Promise<FinishedJob> =>
+  runGithubStep(program, inputs, env);
 
-/** GitHub evaluates an expression in `env` to a value, which no shell reads. */
-function evaluated(expression: string, inputs: Inputs): string {
-  const [, name = ''] = /^\$\{\{ inputs\.([\w-]+) \}\}$/.exec(expression) ?? [];
-  return inputs[name] ?? ACTION.inputs[name]!.default!;
-}
-
-/** The job of GitLab's template, without the commands that install Belay. */
+/** The job of GitLab's template, which fetches the program. @param program null: the server has no such file */
 export async function runGitlabJob(
-  program: string,
+  program: string | null,
   inputs: Inputs,
   env: Inputs = {},
   shell = 'sh',
 ): Promise<FinishedJob> {
-  const folder = await projectWith(program);
+  const folder = await tempFolder();
+  const file = program === null ? 'not found' : fileFor(program);
+  const server = createServer((_, response) => response.writeHead(program === null ? 404 : 200).end(file));
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const fetched = {
+    BELAY_CLI_URL: `http://127.0.0.1:${(server.address() as AddressInfo).port}/belay-cli.mjs`,
+    BELAY_CLI_SHA256: createHash('sha256').update(file).digest('hex'),
+  };
   const variables = mapValues(GITLAB_JOB.variables, ({ value }) =>
     value.replace(
       /\$\[\[ inputs\.([\w-]+) \]\]/g,
       (_all, name: string) => inputs[name] ?? GITLAB_INPUTS[name]!.default!,
     ),
   );
-  const job = { CI_PIPELINE_ID: '4711', CI_JOB_NAME_SLUG: 'belay', ...variables, ...env };
-  const { code, log } = await execute([shell, '-e'], GITLAB_JOB.script.join('\n'), folder, job);
-  const after = await execute([shell, '-e'], GITLAB_JOB.after_script.join('\n'), folder, job);
+  const job = { CI_PIPELINE_ID: '4711', CI_JOB_NAME_SLUG: 'belay', ...fetched, ...variables, ...env };
+  const play = (script: string[]) => execute([shell, '-e', '-c', script.join('\n')], folder, job);
+  const { code, log } = await play(GITLAB_JOB.script);
+  const after = await play(GITLAB_JOB.after_script);
+  server.close();
   const outputs = pairsIn(contentOf(join(folder, 'belay.env')));
   return { code, log: log + after.log, outputs, summary: contentOf(join(folder, 'belay.md')), folder };
 }

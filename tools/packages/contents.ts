@@ -28,7 +28,7 @@ function partIn(folder: string): Part {
   const read = (file: string) => readFileSync(join(ROOT, folder, file), 'utf8');
   const { name, version, license } = JSON.parse(read('package.json')) as Manifest;
   if (license === undefined) throw new Error(`${folder}/package.json names no license: may belay-cli contain it?`);
-  const files = readdirSync(join(ROOT, folder)).filter((file) => /^(licen[cs]e|copying|notice)/i.test(file));
+  const files = readdirSync(join(ROOT, folder)).filter((file) => /^(licence|license|copying|notice)/i.test(file));
   return { name, version, license, texts: files.sort().map((file) => read(file).trim()) };
 }
 
