@@ -3,6 +3,7 @@
  * the id of a workflow. It must neither move the cursor nor look like a command to a CI runner.
  */
 import { replaceUnprintable } from '../contract/wording/safe-text.ts';
+import { withOwnCommand } from './own-command.ts';
 
 /** The colors that Belay uses itself. */
 // eslint-disable-next-line no-control-regex -- terminal colors begin with a control character
@@ -31,7 +32,7 @@ function safeLine(line: string, keepColors: boolean): string {
     if (index % 2 === 1) return keepColors ? part : '';
     return replaceUnprintable(part, ' ');
   });
-  return withoutCommands(parts.join(''));
+  return withoutCommands(withOwnCommand(parts.join('')));
 }
 
 /**

@@ -160,6 +160,15 @@ test('commands that need more than Temporal exit 2 in belay-cli, and name belay-
   }
 });
 
+test('a message of belay-cli names its own commands, and belay-deploy for those that it lacks', async () => {
+  const { file } = await packages();
+  const say = (address: string, ...args: string[]) =>
+    spawnSync(process.execPath, [file, ...args], { encoding: 'utf8', env: { ...on.env, TEMPORAL_ADDRESS: address } })
+      .stderr;
+  assert.match(say('127.0.0.1:1', 'list'), /start `npx belay-deploy dev`/);
+  assert.match(say('127.0.0.1:1', 'list', '--nope'), /See `npx belay-cli list --help`/);
+});
+
 test('belay-cli has no dependency, and lists all that is inside with its license', async () => {
   const { cli } = await packages();
   const read = (name: string) => execFileSync('tar', ['-xOzf', cli, `package/${name}`], { encoding: 'utf8' });

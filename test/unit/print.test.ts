@@ -5,6 +5,7 @@ import fc from 'fast-check';
 import { textOf } from '../../src/activities/notifications/message-text.ts';
 import { runMarkdown } from '../../src/cli/output/markdown-summary.ts';
 import { emptyDeployment, emptyResult } from '../../src/contract/results/empty-results.ts';
+import { withOwnCommand } from '../../src/process/own-command.ts';
 import { printTo, safeJson } from '../../src/process/print.ts';
 
 /** What a stream receives: a terminal, unless the options differ. */
@@ -102,4 +103,11 @@ test('a notification mentions no one and links nowhere', () => {
   const result = { ...emptyResult(), workflowId: HOSTILE, error: { type: 'Terminated', message: HOSTILE } as const };
   const text = textOf({ kind: 'run', id: '1', result, leftOut: 0 });
   assert.doesNotMatch(text, /@\w|\]\(|<[!a-z]/);
+});
+
+test('a quoted command of Belay is one that the reader can run', () => {
+  assert.equal(
+    withOwnCommand('run `belay wait x`, or `belay worker`; belay: `belay` is its name'),
+    'run `npx belay-deploy wait x`, or `npx belay-deploy worker`; belay: `belay` is its name',
+  );
 });

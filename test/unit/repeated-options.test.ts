@@ -49,7 +49,12 @@ describe('an option that is given twice', () => {
       const { code, stdout, stderr } = await runInProcess([...path, ...value, ...value]);
       const said = `${path.join(' ')} ${long}: ${stdout}${stderr}`;
       assert.equal(code, 2, said);
-      assert.ok(`${stdout}${stderr}`.includes(`${long} is given twice: give it once. See \`belay `), said);
+      assert.ok(
+        `${stdout}${stderr}`.includes(
+          `${long} is given twice: give it once. See \`${said.includes('--json') ? 'belay' : 'npx belay-deploy'} `,
+        ),
+        said,
+      );
     }
   });
 

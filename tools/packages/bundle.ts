@@ -33,7 +33,7 @@ export async function bundle(
     metafile: true,
     logLevel: 'warning',
     banner: { js: COMMONJS },
-    plugins: [commandsElsewhere, versionOf(version), onlyFailureConverter],
+    plugins: [commandsElsewhere, versionOf(version), ownCommand, onlyFailureConverter],
   });
   const modules = Object.keys(metafile.inputs);
   const heavy = modules.find((name) => HEAVY.test(name));
@@ -84,15 +84,26 @@ const versionOf = (version: string): Plugin => ({
     })),
 });
 
+/** Messages name this package's commands. */
+const ownCommand: Plugin = {
+  name: 'own command',
+  setup: (its) =>
+    its.onLoad({ filter: /\/dist\/process\/own-command\.js$/ }, async ({ path }) => ({
+      contents: replaceOnce(path, await readFile(path, 'utf8'), "OWN = 'npx belay-deploy'", "OWN = 'npx belay-cli'"),
+    })),
+};
+
 /** The SDK loads a converter by its path: there is one, and it has to be inside. */
 const onlyFailureConverter: Plugin = {
   name: 'failure converter',
   setup: (its) =>
     its.onLoad({ filter: /\/data-converter-helpers\.js$/ }, async ({ path }) => {
-      const [before, after, ...more] = (await readFile(path, 'utf8')).split('require(path)');
-      if (before === undefined || after === undefined || more.length > 0)
-        throw new Error(`${path} loads converters in another way than before: see ${import.meta.filename}`);
-      const ours = JSON.stringify(join(DIST, 'encryption/failure-converter.js'));
-      return { contents: `${before}require(${ours})${after}`, loader: 'js' };
+      const ours = `require(${JSON.stringify(join(DIST, 'encryption/failure-converter.js'))})`;
+      return { contents: replaceOnce(path, await readFile(path, 'utf8'), 'require(path)', ours), loader: 'js' };
     }),
 };
+
+function replaceOnce(file: string, text: string, from: string, to: string): string {
+  if (text.split(from).length !== 2) throw new Error(`${file} does not have ${from} once: see ${import.meta.filename}`);
+  return text.replace(from, () => to);
+}

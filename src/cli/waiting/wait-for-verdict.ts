@@ -107,7 +107,10 @@ export async function waitAndPrint<R extends Pick<RunResult, 'outcome' | 'error'
     if (!(error instanceof BelayError) || error.type !== 'StoppedWaiting') return exitCodeOfResult(result);
     const name = nameOf(last);
     const follow = options.follow === true ? ' --follow' : '';
-    printNote([`To continue waiting: belay wait ${name}${follow}`, `To cancel the ${view.what}: belay cancel ${name}`]);
+    printNote([
+      `To continue waiting: \`belay wait ${name}${follow}\``,
+      `To cancel the ${view.what}: \`belay cancel ${name}\``,
+    ]);
     return stopping.exitCode();
   } finally {
     stopping.end();

@@ -100,7 +100,7 @@ describe('the command line', { concurrency: 4 }, () => {
     const { code, stdout, stderr } = await on.belay(...args);
     assert.equal(code, 124);
     assert.match(stdout, /^stopped waiting, in progress: /);
-    assert.equal((stdout + stderr).split(`belay wait deploy:${siteId}:k`).length, 2, stdout + stderr);
+    assert.equal((stdout + stderr).split(`npx belay-deploy wait deploy:${siteId}:k`).length, 2, stdout + stderr);
     on.sandbox.finish({ site: siteId }, 'completed');
   });
 

@@ -168,7 +168,10 @@ describe('exit codes', { concurrency: 4 }, () => {
       const finished = await command.finished;
       assert.deepEqual(verdict(finished), { code, outcome: null, type: 'StoppedWaiting' });
       assert.equal(finished.json().workflowId, workflowId);
-      assert.match(finished.stderr, new RegExp(`belay wait ${workflowId}[^]*belay cancel ${workflowId}`));
+      assert.match(
+        finished.stderr,
+        new RegExp(`npx belay-deploy wait ${workflowId}[^]*npx belay-deploy cancel ${workflowId}`),
+      );
       on.sandbox.finish({ server: serverId }, 'completed');
       assert.equal((await on.belay('wait', workflowId, '--json')).json().outcome, 'completed');
       assert.equal(began(on.sandbox, 'backup', serverId).length, 1);

@@ -201,6 +201,9 @@ describe('belay receipt', WITH_SSH_KEYGEN, () => {
       assert.equal(code, 2, `${args.join(' ')}: ${stderr}`);
     }
     const { stderr } = await belay('receipt', deploySiteId(SIGNED));
-    assert.match(stderr, /is a deploySite, of which there is no receipt: use the id of a run from `belay list`, or of/);
+    assert.match(
+      stderr,
+      /is a deploySite, of which there is no receipt: use the id of a run from `npx belay-deploy list`, or of/,
+    );
   });
 });

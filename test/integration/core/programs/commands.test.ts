@@ -78,7 +78,10 @@ describe('belay run', { concurrency: 3 }, () => {
     assert.deepEqual(verdict(finished), { code: 130, outcome: null, type: 'StoppedWaiting' });
     const workflowId = `backup:${serverId}:k`;
     assert.equal(finished.json().workflowId, workflowId);
-    assert.match(finished.stderr, new RegExp(`belay wait ${workflowId}[^]*belay cancel ${workflowId}`));
+    assert.match(
+      finished.stderr,
+      new RegExp(`npx belay-deploy wait ${workflowId}[^]*npx belay-deploy cancel ${workflowId}`),
+    );
     on.sandbox.finish({ server: serverId }, 'completed');
     assert.equal((await run(['wait', workflowId, '--json'], on.env)).json().outcome, 'completed');
     assert.equal(began(on.sandbox, 'backup', serverId).length, 1);
