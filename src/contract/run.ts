@@ -254,6 +254,8 @@ export interface RunMemo {
   input: RunInput;
   /** The id of the schedule that started it, if a failure pauses that schedule. */
   pausesSchedule?: string;
+  /** Who started it. Absent if a workflow did, and in memos of earlier versions. */
+  by?: string;
 }
 
 export interface RunProgress {

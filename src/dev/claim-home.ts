@@ -16,7 +16,8 @@ export async function claimHome(home: string): Promise<DevServerRecord | null> {
   await mkdir(home, { recursive: true, mode: 0o700 });
   // Write, then link: no reader sees half a file, and of two processes at once only one succeeds.
   const draft = `${recordFile(home)}.${process.pid}`;
-  await writeFile(draft, textOf({ pid: process.pid, temporal: null, ui: null }));
+  // It will hold the token of the sandbox.
+  await writeFile(draft, textOf({ pid: process.pid, temporal: null, ui: null }), { mode: 0o600 });
   try {
     for (;;) {
       if (await linked(draft, recordFile(home))) return null;

@@ -48,6 +48,7 @@ export interface StackOptions {
 export interface Stack {
   readonly temporal: TemporalEndpoint;
   readonly serviceUrl: string;
+  readonly service: ServiceConfig;
   readonly sandbox: Sandbox | null;
   readonly webhooks: Webhooks | null;
   /** Rejects when a part ends before `stop` is called. */
@@ -88,7 +89,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     const broken = brokenPart(worker, server, () => stops.length === 0, options);
     // A caller may ignore it; an unhandled rejection would end the process.
     broken.catch(() => undefined);
-    return { temporal, serviceUrl: service.baseUrl, sandbox: emulator, webhooks, broken, stop };
+    return { temporal, serviceUrl: service.baseUrl, service, sandbox: emulator, webhooks, broken, stop };
   } catch (error) {
     await stop();
     throw error;

@@ -22,7 +22,7 @@ const { layers, layersOnDisk } = (await tools('layer-rule.js')) as {
   layersOnDisk: () => string[];
 };
 
-const PROGRAMS = ['cli.ts', 'worker.ts', 'webhooks.ts', 'sandbox.ts', 'codec-server.ts', 'starter.ts'];
+const PROGRAMS = ['cli.ts', 'worker.ts', 'webhooks.ts', 'sandbox.ts', 'board.ts', 'codec-server.ts', 'starter.ts'];
 const KINDS = ['value', 'type', 'dynamic'] as const;
 const ROWS = Object.keys(LAYERS);
 

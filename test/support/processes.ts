@@ -89,7 +89,7 @@ export async function startWebhooks(
 }
 
 export interface Dev extends Started {
-  ready: { temporal: string; ui: string; webhooks: string | null; service: string };
+  ready: { temporal: string; ui: string; webhooks: string | null; board: string; service: string };
 }
 
 /** Starts `belay dev` on free ports and waits until it is ready. */

@@ -20,6 +20,7 @@ test('the record of a running dev server is believed', async () => {
     { ...OWN, temporal: null, ui: null },
     { ...OWN, temporal: 'localhost:1' },
     { ...OWN, temporal: '[::1]:7233' },
+    { ...OWN, sandbox: { url: 'http://127.0.0.1:4180', token: 't' } },
   ])
     assert.deepEqual(readDevServerRecord(await homeWith(record)), record);
 });
@@ -36,6 +37,9 @@ const FORGED: [what: string, change: object][] = [
   ['an address that is no text', { temporal: { host: 'evil.example' } }],
   ['a foreign UI', { ui: 'https://evil.example' }],
   ['a UI that runs a script', { ui: 'javascript:alert(1)' }],
+  ['a foreign sandbox', { sandbox: { url: 'https://panel.example', token: 't' } }],
+  ['a sandbox without a token', { sandbox: { url: 'http://127.0.0.1:4180' } }],
+  ['no sandbox where one should be', { sandbox: null }],
   ['nothing', { pid: undefined, temporal: undefined, ui: undefined }],
 ];
 for (const [what, change] of FORGED) {

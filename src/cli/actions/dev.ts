@@ -5,9 +5,11 @@ import { atItsLine, readConfiguration } from '../../config/load.ts';
 import { claimHome, removeDevServerRecord, writeDevServerRecord } from '../../dev/claim-home.ts';
 import { choosePort } from '../../dev/choose-port.ts';
 import type { Stack, StackOptions } from '../../dev/stack.ts';
+import type { BoardServerOptions } from '../../features/board/server.ts';
 import { BelayError } from '../../contract/results/belay-error.ts';
+import type { DevServerRecord } from '../../config/temporal/dev-server-record.ts';
 import { findTemporal, type TemporalEndpoint } from '../../config/temporal/find-temporal.ts';
-import { WEBHOOK_PORT } from '../options/shared.ts';
+import { BOARD_PORT, WEBHOOK_PORT } from '../options/shared.ts';
 import { policyOfFile } from '../../policy/live-policy.ts';
 import { createLogger } from '../../process/log.ts';
 import { runUntilSignal } from '../../process/run-until-signal.ts';
@@ -17,6 +19,7 @@ export interface DevOptions {
   temporalPort: number;
   uiPort: number;
   webhookPort?: number;
+  boardPort?: number;
   json?: boolean;
 }
 
@@ -47,8 +50,10 @@ async function runStack(
   // Imported only here, because it loads the worker, which most commands do not need.
   const { startStack } = await import('../../dev/stack.ts');
   const policy = await policyOfFile(parts.configuration ?? {}, { log: createLogger('info') });
-  const { webhookPort: asked } = options;
-  const webhookPort = asked === undefined ? { likely: WEBHOOK_PORT } : await choosePort('--webhook-port', asked);
+  const portOf = async (option: string, asked: number | undefined, likely: number) =>
+    asked === undefined ? { likely } : choosePort(option, asked);
+  const webhookPort = await portOf('--webhook-port', options.webhookPort, WEBHOOK_PORT);
+  const boardPort = await portOf('--board-port', options.boardPort, BOARD_PORT);
   const stack = await startStack({
     folder: home,
     ...parts,
@@ -60,14 +65,31 @@ async function runStack(
     throw await atItsLine(error, parts.configuration ?? {});
   });
   try {
-    const { address } = stack.temporal.connectionOptions;
-    if (parts.temporal === null)
-      await writeDevServerRecord(home, { pid: process.pid, temporal: address, ui: stack.temporal.uiUrl });
-    printReady(stack, options.json === true);
-    await runUntilSignal(stack.broken);
+    const board = await startOwnBoard(stack, boardPort, parts.temporal === null);
+    try {
+      if (parts.temporal === null) await writeDevServerRecord(home, await recordOf(stack));
+      printReady(stack, board.url, options.json === true);
+      await runUntilSignal(stack.broken);
+    } finally {
+      await board.close();
+    }
   } finally {
     await stack.stop();
   }
+}
+
+async function startOwnBoard({ temporal, service }: Stack, port: BoardServerOptions['port'], isEmbedded: boolean) {
+  const { startBoard } = await import('../../features/board/server.ts');
+  const { connectionOptions, uiUrl } = temporal;
+  const address = connectionOptions.address ?? '';
+  const own = isEmbedded ? { address, ...(uiUrl === null ? {} : { uiUrl }) } : {};
+  return startBoard({ host: '127.0.0.1', port, service, temporal: own, log: createLogger('warn') });
+}
+
+/** Only the sandbox's own token is recorded: `service` of another stack is a real one. */
+async function recordOf({ temporal, service, sandbox }: Stack): Promise<DevServerRecord> {
+  const record = { pid: process.pid, temporal: temporal.connectionOptions.address ?? null, ui: temporal.uiUrl };
+  return sandbox === null ? record : { ...record, sandbox: { url: service.baseUrl, token: await service.token() } };
 }
 
 /**
@@ -82,11 +104,12 @@ function sandboxRefused({ connectionOptions: { address } }: TemporalEndpoint): B
   );
 }
 
-function printReady({ temporal, serviceUrl, sandbox, webhooks }: Stack, asJson: boolean): void {
+function printReady({ temporal, serviceUrl, sandbox, webhooks }: Stack, board: string, asJson: boolean): void {
   const address = temporal.connectionOptions.address;
   const webhooksUrl = webhooks?.url ?? null;
-  if (asJson) return printJson({ temporal: address, ui: temporal.uiUrl, webhooks: webhooksUrl, service: serviceUrl });
+  if (asJson)
+    return printJson({ temporal: address, ui: temporal.uiUrl, webhooks: webhooksUrl, board, service: serviceUrl });
   const ui = temporal.uiUrl === null ? '' : `, Temporal UI ${temporal.uiUrl}`;
   const service = `service ${serviceUrl}${sandbox === null ? '' : ' (sandbox)'}`;
-  print(`ready: Temporal ${address}${ui}, webhooks ${webhooksUrl}, ${service}; not for production`);
+  print(`ready: Temporal ${address}${ui}, webhooks ${webhooksUrl}, board ${board}, ${service}; not for production`);
 }

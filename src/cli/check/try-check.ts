@@ -1,6 +1,7 @@
 /** One read of a site, as its check makes it after a deployment, with the latest status of the service beside it. */
 import { ConfigError } from '../../config/environment/config-error.ts';
-import { requireService, serviceConfig } from '../../config/environment/environment.ts';
+import { requireService } from '../../config/environment/environment.ts';
+import { findServiceConfig } from '../../config/temporal/find-temporal.ts';
 import { readConfiguration, type Configuration } from '../../config/load.ts';
 import { SCHEMA_VERSION } from '../../contract/names.ts';
 import { BelayError } from '../../contract/results/belay-error.ts';
@@ -59,7 +60,7 @@ export async function tryCheck(siteId: string, commit: string | null): Promise<T
 /** A check needs only the page: without a token of the service, that is still read. */
 async function readLatest(siteId: string, configuration: Configuration): Promise<Pick<Reading, 'status' | 'problem'>> {
   try {
-    const reader = createTargetReader(requireService(await serviceConfig()), configuration);
+    const reader = createTargetReader(requireService(await findServiceConfig()), configuration);
     const [reading] = await reader.readAll([siteTarget(siteId)]);
     return reading ?? { status: null, problem: null };
   } catch (error) {

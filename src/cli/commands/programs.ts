@@ -1,7 +1,17 @@
-/** `belay worker`, `webhooks`, `codec-server` and `sandbox`: one program each. */
+/** `belay worker`, `webhooks`, `board`, `codec-server` and `sandbox`: one program each. */
 import { Command } from 'commander';
 import { parsePort } from '../options/parse-values.ts';
-import { WEBHOOK_PORT } from '../options/shared.ts';
+import { collectOf, RepeatableOption } from '../options/repeated.ts';
+import { BOARD_PORT, examples, WEBHOOK_PORT } from '../options/shared.ts';
+
+interface BoardCommand {
+  host: string;
+  port: number;
+  secretFile?: string;
+  identityHeader?: string;
+  trustedProxy?: string[];
+  receipts?: string;
+}
 
 export function programCommands(): Command[] {
   return [
@@ -19,6 +29,31 @@ export function programCommands(): Command[] {
       .option('--unverified', 'accept unverified deliveries, on loopback only; for testing webhooks')
       .action(async (options: { host: string; port: number; unverified?: boolean }) =>
         (await import('../../webhooks.ts')).main(options),
+      ),
+    new Command('board')
+      .description('show the fleet on a page: what runs, how the last runs ended, and what needs attention; read-only')
+      .option(
+        '--host <address>',
+        'address to listen on; any but loopback requires --secret-file or --identity-header',
+        '127.0.0.1',
+      )
+      .option('--port <port>', 'port to listen on; 0 picks a free port', parsePort, BOARD_PORT)
+      .option('--secret-file <path>', 'file with the secret that programs send as bearer, and browsers as password')
+      .option('--identity-header <name>', 'header in which a trusted proxy names whom it let through')
+      .addOption(
+        new RepeatableOption(
+          '--trusted-proxy <address>',
+          'address or network of that proxy, like 10.0.0.5 or 10.0.0.0/24 (repeatable)',
+          collectOf(String),
+        ),
+      )
+      .option('--receipts <folder>', 'folder of kept receipts, for verdicts that Temporal has deleted')
+      .addHelpText('after', examples('belay board', 'belay board --host 0.0.0.0 --secret-file /run/secrets/board'))
+      .action(async ({ trustedProxy, ...options }: BoardCommand) =>
+        (await import('../../board.ts')).main({
+          ...options,
+          ...(trustedProxy === undefined ? {} : { trustedProxies: trustedProxy }),
+        }),
       ),
     new Command('codec-server')
       .description('decrypt payloads for the Temporal UI and CLI, with the keys in BELAY_CODEC_KEYS_FILE')

@@ -1,6 +1,7 @@
 /** Checks that the hosting service answers and accepts the token. Reads a backup that does not exist; starts nothing. */
 import { configuredService } from '../../config/configured-service.ts';
 import { serviceConfig, type ServiceConfig } from '../../config/environment/environment.ts';
+import { findServiceConfig } from '../../config/temporal/find-temporal.ts';
 import { readConfiguration } from '../../config/load.ts';
 import { createNotifier } from '../../activities/notifications/notifier.ts';
 import { createHostingApiClient } from '../../hosting-api/index.ts';
@@ -15,9 +16,15 @@ export function serviceChecks(): Check[] {
     {
       name: 'configuration',
       run: async () => {
-        config = await serviceConfig();
+        config = await findServiceConfig();
+        const isOfDev = config !== null && (await serviceConfig()) === null;
         const { notify } = await readConfiguration();
         await createNotifier(notify, (result) => result);
+        if (isOfDev)
+          return {
+            state: 'ok',
+            message: `BELAY_API_URL is not set: the sandbox of \`belay dev\` is at ${config?.baseUrl}`,
+          };
         if (config !== null) return configurationFinding(config);
         const remedy = 'set BELAY_API_URL, and BELAY_API_TOKEN or BELAY_API_TOKEN_FILE, where the worker runs';
         return { state: 'failed', message: 'BELAY_API_URL is not set', remedy };

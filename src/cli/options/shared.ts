@@ -116,6 +116,7 @@ export const interval = () =>
 
 /** The default of the receiver. */
 export const WEBHOOK_PORT = 4181;
+export const BOARD_PORT = 4183;
 
 /** For the end of a command's help. */
 export function examples(...lines: string[]): string {

@@ -47,6 +47,13 @@ export const fileEntry = ({ scope, ...freeze }: ListedFreeze): FreezeEntry => ({
 
 /** `frozen  christmas until 2027-01-04 06:00 (Europe/Berlin), 12h more: the shop's season` */
 export function entryLine(entry: FreezeEntry, atMs: number): string {
+  const holdsBack = (entry.kind === 'freeze') === entry.isActive;
+  const line = entryText(entry, atMs);
+  return holdsBack ? colors.yellow(line) : line;
+}
+
+/** The same without a color. */
+export function entryText(entry: FreezeEntry, atMs: number): string {
   const { kind, name, isActive, until, fromText, untilText, reason, by } = entry;
   const state = kind === 'freeze' ? freezeState(entry, atMs) : isActive ? 'open' : 'closed';
   const leftMs = until === null ? null : Math.max(0, Date.parse(until) - atMs);
@@ -54,9 +61,7 @@ export function entryLine(entry: FreezeEntry, atMs: number): string {
   const times = isActive ? `until ${untilText ?? 'no known time'}${left}` : nextText(fromText, untilText);
   const who = by === null ? '' : `, by ${plainText(by)}`;
   const why = reason === null ? '' : `: ${plainText(reason)}`;
-  const holdsBack = (kind === 'freeze') === isActive;
-  const line = `${state.padEnd(8)} ${plainText(name)}${forText(entry)} ${times}${who}${why}`;
-  return holdsBack ? colors.yellow(line) : line;
+  return `${state.padEnd(8)} ${plainText(name)}${forText(entry)} ${times}${who}${why}`;
 }
 
 function freezeState({ isActive, from, until }: FreezeEntry, atMs: number): string {

@@ -69,7 +69,8 @@ function whatOf(it: InFlight): string {
 
 const nowOf = (it: InFlight): string => (it.kind === 'run' ? liveLine(it.status, true) : rolloutNow(it.status));
 
-function rolloutNow(status: RolloutStatus): string {
+/** `3 of at most 10 servers running …; ended: 97 completed` */
+export function rolloutNow(status: RolloutStatus): string {
   const { waiting, result } = status;
   const silence = contactText(status);
   if (silence !== null) return silence;

@@ -2,7 +2,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { readConfiguration, type Configuration } from '../../config/load.ts';
 import { ConfigError } from '../../config/environment/config-error.ts';
-import { requireService, serviceConfig, type ServiceConfig } from '../../config/environment/environment.ts';
+import { requireService, type ServiceConfig } from '../../config/environment/environment.ts';
+import { findServiceConfig } from '../../config/temporal/find-temporal.ts';
 import type { StatusState } from '../../contract/activities.ts';
 import { isApp, type Target } from '../../contract/target.ts';
 import { TIMING } from '../../contract/budgets/timing.ts';
@@ -29,15 +30,17 @@ export interface Reading {
 export interface TargetReader {
   /** Where the service is. */
   readonly baseUrl: string;
+  /** Reads a target once more. @returns the reading, and how long no target may be read after it */
+  read(before: Reading): Promise<{ reading: Reading; pauseMs: number }>;
   /** Reads each target once. */
   readAll(targets: readonly Target[]): Promise<Reading[]>;
   /** Reads each at the interval, and later if the service asks for that. */
   follow(targets: readonly Target[], intervalMs: number): { readings(): Reading[]; stop(): void };
 }
 
-/** From the environment and belay.yaml. @throws ConfigError */
+/** From the environment, or a running `belay dev`, and from belay.yaml. @throws ConfigError */
 export async function configuredReader(targets: readonly Target[]): Promise<TargetReader> {
-  const config = requireService(await serviceConfig());
+  const config = requireService(await findServiceConfig());
   const configuration = await readConfiguration();
   if (targets.some(isApp) && configuration.api?.app === undefined) {
     throw new ConfigError('no paths for apps, because the service documents none: add api.app to belay.yaml');
@@ -61,6 +64,10 @@ export function createTargetReader(
     );
   return {
     baseUrl,
+    async read(before) {
+      const answer = await read(before.target);
+      return { reading: readingAfter(before, answer), pauseMs: answer.pauseMs };
+    },
     readAll: (all) =>
       Promise.all(
         all.map(async (target, index) => {
@@ -105,7 +112,7 @@ async function turnAndRead(read: () => Promise<Answer>): Promise<Answer> {
 }
 
 const UNREAD = { status: null, state: null, since: null, readAt: null, problem: null } as const;
-const unread = (target: Target): Reading => ({ target, ...UNREAD });
+export const unread = (target: Target): Reading => ({ target, ...UNREAD });
 
 function readingAfter(before: Reading, { status, state, problem }: Answer): Reading {
   if (status === null) return { ...before, problem };

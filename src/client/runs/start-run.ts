@@ -25,7 +25,7 @@ import { findService } from '../connection/find-service.ts';
 import { isServed, type ServedService } from '../../contract/service-identity.ts';
 import { epochOf } from '../../contract/ids/worker-identity.ts';
 import { TIMING } from '../../contract/budgets/timing.ts';
-import { codeSpan } from '../../contract/wording/safe-text.ts';
+import { codeSpan, plainText } from '../../contract/wording/safe-text.ts';
 
 export interface StartOptions {
   /** Default: derived from the input, which may name a backup, deployments, or both. */
@@ -104,9 +104,11 @@ async function start(
   { type, input, workflowId, again }: { type: RunType; input: RunInput; workflowId: string; again: boolean },
 ): Promise<WorkflowHandle & { firstExecutionRunId: string }> {
   const { client, taskQueue, by } = session;
+  const { memo, ...options } = runStartOptions(input, { type, startedBy: codeSpan(by) });
   return startWithAttributes(session, attributesOfRun(input), (attributes) =>
     client.workflow.start(type, {
-      ...runStartOptions(input, { type, startedBy: codeSpan(by) }),
+      ...options,
+      memo: { ...memo, by: plainText(by) },
       ...attributes,
       workflowId,
       taskQueue,

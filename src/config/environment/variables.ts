@@ -19,7 +19,7 @@ interface VariableRow {
 
 /** In the order of the printed table. */
 export const SECTIONS = {
-  service: 'The hosting service: `worker`, `dev`, `doctor`, `check` and `top --site` read these',
+  service: 'The hosting service: `worker`, `dev`, `doctor`, `check`, `board` and `top --site` read these',
   belay: 'Belay itself',
   traces: 'Traces: the variables of OpenTelemetry',
   temporal: "Temporal: the variables of Temporal's own tools, read by `@temporalio/envconfig`",
@@ -44,7 +44,7 @@ export const VARIABLES = [
   {
     name: 'BELAY_MAX_RPS',
     meaning:
-      'Ceiling of requests per second to the service, like `10` or `0.5`. The workers of a task queue share it; reads wait for triggers. `top --site` keeps to a tenth of it.',
+      'Ceiling of requests per second to the service, like `10` or `0.5`. The workers of a task queue share it; reads wait for triggers. `top --site` and the board each keep to a tenth of it.',
     fallback: 'no ceiling',
     section: 'service',
   },
@@ -100,7 +100,8 @@ export const VARIABLES = [
   { name: 'BELAY_CONFIG', meaning: 'The configuration file.', default: 'belay.yaml', section: 'belay' },
   {
     name: 'BELAY_HOME',
-    meaning: 'Folder of the embedded Temporal server: its database and the record of a running `belay dev`.',
+    meaning:
+      'Folder of the embedded Temporal server: its database and the record of a running `belay dev`, which holds the token of its own sandbox.',
     default: '.belay',
     section: 'belay',
   },

@@ -1,4 +1,4 @@
-/** The record that a running `belay dev` keeps in its home folder: where its Temporal is. */
+/** The record that a running `belay dev` keeps in its home folder: where its Temporal and its sandbox are. */
 import { lstatSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isLoopback } from '../environment/service-url.ts';
@@ -8,6 +8,8 @@ export interface DevServerRecord {
   /** Null until it is ready. */
   temporal: string | null;
   ui: string | null;
+  /** Its own sandbox, and the token of that. It never holds those of a real service. */
+  sandbox?: { url: string; token: string };
 }
 
 export const recordFile = (home: string) => join(home, 'dev.json');
@@ -39,14 +41,20 @@ export function runningRecord(text: string): DevServerRecord | null {
 }
 
 function isLocalRecord(value: unknown): value is DevServerRecord {
-  const { pid, temporal, ui } = (value ?? {}) as Partial<Record<keyof DevServerRecord, unknown>>;
+  const { pid, temporal, ui, sandbox } = (value ?? {}) as Partial<Record<keyof DevServerRecord, unknown>>;
   // Signal 0 to PID 0 or below reaches a process group, and so always succeeds.
   return (
     Number.isSafeInteger(pid) &&
     (pid as number) > 0 &&
     (temporal === null || isLocal('grpc', temporal)) &&
-    (ui === null || isLocal('http', ui))
+    (ui === null || isLocal('http', ui)) &&
+    (sandbox === undefined || isLocalSandbox(sandbox))
   );
+}
+
+function isLocalSandbox(value: unknown): boolean {
+  const { url, token } = (value ?? {}) as Record<string, unknown>;
+  return isLocal('http', url) && typeof token === 'string';
 }
 
 function isLocal(scheme: 'grpc' | 'http', address: unknown): boolean {

@@ -3,9 +3,11 @@ import { ConfigError } from '../environment/config-error.ts';
 import {
   homeFolder,
   isTemporalConfigured,
+  serviceConfig,
   temporalAddress,
   temporalNamespace,
   uiUrl,
+  type ServiceConfig,
 } from '../environment/environment.ts';
 import { defaultOf } from '../environment/variables.ts';
 import { credentialsOf, type ConnectionOptions, type Credentials } from './credentials.ts';
@@ -71,6 +73,18 @@ export function findTemporal(): TemporalEndpoint {
     isOneOfSeveral,
     credentials: credentialsOf(profile, used),
   };
+}
+
+/**
+ * The service of the environment; without one, the sandbox of the `belay dev` that `findTemporal` leads to. Null if there
+ * is neither.
+ * @throws ConfigError
+ */
+export async function findServiceConfig(): Promise<ServiceConfig | null> {
+  const configured = await serviceConfig();
+  if (configured !== null || isTemporalConfigured()) return configured;
+  const sandbox = readDevServerRecord(homeFolder())?.sandbox;
+  return sandbox === undefined ? null : { baseUrl: sandbox.url, token: () => Promise.resolve(sandbox.token) };
 }
 
 const ADDRESS = /^(\[[0-9a-f:.]+\]|[^\s/:@?#[\]]+)(:\d{1,5})?$/i;

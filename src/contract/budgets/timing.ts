@@ -279,5 +279,25 @@ export const TIMING = {
   /** How long the end of a program waits for the last spans. */
   tracing: { flushMs: SECOND },
   codecServer: { requestMs: 10 * SECOND },
+  board: {
+    requestMs: 10 * SECOND,
+    /** A page looks again after five seconds, so nobody looks any more after this. */
+    lingerMs: 30 * SECOND,
+    /** How long the first one who looks waits for something to see. */
+    firstReadMs: 3 * SECOND,
+    /** What is in flight is listed every five seconds, and ten of it are asked about each time. */
+    inFlightMs: 2 * SECOND,
+    pastMs: 10 * SECOND,
+    /** The results of past runs are read in this rhythm, some at a time. */
+    resultsMs: SECOND,
+    workersMs: 15 * SECOND,
+    freezesMs: 30 * SECOND,
+    schedulesMs: MINUTE,
+    receiptsMs: MINUTE,
+    /** No target is read from the service more often. */
+    serviceMs: 5 * SECOND,
+    /** A firing that is this late is worth a look. */
+    lateMs: 5 * MINUTE,
+  },
   dev: { serverStartMs: 30 * SECOND, serverStopMs: 5 * SECOND, buildProgressMs: 20 * SECOND },
 } as const;

@@ -169,11 +169,13 @@ describe('programs', { concurrency: 3 }, () => {
       ...temporalEnv(await newPlace()),
       ...{ BELAY_HOME: await tempFolder(), BELAY_API_URL: on.sandbox.url, BELAY_API_TOKEN: TOKEN },
     };
-    const { process: child, output, finished } = start(['dev', '--json', '--webhook-port', '0'], env);
+    const args = ['dev', '--json', '--webhook-port', '0', '--board-port', '0'];
+    const { process: child, output, finished } = start(args, env);
     const line = await eventually('its line', () => /^\{.*\}$/m.exec(output.stdout)?.[0]);
     const ready = JSON.parse(line) as Record<string, string>;
-    assert.deepEqual(Object.keys(ready), ['temporal', 'ui', 'webhooks', 'service']);
+    assert.deepEqual(Object.keys(ready), ['temporal', 'ui', 'webhooks', 'board', 'service']);
     assert.equal(ready.service, on.sandbox.url);
+    assert.equal((await fetch(`${ready.board}/status.json`)).status, 200);
     const ran = await run(['backup', '--server', fresh('s'), ...BACKUP_PACE, '--json'], env);
     assert.equal(ran.code, 0, ran.stderr);
     const tree = descendants(child.pid ?? 0);

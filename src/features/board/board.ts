@@ -1,0 +1,191 @@
+/** The board: what it reads, how often, and what it knows. */
+import { adHocEntry, fileEntry, type FreezeEntry } from '../../cli/output/freeze-list.ts';
+import { createTargetReader, unread, type Reading, type TargetReader } from '../../cli/top/target-reader.ts';
+import type { Session } from '../../client/connection/session.ts';
+import { takeNewRuns } from '../../client/connection/workers-seen.ts';
+import { within } from '../../client/connection/within.ts';
+import { createFreezes } from '../../client/freezes/freezes.ts';
+import type { InFlight } from '../../client/overview/in-flight.ts';
+import { createOverview } from '../../client/overview/live-overview.ts';
+import { createSchedules } from '../../client/schedules/schedules.ts';
+import type { ScheduleState } from '../../client/schedules/schedule-state.ts';
+import type { ServiceConfig } from '../../config/environment/environment.ts';
+import { readConfiguration, type Configuration } from '../../config/load.ts';
+import { buildInventory } from '../../config/plan/inventory.ts';
+import { TIMING } from '../../contract/budgets/timing.ts';
+import type { RunningFreeze } from '../../contract/freeze.ts';
+import { parseIdentity } from '../../contract/ids/worker-identity.ts';
+import { versionText } from '../../contract/ids/worker-version.ts';
+import { isApp } from '../../contract/target.ts';
+import { policyOf, type Policy } from '../../policy/policy.ts';
+import { createPast, keyOf, type Past, type Subject, type Verdict } from './past.ts';
+import { createPoller, REAL, type Passage, type Source } from './poller.ts';
+import { statusOf, type BoardStatus, type BoardTarget, type BoardWorker } from './status.ts';
+
+export interface BoardOptions {
+  session: Session;
+  /** What belay.yaml says now. Default: it is read again and again. */
+  configuration?: () => Promise<Configuration>;
+  /** Null: the board does not read the service. */
+  service: ServiceConfig | null;
+  /** Folder of kept receipts. */
+  receipts?: string;
+  passage?: Passage;
+}
+
+export interface Board {
+  /** Someone looks. */
+  look(): Promise<void>;
+  /** @param since ISO 8601: only what ran since then */
+  status(since?: string | null): BoardStatus;
+  /** Its row, and its past runs, the newest first. Null if the board does not know it. */
+  target(subject: Subject): { row: BoardTarget; past: Verdict[] } | null;
+  stop(): void;
+}
+
+/** As many as Temporal lists at once. */
+const MOST_IN_FLIGHT = 1_000;
+/** The workers need the rest. */
+const SHARE_OF_CEILING = 0.1;
+/** Reads of the service without a ceiling. */
+const READS_PER_SECOND = 2;
+
+interface Known {
+  configuration: Configuration;
+  policy: Policy;
+  inFlight: InFlight[];
+  running: RunningFreeze[];
+  schedules: ScheduleState[];
+  workers: BoardWorker[] | null;
+  /** ISO 8601: when Temporal last told what is in flight. */
+  readAt: string | null;
+}
+
+export function createBoard(options: BoardOptions): Board {
+  const { session, service, receipts, configuration = () => readConfiguration(), passage = REAL } = options;
+  const known: Known = {
+    ...{ configuration: {}, policy: policyOf({}) },
+    ...{ inFlight: [], running: [], schedules: [], workers: null, readAt: null },
+  };
+  const past = createPast(session);
+  const readings = new Map<string, Reading>();
+  const targets = () => targetsIn(known.configuration);
+  const sources: Source[] = [
+    {
+      name: 'belay.yaml',
+      everyMs: TIMING.board.freezesMs,
+      async read() {
+        known.configuration = await configuration();
+        known.policy = policyOf(known.configuration);
+      },
+    },
+    ...temporalSources(session, known, past),
+    ...(receipts === undefined
+      ? []
+      : [{ name: 'receipts', everyMs: TIMING.board.receiptsMs, read: () => past.readReceipts(receipts) }]),
+    ...(service === null ? [] : [serviceSource(service, () => known.configuration, readings, passage.nowMs)]),
+  ];
+  const poller = createPoller(sources, passage);
+
+  function status(since: string | null = null): BoardStatus {
+    const nowMs = Date.now();
+    const seen = {
+      ...known,
+      ...{ targets: targets(), past, readings: service === null ? null : readings },
+      freezes: freezesIn(known, nowMs),
+      problems: poller.problems(),
+    };
+    return statusOf(seen, nowMs, since);
+  }
+
+  return {
+    look: () => poller.look(),
+    status,
+    target(subject) {
+      const row = status().targets.find((it) => keyOf(it) === keyOf(subject));
+      return row === undefined ? null : { row, past: past.of(subject) };
+    },
+    stop: () => poller.stop(),
+  };
+}
+
+function temporalSources(session: Session, known: Known, past: Past): Source[] {
+  const overview = createOverview(session, { limit: MOST_IN_FLIGHT });
+  const [freezes, schedules] = [createFreezes(session), createSchedules(session)];
+  const { inFlightMs, pastMs, resultsMs, workersMs, freezesMs, schedulesMs } = TIMING.board;
+  return [
+    {
+      name: 'what is in flight',
+      everyMs: inFlightMs,
+      async read() {
+        known.inFlight = (await overview.refresh()).inFlight;
+        known.readAt = new Date().toISOString();
+      },
+    },
+    { name: 'past runs', everyMs: pastMs, read: () => past.list() },
+    { name: 'results of past runs', everyMs: resultsMs, read: () => past.readResults() },
+    {
+      name: 'workers',
+      everyMs: workersMs,
+      read: async () => void (known.workers = await workersOf(session)),
+    },
+    { name: 'freezes', everyMs: freezesMs, read: async () => void (known.running = await freezes.list()) },
+    { name: 'schedules', everyMs: schedulesMs, read: async () => void (known.schedules = await schedules.list()) },
+  ];
+}
+
+async function workersOf(session: Session): Promise<BoardWorker[]> {
+  const state = await within(session, TIMING.client.startMs, 'find the workers', () => session.workers());
+  const current = new Set(takeNewRuns(state));
+  return state.pollers.map((poller) => {
+    const { version = null, where = poller.identity, since = null } = parseIdentity(poller.identity) ?? {};
+    const build = poller.version === null ? null : versionText(poller.version);
+    return { version, where, since, build, takesNewRuns: current.has(poller) };
+  });
+}
+
+const freezesIn = ({ policy, running }: Known, nowMs: number): FreezeEntry[] => [
+  ...running.map((it) => adHocEntry(it, nowMs)),
+  ...policy.list([], nowMs).map(fileEntry),
+];
+
+function targetsIn({ fleets }: Configuration) {
+  return [...buildInventory(fleets).servers.values()].flatMap(({ fleet, serverId, targets }) =>
+    targets.map((target) => ({ ...target, server: serverId, fleet })),
+  );
+}
+
+/** Reads one target at a time, the one that was read longest ago. */
+export function serviceSource(
+  service: ServiceConfig,
+  configurationNow: () => Configuration,
+  readings: Map<string, Reading>,
+  nowMs: () => number,
+): Source {
+  const { maxRequestsPerSecond: ceiling, ...unlimited } = service;
+  const everyMs = 1_000 / (ceiling === undefined ? READS_PER_SECOND : ceiling * SHARE_OF_CEILING);
+  const triedMs = new Map<string, number>();
+  let reader: { configuration: Configuration; reader: TargetReader } | null = null;
+
+  return {
+    name: 'the service',
+    everyMs,
+    async read() {
+      const configuration = configurationNow();
+      if (reader?.configuration !== configuration)
+        reader = { configuration, reader: createTargetReader(unlimited, configuration) };
+      const readable = targetsIn(configuration).filter((it) => !isApp(it) || configuration.api?.app !== undefined);
+      const tried = ({ kind, id }: Subject) => triedMs.get(keyOf({ kind, id })) ?? -Infinity;
+      const [oldest] = readable.sort((a, b) => tried(a) - tried(b));
+      if (oldest === undefined) return TIMING.board.serviceMs;
+      const untilDueMs = tried(oldest) + TIMING.board.serviceMs - nowMs();
+      if (untilDueMs > 0) return Math.max(everyMs, untilDueMs);
+      const { kind, id } = oldest;
+      const key = keyOf(oldest);
+      triedMs.set(key, nowMs());
+      const { reading, pauseMs } = await reader.reader.read(readings.get(key) ?? unread({ kind, id }));
+      readings.set(key, reading);
+      return Math.max(everyMs, pauseMs);
+    },
+  };
+}

@@ -1,0 +1,245 @@
+/** Past runs by what they were about: from Temporal's list and their results, and from kept receipts. */
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { WorkflowNotFoundError, type WorkflowExecutionInfo } from '@temporalio/client';
+import pMap from 'p-map';
+import { IN_PARALLEL, type Session } from '../../client/connection/session.ts';
+import { quoted } from '../../client/connection/list-filter.ts';
+import { linksOf } from '../../client/connection/ui-link.ts';
+import { within } from '../../client/connection/within.ts';
+import { closedResult, knownOf } from '../../client/runs/run-status.ts';
+import { isUnreachable } from '../../client/transport/grpc-errors.ts';
+import { TIMING } from '../../contract/budgets/timing.ts';
+import { RUN_TYPES, type Evidence, type Outcome } from '../../contract/names.ts';
+import type { Receipt } from '../../contract/receipt.ts';
+import { emptyResult } from '../../contract/results/empty-results.ts';
+import type { BackupResult, DeploymentResult, RunMemo, RunResult } from '../../contract/run.ts';
+import { DAY_MS } from '../../contract/wording/duration.ts';
+import { verifyReceipt } from '../../receipts/verify.ts';
+import { ATTRIBUTE_KEYS } from '../../request/search-attributes.ts';
+
+/** What a row is about. A server has one only for runs that deploy nothing. */
+export interface Subject {
+  kind: 'site' | 'app' | 'server';
+  id: string;
+}
+
+export const keyOf = ({ kind, id }: Subject): string => `${kind}:${id}`;
+
+/** How one run ended for one subject. */
+export interface Verdict {
+  workflowId: string;
+  runId: string;
+  /** Null while only Temporal's list is known, and it does not tell. */
+  outcome: Outcome | null;
+  evidence: Evidence | null;
+  startedAt: string | null;
+  endedAt: string;
+  /** From the start of this part to its end; null if it was not started. */
+  durationMs: number | null;
+  serverId: string | null;
+  commit: string | null;
+  /** Who started the run, or the workflow that did; null if it is not recorded. */
+  by: string | null;
+  /** Why it is not completed. */
+  error: string | null;
+  ui: string | null;
+}
+
+/** A run that ended, and whether its own result is known. */
+interface PastRun {
+  info: WorkflowExecutionInfo | null;
+  result: RunResult;
+  by: string | null;
+  isRead: boolean;
+}
+
+/** As many as a page shows. */
+export const MOST_SHOWN = 30;
+const LOOK_BACK_MS = 30 * DAY_MS;
+const MOST_LISTED = 5_000;
+const READ_AT_ONCE = 10;
+const FILES_AT_ONCE = 100;
+/** The list of workflows lags. */
+const OVERLAP_MS = 60_000;
+
+export interface Past {
+  subjects(): Subject[];
+  /** The newest first, at most 30. */
+  of(subject: Subject): Verdict[];
+  /** Adds the runs that ended since the last time. One search. */
+  list(): Promise<void>;
+  /** Reads some results that are not known yet, the newest of each subject first. */
+  readResults(): Promise<void>;
+  /** Adds the receipts in a folder that were not there the last time. */
+  readReceipts(folder: string): Promise<void>;
+}
+
+export function createPast(session: Session): Past {
+  const runs = new Map<string, PastRun>();
+  /** By subject, the newest first. */
+  const bySubject = new Map<string, { subject: Subject; runs: PastRun[] }>();
+  const filesRead = new Set<string>();
+  let latestEndMs = -Infinity;
+
+  function add(runId: string, run: PastRun): void {
+    const before = runs.get(runId);
+    if (before !== undefined) {
+      before.by = run.by = run.by ?? before.by;
+      if (before.isRead || !run.isRead) return;
+    }
+    runs.set(runId, run);
+    for (const subject of subjectsOf(run.result)) {
+      const entry = bySubject.get(keyOf(subject)) ?? { subject, runs: [] };
+      const others = entry.runs.filter((it) => it.result.runId !== runId);
+      const dropped = [...others, run].sort((a, b) => endOf(b).localeCompare(endOf(a)));
+      entry.runs = dropped.splice(0, MOST_SHOWN);
+      bySubject.set(keyOf(subject), entry);
+    }
+  }
+
+  /** Forgets the runs that no subject shows any more. */
+  function sweep(): void {
+    const shown = new Set([...bySubject.values()].flatMap((it) => it.runs.map(({ result }) => result.runId)));
+    for (const [runId, { isRead, result }] of runs)
+      if (!shown.has(runId) && (isRead || subjectsOf(result).length > 0)) runs.delete(runId);
+  }
+
+  function unread(): PastRun[] {
+    const ranked = new Map<PastRun, number>();
+    for (const run of runs.values()) if (!run.isRead && subjectsOf(run.result).length === 0) ranked.set(run, 0);
+    for (const entry of bySubject.values())
+      for (const [rank, run] of entry.runs.entries())
+        if (!run.isRead) ranked.set(run, Math.min(rank, ranked.get(run) ?? rank));
+    return [...ranked].sort(([, a], [, b]) => a - b).map(([run]) => run);
+  }
+
+  async function read(run: PastRun & { info: WorkflowExecutionInfo }): Promise<void> {
+    const { workflowId, runId } = run.info;
+    const handle = session.client.workflow.getHandle(workflowId, runId);
+    const result = await closedResult(handle, run.result).catch((error: unknown) => {
+      // It stays as the list shows it: deleted meanwhile, or nothing that this program can read.
+      if (error instanceof WorkflowNotFoundError || !isUnreachable(error)) return run.result;
+      throw error;
+    });
+    add(runId, { ...run, result: { ...result, workflowId, runId, endedAt: endOf(run) }, isRead: true });
+  }
+
+  return {
+    subjects: () => [...bySubject.values()].map(({ subject }) => subject),
+    of: (subject) => (bySubject.get(keyOf(subject))?.runs ?? []).map((run) => verdictOf(session, run, subject)),
+    list: () =>
+      within(session, TIMING.client.listMs, 'list past runs', async () => {
+        const sinceMs = Math.max(Date.now() - LOOK_BACK_MS, latestEndMs - OVERLAP_MS);
+        for (const info of await listClosed(session, new Date(sinceMs).toISOString())) {
+          latestEndMs = Math.max(latestEndMs, info.closeTime?.getTime() ?? 0);
+          add(info.runId, listed(info));
+        }
+        sweep();
+      }),
+    readResults: () =>
+      within(session, TIMING.client.listMs, 'read past runs', async () => {
+        const next = unread().flatMap((run) => (run.info === null ? [] : [{ ...run, info: run.info }]));
+        await pMap(next.slice(0, READ_AT_ONCE), read, IN_PARALLEL);
+      }),
+    async readReceipts(folder) {
+      const names = (await readdir(folder)).filter((it) => it.endsWith('.json') && !filesRead.has(it));
+      for (const name of names.slice(0, FILES_AT_ONCE)) {
+        filesRead.add(name);
+        const run = runOfReceipt(parsed(await readFile(join(folder, name), 'utf8').catch(() => '')));
+        if (run !== null) add(run.result.runId ?? name, run);
+      }
+    },
+  };
+}
+
+const endOf = ({ result }: Pick<PastRun, 'result'>): string => result.endedAt ?? '';
+
+async function listClosed({ client, taskQueue }: Session, since: string): Promise<WorkflowExecutionInfo[]> {
+  const query = [
+    `WorkflowType IN (${RUN_TYPES.map(quoted).join(', ')})`,
+    `TaskQueue = ${quoted(taskQueue)}`,
+    `CloseTime >= ${quoted(since)}`,
+    // SQL databases take one that runs for one that closes in the year 9999.
+    `ExecutionStatus != 'Running'`,
+  ].join(' AND ');
+  const found: WorkflowExecutionInfo[] = [];
+  for await (const info of client.workflow.list({ query, pageSize: 1_000 })) {
+    if (info.status.name !== 'CONTINUED_AS_NEW' && found.push(info) >= MOST_LISTED) break;
+  }
+  return found;
+}
+
+/** As the list shows it. */
+function listed(info: WorkflowExecutionInfo): PastRun {
+  const memo = (info.memo ?? {}) as Partial<RunMemo>;
+  const recorded = (info.typedSearchAttributes.get(ATTRIBUTE_KEYS.outcome) ?? null) as Outcome | null;
+  const outcome = recorded ?? OUTCOME_OF_STATUS[info.status.name] ?? null;
+  const by = memo.by ?? info.parentExecution?.workflowId ?? null;
+  return { info, result: { ...knownOf(info), outcome }, by, isRead: false };
+}
+
+const OUTCOME_OF_STATUS: Partial<Record<WorkflowExecutionInfo['status']['name'], Outcome>> = {
+  COMPLETED: 'completed',
+  TERMINATED: 'unknown',
+  TIMED_OUT: 'unknown',
+};
+
+export function subjectsOf({ backup, deployments }: Pick<RunResult, 'backup' | 'deployments'>): Subject[] {
+  if (deployments.length > 0) return deployments.map(({ target }) => target);
+  return backup === null ? [] : [{ kind: 'server', id: backup.serverId }];
+}
+
+export function partOf(result: RunResult, { kind, id }: Subject): DeploymentResult | BackupResult | null {
+  if (kind === 'server') return result.backup;
+  return result.deployments.find(({ target }) => target.kind === kind && target.id === id) ?? null;
+}
+
+function verdictOf(session: Session, { result, by, isRead }: PastRun, subject: Subject): Verdict {
+  const { workflowId, runId, commit, backup } = result;
+  const part = partOf(result, subject);
+  const outcome = part?.outcome ?? result.outcome;
+  const [startedAt, endedAt] = [part?.startedAt ?? null, part?.endedAt ?? endOf({ result })];
+  const error = (part !== null && 'error' in part ? part.error : null) ?? result.error;
+  return {
+    ...{ workflowId: workflowId ?? '', runId: runId ?? '', outcome },
+    evidence: part !== null && 'evidence' in part ? part.evidence : null,
+    startedAt: isRead ? startedAt : result.startedAt,
+    endedAt,
+    durationMs: durationMs(isRead ? startedAt : result.startedAt, endedAt),
+    ...{ serverId: backup?.serverId ?? null, commit, by },
+    error: outcome === 'completed' ? null : (error?.message ?? null),
+    ui: linksOf(session, { workflowId, runId }).ui,
+  };
+}
+
+const durationMs = (from: string | null, to: string): number | null =>
+  from === null || to === '' ? null : Math.max(0, Date.parse(to) - Date.parse(from));
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
+
+/** @returns null for what is no receipt of a run, or was changed */
+function runOfReceipt(document: unknown): PastRun | null {
+  if (verifyReceipt(document, null).problems.length > 0) return null;
+  const { workflowId, runId, entries } = document as Receipt;
+  const factsOf = <T>(what: Receipt['entries'][number]['what']) =>
+    entries.filter((it) => it.what === what).map(({ facts }) => facts as unknown as T);
+  const [request] = factsOf<Partial<RunResult & { type: string }>>('request');
+  const end = entries.find((it) => it.what === 'end');
+  if (end?.at == null || !(RUN_TYPES as readonly string[]).includes(request?.type ?? '')) return null;
+  const [backup = null] = factsOf<BackupResult>('backup');
+  const { outcome = null, error = null } = end.facts as Partial<RunResult>;
+  const result = emptyResult({
+    ...{ workflowId, runId, outcome, error, backup, endedAt: end.at },
+    deployments: factsOf<DeploymentResult>('deployment'),
+    commit: request?.commit ?? null,
+    startedAt: entries[0]?.at ?? null,
+  });
+  return { info: null, result, by: null, isRead: true };
+}

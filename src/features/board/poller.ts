@@ -1,0 +1,105 @@
+/**
+ * Asks Temporal and the service on behalf of everyone who watches: what it asks does not depend on how many they are, and
+ * it asks nothing while nobody looks.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { TIMING } from '../../contract/budgets/timing.ts';
+import { messageOf } from '../../contract/wording/message-of.ts';
+
+/** Something that is read again and again, as long as someone looks. */
+export interface Source {
+  /** For people, such as `what is in flight`. */
+  name: string;
+  everyMs: number;
+  /** @returns the pause before the next read, if it differs */
+  read: () => Promise<number | void>;
+}
+
+export interface Problem {
+  source: string;
+  message: string;
+  /** ISO 8601, of the first read that failed since the last one that worked. */
+  since: string;
+}
+
+export interface Poller {
+  /** Someone looks. Resolves once there is something to show, after a few seconds at the latest. */
+  look(): Promise<void>;
+  /** Of the sources whose last read failed. */
+  problems(): Problem[];
+  stop(): void;
+}
+
+/** What passes between two reads. */
+export interface Passage {
+  nowMs: () => number;
+  /** Rejects if the signal is aborted. */
+  sleep: (ms: number, signal: AbortSignal) => Promise<unknown>;
+}
+
+export const REAL: Passage = { nowMs: () => Date.now(), sleep: (ms, signal) => sleep(ms, undefined, { signal }) };
+
+interface Followed {
+  source: Source;
+  /** Until its first read since someone began to look; null if it is not being read. */
+  reading: Promise<void> | null;
+  problem: Problem | null;
+}
+
+export function createPoller(sources: readonly Source[], passage: Passage = REAL): Poller {
+  const followed = sources.map((source): Followed => ({ source, reading: null, problem: null }));
+  const stopped = new AbortController();
+  const { signal } = stopped;
+  let lookedMs = -Infinity;
+
+  const isWatched = () => !signal.aborted && passage.nowMs() - lookedMs < TIMING.board.lingerMs;
+
+  async function readOnce(it: Followed): Promise<number> {
+    const { name, everyMs, read } = it.source;
+    try {
+      const pauseMs = await read();
+      it.problem = null;
+      return pauseMs ?? everyMs;
+    } catch (error) {
+      const since = it.problem?.since ?? new Date(passage.nowMs()).toISOString();
+      it.problem = { source: name, message: messageOf(error), since };
+      return everyMs;
+    }
+  }
+
+  /** Ends once nobody looks any more. */
+  async function keepReading(it: Followed, firstRead: () => void): Promise<void> {
+    try {
+      while (isWatched()) {
+        const pauseMs = await readOnce(it);
+        firstRead();
+        await passage.sleep(pauseMs, signal);
+      }
+    } finally {
+      it.reading = null;
+    }
+  }
+
+  function begin(it: Followed): Promise<void> {
+    const reading = new Promise<void>((firstRead) => {
+      // Only the end of the program rejects.
+      void keepReading(it, firstRead).catch(() => firstRead());
+    });
+    it.reading = reading;
+    return reading;
+  }
+
+  return {
+    async look() {
+      lookedMs = passage.nowMs();
+      const begun = followed.filter(({ reading }) => reading === null).map(begin);
+      const first = begun.length === 0 ? followed.flatMap(({ reading }) => reading ?? []) : begun;
+      const answered = new AbortController();
+      const tooLong = passage.sleep(TIMING.board.firstReadMs, answered.signal).catch(() => undefined);
+      await Promise.race([Promise.all(first), tooLong]);
+      answered.abort();
+    },
+    problems: () => followed.flatMap(({ problem }) => problem ?? []),
+    stop: () => stopped.abort(),
+  };
+}

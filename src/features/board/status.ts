@@ -1,0 +1,275 @@
+/** What the board shows, as data: the document of `/status.json`. Pure. */
+import { contactText, liveLine } from '../../cli/waiting/run-live.ts';
+import { rolloutNow } from '../../cli/top/in-flight-table.ts';
+import type { FreezeEntry } from '../../cli/output/freeze-list.ts';
+import type { Reading } from '../../cli/top/target-reader.ts';
+import type { InFlight } from '../../client/overview/in-flight.ts';
+import type { ScheduleState } from '../../client/schedules/schedule-state.ts';
+import { TIMING } from '../../contract/budgets/timing.ts';
+import { SCHEMA_VERSION, type Outcome, type Phase } from '../../contract/names.ts';
+import type { OutcomeCounts, RolloutPhase } from '../../contract/rollout.ts';
+import { plainText } from '../../contract/wording/safe-text.ts';
+import { counted } from '../../contract/wording/tally-text.ts';
+import { targetText } from '../../contract/wording/target-text.ts';
+import { keyOf, partOf, subjectsOf, type Past, type Subject, type Verdict } from './past.ts';
+import type { Problem } from './poller.ts';
+
+/** What was read so far. */
+export interface Seen {
+  /** In the order of belay.yaml. */
+  targets: readonly (Subject & { server: string; fleet: string })[];
+  inFlight: readonly InFlight[];
+  past: Pick<Past, 'subjects' | 'of'>;
+  /** What the service reports, by `keyOf`; null without access to it. */
+  readings: ReadonlyMap<string, Reading> | null;
+  freezes: readonly FreezeEntry[];
+  schedules: readonly ScheduleState[];
+  /** Null until they are known. */
+  workers: readonly BoardWorker[] | null;
+  problems: readonly Problem[];
+  readAt: string | null;
+}
+
+export interface BoardWorker {
+  /** Of Belay; null for a worker that does not say. */
+  version: string | null;
+  /** `host:pid` */
+  where: string;
+  /** ISO 8601; null if it does not say. */
+  since: string | null;
+  /** Null for a worker without a version. */
+  build: string | null;
+  takesNewRuns: boolean;
+}
+
+export interface BoardTarget extends Subject {
+  server: string | null;
+  fleet: string | null;
+  /** What its run in flight does or waits for, in a sentence; null if none is in flight. */
+  now: string | null;
+  /** The run in flight. */
+  run: { workflowId: string; phase: Phase | null; startedAt: string | null; ui: string | null } | null;
+  last: Verdict | null;
+  /** What the service itself reports; null if it was not read. */
+  service: string | null;
+  serviceReadAt: string | null;
+  /** Why the last read of the service brought no status. */
+  serviceProblem: string | null;
+  needsAttention: boolean;
+}
+
+export interface BoardRollout {
+  workflowId: string;
+  name: string | null;
+  fleet: string | null;
+  phase: RolloutPhase | null;
+  now: string;
+  servers: OutcomeCounts;
+  startedAt: string | null;
+  needsAttention: boolean;
+  ui: string | null;
+}
+
+export type AttentionKind =
+  | 'failed'
+  | 'unknown'
+  | 'timed_out'
+  | 'paused'
+  | 'approval'
+  | 'failing_reads'
+  | 'no_worker'
+  | 'schedule_paused'
+  | 'schedule_late'
+  | 'service';
+
+export interface Attention {
+  kind: AttentionKind;
+  /** What it is about, such as `site a1`. */
+  what: string;
+  why: string;
+  since: string | null;
+  workflowId: string | null;
+  ui: string | null;
+}
+
+export interface BoardStatus {
+  schemaVersion: number;
+  /** When something was last read; null before the first time. */
+  readAt: string | null;
+  /** Only what ran since this time; null: everything. */
+  since: string | null;
+  targets: BoardTarget[];
+  rollouts: BoardRollout[];
+  attention: Attention[];
+  freezes: FreezeEntry[];
+  /** The next firings of the schedules, the first one first. */
+  next: { at: string; scheduleId: string }[];
+  schedules: Pick<ScheduleState, 'scheduleId' | 'when' | 'timeZone' | 'paused' | 'note' | 'skipped' | 'missed'>[];
+  workers: BoardWorker[] | null;
+  /** Why some of it may be old. */
+  problems: Problem[];
+}
+
+const MOST_NEXT = 10;
+
+export function statusOf(seen: Seen, nowMs: number, since: string | null = null): BoardStatus {
+  const all = targetsOf(seen);
+  const targets = since === null ? all : all.filter((it) => it.run !== null || (it.last?.endedAt ?? '') >= since);
+  return {
+    schemaVersion: SCHEMA_VERSION,
+    readAt: seen.readAt,
+    since,
+    targets: [...targets].sort((a, b) => rankOf(a) - rankOf(b)),
+    rollouts: seen.inFlight.flatMap((it) => (it.kind === 'rollout' ? [rolloutOf(it)] : [])),
+    attention: attentionOf(seen, all, nowMs),
+    freezes: seen.freezes.filter(({ until, isActive }) => isActive || (until !== null && Date.parse(until) > nowMs)),
+    next: seen.schedules
+      .flatMap(({ scheduleId, next }) => next.map((at) => ({ at, scheduleId })))
+      .sort((a, b) => a.at.localeCompare(b.at))
+      .slice(0, MOST_NEXT),
+    schedules: seen.schedules.map(({ scheduleId, when, timeZone, paused, note, skipped, missed }) => ({
+      ...{ scheduleId, when, timeZone, paused, note, skipped, missed },
+    })),
+    workers: seen.workers === null ? null : [...seen.workers],
+    problems: [...seen.problems],
+  };
+}
+
+/** What needs attention comes first, then what is in flight. Within that, the order is that of belay.yaml. */
+const rankOf = ({ needsAttention, run }: BoardTarget): number => (needsAttention ? 0 : run === null ? 2 : 1);
+
+const BAD: readonly (Outcome | null)[] = ['failed', 'unknown', 'timed_out'];
+
+function targetsOf({ targets, inFlight, past, readings }: Seen): BoardTarget[] {
+  const runs = runsBySubject(inFlight);
+  const places = new Map(targets.map((it) => [keyOf(it), it]));
+  const others = [...past.subjects(), ...[...runs.values()].map(({ subject }) => subject)];
+  const subjects = new Map([...targets, ...others].map(({ kind, id }) => [keyOf({ kind, id }), { kind, id }]));
+  return [...subjects].map(([key, subject]) => {
+    const place = places.get(key);
+    const run = runs.get(key)?.run ?? null;
+    const last = past.of(subject)[0] ?? null;
+    const reading = readings?.get(key);
+    const own = subject.kind === 'server' ? subject.id : null;
+    return {
+      ...subject,
+      server: place?.server ?? run?.status.result.backup?.serverId ?? last?.serverId ?? own,
+      fleet: place?.fleet ?? null,
+      now: run === null ? null : plainText(nowOf(run), 400),
+      run: run === null ? null : inFlightOf(run),
+      last,
+      service: reading?.status == null ? null : plainText(reading.status),
+      serviceReadAt: reading?.readAt ?? null,
+      serviceProblem: reading?.problem == null ? null : plainText(reading.problem),
+      needsAttention: run === null ? BAD.includes(last?.outcome ?? null) : run.needsAttention,
+    };
+  });
+}
+
+type RunInFlight = InFlight & { kind: 'run' };
+
+/** Only the parts of runs that have not ended. */
+function runsBySubject(inFlight: readonly InFlight[]): Map<string, { subject: Subject; run: RunInFlight }> {
+  const found = new Map<string, { subject: Subject; run: RunInFlight }>();
+  for (const run of inFlight) {
+    if (run.kind !== 'run') continue;
+    for (const subject of subjectsOf(run.status.result)) {
+      const key = keyOf(subject);
+      const hasEnded = partOf(run.status.result, subject)?.outcome != null;
+      // One that waits for the lock of another comes second.
+      const other = found.get(key)?.run.status.result.phase;
+      if (!hasEnded && (other === undefined || other === 'queued')) found.set(key, { subject, run });
+    }
+  }
+  return found;
+}
+
+const nowOf = (run: RunInFlight): string =>
+  // Until it was asked, only its phase is known.
+  run.askedAt === null ? (run.status.result.phase ?? 'in progress') : liveLine(run.status, false);
+
+function inFlightOf({ workflowId, status: { result } }: RunInFlight): BoardTarget['run'] {
+  const { phase, startedAt, links } = result;
+  return { workflowId, phase, startedAt, ui: links.ui };
+}
+
+function rolloutOf(rollout: InFlight & { kind: 'rollout' }): BoardRollout {
+  const { name, fleet, phase, servers, startedAt, links } = rollout.status.result;
+  const now = rollout.askedAt === null ? (phase ?? 'in progress') : plainText(rolloutNow(rollout.status), 400);
+  const { workflowId, needsAttention } = rollout;
+  return { workflowId, name, fleet, phase, now, servers, startedAt, needsAttention, ui: links.ui };
+}
+
+/** `site a1` */
+export const subjectText = ({ kind, id }: Subject): string =>
+  kind === 'server' ? `server ${plainText(id)}` : targetText({ kind, id }, plainText);
+
+function attentionOf(seen: Seen, targets: readonly BoardTarget[], nowMs: number): Attention[] {
+  const noWorker = seen.workers !== null && !seen.workers.some(({ takesNewRuns }) => takesNewRuns);
+  const why = seen.workers?.length === 0 ? 'no worker polls the task queue' : 'no worker takes new runs';
+  return [
+    ...(noWorker ? [attention('no_worker', 'workers', why)] : []),
+    ...seen.inFlight.filter(({ needsAttention }) => needsAttention).map(ofInFlight),
+    ...targets.filter(({ run, needsAttention }) => run === null && needsAttention).map(ofLast),
+    ...seen.schedules.flatMap((it) => ofSchedule(it, nowMs)),
+    ...ofService(targets),
+  ];
+}
+
+const attention = (
+  kind: AttentionKind,
+  what: string,
+  why: string,
+  more: Partial<Pick<Attention, 'since' | 'workflowId' | 'ui'>> = {},
+): Attention => ({ kind, what, why: plainText(why, 400), since: null, workflowId: null, ui: null, ...more });
+
+function ofInFlight(it: InFlight): Attention {
+  const { startedAt: since, links } = it.status.result;
+  const more = { since, workflowId: it.workflowId, ui: links.ui };
+  const { waiting } = it.status;
+  const silence = contactText(it.status);
+  if (it.kind === 'rollout') {
+    const { name } = it.status.result;
+    const kind = silence !== null ? 'no_worker' : waiting?.kind === 'approval' ? 'approval' : 'paused';
+    return attention(kind, `rollout ${plainText(name ?? it.workflowId)}`, rolloutNow(it.status), more);
+  }
+  const what = subjectsOf(it.status.result).map(subjectText).join(', ') || plainText(it.workflowId);
+  const kind = silence !== null ? 'no_worker' : waiting?.kind === 'approval' ? 'approval' : 'failing_reads';
+  return attention(kind, plainText(what), liveLine(it.status, false), more);
+}
+
+function ofLast({ last, ...target }: BoardTarget): Attention {
+  const outcome = last?.outcome ?? 'unknown';
+  const more = { since: last?.endedAt ?? null, workflowId: last?.workflowId ?? null, ui: last?.ui ?? null };
+  return attention(outcome as AttentionKind, subjectText(target), last?.error ?? outcome, more);
+}
+
+function ofSchedule({ scheduleId, answered, paused, note, next, last: [newest] }: ScheduleState, nowMs: number) {
+  const isLate = (at: string | undefined) => at !== undefined && Date.parse(at) + TIMING.board.lateMs < nowMs;
+  if (paused) {
+    const reason = note === null ? 'paused' : `paused: ${plainText(note)}`;
+    return [attention('schedule_paused', scheduleId, reason)];
+  }
+  if (!answered) return [attention('schedule_late', scheduleId, 'Temporal lists it, but does not answer for it')];
+  if (isLate(next[0])) return [attention('schedule_late', scheduleId, 'it has not fired', { since: next[0] ?? null })];
+  const waits =
+    newest !== undefined && newest.workflowId === null && newest.outcome === null && !newest.forgotten
+      ? newest.firedAt
+      : undefined;
+  if (!isLate(waits)) return [];
+  return [attention('schedule_late', scheduleId, 'it fired, and nothing was started', { since: waits ?? null })];
+}
+
+/** The service answers so for what was never deployed. */
+const NEVER_DEPLOYED = /^404\b/;
+
+/** One line for all, because they usually fail together. */
+function ofService(targets: readonly BoardTarget[]): Attention[] {
+  const failing = targets.filter(
+    ({ serviceProblem }) => serviceProblem !== null && !NEVER_DEPLOYED.test(serviceProblem),
+  );
+  const [first] = failing;
+  if (first === undefined) return [];
+  const what = failing.length === 1 ? subjectText(first) : counted(failing.length, 'target');
+  return [attention('service', what, `the service could not be read: ${first.serviceProblem}`)];
+}
