@@ -1,7 +1,7 @@
 /** The board's HTTP server with what it knows as an object, and its reads of the service. */
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
-import { request as ask } from 'node:http';
+import { request as ask, type IncomingMessage } from 'node:http';
 import { BlockList } from 'node:net';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -39,7 +39,7 @@ async function served(guards: Guards = OPEN) {
   const { port } = new URL(url);
   /** `fetch` sets the host itself. */
   const get = async (path: string, headers: Record<string, string> = {}, method = 'GET') => {
-    const response = await new Promise<import('node:http').IncomingMessage>((resolve, reject) => {
+    const response = await new Promise<IncomingMessage>((resolve, reject) => {
       ask({ host: '127.0.0.1', port, path, method, headers }, resolve).once('error', reject).end();
     });
     return { code: response.statusCode, headers: response.headers, body: await text(response) };

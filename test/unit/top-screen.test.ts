@@ -62,11 +62,48 @@ test('a row shows the id of a run, its age, phase, server and sites, and the sen
     `ID${' '.repeat(32)}AGE    PHASE   WHAT    NOW`,
     `deploy:a1:${KEY}  1 min  deploy  a1, a2  ${now}`,
   ]);
-  // No column is left out, and the key takes the place of the id.
+  // The key takes the place of the id, and then the least important columns are left out.
+  assert.match(rowsOf([run()], 110)[0] ?? '', /^KEY {21}AGE {4}PHASE {3}WHAT {4}NOW$/);
+  assert.match(rowsOf([run()], 100)[0] ?? '', /^KEY {21}AGE {4}WHAT {4}NOW$/);
   const [titles = '', row = ''] = rowsOf([run()], 90);
-  assert.match(titles, /^KEY {21}AGE/);
-  assert.ok(row.startsWith(`${KEY}  1 min  deploy  a1, a2  deployment of a1: try 7 of 30`), row);
+  assert.match(titles, /^KEY {21}WHAT {4}NOW$/);
+  assert.ok(row.startsWith(`${KEY}  a1, a2  deployment of a1: try 7 of 30`), row);
   assert.ok(screenWidth(row) <= 90 && row.endsWith('…'), row);
+});
+
+test('a table leaves its least important columns out before it cuts any', () => {
+  const columns = [
+    { title: 'A', cut: { to: 4, turn: 2 } },
+    { title: 'B', drop: 2 },
+    { title: 'C', drop: 1 },
+    { title: 'D', cut: { to: 3, turn: 1 }, wants: 5 },
+  ];
+  const rows = [['sites', 'bb', 'cc', 'more than it asks for']];
+  const lineAt = (width: number) => tableLines(columns, rows, width).at(-1);
+  assert.equal(lineAt(60), 'sites  bb  cc  more than it asks for');
+  assert.equal(lineAt(20), 'sites  bb  cc  more…');
+  assert.equal(lineAt(19), 'sites  bb  more th…');
+  assert.equal(lineAt(15), 'sites  more th…');
+  assert.equal(lineAt(10), 'sites  mo…');
+});
+
+test('what has ended follows what is in flight, with its outcome, when, and why', () => {
+  const times = { startedAt: '2026-03-02T07:00:00.000Z', endedAt: '2026-03-02T07:56:30.000Z' };
+  const error = { type: 'DeploymentFailed', message: 'boom' } as const;
+  const deployments = [emptyDeployment(siteTarget('a7'))];
+  const result = emptyResult({ workflowId: 'deploy:a7:k', outcome: 'failed', error, deployments, ...times });
+  const rollout = emptyRollout({ workflowId: 'rollout:x:k', name: 'x', fleet: 'f', outcome: 'completed', ...times });
+  const ended = [
+    { kind: 'run', result },
+    { kind: 'rollout', result: rollout },
+  ] as const;
+  const lines = inFlightTable({ inFlight: [run()], ended }, nowMs, null).map(textOf);
+  assert.match(lines[2] ?? '', /^deploy:a7:k +1 h +failed +a7 +ended 5 min ago: boom$/);
+  assert.match(lines[3] ?? '', /^rollout:x:k +1 h +completed +rollout x of f +none; ended 5 min ago$/);
+  const nothing = { inFlight: [], total: 0, complete: true };
+  assert.equal(overviewLines(nothing, ended).length, 4);
+  assert.deepEqual((overviewDocument(nothing, ended) as { recent: object[] }).recent, [result, rollout]);
+  assert.ok(!('recent' in overviewDocument(nothing)));
 });
 
 test('the line of a rollout in a log says what people have to approve, and the command that does it', () => {

@@ -6,16 +6,23 @@ export interface Column {
   title: string;
   /** To how much it may be cut, and when its turn comes to give way. Default: it is never cut. */
   cut?: { to: number; turn: number };
+  /** When its turn comes to be left out, which comes before any cut. Default: it is never left out. */
+  drop?: number;
+  /** The room it asks for before another column is left out. Default: what its longest cell takes. */
+  wants?: number;
 }
 
 const GAP = 2;
 
 /** @param width of the screen; null: nothing is cut. @returns the line of titles, then one for each row */
 export function tableLines(
-  columns: readonly Column[],
-  rows: readonly (readonly string[])[],
+  all: readonly Column[],
+  allRows: readonly (readonly string[])[],
   width: number | null,
 ): string[] {
+  const kept = width === null ? all : fittingColumns(all, allRows, width);
+  const columns = all.filter((column) => kept.includes(column));
+  const rows = allRows.map((cells) => cells.filter((_, index) => kept.includes(all[index]!)));
   const lines = [columns.map(({ title }) => title), ...rows];
   const natural = columns.map((_, index) => Math.max(...lines.map((cells) => screenWidth(cells[index] ?? ''))));
   const widths = width === null ? natural : cutWidths(columns, natural, width);
@@ -28,6 +35,24 @@ export function tableLines(
       .join(' '.repeat(GAP))
       .trimEnd(),
   );
+}
+
+/** Leaves out the least important columns until the others have the room that they ask for. */
+function fittingColumns(
+  all: readonly Column[],
+  rows: readonly (readonly string[])[],
+  width: number,
+): readonly Column[] {
+  const wanted = new Map(
+    all.map((column, index) => {
+      const natural = Math.max(screenWidth(column.title), ...rows.map((cells) => screenWidth(cells[index] ?? '')));
+      return [column, Math.min(natural, column.wants ?? natural)];
+    }),
+  );
+  const turns = all.filter(({ drop }) => drop !== undefined).sort((a, b) => (b.drop ?? 0) - (a.drop ?? 0));
+  const isTooWide = () => [...wanted.values()].reduce((sum, room) => sum + room + GAP, -GAP) > width;
+  for (let next = turns.pop(); next !== undefined && isTooWide(); next = turns.pop()) wanted.delete(next);
+  return [...wanted.keys()];
 }
 
 /** How wide the rows are without a cut. */

@@ -15,9 +15,9 @@ import { showUntilQuit, type Terminal } from './until-quit.ts';
 const COLUMNS: Column[] = [
   { title: 'TARGET', cut: { to: 12, turn: 3 } },
   { title: 'STATUS', cut: { to: 12, turn: 2 } },
-  { title: 'FOR' },
-  { title: 'READ' },
-  { title: 'PROBLEM', cut: { to: 24, turn: 1 } },
+  { title: 'FOR', drop: 2 },
+  { title: 'READ', drop: 1 },
+  { title: 'PROBLEM', cut: { to: 24, turn: 1 }, wants: 24 },
 ];
 
 /** The titles, then one line for each. @param width of the screen; null: nothing is cut */

@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { before, describe, test } from 'node:test';
 import { commandsOn, type Commands } from '../../support/commands.ts';
 import { eventually } from '../../support/eventually.ts';
 import { runInProcess, startInProcess } from '../../support/in-process.ts';
 import { began } from '../../support/journal.ts';
+import { tempFolder } from '../../support/temporal.ts';
 import { fresh, TOKEN } from '../../support/world.ts';
 
 let on: Commands;
@@ -87,11 +90,59 @@ describe('belay top', { concurrency: 4 }, () => {
     assert.ok(requests.every(({ request }) => request.startsWith('GET ')));
   });
 
+  test('top --fleet reads every target of a fleet in belay.yaml', async () => {
+    const [one, two] = [fresh('a'), fresh('a')];
+    const config = join(await tempFolder(), 'belay.yaml');
+    writeFileSync(config, `fleets: { shop: { servers: { s1: { sites: [${one}] }, s2: { sites: [${two}] } } } }\n`);
+    on.sandbox.act({ site: one });
+    const env = { BELAY_API_URL: on.sandbox.url, BELAY_API_TOKEN: TOKEN, BELAY_CONFIG: config };
+    const { code, json } = await runInProcess(['top', '--fleet', 'shop', '--json'], env);
+    const { targets } = json() as unknown as TopDocument;
+    assert.deepEqual([code, targets.map(({ siteId }) => siteId)], [0, [one, two]]);
+  });
+
+  test('top --site and doctor find the sandbox of a running dev, unless another Temporal is named', async () => {
+    const siteId = fresh('a');
+    const home = await tempFolder();
+    const record = {
+      pid: process.pid,
+      temporal: '127.0.0.1:1',
+      ui: null,
+      sandbox: { url: on.sandbox.url, token: TOKEN },
+    };
+    writeFileSync(join(home, 'dev.json'), JSON.stringify(record), { mode: 0o600 });
+    on.sandbox.act({ site: siteId });
+    const env = { BELAY_HOME: home };
+    const found = await runInProcess(['top', '--site', siteId, '--json'], env);
+    assert.deepEqual([found.code, (found.json() as unknown as TopDocument).targets[0]?.problem], [0, null]);
+    const named = await runInProcess(['top', '--site', siteId], { ...env, TEMPORAL_ADDRESS: '127.0.0.1:1' });
+    assert.match(named.stderr, /BELAY_API_URL is not set/);
+    assert.ok(!(found.stdout + found.stderr + named.stderr).includes(TOKEN));
+  });
+
+  test('top --recent shows what has ended beside what is in flight', async () => {
+    const siteId = fresh('a');
+    const pace = ['--deploy-interval', '1s', '--json'];
+    const { workflowId } = (await on.belay('deploy', '--site', siteId, ...pace)).json();
+    const row = new RegExp(`^${workflowId} +.*completed +${siteId} +ended \\d+ (s|min) ago$`, 'm');
+    await eventually('its row', async () =>
+      row.test((await on.belay('top', '--recent', '1h', '--limit', '1000')).stdout),
+    );
+    const { recent } = (await on.belay('top', '--recent', '1h', '--limit', '1000', '--json')).json() as unknown as {
+      recent: { workflowId: string; outcome: string }[];
+    };
+    assert.equal(recent.find((it) => it.workflowId === workflowId)?.outcome, 'completed');
+  });
+
   const WRONG: [args: string[], env: Record<string, string>, message: RegExp][] = [
     [['--site', 'a1'], {}, /BELAY_API_URL is not set/],
     [['--app', '7'], { BELAY_API_URL: 'http://127.0.0.1:1', BELAY_API_TOKEN: 't' }, /add api\.app to belay\.yaml/],
     [['--site', 'a1', '--interval', '500ms'], {}, /Use a duration from 1s to 1h/],
-    [['--interval', '2s'], {}, /--interval is for --site and --app/],
+    [['--interval', '2s'], {}, /--interval is for --site, --app and --fleet/],
+    [['--fleet', 'shop'], {}, /the fleet shop is not in belay\.yaml: fleets: lists none/],
+    [['--fleet', 'shop', '--site', 'a1'], {}, /cannot be used with option/],
+    [['--recent', '12h', '--site', 'a1'], {}, /cannot be used with option/],
+    [['--recent', '31d'], {}, /Use a duration from 1s to/],
     [['--site', 'a1', '--limit', '3'], {}, /'--limit <n>' cannot be used with option/],
     [['--site', 'a1', '--site', 'a1'], {}, /"a1" is given twice/],
   ];
