@@ -64,6 +64,7 @@ test('every secret is a file, and only services that need it get it', () => {
     [
       ['api-token', ['worker']],
       ['database-password', ['postgresql', 'temporal-schema', 'temporal']],
+      ['board-secret', ['board']],
       ['webhook-secret', ['webhooks']],
     ],
   );
@@ -97,6 +98,7 @@ test('every lasting service has a health check', () => {
 const CHECKS = [
   { name: 'worker', folder: 'src/worker', path: '/readyz' },
   { name: 'webhooks', folder: 'src/webhooks', path: '/readyz' },
+  { name: 'board', folder: 'src/features/board', path: '/healthz' },
   { name: 'sandbox', folder: 'src/sandbox', path: '/sandbox/deliveries' },
 ];
 

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { parse } from 'yaml';
 import { program } from '../../src/cli/program.ts';
-import { WEBHOOK_PORT } from '../../src/cli/options/shared.ts';
+import { BOARD_PORT, WEBHOOK_PORT } from '../../src/cli/options/shared.ts';
 import { VARIABLES } from '../../src/config/environment/variables.ts';
 import { readConfiguration } from '../../src/config/load.ts';
 import { SEARCH_ATTRIBUTES } from '../../src/contract/names.ts';
@@ -71,6 +71,7 @@ test('there are two workers', () => {
 test('published ports are reachable from this host only, and the database has none', () => {
   const published = services.flatMap(([, { ports = [] }]) => ports).toSorted();
   const own = [
+    ['BOARD_PORT', '4183'],
     ['TEMPORAL_PORT', '7233'],
     ['UI_PORT', '8080'],
     ['WEBHOOKS_PORT', '4181'],
@@ -90,6 +91,13 @@ test('the receiver listens on its usual port, which is published', () => {
   const { command = [], ports } = service('webhooks');
   assert.ok(command.join(' ').endsWith(`webhooks --host 0.0.0.0 --port ${WEBHOOK_PORT}`));
   assert.deepEqual(ports, [`127.0.0.1:\${WEBHOOKS_PORT:-${WEBHOOK_PORT}}:${WEBHOOK_PORT}`]);
+});
+
+test('the board listens on its usual port, which is published, and asks for its secret', () => {
+  const { command = [], ports } = service('board');
+  assert.ok(command.join(' ').includes('board --host 0.0.0.0 --secret-file /run/secrets/board-secret'));
+  assert.equal(command.at(-1), String(BOARD_PORT));
+  assert.deepEqual(ports, [`127.0.0.1:\${BOARD_PORT:-${BOARD_PORT}}:${BOARD_PORT}`]);
 });
 
 test('a variable has a default or an explanation', () => {

@@ -219,10 +219,36 @@ test('the network policies allow exactly the ports in use', () => {
   };
   const [worker, webhooks] = [containerOf('worker'), containerOf('webhooks')];
   assert.deepEqual(reach('worker'), { in: [worker.ports[0]?.containerPort], out: [DNS, HTTPS, PORT_OF_TEMPORAL] });
+  const board = containerOf('board');
+  assert.deepEqual(reach('board'), { in: [board.ports[0]?.containerPort], out: [DNS, PORT_OF_TEMPORAL] });
   assert.deepEqual(reach('webhooks'), { in: [webhooks.ports[0]?.containerPort], out: [DNS, PORT_OF_TEMPORAL] });
   const { TEMPORAL_ADDRESS, BELAY_API_URL } = environmentOf(worker);
   assert.ok(TEMPORAL_ADDRESS?.endsWith(`:${PORT_OF_TEMPORAL}`));
   assert.deepEqual([new URL(BELAY_API_URL!).protocol, new URL(BELAY_API_URL!).port], ['https:', '']);
+});
+
+test('the board gets what it gets in docker-compose.yml, asks for its secret, and is reached on its port only', () => {
+  const [board, composed] = [containerOf('board'), service('board')];
+  const place = (args: string[] = []) =>
+    args.map((it) => it.replace('/run/secrets/board-secret', '/run/secrets/board/secret'));
+  assert.deepEqual(board.args, place(composed.command));
+  const environment = environmentOf(board);
+  assert.deepEqual(
+    Object.keys(composed.environment).filter((it) => !(it in environment)),
+    [],
+  );
+  assert.ok(!('BELAY_API_TOKEN_FILE' in environment));
+  assert.ok(heapOf(environment) <= bytesOf(board.resources.limits.memory!) / 2);
+  assert.deepEqual(board.securityContext, containerOf('webhooks').securityContext);
+  assert.deepEqual(podOf('board').spec.securityContext, podOf('webhooks').spec.securityContext);
+  const mounted = board.volumeMounts.find((it) => it.name === 'secrets');
+  assert.deepEqual(mounted, { name: 'secrets', mountPath: '/run/secrets/board', readOnly: true });
+  assert.match(document, /create secret generic belay-board --from-file=secret=/);
+  for (const probe of [board.startupProbe, board.livenessProbe, board.readinessProbe])
+    assert.deepEqual(probe.httpGet, { path: '/healthz', port: 'http' });
+  const { selector, ports } = one('Service', 'belay-board').spec;
+  assert.ok(matches(selector, podOf('board').metadata.labels) && !matches(selector, podOf('worker').metadata.labels));
+  assert.equal(ports[0]?.targetPort, board.ports[0]?.name);
 });
 
 test('the Worker Controller runs the pods of the worker deployment, at the same Temporal', () => {
