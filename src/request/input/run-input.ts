@@ -85,7 +85,7 @@ function problemOfNames(input: unknown): string {
 }
 
 /** @param whose an unknown field is not one of */
-export const objectOf = <T extends z.core.$ZodLooseShape>(shape: T, whose = "a run's input") =>
+const objectOf = <T extends z.core.$ZodLooseShape>(shape: T, whose = "a run's input") =>
   z.strictObject(shape, {
     error: ({ code }) => (code === 'unrecognized_keys' ? `is not a field of ${whose}` : 'is not an object'),
   });

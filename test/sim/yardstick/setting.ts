@@ -87,7 +87,7 @@ export async function decideOn(stack: VirtualStack, run: Run, decision: 'approve
     await answer(stack, run, decision, { plan: hash, by, why: 'looked at it', proof: { kind: 'none' } });
 }
 
-export const server = (number: number) => ({ serverId: `s${number}`, siteIds: [`a${number}`] });
+const server = (number: number) => ({ serverId: `s${number}`, siteIds: [`a${number}`] });
 export const FLEET: RolloutInput = {
   ...{ name: 'steady', fleet: 'shop', key: 'k1', maxAtOnce: 2, maxFailures: 0, onFailures: 'stop', options: {} },
   waves: [
