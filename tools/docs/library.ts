@@ -1,4 +1,8 @@
-/** docs/reference/library.md, from what src/starter.ts exports. */
+/**
+ * docs/reference/library.md, from what src/starter.ts exports. TypeDoc with its plugin for Markdown makes a worse page: 3,900
+ * lines instead of 2,200, because each member gets headings instead of its place in the declaration. It also leaves out 43
+ * types that the exported ones refer to, and shows `z.infer` and `typeof` for what they stand for.
+ */
 import { fileURLToPath } from 'node:url';
 import ts from 'typescript';
 import { block, code, page } from './markdown.ts';
