@@ -27,7 +27,7 @@ export const LAYERS = {
   'contract/polling': { may: ['contract'], packages: [] },
 
   // What may be asked for. Pure. The calendar brings time zones along: too heavy for the workflow bundle.
-  request: { may: CONTRACT, packages: ['@noble/hashes', '@temporalio/common'] },
+  request: { may: CONTRACT, packages: ['@noble/hashes', '@temporalio/common', 'fastest-levenshtein'] },
   // The definition of what may be asked for, with its check and its messages. No workflow imports it.
   'request/input': { may: [...CONTRACT, 'request'], packages: ['@noble/hashes', 'zod'] },
   // What a start gives to Temporal, the same whether a starter, a rollout or a schedule starts it.
@@ -71,7 +71,10 @@ export const LAYERS = {
     may: [...CONTRACT, 'request', 'request/calendar', 'config/environment', 'config/file'],
     packages: [],
   },
-  config: { may: [...CONTRACT, 'config/environment', 'config/file', 'config/plan'], packages: ['node', 'yaml'] },
+  config: {
+    may: [...CONTRACT, 'config/environment', 'config/file', 'config/plan'],
+    packages: ['node', 'yaml', 'zod:type'],
+  },
 
   // What a worker's belay.yaml says about when to deploy, section by section, and what follows from all of them.
   'policy/sections': {

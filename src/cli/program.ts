@@ -3,6 +3,7 @@ import { Command, CommanderError } from 'commander';
 import { adviceCommand } from './commands/advice.ts';
 import { approvalCommands } from './commands/policy/approvals.ts';
 import { checkCommand } from './commands/policy/check.ts';
+import { configCommands } from './commands/config.ts';
 import { demoCommand } from './commands/demo.ts';
 import { devCommand } from './commands/dev.ts';
 import { doctorCommand } from './commands/doctor.ts';
@@ -51,6 +52,7 @@ export function program(): Command {
     checkCommand(),
     gatesCommand(),
     doctorCommand(),
+    ...configCommands(),
   ])
     belay.addCommand(command);
   for (const command of [belay, ...belay.commands, ...belay.commands.flatMap((it) => it.commands)]) {

@@ -1,5 +1,6 @@
 /** Understands the text of belay.yaml, and reports the first mistake in it. */
 import { LineCounter } from 'yaml';
+import type { z } from 'zod';
 import { plainText } from '../contract/wording/safe-text.ts';
 import { ConfigError } from './environment/config-error.ts';
 import { configurationSchema, type Configuration } from './file/file-schema.ts';
@@ -30,7 +31,7 @@ export function parseConfiguration(text: string, path: string): Configuration {
   };
   if ('broken' in file) throw errorAt(file.broken.line, file.broken.keys, file.broken.message);
   const parsed = configurationSchema.safeParse(file.content ?? {}, { reportInput: true });
-  const [issue] = parsed.error?.issues ?? [];
+  const issue = firstIssue(parsed.error?.issues ?? []);
   if (issue !== undefined) {
     const keys = [...issue.path, ...(issue.code === 'unrecognized_keys' ? issue.keys.slice(0, 1) : [])].map(String);
     throw errorAt(lineOf(file.document, lines, keys), keys, fixHint(issue));
@@ -39,6 +40,13 @@ export function parseConfiguration(text: string, path: string): Configuration {
   const [problem] = contradictionsIn(configuration);
   if (problem === undefined) return configuration;
   throw errorAt(lineOf(file.document, lines, problem.path.map(String)), problem.path, problem.message);
+}
+
+/** A key that is missing may be there, misspelt. */
+function firstIssue(issues: readonly z.core.$ZodIssue[]): z.core.$ZodIssue | undefined {
+  const [first] = issues;
+  const place = first?.path.slice(0, -1).join('.');
+  return issues.find(({ code, path }) => code === 'unrecognized_keys' && path.join('.') === place) ?? first;
 }
 
 function contradictionsIn(configuration: Configuration): ConfigIssue[] {

@@ -43,6 +43,8 @@ export const COMMAND_GROUPS: Record<string, Record<string, string>> = {
     sandbox: 'emulate the hosting service',
   },
   'Set up:': {
+    init: 'write a belay.yaml to begin with',
+    config: 'check belay.yaml, also in a pull request',
     doctor: 'check what this machine needs, with remedies',
     complete: 'print the script that completes commands on TAB',
   },

@@ -1,8 +1,14 @@
 /** Error messages for invalid values in belay.yaml: what to write instead. */
 import type { z } from 'zod';
+import { didYouMean } from '../../request/did-you-mean.ts';
+import { configurationSchema } from './file-schema.ts';
+import { knownKeys } from './known-keys.ts';
 
 export function fixHint(issue: z.core.$ZodIssue): string {
-  if (issue.code === 'unrecognized_keys') return 'there is no such key; see docs/reference/belay-yaml.md';
+  if (issue.code === 'unrecognized_keys') {
+    const meant = didYouMean(issue.keys[0] ?? '', knownKeys(configurationSchema, issue.path));
+    return `there is no such key${meant}; see docs/reference/belay-yaml.md`;
+  }
   if (issue.code === 'invalid_value') return `write one of ${issue.values.join(', ')}`;
   if (issue.code === 'invalid_key') return issue.issues[0]?.message ?? issue.message;
   if (issue.code === 'invalid_type' || issue.code === 'invalid_union')

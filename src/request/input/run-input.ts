@@ -22,6 +22,7 @@ import {
   MAX_TARGETS,
   type Limits,
 } from '../limits.ts';
+import { didYouMean } from '../did-you-mean.ts';
 import { splitPath } from '../option-path.ts';
 import { textProblem } from '../plan-freeze.ts';
 import { RUN_OPTIONS, type RunOptionRow } from '../run-options.ts';
@@ -87,7 +88,11 @@ function problemOfNames(input: unknown): string {
 /** @param whose an unknown field is not one of */
 const objectOf = <T extends z.core.$ZodLooseShape>(shape: T, whose = "a run's input") =>
   z.strictObject(shape, {
-    error: ({ code }) => (code === 'unrecognized_keys' ? `is not a field of ${whose}` : 'is not an object'),
+    error(issue) {
+      if (issue.code !== 'unrecognized_keys') return 'is not an object';
+      const meant = didYouMean(String(issue.keys[0]), Object.keys(shape));
+      return `is not a field of ${whose}${meant}; see docs/run-input.schema.json`;
+    },
   });
 
 const SECRET_NAME =
