@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { parse } from 'yaml';
 import { ROOT } from './readme.ts';
 
-export interface Step {
+interface Step {
   id?: string;
   uses?: string;
   run?: string;
