@@ -49,5 +49,5 @@ export function takenText(
   const shown = plainText(workflowId);
   if (decision === 'reject') return `${shown} was rejected by ${plainText(by)}`;
   const next = left === null ? 'it goes on' : `it ${stillNeededText(left.asked)}`;
-  return `${shown} was approved by ${plainText(by)}; ${next}: belay status ${shellWord(workflowId)}`;
+  return `${shown} was approved by ${plainText(by)}; ${next}: \`belay status ${shellWord(workflowId)}\``;
 }

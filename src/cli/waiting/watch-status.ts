@@ -13,7 +13,7 @@ export async function watchUntilEnd<R>(
     const result = await waited.result({ signal: stopping.signal }).catch(ofError);
     live.stop(result);
     if (!stopping.signal.aborted) return null;
-    printNote(`The ${what} continues. To watch it again: belay status ${nameOf(waited)} --watch`);
+    printNote(`The ${what} continues. To watch it again: \`belay status ${nameOf(waited)} --watch\``);
     return stopping.exitCode();
   } finally {
     stopping.end();

@@ -63,7 +63,7 @@ export async function awaitResult<R extends Linked>(
       lostSinceMs = isLost ? (lostSinceMs ?? nowMs) : null;
       if (lostSinceMs !== null && nowMs - lostSinceMs > TIMING.client.outageMs) {
         if (isDeniedNow) throw toBelayError(error, `wait for ${workflowId}`);
-        const resume = `nothing was cancelled, wait again with: belay wait ${shellWord(workflowId)}`;
+        const resume = `nothing was cancelled, wait again with \`belay wait ${shellWord(workflowId)}\``;
         throw awaited.lost(`Temporal has not answered for a minute; ${resume}`);
       }
       if (lostSinceMs !== null) await new Promise((resolve) => setTimeout(resolve, TIMING.client.reconnectPauseMs));

@@ -82,7 +82,7 @@ function waitForRollout(session: Session, handle: WorkflowHandle, options: WaitO
         const resume = `belay wait ${shellWord(handle.workflowId)}`;
         return error(
           'StoppedWaiting',
-          `stopped waiting, the rollout continues; wait again with: ${resume}`,
+          `stopped waiting, the rollout continues; wait again with \`${resume}\``,
           await latest(),
         );
       },

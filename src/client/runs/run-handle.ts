@@ -95,7 +95,7 @@ async function stoppedWaiting(session: Session, named: Named): Promise<BelayErro
   const known = status === null || status.contact === 'closed' ? withLink(session, idsOf(named)) : status.result;
   return new BelayError(
     'StoppedWaiting',
-    `stopped waiting, the run continues; wait again with: belay wait ${shellWord(handle.workflowId)}`,
+    `stopped waiting, the run continues; wait again with \`belay wait ${shellWord(handle.workflowId)}\``,
     known,
   );
 }

@@ -135,7 +135,11 @@ describe('belay freeze and thaw', () => {
     ['with a time without a zone', ['freeze', '--until', '2100-01-01T00:00', ...WHY], /is not a time with its zone/],
     ['that lasts 93 days', ['freeze', '--for', '2232h', ...WHY], /from 1s to 2208h/],
     ['of the backups of a site', ['freeze', '--site', '1', '--backups', ...HOUR], /freeze the backups of its server/],
-    ['to thaw that there is not', ['thaw', '--site', '1', ...WHY], /there is no freeze:site:1: `belay freezes` lists/],
+    [
+      'to thaw that there is not',
+      ['thaw', '--site', '1', ...WHY],
+      /there is no freeze:site:1: `npx belay-deploy freezes` lists/,
+    ],
     ['with a reason that is too long', ['thaw', '--reason', 'x'.repeat(201)], /reason: has 201 characters/],
   ] as [string, string[], RegExp][]) {
     test(`a freeze ${what} is an error, and nothing is started`, async () => {

@@ -173,7 +173,9 @@ describe('belay rollout', { concurrency: 4 }, () => {
     );
     assert.match(
       stopped.stderr,
-      new RegExp(`To continue waiting: belay wait ${id}\\nTo cancel the rollout: belay cancel ${id}`),
+      new RegExp(
+        `To continue waiting: \`npx belay-deploy wait ${id}\`\\nTo cancel the rollout: \`npx belay-deploy cancel ${id}\``,
+      ),
     );
     const interrupted = start(['wait', id], env);
     await eventually('a line', () => interrupted.output.stderr !== '');

@@ -183,7 +183,7 @@ describe('belay status --watch', { concurrency: 4 }, () => {
     const { code, stderr } = await watching.finished;
     assert.deepEqual(
       [code, stderr],
-      [130, `The run continues. To watch it again: belay status ${workflowId} --watch\n`],
+      [130, `The run continues. To watch it again: \`npx belay-deploy status ${workflowId} --watch\`\n`],
     );
     on.sandbox.finish({ site: siteId }, 'completed');
     assert.equal((await on.belay('wait', workflowId)).code, 0);

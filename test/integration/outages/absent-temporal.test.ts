@@ -104,7 +104,7 @@ describe('without Temporal or a worker', { concurrency: 4 }, () => {
       const finished = await waiting.finished;
       assertSeven(finished, 'TemporalUnreachable');
       const { workflowId, error } = finished.json();
-      assert.ok(error?.message.endsWith(`belay wait ${workflowId}`), error?.message);
+      assert.ok(error?.message.endsWith(`\`belay wait ${workflowId}\``), error?.message);
       await temporal.restart();
       assert.equal((await runInProcess(['wait', String(workflowId), '--json'], env)).code, 0);
       assert.equal(began(sandbox, 'backup', serverId).length, 1);
