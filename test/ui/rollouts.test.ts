@@ -24,7 +24,7 @@ describe('rollouts', () => {
       await shown(ui, 'details', /Rolls nightly out: one run for each server of the fleet shop, wave by wave/);
       await shown(ui, 'details', /Waves: canary with 1 server, remaining with 3 servers\s+At once: at most 1 server\n/);
       await shown(ui, 'details', /Tolerated failures: 1, and one more pauses the rollout/);
-      await shown(ui, 'current', new RegExp(`belay rollout pause ${rollout.workflowId} --reason TEXT`));
+      await shown(ui, 'current', new RegExp(`npx belay-deploy rollout pause ${rollout.workflowId} --reason TEXT`));
     });
 
     test(`the page of a rollout lists its servers, failed ones first, and leads to their runs in the UI ${name}`, async () => {

@@ -42,7 +42,9 @@ export function operationDetails({ phase, result, waiting }: OperationProgress, 
       Check: isDeployment ? checkFacts(result) : null,
     }),
     isDeployment ? evidenceLegend([result.evidence]) : null,
-    outcome === null && runId !== null ? `Stop it: \`belay cancel ${shellWord(runId)}\`, which cancels its run.` : null,
+    outcome === null && runId !== null
+      ? `Stop it: \`npx belay-deploy cancel ${shellWord(runId)}\`, which cancels its run.`
+      : null,
   );
 }
 

@@ -74,10 +74,10 @@ function commandsOf({ workflowId, outcome, phase }: RolloutResult): string | nul
   const id = shellWord(workflowId ?? '');
   if (outcome === 'completed') return null;
   if (outcome !== null || phase === 'done')
-    return `${checkFirst(outcome)}Start the servers that are not completed again: \`belay rollout retry ${id}\`.`;
+    return `${checkFirst(outcome)}Start the servers that are not completed again: \`npx belay-deploy rollout retry ${id}\`.`;
   const goOn = phase === 'paused' ? 'Continue' : 'Start no more servers';
   return (
-    `${goOn}: \`belay rollout ${phase === 'paused' ? 'resume' : 'pause'} ${id} --reason TEXT\`. ` +
-    `End it: \`belay rollout abort ${id} --reason TEXT\`. Wait for its verdict: \`belay wait ${id}\`.`
+    `${goOn}: \`npx belay-deploy rollout ${phase === 'paused' ? 'resume' : 'pause'} ${id} --reason TEXT\`. ` +
+    `End it: \`npx belay-deploy rollout abort ${id} --reason TEXT\`. Wait for its verdict: \`npx belay-deploy wait ${id}\`.`
   );
 }

@@ -115,13 +115,13 @@ function commandsOf({ workflowId, outcome, phase }: RunProgress['result'], paren
   const id = shellWord(workflowId ?? '');
   if (outcome === 'completed') return null;
   if (outcome === null && phase !== 'done')
-    return `Wait for its verdict: \`belay wait ${id}\`. Stop it: \`belay cancel ${id}\`.`;
+    return `Wait for its verdict: \`npx belay-deploy wait ${id}\`. Stop it: \`npx belay-deploy cancel ${id}\`.`;
   return `${checkFirst(outcome)}Start it again: ${againText(parentId)}`;
 }
 
 function againText(parentId: string | null): string {
   if (parentId === null) return 'repeat its command. If that has a key, add `--again`.';
   if (parentId.startsWith(ROLLOUT_PREFIX))
-    return `\`belay rollout retry ${shellWord(parentId)}\`, once its rollout has ended.`;
-  return '`belay schedule trigger` with the id of its schedule, which `belay schedule list` shows.';
+    return `\`npx belay-deploy rollout retry ${shellWord(parentId)}\`, once its rollout has ended.`;
+  return '`npx belay-deploy schedule trigger` with the id of its schedule, which `npx belay-deploy schedule list` shows.';
 }

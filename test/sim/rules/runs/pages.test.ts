@@ -22,9 +22,9 @@ describe('the page of a run', () => {
     inVirtualTime(async (stack) => {
       const { run, operationId } = await building(stack);
       const page = await pageOf(stack, run.workflowId);
-      assert.ok(page.includes(`\`belay wait ${run.workflowId}\``), page);
-      assert.ok(page.includes(`\`belay cancel ${run.workflowId}\``), page);
-      assert.ok((await pageOf(stack, operationId)).includes(`\`belay cancel ${run.workflowId}\``));
+      assert.ok(page.includes(`\`npx belay-deploy wait ${run.workflowId}\``), page);
+      assert.ok(page.includes(`\`npx belay-deploy cancel ${run.workflowId}\``), page);
+      assert.ok((await pageOf(stack, operationId)).includes(`\`npx belay-deploy cancel ${run.workflowId}\``));
     }),
   );
 
@@ -76,7 +76,7 @@ describe('the page of a rollout', () => {
       await decide(stack, rollout, 'abort', ANNE);
       const { targets: ended } = await endOfRollout(stack, rollout);
       const page = await pageOf(stack, workflowId);
-      assert.ok(page.includes(`\`belay rollout retry ${workflowId}\``), page);
+      assert.ok(page.includes(`\`npx belay-deploy rollout retry ${workflowId}\``), page);
       assert.doesNotMatch(page, WHILE_IN_PROGRESS);
       assert.equal(ended.length, 2);
     }),
@@ -90,7 +90,10 @@ describe('the page of a rollout', () => {
       const rollout = begin(stack, [{ ...target, siteIds: [siteId] }]);
       const { targets } = await endOfRollout(stack, rollout);
       const page = await pageOf(stack, targets[0]?.workflowId ?? '');
-      assert.ok(page.includes(`\`belay rollout retry ${rollout.workflowId}\`, once its rollout has ended.`), page);
+      assert.ok(
+        page.includes(`\`npx belay-deploy rollout retry ${rollout.workflowId}\`, once its rollout has ended.`),
+        page,
+      );
     }),
   );
 });
