@@ -40,7 +40,17 @@ async function main(asked: string[]): Promise<void> {
   const place = await settle(engine);
   const [first, ...more] = Object.entries(SCENARIOS);
   const chosen = more.filter(([name]) => asked.length === 0 || asked.some((text) => name.includes(text)));
-  for (const [name, play] of [first!, ...chosen]) say(`${name}: ${await play(place)}`);
+  say(`${first![0]}: ${await first![1](place)}`);
+  const failed: string[] = [];
+  for (const [name, play] of chosen) {
+    try {
+      say(`${name}: ${await play(place)}`);
+    } catch (error) {
+      failed.push(name);
+      say(`FAILED: ${name}: ${(error as Error).stack}`);
+    }
+  }
+  assert.deepEqual(failed, []);
   if (asked.length === 0) assert.deepEqual(place.howTo.left, [], 'lines of the page that were not run');
   await engine.stop();
   assert.equal(await networkOfMachine(), before);

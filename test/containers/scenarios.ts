@@ -55,8 +55,10 @@ async function production({ howTo, sandbox, engine }: Place): Promise<string> {
   await howTo.follow('Run it against your service');
   assert.equal(posts(sandbox, '/v1/sites/a1/deploy').length, 1);
   await answers(engine, 'http://127.0.0.1:8080/namespaces/default/workflows');
-  const doctor = await howTo.shell('docker compose exec worker node dist/cli.js doctor');
-  assert.doesNotMatch(doctor, /^failed/m);
+  // Its patience with Temporal is short, and a busy machine may exceed it.
+  const [worker] = await containersOf(engine, 'worker');
+  const doctor = () => engine.docker('exec', worker!, 'node', 'dist/cli.js', 'doctor');
+  await eventually('a doctor that finds nothing', () => doctor().catch(() => null));
   return 'the first verdict is right, the UI answers, and doctor finds nothing';
 }
 
@@ -97,14 +99,14 @@ async function webhooks({ howTo, engine, write }: Place): Promise<string> {
 async function hardening({ engine }: Place): Promise<string> {
   for (const name of ['worker', 'webhooks', 'temporal', 'temporal-ui']) {
     const [container] = await containersOf(engine, name);
-    const status = await engine.docker('exec', container!, 'cat', '/proc/self/status');
+    const status = await engine.docker('exec', container!, 'cat', '/proc/1/status');
     const field = (key: string) => new RegExp(`^${key}:\\s+(\\S+)`, 'm').exec(status)?.[1];
     assert.deepEqual(
       [field('Uid'), field('NoNewPrivs'), Number(field('CapEff')), Number(field('CapBnd'))],
       ['1000', '1', 0, 0],
       name,
     );
-    await assert.rejects(engine.docker('exec', container!, 'sh', '-c', 'echo >>/etc/hostname'), /Read-only/, name);
+    await assert.rejects(engine.docker('exec', '--user', '0', container!, 'touch', '/etc/written'), /Read-only/, name);
   }
   const [database] = await containersOf(engine, 'postgresql');
   const first = await engine.docker('exec', database!, 'cat', '/proc/1/status');
@@ -163,7 +165,7 @@ async function limits({ engine, howTo }: Place): Promise<string> {
   for (const it of [worker!, other!]) assert.equal(await stateOf(engine, it), 'running healthy 0');
   // The namespace's job has the same logging as every service.
   const job = await howTo.shell(
-    "docker compose run --detach --no-deps temporal-namespace sh -c 'yes | head -c 90000000'",
+    "docker compose run --detach --no-deps temporal-namespace sh -c 'yes $(seq 500) | head -c 90000000'",
   );
   const id = job.trim().split('\n').at(-1)!;
   await engine.docker('wait', id);
@@ -204,14 +206,19 @@ async function temporalAway(place: Place): Promise<string> {
   const { engine, howTo } = place;
   const run = await inFlight(place);
   const workers = await containersOf(engine, 'worker');
+  const restarted = async () => Promise.all(workers.map(async (it) => (await stateOf(engine, it)).split(' ')[2]));
+  const before = await restarted();
   await howTo.shell('docker compose stop temporal');
   for (const worker of workers) {
     await eventually('an unhealthy worker', async () => (await stateOf(engine, worker)).includes('unhealthy'));
     await eventually('its line', async () => /not ready/.test(await logOf(engine, worker)));
     assert.match(await stateOf(engine, worker), /^running unhealthy/);
   }
-  await howTo.shell('docker compose up --detach --wait');
-  assert.deepEqual(await containersOf(engine, 'worker'), workers);
+  await howTo.shell('docker compose start temporal');
+  for (const worker of workers) {
+    await eventually('a healthy worker', async () => /^running healthy/.test(await stateOf(engine, worker)));
+  }
+  assert.deepEqual(await restarted(), before);
   await run.completes();
   return 'workers were unhealthy, said so, and were not restarted; a run in flight completed';
 }
@@ -233,17 +240,16 @@ async function configuration(place: Place): Promise<string> {
   const file = join(folder, 'deploy/belay.yaml');
   const before = await readFile(file, 'utf8');
   const workers = await containersOf(engine, 'worker');
-  await writeFile(file, `${before}\nfleets:\n  shop:\n    schedule: nightly\n`);
+  const nightly =
+    'fleets:\n  shop:\n    servers: { s1: { sites: [a1] } }\nschedules:\n  nightly:\n    start: { backup: s1 }\n';
+  await writeFile(file, `${before}\n${nightly}    crown: 30 2 * * *\n`);
   const { line, code, output } = await howTo.followToFailure('Change `belay.yaml`');
+  await writeFile(file, `${before}\n${nightly}    cron: 30 2 * * *\n`);
   assert.deepEqual([line, code], ['sh deploy/replace-workers.sh', 2], output);
-  assert.match(output, /belay\.yaml/);
+  assert.match(output, /belay\.yaml:\d+: schedules\.nightly\.crown/);
   assert.deepEqual(await containersOf(engine, 'worker'), workers);
   for (const worker of workers) assert.match(await stateOf(engine, worker), /^running healthy/);
 
-  await writeFile(
-    file,
-    `${before}\nfleets:\n  shop:\n    servers: [{ id: s1, sites: [a1] }]\n    schedules: { nightly: { cron: '0 3 * * *' } }\n`,
-  );
   const run = await inFlight(place);
   const events = await eventsDuring(engine, () => howTo.repeat('Change `belay.yaml`'));
   assert.deepEqual(events, ['die', 'healthy', 'die', 'healthy']);
@@ -308,7 +314,7 @@ async function inFlight({ engine, sandbox }: Place): Promise<{ completes(): Prom
   const site = `a-${randomBytes(4).toString('hex')}`;
   sandbox.script({ site }, { durationMs: 0, ends: 'failed' }, { words: ['building'], ends: 'never' });
   sandbox.act({ site });
-  const pace = ['--deploy-interval', '1s', '--deploy-tries', '3600'];
+  const pace = ['--deploy-interval', '1s', '--deploy-tries', '2000'];
   const stdout = await belay(engine, ['deploy', '--site', site, ...pace, '--detach', '--json']);
   const { workflowId } = JSON.parse(stdout) as RunResult;
   const sent = () => posts(sandbox, `/v1/sites/${site}/deploy`).length;
