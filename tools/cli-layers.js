@@ -126,7 +126,7 @@ export const CLI_LAYERS = {
       'cli/waiting',
       'cli/top',
     ],
-    packages: ['@temporalio/client', 'fastify', 'node', 'p-map'],
+    packages: ['@temporalio/client:type', 'fastify', 'node', 'p-map'],
   },
   // Actions and commands about checks, freezes, approvals and gates.
   'cli/actions/policy': {

@@ -1,9 +1,8 @@
 /** The pages of the board in headless Chromium, each state with axe. Asks neither Temporal nor a service. */
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
-import { createRequire } from 'node:module';
 import { describe, test } from 'node:test';
+import axe from 'axe-core';
 import { pino } from 'pino';
 import type { Verdict } from '../../src/features/board/past.ts';
 import { createBoardServer } from '../../src/features/board/server.ts';
@@ -12,8 +11,6 @@ import { atEnd } from '../support/at-end.ts';
 import { inFlight, NOW, nowMs, pastOf, seen, site, verdict } from '../support/board.ts';
 import { inRepository } from '../support/compose.ts';
 import { openUi, type Ui } from './browser.ts';
-
-const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
 interface Axe {
   run(context?: object): Promise<{ violations: { id: string; help: string; nodes: { html: string }[] }[] }>;
@@ -48,7 +45,7 @@ async function open(state: Partial<Seen>, { timers = true } = {}) {
 
 /** The policy of the page forbids scripts that it did not send, so axe is run by the debugger. */
 async function assertAccessible({ page }: Ui): Promise<void> {
-  await page.evaluate(AXE);
+  await page.evaluate(axe.source);
   const { violations } = await page.evaluate(() => (globalThis as unknown as { axe: Axe }).axe.run());
   assert.deepEqual(
     violations.map(({ id, help, nodes }) => [id, help, nodes.slice(0, 3).map(({ html }) => html)]),
@@ -210,7 +207,7 @@ describe('the board in a browser', { concurrency: 1 }, () => {
 
   test('the picture of the README', { skip: !process.argv.includes('--update') }, async () => {
     const { ui } = await open(oneFailed);
-    await ui.page.setViewportSize({ width: 1320, height: 800 });
+    await ui.page.setViewportSize({ width: 1440, height: 840 });
     await writeFile(inRepository('docs/images/board.png'), await ui.page.screenshot({ animations: 'disabled' }));
   });
 });

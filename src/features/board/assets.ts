@@ -74,7 +74,15 @@ export const STYLE = css`
     white-space: nowrap;
   }
   tbody th {
+    min-width: 12ch;
     font-weight: 600;
+  }
+  td[data-title='By'] {
+    min-width: 8ch;
+  }
+  td[data-title='Took'],
+  td[data-title='Commit'] {
+    white-space: nowrap;
   }
   tbody th:first-child {
     padding-left: 0.5rem;

@@ -1,7 +1,7 @@
 /** Past runs by what they were about: from Temporal's list and their results, and from kept receipts. */
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { WorkflowNotFoundError, type WorkflowExecutionInfo } from '@temporalio/client';
+import type { WorkflowExecutionInfo } from '@temporalio/client';
 import pMap from 'p-map';
 import { IN_PARALLEL, type Session } from '../../client/connection/session.ts';
 import { quoted } from '../../client/connection/list-filter.ts';
@@ -119,7 +119,7 @@ export function createPast(session: Session): Past {
     const handle = session.client.workflow.getHandle(workflowId, runId);
     const result = await closedResult(handle, run.result).catch((error: unknown) => {
       // It stays as the list shows it: deleted meanwhile, or nothing that this program can read.
-      if (error instanceof WorkflowNotFoundError || !isUnreachable(error)) return run.result;
+      if (!isUnreachable(error)) return run.result;
       throw error;
     });
     add(runId, { ...run, result: { ...result, workflowId, runId, endedAt: endOf(run) }, isRead: true });

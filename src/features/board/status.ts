@@ -58,7 +58,7 @@ export interface BoardTarget extends Subject {
   needsAttention: boolean;
 }
 
-export interface BoardRollout {
+interface BoardRollout {
   workflowId: string;
   name: string | null;
   fleet: string | null;
@@ -70,7 +70,7 @@ export interface BoardRollout {
   ui: string | null;
 }
 
-export type AttentionKind =
+type AttentionKind =
   | 'failed'
   | 'unknown'
   | 'timed_out'
