@@ -51,7 +51,10 @@ export const WORKFLOW_LAYERS = {
     packages: WORKFLOW_SDK,
   },
   'workflows/freeze': { may: [...WORKFLOW_BASE, 'workflows/run/state:type'], packages: WORKFLOW_SDK },
-  'workflows/superseding': { may: [...WORKFLOW_BASE, 'workflows/run/state:type'], packages: WORKFLOW_SDK },
+  'workflows/superseding': {
+    may: [...WORKFLOW_BASE, 'workflows/lock:type', 'workflows/run/state:type'],
+    packages: WORKFLOW_SDK,
+  },
   'workflows/site-check': { may: [...WORKFLOW_BASE, 'workflows/run/state:type'], packages: WORKFLOW_SDK },
   'workflows/rollout': {
     may: [

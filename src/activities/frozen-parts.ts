@@ -53,7 +53,7 @@ const questionOf = (
 });
 
 /** @returns null if nothing is. @throws if Temporal does not tell */
-export async function frozenParts(
+async function frozenParts(
   { serverId, fleet, backsUp, keepGoing = false, letOff, atMs, ...input }: FreezeQuestion,
   judge: Judge,
 ): Promise<FrozenParts | null> {

@@ -32,7 +32,7 @@ interface ApprovedDeployment {
 }
 
 /** Why a request is not sent at this time, or null. */
-export type ApprovedAt = (atMs: number) => RunError | null;
+type ApprovedAt = (atMs: number) => RunError | null;
 
 export interface ApprovalJudge {
   /**

@@ -10,7 +10,7 @@ import { actionOf, type PlannedOperation } from './policy.ts';
 export type FindFreezes = (workflowIds: readonly string[], withinMs: number) => Promise<RunningFreeze[]>;
 
 /** What holds an operation back at an instant; empty if it may go. */
-export type FrozenAt = (operation: PlannedOperation, atMs: number) => FrozenBy[];
+type FrozenAt = (operation: PlannedOperation, atMs: number) => FrozenBy[];
 
 interface Look {
   operations: readonly PlannedOperation[];

@@ -1,5 +1,5 @@
 /**
- * The features that hang on runs and operations. The order of a list is behaviour: test/unit/features.test.ts keeps it, and
+ * The features that hang on runs, operations and rollouts. The order of a list is behaviour: test/unit/features.test.ts keeps it, and
  * says what would change.
  */
 import { approvalHold } from './approval/hold.ts';
@@ -8,9 +8,13 @@ import { freezeHold } from './freeze/hold.ts';
 import { announcing, reporting } from './notify/observers.ts';
 import type { OperationHooks } from './operation/hooks.ts';
 import { siteCheck } from './operation/site-check.ts';
+import { approvedServers } from './rollout/approved-servers.ts';
+import { frozenServers } from './rollout/frozen-servers.ts';
+import { gatedWaves } from './rollout/gated-waves.ts';
+import type { RolloutHooks } from './rollout/hooks.ts';
 import type { RunHooks } from './run/state/hooks.ts';
 import { siteChecks } from './site-check/checks.ts';
-import { endForNewerRun, supersedingHold } from './superseding/hold.ts';
+import { endForNewerRun, settleForNewerRuns, supersedingHold } from './superseding/hold.ts';
 
 /**
  * Superseding comes first, so that a run that waits for a freeze has replaced the older ones that wait for it, too. While
@@ -24,4 +28,15 @@ const OBSERVERS: RunHooks['observers'] = [runPage, reporting, announcing];
 
 export const ON_RUNS: RunHooks = { holds: HOLDS, checks: [siteChecks], observers: OBSERVERS };
 
-export const ON_OPERATIONS: OperationHooks = { checks: [siteCheck], endings: [endForNewerRun] };
+/** A wave bakes and its gates are measured before anybody is asked about the next one. */
+export const ON_ROLLOUTS: RolloutHooks = {
+  afterWave: [gatedWaves],
+  // Nobody begins in a freeze that came while people decided.
+  beforeServer: [approvedServers, frozenServers],
+};
+
+export const ON_OPERATIONS: OperationHooks = {
+  checks: [siteCheck],
+  settleQueue: settleForNewerRuns,
+  endings: [endForNewerRun],
+};

@@ -15,7 +15,11 @@ export const SUPERSEDING: TestedMutant[] = [
   {
     rule: 'a run that makes its backup is not replaced',
     changes: [
-      change('workflows/lock/release.ts', 'settled.replacesHolder !== null && ', 'settled.replacesHolder === null && '),
+      change(
+        'workflows/superseding/hold.ts',
+        'holder !== null && replacesHolder !== null',
+        'holder !== null && replacesHolder === null',
+      ),
     ],
     test: sim('rules/locks/superseding', 'a run that makes its backup is replaced'),
   },

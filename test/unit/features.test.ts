@@ -2,7 +2,10 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { FACTS, PERMITS } from '../../src/activities/features.ts';
-import { ON_OPERATIONS, ON_RUNS } from '../../src/workflows/features.ts';
+import { ON_OPERATIONS, ON_ROLLOUTS, ON_RUNS } from '../../src/workflows/features.ts';
+import { approvedServers } from '../../src/workflows/rollout/approved-servers.ts';
+import { frozenServers } from '../../src/workflows/rollout/frozen-servers.ts';
+import { gatedWaves } from '../../src/workflows/rollout/gated-waves.ts';
 
 const names = (list: readonly { name: string }[]) => list.map(({ name }) => name);
 
@@ -19,6 +22,11 @@ describe('the features', () => {
     assert.deepEqual(names(ON_RUNS.checks), ['siteChecks']);
     assert.deepEqual(names(ON_OPERATIONS.checks), ['siteCheck']);
     assert.deepEqual(names(ON_OPERATIONS.endings), ['endForNewerRun']);
+  });
+
+  test('follow a wave with its gates, and ask people about the next one before its servers are asked for freezes', () => {
+    assert.deepEqual(ON_ROLLOUTS.afterWave, [gatedWaves]);
+    assert.deepEqual(ON_ROLLOUTS.beforeServer, [approvedServers, frozenServers]);
   });
 
   test('say one fact each', () => {

@@ -11,11 +11,8 @@ import {
   setHandler,
   workflowInfo,
 } from '@temporalio/workflow';
-import { signalSuperseded } from '../common/superseding.ts';
 import { SIGNALS } from '../../contract/names.ts';
 import type { BackupConclusion, LockReleased, LockRequested, Waiter } from '../../contract/operation.ts';
-import type { RunWork } from '../../contract/superseding.ts';
-import { settleQueue } from '../../rules/superseding.ts';
 import { joinQueue, waitersIn } from '../../rules/wait-queue.ts';
 
 const lockRequestedSignal = defineSignal<[LockRequested]>(SIGNALS.lockRequested);
@@ -26,24 +23,17 @@ export interface LockQueue {
   release(backup: BackupConclusion | null): Promise<void>;
 }
 
-/**
- * Queues waiters from now on.
- * @param work of the run that holds the lock. Newer waiters may replace it, as they replace older waiters.
- */
-export function openLockQueue(inherited: readonly Waiter[], work?: RunWork): LockQueue {
-  const { workflowId: lockId, parent } = workflowInfo();
-  const holder = work === undefined || parent === undefined ? null : { ...namesOf(parent), work };
+/** Decides who stays in a queue, in which order. @returns the queue, and what was sent to those who leave */
+export type SettleQueue = (queue: Waiter[]) => { queue: Waiter[]; sent: Promise<void>[] };
+
+/** Queues waiters from now on. */
+export function openLockQueue(inherited: readonly Waiter[], settle: SettleQueue): LockQueue {
+  const { workflowId: lockId } = workflowInfo();
   let queue: Waiter[] = [];
-  let isNotified = false;
   const join = async (newcomers: readonly Waiter[]): Promise<void> => {
-    const settled = settleQueue(joinQueue(queue, newcomers), holder);
+    const settled = settle(joinQueue(queue, newcomers));
     ({ queue } = settled);
-    const sent = settled.superseded.map(({ older, newer }) => signalSuperseded(older, newer));
-    if (holder !== null && settled.replacesHolder !== null && !isNotified) {
-      isNotified = true;
-      sent.push(signalSuperseded(holder, settled.replacesHolder));
-    }
-    await Promise.all(sent);
+    await Promise.all(settled.sent);
   };
   const joined = CancellationScope.nonCancellable(() => join(inherited));
   setHandler(lockRequestedSignal, (request) => CancellationScope.nonCancellable(() => join(waitersIn(request))), {
@@ -65,8 +55,6 @@ export function openLockQueue(inherited: readonly Waiter[], work?: RunWork): Loc
     },
   };
 }
-
-const namesOf = ({ workflowId, runId }: { workflowId: string; runId: string }) => ({ workflowId, runId });
 
 /** Asks the holder for a signal on release. @returns whether there is a holder, even one at its signal limit */
 export async function requestLock(lockId: string, waiters: Waiter[], runId?: string): Promise<boolean> {

@@ -7,6 +7,7 @@ import { awaitBackup } from './await-backup.ts';
 import { conclude } from '../common/conclusion.ts';
 import { subjectOfServer } from '../common/report.ts';
 import { emptyBackup } from '../../contract/results/empty-results.ts';
+import type { OperationHooks } from './hooks.ts';
 import { runOperation } from './run-operation.ts';
 import { sendUntilAccepted, type Sending } from './send-until-accepted.ts';
 import { awaitTrigger, triggerInput } from './send-trigger.ts';
@@ -15,10 +16,10 @@ import { TIMING } from '../../contract/budgets/timing.ts';
 import { triggerOnce } from '../common/activity-proxies.ts';
 import type { BackupServerInput } from '../../contract/operation.ts';
 
-export async function backupServer(input: BackupServerInput): Promise<BackupResult> {
+export async function backupServer(input: BackupServerInput, hooks: OperationHooks): Promise<BackupResult> {
   const result: BackupResult = { ...emptyBackup(input.serverId), startedAt: new Date().toISOString() };
   const lockId = backupServerId(input.serverId);
-  return runOperation(lockId, input, result, async (operation) => {
+  return runOperation(lockId, input, result, hooks, async (operation) => {
     const refusal = await sendUntilAccepted(operation, input, sendingOf(input, result));
     if (refusal !== null) return refusal;
     recordBackupId(input.service, result);

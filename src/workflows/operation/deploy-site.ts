@@ -26,7 +26,7 @@ export async function deploySite(input: DeploySiteInput, hooks: OperationHooks):
   const target = { ...input.target };
   const result = { ...emptyDeployment(target), startedAt: new Date().toISOString() };
   const lockId = lockIdOf(target);
-  return runOperation(lockId, input, result, async (operation) => {
+  return runOperation(lockId, input, result, hooks, async (operation) => {
     for (const listen of hooks.endings) listen(operation);
     const check = firstCheck(hooks.checks, operation, input);
     const conclusion = await deploy({ operation, input, reader: deploymentReader(input), check });

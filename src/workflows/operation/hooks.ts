@@ -1,9 +1,10 @@
 /** What hangs on an operation. The core asks the members of these lists in their order, and knows none of them. */
-import type { DeploySiteInput } from '../../contract/operation.ts';
+import type { BackupServerInput, DeploySiteInput } from '../../contract/operation.ts';
 import type { DeploymentResult } from '../../contract/run.ts';
 import type { CommitEvidence } from '../../rules/verdict.ts';
 import type { Cancellation } from '../common/cancellation.ts';
 import type { Conclusion } from '../common/conclusion.ts';
+import type { SettleQueue } from '../lock/release.ts';
 import type { Operation } from './run-operation.ts';
 
 /** Judges whether a deployment that the service calls completed is one. */
@@ -38,6 +39,8 @@ export type CreateCheck = (
 export interface OperationHooks {
   /** The first that has something to check does. */
   checks: readonly CreateCheck[];
+  /** Keeps the queue of the lock in order. */
+  settleQueue: (input: BackupServerInput | DeploySiteInput) => SettleQueue;
   /** What may end a deployment before it has sent its request. */
   endings: readonly ((operation: Pick<Operation<DeploymentResult>, 'cancellation'>) => void)[];
 }

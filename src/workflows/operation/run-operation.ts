@@ -26,6 +26,7 @@ import { setAttributes } from '../common/search-attributes.ts';
 import { observeCancellation, observeEnding, type Ending } from '../common/cancellation.ts';
 import { concludeInternal, conclude, end, resultOrFailure, type Conclusion } from '../common/conclusion.ts';
 import { reportOperation } from '../common/report.ts';
+import type { OperationHooks } from './hooks.ts';
 import { operationDetails } from './operation-details.ts';
 import { keepHints } from '../polling/hints.ts';
 import { openLockQueue } from '../lock/release.ts';
@@ -54,10 +55,11 @@ export async function runOperation<R extends BackupResult | DeploymentResult>(
   lockId: string,
   input: BackupServerInput | DeploySiteInput,
   result: R,
+  { settleQueue }: OperationHooks,
   work: (operation: Operation<R>) => Promise<Conclusion>,
 ): Promise<R> {
   refuseWrongId(lockId);
-  const lock = openLockQueue(input.waiters, input.work);
+  const lock = openLockQueue(input.waiters, settleQueue(input));
   const operation = createOperation(input, result);
   return CancellationScope.nonCancellable(async () => {
     const worked = input.reset ? RUN_WAS_RESET : await work(operation).catch(concludeInternal);

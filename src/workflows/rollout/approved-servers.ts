@@ -1,5 +1,13 @@
 /** Asks people to approve a rollout before its first server starts, and single waves before they start. */
-import type { ApprovalPlan, ApprovalRule, Approved, PlannedPart, RulesAnswer } from '../../contract/approval.ts';
+import type { WorkerInfo } from '../../contract/activities.ts';
+import {
+  APPROVALS_FACT,
+  type ApprovalPlan,
+  type ApprovalRule,
+  type Approved,
+  type PlannedPart,
+} from '../../contract/approval.ts';
+import { factOf } from '../../contract/facts.ts';
 import { treeOf } from '../../contract/ids/plan-hash.ts';
 import { ROLLOUT_TYPE } from '../../contract/names.ts';
 import { definedFields } from '../../contract/plain-object.ts';
@@ -11,16 +19,17 @@ import { concludeUnapproved, refuseUnasked } from '../approval/conclude-unapprov
 import { notifyOfApproval } from '../approval/notify-of-approval.ts';
 import { planOf } from '../approval/plan.ts';
 import { conclude, type Conclusion } from '../common/conclusion.ts';
+import type { BeforeServer } from './hooks.ts';
 import type { ApprovedParts, RolloutState } from './rollout-state.ts';
 
 type IsCancelled = () => boolean;
 
-/** @param answer what the worker said when it began. @returns why no server starts, or null */
-export async function askBefore(
+async function askBefore(
   rollout: RolloutState,
-  answer: RulesAnswer | undefined,
+  facts: WorkerInfo,
   isCancelled: IsCancelled,
 ): Promise<Conclusion | null> {
+  const answer = factOf(facts, APPROVALS_FACT);
   const refused = refuseUnasked(answer);
   if (refused !== null || answer === undefined || 'error' in answer) return refused;
   rollout.approved.waves = answer.waves ?? [];
@@ -32,11 +41,7 @@ export async function askBefore(
 }
 
 /** Asks before the first server of a wave. @returns whether the server may start: if not, ask for the next step */
-export async function isApproved(
-  rollout: RolloutState,
-  target: TargetResult,
-  isCancelled: IsCancelled,
-): Promise<boolean> {
+async function isApproved(rollout: RolloutState, target: TargetResult, isCancelled: IsCancelled): Promise<boolean> {
   const { approved } = rollout;
   const rules = approved.waves.filter(({ wave }) => wave === target.wave).map(({ rule }) => rule);
   // Also after a reset, which may come before a server that was never started.
@@ -128,3 +133,6 @@ function planOfRollout(
     input,
   );
 }
+
+/** People approve the whole rollout before its first server, or a wave before the first server of that. */
+export const approvedServers: BeforeServer = { admit: askBefore, mayBegin: isApproved };

@@ -12,14 +12,11 @@ import { lastPause, RESTORED } from '../../rules/rollout-step.ts';
 import { judgeFreezes } from '../common/activity-proxies.ts';
 import { awaitThaw, tooManyThaws } from '../common/await-thaw.ts';
 import { restoredSince } from '../common/check-worker.ts';
+import type { BeforeServer } from './hooks.ts';
 import type { RolloutState, Stop } from './rollout-state.ts';
 
 /** Waits for freezes if the rollout is to. @returns whether the server may be started: if not, ask for the next step */
-export async function mayStart(
-  rollout: RolloutState,
-  target: TargetResult,
-  isCancelled: () => boolean,
-): Promise<boolean> {
+async function mayStart(rollout: RolloutState, target: TargetResult, isCancelled: () => boolean): Promise<boolean> {
   const ifFrozen = freezeRule(rollout);
   if (ifFrozen === null) return true;
   const { by, epoch } = await frozenNow(rollout, target);
@@ -35,7 +32,7 @@ export async function mayStart(
 }
 
 /** Call it after each server: its run may have met a freeze that began later. */
-export function stopIfFrozen(rollout: RolloutState, { serverId, error }: TargetResult): void {
+function stopIfFrozen(rollout: RolloutState, { serverId, error }: TargetResult): void {
   const { phase } = rollout.result;
   if (freezeRule(rollout) === null || error?.type !== 'Frozen' || phase === 'stopping') return;
   rollout.stop('freeze', stopped(`server ${serverId}: ${error.message}`));
@@ -105,3 +102,5 @@ async function pauseUntilThaw(
     rollout.stop(authorOf(end.by), stopped(`${reasonOf(target, end.by)}; ${tooLongText(freezeWaitMs)}`));
   rollout.refresh();
 }
+
+export const frozenServers: BeforeServer = { mayBegin: mayStart, ended: stopIfFrozen };

@@ -3,13 +3,15 @@
  * a decision. One without data pauses it too, is measured on, and lets it resume by itself.
  */
 import { condition } from '@temporalio/workflow';
-import type { GatePlan, WaveGates } from '../../contract/gate.ts';
+import { factOf } from '../../contract/facts.ts';
+import { GATES_FACT, type GatePlan, type WaveGates } from '../../contract/gate.ts';
 import type { ErrorType, Outcome } from '../../contract/names.ts';
 import type { Decision } from '../../contract/rollout.ts';
 import { gateProgress, gateReason } from '../../contract/wording/gate-text.ts';
 import { slowIntervalMs, type GateVerdict } from '../../rules/policy/gate.ts';
 import { lastPause } from '../../rules/rollout-step.ts';
-import { isPausedByOthers, mayHeal, serversOf } from './gating.ts';
+import { dueGates, isPausedByOthers, mayHeal, recordGates, serversOf } from './gating.ts';
+import type { AfterWave } from './hooks.ts';
 import { recordHeldGates, type GateHolds } from './held-gates.ts';
 import { measureUntilDecided, newGate, type MeasuredGate } from './measure-gates.ts';
 import type { RolloutState } from './rollout-state.ts';
@@ -27,7 +29,7 @@ interface Gated {
 }
 
 /** @returns once the rollout may go on, or once it begins nothing more */
-export async function passGates(
+async function passGates(
   rollout: RolloutState,
   due: WaveGates,
   isCancelled: () => boolean,
@@ -204,3 +206,12 @@ function stop({ rollout }: Gated, plan: { name: string }, outcome: Outcome, type
   rollout.stop(authorOf(plan), { outcome, type, reason });
   return false;
 }
+
+export const gatedWaves: AfterWave = {
+  admit: (rollout, facts) => recordGates(rollout, factOf(facts, GATES_FACT)),
+  isDue: (rollout) => dueGates(rollout) !== null,
+  async pass(rollout, isCancelled, announcePause) {
+    const due = dueGates(rollout);
+    if (due !== null) await passGates(rollout, due, isCancelled, announcePause);
+  },
+};

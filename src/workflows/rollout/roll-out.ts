@@ -3,9 +3,6 @@
  * completed. It never interrupts a run.
  */
 import { allHandlersFinished, CancellationScope, condition } from '@temporalio/workflow';
-import { APPROVALS_FACT } from '../../contract/approval.ts';
-import { factOf } from '../../contract/facts.ts';
-import { GATES_FACT } from '../../contract/gate.ts';
 import type { RunError } from '../../contract/run.ts';
 import type { RolloutInput, RolloutResult, TargetResult } from '../../contract/rollout.ts';
 import { isPending } from '../../contract/results/tally.ts';
@@ -25,21 +22,18 @@ import {
 } from '../common/conclusion.ts';
 import { newRolloutResult, createRolloutState, type RolloutState } from './rollout-state.ts';
 import { reportRun } from '../common/report.ts';
-import { askBefore, isApproved } from './approved-servers.ts';
 import { handleDecisions } from './decisions.ts';
-import { mayStart, stopIfFrozen } from './frozen-servers.ts';
-import { passGates } from './gated-waves.ts';
-import { dueGates, recordGates } from './gating.ts';
+import type { RolloutHooks } from './hooks.ts';
 import { deployTarget } from './server-run.ts';
 import { failuresIn, openOfWave, RESTORED, stopIn } from '../../rules/rollout-step.ts';
 
-export async function rollOut(input: RolloutInput): Promise<RolloutResult> {
+export async function rollOut(input: RolloutInput, hooks: RolloutHooks): Promise<RolloutResult> {
   const cancellation = observeCancellation();
   const begunMs = Date.now();
   return CancellationScope.nonCancellable(async () => {
     const checked = await letWorkerCheck({ request: { type: ROLLOUT_TYPE, input } }, () => needsOfRollout(input));
     if ('error' in checked) return endUnchecked(newRolloutResult(null), checked.error);
-    const rollout = createRolloutState(input, checked.plan);
+    const rollout = createRolloutState(input, checked.plan, hooks);
     const { result } = rollout;
     const asked = { ...checked, begunMs };
     const { error } = end(result, await proceed(rollout, asked, cancellation).catch(concludeInternal));
@@ -59,28 +53,31 @@ async function proceed(rollout: RolloutState, asked: AskedRollout, cancellation:
     skipHeldServers(rollout);
   });
   const isCancelled = () => cancellation.requested && result.phase !== 'stopping';
-  const refusal =
-    admitRollout(rollout, asked) ??
-    recordGates(rollout, factOf(asked.facts, GATES_FACT)) ??
-    (await askBefore(rollout, factOf(asked.facts, APPROVALS_FACT), isCancelled));
+  const { afterWave, beforeServer } = rollout.hooks;
+  let refusal = admitRollout(rollout, asked);
+  for (const { admit } of [...afterWave, ...beforeServer])
+    refusal ??= (await admit?.(rollout, asked.facts, isCancelled)) ?? null;
   if (refusal !== null) return concludeRollout(rollout, refusal);
   if (result.phase === 'checking') rollout.setPhase('running');
 
   const ended = (target: TargetResult) => {
-    stopIfFrozen(rollout, target);
+    for (const it of beforeServer) it.ended?.(rollout, target);
     failures.check();
   };
-  const due = () => (result.phase === 'stopping' ? null : dueGates(rollout));
-  for (let step = rollout.next(); step.kind !== 'end' || due() !== null; step = rollout.next()) {
-    const gates = due();
+  const mayBegin = async (target: TargetResult): Promise<boolean> => {
+    for (const it of beforeServer) if (!(await it.mayBegin(rollout, target, isCancelled))) return false;
+    return true;
+  };
+  const due = () => (result.phase === 'stopping' ? undefined : afterWave.find((it) => it.isDue(rollout)));
+  for (let step = rollout.next(); step.kind !== 'end' || due() !== undefined; step = rollout.next()) {
+    const passing = due();
     if (isCancelled()) rollout.decide('abort', 'Temporal', 'the rollout was cancelled');
-    else if (gates !== null) await passGates(rollout, gates, isCancelled, () => announcePause(rollout));
+    else if (passing !== undefined) await passing.pass(rollout, isCancelled, () => announcePause(rollout));
     else if (step.kind === 'begin') {
       const { target } = step;
-      if ((await isApproved(rollout, target, isCancelled)) && (await mayStart(rollout, target, isCancelled)))
-        void deployTarget(rollout, target).then(() => ended(target));
+      if (await mayBegin(target)) void deployTarget(rollout, target).then(() => ended(target));
     } else if (step.kind === 'decide') haltFor(rollout, step.held);
-    else await condition(() => rollout.next().kind !== 'wait' || due() !== null || isCancelled());
+    else await condition(() => rollout.next().kind !== 'wait' || due() !== undefined || isCancelled());
   }
   return concludeRollout(rollout, null);
 }
@@ -147,7 +144,8 @@ const NOT_BEGUN: RunError = { type: 'Cancelled', message: 'it was not started' }
 function concludeRollout(rollout: RolloutState, refusal: Conclusion | null): Conclusion {
   const { targets } = rollout.result;
   // A stop counts only if servers were left to start.
-  const isCut = refusal !== null || targets.some(({ outcome }) => outcome === null) || dueGates(rollout) !== null;
+  const isDue = rollout.hooks.afterWave.some((it) => it.isDue(rollout));
+  const isCut = refusal !== null || targets.some(({ outcome }) => outcome === null) || isDue;
   const stopped: Conclusion = isCut ? concludeHalt(rollout, refusal) : COMPLETED;
   const isByGate = rollout.gating.failed !== null || isOwnOutcome(rollout.stopped);
   const ofServers: Conclusion = isByGate ? { ...stopped, outcome: 'not_started' } : stopped;

@@ -1,4 +1,5 @@
 /** A rollout's state: its growing result, the decisions about it, and the queries for both. */
+import type { RolloutHooks } from './hooks.ts';
 import { defineQuery, setCurrentDetails, setHandler, workflowInfo } from '@temporalio/workflow';
 import { QUERIES, type ErrorType, type Outcome } from '../../contract/names.ts';
 import type { Approved, PlannedPart, WaveRule } from '../../contract/approval.ts';
@@ -60,6 +61,7 @@ export interface RolloutState {
   readonly approved: RolloutApprovals;
   /** What follows its waves. */
   readonly gating: Gating;
+  readonly hooks: RolloutHooks;
   next(): Step;
   setPhase(phase: RolloutPhase): void;
   /** Records a decision and applies it. */
@@ -100,12 +102,13 @@ export interface Stop {
   reason: string;
 }
 
-export function createRolloutState(input: RolloutInput, plan: RunPlan): RolloutState {
+export function createRolloutState(input: RolloutInput, plan: RunPlan, hooks: RolloutHooks): RolloutState {
   const result = newRolloutResult(input);
   const progress: RolloutProgress = { result, waiting: null };
   const rollout: RolloutState = {
     input,
     plan,
+    hooks,
     result,
     epoch: null,
     searchAttributes: false,

@@ -3,11 +3,12 @@ import { condition, workflowInfo } from '@temporalio/workflow';
 import { ROLLOUT_PREFIX } from '../../contract/ids/workflow-ids.ts';
 import type { NewerRun, RunWork, SupersededBy } from '../../contract/superseding.ts';
 import { shortWork } from '../../rules/superseding-message.ts';
-import { supersedes } from '../../rules/superseding.ts';
+import { settleQueue, supersedes } from '../../rules/superseding.ts';
 import { signalOlderRuns } from '../common/activity-proxies.ts';
 import type { Ending } from '../common/cancellation.ts';
 import { isAfterReset, wasReset } from '../common/reset.ts';
 import { concludeSuperseded, onNewerRun, signalSuperseded } from '../common/superseding.ts';
+import type { SettleQueue } from '../lock/release.ts';
 import type { Hold } from '../run/state/hooks.ts';
 import type { RunState } from '../run/state/run-state.ts';
 
@@ -84,3 +85,24 @@ export function supersedingHold(run: RunState): Hold {
 /** Ends a deployment that has not sent its request once a newer run takes the place of its run. */
 export const endForNewerRun = ({ cancellation }: { cancellation: Ending }): void =>
   onNewerRun((newer) => Promise.resolve(cancellation.endInstead(() => concludeSuperseded(newer))));
+
+/**
+ * Newer waiters replace older ones in the queue of a lock, and the run that holds the lock.
+ *
+ * @param work of the run that holds it. Absent: nothing replaces that
+ */
+export function settleForNewerRuns({ work }: { work?: RunWork }): SettleQueue {
+  const { parent } = workflowInfo();
+  const holder =
+    work === undefined || parent === undefined ? null : { workflowId: parent.workflowId, runId: parent.runId, work };
+  let isTold = false;
+  return (waiters) => {
+    const { queue, superseded, replacesHolder } = settleQueue(waiters, holder);
+    const sent = superseded.map(({ older, newer }) => signalSuperseded(older, newer));
+    if (holder !== null && replacesHolder !== null && !isTold) {
+      isTold = true;
+      sent.push(signalSuperseded(holder, replacesHolder));
+    }
+    return { queue, sent };
+  };
+}

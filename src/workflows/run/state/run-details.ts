@@ -37,7 +37,7 @@ export const runPage = ({ progress, operations }: RunState): Observer => ({
 });
 
 /** @param operations those that the run started; @param parentId what started the run, or null */
-export function runDetails(progress: RunProgress, operations: readonly Execution[], parentId: string | null): string {
+function runDetails(progress: RunProgress, operations: readonly Execution[], parentId: string | null): string {
   const { result, waiting } = progress;
   const { phase, error, backup, deployments } = result;
   const current = partInFlight(result);
