@@ -1,5 +1,5 @@
 /**
- * The features that hang on runs, operations and rollouts. The order of a list is behaviour: test/unit/features.test.ts keeps it, and
+ * The features that hang on runs, operations and rollouts. The order of a list is behavior: test/unit/features.test.ts keeps it, and
  * says what would change.
  */
 import { approvalHold } from './approval/hold.ts';

@@ -54,7 +54,12 @@ export interface World {
   endWorkers(): void;
 }
 
-type WorkerSettings = Partial<Pick<WorkerInfo, 'statuses' | 'notify' | 'epoch' | 'service' | 'deploymentId'>>;
+interface WorkerSettings extends Partial<
+  Pick<WorkerInfo, 'statuses' | 'notify' | 'epoch' | 'service' | 'deploymentId'>
+> {
+  /** Default: that of the world. */
+  configuration?: WorldOptions['configuration'];
+}
 
 export interface WorldOptions {
   workers: number;
@@ -124,7 +129,8 @@ export function createWorld(sandboxes: Sandboxes, tape: Tape, options: WorldOpti
   while (added < options.workers) world.addWorker();
   return world;
 
-  function startWorker(index: number, start: number, settings: WorkerSettings): void {
+  function startWorker(index: number, start: number, given: WorkerSettings): void {
+    const { configuration, ...settings } = given;
     const aheadMs = (tape.choose('clock', 3) - 1) * options.clockSpreadMs;
     const process = createProcess(clock, aheadMs);
     const name = `w${index}.${start}`;
@@ -141,7 +147,7 @@ export function createWorld(sandboxes: Sandboxes, tape: Tape, options: WorldOpti
       info: { ...INFO, ...definedFields({ statuses, notify, deploymentId }), ...settings },
       cacheSize: options.cacheSize,
       searchLagMs: options.searchLagMs ?? 0,
-      configuration: options.configuration ?? {},
+      configuration: configuration ?? options.configuration ?? {},
       readText: (path) => readText(world.files, path),
       token: () => TOKEN,
       onFinding,
@@ -151,7 +157,7 @@ export function createWorld(sandboxes: Sandboxes, tape: Tape, options: WorldOpti
     workers.push(worker);
     setShare(worker);
     shareSoon(TIMING.pace.countWorkersMs);
-    restarts.set(worker, () => startWorker(index, start + 1, settings));
+    restarts.set(worker, () => startWorker(index, start + 1, given));
   }
 
   function end(worker: SimWorker): void {

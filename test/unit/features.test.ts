@@ -1,4 +1,4 @@
-/** The lists of features. Their order is behaviour. */
+/** The lists of features. Their order is behavior. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { FACTS, PERMITS } from '../../src/activities/features.ts';

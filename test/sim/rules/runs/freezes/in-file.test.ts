@@ -6,7 +6,7 @@ import type { RunInput } from '../../../../../src/contract/run.ts';
 import type { ScheduledInput, ScheduledResult } from '../../../../../src/contract/schedule.ts';
 import { fresh } from '../../../../support/fresh.ts';
 import { COMPLETED, FAILED, siteAfter } from '../../../../support/sites.ts';
-import { inVirtualTime, type VirtualStack } from '../../../stack/stack.ts';
+import { inVirtualTime, MOMENT_MS, type VirtualStack } from '../../../stack/stack.ts';
 import { building, deployPosts } from '../runs-that-wait.ts';
 import { backupPosts, verdictOf } from '../verdict-of.ts';
 
@@ -30,6 +30,23 @@ async function run(stack: VirtualStack, sites: number, more: Partial<RunInput> =
 }
 
 describe('freezes', () => {
+  test(
+    'of the worker that a run needs hold it back, also if one that lacks its heartbeat answered first',
+    inVirtualTime(async (stack) => {
+      const serverId = fresh('s');
+      const asked = stack.start({ serverId, siteIds: [siteAfter(stack.sandbox, FAILED)], heartbeat: 'night' });
+      await stack.forward(MOMENT_MS);
+      stack.world.endWorkers();
+      stack.world.addWorker({
+        notify: { on: 'failed', channels: [], heartbeats: ['night'] },
+        configuration: { freezes: { stock: NOW } },
+      });
+      const result = await stack.result(asked);
+      assert.deepEqual(verdictOf(result), ['not_started', 'Frozen']);
+      assert.equal(backupPosts(stack, serverId), 0);
+    }),
+  );
+
   test(
     'a run whose first site is frozen makes no backup, and says by what, until when and why',
     inVirtualTime(async (stack) => {
