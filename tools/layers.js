@@ -172,8 +172,8 @@ export const LAYERS = {
     may: [
       ...CONTRACT,
       'request',
-        'request/calendar',
-        'request/input',
+      'request/calendar',
+      'request/input',
       'rules/policy',
       'hosting-api:type',
       'policy',

@@ -1,6 +1,11 @@
 /** Takes the place of workflows/common/cancellation.ts, which runs and operations call first: they begin with a timer. */
 import { sleep } from '@temporalio/workflow';
-import { observeCancellation as observe, observeEnding, type Cancellation, type Ending } from '../../src/workflows/common/cancellation.ts';
+import {
+  observeCancellation as observe,
+  observeEnding,
+  type Cancellation,
+  type Ending,
+} from '../../src/workflows/common/cancellation.ts';
 
 export { observeEnding, type Cancellation, type Ending };
 

@@ -6,7 +6,7 @@ import { describe, test } from 'node:test';
 import { ciFacts } from '../../src/config/environment/ci-facts.ts';
 import { withFacts } from '../../src/request/input/with-facts.ts';
 import { MAX_META_ENTRIES } from '../../src/request/limits.ts';
-import { problemOfMeta } from '../../src/request/validate-run-input.ts';
+import { notes } from '../../src/request/input/run-input.ts';
 import { tempFolder } from '../support/temporal.ts';
 
 const SHA = '3f2c1ab000001111222233334444555566667777';
@@ -56,7 +56,7 @@ describe('facts from CI', () => {
     const large = Object.fromEntries(Array.from({ length: 20 }, (_, n) => [`n${n}`, 'x'.repeat(200)]));
     const filled = withFacts(large, FACTS) ?? {};
     assert.deepEqual(filled, { ...large, by: FACTS.by, job: FACTS.job });
-    assert.equal(problemOfMeta(filled), null);
+    assert.ok(notes.safeParse(filled).success);
     assert.deepEqual(withFacts({}, { ...FACTS, job: `https://ci.example/${'1'.repeat(200)}` }), {
       by: 'ann',
       commit: SHA,

@@ -62,7 +62,10 @@ test('a mistake in belay.yaml is reported with its file, line, key and remedy', 
     await problemOf('statuses:\n  deployment:\n    done: completed\n    cancelled: faild\n'),
     'FILE:4: statuses.deployment.cancelled: write one of completed, failed',
   );
-  assert.match(await problemOf('\nstatus:\n  x: y\n'), /^FILE:2: status: there is no such key \(did you mean statuses\?\); see docs/);
+  assert.match(
+    await problemOf('\nstatus:\n  x: y\n'),
+    /^FILE:2: status: there is no such key \(did you mean statuses\?\); see docs/,
+  );
   assert.match(await problemOf('statuses:\n  site: {}\n'), /^FILE:2: statuses\.site: there is no such key/);
   assert.match(await problemOf('statuses: [a]\n'), /^FILE:1: statuses: /);
   assert.match(await problemOf('a: 1\nb: [\n'), /^FILE:\d: /);
