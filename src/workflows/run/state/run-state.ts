@@ -132,6 +132,7 @@ export function createRunState({ type, input, plan, facts, cancellation: given }
   holds.push(...hooks.holds.map((create) => create(run)));
   checks.push(...hooks.checks.map((create) => create(run)));
   observers.push(...hooks.observers.map((create) => create(run)));
+  changed();
   return run;
 }
 
