@@ -64,10 +64,6 @@ async function proceed(rollout: RolloutState, asked: AskedRollout, cancellation:
     for (const it of beforeServer) it.ended?.(rollout, target);
     failures.check();
   };
-  const mayBegin = async (target: TargetResult): Promise<boolean> => {
-    for (const it of beforeServer) if (!(await it.mayBegin(rollout, target, isCancelled))) return false;
-    return true;
-  };
   const due = () => (result.phase === 'stopping' ? undefined : afterWave.find((it) => it.isDue(rollout)));
   for (let step = rollout.next(); step.kind !== 'end' || due() !== undefined; step = rollout.next()) {
     const passing = due();
@@ -75,7 +71,9 @@ async function proceed(rollout: RolloutState, asked: AskedRollout, cancellation:
     else if (passing !== undefined) await passing.pass(rollout, isCancelled, () => announcePause(rollout));
     else if (step.kind === 'begin') {
       const { target } = step;
-      if (await mayBegin(target)) void deployTarget(rollout, target).then(() => ended(target));
+      let mayBegin = true;
+      for (const it of beforeServer) mayBegin &&= await it.mayBegin(rollout, target, isCancelled);
+      if (mayBegin) void deployTarget(rollout, target).then(() => ended(target));
     } else if (step.kind === 'decide') haltFor(rollout, step.held);
     else await condition(() => rollout.next().kind !== 'wait' || due() !== undefined || isCancelled());
   }
