@@ -36,7 +36,7 @@ export function requireEngine(): void {
   }
 }
 
-export interface Ended {
+interface Ended {
   code: number | null;
   stdout: string;
   /** With stderr, in the order of both. */

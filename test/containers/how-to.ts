@@ -8,7 +8,7 @@ const DOCUMENT = 'docs/how-to/docker-compose.md';
 /** What a reader replaces. */
 const PLACEHOLDER = 'https://…';
 
-export interface Played {
+interface Played {
   line: string;
   code: number | null;
   output: string;
@@ -38,7 +38,7 @@ interface Options {
 }
 
 /** The commands of each section, in blocks. */
-export function blocksOf(markdown: string): Map<string, string[][]> {
+function blocksOf(markdown: string): Map<string, string[][]> {
   const sections = new Map<string, string[][]>();
   for (const text of markdown.split(/^## /m).slice(1)) {
     const blocks = [...text.matchAll(/^( *)```sh\n([\s\S]*?)^ *```$/gm)].map(([, indent = '', block = '']) =>
