@@ -22,7 +22,7 @@ function valueOf(flags: string, choices: readonly string[] | undefined): string 
 
 const REPEATABLE = [
   ...['advice --app', 'advice --server', 'advice --site'],
-  ...['backup --meta', 'backup --override-freeze'],
+  ...['backup --meta', 'backup --override-freeze', 'board --trusted-proxy'],
   ...['deploy --app', 'deploy --approval', 'deploy --meta', 'deploy --override-freeze', 'deploy --site'],
   ...['freeze --app', 'freeze --fleet', 'freeze --server', 'freeze --site', 'freezes --app', 'freezes --site'],
   ...['list --app', 'list --outcome', 'list --server', 'list --site'],

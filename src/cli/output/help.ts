@@ -3,7 +3,7 @@ import type { Command, Help, Option } from 'commander';
 import { SECTIONS, VARIABLES } from '../../config/environment/variables.ts';
 
 /** Every command in its group of `belay --help`, with a summary that fits on one line of 80 columns. */
-export const COMMAND_GROUPS: Record<string, Record<string, string>> = {
+const COMMAND_GROUPS: Record<string, Record<string, string>> = {
   'Run:': {
     run: 'back up a server, then deploy sites and apps',
     backup: 'back up a server',
@@ -39,6 +39,7 @@ export const COMMAND_GROUPS: Record<string, Record<string, string>> = {
     dev: 'run everything on one machine, for development',
     worker: 'execute runs; only the worker needs the API token',
     webhooks: 'receive webhooks from the hosting service',
+    board: 'show the fleet on a web page, read-only',
     'codec-server': 'decrypt payloads for the Temporal UI and CLI',
     sandbox: 'emulate the hosting service',
   },
@@ -74,7 +75,7 @@ const OPTION_GROUPS: Record<string, readonly string[]> = {
 };
 
 /** `--json` has none: a failure looks for it among the arguments as it is written. */
-export const SHORT_FORMS: Record<string, string> = {
+const SHORT_FORMS: Record<string, string> = {
   '--server': '-S',
   '--site': '-s',
   '--app': '-a',
