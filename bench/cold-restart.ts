@@ -6,7 +6,7 @@ import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from '@temporalio/client';
 import proto from '@temporalio/proto';
-import { deploySiteId } from '../src/contract/ids/workflow-ids.ts';
+import { deploySiteId } from '../src/contract/ids.ts';
 import { atEnd } from '../test/support/at-end.ts';
 import { connectTo } from '../test/support/connect.ts';
 import { eventually } from '../test/support/eventually.ts';

@@ -1,5 +1,5 @@
 /** Program `belay board`: shows the fleet on a page. It changes nothing, and needs the API token only to read statuses. */
-import { findServiceConfig } from './config/temporal/find-temporal.ts';
+import { findServiceConfig } from './config/find-temporal.ts';
 import { startBoard, type BoardServerOptions } from './features/board/server.ts';
 import { createLogger } from './process/log.ts';
 import { runUntilSignal } from './process/run-until-signal.ts';

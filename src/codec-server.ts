@@ -1,5 +1,5 @@
 /** Program `belay codec-server`: decrypts payloads for the Temporal UI and CLI. It connects to nothing. */
-import { startCodecServer, type StartOptions } from './encryption/server/start-codec-server.ts';
+import { startCodecServer, type StartOptions } from './encryption/start-codec-server.ts';
 import { createLogger } from './process/log.ts';
 import { runUntilSignal } from './process/run-until-signal.ts';
 

@@ -1,7 +1,7 @@
 /** Program `belay webhooks`: receives webhooks and passes them to Temporal. It has no API token. */
 import { readConfiguration } from './config/load.ts';
 import { startWebhooks } from './webhooks/start-receiver.ts';
-import { findTemporal } from './config/temporal/find-temporal.ts';
+import { findTemporal } from './config/find-temporal.ts';
 import { runUntilSignal } from './process/run-until-signal.ts';
 import { createLogger } from './process/log.ts';
 

@@ -6,14 +6,14 @@ import { workerVersion } from './config/environment/worker-version.ts';
 import { atItsLine, readConfiguration } from './config/load.ts';
 import { runUntilSignal } from './process/run-until-signal.ts';
 import { readEncryption } from './encryption/encryption.ts';
-import { findTemporal } from './config/temporal/find-temporal.ts';
-import { policyOfFile } from './policy/live-policy.ts';
+import { findTemporal } from './config/find-temporal.ts';
+import { policyOfFile } from './config/live-policy.ts';
 import { openTracing } from './tracing/open-tracing.ts';
 import { startWorker } from './worker/start.ts';
 import { createLogger, type Logger } from './process/log.ts';
 import { installRuntime } from './worker/install-runtime.ts';
-import { createMonitoring, type Monitoring } from './worker/monitoring/monitoring.ts';
-import type { MonitoringServer } from './worker/monitoring/monitoring-server.ts';
+import { createMonitoring, type Monitoring } from './worker/monitoring.ts';
+import type { MonitoringServer } from './worker/monitoring-server.ts';
 
 export async function main(): Promise<void> {
   const service = requireService(await serviceConfig());
@@ -56,8 +56,8 @@ async function prepare(monitoring: Monitoring, log: Logger): Promise<MonitoringS
     installRuntime(log);
     return null;
   }
-  const { createSdkMetrics } = await import('./worker/monitoring/sdk-metrics.ts');
-  const { serveMonitoring } = await import('./worker/monitoring/monitoring-server.ts');
+  const { createSdkMetrics } = await import('./worker/sdk-metrics.ts');
+  const { serveMonitoring } = await import('./worker/monitoring-server.ts');
   const sdkMetrics = await createSdkMetrics();
   const server = await serveMonitoring(address, monitoring, sdkMetrics);
   installRuntime(log, sdkMetrics.exporter);

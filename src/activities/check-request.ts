@@ -1,10 +1,10 @@
 /** Checks what a workflow was asked to do, and fills in the defaults. Recorded, so that a limit or default can change. */
 import type { CheckedRequest, WorkflowRequest } from '../contract/activities.ts';
 import { ROLLOUT_TYPE, RUN_TYPES } from '../contract/names.ts';
-import { partsOf, type RolloutInput } from '../contract/rollout.ts';
+import { partsOf, type RolloutInput } from '../features/rollouts/shapes.ts';
 import type { RunInput } from '../contract/run.ts';
 import { targetsOf } from '../contract/target.ts';
-import type { Policy } from '../policy/policy.ts';
+import type { Policy } from '../config/policy.ts';
 import { planRun } from '../request/run-plan.ts';
 import { validateRolloutInput } from '../request/input/rollout-input.ts';
 import { validateRunInput } from '../request/input/run-input.ts';

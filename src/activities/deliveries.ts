@@ -1,9 +1,9 @@
 /** The activities that tell others: channels, heartbeats and the places of reports. */
 import { activityInfo } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
-import type { NotifyInput } from '../contract/events/notification.ts';
-import type { ReportAnswer, ReportMessage } from '../contract/report.ts';
-import { TIMING } from '../contract/budgets/timing.ts';
+import type { NotifyInput } from '../features/notifications/shapes.ts';
+import type { ReportAnswer, ReportMessage } from '../features/reports/shapes.ts';
+import { TIMING } from '../contract/timing.ts';
 import type { Deliveries } from './deps.ts';
 
 const SOON_ATTEMPTS = 30;

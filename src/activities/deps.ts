@@ -1,15 +1,15 @@
 /** Everything that activities need from outside. The worker passes it in. */
 import type { LookupsAndSignals } from '../client/lookups/index.ts';
-import type { NotifyInput } from '../contract/events/notification.ts';
-import type { ReportAnswer, ReportMessage } from '../contract/report.ts';
+import type { NotifyInput } from '../features/notifications/shapes.ts';
+import type { ReportAnswer, ReportMessage } from '../features/reports/shapes.ts';
 import type { WorkerInfo } from '../contract/activities.ts';
 import type { HostingApiClient } from '../hosting-api/index.ts';
-import type { TriggerDeps } from './http/post-trigger.ts';
-import type { OnRead } from './http/read-status.ts';
-import type { Pool } from './pooled-waits/poll-while-in-progress.ts';
-import type { Rest } from './http/worker-rest.ts';
-import type { Policy } from '../policy/policy.ts';
-import type { GetPage } from '../gates/index.ts';
+import type { TriggerDeps } from './post-trigger.ts';
+import type { OnRead } from './read-status.ts';
+import type { Pool } from './pooled-wait.ts';
+import type { Rest } from './worker-rest.ts';
+import type { Policy } from '../config/policy.ts';
+import type { GetPage } from '../features/gates/worker-measure.ts';
 import type { ReadSite } from '../site-check/index.ts';
 
 export interface Deliveries {

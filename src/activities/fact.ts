@@ -2,9 +2,9 @@
 import type { RunPlan } from '../contract/run.ts';
 import type { WorkerInfo, WorkflowRequest } from '../contract/activities.ts';
 import type { FactName } from '../contract/facts.ts';
-import type { ApprovalJudge } from '../policy/approval-judge.ts';
-import type { Judge } from '../policy/judge.ts';
-import type { Policy } from '../policy/policy.ts';
+import type { ApprovalJudge } from '../features/approvals/worker.ts';
+import type { Judge } from '../features/freezes/worker.ts';
+import type { Policy } from '../config/policy.ts';
 
 export interface Asked {
   /** It was checked. */

@@ -1,11 +1,11 @@
 /** What the features of a worker add to its core: facts about requests that begin, and permits of requests that leave. */
-import { approvalPermit, approvalsFact } from './approvals.ts';
+import { approvalPermit, approvalsFact } from '../features/approvals/approvals.ts';
 import type { Fact } from './fact.ts';
-import { freezePermit, freezesFact } from './frozen-parts.ts';
-import { gatesFact } from './gates.ts';
-import type { Permit } from './http/post-checks.ts';
-import { reportsFact } from './reports.ts';
-import { checksFact } from './site-checks.ts';
+import { freezePermit, freezesFact } from '../features/freezes/frozen-parts.ts';
+import { gatesFact } from '../features/gates/worker.ts';
+import type { Permit } from './post-checks.ts';
+import { reportsFact } from '../features/reports/reports.ts';
+import { checksFact } from '../features/site-checks/worker.ts';
 
 /** No answer depends on another one. The first misuse is the message. */
 export const FACTS: readonly Fact[] = [freezesFact, approvalsFact, gatesFact, checksFact, reportsFact];

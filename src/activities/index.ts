@@ -1,17 +1,17 @@
 /** All activities. Their names and payloads are stored in the histories of running workflows. */
 import type { DailyDeadline } from '../contract/run.ts';
 import type { SlotQuery } from '../contract/activities.ts';
-import { createApprovals } from './approvals.ts';
+import { createApprovals } from '../features/approvals/approvals.ts';
 import { createDeliveries } from './deliveries.ts';
 import { createDescribeWorker } from './describe-worker.ts';
 import { FACTS, PERMITS } from './features.ts';
-import { createGates } from './gates.ts';
-import { createSiteChecks } from './site-checks.ts';
-import { createFreezes } from './frozen-parts.ts';
+import { createGates } from '../features/gates/worker.ts';
+import { createSiteChecks } from '../features/site-checks/worker.ts';
+import { createFreezes } from '../features/freezes/frozen-parts.ts';
 import { firstAfter, slotOf } from '../request/calendar/local-time.ts';
-import { createPooledWaits } from './pooled-waits/poll-while-in-progress.ts';
-import { createReads, singleReads } from './http/read-status.ts';
-import { createTriggers } from './http/post-trigger.ts';
+import { createPooledWaits } from './pooled-wait.ts';
+import { createReads, singleReads } from './read-status.ts';
+import { createTriggers } from './post-trigger.ts';
 import type { ActivityDeps } from './deps.ts';
 
 export function createActivities(given: ActivityDeps) {

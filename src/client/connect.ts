@@ -1,19 +1,25 @@
 /** Connects to Temporal to start runs and wait for them, for the command line and for other programs. */
 import type { RunInput, RunResult } from '../contract/run.ts';
-import { getEvent, listEvents, type EventDetails, type EventFilter, type ReceivedEvent } from './events/list-events.ts';
-import { createAdvise, type AdviceFilter } from './past/advise.ts';
-import type { OperationAdvice } from '../rules/past/advice.ts';
+import {
+  getEvent,
+  listEvents,
+  type EventDetails,
+  type EventFilter,
+  type ReceivedEvent,
+} from '../features/events/client.ts';
+import { createAdvise, type AdviceFilter } from '../features/advice/client.ts';
+import type { OperationAdvice } from '../features/advice/rules.ts';
 import { listRuns, type RunFilter } from './runs/list-runs.ts';
-import { createOverview, type LiveOverview, type OverviewOptions } from './overview/live-overview.ts';
-import { createApprovals, type Approvals } from './approvals/approvals.ts';
-import { createReceipts, type Receipts } from './receipts/receipts.ts';
-import { createFreezes, type Freezes } from './freezes/freezes.ts';
-import { heldLocks, type HeldLock } from './locks/held-locks.ts';
-import { createRollouts, type Rollouts } from './rollouts/rollouts.ts';
+import { createOverview, type LiveOverview, type OverviewOptions } from '../features/overview/client.ts';
+import { createApprovals, type Approvals } from '../features/approvals/client.ts';
+import { createReceipts, type Receipts } from '../features/receipts/client.ts';
+import { createFreezes, type Freezes } from '../features/freezes/client.ts';
+import { heldLocks, type HeldLock } from './lookups/locks.ts';
+import { createRollouts, type Rollouts } from '../features/rollouts/client.ts';
 import { createRun, type Run } from './runs/run-handle.ts';
-import { findServiceNow } from './connection/find-service.ts';
-import { openSession, type ConnectOptions } from './connection/session.ts';
-import { createSchedules, type Schedules } from './schedules/schedules.ts';
+import { findServiceNow } from './find-service.ts';
+import { openSession, type ConnectOptions } from './session.ts';
+import { createSchedules, type Schedules } from '../features/schedules/client.ts';
 import { startRun, type StartOptions } from './runs/start-run.ts';
 
 export type { ConnectOptions };

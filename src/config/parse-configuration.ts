@@ -1,18 +1,18 @@
 /** Understands the text of belay.yaml, and reports the first mistake in it. */
 import { LineCounter } from 'yaml';
 import type { z } from 'zod';
-import { plainText } from '../contract/wording/safe-text.ts';
+import { plainText } from '../contract/safe-text.ts';
 import { ConfigError } from './environment/config-error.ts';
 import { configurationSchema, type Configuration } from './file/file-schema.ts';
-import { fixHint } from './file/fix-hints.ts';
+import { fixHint } from './fix-hints.ts';
 import { inOrderOfFile, lineOf, parseFile } from './file/yaml-source.ts';
-import { checkApprovals } from './plan/check-approvals.ts';
-import { checkFleets } from './plan/check-fleets.ts';
-import { checkFreezes } from './plan/check-freezes.ts';
-import { checkGates } from './plan/check-gates.ts';
-import { checkReports } from './plan/check-reports.ts';
-import { checkSites } from './plan/check-sites.ts';
-import type { ConfigIssue } from './plan/config-issue.ts';
+import { checkApprovals } from '../features/approvals/check-approvals.ts';
+import { checkFleets } from '../features/rollouts/check-fleets.ts';
+import { checkFreezes } from '../features/freezes/check-freezes.ts';
+import { checkGates } from '../features/gates/check-gates.ts';
+import { checkReports } from '../features/notifications/check-reports.ts';
+import { checkSites } from '../features/site-checks/check-sites.ts';
+import type { ConfigIssue } from './file/config-issue.ts';
 
 /** @returns the place of a key, such as `belay.yaml:7` */
 export function locateKeyIn(text: string, path: string, keys: string[]): string {

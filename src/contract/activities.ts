@@ -1,11 +1,11 @@
 /** What activities take and return. Stored in running histories: add, never rename or remove. */
-import type { Approved } from './approval.ts';
+import type { Approved } from '../features/approvals/shapes.ts';
 import type { Facts } from './facts.ts';
-import type { LetOff } from './freeze.ts';
+import type { LetOff } from '../features/freezes/shapes.ts';
 import type { ROLLOUT_TYPE, RunType } from './names.ts';
 import type { RunPlan } from './run.ts';
 import type { ServedService } from './service-identity.ts';
-import type { Slot } from './schedule.ts';
+import type { Slot } from '../features/schedules/shapes.ts';
 
 export type StatusState = 'completed' | 'failed' | 'in_progress';
 

@@ -1,12 +1,12 @@
 /** An operation is one backup or one deployment, a child of a run. Stored in histories: add, never rename or remove. */
-import type { Approved } from './approval.ts';
-import type { LetOff } from './freeze.ts';
+import type { Approved } from '../features/approvals/shapes.ts';
+import type { LetOff } from '../features/freezes/shapes.ts';
 import type { Evidence } from './names.ts';
 import type { BackupResult, DeploymentResult, RunError, Waits } from './run.ts';
 import type { ServedService } from './service-identity.ts';
 import type { Target } from './target.ts';
-import type { CheckAim } from './site-check.ts';
-import type { RunWork } from './superseding.ts';
+import type { CheckAim } from '../features/site-checks/shapes.ts';
+import type { RunWork } from '../features/superseding/shapes.ts';
 import type { Waiting } from './waiting.ts';
 import type { DeploymentIdField, StatusWords } from './activities.ts';
 

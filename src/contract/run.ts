@@ -3,11 +3,11 @@
  * Workflows import this folder: no I/O here, no zod, JSON values only. Times are ISO 8601 UTC, durations milliseconds.
  */
 import type { Outcome, Evidence, Phase, ErrorType } from './names.ts';
-import type { CheckResult, CheckWaiver } from './site-check.ts';
-import type { Approved } from './approval.ts';
-import type { FreezeOverride, Held } from './freeze.ts';
+import type { CheckResult, CheckWaiver } from '../features/site-checks/shapes.ts';
+import type { Approved } from '../features/approvals/shapes.ts';
+import type { FreezeOverride, Held } from '../features/freezes/shapes.ts';
 import type { Target, TargetsInput } from './target.ts';
-import type { SupersededBy } from './superseding.ts';
+import type { SupersededBy } from '../features/superseding/shapes.ts';
 import type { Waiting } from './waiting.ts';
 
 export interface RunError {

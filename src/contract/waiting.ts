@@ -1,7 +1,7 @@
 /** What a workflow waits for, in a sentence and as data: the answer to the query `why`. */
-import type { AskedApproval } from './approval.ts';
-import type { FrozenBy } from './freeze.ts';
-import type { WaitingForGates } from './gate.ts';
+import type { AskedApproval } from '../features/approvals/shapes.ts';
+import type { FrozenBy } from '../features/freezes/shapes.ts';
+import type { WaitingForGates } from '../features/gates/shapes.ts';
 
 /** What a workflow waits for right now. */
 export type Waiting =

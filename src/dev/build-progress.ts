@@ -2,7 +2,7 @@
 import { createLiveLines } from '../process/live-lines.ts';
 import { printTo } from '../process/print.ts';
 import { PACKAGES_ABOUT, type BuildProgress } from './build-server.ts';
-import { TIMING } from '../contract/budgets/timing.ts';
+import { TIMING } from '../contract/timing.ts';
 
 export function showBuild(stream: NodeJS.WriteStream): { show(progress: BuildProgress): void; end(): void } {
   const terminal = stream.isTTY ? createLiveLines(stream) : null;

@@ -5,7 +5,7 @@ import type { Configuration } from '../config/file/file-schema.ts';
 import { standardSource } from '../webhooks/sources.ts';
 import { startWebhooks, type Webhooks, type WebhooksOptions } from '../webhooks/start-receiver.ts';
 import type { Sandbox } from '../sandbox/server.ts';
-import type { ConnectOptions } from '../client/connection/session.ts';
+import type { ConnectOptions } from '../client/session.ts';
 
 export interface ReceiverOptions {
   port: WebhooksOptions['port'];

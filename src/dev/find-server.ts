@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { ConfigError } from '../config/environment/config-error.ts';
 import { isIntact, makePrivate, recordDigest } from './private-cache.ts';
 import { buildWithGo, pinnedVersion, type BuildProgress } from './build-server.ts';
-import { messageOf } from '../contract/wording/message-of.ts';
+import { messageOf } from '../contract/message-of.ts';
 
 const OLDEST_SERVER = [1, 29, 1] as const;
 

@@ -6,11 +6,11 @@ import { fileURLToPath } from 'node:url';
 import { msToTs } from '@temporalio/common/lib/time.js';
 import { NativeConnection } from '@temporalio/worker';
 import { ConfigError } from '../config/environment/config-error.ts';
-import { BelayError } from '../contract/results/belay-error.ts';
-import { choosePort } from './choose-port.ts';
+import { BelayError } from '../contract/errors.ts';
+import { choosePort } from './ports.ts';
 import { listens } from './port-in-use.ts';
-import { TIMING } from '../contract/budgets/timing.ts';
-import { messageOf } from '../contract/wording/message-of.ts';
+import { TIMING } from '../contract/timing.ts';
+import { messageOf } from '../contract/message-of.ts';
 
 const NAMESPACE = 'default';
 /** Besides its two given ports, the server picks free ones, which another process may take before it listens. */

@@ -3,7 +3,7 @@ import { createSecretKey, type KeyObject } from 'node:crypto';
 import { readFileSync, statSync } from 'node:fs';
 import { ConfigError } from '../config/environment/config-error.ts';
 import { isRecord } from '../contract/plain-object.ts';
-import { plainText } from '../contract/wording/safe-text.ts';
+import { plainText } from '../contract/safe-text.ts';
 
 export interface NamedKey {
   id: string;

@@ -1,7 +1,7 @@
 /** What becomes of each payload between the SDK and Temporal. */
 import type { Payload, PayloadCodec } from '@temporalio/common';
 import proto from '@temporalio/proto';
-import { plainText } from '../contract/wording/safe-text.ts';
+import { plainText } from '../contract/safe-text.ts';
 import { decrypt, encrypt } from './cipher.ts';
 import type { KeyRing } from './key-ring.ts';
 import { PayloadError } from './payload-error.ts';

@@ -1,6 +1,6 @@
 /** Lines that are redrawn in place on a terminal. */
 import { clearScreenDown, cursorTo, moveCursor } from 'node:readline';
-import { replaceUnprintable } from '../contract/wording/safe-text.ts';
+import { replaceUnprintable } from '../contract/safe-text.ts';
 import { fitting, screenWidth } from './screen-width.ts';
 
 /** It is painted once it is cut: the text itself has no colors. */

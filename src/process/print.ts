@@ -2,7 +2,7 @@
  * The one way to stdout and stderr. What is printed contains text from outside: a status, a reason for a termination,
  * the id of a workflow. It must neither move the cursor nor look like a command to a CI runner.
  */
-import { replaceUnprintable } from '../contract/wording/safe-text.ts';
+import { replaceUnprintable } from '../contract/safe-text.ts';
 import { withOwnCommand } from './own-command.ts';
 
 /** The colors that Belay uses itself. */

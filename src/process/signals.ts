@@ -1,7 +1,7 @@
 /** Handles SIGINT, SIGTERM and SIGHUP from the start of the process. By default they end it, with one JSON document. */
 import { printFailure } from './json-document.ts';
-import { EXIT } from '../contract/results/exit-codes.ts';
-import { emptyResult } from '../contract/results/empty-results.ts';
+import { EXIT } from '../contract/exit-codes.ts';
+import { emptyResult } from '../contract/results.ts';
 
 /** 128 plus the signal number, as shells report it. */
 export const SIGNAL_EXIT_CODES = { SIGHUP: EXIT.hungUp, SIGINT: EXIT.interrupted, SIGTERM: EXIT.terminated } as const;

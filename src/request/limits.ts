@@ -1,6 +1,6 @@
 /** How large a request may be. Pure. */
-import { HISTORY_BUDGET } from '../contract/budgets/history-budget.ts';
-import { HOUR_MS } from '../contract/wording/duration.ts';
+import { HISTORY_BUDGET } from '../contract/history-budget.ts';
+import { HOUR_MS } from '../contract/duration.ts';
 
 export const MAX_ID_LENGTH = 200;
 /** Of why and by whom something was frozen or let off. */

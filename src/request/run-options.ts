@@ -2,8 +2,8 @@
  * The options of a run, one row each. The command line, belay.yaml, program input, rollouts, schedules, the JSON Schema
  * and docs/reference/cli.md are derived from this table. A field of `RunInput` without a row does not compile. Pure.
  */
-import { TIMING } from '../contract/budgets/timing.ts';
-import { HOUR_MS } from '../contract/wording/duration.ts';
+import { TIMING } from '../contract/timing.ts';
+import { HOUR_MS } from '../contract/duration.ts';
 import { LIMITS, type Limits } from './limits.ts';
 import type { RunOptionPath, ValueAt } from './option-path.ts';
 import type { RunPlan } from '../contract/run.ts';

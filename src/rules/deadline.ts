@@ -1,6 +1,6 @@
 /** Decides until when a run may trigger deployments. What runs by then is never cut short. Pure. */
 import type { Deadline } from '../contract/operation.ts';
-import { durationText } from '../contract/wording/duration.ts';
+import { durationText } from '../contract/duration.ts';
 
 export interface DeployLimits {
   /** When the run started. */

@@ -3,10 +3,10 @@
  * Pure: times are milliseconds since 1970.
  */
 import type { ReadResult } from '../contract/activities.ts';
-import { HISTORY_BUDGET } from '../contract/budgets/history-budget.ts';
-import { TIMING } from '../contract/budgets/timing.ts';
-import { durationText } from '../contract/wording/duration.ts';
-import { isUnauthorized, type GivenUp } from './polling/read-failures.ts';
+import { HISTORY_BUDGET } from '../contract/history-budget.ts';
+import { TIMING } from '../contract/timing.ts';
+import { durationText } from '../contract/duration.ts';
+import { isUnauthorized, type GivenUp } from './read-failures.ts';
 import { isWithoutEffect, type TriggerCounts, type TriggerResult } from './trigger-policy.ts';
 
 export interface Outage {

@@ -1,6 +1,6 @@
 /** What a status word means. The interface shows two final words; any other word means in progress. Pure. */
 import type { FinalWords, ReadAnswer, ReadResult, StatusState } from '../contract/activities.ts';
-import { normalizeStatus } from '../contract/wording/status-word.ts';
+import { normalizeStatus } from './status-word.ts';
 
 /**
  * Compares words trimmed and case-insensitively. It is our assumption that a backup's `failed` is final: the interface

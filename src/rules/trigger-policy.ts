@@ -2,12 +2,12 @@
  * Decides what follows a POST. A POST is not idempotent, so it is sent again only if it certainly had no effect. After
  * an ambiguous one, no result may claim that nothing was started. Pure: times are milliseconds since 1970.
  */
-import { MAYBE_RESTORED } from '../contract/wording/restored.ts';
-import { HISTORY_BUDGET } from '../contract/budgets/history-budget.ts';
-import { durationText } from '../contract/wording/duration.ts';
+import { MAYBE_RESTORED } from '../contract/restored.ts';
+import { HISTORY_BUDGET } from '../contract/history-budget.ts';
+import { durationText } from '../contract/duration.ts';
 import type { ErrorType, Outcome } from '../contract/names.ts';
 import type { TriggerEffect } from '../contract/sinks.ts';
-import { TIMING } from '../contract/budgets/timing.ts';
+import { TIMING } from '../contract/timing.ts';
 
 export const MAX_NO_EFFECT = 5;
 

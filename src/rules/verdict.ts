@@ -4,7 +4,7 @@
  */
 import { EVIDENCE, type Evidence } from '../contract/names.ts';
 import type { DeploymentIds, ReadResult } from '../contract/activities.ts';
-import { normalizeStatus } from '../contract/wording/status-word.ts';
+import { normalizeStatus } from './status-word.ts';
 import {
   freshIdsIn,
   isEmpty,

@@ -1,6 +1,6 @@
 /** Tracks whether reads since a POST left gaps. Pure: times are milliseconds since 1970. */
 import type { ReadResult } from '../contract/activities.ts';
-import { TIMING } from '../contract/budgets/timing.ts';
+import { TIMING } from '../contract/timing.ts';
 
 export interface ReadCoverage {
   postMs: number;

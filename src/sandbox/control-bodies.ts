@@ -1,9 +1,9 @@
 /** What each control of the sandbox takes. */
 import { z } from 'zod';
-import { deliveryFaultSchema } from './delivery/delivery-faults.ts';
-import { faultSchema } from './hosting/faults.ts';
-import { scriptSchema } from './hosting/script.ts';
-import { subscriptionSchema } from './delivery/subscriptions.ts';
+import { deliveryFaultSchema } from './delivery-faults.ts';
+import { faultSchema } from './faults.ts';
+import { scriptSchema } from './script.ts';
+import { subscriptionSchema } from './subscriptions.ts';
 
 const target = z.union([
   z.strictObject({ site: z.string() }),

@@ -1,14 +1,14 @@
 /** Controls the sandbox: scripts, faults, other users, webhooks. */
-import type { Deliveries, Delivery } from './delivery/deliveries.ts';
-import type { DeliveryFault } from './delivery/delivery-faults.ts';
-import { alertFired, deleted } from './delivery/event-bodies.ts';
-import type { Answers } from './hosting/answers.ts';
-import type { Fault } from './hosting/faults.ts';
-import { actFromOutside } from './hosting/outside.ts';
-import { kindOn, type Resource, type ScriptPart } from './hosting/script.ts';
-import type { JournalEntry, State } from './hosting/state.ts';
-import type { Subscription } from './delivery/subscriptions.ts';
-import type { Announcer } from './delivery/announce.ts';
+import type { Deliveries, Delivery } from './deliveries.ts';
+import type { DeliveryFault } from './delivery-faults.ts';
+import { alertFired, deleted } from './event-bodies.ts';
+import type { Answers } from './answers.ts';
+import type { Fault } from './faults.ts';
+import { actFromOutside } from './outside.ts';
+import { kindOn, type Resource, type ScriptPart } from './script.ts';
+import type { JournalEntry, State } from './state.ts';
+import type { Subscription } from './subscriptions.ts';
+import type { Announcer } from './announce.ts';
 
 type ResourceRef = { site: string } | { app: string } | { server: string };
 

@@ -2,12 +2,12 @@
 import fastify from 'fastify';
 import { controlRoutes } from './control-routes.ts';
 import { createControls, type Controls } from './controls.ts';
-import { createDeliveries } from './delivery/deliveries.ts';
-import { createLifetime } from './delivery/lifetime.ts';
-import type { Kind, ScriptPart } from './hosting/script.ts';
-import { serviceRoutes } from './hosting/routes.ts';
-import { createState } from './hosting/state.ts';
-import { createAnnouncer } from './delivery/announce.ts';
+import { createDeliveries } from './deliveries.ts';
+import { createLifetime } from './lifetime.ts';
+import type { Kind, ScriptPart } from './script.ts';
+import { serviceRoutes } from './routes.ts';
+import { createState } from './state.ts';
+import { createAnnouncer } from './announce.ts';
 
 export interface Sandbox extends Controls {
   readonly url: string;

@@ -8,7 +8,7 @@ import {
   RandomIdGenerator,
   type SpanExporter,
 } from '@opentelemetry/sdk-trace-base';
-import { TIMING } from '../contract/budgets/timing.ts';
+import { TIMING } from '../contract/timing.ts';
 import { VERSION } from '../process/version.ts';
 import type { TracingOptions } from './open-tracing.ts';
 import { spanIdOf, traceIdOf, type SpanFacts, type Tracing } from './tracing.ts';

@@ -1,6 +1,6 @@
 /** Ids that separate repeated deliveries from new ones. Pure. */
 import { createHash } from 'node:crypto';
-import { TIMING } from '../contract/budgets/timing.ts';
+import { TIMING } from '../contract/timing.ts';
 
 /** Ids for a delivery without one: an equal body within ten minutes is a repeat, a later one is new. */
 export interface HashedId {

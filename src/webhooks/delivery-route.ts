@@ -6,12 +6,12 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { ConfigError } from '../config/environment/config-error.ts';
 import type { Logger } from '../process/log.ts';
 import type { Configuration } from '../config/file/file-schema.ts';
-import type { EventStore } from '../client/events/event-store.ts';
-import { createCoalescing } from './limits/coalesce.ts';
+import type { EventStore } from '../features/events/client-store.ts';
+import { createCoalescing } from './coalesce.ts';
 import { handleDelivery, type Refusal } from './handle-delivery.ts';
 import type { Metrics } from './metrics.ts';
 import { isProxied } from './proxied.ts';
-import { createRateCap, DEFAULT_PER_MINUTE, type RateCap } from './limits/rate-cap.ts';
+import { createRateCap, DEFAULT_PER_MINUTE, type RateCap } from './rate-cap.ts';
 import type { Refusals } from './rejections.ts';
 import { UNVERIFIED_SOURCE, type Source } from './sources.ts';
 

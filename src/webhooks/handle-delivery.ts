@@ -1,11 +1,11 @@
 /** Turns the bytes and headers of a delivery into an event for Temporal. Independent of the HTTP server. */
 import { ConfigError } from '../config/environment/config-error.ts';
 import type { Configuration } from '../config/file/file-schema.ts';
-import type { EventInput } from '../contract/events/event.ts';
-import { TIMING } from '../contract/budgets/timing.ts';
-import { eventId } from '../contract/ids/workflow-ids.ts';
-import type { EventStore } from '../client/events/event-store.ts';
-import type { Accepted } from './limits/coalesce.ts';
+import type { EventInput } from '../features/events/shapes.ts';
+import { TIMING } from '../contract/timing.ts';
+import { eventId } from '../contract/ids.ts';
+import type { EventStore } from '../features/events/client-store.ts';
+import type { Accepted } from './coalesce.ts';
 import { hashedId, isRepeatOf, isUsableId, type HashedId } from './delivery-id.ts';
 import { parseBody, type JsonObject } from './parse-body.ts';
 import { eventOf, idIn } from './map-event.ts';

@@ -1,8 +1,8 @@
 /** Reads the event from a body. Payloads are not documented, so belay.yaml names the fields, or likely names are tried. Pure. */
 import { getProperty } from 'dot-prop';
-import type { ServiceEvent } from '../contract/events/event.ts';
+import type { ServiceEvent } from '../features/events/shapes.ts';
 import { validateId } from '../request/validate-id.ts';
-import { plainText } from '../contract/wording/safe-text.ts';
+import { plainText } from '../contract/safe-text.ts';
 import { textIn, type JsonObject } from './parse-body.ts';
 import { redactedText } from './redact.ts';
 import { kindOf, type KindWords } from './match-kind.ts';

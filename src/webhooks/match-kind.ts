@@ -1,7 +1,7 @@
 /** Maps a sender's event name to a kind. The service's names are not documented, so likely ones are built in. Pure. */
-import { EVENT_KIND_TABLE, type LikelyWords } from '../config/file/event-kinds.ts';
-import type { EventKind } from '../contract/events/event.ts';
-import { normalizeStatus } from '../contract/wording/status-word.ts';
+import { EVENT_KIND_TABLE, type LikelyWords } from '../features/events/config.ts';
+import type { EventKind } from '../features/events/shapes.ts';
+import { normalizeStatus } from '../rules/status-word.ts';
 
 /** The sender's event names for each kind. */
 export type KindWords = Partial<Record<EventKind, readonly string[]>>;

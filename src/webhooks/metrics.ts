@@ -1,8 +1,8 @@
 /** Prometheus metrics of deliveries and of the process. Only configured sources become labels: clients can make up others. */
 import { collectDefaultMetrics, Counter, Gauge, Registry } from 'prom-client';
 import type { CredentialsState } from '../client/transport/live-connection.ts';
-import type { EventKind } from '../contract/events/event.ts';
-import { createCredentialGauges } from '../metrics/credential-gauges.ts';
+import type { EventKind } from '../features/events/shapes.ts';
+import { createCredentialGauges } from '../client/transport/credential-gauges.ts';
 
 export interface Metrics {
   received(source: string): void;

@@ -1,6 +1,6 @@
 /** Shortens a body and removes its secrets. The rest is enough to write a mapping from. Pure. */
 import { isLosslessNumber } from 'lossless-json';
-import { plainText } from '../contract/wording/safe-text.ts';
+import { plainText } from '../contract/safe-text.ts';
 import { isObject } from './parse-body.ts';
 
 /** Matched against a key whose words are split by `_`. */

@@ -3,9 +3,9 @@ import fastify, { type FastifyInstance } from 'fastify';
 import { createMetrics } from './metrics.ts';
 import { createRefusals, refuseBroken, refuseErrors, refuseExpectations } from './rejections.ts';
 import { labelOf, webhookRoute, type WebhookOptions } from './delivery-route.ts';
-import { TIMING } from '../contract/budgets/timing.ts';
+import { TIMING } from '../contract/timing.ts';
 import { askAtMost } from '../process/ask-at-most.ts';
-import { boundReceiver, BOUNDS, MAX_BODY_BYTES, type ReceiverBounds } from './limits/bounds.ts';
+import { boundReceiver, BOUNDS, MAX_BODY_BYTES, type ReceiverBounds } from './bounds.ts';
 
 /** Only UTF-8, the encoding of JSON; other parameters are ignored. */
 const JSON_TYPES = /^application\/([\w.-]+\+)?json\s*(;\s*(charset="?utf-?8"?|(?!charset)[\w-]+=[^;]*))*$/i;

@@ -1,11 +1,11 @@
 /** The senders in belay.yaml: how to verify each one, and how to read its deliveries. */
 import { ConfigError } from '../config/environment/config-error.ts';
-import { EVENT_KIND_TABLE } from '../config/file/event-kinds.ts';
+import { EVENT_KIND_TABLE } from '../features/events/config.ts';
 import type { Configuration, SourceConfig } from '../config/file/file-schema.ts';
-import type { EventKind, Reaction } from '../contract/events/event.ts';
-import { normalizeStatus } from '../contract/wording/status-word.ts';
+import type { EventKind, Reaction } from '../features/events/shapes.ts';
+import { normalizeStatus } from '../rules/status-word.ts';
 import type { KindWords } from './match-kind.ts';
-import { DEFAULT_PER_MINUTE } from './limits/rate-cap.ts';
+import { DEFAULT_PER_MINUTE } from './rate-cap.ts';
 import type { Fields } from './map-event.ts';
 import { hmacForm, secretsIn, standardForm, type Secrets } from './signing-secrets.ts';
 import { verifyHmac, verifyStandard, type Verifier } from './verify-signature.ts';

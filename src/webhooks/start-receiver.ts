@@ -4,7 +4,7 @@ import type { Configuration } from '../config/file/file-schema.ts';
 import { ConfigError } from '../config/environment/config-error.ts';
 import { isLoopback } from '../config/environment/service-url.ts';
 import type { ConnectOptions } from '../client/connect.ts';
-import { openEventStore } from '../client/events/event-store.ts';
+import { openEventStore } from '../features/events/client-store.ts';
 import type { Logger } from '../process/log.ts';
 import { createReceiver } from './server.ts';
 

@@ -1,6 +1,6 @@
 /** Verifies that the sender of a delivery has the source's secret, in constant time. */
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import { TIMING } from '../contract/budgets/timing.ts';
+import { TIMING } from '../contract/timing.ts';
 
 /** Why verification failed. Counted, but never sent to the sender. */
 export type VerificationFailure = 'no_signature' | 'bad_signature' | 'bad_time';

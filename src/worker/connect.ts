@@ -7,11 +7,11 @@ import {
   type Opened,
 } from '../client/transport/live-connection.ts';
 import { ConfigError } from '../config/environment/config-error.ts';
-import { accessTo, type Access } from '../config/temporal/credentials.ts';
-import type { TemporalEndpoint } from '../config/temporal/find-temporal.ts';
+import { accessTo, type Access } from '../config/credentials.ts';
+import type { TemporalEndpoint } from '../config/find-temporal.ts';
 import type { Logger } from '../process/log.ts';
 import { whyUnreachable } from './why-unreachable.ts';
-import { messageOf } from '../contract/wording/message-of.ts';
+import { messageOf } from '../contract/message-of.ts';
 
 export interface WorkerConnection extends LiveConnection<NativeConnection> {
   /** Lets these workers poll through each later connection, too. */

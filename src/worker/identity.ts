@@ -1,5 +1,5 @@
 import { hostname } from 'node:os';
-import { identityText } from '../contract/ids/worker-identity.ts';
+import { identityText } from '../contract/worker-identity.ts';
 import { VERSION } from '../process/version.ts';
 
 let lastMs = 0;

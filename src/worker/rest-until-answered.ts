@@ -1,7 +1,7 @@
 /** Lets a worker rest after its own access to the service failed, and ends the rest with the first answered probe. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Rest } from '../activities/http/worker-rest.ts';
-import { TIMING } from '../contract/budgets/timing.ts';
+import type { Rest } from '../activities/worker-rest.ts';
+import { TIMING } from '../contract/timing.ts';
 import type { Logger } from '../process/log.ts';
 
 export interface WorkerRest extends Rest {

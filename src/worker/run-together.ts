@@ -1,8 +1,8 @@
 /** Runs several workers of this process as one. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Worker } from '@temporalio/worker';
-import { BelayError } from '../contract/results/belay-error.ts';
-import { TIMING } from '../contract/budgets/timing.ts';
+import { BelayError } from '../contract/errors.ts';
+import { TIMING } from '../contract/timing.ts';
 
 /** @returns once all have stopped. When one ends, the others stop too. @throws the error of the first that failed */
 export async function runTogether(workers: readonly Worker[]): Promise<void> {

@@ -2,15 +2,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ConnectionLike } from '@temporalio/client';
 import type { Worker } from '@temporalio/worker';
-import { serverTimeMs } from '../client/connection/server-time.ts';
-import { clockDifference } from '../contract/wording/clock-difference.ts';
-import { TIMING } from '../contract/budgets/timing.ts';
+import { serverTimeMs } from '../client/server-time.ts';
+import { clockDifference } from '../contract/clock-difference.ts';
+import { TIMING } from '../contract/timing.ts';
 import type { Logger } from '../process/log.ts';
-import type { Monitoring } from './monitoring/monitoring.ts';
-import { createReadiness, createReadinessLog } from './monitoring/readiness.ts';
-import { refuseOtherService, type PolledQueue } from './queue/check-queue.ts';
-import { lastPollMs, waitUntilPolling } from './queue/own-polls.ts';
-import type { WorkerPool } from './pool/pool.ts';
+import type { Monitoring } from './monitoring.ts';
+import { createReadiness, createReadinessLog } from './readiness.ts';
+import { refuseOtherService, type PolledQueue } from './queue.ts';
+import { lastPollMs, waitUntilPolling } from './own-polls.ts';
+import type { WorkerPool } from './pool.ts';
 import { runTogether, shutDown } from './run-together.ts';
 
 export interface RunningWorker {

@@ -1,6 +1,6 @@
 /** Tries until a part that a worker needs is there. The worker stays alive meanwhile, and polls nothing. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { TIMING } from '../contract/budgets/timing.ts';
+import { TIMING } from '../contract/timing.ts';
 import type { Logger } from '../process/log.ts';
 
 /** @returns what is ready, or why it is not */

@@ -1,7 +1,7 @@
 /** Why there is no connection to Temporal, for people. */
 import { CHECK_CREDENTIALS, proxiesNotUsed, START_TEMPORAL } from '../client/transport/remedies.ts';
-import { plainText } from '../contract/wording/safe-text.ts';
-import { messageOf } from '../contract/wording/message-of.ts';
+import { plainText } from '../contract/safe-text.ts';
+import { messageOf } from '../contract/message-of.ts';
 
 export interface Unreachable {
   /** Completes a sentence that begins with Temporal. */

@@ -2,19 +2,19 @@
  * The features that hang on runs, operations and rollouts. The order of a list is behavior: test/unit/features.test.ts keeps it, and
  * says what would change.
  */
-import { approvalHold } from './approval/hold.ts';
-import { runPage } from './run/state/run-details.ts';
-import { freezeHold } from './freeze/hold.ts';
-import { announcing, reporting } from './notify/observers.ts';
+import { approvalHold } from '../features/approvals/hold.ts';
+import { runPage } from './run/run-details.ts';
+import { freezeHold } from '../features/freezes/hold.ts';
+import { announcing, reporting } from '../features/notifications/observers.ts';
 import type { OperationHooks } from './operation/hooks.ts';
-import { siteCheck } from './operation/site-check.ts';
-import { approvedServers } from './rollout/approved-servers.ts';
-import { frozenServers } from './rollout/frozen-servers.ts';
-import { gatedWaves } from './rollout/gated-waves.ts';
-import type { RolloutHooks } from './rollout/hooks.ts';
-import type { RunHooks } from './run/state/hooks.ts';
-import { siteChecks } from './site-check/checks.ts';
-import { endForNewerRun, settleForNewerRuns, supersedingHold } from './superseding/hold.ts';
+import { siteCheck } from '../features/site-checks/site-check.ts';
+import { approvedServers } from '../features/rollouts/approved-servers.ts';
+import { frozenServers } from '../features/rollouts/held-servers.ts';
+import { gatedWaves } from '../features/gates/wave.ts';
+import type { RolloutHooks } from '../features/rollouts/hooks.ts';
+import type { RunHooks } from './run/hooks.ts';
+import { siteChecks } from '../features/site-checks/check.ts';
+import { endForNewerRun, settleForNewerRuns, supersedingHold } from '../features/superseding/hold.ts';
 
 /**
  * Superseding comes first, so that a run that waits for a freeze has replaced the older ones that wait for it, too. While

@@ -1,20 +1,20 @@
 /** The workflows, and nothing else: everything exported here can be started by its name. */
 import { setWorkflowOptions } from '@temporalio/workflow';
-import { VERSIONED_WORKER } from '../contract/ids/worker-version.ts';
+import { VERSIONED_WORKER } from '../contract/worker-version.ts';
 import { backupServer as backUp } from './operation/backup-server.ts';
 import { recordBackup } from './operation/backup-records.ts';
 import { deploySite as deploy } from './operation/deploy-site.ts';
-import { handleEvent } from './event/handle-event.ts';
-import { freeze } from './freeze/hold-freeze.ts';
-import { rollOut as roll } from './rollout/roll-out.ts';
-import { runScheduled } from './schedule/run-scheduled.ts';
+import { handleEvent } from '../features/events/workflow.ts';
+import { freeze } from '../features/freezes/workflow.ts';
+import { rollOut as roll } from '../features/rollouts/workflow.ts';
+import { runScheduled } from '../features/schedules/workflow.ts';
 import { createRuns } from './run/run-workflows.ts';
 import type { BackupServerInput, DeploySiteInput } from '../contract/operation.ts';
-import type { RolloutInput, RolloutResult } from '../contract/rollout.ts';
+import type { RolloutInput, RolloutResult } from '../features/rollouts/shapes.ts';
 import type { BackupResult, DeploymentResult } from '../contract/run.ts';
 import { ON_OPERATIONS, ON_ROLLOUTS, ON_RUNS } from './features.ts';
-import { report } from './notify/report.ts';
-import { sendNotifications } from './notify/send-notifications.ts';
+import { report } from '../features/reports/workflow.ts';
+import { sendNotifications } from '../features/notifications/workflow.ts';
 
 const { backupThenDeploy, backupOnly, deployOnly, watchDeployment } = createRuns(ON_RUNS, ON_OPERATIONS);
 const rollOut = (input: RolloutInput): Promise<RolloutResult> => roll(input, ON_ROLLOUTS);

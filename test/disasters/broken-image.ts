@@ -18,7 +18,7 @@ async function brokenImage(): Promise<string> {
   await cp(path('dist'), join(image, 'dist'), { recursive: true });
   await cp(path('package.json'), join(image, 'package.json'));
   await symlink(path('node_modules'), join(image, 'node_modules'));
-  const [from, to] = [path('src/workflows/common/cancellation.ts'), path('test/histories/one-more-timer.ts')];
+  const [from, to] = [path('src/workflows/cancellation.ts'), path('test/histories/one-more-timer.ts')];
   const bundle = await bundleFromSource([{ from, to }]);
   await writeFile(join(image, 'dist/workflow-bundle.js'), await readFile(bundle));
   return join(image, 'dist/cli.js');

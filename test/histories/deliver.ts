@@ -1,6 +1,6 @@
 /** Hands an event over as the receiver does. */
-import type { EventInput, Reaction, ServiceEvent } from '../../src/contract/events/event.ts';
-import { eventId } from '../../src/contract/ids/workflow-ids.ts';
+import type { EventInput, Reaction, ServiceEvent } from '../../src/features/events/shapes.ts';
+import { eventId } from '../../src/contract/ids.ts';
 import { EVENT_TYPE, eventTaskQueue } from '../../src/contract/names.ts';
 import { fresh } from '../support/fresh.ts';
 import { TASK_QUEUE } from '../support/world.ts';

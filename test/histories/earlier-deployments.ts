@@ -1,6 +1,6 @@
 /** What a site shows before a scenario deploys it, and how the service answers then. */
-import type { Fault } from '../../src/sandbox/hosting/faults.ts';
-import type { ScriptPart } from '../../src/sandbox/hosting/script.ts';
+import type { Fault } from '../../src/sandbox/faults.ts';
+import type { ScriptPart } from '../../src/sandbox/script.ts';
 import { FAILED } from '../support/sites.ts';
 import type { Stage } from './stage.ts';
 

@@ -5,7 +5,7 @@ import {
   observeEnding,
   type Cancellation,
   type Ending,
-} from '../../src/workflows/common/cancellation.ts';
+} from '../../src/workflows/cancellation.ts';
 
 export { observeEnding, type Cancellation, type Ending };
 

@@ -1,5 +1,5 @@
 /** Waits until a run or rollout has come to a point. */
-import type { ApprovalQuestion } from '../../src/contract/approval.ts';
+import type { ApprovalQuestion } from '../../src/features/approvals/shapes.ts';
 import type { Rollout, Run } from '../../src/starter.ts';
 import { eventually } from '../support/eventually.ts';
 import type { Stage } from './stage.ts';

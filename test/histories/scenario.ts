@@ -1,6 +1,6 @@
 /** A scenario plays one case on a stage, and names the executions whose histories show it. */
 import assert from 'node:assert/strict';
-import { deploySiteId } from '../../src/contract/ids/workflow-ids.ts';
+import { deploySiteId } from '../../src/contract/ids.ts';
 import type { ErrorType } from '../../src/contract/names.ts';
 import type { RunInput, RunResult } from '../../src/contract/run.ts';
 import type { Run } from '../../src/starter.ts';

@@ -4,12 +4,12 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { after, before, describe, test } from 'node:test';
 import { exportJWK, generateKeyPair, SignJWT, UnsecuredJWT, type CryptoKey, type JWTPayload } from 'jose';
-import { planHash } from '../../src/contract/ids/plan-hash.ts';
-import { createProofDeps, proofsOf } from '../../src/policy/sections/approval-proofs.ts';
-import { policyApprovals } from '../../src/policy/sections/approvals.ts';
+import { planHash } from '../../src/features/approvals/plan-hash.ts';
+import { createProofDeps, proofsOf } from '../../src/features/approvals/worker-proofs.ts';
+import { policyApprovals } from '../../src/features/approvals/sections-approvals.ts';
 import { approvalPlan } from '../support/approvals.ts';
-import { ApprovalError } from '../../src/approvals/errors.ts';
-import { audienceOf, createTokenVerifier, type GitHubGate } from '../../src/approvals/github-proof.ts';
+import { ApprovalError } from '../../src/features/approvals/errors.ts';
+import { audienceOf, createTokenVerifier, type GitHubGate } from '../../src/features/approvals/proof-github.ts';
 
 const HASH = 'a'.repeat(64);
 const NOW_MS = Date.parse('2026-11-25T12:00:00Z');

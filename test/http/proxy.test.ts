@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { toTriggerFailure } from '../../src/activities/http/failures.ts';
+import { toTriggerFailure } from '../../src/activities/failures.ts';
 import { createHostingApiClient } from '../../src/hosting-api/client.ts';
 import type { HostingApiError } from '../../src/hosting-api/errors.ts';
 import { HTTP_TIMEOUTS } from '../../src/worker/http-timeouts.ts';

@@ -1,8 +1,8 @@
 /** `belay top --site`, without Temporal. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { targetsTable, showTargets } from '../../src/cli/top/show-targets.ts';
-import { createTargetReader } from '../../src/cli/top/target-reader.ts';
+import { targetsTable, showTargets } from '../../src/features/overview/show-targets.ts';
+import { createTargetReader } from '../../src/cli/target-reader.ts';
 import { siteTarget } from '../../src/contract/target.ts';
 import { startSandbox } from '../../src/sandbox/server.ts';
 import { atEnd } from '../support/at-end.ts';

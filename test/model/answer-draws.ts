@@ -1,7 +1,7 @@
 /** Draws what the answers of a service show beyond their status: ids, replicas that lag, and pages ahead of the status. */
 import fc from 'fast-check';
-import type { Answers } from '../../src/sandbox/hosting/answers.ts';
-import type { ScriptPart } from '../../src/sandbox/hosting/script.ts';
+import type { Answers } from '../../src/sandbox/answers.ts';
+import type { ScriptPart } from '../../src/sandbox/script.ts';
 import { between, chance, listOf, TARGETS } from './chance.ts';
 import type { Mix } from './mix.ts';
 import type { Act, Scenario } from './scenario.ts';

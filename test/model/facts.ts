@@ -1,10 +1,10 @@
 /** What really happened at the service, from its journal. Pure. */
 import { targetsOf } from '../../src/contract/target.ts';
-import { lockIdOf } from '../../src/contract/ids/workflow-ids.ts';
-import { TIMING } from '../../src/contract/budgets/timing.ts';
+import { lockIdOf } from '../../src/contract/ids.ts';
+import { TIMING } from '../../src/contract/timing.ts';
 import { planRun } from '../../src/request/run-plan.ts';
-import { completeScript, type Kind } from '../../src/sandbox/hosting/script.ts';
-import type { Actor, JournalEntry } from '../../src/sandbox/hosting/state.ts';
+import { completeScript, type Kind } from '../../src/sandbox/script.ts';
+import type { Actor, JournalEntry } from '../../src/sandbox/state.ts';
 import type { Done, Played, PlayedRun } from './record.ts';
 import { targetNamed } from './targets.ts';
 

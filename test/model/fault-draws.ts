@@ -1,6 +1,6 @@
 /** Draws faults, except lies: 200 without an effect, 4xx with one, or 404 for an existing resource. */
 import fc from 'fast-check';
-import type { Fault } from '../../src/sandbox/hosting/faults.ts';
+import type { Fault } from '../../src/sandbox/faults.ts';
 import { between, SERVERS, TARGETS } from './chance.ts';
 
 type Answer = Fault['answer'];

@@ -1,7 +1,7 @@
 /** Sets and ends the freezes of a scenario through outages of Temporal. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { FreezeScope } from '../../src/contract/freeze.ts';
-import { freezeId } from '../../src/contract/ids/workflow-ids.ts';
+import type { FreezeScope } from '../../src/features/freezes/shapes.ts';
+import { freezeId } from '../../src/contract/ids.ts';
 import type { RunInput } from '../../src/contract/run.ts';
 import { BelayError } from '../../src/starter.ts';
 import type { FreezeDraw } from './gate-draws.ts';

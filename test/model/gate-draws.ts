@@ -1,9 +1,9 @@
 /** Draws what stands in the way of deployments and what follows them: freezes, and sites with a check. */
 import fc from 'fast-check';
-import type { OverrideRule } from '../../src/contract/freeze.ts';
+import type { OverrideRule } from '../../src/features/freezes/shapes.ts';
 import type { RunInput } from '../../src/contract/run.ts';
-import type { Fault } from '../../src/sandbox/hosting/faults.ts';
-import type { ScriptPart } from '../../src/sandbox/hosting/script.ts';
+import type { Fault } from '../../src/sandbox/faults.ts';
+import type { ScriptPart } from '../../src/sandbox/script.ts';
 import { targetsOf } from '../../src/contract/target.ts';
 import { between, chance, TARGETS } from './chance.ts';
 import type { Mix } from './mix.ts';

@@ -1,6 +1,6 @@
 /** I5 and I6: nothing is requested in a freeze, and nothing completes without the check that its site has. Pure. */
 import type { DeploymentResult } from '../../src/contract/run.ts';
-import type { JournalEntry } from '../../src/sandbox/hosting/state.ts';
+import type { JournalEntry } from '../../src/sandbox/state.ts';
 import { cite, deployKey, isBackupOf, msOf, namesOf, type Facts } from './facts.ts';
 import { CHECK } from './gate-draws.ts';
 import type { PlayedFreeze, PlayedRun } from './record.ts';

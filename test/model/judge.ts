@@ -1,6 +1,6 @@
 /** The invariants of every draw, I1 to I3. outcomes.ts judges I4 where no other user deployed. Pure. */
-import { backupServerId } from '../../src/contract/ids/workflow-ids.ts';
-import type { JournalEntry } from '../../src/sandbox/hosting/state.ts';
+import { backupServerId } from '../../src/contract/ids.ts';
+import type { JournalEntry } from '../../src/sandbox/state.ts';
 import {
   allowance,
   backupsOf,

@@ -27,9 +27,9 @@ export const MUTANTS: ModelMutant[] = [
   {
     rule: 'every run has its own lock',
     changes: [
-      change('workflows/run/steps/deploy-step.ts', 'lockIdOf(target);', 'lockIdOf(target) + run.result.runId;'),
+      change('workflows/run/deploy-step.ts', 'lockIdOf(target);', 'lockIdOf(target) + run.result.runId;'),
       change(
-        'workflows/run/steps/backup-step.ts',
+        'workflows/run/backup-step.ts',
         'backupServerId(serverId);',
         'backupServerId(serverId) + run.result.runId;',
       ),
@@ -55,7 +55,7 @@ export const MUTANTS: ModelMutant[] = [
   },
   {
     rule: 'a 5xx counts as without effect',
-    changes: [change('activities/http/failures.ts', 'if (status === 429 ||', 'if (status >= 500 || status === 429 ||')],
+    changes: [change('activities/failures.ts', 'if (status === 429 ||', 'if (status >= 500 || status === 429 ||')],
     mix: DOUBTFUL,
   },
   {

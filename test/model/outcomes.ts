@@ -1,6 +1,6 @@
 /** I4: every outcome agrees with what really happened, or the journal shows why it is unknown. Pure. */
 import { EVIDENCE } from '../../src/contract/names.ts';
-import { backupServerId } from '../../src/contract/ids/workflow-ids.ts';
+import { backupServerId } from '../../src/contract/ids.ts';
 import type { BackupResult, DeploymentResult } from '../../src/contract/run.ts';
 import {
   allowance,

@@ -1,6 +1,6 @@
 /** Plays one scenario with its runs, cancellations and outside actors until every run has closed. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Fault } from '../../src/sandbox/hosting/faults.ts';
+import type { Fault } from '../../src/sandbox/faults.ts';
 import type { Arena } from './arena.ts';
 import { cancel, follow, startPatiently, type StartedRun } from './following.ts';
 import { freezing } from './freezing.ts';

@@ -1,9 +1,9 @@
 /** The record of a played scenario, which the judge reads. */
-import type { OverrideRule } from '../../src/contract/freeze.ts';
+import type { OverrideRule } from '../../src/features/freezes/shapes.ts';
 import type { RunInput, RunResult } from '../../src/contract/run.ts';
 import type { RunType } from '../../src/contract/names.ts';
-import type { ScriptPart } from '../../src/sandbox/hosting/script.ts';
-import type { JournalEntry } from '../../src/sandbox/hosting/state.ts';
+import type { ScriptPart } from '../../src/sandbox/script.ts';
+import type { JournalEntry } from '../../src/sandbox/state.ts';
 import type { AnswersDraw } from './answer-draws.ts';
 import type { Deed } from './batch.ts';
 

@@ -1,7 +1,7 @@
 /** The draw: a few servers and sites, the scripts of their operations, the faults, and the actions of each actor. */
 import fc from 'fast-check';
-import type { Fault } from '../../src/sandbox/hosting/faults.ts';
-import type { ScriptPart } from '../../src/sandbox/hosting/script.ts';
+import type { Fault } from '../../src/sandbox/faults.ts';
+import type { ScriptPart } from '../../src/sandbox/script.ts';
 import { withAnswers, type AnswersDraw } from './answer-draws.ts';
 import { between, chance, listOf, SERVERS, TARGETS } from './chance.ts';
 import { readFault, triggerFault } from './fault-draws.ts';

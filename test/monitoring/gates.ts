@@ -10,7 +10,7 @@ import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { measure } from '../../src/gates/index.ts';
+import { measure } from '../../src/features/gates/worker-measure.ts';
 import { readPage } from '../../src/site-check/index.ts';
 import { atEnd } from '../support/at-end.ts';
 import { eventually } from '../support/eventually.ts';

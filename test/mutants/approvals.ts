@@ -8,7 +8,7 @@ export const APPROVALS: TestedMutant[] = [
     rule: 'what is signed does not name the plan',
     changes: [
       change(
-        'contract/wording/approval-text.ts',
+        'features/approvals/text.ts',
         'factsOfPlan(plan, hash).slice(0, -1), `plan: sha256:${hash}`]',
         "factsOfPlan(plan, hash).slice(0, -1), 'plan: any']",
       ),
@@ -19,7 +19,7 @@ export const APPROVALS: TestedMutant[] = [
     rule: 'an answer may name any plan',
     changes: [
       change(
-        'rules/policy/approval.ts',
+        'features/approvals/rules.ts',
         'plan.length >= PLAN_DIGITS && question.hash.startsWith(plan)',
         'plan.length > 0',
       ),
@@ -33,14 +33,14 @@ export const APPROVALS: TestedMutant[] = [
   },
   {
     rule: 'keys are counted instead of people',
-    changes: [change('rules/policy/approval.ts', 'one.by === other.by || (one', '(one')],
+    changes: [change('features/approvals/rules.ts', 'one.by === other.by || (one', '(one')],
     test: unit('approval-judge', 'needs different people, not different keys'),
   },
   {
     rule: 'one key counts twice',
     changes: [
       change(
-        'rules/policy/approval.ts',
+        'features/approvals/rules.ts',
         'one.by === other.by || (one.proof === other.proof && one.proof !== NOT_PROVEN)',
         'one.by === other.by',
       ),
@@ -49,24 +49,28 @@ export const APPROVALS: TestedMutant[] = [
   },
   {
     rule: 'a question takes answers after its end',
-    changes: [change('rules/policy/approval.ts', 'nowMs >= question.endsMs', 'nowMs >= question.endsMs + 60_000')],
+    changes: [change('features/approvals/rules.ts', 'nowMs >= question.endsMs', 'nowMs >= question.endsMs + 60_000')],
     test: sim(`${APPROVAL_TESTS}/last-moment`, 'counts and lets its run deploy, or does neither'),
   },
   {
     rule: 'a receipt is good with too few approvals',
-    changes: [change('receipts/verify-approval.ts', 'if (requested.length > 0) requireEnough(approved, proofs);', '')],
+    changes: [
+      change('features/receipts/verify-approval.ts', 'if (requested.length > 0) requireEnough(approved, proofs);', ''),
+    ],
     test: unit('receipts', 'with too few approvals is good only if nothing was requested'),
   },
   {
     rule: 'a receipt is good although its rollout began a wave that was rejected',
-    changes: [change('receipts/requested.ts', "it.what === 'run' ? runIn(it, servers) : postIn(it)", 'postIn(it)')],
+    changes: [
+      change('features/receipts/requested.ts', "it.what === 'run' ? runIn(it, servers) : postIn(it)", 'postIn(it)'),
+    ],
     test: unit('rollout-receipts', 'is not good with'),
   },
   {
     rule: 'a backup is made before the approval',
     changes: [
       change(
-        'workflows/approval/hold.ts',
+        'features/approvals/hold.ts',
         "await run.during('approval', () => askPeople(rules))",
         'null as Conclusion | null',
       ),

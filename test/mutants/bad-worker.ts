@@ -1,7 +1,7 @@
 /** Runs that one bad worker, or a bad hour of the service, may spoil. */
 import { type TestedMutant, change, http, integration, sim, unit } from './mutant.ts';
 
-const REST_IN_READS = 'activities/http/read-status.ts';
+const REST_IN_READS = 'activities/read-status.ts';
 
 /** As it was before workers rested. */
 const ALONE = [
@@ -47,19 +47,15 @@ export const BAD_WORKER: TestedMutant[] = [
   {
     rule: 'a resting worker takes activities',
     changes: [
-      change(
-        'worker/slots/slots.ts',
-        'await Promise.race([gate.whenOpen(signal), aborted])',
-        'signal.throwIfAborted()',
-      ),
-      change('worker/slots/slots.ts', 'if (!gate.isOpen()) continue;', ''),
+      change('worker/slots.ts', 'await Promise.race([gate.whenOpen(signal), aborted])', 'signal.throwIfAborted()'),
+      change('worker/slots.ts', 'if (!gate.isOpen()) continue;', ''),
     ],
     test: unit('worker-rest', 'a resting worker asks for no activity until its rest is over'),
   },
   {
     rule: 'a resting worker sends the requests that it was given before',
     changes: [
-      change('activities/http/post-checks.ts', 'if (!(await rest.isOver())) throw', "if (rest.reason === '') throw"),
+      change('activities/post-checks.ts', 'if (!(await rest.isOver())) throw', "if (rest.reason === '') throw"),
     ],
     test: http('activities', 'a resting worker leaves its triggers, and the reads of others, to others'),
   },
@@ -84,7 +80,7 @@ export const BAD_WORKER: TestedMutant[] = [
     rule: 'a worker sends a request again that was refused to it',
     changes: [
       change(
-        'activities/http/post-checks.ts',
+        'activities/post-checks.ts',
         'if (!(await refused.isForOthers(idempotencyKey))) return;',
         "if (idempotencyKey !== '') return;",
       ),
@@ -93,14 +89,14 @@ export const BAD_WORKER: TestedMutant[] = [
   },
   {
     rule: 'an activity for another worker goes back to the one that scheduled it',
-    changes: [change('workflows/common/activity-proxies.ts', 'allowEagerDispatch: false', 'allowEagerDispatch: true')],
+    changes: [change('workflows/activity-proxies.ts', 'allowEagerDispatch: false', 'allowEagerDispatch: true')],
     test: integration('workers/unfit-workers', 'a POST that is refused to one worker is made by another'),
   },
   {
     rule: 'a POST goes back to the worker that scheduled it',
     changes: [
       change(
-        'workflows/common/activity-proxies.ts',
+        'workflows/activity-proxies.ts',
         '...ANY_WORKER,\n  scheduleToStartTimeout: post.takenWithinMs',
         'scheduleToStartTimeout: post.takenWithinMs',
       ),
@@ -109,14 +105,12 @@ export const BAD_WORKER: TestedMutant[] = [
   },
   {
     rule: 'a 503 with Retry-After is ambiguous',
-    changes: [
-      change('activities/http/failures.ts', '(status === 503 && error.retryAfterMs !== null)', 'status === -1'),
-    ],
+    changes: [change('activities/failures.ts', '(status === 503 && error.retryAfterMs !== null)', 'status === -1')],
     test: http('activities', 'a trigger that ends with'),
   },
   {
     rule: 'a 404 of a proxy is the last word about a request',
-    changes: [change('activities/http/failures.ts', 'status === 404 && !error.isJson', 'status === -1')],
+    changes: [change('activities/failures.ts', 'status === 404 && !error.isJson', 'status === -1')],
     test: http('activities', 'a trigger that ends with'),
   },
   {
@@ -133,9 +127,7 @@ export const BAD_WORKER: TestedMutant[] = [
   },
   {
     rule: 'an operation that Temporal ended by a timeout is a defect',
-    changes: [
-      change('workflows/common/child-result.ts', 'if (cause instanceof TimeoutFailure) {', 'if (cause === null) {'),
-    ],
+    changes: [change('workflows/children.ts', 'if (cause instanceof TimeoutFailure) {', 'if (cause === null) {')],
     test: unit('child-result', 'an operation that Temporal ended by a timeout is unknown'),
   },
 ];

@@ -13,7 +13,7 @@ export const FREEZES: TestedMutant[] = [
     rule: 'a run that is held back makes its backup first',
     changes: [
       change(
-        'workflows/freeze/hold.ts',
+        'features/freezes/hold.ts',
         'if (heldIn(whole, frozen) === null || !waits) return null;',
         'if (heldIn(whole, frozen) !== null || !waits) return null;',
       ),
@@ -24,7 +24,7 @@ export const FREEZES: TestedMutant[] = [
     rule: 'a run that waited uses a backup of any age',
     changes: [
       change(
-        'workflows/run/steps/backup-step.ts',
+        'workflows/run/backup-step.ts',
         'return ageMs <= freshMs ? COMPLETED',
         'return ageMs <= 1_000 * freshMs ? COMPLETED',
       ),
@@ -33,7 +33,9 @@ export const FREEZES: TestedMutant[] = [
   },
   {
     rule: 'an override lets off every ad-hoc freeze of the same scope',
-    changes: [change('policy/ad-hoc.ts', 'name === workflowId && since === freeze.since', 'name === workflowId')],
+    changes: [
+      change('features/freezes/ad-hoc.ts', 'name === workflowId && since === freeze.since', 'name === workflowId'),
+    ],
     test: sim(
       `${FREEZE_TESTS}/overrides`,
       'is held back by an ad-hoc freeze of the same scope that a person sets later',
@@ -41,19 +43,21 @@ export const FREEZES: TestedMutant[] = [
   },
   {
     rule: 'a run overrides a freeze that forbids it',
-    changes: [change('policy/override.ts', "known.override === 'never'", "known.override === 'reason'")],
+    changes: [
+      change('features/freezes/policy-override.ts', "known.override === 'never'", "known.override === 'reason'"),
+    ],
     test: sim(`${FREEZE_TESTS}/overrides`, 'begins nothing if it is'),
   },
   {
     rule: 'a rollout begins the next server in a freeze',
-    changes: [change('workflows/rollout/frozen-servers.ts', 'if (by.length > 0) {', 'if (by.length > 1_000) {')],
+    changes: [change('features/rollouts/held-servers.ts', 'if (by.length > 0) {', 'if (by.length > 1_000) {')],
     test: sim('rules/rollouts/frozen-rollouts', 'starts no more servers, ends Frozen'),
   },
   {
     rule: "a rollout resumes over a person's pause",
     changes: [
       change(
-        'workflows/rollout/frozen-servers.ts',
+        'features/rollouts/held-servers.ts',
         " || result.phase !== 'paused' || pause !== lastPause(result.decisions)",
         " || result.phase !== 'paused'",
       ),

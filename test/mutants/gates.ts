@@ -6,7 +6,7 @@ export const GATES: TestedMutant[] = [
     rule: 'no data counts as good',
     changes: [
       change(
-        'rules/policy/gate.ts',
+        'features/gates/rules.ts',
         "kind === 'good' ? state.goodInARow + 1 :",
         "kind === 'good' || kind === 'none' ? state.goodInARow + 1 :",
       ),
@@ -16,11 +16,7 @@ export const GATES: TestedMutant[] = [
   {
     rule: 'an inconclusive gate resumes what a person has paused',
     changes: [
-      change(
-        'workflows/rollout/gating.ts',
-        '(pause === null || pause !== lastPause(result.decisions))',
-        'pause === null',
-      ),
+      change('features/gates/gating.ts', '(pause === null || pause !== lastPause(result.decisions))', 'pause === null'),
     ],
     test: sim('rules/rollouts/doubtful-gates', 'does not resume a rollout that a person has paused meanwhile'),
   },
@@ -28,7 +24,7 @@ export const GATES: TestedMutant[] = [
     rule: 'the resume of another pause lets a gate off',
     changes: [
       change(
-        'workflows/rollout/gated-waves.ts',
+        'features/gates/wave.ts',
         'if (gating.pause !== null && gating.pause === lastPause(result.decisions))',
         'if (lastPause(result.decisions) !== undefined)',
       ),
@@ -38,13 +34,19 @@ export const GATES: TestedMutant[] = [
   {
     rule: 'a retry forgets the gates that did not pass',
     changes: [
-      change('client/rollouts/next-attempt.ts', ' || (after !== undefined && !passedWaves.includes(name));', ';'),
+      change('features/rollouts/next-attempt.ts', ' || (after !== undefined && !passedWaves.includes(name));', ';'),
     ],
     test: sim('rules/rollouts/gates-meanwhile', 'that failed and fails again ends it with GateFailed'),
   },
   {
     rule: 'a name is put into a query as it is',
-    changes: [change('gates/substitute.ts', 'escapeForString(escapeForExpression(text))', 'escapeForExpression(text)')],
+    changes: [
+      change(
+        'features/gates/worker-words.ts',
+        'escapeForString(escapeForExpression(text))',
+        'escapeForExpression(text)',
+      ),
+    ],
     test: unit('gates', 'contains a name as text only'),
   },
 ];

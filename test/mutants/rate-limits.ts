@@ -2,18 +2,14 @@
 import { type TestedMutant, change, http, integration, sim, unit } from './mutant.ts';
 
 const PACER = 'hosting-api/pacer.ts';
-const SHARE = 'worker/queue/share-ceiling.ts';
-const JITTER = 'rules/polling/jitter.ts';
+const SHARE = 'worker/share-ceiling.ts';
+const JITTER = 'rules/jitter.ts';
 
 export const RATE_LIMITS: TestedMutant[] = [
   {
     rule: 'a read that met a rate limit is a failed read',
     changes: [
-      change(
-        'rules/polling/read-failures.ts',
-        'if (!isHeldBack) return null;',
-        'if (!isHeldBack || nowMs > 0) return null;',
-      ),
+      change('rules/read-failures.ts', 'if (!isHeldBack) return null;', 'if (!isHeldBack || nowMs > 0) return null;'),
     ],
     test: unit('read-failures', 'a read that ends with'),
   },
@@ -21,7 +17,7 @@ export const RATE_LIMITS: TestedMutant[] = [
     rule: 'ten reads that met a rate limit end an operation',
     changes: [
       change(
-        'rules/polling/poll-state.ts',
+        'rules/poll-state.ts',
         'const againMs = heldBackUntilMs(read, nowMs);',
         'const againMs = heldBackUntilMs({ ...read, ok: true } as typeof read, nowMs);',
       ),
@@ -109,7 +105,7 @@ export const RATE_LIMITS: TestedMutant[] = [
     rule: 'the runs of schedules read at the same moments',
     changes: [
       change(
-        'workflows/run/state/run-state.ts',
+        'workflows/run/run-state.ts',
         'workflowInfo().parent !== undefined',
         "workflowInfo().parent?.workflowId.startsWith('rollout:') === true",
       ),

@@ -11,7 +11,7 @@ export const READABLE_PAYLOADS: TestedMutant[] = [
     rule: 'with encryption, a history is read as if it were plain text',
     changes: [
       change(
-        'client/connection/decode-payloads.ts',
+        'client/decode-payloads.ts',
         'client.options.loadedDataConverter,',
         '{ ...client.options.loadedDataConverter, payloadCodecs: [] },',
       ),

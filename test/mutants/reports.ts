@@ -4,22 +4,24 @@ import { change, integration, sim, type TestedMutant } from './mutant.ts';
 export const REPORTS: TestedMutant[] = [
   {
     rule: 'the state that arrives last counts',
-    changes: [change('workflows/notify/report.ts', '!state.isEnd && isLater(given, state)', '!state.isEnd')],
+    changes: [change('features/reports/workflow.ts', '!state.isEnd && isLater(given, state)', '!state.isEnd')],
     test: sim('rules/events/reports', 'an older state that arrives after a newer one'),
   },
   {
     rule: 'what a run was when it was first told is sent until it is taken',
-    changes: [change('workflows/notify/report.ts', 'last = receiver.stateIn(state()) ?? last;', '')],
+    changes: [change('features/reports/workflow.ts', 'last = receiver.stateIn(state()) ?? last;', '')],
     test: sim('rules/events/reports', 'a state that a later one overtook'),
   },
   {
     rule: 'nobody looks whether a run still goes on',
-    changes: [change('workflows/notify/report.ts', 'end({ ...found,', 'if (found.run === undefined) end({ ...found,')],
+    changes: [
+      change('features/reports/workflow.ts', 'end({ ...found,', 'if (found.run === undefined) end({ ...found,'),
+    ],
     test: sim('rules/events/reports', 'a terminated run'),
   },
   {
     rule: 'any deployment of the commit at GitLab counts as that of this run',
-    changes: [change('activities/notifications/gitlab-deployment.ts', 'id > after', 'id > after - after')],
+    changes: [change('features/reports/gitlab-deployment.ts', 'id > after', 'id > after - after')],
     test: integration('events/gitlab-deployments', 'deployments of another commit'),
   },
 ];

@@ -1,7 +1,7 @@
 /** Requests that are sent too late or once more, and locks that are passed on too late. */
 import { type TestedMutant, change, http, integration, sim, unit } from './mutant.ts';
 
-const CHECKS = 'activities/http/post-checks.ts';
+const CHECKS = 'activities/post-checks.ts';
 const DEADLINE = 'rules/deadline.ts';
 
 export const RIGHT_TIME: TestedMutant[] = [
@@ -14,7 +14,7 @@ export const RIGHT_TIME: TestedMutant[] = [
   },
   {
     rule: 'an event wakes a run whose operation polls',
-    changes: [change('client/signals/wake-waiters.ts', 'handle, services, pollsItself)', 'handle, services)')],
+    changes: [change('features/events/client-signals.ts', 'handle, services, pollsItself)', 'handle, services)')],
     test: sim('rules/events/wakes', 'wakes the operation of a run, and not the run'),
   },
   {
@@ -26,14 +26,12 @@ export const RIGHT_TIME: TestedMutant[] = [
   },
   {
     rule: 'a request is sent however old the reads are that it rests on',
-    changes: [change('activities/http/post-checks.ts', 'checkReset, checkReads, checkRest', 'checkReset, checkRest')],
+    changes: [change('activities/post-checks.ts', 'checkReset, checkReads, checkRest', 'checkReset, checkRest')],
     test: sim('rules/answers/stale-reads', 'waits for a new baseline, so that no push in between counts'),
   },
   {
     rule: 'a run that is too late waits for the lock',
-    changes: [
-      change('workflows/run/steps/deploy-step.ts', 'lateness(deadline, Date.now())', 'lateness(null, Date.now())'),
-    ],
+    changes: [change('workflows/run/deploy-step.ts', 'lateness(deadline, Date.now())', 'lateness(null, Date.now())')],
     test: sim('rules/runs/deadlines', 'a run that is too late does not wait for the lock'),
   },
   {
@@ -88,11 +86,7 @@ export const RIGHT_TIME: TestedMutant[] = [
   {
     rule: 'the age of a backup counts from when the run first saw it',
     changes: [
-      change(
-        'workflows/run/steps/backup-step.ts',
-        'startedAt === null ? firstReadMs',
-        "startedAt !== '' ? firstReadMs",
-      ),
+      change('workflows/run/backup-step.ts', 'startedAt === null ? firstReadMs', "startedAt !== '' ? firstReadMs"),
     ],
     test: sim('rules/runs/backup-age', 'counts from when the backup began if a run shares it'),
   },
@@ -108,9 +102,7 @@ export const RIGHT_TIME: TestedMutant[] = [
   },
   {
     rule: 'a request waits for a worker as long as it takes',
-    changes: [
-      change('workflows/common/activity-proxies.ts', 'scheduleToStartTimeout: post.takenWithinMs', "summary: ''"),
-    ],
+    changes: [change('workflows/activity-proxies.ts', 'scheduleToStartTimeout: post.takenWithinMs', "summary: ''")],
     test: integration('workers/stalled-workers', 'is sent again instead of late if no worker is available in time'),
   },
   {
@@ -155,7 +147,7 @@ export const RIGHT_TIME: TestedMutant[] = [
     rule: 'the permit counts on the wall clock only',
     changes: [
       change(
-        'activities/http/stopwatch.ts',
+        'activities/stopwatch.ts',
         'Math.max(clocks.wallMs() - wallMs, clocks.monotonicMs() - monotonicMs)',
         '(clocks.wallMs() - wallMs)',
       ),
@@ -166,7 +158,7 @@ export const RIGHT_TIME: TestedMutant[] = [
     rule: 'the permit counts on the monotonic clock only',
     changes: [
       change(
-        'activities/http/stopwatch.ts',
+        'activities/stopwatch.ts',
         'Math.max(clocks.wallMs() - wallMs, clocks.monotonicMs() - monotonicMs)',
         '(clocks.monotonicMs() - monotonicMs)',
       ),
@@ -181,8 +173,8 @@ export const RIGHT_TIME: TestedMutant[] = [
   {
     rule: 'heartbeats leave as rarely as the SDK likes, and a late one is the end of a POST',
     changes: [
-      change('worker/sdk-workers/settings.ts', 'maxHeartbeatThrottleInterval: TIMING.post.heartbeatMs,', ''),
-      change('contract/budgets/timing.ts', 'heartbeatTimeoutMs: 6 * SECOND', 'heartbeatTimeoutMs: 5 * SECOND'),
+      change('worker/settings.ts', 'maxHeartbeatThrottleInterval: TIMING.post.heartbeatMs,', ''),
+      change('contract/timing.ts', 'heartbeatTimeoutMs: 6 * SECOND', 'heartbeatTimeoutMs: 5 * SECOND'),
     ],
     test: integration('workers/stalled-workers', 'is not ambiguous if its worker stalls for a moment'),
   },
@@ -199,7 +191,7 @@ export const RIGHT_TIME: TestedMutant[] = [
   {
     rule: 'a schedule goes by the time at which its workflow starts',
     changes: [
-      change('workflows/schedule/run-scheduled.ts', 'typedSearchAttributes.get(FIRED_AT) ?? startTime', 'startTime'),
+      change('features/schedules/workflow.ts', 'typedSearchAttributes.get(FIRED_AT) ?? startTime', 'startTime'),
     ],
     test: integration(
       'schedules/wrong-inputs',

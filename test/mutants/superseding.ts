@@ -9,14 +9,14 @@ export const SUPERSEDING: TestedMutant[] = [
   },
   {
     rule: 'a run is replaced by one that covers only a part of it',
-    changes: [change('rules/superseding.ts', 'part.targets.every(', 'part.targets.some(')],
+    changes: [change('features/superseding/rules.ts', 'part.targets.every(', 'part.targets.some(')],
     test: sim('rules/locks/superseding', 'a run of which the newer one covers only a part goes on'),
   },
   {
     rule: 'a run that makes its backup is not replaced',
     changes: [
       change(
-        'workflows/superseding/hold.ts',
+        'features/superseding/hold.ts',
         'holder !== null && replacesHolder !== null',
         'holder !== null && replacesHolder === null',
       ),
@@ -25,14 +25,14 @@ export const SUPERSEDING: TestedMutant[] = [
   },
   {
     rule: 'the newer run waits at the end of the queue',
-    changes: [change('rules/superseding.ts', '[waiter.since, ...places].sort()[0]!', 'waiter.since')],
+    changes: [change('features/superseding/rules.ts', '[waiter.since, ...places].sort()[0]!', 'waiter.since')],
     test: unit('superseding', 'keeps the newest of those that replace each other'),
   },
   {
     rule: 'a run of a rollout is replaced',
     changes: [
       change(
-        'workflows/superseding/hold.ts',
+        'features/superseding/hold.ts',
         'parent?.workflowId.startsWith(ROLLOUT_PREFIX) === true',
         'parent?.workflowId.startsWith("none") === true',
       ),

@@ -3,8 +3,8 @@ import { change, sim, type TestedMutant, unit } from './mutant.ts';
 
 const VERDICT = 'rules/verdict.ts';
 const IDS = 'rules/deployment-ids.ts';
-const NEVER_DEPLOYED = 'rules/polling/never-deployed.ts';
-const SITE_CHECK = 'rules/policy/site-check.ts';
+const NEVER_DEPLOYED = 'rules/never-deployed.ts';
+const SITE_CHECK = 'features/site-checks/rules.ts';
 
 export const WRONG_VERDICTS: TestedMutant[] = [
   {
@@ -14,7 +14,7 @@ export const WRONG_VERDICTS: TestedMutant[] = [
   },
   {
     rule: 'the last option wins',
-    changes: [change('cli/options/repeated.ts', 'isGiven = true;', '')],
+    changes: [change('cli/repeated.ts', 'isGiven = true;', '')],
     test: unit('repeated-options', 'is one JSON document of type Usage with --json'),
   },
   {
@@ -51,7 +51,7 @@ export const WRONG_VERDICTS: TestedMutant[] = [
   {
     rule: 'the check after a transition is no evidence',
     changes: [
-      change('workflows/operation/site-check.ts', 'if (isVerdict && result.evidence !== null)', 'if (!isVerdict)'),
+      change('features/site-checks/site-check.ts', 'if (isVerdict && result.evidence !== null)', 'if (!isVerdict)'),
     ],
     test: sim('rules/runs/checks', 'is named as the evidence of a transition, too'),
   },
@@ -99,11 +99,7 @@ export const WRONG_VERDICTS: TestedMutant[] = [
   {
     rule: 'the pool keeps answers with another id',
     changes: [
-      change(
-        'rules/polling/pooled-wait.ts',
-        ' || !isSameText(read.ids, before.ids)',
-        ' && isSameText(read.ids, before.ids)',
-      ),
+      change('rules/pooled-wait.ts', ' || !isSameText(read.ids, before.ids)', ' && isSameText(read.ids, before.ids)'),
     ],
     test: unit('pooled-wait', 'gives an answer with another id to the workflow'),
   },
@@ -183,7 +179,7 @@ export const WRONG_VERDICTS: TestedMutant[] = [
     rule: 'a run believes the release of a lock about a backup',
     changes: [
       change(
-        'workflows/run/steps/backup-step.ts',
+        'workflows/run/backup-step.ts',
         "=== 'completed' ? await confirmed(run, shared)",
         "=== 'completed' ? shared",
       ),
@@ -192,9 +188,7 @@ export const WRONG_VERDICTS: TestedMutant[] = [
   },
   {
     rule: 'a backup that is given may be one of another server',
-    changes: [
-      change('workflows/run/steps/adopt-backup.ts', 'if (owner === serverId) return', "if (owner !== '') return"),
-    ],
+    changes: [change('workflows/run/adopt-backup.ts', 'if (owner === serverId) return', "if (owner !== '') return")],
     test: sim(
       'rules/verdicts/doubtful-answers',
       '--backup-id with a backup that Belay made of another server is refused',

@@ -1,5 +1,5 @@
 /** Fifty runs, each with a server and a site of its own, that begin one after another. */
-import type { Fault } from '../../src/sandbox/hosting/faults.ts';
+import type { Fault } from '../../src/sandbox/faults.ts';
 import type { Scenario } from '../model/scenario.ts';
 
 export const RUNS = 50;

@@ -17,7 +17,7 @@ import {
   service,
   services,
 } from '../support/compose.ts';
-import { choosePort } from '../../src/dev/choose-port.ts';
+import { choosePort } from '../../src/dev/ports.ts';
 import { literalService } from '../support/literal.ts';
 
 const run = promisify(execFile);

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { VARIABLES } from '../../src/config/environment/variables.ts';
 import { readConfiguration } from '../../src/config/load.ts';
-import { TIMING } from '../../src/contract/budgets/timing.ts';
+import { TIMING } from '../../src/contract/timing.ts';
 import { bytesOf, heapOf, inRepository, read, routesIn, service, versionOf } from '../support/compose.ts';
 import {
   all,

@@ -2,9 +2,9 @@
 import type { Configuration } from '../../src/config/load.ts';
 import type { WorkerInfo } from '../../src/contract/activities.ts';
 import { definedFields } from '../../src/contract/plain-object.ts';
-import { TIMING } from '../../src/contract/budgets/timing.ts';
-import type { Kind, ScriptPart } from '../../src/sandbox/hosting/script.ts';
-import { createState } from '../../src/sandbox/hosting/state.ts';
+import { TIMING } from '../../src/contract/timing.ts';
+import type { Kind, ScriptPart } from '../../src/sandbox/script.ts';
+import { createState } from '../../src/sandbox/state.ts';
 import type { Done } from '../model/record.ts';
 import { createClock, type Clock } from './clock.ts';
 import { createMeter, type Meter } from './worker/meter.ts';

@@ -1,8 +1,8 @@
 /** For tests of activities that call only the service. */
-import { createPool } from '../../src/worker/pool/pool.ts';
-import { createApprovalJudge } from '../../src/policy/approval-judge.ts';
-import { createJudge } from '../../src/policy/judge.ts';
-import { fixedPolicy } from '../../src/policy/live-policy.ts';
+import { createPool } from '../../src/worker/pool.ts';
+import { createApprovalJudge } from '../../src/features/approvals/worker.ts';
+import { createJudge } from '../../src/features/freezes/worker.ts';
+import { fixedPolicy } from '../../src/config/live-policy.ts';
 import type { ActivityDeps } from '../../src/activities/deps.ts';
 
 const nothing = () => Promise.resolve(null);

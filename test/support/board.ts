@@ -1,5 +1,5 @@
 /** What a board has seen, for tests of its pages. */
-import { emptyDeployment, emptyResult } from '../../src/contract/results/empty-results.ts';
+import { emptyDeployment, emptyResult } from '../../src/contract/results.ts';
 import { siteTarget } from '../../src/contract/target.ts';
 import type { Past, Subject, Verdict } from '../../src/features/board/past.ts';
 import type { Seen } from '../../src/features/board/status.ts';

@@ -7,7 +7,7 @@ import { createAuthority, type Authority, type Certificate } from './certificate
 import { mountSecret, type MountedSecret } from './mounted-secret.ts';
 import { newPlace, type Place } from './shared-temporal.ts';
 import { testBundle } from './workflow-bundle.ts';
-import { fixedPolicy } from '../../src/policy/live-policy.ts';
+import { fixedPolicy } from '../../src/config/live-policy.ts';
 import { fresh, log, temporalEnv, TOKEN } from './world.ts';
 
 export interface Cloud {

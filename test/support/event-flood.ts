@@ -2,8 +2,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import proto from '@temporalio/proto';
 import type { RunResult } from '../../src/contract/run.ts';
-import { backupServerId, lockIdOf } from '../../src/contract/ids/workflow-ids.ts';
-import type { EVENT_SLOTS } from '../../src/worker/sdk-workers/settings.ts';
+import { backupServerId, lockIdOf } from '../../src/contract/ids.ts';
+import type { EVENT_SLOTS } from '../../src/worker/settings.ts';
 import { resultOf } from './outcome.ts';
 import { schedulesPost, type HistoryEvent } from './post-activities.ts';
 import { startReceiver } from './receiver.ts';

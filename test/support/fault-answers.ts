@@ -1,5 +1,5 @@
 /** Answers of the sandbox that a test asks for, in place of the true one. */
-import type { Fault } from '../../src/sandbox/hosting/faults.ts';
+import type { Fault } from '../../src/sandbox/faults.ts';
 
 type Answered = Pick<Fault, 'answer'>;
 

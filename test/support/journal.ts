@@ -1,6 +1,6 @@
 /** Queries of the sandbox's journal. */
 import type { Controls } from '../../src/sandbox/controls.ts';
-import type { JournalEntry } from '../../src/sandbox/hosting/state.ts';
+import type { JournalEntry } from '../../src/sandbox/state.ts';
 
 type Journaled = Pick<Controls, 'journal'>;
 

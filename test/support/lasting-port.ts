@@ -1,5 +1,5 @@
 import { randomInt } from 'node:crypto';
-import { choosePort } from '../../src/dev/choose-port.ts';
+import { choosePort } from '../../src/dev/ports.ts';
 
 /** A port below the range that the system assigns, so no other process takes it while its server is down. */
 export async function lastingPort(): Promise<number> {

@@ -1,7 +1,7 @@
 /** The ways in which a POST ends, and what a run has to report then. */
 import assert from 'node:assert/strict';
 import type { BackupResult, DeploymentResult, RunResult, TriggerReport } from '../../src/contract/run.ts';
-import type { Fault } from '../../src/sandbox/hosting/faults.ts';
+import type { Fault } from '../../src/sandbox/faults.ts';
 import { LOGIN, page } from './fault-answers.ts';
 
 export type Post = Pick<Fault, 'answer' | 'effect' | 'delayMs' | 'times'>;

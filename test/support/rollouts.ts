@@ -1,8 +1,8 @@
 /** Rollouts of a test: servers with sites, at a quick pace. */
 import assert from 'node:assert/strict';
-import type { RolloutInput, RolloutResult, RolloutTarget } from '../../src/contract/rollout.ts';
-import { BelayError } from '../../src/contract/results/belay-error.ts';
-import type { Rollout } from '../../src/client/rollouts/rollout-handle.ts';
+import type { RolloutInput, RolloutResult, RolloutTarget } from '../../src/features/rollouts/shapes.ts';
+import { BelayError } from '../../src/contract/errors.ts';
+import type { Rollout } from '../../src/features/rollouts/client-handle.ts';
 import { fresh } from './fresh.ts';
 
 const PACE = { intervalMs: 200, tries: 1_000 };

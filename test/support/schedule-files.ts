@@ -2,8 +2,8 @@
 import { Temporal } from 'temporal-polyfill';
 import type { z } from 'zod';
 import { configurationSchema } from '../../src/config/file/file-schema.ts';
-import { planSchedules } from '../../src/config/plan/plan-schedules.ts';
-import type { ScheduleDefinition } from '../../src/contract/schedule.ts';
+import { planSchedules } from '../../src/features/schedules/config.ts';
+import type { ScheduleDefinition } from '../../src/features/schedules/shapes.ts';
 
 export type File = z.input<typeof configurationSchema>;
 

@@ -2,7 +2,7 @@
 import { ServiceError, type ScheduleHandle, type ScheduleOverlapPolicy } from '@temporalio/client';
 import { msToTs, tsToMs } from '@temporalio/common/lib/time.js';
 import { Temporal } from 'temporal-polyfill';
-import type { ScheduledInput, ScheduledResult } from '../../src/contract/schedule.ts';
+import type { ScheduledInput, ScheduledResult } from '../../src/features/schedules/shapes.ts';
 import type { ScheduleChange, ScheduleState } from '../../src/starter.ts';
 import { eventually } from './eventually.ts';
 import { definitionsOf, type File } from './schedule-files.ts';

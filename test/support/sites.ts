@@ -1,6 +1,6 @@
 /** Sites with earlier deployments, and servers with a backup of another party. */
 import type { Controls } from '../../src/sandbox/controls.ts';
-import type { ScriptPart } from '../../src/sandbox/hosting/script.ts';
+import type { ScriptPart } from '../../src/sandbox/script.ts';
 import { fresh } from './fresh.ts';
 
 /**

@@ -1,7 +1,7 @@
 /** Keys that sign as `ssh-keygen -Y sign` does. They live as long as their test. */
 import { createHash, generateKeyPairSync, sign, type KeyObject } from 'node:crypto';
-import { wireString } from '../../src/approvals/ssh-wire.ts';
-import { APPROVAL_NAMESPACE } from '../../src/contract/wording/approval-text.ts';
+import { wireString } from '../../src/features/approvals/ssh-wire.ts';
+import { APPROVAL_NAMESPACE } from '../../src/features/approvals/text.ts';
 
 export interface SshSigner {
   /** As in a file of allowed signers: type and key. */

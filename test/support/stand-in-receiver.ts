@@ -1,7 +1,7 @@
 /** The receiver without Temporal: its HTTP server over a store in memory. */
 import { pino } from 'pino';
 import type { Configuration } from '../../src/config/file/file-schema.ts';
-import type { EventInput } from '../../src/contract/events/event.ts';
+import type { EventInput } from '../../src/features/events/shapes.ts';
 import { createReceiver, type ReceiverOptions } from '../../src/webhooks/server.ts';
 import { readSources } from '../../src/webhooks/sources.ts';
 

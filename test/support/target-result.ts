@@ -1,4 +1,4 @@
-import type { TargetResult } from '../../src/contract/rollout.ts';
+import type { TargetResult } from '../../src/features/rollouts/shapes.ts';
 
 /** A server of a rollout that has not begun, unless `state` says otherwise. */
 export const targetResult = (state: Partial<TargetResult>): TargetResult => ({

@@ -1,5 +1,5 @@
 /** The real parts that a run needs: a Temporal server, the sandbox, a worker in this process, and a client. */
-import { slots } from '../../src/worker/sdk-workers/settings.ts';
+import { slots } from '../../src/worker/settings.ts';
 import { connectTo } from './connect.ts';
 import { HTTP_TIMEOUTS } from '../../src/worker/http-timeouts.ts';
 import { startWorker, type WorkerOptions } from '../../src/worker/start.ts';
@@ -16,7 +16,7 @@ import { startSandbox, type Sandbox, type SandboxOptions } from '../../src/sandb
 import { definedFields } from '../../src/contract/plain-object.ts';
 import { createHostingApiClient } from '../../src/hosting-api/index.ts';
 import { connect, type Belay } from '../../src/starter.ts';
-import { workersSeen } from '../../src/client/connection/workers-seen.ts';
+import { workersSeen } from '../../src/client/workers.ts';
 import { testBundle } from './workflow-bundle.ts';
 import { installRuntime } from '../../src/worker/install-runtime.ts';
 import { shutDown } from '../../src/worker/run-together.ts';
@@ -26,7 +26,7 @@ import { eventually } from './eventually.ts';
 import { newPlace, type Place } from './shared-temporal.ts';
 import { startTemporal } from './temporal.ts';
 import { NO_REPORTS } from './no-reports.ts';
-import { fixedPolicy } from '../../src/policy/live-policy.ts';
+import { fixedPolicy } from '../../src/config/live-policy.ts';
 import './workflow-threads.ts';
 
 export { fresh } from './fresh.ts';

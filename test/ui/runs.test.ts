@@ -1,7 +1,7 @@
 /** What a stranger learns about a run from its pages in the Temporal UI. */
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
-import { backupServerId, deploySiteId } from '../../src/contract/ids/workflow-ids.ts';
+import { backupServerId, deploySiteId } from '../../src/contract/ids.ts';
 import { openUi, type Ui } from './browser.ts';
 import { assertRed } from './colour.ts';
 import { follow, isOn, openDetails, openList, openTab, openWorkflow, rows, shown } from './pages.ts';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { TIMING } from '../../src/contract/budgets/timing.ts';
-import { createAdmission } from '../../src/worker/admission/admission.ts';
-import { createLateness } from '../../src/worker/admission/lateness.ts';
+import { TIMING } from '../../src/contract/timing.ts';
+import { createAdmission } from '../../src/worker/admission.ts';
+import { createLateness } from '../../src/worker/lateness.ts';
 
 const { lateReadMs } = TIMING.admission;
 

@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { emptyDeployment, emptyResult } from '../../src/contract/results/empty-results.ts';
+import { emptyDeployment, emptyResult } from '../../src/contract/results.ts';
 import { siteTarget } from '../../src/contract/target.ts';
-import { glanceText, secondsText } from '../../src/contract/wording/duration.ts';
+import { glanceText, secondsText } from '../../src/contract/duration.ts';
 import type { WaitingForRead } from '../../src/contract/waiting.ts';
-import { adviceLines, etaText, type Eta } from '../../src/cli/output/advice-text.ts';
-import { runMarkdown } from '../../src/cli/output/markdown-summary.ts';
-import { etaOf } from '../../src/cli/waiting/beside.ts';
-import { liveLine } from '../../src/cli/waiting/run-live.ts';
-import { adviceOf, type OperationAdvice } from '../../src/rules/past/advice.ts';
-import type { Observation } from '../../src/rules/past/quantile.ts';
+import { adviceLines, etaText, type Eta } from '../../src/features/advice/advice-text.ts';
+import { runMarkdown } from '../../src/cli/markdown-summary.ts';
+import { etaOf } from '../../src/features/advice/actions-eta.ts';
+import { liveLine } from '../../src/cli/run-live.ts';
+import { adviceOf, type OperationAdvice } from '../../src/features/advice/rules.ts';
+import type { Observation } from '../../src/features/advice/quantile.ts';
 import type { RunStatus } from '../../src/starter.ts';
 
 const SECOND = 1_000;

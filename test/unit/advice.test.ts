@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { emptyBackup, emptyDeployment } from '../../src/contract/results/empty-results.ts';
+import { emptyBackup, emptyDeployment } from '../../src/contract/results.ts';
 import type { DeploymentResult } from '../../src/contract/run.ts';
 import { siteTarget } from '../../src/contract/target.ts';
-import { adviceOf } from '../../src/rules/past/advice.ts';
-import { slowdownOf, tooFewTries, usualOf, type Budget } from '../../src/rules/past/advise.ts';
-import { timeToEnd, timeToVerdict } from '../../src/rules/past/observe.ts';
-import { quantile, type Observation } from '../../src/rules/past/quantile.ts';
+import { adviceOf } from '../../src/features/advice/rules.ts';
+import { slowdownOf, tooFewTries, usualOf, type Budget } from '../../src/features/advice/advise.ts';
+import { timeToEnd, timeToVerdict } from '../../src/features/advice/observe.ts';
+import { quantile, type Observation } from '../../src/features/advice/quantile.ts';
 
 const SECOND = 1_000;
 const BUDGET: Budget = { intervalMs: 10 * SECOND, tries: 30 };

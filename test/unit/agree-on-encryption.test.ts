@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { agreeOnEncryption } from '../../src/client/connection/agree-on-encryption.ts';
+import { agreeOnEncryption } from '../../src/client/agree-on-encryption.ts';
 import { newIdentity } from '../../src/worker/identity.ts';
 
 const worker = (encrypts: boolean) => newIdentity('https://panel.example', '1', encrypts);

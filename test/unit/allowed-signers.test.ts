@@ -1,9 +1,9 @@
 /** The file of allowed signers: what counts, what is refused, and when. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { parseAllowedSigners } from '../../src/approvals/allowed-signers.ts';
-import { proveBySsh, signersFor } from '../../src/approvals/ssh-proof.ts';
-import { APPROVAL_NAMESPACE } from '../../src/contract/wording/approval-text.ts';
+import { parseAllowedSigners } from '../../src/features/approvals/proof-signers.ts';
+import { proveBySsh, signersFor } from '../../src/features/approvals/ssh-proof.ts';
+import { APPROVAL_NAMESPACE } from '../../src/features/approvals/text.ts';
 import { newSshSigner } from '../support/ssh-signer.ts';
 
 const { publicKey, sign } = newSshSigner();

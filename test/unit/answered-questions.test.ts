@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Client } from '@temporalio/client';
 import { defaultDataConverter, defaultPayloadConverter } from '@temporalio/common';
-import { answeredIn } from '../../src/client/receipts/answered.ts';
-import type { ApprovalAnswer, ApprovalPlan } from '../../src/contract/approval.ts';
+import { answeredIn } from '../../src/features/receipts/answered.ts';
+import type { ApprovalAnswer, ApprovalPlan } from '../../src/features/approvals/shapes.ts';
 import { approvalPlan, ASKED_AT } from '../support/approvals.ts';
 
 const client = { options: { loadedDataConverter: defaultDataConverter } } as unknown as Client;

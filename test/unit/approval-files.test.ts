@@ -5,9 +5,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { siteTarget } from '../../src/contract/target.ts';
-import { HOUR_MS } from '../../src/contract/wording/duration.ts';
-import { policyOf } from '../../src/policy/policy.ts';
-import { requireSigners } from '../../src/policy/sections/require-signers.ts';
+import { HOUR_MS } from '../../src/contract/duration.ts';
+import { policyOf } from '../../src/config/policy.ts';
+import { requireSigners } from '../../src/features/approvals/require-signers.ts';
 import { readText } from '../support/configuration-file.ts';
 import { newSshSigner } from '../support/ssh-signer.ts';
 

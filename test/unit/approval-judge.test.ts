@@ -1,14 +1,14 @@
 /** What a worker takes for an approval: of which plan, by whom, with what proof, and for how long. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { ApprovalPlan, Approved, Yes } from '../../src/contract/approval.ts';
-import type { LetOff } from '../../src/contract/freeze.ts';
-import { planHash, treeOf } from '../../src/contract/ids/plan-hash.ts';
+import type { ApprovalPlan, Approved, Yes } from '../../src/features/approvals/shapes.ts';
+import type { LetOff } from '../../src/features/freezes/shapes.ts';
+import { planHash, treeOf } from '../../src/features/approvals/plan-hash.ts';
 import { siteTarget } from '../../src/contract/target.ts';
-import { HOUR_MS } from '../../src/contract/wording/duration.ts';
-import { createApprovalJudge } from '../../src/policy/approval-judge.ts';
-import { createProofDeps } from '../../src/policy/sections/approval-proofs.ts';
-import { fixedPolicy } from '../../src/policy/live-policy.ts';
+import { HOUR_MS } from '../../src/contract/duration.ts';
+import { createApprovalJudge } from '../../src/features/approvals/worker.ts';
+import { createProofDeps } from '../../src/features/approvals/worker-proofs.ts';
+import { fixedPolicy } from '../../src/config/live-policy.ts';
 import {
   approvalPlan,
   approvalRule,

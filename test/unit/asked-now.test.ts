@@ -2,14 +2,14 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { QueryNotRegisteredError } from '@temporalio/client';
-import { askedNow } from '../../src/client/approvals/asked-now.ts';
+import { askedNow } from '../../src/features/approvals/asked-now.ts';
 import { GRPC } from '../../src/client/transport/grpc-errors.ts';
-import type { ApprovalQuestion } from '../../src/contract/approval.ts';
-import { planHash } from '../../src/contract/ids/plan-hash.ts';
+import type { ApprovalQuestion } from '../../src/features/approvals/shapes.ts';
+import { planHash } from '../../src/features/approvals/plan-hash.ts';
 import { siteTarget } from '../../src/contract/target.ts';
-import { factsOfPlan } from '../../src/contract/wording/approval-text.ts';
-import { questionLines } from '../../src/cli/output/approval-list.ts';
-import { summaryOf } from '../../src/rules/policy/planned-parts.ts';
+import { factsOfPlan } from '../../src/features/approvals/text.ts';
+import { questionLines } from '../../src/features/approvals/approval-list.ts';
+import { summaryOf } from '../../src/features/approvals/planned-parts.ts';
 import { approvalPlan } from '../support/approvals.ts';
 
 const failing = (error: Error) => ({ query: () => Promise.reject(error) });

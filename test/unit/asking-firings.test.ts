@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { ROLLOUT_TYPE } from '../../src/contract/names.ts';
-import type { RolloutWave } from '../../src/contract/rollout.ts';
-import type { ScheduledInput } from '../../src/contract/schedule.ts';
-import { askedByFirings } from '../../src/policy/asking-firings.ts';
-import { policyOf } from '../../src/policy/policy.ts';
+import type { RolloutWave } from '../../src/features/rollouts/shapes.ts';
+import type { ScheduledInput } from '../../src/features/schedules/shapes.ts';
+import { askedByFirings } from '../../src/features/schedules/asking-firings.ts';
+import { policyOf } from '../../src/config/policy.ts';
 
 const POLICY = policyOf({
   approvals: {

@@ -3,13 +3,13 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import type { Session } from '../../src/client/connection/session.ts';
-import { emptyDeployment, emptyResult } from '../../src/contract/results/empty-results.ts';
-import type { Receipt } from '../../src/contract/receipt.ts';
+import type { Session } from '../../src/client/session.ts';
+import { emptyDeployment, emptyResult } from '../../src/contract/results.ts';
+import type { Receipt } from '../../src/features/receipts/shapes.ts';
 import { appTarget, siteTarget } from '../../src/contract/target.ts';
 import { createPast } from '../../src/features/board/past.ts';
-import { receiptOf } from '../../src/receipts/chain.ts';
-import { entriesOf } from '../../src/receipts/entries.ts';
+import { receiptOf } from '../../src/features/receipts/chain.ts';
+import { entriesOf } from '../../src/features/receipts/entries.ts';
 import { tempFolder } from '../support/temporal.ts';
 
 /** Receipts ask Temporal for nothing. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { setImmediate as turn } from 'node:timers/promises';
 import { test } from 'node:test';
-import { TIMING } from '../../src/contract/budgets/timing.ts';
+import { TIMING } from '../../src/contract/timing.ts';
 import { createPoller, type Passage, type Source } from '../../src/features/board/poller.ts';
 
 /** Time that passes when the test says so. */

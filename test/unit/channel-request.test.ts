@@ -3,9 +3,9 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import { Webhook } from 'standardwebhooks';
-import { channelRequest, type ChannelKind } from '../../src/activities/notifications/channel-request.ts';
-import { emptyResult } from '../../src/contract/results/empty-results.ts';
-import type { Notification } from '../../src/contract/events/notification.ts';
+import { channelRequest, type ChannelKind } from '../../src/features/notifications/worker-channels.ts';
+import { emptyResult } from '../../src/contract/results.ts';
+import type { Notification } from '../../src/features/notifications/shapes.ts';
 import type { DeploymentResult } from '../../src/contract/run.ts';
 
 const UI = 'https://ui.example/run';

@@ -4,7 +4,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { policyOf } from '../../src/policy/policy.ts';
+import { policyOf } from '../../src/config/policy.ts';
 import { readText } from '../support/configuration-file.ts';
 
 let folder: string;

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { NativeConnection } from '@temporalio/worker';
 import { msToTs } from '@temporalio/common/lib/time.js';
-import { identityText } from '../../src/contract/ids/worker-identity.ts';
-import { refuseOtherService } from '../../src/worker/queue/check-queue.ts';
+import { identityText } from '../../src/contract/worker-identity.ts';
+import { refuseOtherService } from '../../src/worker/queue.ts';
 
 const [MINE, OTHER] = ['https://panel.example', 'https://elsewhere.example'];
 

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ChildWorkflowFailure, RetryState, TerminatedFailure, TimeoutFailure, TimeoutType } from '@temporalio/common';
 import type { DeploymentResult } from '../../src/contract/run.ts';
-import { emptyDeployment } from '../../src/contract/results/empty-results.ts';
+import { emptyDeployment } from '../../src/contract/results.ts';
 import { siteTarget } from '../../src/contract/target.ts';
-import { awaitChild } from '../../src/workflows/common/child-result.ts';
+import { awaitChild } from '../../src/workflows/children.ts';
 
 const WORKFLOW_ID = 'deploy-site:a1';
 const UNKNOWN = emptyDeployment(siteTarget('a1'));

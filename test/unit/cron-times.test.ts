@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { cronTimes, everFires, timesOf, timesOfDay } from '../../src/request/calendar/cron-times.ts';
-import type { Times } from '../../src/contract/schedule.ts';
+import type { Times } from '../../src/features/schedules/shapes.ts';
 
 const from = (first: number, last: number) => Array.from({ length: last - first + 1 }, (_, index) => first + index);
 const WEEK = from(0, 6);

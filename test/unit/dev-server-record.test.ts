@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { readDevServerRecord, recordFile } from '../../src/config/temporal/dev-server-record.ts';
+import { readDevServerRecord, recordFile } from '../../src/config/dev-server-record.ts';
 import { tempFolder } from '../support/temporal.ts';
 
 const OWN = { pid: process.pid, temporal: '127.0.0.1:7233', ui: 'http://127.0.0.1:8233' };

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { duration } from '../../src/config/file/schema-values.ts';
-import { aboutText, DAY_MS, HOUR_MS, parseDuration } from '../../src/contract/wording/duration.ts';
+import { aboutText, DAY_MS, HOUR_MS, parseDuration } from '../../src/contract/duration.ts';
 
 for (const [text, ms] of [
   ['500ms', 500],

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import * as proxies from '../../src/workflows/common/activity-proxies.ts';
+import * as proxies from '../../src/workflows/activity-proxies.ts';
 
 /** How Temporal gives an activity to a worker. Eager: first to the one that scheduled it. */
 type Dispatch = 'any worker' | 'eager';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { otherEpoch } from '../../src/contract/wording/restored.ts';
-import { epochOf, identityText } from '../../src/contract/ids/worker-identity.ts';
+import { otherEpoch } from '../../src/contract/restored.ts';
+import { epochOf, identityText } from '../../src/contract/worker-identity.ts';
 
 const NOON = '2027-03-01T12:00Z';
 const at = (time: string) => Date.parse(`2027-03-01T${time}Z`);

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import type { EventInput } from '../../src/contract/events/event.ts';
-import { TIMING } from '../../src/contract/budgets/timing.ts';
-import { eventId } from '../../src/contract/ids/workflow-ids.ts';
-import { createCoalescing } from '../../src/webhooks/limits/coalesce.ts';
-import { createRateCap } from '../../src/webhooks/limits/rate-cap.ts';
+import type { EventInput } from '../../src/features/events/shapes.ts';
+import { TIMING } from '../../src/contract/timing.ts';
+import { eventId } from '../../src/contract/ids.ts';
+import { createCoalescing } from '../../src/webhooks/coalesce.ts';
+import { createRateCap } from '../../src/webhooks/rate-cap.ts';
 import { standInReceiver } from '../support/stand-in-receiver.ts';
 
 const SECRET = 'key of the generic source';

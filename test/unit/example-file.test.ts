@@ -1,7 +1,7 @@
 /** The belay.yaml that `belay init` writes. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { EXAMPLE_FILE } from '../../src/cli/actions/config.ts';
+import { EXAMPLE_FILE } from '../../src/cli/config-actions.ts';
 import { parseConfiguration } from '../../src/config/parse-configuration.ts';
 
 const examples = EXAMPLE_FILE.split('\n')

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { emptyResult } from '../../src/contract/results/empty-results.ts';
+import { emptyResult } from '../../src/contract/results.ts';
 import { BelayError, exitCodeOf } from '../../src/starter.ts';
 import { README } from '../support/readme.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { inFlight, waitingSentence } from '../../src/contract/wording/explain-wait.ts';
-import { emptyDeployment, emptyResult } from '../../src/contract/results/empty-results.ts';
+import { inFlight, waitingSentence } from '../../src/contract/explain-wait.ts';
+import { emptyDeployment, emptyResult } from '../../src/contract/results.ts';
 import type { Waiting } from '../../src/contract/waiting.ts';
 
 const baseline = (lastStatus: string | null): Waiting => ({

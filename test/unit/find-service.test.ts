@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { before, test } from 'node:test';
-import { findService } from '../../src/client/connection/find-service.ts';
-import { identityText } from '../../src/contract/ids/worker-identity.ts';
+import { findService } from '../../src/client/find-service.ts';
+import { identityText } from '../../src/contract/worker-identity.ts';
 import { tempFolder } from '../support/temporal.ts';
 
 const [OLD, NEW, OTHER] = ['https://old.example', 'https://new.example', 'https://other.example'];

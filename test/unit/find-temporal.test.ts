@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { before, test } from 'node:test';
-import { recordFile } from '../../src/config/temporal/dev-server-record.ts';
-import { findTemporal } from '../../src/config/temporal/find-temporal.ts';
+import { recordFile } from '../../src/config/dev-server-record.ts';
+import { findTemporal } from '../../src/config/find-temporal.ts';
 import { connect } from '../../src/starter.ts';
 import { tempFolder } from '../support/temporal.ts';
 

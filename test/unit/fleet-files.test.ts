@@ -7,10 +7,10 @@ import { after, before, describe, test } from 'node:test';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { parse } from 'yaml';
 import { readConfiguration, type Configuration } from '../../src/config/load.ts';
-import { planRollout } from '../../src/config/plan/plan-rollout.ts';
-import { resolveCount } from '../../src/config/plan/resolve-count.ts';
-import { buildInventory } from '../../src/config/plan/inventory.ts';
-import { planSchedules } from '../../src/config/plan/plan-schedules.ts';
+import { planRollout } from '../../src/features/rollouts/config-plan.ts';
+import { resolveCount } from '../../src/features/rollouts/resolve-count.ts';
+import { buildInventory } from '../../src/config/inventory.ts';
+import { planSchedules } from '../../src/features/schedules/config.ts';
 
 const SCHEMA = JSON.parse(await readFile(new URL('../../docs/belay.schema.json', import.meta.url), 'utf8')) as object;
 

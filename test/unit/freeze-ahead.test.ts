@@ -3,8 +3,8 @@ import { mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, test } from 'node:test';
-import { freezeAhead } from '../../src/cli/actions/policy/freeze-ahead.ts';
-import { emptyDeployment, emptyResult } from '../../src/contract/results/empty-results.ts';
+import { freezeAhead } from '../../src/features/freezes/actions-ahead.ts';
+import { emptyDeployment, emptyResult } from '../../src/contract/results.ts';
 import { siteTarget } from '../../src/contract/target.ts';
 
 const NOW = Date.parse('2026-12-18T12:00:00Z');

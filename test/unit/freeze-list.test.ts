@@ -1,8 +1,8 @@
 /** How `belay freezes` names what holds back, what will, and what is over. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { adHocEntry, entryLine, fileEntry } from '../../src/cli/output/freeze-list.ts';
-import { policyOf } from '../../src/policy/policy.ts';
+import { adHocEntry, entryLine, fileEntry } from '../../src/features/freezes/freeze-list.ts';
+import { policyOf } from '../../src/config/policy.ts';
 
 const freeze = {
   ...{

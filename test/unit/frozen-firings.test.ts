@@ -3,9 +3,9 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Configuration } from '../../src/config/load.ts';
 import { ROLLOUT_TYPE } from '../../src/contract/names.ts';
-import type { ScheduledInput } from '../../src/contract/schedule.ts';
-import { frozenFirings } from '../../src/policy/frozen-firings.ts';
-import { policyOf } from '../../src/policy/policy.ts';
+import type { ScheduledInput } from '../../src/features/schedules/shapes.ts';
+import { frozenFirings } from '../../src/features/schedules/actions-firings.ts';
+import { policyOf } from '../../src/config/policy.ts';
 import { cronTimes } from '../../src/request/calendar/cron-times.ts';
 
 const NOW = Date.parse('2026-12-18T12:00:00Z');

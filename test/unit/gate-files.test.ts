@@ -4,9 +4,9 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { planRollout } from '../../src/config/plan/plan-rollout.ts';
-import { HOUR_MS } from '../../src/contract/wording/duration.ts';
-import { policyOf } from '../../src/policy/policy.ts';
+import { planRollout } from '../../src/features/rollouts/config-plan.ts';
+import { HOUR_MS } from '../../src/contract/duration.ts';
+import { policyOf } from '../../src/config/policy.ts';
 import { validateRolloutInput } from '../../src/request/input/rollout-input.ts';
 import { readText } from '../support/configuration-file.ts';
 

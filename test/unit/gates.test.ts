@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import { RE2JS } from 're2js';
-import { HISTORY_BUDGET } from '../../src/contract/budgets/history-budget.ts';
-import type { Measurement } from '../../src/contract/gate.ts';
-import { measure, wordsIn, type GetPage } from '../../src/gates/index.ts';
-import { judgeSamples } from '../../src/gates/judge.ts';
-import { substitute } from '../../src/gates/substitute.ts';
+import { HISTORY_BUDGET } from '../../src/contract/history-budget.ts';
+import type { Measurement } from '../../src/features/gates/shapes.ts';
+import { measure, wordsIn, type GetPage } from '../../src/features/gates/worker-measure.ts';
+import { judgeSamples } from '../../src/features/gates/judge.ts';
+import { substitute } from '../../src/features/gates/worker-words.ts';
 import { LIMITS, MAX_TARGETS } from '../../src/request/limits.ts';
 import {
   hasRoomToMeasure,
@@ -14,7 +14,7 @@ import {
   noteMeasurement,
   slowIntervalMs,
   verdictOf,
-} from '../../src/rules/policy/gate.ts';
+} from '../../src/features/gates/rules.ts';
 
 const NONE = { hosts: [], sites: [], servers: [], wave: ['canary'], seconds: 300 };
 

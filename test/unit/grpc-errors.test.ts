@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { toBelayError } from '../../src/client/connection/to-belay-error.ts';
+import { toBelayError } from '../../src/client/to-belay-error.ts';
 import { isUnanswered } from '../../src/client/transport/grpc-errors.ts';
 
 const grpcError = (code: number, message: string): Error =>

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { HISTORY_BUDGET } from '../../src/contract/budgets/history-budget.ts';
-import { TIMING } from '../../src/contract/budgets/timing.ts';
+import { HISTORY_BUDGET } from '../../src/contract/history-budget.ts';
+import { TIMING } from '../../src/contract/timing.ts';
 import { LIMITS } from '../../src/request/limits.ts';
 import { MAX_WAITERS } from '../../src/rules/wait-queue.ts';
 

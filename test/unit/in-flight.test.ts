@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { byUrgency, holdsForMs, isOverdue, needsAttention, type Seen } from '../../src/client/overview/in-flight.ts';
+import { byUrgency, holdsForMs, isOverdue, needsAttention, type Seen } from '../../src/features/overview/in-flight.ts';
 import type { Contact, RunStatus } from '../../src/client/runs/run-status.ts';
-import { emptyResult, emptyRollout } from '../../src/contract/results/empty-results.ts';
+import { emptyResult, emptyRollout } from '../../src/contract/results.ts';
 import type { Phase } from '../../src/contract/names.ts';
-import { TIMING } from '../../src/contract/budgets/timing.ts';
+import { TIMING } from '../../src/contract/timing.ts';
 import type { Waiting, WaitingForApproval, WaitingForRead } from '../../src/contract/waiting.ts';
 
 const NOW = '2026-03-02T08:00:00.000Z';

@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import { siteTarget } from '../../src/contract/target.ts';
 import type { Outcome } from '../../src/contract/names.ts';
 import type { RunInput } from '../../src/contract/run.ts';
-import { NOTHING_ELSE, type JournalEntry } from '../../src/sandbox/hosting/state.ts';
+import { NOTHING_ELSE, type JournalEntry } from '../../src/sandbox/state.ts';
 import { judge } from '../model/judge.ts';
 import type { Played, PlayedFreeze, PlayedRun } from '../model/record.ts';
 

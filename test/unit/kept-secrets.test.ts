@@ -3,7 +3,7 @@ import { mkdtemp, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { serviceChecks } from '../../src/cli/doctor/service.ts';
+import { serviceChecks } from '../../src/features/doctor/service.ts';
 import { problemOfStandardSecret } from '../../src/config/environment/secrets.ts';
 import { claimHome } from '../../src/dev/claim-home.ts';
 import { validateRunInput } from '../../src/request/input/run-input.ts';

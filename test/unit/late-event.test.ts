@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { textOf } from '../../src/activities/notifications/message-text.ts';
-import type { Notification } from '../../src/contract/events/notification.ts';
+import { textOf } from '../../src/features/notifications/message-text.ts';
+import type { Notification } from '../../src/features/notifications/shapes.ts';
 import { standInReceiver } from '../support/stand-in-receiver.ts';
 
 const HOUR_MS = 3_600_000;

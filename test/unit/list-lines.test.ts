@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { stripVTControlCharacters as plain } from 'node:util';
-import { runTable } from '../../src/cli/output/run-list.ts';
-import { hasStoppedWaiting, resultLines } from '../../src/cli/output/run-text.ts';
-import { rolloutListLine } from '../../src/cli/output/rollout-text.ts';
-import { emptyDeployment, emptyResult, emptyRollout } from '../../src/contract/results/empty-results.ts';
+import { runTable } from '../../src/cli/run-list.ts';
+import { hasStoppedWaiting, resultLines } from '../../src/cli/run-text.ts';
+import { rolloutListLine } from '../../src/features/rollouts/rollout-text.ts';
+import { emptyDeployment, emptyResult, emptyRollout } from '../../src/contract/results.ts';
 import { appTarget, siteTarget } from '../../src/contract/target.ts';
 
 const message = `the deployment of site 34 failed: ${'because '.repeat(15)}of this`;

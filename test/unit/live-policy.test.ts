@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { after, before, beforeEach, describe, test } from 'node:test';
 import { readConfiguration } from '../../src/config/load.ts';
 import { siteTarget } from '../../src/contract/target.ts';
-import { policyOfFile, type CurrentPolicy } from '../../src/policy/live-policy.ts';
+import { policyOfFile, type CurrentPolicy } from '../../src/config/live-policy.ts';
 import { createLogger } from '../../src/process/log.ts';
 
 const FREEZE = 'freezes: { stock: { from: 2026-03-02T00:00, to: 2026-03-03T00:00, reason: inventory } }\n';

@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import { isTimeZone, localText, movedTimes, slotOf } from '../../src/request/calendar/local-time.ts';
 import { cronTimes } from '../../src/request/calendar/cron-times.ts';
-import type { Calendar, ScheduleDefinition } from '../../src/contract/schedule.ts';
+import type { Calendar, ScheduleDefinition } from '../../src/features/schedules/shapes.ts';
 import { days, definitionsOf } from '../support/schedule-files.ts';
 
 const WEEK = [0, 1, 2, 3, 4, 5, 6];

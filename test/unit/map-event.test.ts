@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import type { EventKind } from '../../src/contract/events/event.ts';
+import type { EventKind } from '../../src/features/events/shapes.ts';
 import { hashedId, isRepeatOf, isUsableId } from '../../src/webhooks/delivery-id.ts';
 import { parseBody, textIn } from '../../src/webhooks/parse-body.ts';
 import { kindOf } from '../../src/webhooks/match-kind.ts';

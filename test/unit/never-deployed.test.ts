@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ReadResult } from '../../src/contract/activities.ts';
 import type { AdmissionRead } from '../../src/contract/operation.ts';
-import { admissionRead, watchForNeverDeployed } from '../../src/rules/polling/never-deployed.ts';
+import { admissionRead, watchForNeverDeployed } from '../../src/rules/never-deployed.ts';
 
 const failure = (httpStatus: number | null, isJson: boolean): ReadResult => ({
   ok: false,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
-import { newKey, underNewKey } from '../../src/client/connection/new-key.ts';
+import { newKey, underNewKey } from '../../src/client/start.ts';
 
 const taken = (key: string) => new WorkflowExecutionAlreadyStartedError('taken', `deploy:a1:${key}`, 'deployOnly');
 

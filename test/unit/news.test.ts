@@ -1,10 +1,10 @@
 /** What a command that waits prints without a terminal, and what it says of a key that was used before. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { runMarkdown } from '../../src/cli/output/markdown-summary.ts';
-import { createNews } from '../../src/cli/waiting/follow.ts';
-import { TIMING } from '../../src/contract/budgets/timing.ts';
-import { emptyResult } from '../../src/contract/results/empty-results.ts';
+import { runMarkdown } from '../../src/cli/markdown-summary.ts';
+import { createNews } from '../../src/cli/follow.ts';
+import { TIMING } from '../../src/contract/timing.ts';
+import { emptyResult } from '../../src/contract/results.ts';
 
 test('a line of a log is printed if it is news, and again after five minutes without news', () => {
   let nowMs = 0;

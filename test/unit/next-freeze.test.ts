@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Configuration } from '../../src/config/load.ts';
 import { siteTarget } from '../../src/contract/target.ts';
-import { nextFreeze } from '../../src/policy/next-freeze.ts';
-import { policyOf } from '../../src/policy/policy.ts';
+import { nextFreeze } from '../../src/features/freezes/next-freeze.ts';
+import { policyOf } from '../../src/config/policy.ts';
 
 const HOUR_MS = 3_600_000;
 const NOW = Date.parse('2026-12-18T12:00:00Z');

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { HISTORY_BUDGET } from '../../src/contract/budgets/history-budget.ts';
+import { HISTORY_BUDGET } from '../../src/contract/history-budget.ts';
 import type { ReadFailure, ReadResult } from '../../src/contract/activities.ts';
-import { TIMING } from '../../src/contract/budgets/timing.ts';
+import { TIMING } from '../../src/contract/timing.ts';
 import { afterOutage, mayBeOutage, parkedReadAtMs, serviceState, type Outage } from '../../src/rules/outage.ts';
 import { NO_TRIGGERS, type TriggerResult } from '../../src/rules/trigger-policy.ts';
 

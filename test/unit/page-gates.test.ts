@@ -4,9 +4,9 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { measure, type GetPage } from '../../src/gates/index.ts';
+import { measure, type GetPage } from '../../src/features/gates/worker-measure.ts';
 import { NoAnswer, Oversized } from '../../src/site-check/index.ts';
-import { policyOf } from '../../src/policy/policy.ts';
+import { policyOf } from '../../src/config/policy.ts';
 import { readText } from '../support/configuration-file.ts';
 
 type Rule = Extract<Parameters<typeof measure>[0], { kind: 'http' }>;

@@ -1,11 +1,11 @@
 /** What an ad-hoc freeze may be asked for, and what it holds back. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { AdHocFreeze, BlockedAction } from '../../src/contract/freeze.ts';
+import type { AdHocFreeze, BlockedAction } from '../../src/features/freezes/shapes.ts';
 import { siteTarget } from '../../src/contract/target.ts';
-import { adHocFrozenBy } from '../../src/policy/ad-hoc.ts';
-import { policyOf, type PlannedOperation } from '../../src/policy/policy.ts';
-import { extendFreeze, planFreeze, type NewFreeze } from '../../src/request/plan-freeze.ts';
+import { adHocFrozenBy } from '../../src/features/freezes/ad-hoc.ts';
+import { policyOf, type PlannedOperation } from '../../src/config/policy.ts';
+import { extendFreeze, planFreeze, type NewFreeze } from '../../src/features/freezes/request.ts';
 
 const NOW_MS = Date.parse('2026-12-01T12:00:00.000Z');
 const HOUR_MS = 3_600_000;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { findingOf } from '../../src/cli/doctor/policy.ts';
-import { parsePolicyNotice, policyNoticeText, type PolicyNotice } from '../../src/contract/ids/policy-notice.ts';
+import { findingOf } from '../../src/features/doctor/policy.ts';
+import { parsePolicyNotice, policyNoticeText, type PolicyNotice } from '../../src/contract/policy-notice.ts';
 
 const workerAt = (where: string) => `belay/0.1.0 ${where} for http://service since 2026-11-25T10:00:00.000Z in epoch 1`;
 const notice = (where: string, hash: string, isLatest = true): PolicyNotice => ({

@@ -1,13 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import {
-  afterHeldPoll,
-  afterPoll,
-  nextPoll,
-  skipTo,
-  createPollSchedule,
-} from '../../src/rules/polling/poll-schedule.ts';
+import { afterHeldPoll, afterPoll, nextPoll, skipTo, createPollSchedule } from '../../src/rules/poll-schedule.ts';
 
 const T0 = 1_000_000;
 

@@ -3,12 +3,12 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import type { ReadFailure, ReadResult } from '../../src/contract/activities.ts';
-import { HISTORY_BUDGET } from '../../src/contract/budgets/history-budget.ts';
-import { TIMING } from '../../src/contract/budgets/timing.ts';
-import { createPollSchedule } from '../../src/rules/polling/poll-schedule.ts';
-import type { PollState } from '../../src/contract/polling/poll-state.ts';
-import { afterOutage, afterRead, beginPolling, nextRead, type PollPlan } from '../../src/rules/polling/poll-state.ts';
-import { heldBackUntilMs } from '../../src/rules/polling/read-failures.ts';
+import { HISTORY_BUDGET } from '../../src/contract/history-budget.ts';
+import { TIMING } from '../../src/contract/timing.ts';
+import { createPollSchedule } from '../../src/rules/poll-schedule.ts';
+import type { PollState } from '../../src/contract/polling.ts';
+import { afterOutage, afterRead, beginPolling, nextRead, type PollPlan } from '../../src/rules/poll-state.ts';
+import { heldBackUntilMs } from '../../src/rules/read-failures.ts';
 
 const T0 = 1_000_000;
 const { earlyReadsMs, minWholeMs } = TIMING.poll;

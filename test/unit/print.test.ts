@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { Writable } from 'node:stream';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { textOf } from '../../src/activities/notifications/message-text.ts';
-import { runMarkdown } from '../../src/cli/output/markdown-summary.ts';
-import { emptyDeployment, emptyResult } from '../../src/contract/results/empty-results.ts';
+import { textOf } from '../../src/features/notifications/message-text.ts';
+import { runMarkdown } from '../../src/cli/markdown-summary.ts';
+import { emptyDeployment, emptyResult } from '../../src/contract/results.ts';
 import { withOwnCommand } from '../../src/process/own-command.ts';
 import { printTo, safeJson } from '../../src/process/print.ts';
 

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { emptyBackup, emptyDeployment, emptyResult } from '../../src/contract/results/empty-results.ts';
+import { emptyBackup, emptyDeployment, emptyResult } from '../../src/contract/results.ts';
 import { siteTarget } from '../../src/contract/target.ts';
 import type { Outcome } from '../../src/contract/names.ts';
-import { NOTHING_ELSE, type JournalEntry } from '../../src/sandbox/hosting/state.ts';
+import { NOTHING_ELSE, type JournalEntry } from '../../src/sandbox/state.ts';
 import type { Done, Played } from '../model/record.ts';
 import { problemsOf } from '../production/verdicts.ts';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { TIMING } from '../../src/contract/budgets/timing.ts';
+import { TIMING } from '../../src/contract/timing.ts';
 import type { ReadFailure } from '../../src/contract/activities.ts';
 import {
   afterFailedRead,
@@ -8,7 +8,7 @@ import {
   heldBackUntilMs,
   NO_FAILED_READS,
   wholeTimeEndsMs,
-} from '../../src/rules/polling/read-failures.ts';
+} from '../../src/rules/read-failures.ts';
 
 const failure = (httpStatus: number | null): ReadFailure => ({
   ok: false,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { readOfSummary, readSummary } from '../../src/contract/wording/read-summary.ts';
+import { readOfSummary, readSummary } from '../../src/contract/read-summary.ts';
 
 test('what a wait shows is read again from the summary of its timer', () => {
   const tries = { try: 7, tries: 30 };

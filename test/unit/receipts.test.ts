@@ -1,19 +1,19 @@
 /** Receipts: their entries, the chain of hashes, and what a check without Temporal finds. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { parseAllowedSigners } from '../../src/approvals/allowed-signers.ts';
-import type { ApprovalRule, Approved, Yes } from '../../src/contract/approval.ts';
-import type { Held } from '../../src/contract/freeze.ts';
-import { treeOf } from '../../src/contract/ids/plan-hash.ts';
-import { backupServerId, lockIdOf, runWorkflowId } from '../../src/contract/ids/workflow-ids.ts';
-import { emptyBackup, emptyDeployment, emptyResult } from '../../src/contract/results/empty-results.ts';
-import type { Receipt } from '../../src/contract/receipt.ts';
+import { parseAllowedSigners } from '../../src/features/approvals/proof-signers.ts';
+import type { ApprovalRule, Approved, Yes } from '../../src/features/approvals/shapes.ts';
+import type { Held } from '../../src/features/freezes/shapes.ts';
+import { treeOf } from '../../src/features/approvals/plan-hash.ts';
+import { backupServerId, lockIdOf, runWorkflowId } from '../../src/contract/ids.ts';
+import { emptyBackup, emptyDeployment, emptyResult } from '../../src/contract/results.ts';
+import type { Receipt } from '../../src/features/receipts/shapes.ts';
 import { siteTarget } from '../../src/contract/target.ts';
-import { receiptOf } from '../../src/receipts/chain.ts';
-import { receiptFileName } from '../../src/receipts/file-name.ts';
-import { entriesOf } from '../../src/receipts/entries.ts';
-import { verifyReceipt } from '../../src/receipts/verify.ts';
-import { HOUR_MS } from '../../src/contract/wording/duration.ts';
+import { receiptOf } from '../../src/features/receipts/chain.ts';
+import { receiptFileName } from '../../src/features/receipts/file-name.ts';
+import { entriesOf } from '../../src/features/receipts/entries.ts';
+import { verifyReceipt } from '../../src/features/receipts/actions-verify.ts';
+import { HOUR_MS } from '../../src/contract/duration.ts';
 import { approvalPlan, approvalRule, ASKED_AT, SERVICE, signedYes, signPlan } from '../support/approvals.ts';
 import { allowedSigners, newSshSigner } from '../support/ssh-signer.ts';
 

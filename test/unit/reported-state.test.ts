@@ -1,11 +1,11 @@
 /** What other places get to know: a state for each end and each wait of a run. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { lockIdOf } from '../../src/contract/ids/workflow-ids.ts';
+import { lockIdOf } from '../../src/contract/ids.ts';
 import type { ErrorType, Outcome, Phase } from '../../src/contract/names.ts';
-import { emptyDeployment, emptyResult } from '../../src/contract/results/empty-results.ts';
+import { emptyDeployment, emptyResult } from '../../src/contract/results.ts';
 import { siteTarget } from '../../src/contract/target.ts';
-import { statesOf } from '../../src/rules/reported-state.ts';
+import { statesOf } from '../../src/features/reports/rules.ts';
 
 const SITE = siteTarget('34');
 const OTHER = siteTarget('35');

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { emptyResult } from '../../src/contract/results/empty-results.ts';
-import type { RolloutInput } from '../../src/contract/rollout.ts';
+import { emptyResult } from '../../src/contract/results.ts';
+import type { RolloutInput } from '../../src/features/rollouts/shapes.ts';
 import type { RunInput } from '../../src/contract/run.ts';
-import { plainMeta } from '../../src/contract/wording/safe-text.ts';
+import { plainMeta } from '../../src/contract/safe-text.ts';
 import { MAX_META_BYTES } from '../../src/request/limits.ts';
-import { runStartOptions } from '../../src/request/start/start-options.ts';
+import { runStartOptions } from '../../src/request/start-options.ts';
 import { validateRolloutInput } from '../../src/request/input/rollout-input.ts';
 
 const SERVERS = 200;

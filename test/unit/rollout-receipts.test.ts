@@ -1,16 +1,16 @@
 /** Receipts of rollouts: what was decided, the hashes of the receipts of their runs, and what a check finds. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { parseAllowedSigners } from '../../src/approvals/allowed-signers.ts';
-import type { Yes } from '../../src/contract/approval.ts';
-import { rootOf } from '../../src/contract/ids/plan-hash.ts';
-import { emptyRollout } from '../../src/contract/results/empty-results.ts';
-import type { Receipt } from '../../src/contract/receipt.ts';
-import type { RolloutInput, TargetResult } from '../../src/contract/rollout.ts';
-import { receiptOf } from '../../src/receipts/chain.ts';
-import { rolloutEntries } from '../../src/receipts/rollout-entries.ts';
-import { verifyReceipt } from '../../src/receipts/verify.ts';
-import { plannedParts } from '../../src/rules/policy/planned-parts.ts';
+import { parseAllowedSigners } from '../../src/features/approvals/proof-signers.ts';
+import type { Yes } from '../../src/features/approvals/shapes.ts';
+import { rootOf } from '../../src/features/approvals/plan-hash.ts';
+import { emptyRollout } from '../../src/contract/results.ts';
+import type { Receipt } from '../../src/features/receipts/shapes.ts';
+import type { RolloutInput, TargetResult } from '../../src/features/rollouts/shapes.ts';
+import { receiptOf } from '../../src/features/receipts/chain.ts';
+import { rolloutEntries } from '../../src/features/receipts/rollout-entries.ts';
+import { verifyReceipt } from '../../src/features/receipts/actions-verify.ts';
+import { plannedParts } from '../../src/features/approvals/planned-parts.ts';
 import { approvalPlan, approvalRule, ASKED_AT, SERVICE, signedYes, signPlan } from '../support/approvals.ts';
 import { rolloutOf } from '../support/rollouts.ts';
 import { allowedSigners, newSshSigner } from '../support/ssh-signer.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { TargetResult } from '../../src/contract/rollout.ts';
-import { nextStep } from '../../src/rules/rollout-step.ts';
+import type { TargetResult } from '../../src/features/rollouts/shapes.ts';
+import { nextStep } from '../../src/features/rollouts/rules.ts';
 import { targetResult } from '../support/target-result.ts';
 
 test('a server released late starts before the next wave', () => {

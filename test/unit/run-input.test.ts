@@ -7,12 +7,12 @@ import {
   deploySiteId,
   lockIdOf,
   runWorkflowId,
-} from '../../src/contract/ids/workflow-ids.ts';
+} from '../../src/contract/ids.ts';
 import { appTarget, siteTarget } from '../../src/contract/target.ts';
 import { planRun } from '../../src/request/run-plan.ts';
 import { validateId } from '../../src/request/validate-id.ts';
 import { validateRunInput } from '../../src/request/input/run-input.ts';
-import { codeSpan, plainText, shellWord } from '../../src/contract/wording/safe-text.ts';
+import { codeSpan, plainText, shellWord } from '../../src/contract/safe-text.ts';
 
 test('the parts of a workflow id are encoded separately', () => {
   assert.equal(

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { namedService, identityFrom } from '../../src/config/environment/environment.ts';
 import { isServed } from '../../src/contract/service-identity.ts';
-import { identityText, parseIdentity } from '../../src/contract/ids/worker-identity.ts';
+import { identityText, parseIdentity } from '../../src/contract/worker-identity.ts';
 
 test('a service is its scheme, host, port and path, and its account', () => {
   const same: [text: string, account: string, identity: string][] = [

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createLogger } from '../../src/process/log.ts';
-import { identityText } from '../../src/contract/ids/worker-identity.ts';
-import { shareCeiling, sharers } from '../../src/worker/queue/share-ceiling.ts';
+import { identityText } from '../../src/contract/worker-identity.ts';
+import { shareCeiling, sharers } from '../../src/worker/share-ceiling.ts';
 
 const SERVICE = 'https://service.example';
 const worker = (where: string, service = SERVICE) =>

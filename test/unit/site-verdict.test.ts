@@ -1,7 +1,7 @@
 /** The table of checks: what the site shows after the deployment, compared with before. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { CheckAim, SiteRead } from '../../src/contract/site-check.ts';
+import type { CheckAim, SiteRead } from '../../src/features/site-checks/shapes.ts';
 import {
   afterRead,
   decideCheck,
@@ -9,7 +9,7 @@ import {
   kindOf,
   NOTHING_SEEN,
   type CheckVerdict,
-} from '../../src/rules/policy/site-check.ts';
+} from '../../src/features/site-checks/rules.ts';
 
 const [OURS, BEFORE, THIRD] = ['3f2c1ab0d9e8f7a6', 'aaaaaaa0000', '9d9d9d9d9d9d'];
 

@@ -6,9 +6,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { promisify } from 'node:util';
-import { parseAllowedSigners } from '../../src/approvals/allowed-signers.ts';
-import { verifySshSignature } from '../../src/approvals/ssh-signature.ts';
-import { APPROVAL_NAMESPACE } from '../../src/contract/wording/approval-text.ts';
+import { parseAllowedSigners } from '../../src/features/approvals/proof-signers.ts';
+import { verifySshSignature } from '../../src/features/approvals/ssh-signature.ts';
+import { APPROVAL_NAMESPACE } from '../../src/features/approvals/text.ts';
 import { newSshSigner } from '../support/ssh-signer.ts';
 import { WITH_SSH_KEYGEN } from '../support/with-ssh-keygen.ts';
 

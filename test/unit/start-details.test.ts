@@ -1,12 +1,12 @@
 /** What the pages of workflows show from their start on. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { FreezeScope } from '../../src/contract/freeze.ts';
+import type { FreezeScope } from '../../src/features/freezes/shapes.ts';
 import type { RunInput } from '../../src/contract/run.ts';
-import { workflowLink } from '../../src/contract/wording/markdown.ts';
-import { freezeStartOptions } from '../../src/request/start/freeze-details.ts';
-import { rolloutStaticDetails } from '../../src/request/start/rollout-details.ts';
-import { runStaticDetails, type RunToStart } from '../../src/request/start/run-details.ts';
+import { workflowLink } from '../../src/contract/markdown.ts';
+import { freezeStartOptions } from '../../src/features/freezes/freeze-details.ts';
+import { rolloutStaticDetails } from '../../src/request/rollout-details.ts';
+import { runStaticDetails, type RunToStart } from '../../src/request/run-details.ts';
 
 const START: RunToStart = { type: 'backupThenDeploy', startedBy: '`me@here`' };
 /** Temporal's limit. */

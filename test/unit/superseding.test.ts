@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import type { Waiter } from '../../src/contract/operation.ts';
-import type { RunWork } from '../../src/contract/superseding.ts';
+import type { RunWork } from '../../src/features/superseding/shapes.ts';
 import { siteTarget } from '../../src/contract/target.ts';
-import { settleQueue, supersedes } from '../../src/rules/superseding.ts';
-import { newerRunIn, shortWork, workIn } from '../../src/rules/superseding-message.ts';
+import { settleQueue, supersedes } from '../../src/features/superseding/rules.ts';
+import { newerRunIn, shortWork, workIn } from '../../src/features/superseding/superseding-message.ts';
 import { joinQueue, waitersIn } from '../../src/rules/wait-queue.ts';
 
 const at = (second: number) => new Date(second * 1_000).toISOString();

@@ -1,11 +1,11 @@
 /** When what waits for freezes looks again, gives up and goes on. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { FrozenBy, FrozenParts } from '../../src/contract/freeze.ts';
+import type { FrozenBy, FrozenParts } from '../../src/features/freezes/shapes.ts';
 import { siteTarget } from '../../src/contract/target.ts';
-import { TIMING } from '../../src/contract/budgets/timing.ts';
-import { heldPart } from '../../src/rules/policy/frozen-run.ts';
-import { nextLookMs, outlasts, spreadOf, thawsAtMs } from '../../src/rules/policy/thaw.ts';
+import { TIMING } from '../../src/contract/timing.ts';
+import { heldPart } from '../../src/features/freezes/rules.ts';
+import { nextLookMs, outlasts, spreadOf, thawsAtMs } from '../../src/features/freezes/thaw.ts';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import type { Client } from '@temporalio/client';
-import { createThrottledSignal } from '../../src/client/signals/throttled-signal.ts';
-import { TIMING } from '../../src/contract/budgets/timing.ts';
+import { createThrottledSignal } from '../../src/client/lookups/signals.ts';
+import { TIMING } from '../../src/contract/timing.ts';
 
 const { signalGapMs, floodSignalGapMs } = TIMING.event;
 

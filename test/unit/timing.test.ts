@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { TIMING } from '../../src/contract/budgets/timing.ts';
+import { TIMING } from '../../src/contract/timing.ts';
 
 const { client, credentials, event, lock, lookup, notify, pace, poll, pool, post, read, verdict, worker } = TIMING;
 

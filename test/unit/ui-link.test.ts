@@ -1,7 +1,7 @@
 /** Links into the Temporal UI. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { withLink } from '../../src/client/connection/ui-link.ts';
+import { withLink } from '../../src/client/ui-link.ts';
 
 const RUN = { workflowId: 'backup-then-deploy:s1:feature%2Fx', runId: 'r1', links: { ui: null } };
 

@@ -1,14 +1,14 @@
 /** Sites that were not checked: because nobody could, or because somebody decided so. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { exceptionsOf } from '../../src/cli/options/shared.ts';
-import type { CheckAim, CheckResult } from '../../src/contract/site-check.ts';
-import { emptyDeployment } from '../../src/contract/results/empty-results.ts';
+import { exceptionsOf } from '../../src/cli/options.ts';
+import type { CheckAim, CheckResult } from '../../src/features/site-checks/shapes.ts';
+import { emptyDeployment } from '../../src/contract/results.ts';
 import { siteTarget } from '../../src/contract/target.ts';
-import { checkText } from '../../src/contract/wording/check-text.ts';
+import { checkText } from '../../src/features/site-checks/text.ts';
 import { validateRunInput } from '../../src/request/input/run-input.ts';
-import { conclude } from '../../src/workflows/common/conclusion.ts';
-import { unlessUnchecked } from '../../src/workflows/site-check/checks.ts';
+import { conclude } from '../../src/workflows/conclusion.ts';
+import { unlessUnchecked } from '../../src/features/site-checks/check.ts';
 
 const COMMIT = '3f2c1ab0d9e8';
 const AIM: CheckAim = {

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import type { Waiter } from '../../src/contract/operation.ts';
 import { joinQueue, MAX_WAITERS, releaseIn, waitersIn } from '../../src/rules/wait-queue.ts';
-import { worst } from '../../src/workflows/common/conclusion.ts';
+import { worst } from '../../src/workflows/conclusion.ts';
 
 const waiters = fc.array(
   fc

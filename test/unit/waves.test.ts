@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { holdToInventory } from '../../src/config/plan/hold-to-inventory.ts';
+import { holdToInventory } from '../../src/config/hold-to-inventory.ts';
 import { appTarget, siteTarget } from '../../src/contract/target.ts';
 import fc from 'fast-check';
-import type { FleetConfig, RolloutConfig } from '../../src/config/file/fleet-schema.ts';
-import { wavesOf } from '../../src/config/plan/waves.ts';
+import type { FleetConfig, RolloutConfig } from '../../src/features/rollouts/config.ts';
+import { wavesOf } from '../../src/features/rollouts/waves.ts';
 
 type WaveConfig = NonNullable<RolloutConfig['waves']>[number];
 

@@ -1,14 +1,14 @@
 /** Sentences that people read: numbers with their nouns, sums of durations, and what a run was held back by. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { FrozenBy, Held } from '../../src/contract/freeze.ts';
-import { totalText } from '../../src/contract/wording/duration.ts';
-import { waitingSentence } from '../../src/contract/wording/explain-wait.ts';
-import { heldText, letOffText } from '../../src/contract/wording/freeze-text.ts';
-import { counted } from '../../src/contract/wording/tally-text.ts';
-import { rolloutStartOptions } from '../../src/request/start/start-options.ts';
-import { triesFact } from '../../src/request/start/run-details.ts';
-import { MARKDOWN } from '../../src/workflows/common/ui-details.ts';
+import type { FrozenBy, Held } from '../../src/features/freezes/shapes.ts';
+import { totalText } from '../../src/contract/duration.ts';
+import { waitingSentence } from '../../src/contract/explain-wait.ts';
+import { heldText, letOffText } from '../../src/features/freezes/text.ts';
+import { counted } from '../../src/contract/tally-text.ts';
+import { rolloutStartOptions } from '../../src/request/start-options.ts';
+import { triesFact } from '../../src/request/run-details.ts';
+import { MARKDOWN } from '../../src/workflows/ui.ts';
 
 const FREEZE: FrozenBy = {
   ...{ kind: 'freeze', name: 'freeze:site:37', reason: 'sale', until: '2026-12-01T00:00:00Z', untilText: 'Tuesday' },

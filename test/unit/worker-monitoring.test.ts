@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { metricsAddress } from '../../src/config/environment/metrics-address.ts';
-import { TIMING } from '../../src/contract/budgets/timing.ts';
-import type { Polling } from '../../src/worker/monitoring/monitoring.ts';
-import { createReadiness, createReadinessLog } from '../../src/worker/monitoring/readiness.ts';
+import { TIMING } from '../../src/contract/timing.ts';
+import type { Polling } from '../../src/worker/monitoring.ts';
+import { createReadiness, createReadinessLog } from '../../src/worker/readiness.ts';
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;

@@ -1,7 +1,7 @@
 /** The clock of pooled waits: Temporal's, by what a worker hears of it. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createPool } from '../../src/worker/pool/pool.ts';
+import { createPool } from '../../src/worker/pool.ts';
 
 const SECOND_MS = 1_000;
 const MINUTE_MS = 60 * SECOND_MS;

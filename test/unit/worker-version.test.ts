@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { problemOfWorkers } from '../../src/client/connection/require-worker.ts';
+import { problemOfWorkers } from '../../src/client/require-worker.ts';
 import { workerVersion } from '../../src/config/environment/worker-version.ts';
-import { parseVersion, versionText } from '../../src/contract/ids/worker-version.ts';
+import { parseVersion, versionText } from '../../src/contract/worker-version.ts';
 
 const A = { deploymentName: 'prod/belay', buildId: 'a:1' };
 const poller = (version: typeof A | null) => ({ identity: 'w', polledMs: 1, version });

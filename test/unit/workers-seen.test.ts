@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Connection, ConnectionLike } from '@temporalio/client';
 import { msToTs } from '@temporalio/common/lib/time.js';
-import type { QueueState } from '../../src/client/connection/pollers.ts';
-import { openSession } from '../../src/client/connection/session.ts';
-import { shareSeen, workersSeen } from '../../src/client/connection/workers-seen.ts';
+import type { QueueState } from '../../src/client/pollers.ts';
+import { openSession } from '../../src/client/session.ts';
+import { shareSeen, workersSeen } from '../../src/client/workers.ts';
 
 const QUEUE = 'belay';
 

@@ -1,7 +1,7 @@
 /** The JSON Schema of a rollout's result. Open, like the schema of a run's result. */
 import { z } from 'zod';
 import { OUTCOMES, SCHEMA_VERSION } from '../../src/contract/names.ts';
-import type { RolloutResult } from '../../src/contract/rollout.ts';
+import type { RolloutResult } from '../../src/features/rollouts/shapes.ts';
 import { count, error, held, named, outcome, text, time } from './run-result.ts';
 import type { Assert, Same } from './tie.ts';
 

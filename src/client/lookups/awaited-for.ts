@@ -8,7 +8,7 @@ import {
 } from '@temporalio/client';
 import { optionalTsToMs } from '@temporalio/common/lib/time.js';
 import type { ActivityInProgress } from '../../contract/activities.ts';
-import { TIMING } from '../../contract/budgets/timing.ts';
+import { TIMING } from '../../contract/timing.ts';
 
 const GIVEN_UP = [ActivityNotFoundError, ActivityCancelledError, ActivityPausedError, ActivityResetError];
 

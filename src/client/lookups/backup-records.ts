@@ -1,9 +1,9 @@
 /** Reads backup records by id, which is consistent at once. A search would lag. */
 import { WorkflowNotFoundError, type Client } from '@temporalio/client';
 import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
-import type { BackupRecord, ServersQuery, SharedBackupQuery } from '../../contract/events/event.ts';
-import { backupRecordId, failedBackupId, adoptedBackupId, sharedBackupId } from '../../contract/ids/workflow-ids.ts';
-import { plainText } from '../../contract/wording/safe-text.ts';
+import type { BackupRecord, ServersQuery, SharedBackupQuery } from '../../features/events/shapes.ts';
+import { backupRecordId, failedBackupId, adoptedBackupId, sharedBackupId } from '../../contract/ids.ts';
+import { plainText } from '../../contract/safe-text.ts';
 
 /**
  * The servers whose operations or runs wait for this backup. Fails until there is a record: an event may arrive before the

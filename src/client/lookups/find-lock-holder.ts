@@ -1,7 +1,7 @@
 /** Finds the operation that is a lock now or was the last one, and the run that holds the lock: the operation's parent. */
 import { WorkflowNotFoundError, type Client } from '@temporalio/client';
 import type { LockHolder, OperationMemo } from '../../contract/operation.ts';
-import { hasRoomForSignals } from '../signals/accepts-signals.ts';
+import { hasRoomForSignals } from './accepts-signals.ts';
 
 /** @returns null if there never was one, as far as Temporal remembers */
 export async function findLockHolder({ workflow }: Client, lockId: string): Promise<LockHolder | null> {

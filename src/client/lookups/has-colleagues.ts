@@ -1,7 +1,7 @@
 /** Whether a worker is not the only one of its task queue. */
 import type { Client } from '@temporalio/client';
-import { TIMING } from '../../contract/budgets/timing.ts';
-import { latelyPolling, pollersOf } from '../connection/pollers.ts';
+import { TIMING } from '../../contract/timing.ts';
+import { latelyPolling, pollersOf } from '../pollers.ts';
 
 export async function hasColleagues(client: Client, own: { taskQueue: string; identity: string }): Promise<boolean> {
   const { namespace } = client.options;

@@ -2,25 +2,25 @@
 import { Client, type ConnectionLike } from '@temporalio/client';
 import type { Encryption } from '../../encryption/encryption.ts';
 import type { ActivityInProgress, BackupQuery } from '../../contract/activities.ts';
-import type { RecordInput, ServersQuery, SharedBackupQuery } from '../../contract/events/event.ts';
+import type { RecordInput, ServersQuery, SharedBackupQuery } from '../../features/events/shapes.ts';
 import type { Execution } from '../../contract/operation.ts';
-import type { RunRef } from '../../contract/report.ts';
-import type { NewerRun } from '../../contract/superseding.ts';
+import type { RunRef } from '../../features/reports/shapes.ts';
+import type { NewerRun } from '../../features/superseding/shapes.ts';
 import { askOperation } from './ask-operation.ts';
 import { awaitedForMs } from './awaited-for.ts';
 import { findBackupRecord, findServersOfBackup, findSharedBackup } from './backup-records.ts';
-import { findCompletedBackup } from './find-completed-backup.ts';
-import { findEndOfRun } from './find-end-of-run.ts';
-import { findFreezes } from './find-freezes.ts';
+import { findCompletedBackup } from './backups.ts';
+import { findEndOfRun } from '../../features/reports/client.ts';
+import { findFreezes } from '../../features/freezes/find-freezes.ts';
 import { hasColleagues } from './has-colleagues.ts';
-import { createHoldServer } from '../signals/hold-server.ts';
+import { createHoldServer } from '../../features/events/signals-hold-server.ts';
 import { findLockHolder } from './find-lock-holder.ts';
-import { TIMING } from '../../contract/budgets/timing.ts';
+import { TIMING } from '../../contract/timing.ts';
 import { startedBy } from './started-by.ts';
 import { writeBackupRecord } from './write-backup-record.ts';
-import type { SignalClock } from '../signals/throttled-signal.ts';
-import { signalOlderRuns } from '../signals/signal-older-runs.ts';
-import { createWakeWaiters } from '../signals/wake-waiters.ts';
+import type { SignalClock } from './signals.ts';
+import { signalOlderRuns } from '../../features/superseding/client.ts';
+import { createWakeWaiters } from '../../features/events/client-signals.ts';
 
 /**
  * Each is an activity, whose name and payloads are stored in histories.

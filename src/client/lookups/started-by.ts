@@ -1,6 +1,6 @@
 /** Finds the run that started an operation, and the rollout that started the run. */
 import type { Client } from '@temporalio/client';
-import type { StartedBy } from '../../contract/approval.ts';
+import type { StartedBy } from '../../features/approvals/shapes.ts';
 
 /** A run, and its rollout. */
 const GENERATIONS = 2;

@@ -1,11 +1,11 @@
 /** Writes a backup record: a workflow that ends at once, with an id made from the backup's and the data in its memo. */
 import type { Client } from '@temporalio/client';
-import type { BackupRecord, BackupRecordKind, RecordInput } from '../../contract/events/event.ts';
-import { adoptedBackupId, backupRecordId, failedBackupId, sharedBackupId } from '../../contract/ids/workflow-ids.ts';
+import type { BackupRecord, BackupRecordKind, RecordInput } from '../../features/events/shapes.ts';
+import { adoptedBackupId, backupRecordId, failedBackupId, sharedBackupId } from '../../contract/ids.ts';
 import { BACKUP_RECORD_TYPE, eventTaskQueue } from '../../contract/names.ts';
-import { TIMING } from '../../contract/budgets/timing.ts';
-import { plainText } from '../../contract/wording/safe-text.ts';
-import { recordStaticDetails } from '../../request/start/other-details.ts';
+import { TIMING } from '../../contract/timing.ts';
+import { plainText } from '../../contract/safe-text.ts';
+import { recordStaticDetails } from '../../request/other-details.ts';
 
 interface Row {
   id: (record: BackupRecord) => string;

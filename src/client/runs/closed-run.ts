@@ -1,7 +1,7 @@
 /** The result of a closed run, no matter how it closed. */
 import type { WorkflowFailedError } from '@temporalio/client';
 import { ApplicationFailure, CancelledFailure, TerminatedFailure } from '@temporalio/client';
-import { emptyBackup, emptyDeployment } from '../../contract/results/empty-results.ts';
+import { emptyBackup, emptyDeployment } from '../../contract/results.ts';
 import type { ErrorType } from '../../contract/names.ts';
 import { targetsOf } from '../../contract/target.ts';
 import type { RunError, RunInput, RunResult } from '../../contract/run.ts';

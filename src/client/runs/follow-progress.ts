@@ -1,12 +1,12 @@
 /** The status of a run in flight from Temporal's records, for those who follow it. */
 import type { WorkflowExecutionDescription, WorkflowHandle } from '@temporalio/client';
 import { ADMISSION_ACTIVITY } from '../../contract/names.ts';
-import { lockIdOf } from '../../contract/ids/workflow-ids.ts';
+import { lockIdOf } from '../../contract/ids.ts';
 import type { RunResult } from '../../contract/run.ts';
-import { TIMING } from '../../contract/budgets/timing.ts';
+import { TIMING } from '../../contract/timing.ts';
 import { withPooledProgress } from './pooled-progress.ts';
-import { withLink } from '../connection/ui-link.ts';
-import type { Session } from '../connection/session.ts';
+import { withLink } from '../ui-link.ts';
+import type { Session } from '../session.ts';
 import { isBackup, latestEvents, openOperation, waitOf, type Open } from './recorded-wait.ts';
 import { historyFacts, type Events, type HistoryFacts } from './run-history.ts';
 import {

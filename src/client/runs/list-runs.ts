@@ -3,13 +3,13 @@ import type { WorkflowExecutionInfo } from '@temporalio/client';
 import pMap from 'p-map';
 import { type RunResult } from '../../contract/run.ts';
 import { appTarget, siteTarget, targetAttribute, type Target } from '../../contract/target.ts';
-import { toBelayError } from '../connection/to-belay-error.ts';
-import { withLink } from '../connection/ui-link.ts';
-import { refuseUnknown } from '../connection/known-options.ts';
-import { newest, quoted } from '../connection/list-filter.ts';
-import { IN_PARALLEL, type Session } from '../connection/session.ts';
+import { toBelayError } from '../to-belay-error.ts';
+import { withLink } from '../ui-link.ts';
+import { refuseUnknown } from '../known-options.ts';
+import { newest, quoted } from '../list-filter.ts';
+import { IN_PARALLEL, type Session } from '../session.ts';
 import { closedResult, knownOf } from './run-status.ts';
-import { TIMING } from '../../contract/budgets/timing.ts';
+import { TIMING } from '../../contract/timing.ts';
 import { RUN_TYPES, type Outcome } from '../../contract/names.ts';
 
 export interface RunFilter {

@@ -1,11 +1,11 @@
 /** How far a pooled wait is. Its workflow does not hear of the reads, but Temporal keeps the heartbeats of their worker. */
 import { POOLED_WAIT_ACTIVITY } from '../../contract/names.ts';
-import type { PooledProgress } from '../../contract/polling/pooled-wait.ts';
+import type { PooledProgress } from '../../contract/pooled-wait.ts';
 import type { Waiting, WaitingForRead } from '../../contract/waiting.ts';
-import { nextRead } from '../../rules/polling/poll-state.ts';
-import { assumeMade } from '../../rules/polling/pooled-wait.ts';
-import { decoded } from '../connection/decode-payloads.ts';
-import type { Session } from '../connection/session.ts';
+import { nextRead } from '../../rules/poll-state.ts';
+import { assumeMade } from '../../rules/pooled-wait.ts';
+import { decoded } from '../decode-payloads.ts';
+import type { Session } from '../session.ts';
 
 /** @returns the wait as it is now: a worker reads on time, and reports a changed status at once */
 export async function withPooledProgress(

@@ -1,14 +1,14 @@
 /** What an operation waits for, from its newest events: it need not answer itself. */
 import type { Client, WorkflowExecutionDescription } from '@temporalio/client';
 import { tsToMs } from '@temporalio/common/lib/time.js';
-import { readOfSummary } from '../../contract/wording/read-summary.ts';
+import { readOfSummary } from '../../contract/read-summary.ts';
 import { POOLED_WAIT_ACTIVITY } from '../../contract/names.ts';
 import type { Execution } from '../../contract/operation.ts';
-import type { PooledWait } from '../../contract/polling/pooled-wait.ts';
+import type { PooledWait } from '../../contract/pooled-wait.ts';
 import type { Waiting, WaitingForRead } from '../../contract/waiting.ts';
-import { nextRead } from '../../rules/polling/poll-state.ts';
-import { decoded } from '../connection/decode-payloads.ts';
-import type { Session } from '../connection/session.ts';
+import { nextRead } from '../../rules/poll-state.ts';
+import { decoded } from '../decode-payloads.ts';
+import type { Session } from '../session.ts';
 import { isOperation, type Events } from './run-history.ts';
 
 /** Enough for what follows the start of a timer: its end, a few hints, and the tasks of both. */

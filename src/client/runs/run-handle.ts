@@ -1,16 +1,16 @@
 /** A handle to one run. */
 import type { WorkflowFailedError, WorkflowHandle } from '@temporalio/client';
 import type { RunResult } from '../../contract/run.ts';
-import { shellWord } from '../../contract/wording/safe-text.ts';
-import { linksOf, withLink, type Links } from '../connection/ui-link.ts';
-import type { Session } from '../connection/session.ts';
-import { awaitResult, cancelOpen, soon, type WaitOptions } from '../connection/await-result.ts';
-import { BelayError } from '../../contract/results/belay-error.ts';
-import { emptyResult } from '../../contract/results/empty-results.ts';
+import { shellWord } from '../../contract/safe-text.ts';
+import { linksOf, withLink, type Links } from '../ui-link.ts';
+import type { Session } from '../session.ts';
+import { awaitResult, cancelOpen, soon, type WaitOptions } from '../await-result.ts';
+import { BelayError } from '../../contract/errors.ts';
+import { emptyResult } from '../../contract/results.ts';
 import { followProgress } from './follow-progress.ts';
 import { failedResult } from './closed-run.ts';
 import { describeRun, knownOf, statusOf, whole, type RunStatus } from './run-status.ts';
-import { TIMING } from '../../contract/budgets/timing.ts';
+import { TIMING } from '../../contract/timing.ts';
 
 /** @throws BelayError, from every call */
 export interface Run {

@@ -4,7 +4,7 @@ import { tsToMs } from '@temporalio/common/lib/time.js';
 import { BACKUP_ACTIVITY } from '../../contract/names.ts';
 import type { BackupResult, DeploymentResult, RunInput } from '../../contract/run.ts';
 import type { Execution } from '../../contract/operation.ts';
-import { decoded } from '../connection/decode-payloads.ts';
+import { decoded } from '../decode-payloads.ts';
 
 export interface HistoryFacts {
   input: RunInput | null;

@@ -10,18 +10,18 @@ import type { BackupResult, DeploymentResult, RunMemo, RunProgress, RunResult } 
 import type { Execution, OperationProgress } from '../../contract/operation.ts';
 import { isSameTarget } from '../../contract/target.ts';
 import type { Waiting } from '../../contract/waiting.ts';
-import { BelayError } from '../../contract/results/belay-error.ts';
+import { BelayError } from '../../contract/errors.ts';
 import { openOperation, recordedWait } from './recorded-wait.ts';
 import { acceptedRequest, historyFacts, type AcceptedRequest, type HistoryFacts } from './run-history.ts';
 import { withPooledProgress } from './pooled-progress.ts';
-import { withLink } from '../connection/ui-link.ts';
-import { emptyResult } from '../../contract/results/empty-results.ts';
+import { withLink } from '../ui-link.ts';
+import { emptyResult } from '../../contract/results.ts';
 import { failedResult, resultOfInput } from './closed-run.ts';
-import type { Session } from '../connection/session.ts';
+import type { Session } from '../session.ts';
 import { unservedVersion } from './unserved-version.ts';
-import type { WorkerVersion } from '../../contract/ids/worker-version.ts';
+import type { WorkerVersion } from '../../contract/worker-version.ts';
 import { ATTRIBUTE_KEYS } from '../../request/search-attributes.ts';
-import { TIMING } from '../../contract/budgets/timing.ts';
+import { TIMING } from '../../contract/timing.ts';
 
 /** Attempts of one workflow task after which the run counts as stuck. */
 const STUCK_ATTEMPTS = 3;

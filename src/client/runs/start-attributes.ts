@@ -1,7 +1,7 @@
 /** Starts a workflow with its search attributes, if the namespace has them. Without them, a worker sets what it can. */
 import type { WorkflowStartOptions } from '@temporalio/client';
 import { attributePairs, type Attributes } from '../../request/search-attributes.ts';
-import type { Session } from '../connection/session.ts';
+import type { Session } from '../session.ts';
 import { isAttributeError } from '../transport/grpc-errors.ts';
 
 export async function startWithAttributes<T>(

@@ -2,10 +2,10 @@
 import { Client, type ConnectionLike, type WorkflowExecutionDescription } from '@temporalio/client';
 import { defineSearchAttributeKey } from '@temporalio/common';
 import proto from '@temporalio/proto';
-import { isSameVersion, parseVersion, versionText, type WorkerVersion } from '../../contract/ids/worker-version.ts';
-import { quoted } from '../connection/list-filter.ts';
-import { toVersion, type QueueState } from '../connection/pollers.ts';
-import type { Session } from '../connection/session.ts';
+import { isSameVersion, parseVersion, versionText, type WorkerVersion } from '../../contract/worker-version.ts';
+import { quoted } from '../list-filter.ts';
+import { toVersion, type QueueState } from '../pollers.ts';
+import type { Session } from '../session.ts';
 
 const { VERSIONING_BEHAVIOR_PINNED: PINNED } = proto.temporal.api.enums.v1.VersioningBehavior;
 

@@ -1,5 +1,5 @@
 import type { ConnectionLike } from '@temporalio/client';
-import { TIMING } from '../../contract/budgets/timing.ts';
+import { TIMING } from '../../contract/timing.ts';
 
 /** Whether Temporal answers at all, and accepts the credentials of the connection. */
 export const answers = (connection: ConnectionLike): Promise<boolean> =>

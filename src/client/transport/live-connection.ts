@@ -4,9 +4,9 @@
  */
 import { isDeepStrictEqual } from 'node:util';
 import type { ConnectionLike } from '@temporalio/client';
-import type { Access, Credentials } from '../../config/temporal/credentials.ts';
-import { TIMING } from '../../contract/budgets/timing.ts';
-import { messageOf } from '../../contract/wording/message-of.ts';
+import type { Access, Credentials } from '../../config/credentials.ts';
+import { TIMING } from '../../contract/timing.ts';
+import { messageOf } from '../../contract/message-of.ts';
 import { answers } from './answers.ts';
 import { scopedConnection } from './scoped-connection.ts';
 

@@ -1,9 +1,9 @@
 /** Opens the connection of a client. While it is open, changed credentials are taken up. */
 import { Connection, type ConnectionLike } from '@temporalio/client';
-import { accessTo, type Access } from '../../config/temporal/credentials.ts';
-import type { TemporalEndpoint } from '../../config/temporal/find-temporal.ts';
-import { TIMING } from '../../contract/budgets/timing.ts';
-import { BelayError } from '../../contract/results/belay-error.ts';
+import { accessTo, type Access } from '../../config/credentials.ts';
+import type { TemporalEndpoint } from '../../config/find-temporal.ts';
+import { TIMING } from '../../contract/timing.ts';
+import { BelayError } from '../../contract/errors.ts';
 import { grpcCause, isDenied } from './grpc-errors.ts';
 import { createRetries } from './grpc-retries.ts';
 import { CHECK_CREDENTIALS, proxiesNotUsed, START_TEMPORAL } from './remedies.ts';

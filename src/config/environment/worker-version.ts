@@ -1,5 +1,5 @@
 /** The version of a worker, in the variables that Temporal's Worker Controller sets. */
-import type { WorkerVersion } from '../../contract/ids/worker-version.ts';
+import type { WorkerVersion } from '../../contract/worker-version.ts';
 import { ConfigError } from './config-error.ts';
 import { given, type Environment } from './variables.ts';
 

@@ -1,17 +1,17 @@
 /** The schema of belay.yaml. docs/belay.schema.json is generated from it. */
 import { z } from 'zod';
 import { checkServiceIdentity } from '../environment/service-url.ts';
-import { EVENT_KINDS, type EventKind } from '../../contract/events/event.ts';
-import { EVENT_KIND_TABLE } from './event-kinds.ts';
-import { approvals } from './approval-schema.ts';
-import { checks, sites } from './check-schema.ts';
-import { freezes, windows } from './freeze-schema.ts';
-import { gates } from './gate-schema.ts';
-import { fleets, rollouts, schedules } from './fleet-schema.ts';
-import { normalizeStatus } from '../../contract/wording/status-word.ts';
-import { messageOf } from '../../contract/wording/message-of.ts';
+import { EVENT_KINDS, type EventKind } from '../../features/events/shapes.ts';
+import { EVENT_KIND_TABLE } from '../../features/events/config.ts';
+import { approvals } from '../../features/approvals/config.ts';
+import { checks, sites } from '../../features/site-checks/config.ts';
+import { freezes, windows } from '../../features/freezes/config.ts';
+import { gates } from '../../features/gates/config.ts';
+import { fleets, rollouts, schedules } from '../../features/rollouts/config.ts';
+import { normalizeStatus } from '../../rules/status-word.ts';
+import { messageOf } from '../../contract/message-of.ts';
 import { duration, firstRepeated, name, wholeNumber } from './schema-values.ts';
-import { notify } from './notify-schema.ts';
+import { notify } from '../../features/notifications/config.ts';
 import { headerName, path, secretPlace } from './secret-schema.ts';
 import { LIMITS } from '../../request/limits.ts';
 

@@ -1,8 +1,8 @@
 /** The schema of the options of the runs that rollouts and schedules start. */
 import { z } from 'zod';
-import { COMMIT } from '../../contract/wording/commit-text.ts';
+import { COMMIT } from '../../features/reports/commit-text.ts';
 import type { OptionType } from '../../request/run-options.ts';
-import { IN_FILE } from './run-options-in-file.ts';
+import { IN_FILE } from './run-options.ts';
 import { duration, id, oneOrMore, wholeNumber } from './schema-values.ts';
 
 export const runOptionsShape: Record<string, z.ZodType> = {

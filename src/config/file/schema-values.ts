@@ -1,6 +1,6 @@
 /** Schemas of values that occur in several places of belay.yaml. */
 import { z } from 'zod';
-import { DAY_MS, durationText, parseDuration } from '../../contract/wording/duration.ts';
+import { DAY_MS, durationText, parseDuration } from '../../contract/duration.ts';
 import { validateId } from '../../request/validate-id.ts';
 import { TIME_OF_DAY } from '../../request/input/run-input.ts';
 import { NAME } from '../../request/input/rollout-input.ts';

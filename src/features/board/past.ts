@@ -3,19 +3,19 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { WorkflowExecutionInfo } from '@temporalio/client';
 import pMap from 'p-map';
-import { IN_PARALLEL, type Session } from '../../client/connection/session.ts';
-import { quoted } from '../../client/connection/list-filter.ts';
-import { linksOf } from '../../client/connection/ui-link.ts';
-import { within } from '../../client/connection/within.ts';
+import { IN_PARALLEL, type Session } from '../../client/session.ts';
+import { quoted } from '../../client/list-filter.ts';
+import { linksOf } from '../../client/ui-link.ts';
+import { within } from '../../client/within.ts';
 import { closedResult, knownOf } from '../../client/runs/run-status.ts';
 import { isUnreachable } from '../../client/transport/grpc-errors.ts';
-import { TIMING } from '../../contract/budgets/timing.ts';
+import { TIMING } from '../../contract/timing.ts';
 import { RUN_TYPES, type Evidence, type Outcome } from '../../contract/names.ts';
-import type { Receipt } from '../../contract/receipt.ts';
-import { emptyResult } from '../../contract/results/empty-results.ts';
+import type { Receipt } from '../receipts/shapes.ts';
+import { emptyResult } from '../../contract/results.ts';
 import type { BackupResult, DeploymentResult, RunMemo, RunResult } from '../../contract/run.ts';
-import { DAY_MS } from '../../contract/wording/duration.ts';
-import { verifyReceipt } from '../../receipts/verify.ts';
+import { DAY_MS } from '../../contract/duration.ts';
+import { verifyReceipt } from '../receipts/actions-verify.ts';
 import { ATTRIBUTE_KEYS } from '../../request/search-attributes.ts';
 
 /** What a row is about. A server has one only for runs that deploy nothing. */

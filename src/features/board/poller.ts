@@ -3,8 +3,8 @@
  * it asks nothing while nobody looks.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { TIMING } from '../../contract/budgets/timing.ts';
-import { messageOf } from '../../contract/wording/message-of.ts';
+import { TIMING } from '../../contract/timing.ts';
+import { messageOf } from '../../contract/message-of.ts';
 
 /** Something that is read again and again, as long as someone looks. */
 export interface Source {

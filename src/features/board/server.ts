@@ -2,13 +2,13 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { BlockList, isIP } from 'node:net';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
-import { openSession, type ConnectOptions } from '../../client/connection/session.ts';
+import { openSession, type ConnectOptions } from '../../client/session.ts';
 import { ConfigError } from '../../config/environment/config-error.ts';
 import type { ServiceConfig } from '../../config/environment/environment.ts';
 import { secretSource } from '../../config/environment/secrets.ts';
 import { isLoopback } from '../../config/environment/service-url.ts';
-import { TIMING } from '../../contract/budgets/timing.ts';
-import { parseDuration } from '../../contract/wording/duration.ts';
+import { TIMING } from '../../contract/timing.ts';
+import { parseDuration } from '../../contract/duration.ts';
 import type { Logger } from '../../process/log.ts';
 import { ICON, SCRIPT, STYLE } from './assets.ts';
 import { createBoard, type Board } from './board.ts';

@@ -1,6 +1,6 @@
 /** Turns a cron expression or a calendar from belay.yaml into the times at which a schedule fires. Pure. */
 import { CronExpressionParser } from 'cron-parser';
-import type { Times } from '../../contract/schedule.ts';
+import type { Times } from '../../features/schedules/shapes.ts';
 
 export const DAYS = ['sunday', 'monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday'] as const;
 export const MONTHS = [

@@ -4,7 +4,7 @@
  * zone data.
  */
 import { Temporal } from 'temporal-polyfill';
-import type { Times } from '../../contract/schedule.ts';
+import type { Times } from '../../features/schedules/shapes.ts';
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;

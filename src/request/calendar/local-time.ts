@@ -1,6 +1,6 @@
 /** Daylight saving: local times that a day skips, and times that it has twice. Pure, except for Node's time zone data. */
 import { Temporal } from 'temporal-polyfill';
-import type { Times, Slot } from '../../contract/schedule.ts';
+import type { Times, Slot } from '../../features/schedules/shapes.ts';
 import { timesOfDay } from './cron-times.ts';
 
 /** A time that a day does not have, because the clock is put forward over it. */

@@ -1,6 +1,6 @@
 /** What a rollout may be asked for: the check of the client and of the worker, made from the input of a run. */
 import { z } from 'zod';
-import type { RolloutInput } from '../../contract/rollout.ts';
+import type { RolloutInput } from '../../features/rollouts/shapes.ts';
 import { LIMITS, MAX_AT_ONCE, MAX_TARGETS } from '../limits.ts';
 import { splitPath } from '../option-path.ts';
 import { RUN_OPTIONS } from '../run-options.ts';

@@ -5,12 +5,12 @@
  */
 import { utf8ToBytes } from '@noble/hashes/utils.js';
 import { z } from 'zod';
-import { TIMING } from '../../contract/budgets/timing.ts';
+import { TIMING } from '../../contract/timing.ts';
 import type { RunType } from '../../contract/names.ts';
 import type { RunInput } from '../../contract/run.ts';
 import { siteTarget, TARGET_KINDS, type Target } from '../../contract/target.ts';
-import { COMMIT } from '../../contract/wording/commit-text.ts';
-import { targetText } from '../../contract/wording/target-text.ts';
+import { COMMIT } from '../../features/reports/commit-text.ts';
+import { targetText } from '../../contract/target-text.ts';
 import {
   MAX_APPROVED,
   MAX_ID_LENGTH,
@@ -24,7 +24,7 @@ import {
 } from '../limits.ts';
 import { didYouMean } from '../did-you-mean.ts';
 import { splitPath } from '../option-path.ts';
-import { textProblem } from '../plan-freeze.ts';
+import { textProblem } from '../../features/freezes/request.ts';
 import { RUN_OPTIONS, type RunOptionRow } from '../run-options.ts';
 import { validateId } from '../validate-id.ts';
 

@@ -4,8 +4,8 @@
  */
 import { condition } from '@temporalio/workflow';
 import type { LockHolder, LockReleased, Waiter } from '../../contract/operation.ts';
-import { TIMING } from '../../contract/budgets/timing.ts';
-import type { Cancellation } from '../common/cancellation.ts';
+import { TIMING } from '../../contract/timing.ts';
+import type { Cancellation } from '../cancellation.ts';
 import { joinQueue } from '../../rules/wait-queue.ts';
 import type { WantedLock } from './acquire.ts';
 import { lookUpHolder } from './look-up-holder.ts';

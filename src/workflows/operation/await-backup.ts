@@ -2,10 +2,10 @@
 import type { BackupResult } from '../../contract/run.ts';
 import type { RecordedService } from '../../contract/operation.ts';
 import { refusalOf } from './take-baseline.ts';
-import { COMPLETED, conclude, type Conclusion } from '../common/conclusion.ts';
+import { COMPLETED, conclude, type Conclusion } from '../conclusion.ts';
 import { backupReader } from '../polling/status-reader.ts';
-import { jitterMs } from '../../rules/polling/jitter.ts';
-import { createPollSchedule } from '../../rules/polling/poll-schedule.ts';
+import { jitterMs } from '../../rules/jitter.ts';
+import { createPollSchedule } from '../../rules/poll-schedule.ts';
 import type { StatusReading } from '../../rules/verdict.ts';
 import { concludeInterrupted, pollUntil } from '../polling/poll-until.ts';
 import { describeLastStatus, noteProgress, type Poller } from '../polling/poller.ts';

@@ -1,9 +1,9 @@
 /** Polls until a final status is known to be that of our deployment. */
 import type { DeploymentResult } from '../../contract/run.ts';
-import { targetText } from '../../contract/wording/target-text.ts';
-import { COMPLETED, conclude, type Conclusion } from '../common/conclusion.ts';
+import { targetText } from '../../contract/target-text.ts';
+import { COMPLETED, conclude, type Conclusion } from '../conclusion.ts';
 import type { Reader } from '../polling/status-reader.ts';
-import { createPollSchedule } from '../../rules/polling/poll-schedule.ts';
+import { createPollSchedule } from '../../rules/poll-schedule.ts';
 import {
   contradicts,
   decideVerdict,
@@ -19,7 +19,7 @@ import { answeredMs } from '../../rules/watch-coverage.ts';
 import type { Check } from './hooks.ts';
 import { concludeInterrupted, pollUntil } from '../polling/poll-until.ts';
 import { describeLastStatus, noteProgress, type Poller } from '../polling/poller.ts';
-import { TIMING } from '../../contract/budgets/timing.ts';
+import { TIMING } from '../../contract/timing.ts';
 import type { ReadFailure } from '../../contract/activities.ts';
 
 export interface Followed {

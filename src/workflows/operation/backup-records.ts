@@ -2,8 +2,8 @@
  * Records which server a backup belongs to, so that the server is found by the backup's id. Search attributes would lag,
  * and a namespace may not have them.
  */
-import type { BackupRecord, BackupRecordKind } from '../../contract/events/event.ts';
-import { writeBackupRecord } from '../common/activity-proxies.ts';
+import type { BackupRecord, BackupRecordKind } from '../../features/events/shapes.ts';
+import { writeBackupRecord } from '../activity-proxies.ts';
 
 /** The record, which ends at once. Only its memo matters. */
 export async function recordBackup(record: BackupRecord): Promise<BackupRecord> {

@@ -1,19 +1,19 @@
 /** One backup: triggers it, then waits until the service reports it complete. It is the lock of its server. */
 import type { BackupResult } from '../../contract/run.ts';
 import { PROBE_BACKUP_ID } from '../../contract/names.ts';
-import { backupServerId } from '../../contract/ids/workflow-ids.ts';
+import { backupServerId } from '../../contract/ids.ts';
 import { recordWaitedFor } from './backup-records.ts';
 import { awaitBackup } from './await-backup.ts';
-import { conclude } from '../common/conclusion.ts';
-import { subjectOfServer } from '../common/report.ts';
-import { emptyBackup } from '../../contract/results/empty-results.ts';
+import { conclude } from '../conclusion.ts';
+import { subjectOfServer } from '../metrics.ts';
+import { emptyBackup } from '../../contract/results.ts';
 import type { OperationHooks } from './hooks.ts';
 import { runOperation } from './run-operation.ts';
 import { sendUntilAccepted, type Sending } from './send-until-accepted.ts';
 import { awaitTrigger, triggerInput } from './send-trigger.ts';
 import { backupReader } from '../polling/status-reader.ts';
-import { TIMING } from '../../contract/budgets/timing.ts';
-import { triggerOnce } from '../common/activity-proxies.ts';
+import { TIMING } from '../../contract/timing.ts';
+import { triggerOnce } from '../activity-proxies.ts';
 import type { BackupServerInput } from '../../contract/operation.ts';
 
 export async function backupServer(input: BackupServerInput, hooks: OperationHooks): Promise<BackupResult> {

@@ -1,12 +1,12 @@
 /** One deployment: takes the baseline, triggers, and polls for our verdict. It is the lock of its target. */
 import type { DeploymentResult } from '../../contract/run.ts';
-import { targetText } from '../../contract/wording/target-text.ts';
-import { lockIdOf } from '../../contract/ids/workflow-ids.ts';
+import { targetText } from '../../contract/target-text.ts';
+import { lockIdOf } from '../../contract/ids.ts';
 import { firstCheck, type OperationHooks } from './hooks.ts';
 import { takeBaseline, type Baseline } from './take-baseline.ts';
-import { conclude, type Conclusion } from '../common/conclusion.ts';
+import { conclude, type Conclusion } from '../conclusion.ts';
 import { followed, type Deployment } from './deployment-context.ts';
-import { emptyDeployment } from '../../contract/results/empty-results.ts';
+import { emptyDeployment } from '../../contract/results.ts';
 import { runOperation } from './run-operation.ts';
 import { deploymentReader } from '../polling/status-reader.ts';
 import { reconcile } from './reconcile-trigger.ts';

@@ -4,7 +4,7 @@ import { type Operation } from './run-operation.ts';
 import type { Reader } from '../polling/status-reader.ts';
 import type { Followed } from './await-verdict.ts';
 import type { Check } from './hooks.ts';
-import { jitterMs } from '../../rules/polling/jitter.ts';
+import { jitterMs } from '../../rules/jitter.ts';
 import type { DeploySiteInput } from '../../contract/operation.ts';
 
 export interface Deployment {

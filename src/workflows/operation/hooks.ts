@@ -2,8 +2,8 @@
 import type { BackupServerInput, DeploySiteInput } from '../../contract/operation.ts';
 import type { DeploymentResult } from '../../contract/run.ts';
 import type { CommitEvidence } from '../../rules/verdict.ts';
-import type { Cancellation } from '../common/cancellation.ts';
-import type { Conclusion } from '../common/conclusion.ts';
+import type { Cancellation } from '../cancellation.ts';
+import type { Conclusion } from '../conclusion.ts';
 import type { SettleQueue } from '../lock/release.ts';
 import type { Operation } from './run-operation.ts';
 

@@ -1,14 +1,14 @@
 /** What the page of an operation in the Temporal UI shows about its present. */
 import type { OperationPhase, OperationProgress } from '../../contract/operation.ts';
 import type { BackupResult, DeploymentResult } from '../../contract/run.ts';
-import { readText } from '../../contract/wording/check-text.ts';
-import { evidenceLegend } from '../../contract/wording/evidence-text.ts';
-import { waitingSentence } from '../../contract/wording/explain-wait.ts';
-import { factList, uiPage } from '../../contract/wording/markdown.ts';
-import { codeSpan, shellWord } from '../../contract/wording/safe-text.ts';
-import { counted } from '../../contract/wording/tally-text.ts';
-import { targetLabel } from '../../contract/wording/target-text.ts';
-import { MARKDOWN, orNothing, readsText } from '../common/ui-details.ts';
+import { readText } from '../../features/site-checks/text.ts';
+import { evidenceLegend } from '../../contract/evidence-text.ts';
+import { waitingSentence } from '../../contract/explain-wait.ts';
+import { factList, uiPage } from '../../contract/markdown.ts';
+import { codeSpan, shellWord } from '../../contract/safe-text.ts';
+import { counted } from '../../contract/tally-text.ts';
+import { targetLabel } from '../../contract/target-text.ts';
+import { MARKDOWN, orNothing, readsText } from '../ui.ts';
 
 const DOING: Record<OperationPhase, string> = {
   baseline: 'reads the status from before the request',

@@ -3,17 +3,17 @@
  * deployment was started.
  */
 import type { Deployment } from './deployment-context.ts';
-import { targetText } from '../../contract/wording/target-text.ts';
-import { conclude, type Conclusion } from '../common/conclusion.ts';
-import { skipTo, createPollSchedule } from '../../rules/polling/poll-schedule.ts';
+import { targetText } from '../../contract/target-text.ts';
+import { conclude, type Conclusion } from '../conclusion.ts';
+import { skipTo, createPollSchedule } from '../../rules/poll-schedule.ts';
 import { answeredMs, recordOutage, recordRead, hasNoGaps } from '../../rules/watch-coverage.ts';
 import { observe, traceOf, type Trace } from '../../rules/verdict.ts';
 import type { Sent } from './send-and-watch.ts';
 import { ID_FIELD_REMEDY } from './await-verdict.ts';
 import { noteProgress } from '../polling/poller.ts';
 import { pollUntil } from '../polling/poll-until.ts';
-import { isNotDeployed } from '../../rules/polling/never-deployed.ts';
-import { TIMING } from '../../contract/budgets/timing.ts';
+import { isNotDeployed } from '../../rules/never-deployed.ts';
+import { TIMING } from '../../contract/timing.ts';
 
 /**
  * @param sent the ambiguous trigger

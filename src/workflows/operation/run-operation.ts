@@ -20,19 +20,19 @@ import type {
   OperationPhase,
   OperationProgress,
 } from '../../contract/operation.ts';
-import type { Claim } from '../../contract/events/event.ts';
-import { explainOperation } from '../../contract/wording/explain-wait.ts';
-import { setAttributes } from '../common/search-attributes.ts';
-import { observeCancellation, observeEnding, type Ending } from '../common/cancellation.ts';
-import { concludeInternal, conclude, end, resultOrFailure, type Conclusion } from '../common/conclusion.ts';
-import { reportOperation } from '../common/report.ts';
+import type { Claim } from '../../features/events/shapes.ts';
+import { explainOperation } from '../../contract/explain-wait.ts';
+import { setAttributes } from '../search-attributes.ts';
+import { observeCancellation, observeEnding, type Ending } from '../cancellation.ts';
+import { concludeInternal, conclude, end, resultOrFailure, type Conclusion } from '../conclusion.ts';
+import { reportOperation } from '../metrics.ts';
 import type { OperationHooks } from './hooks.ts';
 import { operationDetails } from './operation-details.ts';
 import { keepHints } from '../polling/hints.ts';
 import { openLockQueue } from '../lock/release.ts';
 import { parkedPhase } from '../polling/parking.ts';
 import { createPoller, type Poller } from '../polling/poller.ts';
-import { answerWhyQuery } from '../common/explain-query.ts';
+import { answerWhyQuery } from '../explain-query.ts';
 
 const progressQuery = defineQuery<OperationProgress>(QUERIES.progress);
 

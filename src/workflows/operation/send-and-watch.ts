@@ -1,13 +1,13 @@
 /** Sends the POST of a deployment and keeps reading until it is answered, so that no trace is missed. */
 import type { TriggerAnswer } from '../../contract/activities.ts';
 import { definedFields } from '../../contract/plain-object.ts';
-import { subjectOfTarget } from '../common/report.ts';
+import { subjectOfTarget } from '../metrics.ts';
 import { awaitTrigger, triggerInput } from './send-trigger.ts';
 import type { DeploySiteInput } from '../../contract/operation.ts';
 import type { DeploymentResult } from '../../contract/run.ts';
 import type { Deployment } from './deployment-context.ts';
 import type { Operation } from './run-operation.ts';
-import { createPollSchedule } from '../../rules/polling/poll-schedule.ts';
+import { createPollSchedule } from '../../rules/poll-schedule.ts';
 import { answeredMs, recordRead, startReadCoverage, type ReadCoverage } from '../../rules/watch-coverage.ts';
 import type { TriggerResult } from '../../rules/trigger-policy.ts';
 import {
@@ -21,9 +21,9 @@ import {
 } from '../../rules/verdict.ts';
 import { noteProgress } from '../polling/poller.ts';
 import { pollUntil } from '../polling/poll-until.ts';
-import { isNotDeployed } from '../../rules/polling/never-deployed.ts';
-import { TIMING } from '../../contract/budgets/timing.ts';
-import { triggerOnce } from '../common/activity-proxies.ts';
+import { isNotDeployed } from '../../rules/never-deployed.ts';
+import { TIMING } from '../../contract/timing.ts';
+import { triggerOnce } from '../activity-proxies.ts';
 
 export interface Sent {
   context: VerdictContext;

@@ -4,7 +4,7 @@ import { workflowInfo } from '@temporalio/workflow';
 import type { TriggerActivityInput, TriggerFailureDetails } from '../../contract/activities.ts';
 import { definedFields } from '../../contract/plain-object.ts';
 import type { Subject } from '../../contract/sinks.ts';
-import { report } from '../common/report.ts';
+import { report } from '../metrics.ts';
 import { effectOf, isWithoutEffect, whileCertain, type TriggerResult } from '../../rules/trigger-policy.ts';
 
 /** Input of every POST of an operation. */

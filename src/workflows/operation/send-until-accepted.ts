@@ -2,7 +2,7 @@
 import type { BackupResult, DeploymentResult } from '../../contract/run.ts';
 import type { BackupServerInput, DeploySiteInput } from '../../contract/operation.ts';
 import { mayBeOutage, serviceState } from '../../rules/outage.ts';
-import { createPollSchedule } from '../../rules/polling/poll-schedule.ts';
+import { createPollSchedule } from '../../rules/poll-schedule.ts';
 import {
   afterTrigger,
   countTrigger,
@@ -12,7 +12,7 @@ import {
   type TriggerResult,
   type TriggerStep,
 } from '../../rules/trigger-policy.ts';
-import { concludeCancelledBeforeStart, conclude, type Conclusion } from '../common/conclusion.ts';
+import { concludeCancelledBeforeStart, conclude, type Conclusion } from '../conclusion.ts';
 import { pollUntil, sleepUntil, type PollOptions } from '../polling/poll-until.ts';
 import type { Operation } from './run-operation.ts';
 

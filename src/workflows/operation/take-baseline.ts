@@ -1,15 +1,15 @@
 /** Takes the baseline: the latest status just before the trigger, once no other deployment is in progress. */
 import type { Deployment } from './deployment-context.ts';
 import type { Target } from '../../contract/target.ts';
-import { targetText } from '../../contract/wording/target-text.ts';
-import { conclude, type Conclusion } from '../common/conclusion.ts';
-import { jitterMs } from '../../rules/polling/jitter.ts';
-import { createPollSchedule } from '../../rules/polling/poll-schedule.ts';
+import { targetText } from '../../contract/target-text.ts';
+import { conclude, type Conclusion } from '../conclusion.ts';
+import { jitterMs } from '../../rules/jitter.ts';
+import { createPollSchedule } from '../../rules/poll-schedule.ts';
 import type { StatusReading } from '../../rules/verdict.ts';
 import { pollUntil } from '../polling/poll-until.ts';
 import { lateness } from '../../rules/deadline.ts';
 import { describeLastStatus } from '../polling/poller.ts';
-import { FIRST_READS_MS, watchForNeverDeployed } from '../../rules/polling/never-deployed.ts';
+import { FIRST_READS_MS, watchForNeverDeployed } from '../../rules/never-deployed.ts';
 import type { ReadResult } from '../../contract/activities.ts';
 
 /** A null baseline means that the site was never deployed. */

@@ -4,11 +4,11 @@
  */
 import { defineSignal, setHandler } from '@temporalio/workflow';
 import { SIGNALS } from '../../contract/names.ts';
-import type { Claim, Hint } from '../../contract/events/event.ts';
-import { HISTORY_BUDGET } from '../../contract/budgets/history-budget.ts';
+import type { Claim, Hint } from '../../features/events/shapes.ts';
+import { HISTORY_BUDGET } from '../../contract/history-budget.ts';
 import { definedFields } from '../../contract/plain-object.ts';
 import { concernsService, type ServedService } from '../../contract/service-identity.ts';
-import { TIMING } from '../../contract/budgets/timing.ts';
+import { TIMING } from '../../contract/timing.ts';
 
 const MAX_CLAIMS = 100;
 

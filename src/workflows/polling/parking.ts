@@ -1,7 +1,7 @@
 /** A parked operation waits for a service that does not answer. Its outages share one budget. */
 import type { Parked } from '../../contract/waiting.ts';
 import { afterOutage, outageEndsMs, parkedReadAtMs, type Outage } from '../../rules/outage.ts';
-import type { GivenUp } from '../../rules/polling/read-failures.ts';
+import type { GivenUp } from '../../rules/read-failures.ts';
 
 export interface Parking {
   /** When to read next, and what to show; null while not parked. */

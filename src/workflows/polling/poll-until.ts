@@ -1,16 +1,16 @@
 /**
  * The poll loop of every operation. A read comes from the loop itself, after a durable timer that a hint can cut short, and
- * costs eleven history events. Or it comes from the pool of a worker, which makes many reads for that. `rules/polling/poll-state.ts`
+ * costs eleven history events. Or it comes from the pool of a worker, which makes many reads for that. `rules/poll-state.ts`
  * keeps the schedule and counts tries and failures; the caller decides what a reading means.
  */
 import { condition } from '@temporalio/workflow';
 import type { ReadFailure, ReadResult } from '../../contract/activities.ts';
-import { conclude, type Conclusion } from '../common/conclusion.ts';
-import { report } from '../common/report.ts';
-import { afterOutage, afterRead, answers, beginPolling } from '../../rules/polling/poll-state.ts';
+import { conclude, type Conclusion } from '../conclusion.ts';
+import { report } from '../metrics.ts';
+import { afterOutage, afterRead, answers, beginPolling } from '../../rules/poll-state.ts';
 import { answeredMs } from '../../rules/watch-coverage.ts';
-import { isNotDeployed } from '../../rules/polling/never-deployed.ts';
-import { heldBackUntilMs, type GivenUp } from '../../rules/polling/read-failures.ts';
+import { isNotDeployed } from '../../rules/never-deployed.ts';
+import { heldBackUntilMs, type GivenUp } from '../../rules/read-failures.ts';
 import { describeLastStatus, type Poller } from './poller.ts';
 import { serviceState } from '../../rules/outage.ts';
 import { mayPool, poolTurn, type Hinted } from './pool-turn.ts';

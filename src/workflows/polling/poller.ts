@@ -1,12 +1,12 @@
 /** The operation or run that polls, with its progress, hints and cancellation. */
-import type { Cancellation } from '../common/cancellation.ts';
+import type { Cancellation } from '../cancellation.ts';
 import type { Hints } from './hints.ts';
 import { createPollTimer, type PollTimer } from './poll-timer.ts';
 import { createParking, type Parking } from './parking.ts';
 import type { StatusReading } from '../../rules/verdict.ts';
 import type { FailingReads, Waiting } from '../../contract/waiting.ts';
 import type { Waits } from '../../contract/run.ts';
-import type { PooledProgress } from '../../contract/polling/pooled-wait.ts';
+import type { PooledProgress } from '../../contract/pooled-wait.ts';
 
 export interface Poller {
   readonly cancellation: Cancellation;

@@ -5,12 +5,12 @@
 import { ActivityFailure, TimeoutFailure } from '@temporalio/common';
 import { condition, workflowInfo } from '@temporalio/workflow';
 import type { ReadResult } from '../../contract/activities.ts';
-import type { PollState } from '../../contract/polling/poll-state.ts';
-import type { PooledProgress, PooledWaitEnd } from '../../contract/polling/pooled-wait.ts';
-import { TIMING } from '../../contract/budgets/timing.ts';
-import { pollInPool } from '../common/activity-proxies.ts';
-import { nextRead } from '../../rules/polling/poll-state.ts';
-import { assumeMade, beginPooled } from '../../rules/polling/pooled-wait.ts';
+import type { PollState } from '../../contract/polling.ts';
+import type { PooledProgress, PooledWaitEnd } from '../../contract/pooled-wait.ts';
+import { TIMING } from '../../contract/timing.ts';
+import { pollInPool } from '../activity-proxies.ts';
+import { nextRead } from '../../rules/poll-state.ts';
+import { assumeMade, beginPooled } from '../../rules/pooled-wait.ts';
 import { withMeaning } from '../../rules/status-words.ts';
 import type { Poller } from './poller.ts';
 import { loopTurn, showWaiting, unlessCancelled, type NoTurn, type Turn, type TurnOptions } from './turn.ts';

@@ -1,9 +1,9 @@
 /** Reads outside a poll loop. A rate limit must not pass for an answer, so a read that it delays is made again. */
 import { condition } from '@temporalio/workflow';
 import type { ReadResult } from '../../contract/activities.ts';
-import { TIMING } from '../../contract/budgets/timing.ts';
-import type { Cancellation } from '../common/cancellation.ts';
-import { heldBackUntilMs } from '../../rules/polling/read-failures.ts';
+import { TIMING } from '../../contract/timing.ts';
+import type { Cancellation } from '../cancellation.ts';
+import { heldBackUntilMs } from '../../rules/read-failures.ts';
 import type { Reader } from './status-reader.ts';
 
 /**

@@ -3,12 +3,12 @@
  * before it counts.
  */
 import { ActivityFailure, TimeoutFailure } from '@temporalio/common';
-import { readElsewhere, readOnce } from '../common/activity-proxies.ts';
+import { readElsewhere, readOnce } from '../activity-proxies.ts';
 import type { ReadAnswer, ReadFailure, ReadInput, ReadResult } from '../../contract/activities.ts';
-import { HISTORY_BUDGET } from '../../contract/budgets/history-budget.ts';
+import { HISTORY_BUDGET } from '../../contract/history-budget.ts';
 import { definedFields } from '../../contract/plain-object.ts';
 import type { RecordedService } from '../../contract/operation.ts';
-import type { PooledWait } from '../../contract/polling/pooled-wait.ts';
+import type { PooledWait } from '../../contract/pooled-wait.ts';
 import type { Target } from '../../contract/target.ts';
 import { withMeaning } from '../../rules/status-words.ts';
 

@@ -1,11 +1,11 @@
 /** How the next read of a poll loop comes about. */
 import { condition } from '@temporalio/workflow';
 import type { ReadResult } from '../../contract/activities.ts';
-import type { PollState } from '../../contract/polling/poll-state.ts';
+import type { PollState } from '../../contract/polling.ts';
 import type { WaitingForRead } from '../../contract/waiting.ts';
 import { definedFields } from '../../contract/plain-object.ts';
-import { readSummary, type ReadName } from '../../contract/wording/read-summary.ts';
-import { nextRead, type PollPlan } from '../../rules/polling/poll-state.ts';
+import { readSummary, type ReadName } from '../../contract/read-summary.ts';
+import { nextRead, type PollPlan } from '../../rules/poll-state.ts';
 import type { Reader } from './status-reader.ts';
 import type { Poller } from './poller.ts';
 

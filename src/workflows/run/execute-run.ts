@@ -5,14 +5,14 @@
 import { allHandlersFinished, CancellationScope, condition } from '@temporalio/workflow';
 import type { RunInput, RunResult } from '../../contract/run.ts';
 import { targetsOf } from '../../contract/target.ts';
-import { observeCancellation } from '../common/cancellation.ts';
-import { endUnchecked, letWorkerCheck } from '../common/check-request.ts';
-import { admit } from './admission/admit-run.ts';
-import { concludeInternal, conclude, end, resultOrFailure, worst, type Conclusion } from '../common/conclusion.ts';
-import { reportRun } from '../common/report.ts';
+import { observeCancellation } from '../cancellation.ts';
+import { endUnchecked, letWorkerCheck } from '../check-request.ts';
+import { admit } from './admit-run.ts';
+import { concludeInternal, conclude, end, resultOrFailure, worst, type Conclusion } from '../conclusion.ts';
+import { reportRun } from '../metrics.ts';
 import type { RunType } from '../../contract/names.ts';
-import type { RunHooks } from './state/hooks.ts';
-import { newRunResult, createRunState, type RunState } from './state/run-state.ts';
+import type { RunHooks } from './hooks.ts';
+import { newRunResult, createRunState, type RunState } from './run-state.ts';
 
 /** Executes a run. @returns the conclusions of its parts, in order */
 export type RunSteps = (run: RunState) => Promise<Conclusion[]>;

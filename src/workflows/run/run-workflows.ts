@@ -1,10 +1,10 @@
 /** The runs: a backup, deployments, a backup and then deployments, or a watch, which triggers nothing. */
 import type { RunInput, RunResult } from '../../contract/run.ts';
 import type { OperationHooks } from '../operation/hooks.ts';
-import { backUp } from './steps/backup-step.ts';
-import { deployAll } from './steps/deploy-step.ts';
+import { backUp } from './backup-step.ts';
+import { deployAll } from './deploy-step.ts';
 import { execute } from './execute-run.ts';
-import type { RunHooks } from './state/hooks.ts';
+import type { RunHooks } from './hooks.ts';
 import { watch } from './watch-deployment.ts';
 
 type Run = (input: RunInput) => Promise<RunResult>;

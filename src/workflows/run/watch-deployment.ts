@@ -1,14 +1,14 @@
 /** Follows a deployment that something else starts, such as a push. It triggers nothing, so it takes no lock. */
 import type { DeploymentResult } from '../../contract/run.ts';
-import { targetText } from '../../contract/wording/target-text.ts';
+import { targetText } from '../../contract/target-text.ts';
 import { deploymentReader } from '../polling/status-reader.ts';
 import { refusalOf } from '../operation/take-baseline.ts';
-import { conclude, end, type Conclusion } from '../common/conclusion.ts';
-import { createPollSchedule } from '../../rules/polling/poll-schedule.ts';
+import { conclude, end, type Conclusion } from '../conclusion.ts';
+import { createPollSchedule } from '../../rules/poll-schedule.ts';
 import { observe, NO_OBSERVATIONS, type StatusReading } from '../../rules/verdict.ts';
-import { FIRST_READS_MS, watchForNeverDeployed } from '../../rules/polling/never-deployed.ts';
-import type { RunState } from './state/run-state.ts';
-import { carried } from './state/operation-input.ts';
+import { FIRST_READS_MS, watchForNeverDeployed } from '../../rules/never-deployed.ts';
+import type { RunState } from './run-state.ts';
+import { carried } from './operation-input.ts';
 import { awaitVerdict, type Followed } from '../operation/await-verdict.ts';
 import { pollUntil } from '../polling/poll-until.ts';
 import { firstCheck, type CheckedOperation, type OperationHooks } from '../operation/hooks.ts';

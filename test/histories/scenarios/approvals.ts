@@ -1,6 +1,6 @@
 /** Who answers a question, and when. */
 import assert from 'node:assert/strict';
-import { deploySiteId } from '../../../src/contract/ids/workflow-ids.ts';
+import { deploySiteId } from '../../../src/contract/ids.ts';
 import type { RunInput } from '../../../src/contract/run.ts';
 import type { Rollout, Run } from '../../../src/starter.ts';
 import { eventually } from '../../support/eventually.ts';

@@ -1,5 +1,5 @@
 /** Where a backup may come from, and how it may end. */
-import { backupServerId } from '../../../src/contract/ids/workflow-ids.ts';
+import { backupServerId } from '../../../src/contract/ids.ts';
 import type { RunInput } from '../../../src/contract/run.ts';
 import { eventually } from '../../support/eventually.ts';
 import { fresh } from '../../support/fresh.ts';

@@ -1,6 +1,6 @@
 /** Sites that show something else than what is expected of them, and deployments that something else starts. */
 import assert from 'node:assert/strict';
-import { deploySiteId } from '../../../src/contract/ids/workflow-ids.ts';
+import { deploySiteId } from '../../../src/contract/ids.ts';
 import type { Run } from '../../../src/starter.ts';
 import { fresh } from '../../support/fresh.ts';
 import { CHECKED_SITES } from '../configuration.ts';

@@ -1,9 +1,9 @@
 /** Rollouts and the firings of schedules. */
 import assert from 'node:assert/strict';
 import { defineSearchAttributeKey } from '@temporalio/common';
-import { rolloutPauseId, runWorkflowId } from '../../../src/contract/ids/workflow-ids.ts';
+import { rolloutPauseId, runWorkflowId } from '../../../src/contract/ids.ts';
 import { ROLLOUT_TYPE, SCHEDULED_TYPE } from '../../../src/contract/names.ts';
-import type { ScheduledResult } from '../../../src/contract/schedule.ts';
+import type { ScheduledResult } from '../../../src/features/schedules/shapes.ts';
 import type { Rollout, Run } from '../../../src/starter.ts';
 import { eventually } from '../../support/eventually.ts';
 import { fresh } from '../../support/fresh.ts';

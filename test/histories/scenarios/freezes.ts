@@ -1,7 +1,7 @@
 /** Freezes that begin or end while something is under way. */
 import assert from 'node:assert/strict';
-import { backupServerId, freezeId } from '../../../src/contract/ids/workflow-ids.ts';
-import type { FreezeScope } from '../../../src/contract/freeze.ts';
+import { backupServerId, freezeId } from '../../../src/contract/ids.ts';
+import type { FreezeScope } from '../../../src/features/freezes/shapes.ts';
 import type { Rollout, Run } from '../../../src/starter.ts';
 import { eventually } from '../../support/eventually.ts';
 import { fresh } from '../../support/fresh.ts';

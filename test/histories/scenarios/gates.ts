@@ -1,6 +1,6 @@
 /** What follows gates, and who decides if they do not pass. */
 import assert from 'node:assert/strict';
-import type { OnGates } from '../../../src/contract/gate.ts';
+import type { OnGates } from '../../../src/features/gates/shapes.ts';
 import type { Rollout } from '../../../src/starter.ts';
 import { eventually } from '../../support/eventually.ts';
 import { fresh } from '../../support/fresh.ts';

@@ -1,6 +1,6 @@
 /** Workers and services that are gone for a while, and a service that is another one. */
 import assert from 'node:assert/strict';
-import { deploySiteId } from '../../../src/contract/ids/workflow-ids.ts';
+import { deploySiteId } from '../../../src/contract/ids.ts';
 import { eventually } from '../../support/eventually.ts';
 import { fresh } from '../../support/fresh.ts';
 import { endOf, rolloutOf, servers } from '../../support/rollouts.ts';

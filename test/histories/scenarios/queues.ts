@@ -1,6 +1,6 @@
 /** What a run does at a lock, and with a backup that it shares, adopts or lacks. */
 import assert from 'node:assert/strict';
-import { deploySiteId } from '../../../src/contract/ids/workflow-ids.ts';
+import { deploySiteId } from '../../../src/contract/ids.ts';
 import type { RunInput } from '../../../src/contract/run.ts';
 import type { Run } from '../../../src/starter.ts';
 import { eventually } from '../../support/eventually.ts';

@@ -1,7 +1,7 @@
 /** Requests that are answered late, or not sent; and reads that are held back, fail, or show nothing new. */
 import assert from 'node:assert/strict';
-import { backupServerId, deploySiteId } from '../../../src/contract/ids/workflow-ids.ts';
-import type { Fault } from '../../../src/sandbox/hosting/faults.ts';
+import { backupServerId, deploySiteId } from '../../../src/contract/ids.ts';
+import type { Fault } from '../../../src/sandbox/faults.ts';
 import { eventually } from '../../support/eventually.ts';
 import { fresh } from '../../support/fresh.ts';
 import { began, reads } from '../../support/journal.ts';

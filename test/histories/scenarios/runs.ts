@@ -1,5 +1,5 @@
 /** What a run does around its operations: its parts, its lock, its cancellation. */
-import { backupServerId, deploySiteId, runEndId, sharedBackupId } from '../../../src/contract/ids/workflow-ids.ts';
+import { backupServerId, deploySiteId, runEndId, sharedBackupId } from '../../../src/contract/ids.ts';
 import type { Run } from '../../../src/starter.ts';
 import { fresh } from '../../support/fresh.ts';
 import { queuedFor } from '../../support/queued.ts';

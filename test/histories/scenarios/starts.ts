@@ -1,6 +1,6 @@
 /** Runs that are not started, and what is started again. */
 import assert from 'node:assert/strict';
-import { reportId, runWorkflowId } from '../../../src/contract/ids/workflow-ids.ts';
+import { reportId, runWorkflowId } from '../../../src/contract/ids.ts';
 import type { RunInput } from '../../../src/contract/run.ts';
 import { eventually } from '../../support/eventually.ts';
 import { fresh } from '../../support/fresh.ts';

@@ -3,7 +3,7 @@ import { fresh } from '../../support/fresh.ts';
 import { endOf, rolloutOf, servers } from '../../support/rollouts.ts';
 import { resultOf } from '../../support/outcome.ts';
 import { queuedFor } from '../../support/queued.ts';
-import { deploySiteId, freezeId, reportId } from '../../../src/contract/ids/workflow-ids.ts';
+import { deploySiteId, freezeId, reportId } from '../../../src/contract/ids.ts';
 import { decided, question, reached, waitingFor } from '../reach.ts';
 import { ended, type Scenario } from '../scenario.ts';
 import { APPROVAL, FROZEN_SITE, MEASURED_HEARTBEAT } from '../configuration.ts';

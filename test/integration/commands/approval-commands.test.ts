@@ -1,7 +1,7 @@
 /** `belay approve`, `reject` and `approvals`, with keys and signatures of the real `ssh-keygen`. */
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
-import type { ApprovalAnswer, CountedAnswer } from '../../../src/contract/approval.ts';
+import type { ApprovalAnswer, CountedAnswer } from '../../../src/features/approvals/shapes.ts';
 import { newPeople, questionOf, type BelayCommand, type ListedQuestion, type People } from '../../support/approving.ts';
 import { DEPLOY_PACE } from '../../support/command-line.ts';
 import { fresh } from '../../support/fresh.ts';

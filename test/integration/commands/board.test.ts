@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { before, describe, test } from 'node:test';
 import { readConfiguration } from '../../../src/config/load.ts';
 import { createBoard, type Board } from '../../../src/features/board/board.ts';
-import { openSession } from '../../../src/client/connection/session.ts';
+import { openSession } from '../../../src/client/session.ts';
 import type { BoardTarget } from '../../../src/features/board/status.ts';
 import { atEnd } from '../../support/at-end.ts';
 import { eventually } from '../../support/eventually.ts';

@@ -7,7 +7,7 @@ import { test } from 'node:test';
 import { ConfigError } from '../../../src/config/environment/config-error.ts';
 import { readConfiguration } from '../../../src/config/load.ts';
 import { configurationSchema } from '../../../src/config/file/file-schema.ts';
-import { EVENT_KINDS } from '../../../src/contract/events/event.ts';
+import { EVENT_KINDS } from '../../../src/features/events/shapes.ts';
 import { reactionsTo } from '../../../src/webhooks/sources.ts';
 import { jsonSchemaOf } from '../../../tools/schemas.ts';
 import { runInProcess } from '../../support/in-process.ts';

@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { before, describe, test } from 'node:test';
 import type { RunResult } from '../../../src/contract/run.ts';
-import type { EventInput, ServiceEvent } from '../../../src/contract/events/event.ts';
+import type { EventInput, ServiceEvent } from '../../../src/features/events/shapes.ts';
 import type { ReceivedEvent } from '../../../src/starter.ts';
 import { eventually } from '../../support/eventually.ts';
 import { runInProcess } from '../../support/in-process.ts';

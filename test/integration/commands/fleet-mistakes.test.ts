@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { before, describe, test } from 'node:test';
-import { scheduleCommand } from '../../../src/cli/commands/schedule.ts';
+import { scheduleCommand } from '../../../src/features/schedules/commands.ts';
 import { ConfigError } from '../../../src/config/environment/config-error.ts';
 import { readConfiguration } from '../../../src/config/load.ts';
 import { commandsOn, type Commands } from '../../support/commands.ts';

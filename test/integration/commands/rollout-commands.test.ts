@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { before, describe, test } from 'node:test';
-import type { RolloutResult } from '../../../src/contract/rollout.ts';
+import type { RolloutResult } from '../../../src/features/rollouts/shapes.ts';
 import type { RolloutWaiting } from '../../../src/contract/waiting.ts';
 import { commandsOn, type Commands } from '../../support/commands.ts';
 import { eventually } from '../../support/eventually.ts';

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { before, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { startSandbox, type Sandbox } from '../../../src/sandbox/server.ts';
-import { readDevServerRecord } from '../../../src/config/temporal/dev-server-record.ts';
+import { readDevServerRecord } from '../../../src/config/dev-server-record.ts';
 import { atEnd } from '../../support/at-end.ts';
 import { DEPLOY_PACE } from '../../support/command-line.ts';
 import { runInProcess } from '../../support/in-process.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { workersSeen } from '../../../src/client/connection/workers-seen.ts';
+import { workersSeen } from '../../../src/client/workers.ts';
 import { startSandbox } from '../../../src/sandbox/server.ts';
 import { atEnd } from '../../support/at-end.ts';
 import { connectTo } from '../../support/connect.ts';

@@ -3,7 +3,7 @@ import '../../support/timing/use-short.ts';
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import { eventTaskQueue } from '../../../src/contract/names.ts';
-import { deploySiteId, sharedBackupId } from '../../../src/contract/ids/workflow-ids.ts';
+import { deploySiteId, sharedBackupId } from '../../../src/contract/ids.ts';
 import type { Run } from '../../../src/starter.ts';
 import { eventually } from '../../support/eventually.ts';
 import { posts, reads } from '../../support/journal.ts';

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { text } from 'node:stream/consumers';
 import { before, describe, test } from 'node:test';
 import type { Configuration } from '../../../src/config/file/file-schema.ts';
-import { reportId } from '../../../src/contract/ids/workflow-ids.ts';
+import { reportId } from '../../../src/contract/ids.ts';
 import type { Belay } from '../../../src/starter.ts';
 import { eventually } from '../../support/eventually.ts';
 import { posts } from '../../support/journal.ts';

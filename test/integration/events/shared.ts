@@ -2,8 +2,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
 import type { Configuration } from '../../../src/config/file/file-schema.ts';
-import type { EventResult } from '../../../src/contract/events/event.ts';
-import type { Notification } from '../../../src/contract/events/notification.ts';
+import type { EventResult } from '../../../src/features/events/shapes.ts';
+import type { Notification } from '../../../src/features/notifications/shapes.ts';
 import { literalService, type LiteralService } from '../../support/literal.ts';
 import { secretFile } from '../../support/receiver.ts';
 import { startTestStack, type TestStack } from '../../support/world.ts';

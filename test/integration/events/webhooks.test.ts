@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { createHmac, randomUUID } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { before, test } from 'node:test';
-import { eventId } from '../../../src/contract/ids/workflow-ids.ts';
+import { eventId } from '../../../src/contract/ids.ts';
 import { eventually } from '../../support/eventually.ts';
 import { SECRET, secretFile, startReceiver, type Receiver } from '../../support/receiver.ts';
 import { allHistories, assertNowhere } from '../../support/token.ts';

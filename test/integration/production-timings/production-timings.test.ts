@@ -1,8 +1,8 @@
 /** One case of each mechanism that waits, with the time budgets of production. Most other tests use shorter ones. */
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
-import { TIMING } from '../../../src/contract/budgets/timing.ts';
-import { backupServerId, deploySiteId } from '../../../src/contract/ids/workflow-ids.ts';
+import { TIMING } from '../../../src/contract/timing.ts';
+import { backupServerId, deploySiteId } from '../../../src/contract/ids.ts';
 import { eventually } from '../../support/eventually.ts';
 import { began, posts, reads } from '../../support/journal.ts';
 import { resultOf } from '../../support/outcome.ts';

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import { defaultPayloadConverter } from '@temporalio/common';
 import type { DeploySiteInput } from '../../../src/contract/operation.ts';
-import { backupServerId } from '../../../src/contract/ids/workflow-ids.ts';
+import { backupServerId } from '../../../src/contract/ids.ts';
 import { apply, nightly, settled } from '../../support/schedules.ts';
 import { sharedStack } from '../../support/shared-stack.ts';
 import type { TestStack } from '../../support/world.ts';

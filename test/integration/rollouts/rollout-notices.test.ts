@@ -2,17 +2,17 @@ import '../../support/timing/use-short.ts';
 import assert from 'node:assert/strict';
 import { text } from 'node:stream/consumers';
 import { before, test } from 'node:test';
-import type { RolloutResult } from '../../../src/contract/rollout.ts';
-import { rolloutPauseId, runEndId } from '../../../src/contract/ids/workflow-ids.ts';
-import { textOf } from '../../../src/activities/notifications/message-text.ts';
-import { emptyRollout } from '../../../src/contract/results/empty-results.ts';
+import type { RolloutResult } from '../../../src/features/rollouts/shapes.ts';
+import { rolloutPauseId, runEndId } from '../../../src/contract/ids.ts';
+import { textOf } from '../../../src/features/notifications/message-text.ts';
+import { emptyRollout } from '../../../src/contract/results.ts';
 import { eventually } from '../../support/eventually.ts';
 import { literalService, type LiteralService } from '../../support/literal.ts';
 import { secretFile } from '../../support/receiver.ts';
 import { endOf, rolloutOf, servers } from '../../support/rollouts.ts';
 import { startTestStack, type TestStack } from '../../support/world.ts';
-import type { Notification } from '../../../src/contract/events/notification.ts';
-import type { Rollout } from '../../../src/client/rollouts/rollout-handle.ts';
+import type { Notification } from '../../../src/features/notifications/shapes.ts';
+import type { Rollout } from '../../../src/features/rollouts/client-handle.ts';
 
 type Message = { text: string } & Notification;
 

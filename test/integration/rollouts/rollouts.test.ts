@@ -1,8 +1,8 @@
 import '../../support/timing/use-short.ts';
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
-import { eventId, rolloutId } from '../../../src/contract/ids/workflow-ids.ts';
-import type { EventInput } from '../../../src/contract/events/event.ts';
+import { eventId, rolloutId } from '../../../src/contract/ids.ts';
+import type { EventInput } from '../../../src/features/events/shapes.ts';
 import { eventually } from '../../support/eventually.ts';
 import { began } from '../../support/journal.ts';
 import { replayLater } from '../../support/replay-later.ts';

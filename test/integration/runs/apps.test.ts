@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import { ApplicationFailure, WorkflowFailedError } from '@temporalio/client';
 import { appTarget, siteTarget } from '../../../src/contract/target.ts';
-import { lockIdOf } from '../../../src/contract/ids/workflow-ids.ts';
+import { lockIdOf } from '../../../src/contract/ids.ts';
 import { runResult } from '../../../tools/schemas/run-result.ts';
 import { DEPLOY_PACE, PACE as RUN_PACE } from '../../support/command-line.ts';
 import { eventually } from '../../support/eventually.ts';

@@ -2,9 +2,9 @@
 import '../../support/timing/use-short.ts';
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
-import type { EventInput } from '../../../src/contract/events/event.ts';
+import type { EventInput } from '../../../src/features/events/shapes.ts';
 import type { RunInput } from '../../../src/contract/run.ts';
-import { eventId, sharedBackupId } from '../../../src/contract/ids/workflow-ids.ts';
+import { eventId, sharedBackupId } from '../../../src/contract/ids.ts';
 import { countedFrom, OLD_AT_ONCE } from '../../support/backup-age.ts';
 import { eventually } from '../../support/eventually.ts';
 import { began } from '../../support/journal.ts';

@@ -3,7 +3,7 @@ import '../../support/timing/use-short.ts';
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import type { WorkflowHandle } from '@temporalio/client';
-import { backupServerId, deploySiteId } from '../../../src/contract/ids/workflow-ids.ts';
+import { backupServerId, deploySiteId } from '../../../src/contract/ids.ts';
 import { eventually } from '../../support/eventually.ts';
 import { resultOf } from '../../support/outcome.ts';
 import { sharedStack } from '../../support/shared-stack.ts';

@@ -3,7 +3,7 @@ import '../../support/timing/use-short.ts';
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import { POOLED_WAIT_ACTIVITY } from '../../../src/contract/names.ts';
-import { deploySiteId } from '../../../src/contract/ids/workflow-ids.ts';
+import { deploySiteId } from '../../../src/contract/ids.ts';
 import type { RunInput } from '../../../src/contract/run.ts';
 import { eventually } from '../../support/eventually.ts';
 import { reads } from '../../support/journal.ts';

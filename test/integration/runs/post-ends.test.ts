@@ -2,8 +2,8 @@
 import '../../support/timing/use-short.ts';
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
-import type { Fault } from '../../../src/sandbox/hosting/faults.ts';
-import { TIMING } from '../../../src/contract/budgets/timing.ts';
+import type { Fault } from '../../../src/sandbox/faults.ts';
+import { TIMING } from '../../../src/contract/timing.ts';
 import { page, status } from '../../support/fault-answers.ts';
 import { began, posts } from '../../support/journal.ts';
 import { resultOf } from '../../support/outcome.ts';

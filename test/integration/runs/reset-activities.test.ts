@@ -2,7 +2,7 @@
 import '../../support/timing/use-short.ts';
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
-import { backupServerId, deploySiteId } from '../../../src/contract/ids/workflow-ids.ts';
+import { backupServerId, deploySiteId } from '../../../src/contract/ids.ts';
 import { eventually } from '../../support/eventually.ts';
 import { began, posts } from '../../support/journal.ts';
 import { resultOf } from '../../support/outcome.ts';

@@ -4,7 +4,7 @@ import { before, test } from 'node:test';
 import { Client } from '@temporalio/client';
 import { NativeConnection, Worker } from '@temporalio/worker';
 import { connectTo } from '../../support/connect.ts';
-import { exitCodeOfResult } from '../../../src/contract/results/exit-codes.ts';
+import { exitCodeOfResult } from '../../../src/contract/exit-codes.ts';
 import { testBundle } from '../../support/workflow-bundle.ts';
 import { atEnd } from '../../support/at-end.ts';
 import { NO_REPORTS } from '../../support/no-reports.ts';

@@ -3,7 +3,7 @@ import '../../support/timing/use-short.ts';
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import { startWorker } from '../../../src/worker/start.ts';
-import { backupServerId, deploySiteId } from '../../../src/contract/ids/workflow-ids.ts';
+import { backupServerId, deploySiteId } from '../../../src/contract/ids.ts';
 import { eventually } from '../../support/eventually.ts';
 import { began } from '../../support/journal.ts';
 import { runInProcess } from '../../support/in-process.ts';
@@ -11,7 +11,7 @@ import { resultOf } from '../../support/outcome.ts';
 import { apply, nightly } from '../../support/schedules.ts';
 import { testBundle } from '../../support/workflow-bundle.ts';
 import { atEnd } from '../../support/at-end.ts';
-import { fixedPolicy } from '../../../src/policy/live-policy.ts';
+import { fixedPolicy } from '../../../src/config/live-policy.ts';
 import { fresh, log, startTestStack, TASK_QUEUE, temporalEnv, TOKEN, type TestStack } from '../../support/world.ts';
 
 const PACE = { intervalMs: 300, tries: 1_000 };

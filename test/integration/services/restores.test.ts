@@ -16,7 +16,7 @@ import { endOf, outcomesOf, rolloutOf } from '../../support/rollouts.ts';
 import { isStopped } from '../../support/process-tree.ts';
 import { startTemporal, tempFolder } from '../../support/temporal.ts';
 import { testBundle } from '../../support/workflow-bundle.ts';
-import { fixedPolicy } from '../../../src/policy/live-policy.ts';
+import { fixedPolicy } from '../../../src/config/live-policy.ts';
 import { log, TOKEN } from '../../support/world.ts';
 
 const PACE = { intervalMs: 300, tries: 300 };

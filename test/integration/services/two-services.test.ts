@@ -2,9 +2,9 @@
 import '../../support/timing/use-short.ts';
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
-import type { EventResult } from '../../../src/contract/events/event.ts';
+import type { EventResult } from '../../../src/features/events/shapes.ts';
 import { SIGNALS } from '../../../src/contract/names.ts';
-import { backupServerId, failedBackupId, sharedBackupId } from '../../../src/contract/ids/workflow-ids.ts';
+import { backupServerId, failedBackupId, sharedBackupId } from '../../../src/contract/ids.ts';
 import type { Belay } from '../../../src/starter.ts';
 import { startSandbox, type Sandbox } from '../../../src/sandbox/server.ts';
 import { atEnd } from '../../support/at-end.ts';

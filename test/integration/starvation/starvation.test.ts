@@ -1,7 +1,7 @@
 import '../../support/timing/use-hanging.ts';
 import { before, test } from 'node:test';
 import proto from '@temporalio/proto';
-import { backupServerId } from '../../../src/contract/ids/workflow-ids.ts';
+import { backupServerId } from '../../../src/contract/ids.ts';
 import { QUERIES } from '../../../src/contract/names.ts';
 import { eventually } from '../../support/eventually.ts';
 import { began, reads } from '../../support/journal.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { before, describe, test } from 'node:test';
-import { deploySiteId } from '../../../src/contract/ids/workflow-ids.ts';
+import { deploySiteId } from '../../../src/contract/ids.ts';
 import { startSandbox, type Sandbox } from '../../../src/sandbox/server.ts';
 import type { Belay, Run } from '../../../src/starter.ts';
 import { postEvents, startTestTemporal, workerProcess } from '../../support/around-post.ts';

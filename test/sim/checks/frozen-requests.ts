@@ -1,7 +1,7 @@
 /** S14: no request that is scheduled in a freeze is sent before its end, unless the run is let off it. Pure. */
 import { holdsBack, isLetOff } from '../../model/gates.ts';
 import { cite, msOf } from '../../model/facts.ts';
-import type { JournalEntry } from '../../../src/sandbox/hosting/state.ts';
+import type { JournalEntry } from '../../../src/sandbox/state.ts';
 import { isPost } from '../../support/post-activities.ts';
 import type { Play } from '../plays/play.ts';
 import { isOperation, type Run } from '../temporal/types.ts';

@@ -2,7 +2,7 @@
  * S16: after a wave with a gate, nothing starts before as many good measurements as it needs, unless a person resumed
  * the rollout. A gate resumes no rollout that a person has paused. Written from docs/how-to/gate-rollouts.md. Pure.
  */
-import type { RolloutInput, RolloutResult } from '../../../src/contract/rollout.ts';
+import type { RolloutInput, RolloutResult } from '../../../src/features/rollouts/shapes.ts';
 import { msOf } from '../../model/facts.ts';
 import { resultOf } from '../plays/record.ts';
 import { GATE, type Reading } from '../plays/rollout-gates.ts';

@@ -2,7 +2,7 @@
  * S8: once nothing goes wrong with Temporal and its workers, every execution closes within the sum of its budgets,
  * whatever the service answers.
  */
-import { TIMING } from '../../../src/contract/budgets/timing.ts';
+import { TIMING } from '../../../src/contract/timing.ts';
 import { CHECK } from '../../model/gate-draws.ts';
 import { namesOf, planFor } from '../../model/facts.ts';
 import type { PlayedRun } from '../../model/record.ts';

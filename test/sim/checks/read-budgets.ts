@@ -2,7 +2,7 @@
  * S4: an operation counts its tries, reads nothing after the last one, and makes at most one hinted read per second.
  * S6: its history stays in its budget. Pure.
  */
-import { HISTORY_BUDGET } from '../../../src/contract/budgets/history-budget.ts';
+import { HISTORY_BUDGET } from '../../../src/contract/history-budget.ts';
 import { isPost } from '../../support/post-activities.ts';
 import { startInput } from '../stack/inspect.ts';
 import { isOperation, type Run } from '../temporal/types.ts';

@@ -1,6 +1,6 @@
 /** The reads of a site in the history of its deployment. */
 import { defaultPayloadConverter as payloads } from '@temporalio/common';
-import type { SiteRead } from '../../../src/contract/site-check.ts';
+import type { SiteRead } from '../../../src/features/site-checks/shapes.ts';
 import type { HistoryEvent } from '../core/events.ts';
 import type { Run } from '../temporal/types.ts';
 

@@ -3,7 +3,7 @@
  * docs/how-to/nightly-fleet.md, without the rules that the workflow uses. Pure.
  */
 import { ROLLOUT_TYPE } from '../../../src/contract/names.ts';
-import type { Decision, RolloutInput, RolloutResult, TargetResult } from '../../../src/contract/rollout.ts';
+import type { Decision, RolloutInput, RolloutResult, TargetResult } from '../../../src/features/rollouts/shapes.ts';
 import type { RunResult } from '../../../src/contract/run.ts';
 import { msOf } from '../../model/facts.ts';
 import { resultOf } from '../plays/record.ts';

@@ -4,7 +4,7 @@
  */
 import type { DeploySiteInput } from '../../../src/contract/operation.ts';
 import type { DeploymentResult } from '../../../src/contract/run.ts';
-import type { CheckAim, SiteRead } from '../../../src/contract/site-check.ts';
+import type { CheckAim, SiteRead } from '../../../src/features/site-checks/shapes.ts';
 import { resultOf } from '../plays/record.ts';
 import { startInput } from '../stack/inspect.ts';
 import type { Run } from '../temporal/types.ts';

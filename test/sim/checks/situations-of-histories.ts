@@ -2,7 +2,7 @@
 import { defaultPayloadConverter as payloads } from '@temporalio/common';
 import type { ReadFailure, TriggerFailureType } from '../../../src/contract/activities.ts';
 import { ADMISSION_ACTIVITY, FREEZE_TYPE, POOLED_WAIT_ACTIVITY, SIGNALS } from '../../../src/contract/names.ts';
-import type { SiteRead } from '../../../src/contract/site-check.ts';
+import type { SiteRead } from '../../../src/features/site-checks/shapes.ts';
 import type { LockReleased } from '../../../src/contract/operation.ts';
 import { isPost } from '../../support/post-activities.ts';
 import type { HistoryEvent } from '../core/events.ts';

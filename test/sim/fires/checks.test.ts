@@ -2,12 +2,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { defaultPayloadConverter as payloads, type Payload } from '@temporalio/common';
-import { deploySiteId } from '../../../src/contract/ids/workflow-ids.ts';
+import { deploySiteId } from '../../../src/contract/ids.ts';
 import { SIGNALS } from '../../../src/contract/names.ts';
 import type { LockReleased } from '../../../src/contract/operation.ts';
-import type { RolloutResult } from '../../../src/contract/rollout.ts';
+import type { RolloutResult } from '../../../src/features/rollouts/shapes.ts';
 import type { DeploymentResult } from '../../../src/contract/run.ts';
-import type { ScriptPart } from '../../../src/sandbox/hosting/script.ts';
+import type { ScriptPart } from '../../../src/sandbox/script.ts';
 import { COMPLETED, FAILED, siteAfter } from '../../support/sites.ts';
 import { servers } from '../../support/rollouts.ts';
 import { overtaken } from '../checks/lock-order.ts';

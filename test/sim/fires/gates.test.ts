@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Payload } from '@temporalio/common';
-import { deploySiteId } from '../../../src/contract/ids/workflow-ids.ts';
+import { deploySiteId } from '../../../src/contract/ids.ts';
 import type { RunInput } from '../../../src/contract/run.ts';
 import type { PlayedFreeze } from '../../model/record.ts';
 import { COMPLETED, FAILED, siteAfter } from '../../support/sites.ts';

@@ -9,13 +9,13 @@ const SIM_MUTANTS: Mutant[] = [
   },
   {
     rule: 'a run is replaced by one that covers only a part of it',
-    changes: [change('rules/superseding.ts', 'part.targets.every(', 'part.targets.some(')],
+    changes: [change('features/superseding/rules.ts', 'part.targets.every(', 'part.targets.some(')],
   },
   {
     rule: 'a run goes on whatever people answer',
     changes: [
       change(
-        'workflows/approval/hold.ts',
+        'features/approvals/hold.ts',
         "return unapproved ?? 'waited';",
         "void unapproved;\n      return 'waited';",
       ),
@@ -57,11 +57,11 @@ const SIM_MUTANTS: Mutant[] = [
   },
   {
     rule: 'tries are not counted',
-    changes: [change('rules/polling/poll-state.ts', 'before.made + (isTry ? 1 : 0)', 'before.made')],
+    changes: [change('rules/poll-state.ts', 'before.made + (isTry ? 1 : 0)', 'before.made')],
   },
   {
     rule: 'a read is made after the last try',
-    changes: [change('rules/polling/poll-state.ts', 'made >= plan.tries', 'made > plan.tries')],
+    changes: [change('rules/poll-state.ts', 'made >= plan.tries', 'made > plan.tries')],
   },
   {
     rule: 'hints lead to reads without a pause',
@@ -98,7 +98,7 @@ const SIM_MUTANTS: Mutant[] = [
   },
   {
     rule: 'a pooled wait keeps every status',
-    changes: [change('rules/polling/pooled-wait.ts', "read.state !== 'in_progress' || ", '')],
+    changes: [change('rules/pooled-wait.ts', "read.state !== 'in_progress' || ", '')],
   },
   {
     rule: 'a wait enters the pool before its status is in progress',
@@ -112,9 +112,7 @@ const SIM_MUTANTS: Mutant[] = [
   },
   {
     rule: 'a pooled wait begins again with each worker',
-    changes: [
-      change('activities/pooled-waits/poll-while-in-progress.ts', 'handedOver ?? wait.progress', 'wait.progress'),
-    ],
+    changes: [change('activities/pooled-wait.ts', 'handedOver ?? wait.progress', 'wait.progress')],
   },
   {
     rule: 'a hint waits for the pool',
@@ -130,7 +128,7 @@ const SIM_MUTANTS: Mutant[] = [
     rule: 'Temporal sends a request again',
     changes: [
       change(
-        'workflows/common/activity-proxies.ts',
+        'workflows/activity-proxies.ts',
         'heartbeatTimeout: post.heartbeatTimeoutMs,\n  retry: ONCE,',
         'heartbeatTimeout: post.heartbeatTimeoutMs,\n  retry: { maximumAttempts: 2 },',
       ),
@@ -152,15 +150,15 @@ const SIM_MUTANTS: Mutant[] = [
   },
   {
     rule: 'an override lets off every ad-hoc freeze',
-    changes: [change('policy/ad-hoc.ts', "freeze.override !== 'never' &&", 'letOff.length > 0 ||')],
+    changes: [change('features/freezes/ad-hoc.ts', "freeze.override !== 'never' &&", 'letOff.length > 0 ||')],
   },
   {
     rule: 'one good read of a site is enough',
-    changes: [change('rules/policy/site-check.ts', 'seen.goodInARow >= aim.inARow', 'seen.goodInARow >= 1')],
+    changes: [change('features/site-checks/rules.ts', 'seen.goodInARow >= aim.inARow', 'seen.goodInARow >= 1')],
   },
   {
     rule: 'a site that shows the commit of before passes',
-    changes: [change('rules/policy/site-check.ts', "return 'old';", "return 'good';")],
+    changes: [change('features/site-checks/rules.ts', "return 'old';", "return 'good';")],
   },
 ];
 

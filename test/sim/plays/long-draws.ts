@@ -4,7 +4,7 @@
  */
 import { definedFields } from '../../../src/contract/plain-object.ts';
 import type { RunInput } from '../../../src/contract/run.ts';
-import type { Fault } from '../../../src/sandbox/hosting/faults.ts';
+import type { Fault } from '../../../src/sandbox/faults.ts';
 import type { Scenario } from '../../model/scenario.ts';
 import type { Tape } from '../tape.ts';
 

@@ -1,5 +1,5 @@
 /** Hears what the service begins, for faults and outages that are aimed at it. */
-import type { JournalEntry } from '../../../src/sandbox/hosting/state.ts';
+import type { JournalEntry } from '../../../src/sandbox/state.ts';
 import type { World } from '../world.ts';
 
 type Began = NonNullable<JournalEntry['began']>;

@@ -2,9 +2,9 @@
 import fc from 'fast-check';
 import type { RunInput } from '../../../src/contract/run.ts';
 import { targetsInput, targetsOf } from '../../../src/contract/target.ts';
-import { actFromOutside } from '../../../src/sandbox/hosting/outside.ts';
-import type { Fault } from '../../../src/sandbox/hosting/faults.ts';
-import type { Resource } from '../../../src/sandbox/hosting/script.ts';
+import { actFromOutside } from '../../../src/sandbox/outside.ts';
+import type { Fault } from '../../../src/sandbox/faults.ts';
+import type { Resource } from '../../../src/sandbox/script.ts';
 import { DOUBTFUL, EVERYTHING } from '../../model/mix.ts';
 import type { Played } from '../../model/record.ts';
 import { scenario, type Act, type Scenario } from '../../model/scenario.ts';

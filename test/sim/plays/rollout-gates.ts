@@ -1,6 +1,6 @@
 /** Draws the gate of a played rollout, and what its Prometheus shows. */
 import type { Configuration } from '../../../src/config/load.ts';
-import type { RolloutInput } from '../../../src/contract/rollout.ts';
+import type { RolloutInput } from '../../../src/features/rollouts/shapes.ts';
 import type { Tape } from '../tape.ts';
 import type { World } from '../world.ts';
 

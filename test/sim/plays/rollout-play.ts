@@ -1,7 +1,7 @@
 /** Plays one rollout, its decisions and everything that goes wrong with it, from a tape. */
 import { defaultPayloadConverter as payloads } from '@temporalio/common';
 import { HOLD_SIGNAL } from '../../../src/contract/names.ts';
-import type { RolloutInput } from '../../../src/contract/rollout.ts';
+import type { RolloutInput } from '../../../src/features/rollouts/shapes.ts';
 import { passedUnmeasured } from '../checks/gated-waves.ts';
 import { unruly } from '../checks/rollouts.ts';
 import type { Sandboxes } from '../core/sdk.ts';

@@ -1,6 +1,6 @@
 /** Scenarios are drawn for real time, with budgets of seconds. Here they may be as long as they are for users. */
 import type { RunInput } from '../../../src/contract/run.ts';
-import type { ScriptPart } from '../../../src/sandbox/hosting/script.ts';
+import type { ScriptPart } from '../../../src/sandbox/script.ts';
 import type { Scenario } from '../../model/scenario.ts';
 
 export const SCALES = [1, 10, 40];

@@ -3,8 +3,8 @@
  * longer than a firing may be late. Temporal's own scheduler is not modelled: the play starts what it would start.
  */
 import { defaultPayloadConverter as payloads } from '@temporalio/common';
-import { TIMING } from '../../../src/contract/budgets/timing.ts';
-import type { ScheduledInput, ScheduledResult } from '../../../src/contract/schedule.ts';
+import { TIMING } from '../../../src/contract/timing.ts';
+import type { ScheduledInput, ScheduledResult } from '../../../src/features/schedules/shapes.ts';
 import type { Sandboxes } from '../core/sdk.ts';
 import { eventsOf } from '../stack/inspect.ts';
 import type { Caches } from './play.ts';

@@ -1,11 +1,16 @@
 /** Starts and steers a rollout in virtual time, as the client of the starter does. */
 import assert from 'node:assert/strict';
 import { defaultPayloadConverter as payloads, mapToPayloads } from '@temporalio/common';
-import { BelayError } from '../../../src/contract/results/belay-error.ts';
+import { BelayError } from '../../../src/contract/errors.ts';
 import { QUERIES, ROLLOUT_TYPE, type ROLLOUT_UPDATES } from '../../../src/contract/names.ts';
-import type { DecisionInput, RolloutInput, RolloutProgress, RolloutResult } from '../../../src/contract/rollout.ts';
-import { rolloutId } from '../../../src/contract/ids/workflow-ids.ts';
-import { rolloutStartOptions } from '../../../src/request/start/start-options.ts';
+import type {
+  DecisionInput,
+  RolloutInput,
+  RolloutProgress,
+  RolloutResult,
+} from '../../../src/features/rollouts/shapes.ts';
+import { rolloutId } from '../../../src/contract/ids.ts';
+import { rolloutStartOptions } from '../../../src/request/start-options.ts';
 import { validateRolloutInput } from '../../../src/request/input/rollout-input.ts';
 import type { VirtualStack } from '../stack/stack.ts';
 import type { Run, Server, Update } from '../temporal/types.ts';

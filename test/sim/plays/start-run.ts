@@ -1,11 +1,11 @@
 /** Starts a run as a starter does, with what a starter learns of the workers. */
 import { defaultPayloadConverter as payloads, mapToPayloads } from '@temporalio/common';
-import { BelayError } from '../../../src/contract/results/belay-error.ts';
+import { BelayError } from '../../../src/contract/errors.ts';
 import type { RunType } from '../../../src/contract/names.ts';
 import type { RunInput } from '../../../src/contract/run.ts';
-import { runWorkflowId } from '../../../src/contract/ids/workflow-ids.ts';
+import { runWorkflowId } from '../../../src/contract/ids.ts';
 import { attributePairs, attributesOfRun } from '../../../src/request/search-attributes.ts';
-import { runStartOptions } from '../../../src/request/start/start-options.ts';
+import { runStartOptions } from '../../../src/request/start-options.ts';
 import { startProblem, typeOf } from '../../../src/request/input/start-request.ts';
 import { attributePayloads } from '../core/sdk.ts';
 import type { Run, Server, StartRequest } from '../temporal/types.ts';

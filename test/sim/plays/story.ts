@@ -1,5 +1,5 @@
 /** What happened in a play, as a table: who did what, when. */
-import type { JournalEntry } from '../../../src/sandbox/hosting/state.ts';
+import type { JournalEntry } from '../../../src/sandbox/state.ts';
 import type { HistoryEvent } from '../core/events.ts';
 import type { Play } from './play.ts';
 import { START_MS } from '../world.ts';

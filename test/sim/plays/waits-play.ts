@@ -3,7 +3,7 @@
  * lock, a freeze or a backup is in the scenarios of the chaos model.
  */
 import { defaultPayloadConverter as payloads } from '@temporalio/common';
-import type { ApprovalQuestion } from '../../../src/contract/approval.ts';
+import type { ApprovalQuestion } from '../../../src/features/approvals/shapes.ts';
 import { APPROVAL_UPDATES, QUERIES } from '../../../src/contract/names.ts';
 import { misruled } from '../checks/waits.ts';
 import type { Sandboxes } from '../core/sdk.ts';

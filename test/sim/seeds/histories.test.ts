@@ -51,7 +51,7 @@ describe('the kept histories', () => {
   });
 
   test('are not replayed by a bundle in which runs and operations begin with one more timer', async () => {
-    const [from, to] = [path('src/workflows/common/cancellation.ts'), path('test/histories/one-more-timer.ts')];
+    const [from, to] = [path('src/workflows/cancellation.ts'), path('test/histories/one-more-timer.ts')];
     const changed = HISTORIES.filter(({ type }) => ['deployOnly', 'deploySite', 'backupServer'].includes(type));
     const errors = await replay(await bundleFromSource([{ from, to }]), changed);
     assert.deepEqual(

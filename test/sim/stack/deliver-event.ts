@@ -1,9 +1,9 @@
 /** Events in virtual time: a delivery is mapped as the receiver maps it, without HTTP and signatures. */
 import type { Configuration } from '../../../src/config/file/file-schema.ts';
-import type { EventInput, EventResult } from '../../../src/contract/events/event.ts';
+import type { EventInput, EventResult } from '../../../src/features/events/shapes.ts';
 import { EVENT_TYPE } from '../../../src/contract/names.ts';
-import { TIMING } from '../../../src/contract/budgets/timing.ts';
-import { eventId } from '../../../src/contract/ids/workflow-ids.ts';
+import { TIMING } from '../../../src/contract/timing.ts';
+import { eventId } from '../../../src/contract/ids.ts';
 import { interpretBody } from '../../../src/webhooks/handle-delivery.ts';
 import { fresh } from '../../support/fresh.ts';
 import { MAPPING } from '../../support/mapping.ts';

@@ -1,12 +1,12 @@
 /** Sets and ends ad-hoc freezes as `belay freeze` and `belay thaw` do. */
 import assert from 'node:assert/strict';
 import { defaultPayloadConverter as payloads, mapToPayloads } from '@temporalio/common';
-import { freezeId } from '../../../src/contract/ids/workflow-ids.ts';
+import { freezeId } from '../../../src/contract/ids.ts';
 import { FREEZE_TYPE } from '../../../src/contract/names.ts';
-import { planFreeze, type NewFreeze } from '../../../src/request/plan-freeze.ts';
-import { freezeStartOptions } from '../../../src/request/start/freeze-details.ts';
-import { wakeFrozen } from '../../../src/client/signals/wake-frozen.ts';
-import type { FreezeScope } from '../../../src/contract/freeze.ts';
+import { planFreeze, type NewFreeze } from '../../../src/features/freezes/request.ts';
+import { freezeStartOptions } from '../../../src/features/freezes/freeze-details.ts';
+import { wakeFrozen } from '../../../src/features/freezes/wake-frozen.ts';
+import type { FreezeScope } from '../../../src/features/freezes/shapes.ts';
 import { createModelClient } from '../temporal/client.ts';
 import type { Run, Server } from '../temporal/types.ts';
 

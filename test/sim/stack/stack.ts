@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import { defaultPayloadConverter as payloads } from '@temporalio/common';
 import type { RunType } from '../../../src/contract/names.ts';
 import type { RunInput, RunResult } from '../../../src/contract/run.ts';
-import { TIMING } from '../../../src/contract/budgets/timing.ts';
+import { TIMING } from '../../../src/contract/timing.ts';
 import { createControls, type Controls } from '../../../src/sandbox/controls.ts';
 import type { Sandboxes } from '../core/sdk.ts';
 import { resultOf } from '../plays/record.ts';

@@ -3,7 +3,7 @@ import { asyncLocalStorage, Context, type Info } from '@temporalio/activity';
 import { DefaultFailureConverter, TemporalFailure, defaultPayloadConverter as payloads } from '@temporalio/common';
 import { createActivities } from '../../../src/activities/index.ts';
 import type { ActivityDeps } from '../../../src/activities/deps.ts';
-import { TIMING } from '../../../src/contract/budgets/timing.ts';
+import { TIMING } from '../../../src/contract/timing.ts';
 import { isPost } from '../../support/post-activities.ts';
 import type { Outcome } from '../core/events.ts';
 import type { ActivityTask } from '../temporal/activities.ts';

@@ -1,6 +1,6 @@
 /** The Prometheus and the pages that gates ask, over a network of the simulator. */
 import { NoAnswer } from '../../../src/site-check/index.ts';
-import type { GetPage } from '../../../src/gates/index.ts';
+import type { GetPage } from '../../../src/features/gates/worker-measure.ts';
 import type { WorkerParts } from './parts.ts';
 
 /** One value, one for each series, a status, or no answer. */

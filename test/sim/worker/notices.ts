@@ -1,9 +1,9 @@
 /** The channels and heartbeats of the workers, without HTTP: what they receive, and what they do first instead. */
 import { ApplicationFailure } from '@temporalio/common';
 import type { NotifySettings } from '../../../src/contract/activities.ts';
-import type { ReportAnswer, ReportMessage } from '../../../src/contract/report.ts';
-import type { NotifyInput } from '../../../src/contract/events/notification.ts';
-import { TIMING } from '../../../src/contract/budgets/timing.ts';
+import type { ReportAnswer, ReportMessage } from '../../../src/features/reports/shapes.ts';
+import type { NotifyInput } from '../../../src/features/notifications/shapes.ts';
+import { TIMING } from '../../../src/contract/timing.ts';
 import type { Process } from './process.ts';
 
 /** What a channel does instead of accepting a message. */

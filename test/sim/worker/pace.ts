@@ -2,7 +2,7 @@
  * The real pacer of a worker in virtual time, and a check of it. S10: a worker sends nothing while the service has asked
  * it to wait, and no more than its share of the ceiling.
  */
-import { TIMING } from '../../../src/contract/budgets/timing.ts';
+import { TIMING } from '../../../src/contract/timing.ts';
 import { createPacer, type Pacer } from '../../../src/hosting-api/index.ts';
 import type { RawAnswer, Send } from '../../../src/hosting-api/exchange.ts';
 import type { Passage } from '../../../src/hosting-api/paced-exchange.ts';

@@ -1,8 +1,8 @@
 /** The network between a worker and the service: a request arrives, takes effect, and is answered or not. */
 import { HostingApiError } from '../../../src/hosting-api/index.ts';
 import type { Exchange, RawAnswer, Send } from '../../../src/hosting-api/exchange.ts';
-import { ENDPOINTS, exchange, type Answer, type Endpoint } from '../../../src/sandbox/hosting/exchange.ts';
-import type { State } from '../../../src/sandbox/hosting/state.ts';
+import { ENDPOINTS, exchange, type Answer, type Endpoint } from '../../../src/sandbox/exchange.ts';
+import type { State } from '../../../src/sandbox/state.ts';
 import type { Clock } from '../clock.ts';
 import type { Process } from './process.ts';
 import type { Tape } from '../tape.ts';

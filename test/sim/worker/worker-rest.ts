@@ -1,6 +1,6 @@
 /** A model of src/worker/rest-until-answered.ts: a worker that cannot reach the service takes no activities until a probe succeeds. */
 import type { ActivityDeps } from '../../../src/activities/deps.ts';
-import { TIMING } from '../../../src/contract/budgets/timing.ts';
+import { TIMING } from '../../../src/contract/timing.ts';
 import type { WorkerParts } from './parts.ts';
 
 export function createRest({ process, service, token }: WorkerParts): ActivityDeps['rest'] {

@@ -1,7 +1,7 @@
 /** A worker: it takes tasks, runs workflow code in its cache and makes activities. */
 import { ADMISSION_ACTIVITY } from '../../../src/contract/names.ts';
 import type { Pacer } from '../../../src/hosting-api/index.ts';
-import { createAdmission, type Admission } from '../../../src/worker/admission/admission.ts';
+import { createAdmission, type Admission } from '../../../src/worker/admission.ts';
 import type { Tape } from '../tape.ts';
 import type { ActivityTask } from '../temporal/activities.ts';
 import type { Run } from '../temporal/types.ts';

@@ -1,8 +1,8 @@
 /** Runs, rollouts and schedules under every policy. */
 import { defaultPayloadConverter as payloads } from '@temporalio/common';
 import { HOLD_SIGNAL, ROLLOUT_TYPE } from '../../../src/contract/names.ts';
-import type { RolloutInput } from '../../../src/contract/rollout.ts';
-import { nextAttempt } from '../../../src/client/rollouts/next-attempt.ts';
+import type { RolloutInput } from '../../../src/features/rollouts/shapes.ts';
+import { nextAttempt } from '../../../src/features/rollouts/next-attempt.ts';
 import { backupOutside } from '../../support/sites.ts';
 import { decide, endOfRollout, startRollout } from '../plays/start-rollout.ts';
 import { startRun } from '../plays/start-run.ts';

@@ -1,7 +1,7 @@
 /** Runs, and what the service, its answers and outages do to them. */
 import { backupOutside } from '../../support/sites.ts';
 import { phaseOf } from '../rules/runs/runs-that-wait.ts';
-import { deploySiteId } from '../../../src/contract/ids/workflow-ids.ts';
+import { deploySiteId } from '../../../src/contract/ids.ts';
 
 import {
   SECOND,

@@ -1,12 +1,12 @@
 /** What the cases of the yardstick are made of. */
 import { defaultPayloadConverter as payloads } from '@temporalio/common';
 import type { Configuration } from '../../../src/config/load.ts';
-import type { RolloutInput } from '../../../src/contract/rollout.ts';
+import type { RolloutInput } from '../../../src/features/rollouts/shapes.ts';
 import type { RunInput } from '../../../src/contract/run.ts';
-import type { ScheduledInput } from '../../../src/contract/schedule.ts';
-import { TIMING } from '../../../src/contract/budgets/timing.ts';
-import type { Fault, Route } from '../../../src/sandbox/hosting/faults.ts';
-import type { ScriptPart } from '../../../src/sandbox/hosting/script.ts';
+import type { ScheduledInput } from '../../../src/features/schedules/shapes.ts';
+import { TIMING } from '../../../src/contract/timing.ts';
+import type { Fault, Route } from '../../../src/sandbox/faults.ts';
+import type { ScriptPart } from '../../../src/sandbox/script.ts';
 import { status } from '../../support/fault-answers.ts';
 import { began } from '../../support/journal.ts';
 import { startRollout } from '../plays/start-rollout.ts';

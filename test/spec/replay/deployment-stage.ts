@@ -1,8 +1,8 @@
 /** The runs of a trace of deployment.qnt: they deploy one site, and hold its lock one after another. */
-import { deploySiteId } from '../../../src/contract/ids/workflow-ids.ts';
+import { deploySiteId } from '../../../src/contract/ids.ts';
 import type { WorkerInfo } from '../../../src/contract/activities.ts';
-import { actFromOutside } from '../../../src/sandbox/hosting/outside.ts';
-import type { Operation } from '../../../src/sandbox/hosting/state.ts';
+import { actFromOutside } from '../../../src/sandbox/outside.ts';
+import type { Operation } from '../../../src/sandbox/state.ts';
 import type { Sandboxes } from '../../sim/core/sdk.ts';
 import { startRun } from '../../sim/plays/start-run.ts';
 import type { Run } from '../../sim/temporal/types.ts';

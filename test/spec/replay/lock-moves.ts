@@ -1,6 +1,6 @@
 /** What each action of docs/spec/lock.qnt is in the simulator. docs/spec/README.md has a table of it. */
 import { SIGNALS } from '../../../src/contract/names.ts';
-import { TIMING } from '../../../src/contract/budgets/timing.ts';
+import { TIMING } from '../../../src/contract/timing.ts';
 import { eventsOf } from '../../sim/stack/inspect.ts';
 import type { Passing } from '../../sim/temporal/gate.ts';
 import type { Run } from '../../sim/temporal/types.ts';

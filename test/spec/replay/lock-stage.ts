@@ -2,9 +2,9 @@
 import { SIGNALS } from '../../../src/contract/names.ts';
 import type { LockReleased } from '../../../src/contract/operation.ts';
 import type { RunInput } from '../../../src/contract/run.ts';
-import { backupServerId, deploySiteId } from '../../../src/contract/ids/workflow-ids.ts';
+import { backupServerId, deploySiteId } from '../../../src/contract/ids.ts';
 import { createControls } from '../../../src/sandbox/controls.ts';
-import type { Operation } from '../../../src/sandbox/hosting/state.ts';
+import type { Operation } from '../../../src/sandbox/state.ts';
 import type { Sandboxes } from '../../sim/core/sdk.ts';
 import { eventsOf } from '../../sim/stack/inspect.ts';
 import { startRun } from '../../sim/plays/start-run.ts';

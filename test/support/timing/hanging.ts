@@ -1,5 +1,5 @@
 /** Reads never time out, so anything that waits for a read that hangs waits forever. */
-import { TIMING as REAL } from '../../../src/contract/budgets/timing.ts';
+import { TIMING as REAL } from '../../../src/contract/timing.ts';
 
 const HOUR = 3_600_000;
 

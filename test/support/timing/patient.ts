@@ -3,7 +3,7 @@
  * notice. What a guard is for is tested in virtual time, and on the real server with the real budgets in
  * production-timings. What may be tried again is tried again after a minute: a server that is that slow loses tasks.
  */
-import { TIMING as REAL } from '../../../src/contract/budgets/timing.ts';
+import { TIMING as REAL } from '../../../src/contract/timing.ts';
 
 const SECOND = 1_000;
 /** Of a limit whose end changes a verdict. */

@@ -1,5 +1,5 @@
 /** The shortest budgets that a busy machine allows. Guards against a stalled worker keep their values. */
-import { TIMING as REAL } from '../../../src/contract/budgets/timing.ts';
+import { TIMING as REAL } from '../../../src/contract/timing.ts';
 
 const SECOND = 1_000;
 const answerMs = 4 * SECOND;

@@ -3,10 +3,10 @@
  * file, because a module that is loaded earlier may have computed with the real ones.
  */
 import { fileURLToPath } from 'node:url';
-import { TIMING } from '../../../src/contract/budgets/timing.ts';
+import { TIMING } from '../../../src/contract/timing.ts';
 import type { Replacement } from '../../../src/worker/bundle/bundle-from-source.ts';
 
-const REAL = new URL('../../../src/contract/budgets/timing.ts', import.meta.url);
+const REAL = new URL('../../../src/contract/timing.ts', import.meta.url);
 
 /** Each is a file of this folder. */
 export const PROFILES = ['short', 'hanging', 'patient'] as const;

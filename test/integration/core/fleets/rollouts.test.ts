@@ -2,7 +2,7 @@
 import '../../../support/timing/use-patient.ts';
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
-import { rolloutId } from '../../../../src/contract/ids/workflow-ids.ts';
+import { rolloutId } from '../../../../src/contract/ids.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { began } from '../../../support/journal.ts';
 import { replayLater } from '../../../support/replay-later.ts';

@@ -1,7 +1,7 @@
 import '../../../support/timing/use-patient.ts';
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
-import { deploySiteId } from '../../../../src/contract/ids/workflow-ids.ts';
+import { deploySiteId } from '../../../../src/contract/ids.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { began } from '../../../support/journal.ts';
 import { resultOf } from '../../../support/outcome.ts';

@@ -1,10 +1,10 @@
 /** Runs with an outage budget while the service is down. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { exitCodeOfResult } from '../../../../src/contract/results/exit-codes.ts';
+import { exitCodeOfResult } from '../../../../src/contract/exit-codes.ts';
 import { QUERIES } from '../../../../src/contract/names.ts';
 import type { Explanation } from '../../../../src/contract/waiting.ts';
-import { backupServerId, deploySiteId } from '../../../../src/contract/ids/workflow-ids.ts';
+import { backupServerId, deploySiteId } from '../../../../src/contract/ids.ts';
 import { fresh } from '../../../support/fresh.ts';
 import { began, reads } from '../../../support/journal.ts';
 import { COMPLETED, FAILED, siteAfter } from '../../../support/sites.ts';

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { RunResult } from '../../../../src/contract/run.ts';
-import { TIMING } from '../../../../src/contract/budgets/timing.ts';
-import type { Fault } from '../../../../src/sandbox/hosting/faults.ts';
+import { TIMING } from '../../../../src/contract/timing.ts';
+import type { Fault } from '../../../../src/sandbox/faults.ts';
 import { page, status } from '../../../support/fault-answers.ts';
 import { fresh } from '../../../support/fresh.ts';
 import { began, posts } from '../../../support/journal.ts';

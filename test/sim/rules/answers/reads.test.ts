@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { BackupResult, DeploymentResult, RunResult } from '../../../../src/contract/run.ts';
-import type { Fault } from '../../../../src/sandbox/hosting/faults.ts';
-import type { ScriptPart } from '../../../../src/sandbox/hosting/script.ts';
+import type { Fault } from '../../../../src/sandbox/faults.ts';
+import type { ScriptPart } from '../../../../src/sandbox/script.ts';
 import { PASSING_READ_FAILURES, status } from '../../../support/fault-answers.ts';
 import { fresh } from '../../../support/fresh.ts';
 import { began, reads } from '../../../support/journal.ts';

@@ -1,8 +1,8 @@
 /** How tests of outages come to a run that the service does not answer. */
 import { QUERIES } from '../../../../src/contract/names.ts';
 import type { OperationProgress } from '../../../../src/contract/operation.ts';
-import { deploySiteId } from '../../../../src/contract/ids/workflow-ids.ts';
-import type { ScriptPart } from '../../../../src/sandbox/hosting/script.ts';
+import { deploySiteId } from '../../../../src/contract/ids.ts';
+import type { ScriptPart } from '../../../../src/sandbox/script.ts';
 import { reads } from '../../../support/journal.ts';
 import { COMPLETED, FAILED, siteAfter } from '../../../support/sites.ts';
 import { inVirtualTime, type VirtualStack } from '../../stack/stack.ts';

@@ -1,7 +1,7 @@
 /** Each rule holds behind each door. docs/explanation/doors.md shows the table. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { RolloutResult } from '../../../../src/contract/rollout.ts';
+import type { RolloutResult } from '../../../../src/features/rollouts/shapes.ts';
 import type { RunResult } from '../../../../src/contract/run.ts';
 import { resultOf } from '../../plays/record.ts';
 import { inVirtualTime, type VirtualStack } from '../../stack/stack.ts';

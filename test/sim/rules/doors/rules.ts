@@ -1,7 +1,7 @@
 /** The rules that every door has to keep: how each comes into force, and what shows that it held. */
 import type { Configuration } from '../../../../src/config/load.ts';
-import type { WaveAfter } from '../../../../src/contract/gate.ts';
-import type { RolloutWave, RunOptions } from '../../../../src/contract/rollout.ts';
+import type { WaveAfter } from '../../../../src/features/gates/shapes.ts';
+import type { RolloutWave, RunOptions } from '../../../../src/features/rollouts/shapes.ts';
 import { allowedSigners } from '../../../support/ssh-signer.ts';
 import { freezeNow } from '../../stack/freeze-now.ts';
 import type { StackOptions, VirtualStack } from '../../stack/stack.ts';

@@ -1,13 +1,13 @@
 /** What tests of events need: operations that end only when a test ends them, and runs that wait for them. */
 import assert from 'node:assert/strict';
 import type { RunResult } from '../../../../src/contract/run.ts';
-import { backupServerId, sharedBackupId } from '../../../../src/contract/ids/workflow-ids.ts';
+import { backupServerId, sharedBackupId } from '../../../../src/contract/ids.ts';
 import { began, reads } from '../../../support/journal.ts';
 import { fresh } from '../../../support/fresh.ts';
 import { inVirtualTime, MOMENT_MS, type StackOptions, type VirtualStack } from '../../stack/stack.ts';
 import { memoOf } from '../../temporal/client.ts';
 import type { Run } from '../../temporal/types.ts';
-import type { BackupRecord } from '../../../../src/contract/events/event.ts';
+import type { BackupRecord } from '../../../../src/features/events/shapes.ts';
 import { latest, phaseOf } from '../runs/runs-that-wait.ts';
 
 /** Reads so rare that only hints cause one during a test. */

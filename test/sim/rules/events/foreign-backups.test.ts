@@ -1,7 +1,7 @@
 /** Backups that another party made and an event announced: which of them the next run adopts. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { failedBackupId } from '../../../../src/contract/ids/workflow-ids.ts';
+import { failedBackupId } from '../../../../src/contract/ids.ts';
 import { fresh } from '../../../support/fresh.ts';
 import { began, posts } from '../../../support/journal.ts';
 import { backupOutside } from '../../../support/sites.ts';

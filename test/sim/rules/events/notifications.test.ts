@@ -1,13 +1,13 @@
 /** What channels and heartbeats learn of runs and events. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { textOf } from '../../../../src/activities/notifications/message-text.ts';
+import { textOf } from '../../../../src/features/notifications/message-text.ts';
 import type { ReactionConfig } from '../../../../src/config/file/file-schema.ts';
-import { runEndId } from '../../../../src/contract/ids/workflow-ids.ts';
-import type { Notification } from '../../../../src/contract/events/notification.ts';
+import { runEndId } from '../../../../src/contract/ids.ts';
+import type { Notification } from '../../../../src/features/notifications/shapes.ts';
 import type { RunInput } from '../../../../src/contract/run.ts';
-import type { ScheduledInput } from '../../../../src/contract/schedule.ts';
-import { TIMING } from '../../../../src/contract/budgets/timing.ts';
+import type { ScheduledInput } from '../../../../src/features/schedules/shapes.ts';
+import { TIMING } from '../../../../src/contract/timing.ts';
 import { fresh } from '../../../support/fresh.ts';
 import { deliver, handled } from '../../stack/deliver-event.ts';
 import { freezeNow } from '../../stack/freeze-now.ts';

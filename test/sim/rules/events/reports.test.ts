@@ -1,11 +1,11 @@
 /** What places outside are told of a run while it goes on, and of its end. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { reportId } from '../../../../src/contract/ids/workflow-ids.ts';
-import type { ReportMessage } from '../../../../src/contract/report.ts';
+import { reportId } from '../../../../src/contract/ids.ts';
+import type { ReportMessage } from '../../../../src/features/reports/shapes.ts';
 import type { RunInput } from '../../../../src/contract/run.ts';
 import { SIGNALS } from '../../../../src/contract/names.ts';
-import { TIMING } from '../../../../src/contract/budgets/timing.ts';
+import { TIMING } from '../../../../src/contract/timing.ts';
 import { fresh } from '../../../support/fresh.ts';
 import { inVirtualTime, type VirtualStack } from '../../stack/stack.ts';
 import type { Run } from '../../temporal/types.ts';

@@ -1,7 +1,7 @@
 /** Which waits an event ends sooner, and what it costs them. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { deploySiteId, failedBackupId } from '../../../../src/contract/ids/workflow-ids.ts';
+import { deploySiteId, failedBackupId } from '../../../../src/contract/ids.ts';
 import { fresh } from '../../../support/fresh.ts';
 import { backupOutside } from '../../../support/sites.ts';
 import { deliver, handled } from '../../stack/deliver-event.ts';

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { SIGNALS } from '../../../../src/contract/names.ts';
-import { TIMING } from '../../../../src/contract/budgets/timing.ts';
-import { deploySiteId } from '../../../../src/contract/ids/workflow-ids.ts';
+import { TIMING } from '../../../../src/contract/timing.ts';
+import { deploySiteId } from '../../../../src/contract/ids.ts';
 import { fresh } from '../../../support/fresh.ts';
 import { eventsOf, lockRequests } from '../../stack/inspect.ts';
 import { inVirtualTime } from '../../stack/stack.ts';

@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { SIGNALS } from '../../../../src/contract/names.ts';
-import { TIMING } from '../../../../src/contract/budgets/timing.ts';
+import { TIMING } from '../../../../src/contract/timing.ts';
 import { siteTarget } from '../../../../src/contract/target.ts';
-import { backupServerId, deploySiteId } from '../../../../src/contract/ids/workflow-ids.ts';
+import { backupServerId, deploySiteId } from '../../../../src/contract/ids.ts';
 import { fresh } from '../../../support/fresh.ts';
 import { began } from '../../../support/journal.ts';
 import { eventsOf } from '../../stack/inspect.ts';

@@ -1,7 +1,7 @@
 /** What it costs that many runs wait for one lock. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { TIMING } from '../../../../src/contract/budgets/timing.ts';
+import { TIMING } from '../../../../src/contract/timing.ts';
 import { COMPLETED, FAILED } from '../../../support/sites.ts';
 import { inVirtualTime } from '../../stack/stack.ts';
 import type { Run } from '../../temporal/types.ts';

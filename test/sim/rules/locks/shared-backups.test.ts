@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { defaultPayloadConverter as payloads } from '@temporalio/common';
 import type { LockReleased } from '../../../../src/contract/operation.ts';
-import { TIMING } from '../../../../src/contract/budgets/timing.ts';
+import { TIMING } from '../../../../src/contract/timing.ts';
 import { fresh } from '../../../support/fresh.ts';
 import { began } from '../../../support/journal.ts';
 import { eventsOf } from '../../stack/inspect.ts';

@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { QUERIES, SIGNALS } from '../../../../src/contract/names.ts';
-import type { NewerRun } from '../../../../src/contract/superseding.ts';
+import type { NewerRun } from '../../../../src/features/superseding/shapes.ts';
 import { siteTarget } from '../../../../src/contract/target.ts';
-import type { ScheduledInput, ScheduledResult } from '../../../../src/contract/schedule.ts';
+import type { ScheduledInput, ScheduledResult } from '../../../../src/features/schedules/shapes.ts';
 import type { Explanation } from '../../../../src/contract/waiting.ts';
 import { fresh } from '../../../support/fresh.ts';
 import { startRollout, endOfRollout } from '../../plays/start-rollout.ts';

@@ -1,7 +1,7 @@
 /** A rollout that has to be approved: as a whole before its first server, and single waves before they start. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { RolloutWave } from '../../../../src/contract/rollout.ts';
+import type { RolloutWave } from '../../../../src/features/rollouts/shapes.ts';
 import type { RunMemo } from '../../../../src/contract/run.ts';
 import { outcomesOf, servers } from '../../../support/rollouts.ts';
 import { decide, endOfRollout, progressOf } from '../../plays/start-rollout.ts';

@@ -1,7 +1,7 @@
 /** A rollout in a freeze: it stops, or pauses and resumes by itself. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { RolloutInput } from '../../../../src/contract/rollout.ts';
+import type { RolloutInput } from '../../../../src/features/rollouts/shapes.ts';
 import { outcomesOf, servers } from '../../../support/rollouts.ts';
 import { endOfRollout, decide, progressOf } from '../../plays/start-rollout.ts';
 import { freezeNow, thawNow } from '../../stack/freeze-now.ts';

@@ -1,7 +1,7 @@
 /** What tests of gates need: two waves with a gate between them, and a Prometheus that says what they want. */
 import type { Configuration } from '../../../../src/config/load.ts';
-import type { WaveAfter } from '../../../../src/contract/gate.ts';
-import type { RolloutInput, RolloutResult } from '../../../../src/contract/rollout.ts';
+import type { WaveAfter } from '../../../../src/features/gates/shapes.ts';
+import type { RolloutInput, RolloutResult } from '../../../../src/features/rollouts/shapes.ts';
 import { servers } from '../../../support/rollouts.ts';
 import type { StackOptions, VirtualStack } from '../../stack/stack.ts';
 import { backups, begin } from './rollouts-in-flight.ts';

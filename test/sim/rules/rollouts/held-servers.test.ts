@@ -1,7 +1,7 @@
 /** Servers that an event keeps from being started. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { RolloutInput } from '../../../../src/contract/rollout.ts';
+import type { RolloutInput } from '../../../../src/features/rollouts/shapes.ts';
 import { fresh } from '../../../support/fresh.ts';
 import { outcomesOf, servers } from '../../../support/rollouts.ts';
 import { MOMENT_MS, type VirtualStack } from '../../stack/stack.ts';

@@ -1,7 +1,7 @@
 /** What a rollout does about failures and about the decisions of users. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { rolloutPauseId } from '../../../../src/contract/ids/workflow-ids.ts';
+import { rolloutPauseId } from '../../../../src/contract/ids.ts';
 import { outcomesOf, servers } from '../../../support/rollouts.ts';
 import { MOMENT_MS, type VirtualStack } from '../../stack/stack.ts';
 import { decide, endOfRollout, progressOf, refusalOf, type DecisionName } from '../../plays/start-rollout.ts';

@@ -1,9 +1,9 @@
 /** What tests of rollouts need: a rollout with the options of production, and what it has begun. */
 import { defaultPayloadConverter as payloads } from '@temporalio/common';
-import type { EventInput } from '../../../../src/contract/events/event.ts';
+import type { EventInput } from '../../../../src/features/events/shapes.ts';
 import { HOLD_SIGNAL } from '../../../../src/contract/names.ts';
-import type { RolloutInput, RolloutPhase, RolloutTarget } from '../../../../src/contract/rollout.ts';
-import { eventId } from '../../../../src/contract/ids/workflow-ids.ts';
+import type { RolloutInput, RolloutPhase, RolloutTarget } from '../../../../src/features/rollouts/shapes.ts';
+import { eventId } from '../../../../src/contract/ids.ts';
 import { began } from '../../../support/journal.ts';
 import { fresh } from '../../../support/fresh.ts';
 import { rolloutOf } from '../../../support/rollouts.ts';

@@ -5,7 +5,7 @@ import { defaultPayloadConverter as payloads } from '@temporalio/common';
 import { QUERIES, ROLLOUT_TYPE } from '../../../../src/contract/names.ts';
 import type { DeploySiteInput } from '../../../../src/contract/operation.ts';
 import type { RunProgress } from '../../../../src/contract/run.ts';
-import { deploySiteId } from '../../../../src/contract/ids/workflow-ids.ts';
+import { deploySiteId } from '../../../../src/contract/ids.ts';
 import { MAX_TARGETS } from '../../../../src/request/limits.ts';
 import { validateRolloutInput } from '../../../../src/request/input/rollout-input.ts';
 import { fresh } from '../../../support/fresh.ts';

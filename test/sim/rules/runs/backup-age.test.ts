@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { defaultPayloadConverter as payloads } from '@temporalio/common';
-import type { BackupRecord } from '../../../../src/contract/events/event.ts';
-import { backupServerId, sharedBackupId } from '../../../../src/contract/ids/workflow-ids.ts';
+import type { BackupRecord } from '../../../../src/features/events/shapes.ts';
+import { backupServerId, sharedBackupId } from '../../../../src/contract/ids.ts';
 import type { RunInput } from '../../../../src/contract/run.ts';
 import { countedFrom, OLD_AT_ONCE } from '../../../support/backup-age.ts';
 import { fresh } from '../../../support/fresh.ts';

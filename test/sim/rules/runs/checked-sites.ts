@@ -1,8 +1,8 @@
 /** What tests of checks need: a site with a check, its past, and a deployment of it. */
 import assert from 'node:assert/strict';
 import type { RunInput } from '../../../../src/contract/run.ts';
-import type { Fault } from '../../../../src/sandbox/hosting/faults.ts';
-import type { ScriptPart } from '../../../../src/sandbox/hosting/script.ts';
+import type { Fault } from '../../../../src/sandbox/faults.ts';
+import type { ScriptPart } from '../../../../src/sandbox/script.ts';
 import { COMPLETED } from '../../../support/sites.ts';
 import { inVirtualTime, type VirtualStack } from '../../stack/stack.ts';
 import { SITES_URL } from '../../worker/sites.ts';

@@ -1,7 +1,7 @@
 /** What a site does after its deployment decides beside its status. The table of verdicts is in unit/site-verdict. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { deploySiteId } from '../../../../src/contract/ids/workflow-ids.ts';
+import { deploySiteId } from '../../../../src/contract/ids.ts';
 import { POOLED_WAIT_ACTIVITY, QUERIES } from '../../../../src/contract/names.ts';
 import type { Explanation } from '../../../../src/contract/waiting.ts';
 import { FAILED } from '../../../support/sites.ts';

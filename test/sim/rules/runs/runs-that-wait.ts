@@ -1,7 +1,7 @@
 /** Runs in the middle of their deployment, and what shows how far they are. */
 import type { RunInput } from '../../../../src/contract/run.ts';
-import { deploySiteId } from '../../../../src/contract/ids/workflow-ids.ts';
-import type { ScriptPart } from '../../../../src/sandbox/hosting/script.ts';
+import { deploySiteId } from '../../../../src/contract/ids.ts';
+import type { ScriptPart } from '../../../../src/sandbox/script.ts';
 import { began, posts, reads } from '../../../support/journal.ts';
 import { FAILED, siteAfter } from '../../../support/sites.ts';
 import { searchAttribute } from '../../stack/inspect.ts';

@@ -5,8 +5,8 @@ import { POOLED_WAIT_ACTIVITY, QUERIES } from '../../../../src/contract/names.ts
 import type { OperationProgress } from '../../../../src/contract/operation.ts';
 import type { RunInput, Waits } from '../../../../src/contract/run.ts';
 import { definedFields } from '../../../../src/contract/plain-object.ts';
-import { TIMING } from '../../../../src/contract/budgets/timing.ts';
-import { backupServerId, deploySiteId } from '../../../../src/contract/ids/workflow-ids.ts';
+import { TIMING } from '../../../../src/contract/timing.ts';
+import { backupServerId, deploySiteId } from '../../../../src/contract/ids.ts';
 import { status } from '../../../support/fault-answers.ts';
 import { fresh } from '../../../support/fresh.ts';
 import { began, reads } from '../../../support/journal.ts';

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { QUERIES } from '../../../../src/contract/names.ts';
-import { workflowLink } from '../../../../src/contract/wording/markdown.ts';
+import { workflowLink } from '../../../../src/contract/markdown.ts';
 import type { Explanation } from '../../../../src/contract/waiting.ts';
 import { page, status } from '../../../support/fault-answers.ts';
 import { fresh } from '../../../support/fresh.ts';

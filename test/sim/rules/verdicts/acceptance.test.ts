@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { SIGNALS } from '../../../../src/contract/names.ts';
-import { deploySiteId } from '../../../../src/contract/ids/workflow-ids.ts';
-import type { ScriptPart } from '../../../../src/sandbox/hosting/script.ts';
+import { deploySiteId } from '../../../../src/contract/ids.ts';
+import type { ScriptPart } from '../../../../src/sandbox/script.ts';
 import { began, reads } from '../../../support/journal.ts';
 import { COMPLETED, siteAfter } from '../../../support/sites.ts';
 import { verdictLine } from '../../../support/verdict-line.ts';

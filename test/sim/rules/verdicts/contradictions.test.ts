@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { RunInput } from '../../../../src/contract/run.ts';
 import { POOLED_WAIT_ACTIVITY } from '../../../../src/contract/names.ts';
-import { deploySiteId } from '../../../../src/contract/ids/workflow-ids.ts';
+import { deploySiteId } from '../../../../src/contract/ids.ts';
 import { fresh } from '../../../support/fresh.ts';
 import { posts } from '../../../support/journal.ts';
 import { verdictLine } from '../../../support/verdict-line.ts';

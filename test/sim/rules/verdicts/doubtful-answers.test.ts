@@ -1,11 +1,11 @@
 /** Answers that look like proof of a verdict, and are none. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { emptyBackup } from '../../../../src/contract/results/empty-results.ts';
+import { emptyBackup } from '../../../../src/contract/results.ts';
 import { SIGNALS } from '../../../../src/contract/names.ts';
-import { backupServerId } from '../../../../src/contract/ids/workflow-ids.ts';
-import type { Fault } from '../../../../src/sandbox/hosting/faults.ts';
-import type { ScriptPart } from '../../../../src/sandbox/hosting/script.ts';
+import { backupServerId } from '../../../../src/contract/ids.ts';
+import type { Fault } from '../../../../src/sandbox/faults.ts';
+import type { ScriptPart } from '../../../../src/sandbox/script.ts';
 import { fresh } from '../../../support/fresh.ts';
 import { began, posts, reads } from '../../../support/journal.ts';
 import { COMPLETED, FAILED, siteAfter } from '../../../support/sites.ts';

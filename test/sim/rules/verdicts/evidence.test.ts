@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { DeployOptions, RunResult } from '../../../../src/contract/run.ts';
-import { TIMING } from '../../../../src/contract/budgets/timing.ts';
-import type { Fault } from '../../../../src/sandbox/hosting/faults.ts';
-import type { ScriptPart } from '../../../../src/sandbox/hosting/script.ts';
+import { TIMING } from '../../../../src/contract/timing.ts';
+import type { Fault } from '../../../../src/sandbox/faults.ts';
+import type { ScriptPart } from '../../../../src/sandbox/script.ts';
 import { began, posts, reads } from '../../../support/journal.ts';
 import { COMPLETED, FAILED, siteAfter } from '../../../support/sites.ts';
 import { verdictLine } from '../../../support/verdict-line.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Evidence } from '../../../../src/contract/names.ts';
 import type { DeploymentResult } from '../../../../src/contract/run.ts';
-import type { ScriptPart } from '../../../../src/sandbox/hosting/script.ts';
+import type { ScriptPart } from '../../../../src/sandbox/script.ts';
 import { began, reads } from '../../../support/journal.ts';
 import { COMPLETED, FAILED, siteAfter } from '../../../support/sites.ts';
 import { inVirtualTime, type VirtualStack } from '../../stack/stack.ts';

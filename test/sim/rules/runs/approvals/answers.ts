@@ -1,7 +1,7 @@
 /** Runs that ask for approvals, and people who answer, for tests. */
 import { defaultPayloadConverter as payloads } from '@temporalio/common';
 import type { Configuration } from '../../../../../src/config/load.ts';
-import type { ApprovalAnswer, ApprovalQuestion, Decided } from '../../../../../src/contract/approval.ts';
+import type { ApprovalAnswer, ApprovalQuestion, Decided } from '../../../../../src/features/approvals/shapes.ts';
 import { QUERIES } from '../../../../../src/contract/names.ts';
 import type { RunInput } from '../../../../../src/contract/run.ts';
 import { signPlan } from '../../../../support/approvals.ts';

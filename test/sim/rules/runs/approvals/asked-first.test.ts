@@ -1,7 +1,7 @@
 /** A run that has to be approved: it asks first, holds nothing while it waits, and goes on by itself. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { backupServerId, deploySiteId } from '../../../../../src/contract/ids/workflow-ids.ts';
+import { backupServerId, deploySiteId } from '../../../../../src/contract/ids.ts';
 import { QUERIES } from '../../../../../src/contract/names.ts';
 import type { Explanation } from '../../../../../src/contract/waiting.ts';
 import { allowedSigners, newSshSigner } from '../../../../support/ssh-signer.ts';

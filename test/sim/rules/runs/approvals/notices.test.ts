@@ -1,7 +1,7 @@
 /** When people are notified of a question, and on which channels. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { ApprovalNotice } from '../../../../../src/contract/events/notification.ts';
+import type { ApprovalNotice } from '../../../../../src/features/notifications/shapes.ts';
 import { inVirtualTime, MOMENT_MS } from '../../../stack/stack.ts';
 import { ANA, answer, asking, isAsking, signedAnswer, startAsking } from './answers.ts';
 

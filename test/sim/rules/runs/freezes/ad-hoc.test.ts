@@ -1,9 +1,9 @@
 /** An ad-hoc freeze holds from its start on, and for what fits its scope. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { FreezeScope } from '../../../../../src/contract/freeze.ts';
+import type { FreezeScope } from '../../../../../src/features/freezes/shapes.ts';
 import type { RunInput } from '../../../../../src/contract/run.ts';
-import { freezeId } from '../../../../../src/contract/ids/workflow-ids.ts';
+import { freezeId } from '../../../../../src/contract/ids.ts';
 import { fresh } from '../../../../support/fresh.ts';
 import { COMPLETED, FAILED, siteAfter } from '../../../../support/sites.ts';
 import { freezeNow } from '../../../stack/freeze-now.ts';

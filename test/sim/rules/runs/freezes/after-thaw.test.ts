@@ -1,7 +1,7 @@
 /** What a run does once a freeze has ended: the backup that it relies on, and the order of its sites. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { deploySiteId } from '../../../../../src/contract/ids/workflow-ids.ts';
+import { deploySiteId } from '../../../../../src/contract/ids.ts';
 import { fresh } from '../../../../support/fresh.ts';
 import { began } from '../../../../support/journal.ts';
 import { COMPLETED, FAILED } from '../../../../support/sites.ts';

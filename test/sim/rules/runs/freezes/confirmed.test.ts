@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Configuration } from '../../../../../src/config/load.ts';
-import { TIMING } from '../../../../../src/contract/budgets/timing.ts';
-import type { FreezeScope, FreezeWord } from '../../../../../src/contract/freeze.ts';
+import { TIMING } from '../../../../../src/contract/timing.ts';
+import type { FreezeScope, FreezeWord } from '../../../../../src/features/freezes/shapes.ts';
 import { CONFIRM_UPDATE } from '../../../../../src/contract/names.ts';
-import { policyOf } from '../../../../../src/policy/policy.ts';
+import { policyOf } from '../../../../../src/config/policy.ts';
 import { freezeNow } from '../../../stack/freeze-now.ts';
 import { inVirtualTime, type VirtualStack } from '../../../stack/stack.ts';
 import { statusOf } from '../../../temporal/list-query.ts';

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Configuration } from '../../../../../src/config/load.ts';
-import { policyOf } from '../../../../../src/policy/policy.ts';
+import { policyOf } from '../../../../../src/config/policy.ts';
 import { siteTarget } from '../../../../../src/contract/target.ts';
 import { outcomesOf } from '../../../../support/rollouts.ts';
 import { endOfRollout } from '../../../plays/start-rollout.ts';

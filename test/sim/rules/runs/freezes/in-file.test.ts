@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Configuration } from '../../../../../src/config/load.ts';
 import type { RunInput } from '../../../../../src/contract/run.ts';
-import type { ScheduledInput, ScheduledResult } from '../../../../../src/contract/schedule.ts';
+import type { ScheduledInput, ScheduledResult } from '../../../../../src/features/schedules/shapes.ts';
 import { fresh } from '../../../../support/fresh.ts';
 import { COMPLETED, FAILED, siteAfter } from '../../../../support/sites.ts';
 import { inVirtualTime, MOMENT_MS, type VirtualStack } from '../../../stack/stack.ts';

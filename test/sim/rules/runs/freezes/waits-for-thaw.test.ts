@@ -1,8 +1,8 @@
 /** A run with --if-frozen wait: where it waits, for how long, what wakes it, and what it does then. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { HISTORY_BUDGET } from '../../../../../src/contract/budgets/history-budget.ts';
-import { backupServerId, deploySiteId } from '../../../../../src/contract/ids/workflow-ids.ts';
+import { HISTORY_BUDGET } from '../../../../../src/contract/history-budget.ts';
+import { backupServerId, deploySiteId } from '../../../../../src/contract/ids.ts';
 import { QUERIES } from '../../../../../src/contract/names.ts';
 import type { Explanation } from '../../../../../src/contract/waiting.ts';
 import { fresh } from '../../../../support/fresh.ts';

@@ -1,0 +1,84 @@
+/**
+ * The one place that turns errors of the service into what workflows see: a value for a read, a typed failure for a
+ * trigger. The type states whether the trigger can have had an effect, and only that decides about sending it again.
+ */
+import { ApplicationFailure } from '@temporalio/common';
+import { HostingApiError } from '../hosting-api/index.ts';
+import type { ReadFailure, TriggerFailureDetails, TriggerFailureType, WorkerInfo } from '../contract/activities.ts';
+import { isServed } from '../contract/service-identity.ts';
+import { isApp, NO_APP_PATHS, type Target } from '../contract/target.ts';
+import { plainText } from '../contract/safe-text.ts';
+
+export function toReadFailure(error: unknown): ReadFailure {
+  if (!(error instanceof HostingApiError)) {
+    return { ok: false, kind: 'worker', httpStatus: null, isJson: false, retryAfterMs: null, message: reasonOf(error) };
+  }
+  return {
+    ok: false,
+    kind: error.kind === 'token' ? 'worker' : error.kind,
+    httpStatus: error.httpStatus,
+    isJson: error.isJson,
+    retryAfterMs: error.retryAfterMs,
+    message: plainText(error.message),
+    ...(isOfThisWorker(error) ? { ofThisWorker: true } : {}),
+  };
+}
+
+/** Whether the worker that made the request may be the cause: it had no connection, or no token that is accepted. */
+export function isOfThisWorker(error: unknown): error is HostingApiError {
+  if (!(error instanceof HostingApiError) || error.kind === 'held_back') return false;
+  return !error.sent || isUnauthorized(error);
+}
+
+export const isUnauthorized = (error: unknown): boolean =>
+  error instanceof HostingApiError && (error.httpStatus === 401 || error.httpStatus === 403);
+
+export function toTriggerFailure(error: unknown): ApplicationFailure {
+  if (error instanceof ApplicationFailure) return error;
+  if (!(error instanceof HostingApiError)) return triggerFailure('Ambiguous', reasonOf(error));
+  const { httpStatus, retryAfterMs } = error;
+  return triggerFailure(triggerFailureType(error), plainText(error.message), { httpStatus, retryAfterMs });
+}
+
+export function triggerFailure(
+  type: TriggerFailureType,
+  message: string,
+  details: TriggerFailureDetails = { httpStatus: null, retryAfterMs: null },
+): ApplicationFailure {
+  return ApplicationFailure.create({ type, message, nonRetryable: true, details: [details] });
+}
+
+/** What a worker serves. */
+export type Served = Pick<WorkerInfo, 'service' | 'formerly' | 'epoch'> & Partial<Pick<WorkerInfo, 'deploysApps'>>;
+
+/**
+ * Why this worker does not serve a request, or null. It then sends nothing, so that one misconfigured worker cannot fail
+ * runs.
+ */
+export function notServed({ service, target }: { service: string; target?: Target }, served: Served): string | null {
+  if (!isServed(service, served))
+    return `this run is for ${service}, but this worker serves ${served.service}: correct its BELAY_API_URL, or stop it`;
+  return target === undefined || served.deploysApps === true || !isApp(target) ? null : NO_APP_PATHS;
+}
+
+/** Temporal gives the activity to another worker. @param type what this one lacks */
+export const leftToOthers = (type: 'NoSuchCheck' | 'NoSuchGate', message: string): ApplicationFailure =>
+  ApplicationFailure.create({ type, message });
+
+function triggerFailureType(error: HostingApiError): TriggerFailureType {
+  if (error.kind === 'held_back') return 'HeldBack';
+  if (!error.sent) return 'NotSent';
+  const status = error.httpStatus;
+  if (error.kind !== 'http' || status === null) return 'Ambiguous';
+  if (status === 429 || (status === 503 && error.retryAfterMs !== null)) return 'Throttled';
+  if (status === 409 || status === 423) return 'Conflict';
+  // The service answers in JSON, so a balancer or proxy answered, and the service never saw the request.
+  if (status === 404 && !error.isJson) return 'NotReached';
+  // With a 408, the service gave up on a request that it may have begun to act on.
+  if (status >= 400 && status < 500 && status !== 408) return 'Refused';
+  return 'Ambiguous';
+}
+
+function reasonOf(error: unknown): string {
+  return plainText(error instanceof Error ? error.message : 'an unknown error');
+}

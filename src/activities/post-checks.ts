@@ -1,0 +1,135 @@
+/** May this POST be sent now? Whatever says no throws a typed failure, and then nothing is sent. */
+import { activityInfo } from '@temporalio/activity';
+import type { ApplicationFailure } from '@temporalio/common';
+import type { ActivityInProgress, TriggerActivityInput } from '../contract/activities.ts';
+import type { StartedBy } from '../features/approvals/shapes.ts';
+import type { ApprovalJudge } from '../features/approvals/worker.ts';
+import type { Judge } from '../features/freezes/worker.ts';
+import type { PlannedOperation } from '../config/policy.ts';
+import { otherEpoch } from '../contract/restored.ts';
+import { TIMING } from '../contract/timing.ts';
+import { plainText } from '../contract/safe-text.ts';
+import { messageOf } from '../contract/message-of.ts';
+import type { SendPermit } from '../hosting-api/index.ts';
+import { notServed, triggerFailure, type Served } from './failures.ts';
+import type { RefusedPosts } from './refused-posts.ts';
+import { restingMessage, type Rest } from './worker-rest.ts';
+import { startStopwatch, type Clocks } from './stopwatch.ts';
+
+export interface PostCheckDeps {
+  served: Served;
+  rest: Rest;
+  refused: RefusedPosts;
+  judge: Judge;
+  approvals: ApprovalJudge;
+  /**
+   * Asks Temporal how long it has waited for an activity, by its own clock.
+   *
+   * @returns null if it no longer does: the activity timed out or was cancelled
+   */
+  awaitedForMs: (activity: ActivityInProgress) => Promise<number | null>;
+  /** The run and, if it has one, the rollout that led to an activity, as Temporal recorded them. */
+  startedBy: (activity: Pick<ActivityInProgress, 'workflowId' | 'runId'>) => Promise<StartedBy[]>;
+  /** Default: those of this machine. */
+  clocks?: Clocks | undefined;
+}
+
+export type PostInput = TriggerActivityInput & PlannedOperation;
+type PostCheck = (input: PostInput, deps: PostCheckDeps) => void | Promise<void>;
+
+const CHECKS: PostCheck[] = [checkService, checkEpoch, checkReset, checkReads, checkRest, checkRefused];
+
+/** What a permit may ask. */
+interface PermitDeps extends PostCheckDeps {
+  /** The POST. */
+  activity: ActivityInProgress;
+}
+
+/**
+ * What a feature says about a POST. It asks what it needs, while Temporal is asked whether it still waits for the POST, and
+ * judges the moments at which the request may leave.
+ *
+ * @throws ApplicationFailure if it cannot tell
+ */
+export type Permit = (input: PostInput, deps: PermitDeps) => Promise<(atMs: number) => ApplicationFailure | null>;
+
+/** @throws ApplicationFailure that says why the POST must not be sent */
+export async function permitPost(
+  input: PostInput,
+  deps: PostCheckDeps,
+  permits: readonly Permit[],
+): Promise<SendPermit> {
+  for (const check of CHECKS) await check(input, deps);
+  // Last and at the same time, because the answers hold only for a moment.
+  const activity = activityInProgress();
+  const asked = permits.map((permit) => permit(input, { ...deps, activity }));
+  for (const answer of asked) answer.catch(() => undefined);
+  const { permit, nowMs, untilMs } = await askTemporal(deps, activity);
+  for (const answer of asked) {
+    const judge = await answer;
+    // The first and last moment at which it may leave, by Temporal's clock.
+    const refusal = judge(nowMs) ?? judge(untilMs);
+    if (refusal !== null) throw refusal;
+  }
+  return permit;
+}
+
+/** `Resting`, as if no worker had taken it in time: the next attempt does not count as a failed one. */
+export function couldNotAsk(error: unknown): never {
+  throw triggerFailure('Resting', `not sent: Temporal could not be asked first (${plainText(messageOf(error))})`);
+}
+
+function checkService(input: PostInput, { served }: PostCheckDeps): void {
+  const message = notServed(input, served);
+  if (message !== null) throw triggerFailure('NotSent', message);
+}
+
+/** After a restore, Temporal may not remember a request that was sent. */
+function checkEpoch({ epoch }: PostInput, { served }: PostCheckDeps): void {
+  const problem = otherEpoch({ epoch, beganMs: 0 }, served.epoch);
+  if (problem !== null) throw triggerFailure('Restored', problem);
+}
+
+function checkReset(input: TriggerActivityInput): void {
+  if (input.firstRunId === activityInfo().workflowExecution?.runId) return;
+  throw triggerFailure('Reset', 'the operation was reset and may have sent its request before, so nothing was sent');
+}
+
+/** Temporal was away, or the worker stalled, between the reads and the request: what they showed may be over. */
+function checkReads({ readAt }: TriggerActivityInput): void {
+  if (readAt === undefined) return;
+  const passedMs = activityInfo().currentAttemptScheduledTimestampMs - Date.parse(readAt);
+  if (passedMs <= TIMING.verdict.coverageSlackMs) return;
+  const longAgo = `${Math.round(passedMs / 1_000)}s`;
+  throw triggerFailure('Stale', `not sent: the status was last read ${longAgo} before the request was scheduled`);
+}
+
+async function checkRest(_input: TriggerActivityInput, { rest }: PostCheckDeps): Promise<void> {
+  if (!(await rest.isOver())) throw triggerFailure('Resting', `not sent: ${restingMessage(rest.reason)}`);
+}
+
+async function checkRefused({ idempotencyKey }: TriggerActivityInput, { refused }: PostCheckDeps): Promise<void> {
+  if (!(await refused.isForOthers(idempotencyKey))) return;
+  throw triggerFailure('Resting', 'not sent: the service refused it to this worker, so it is left to another one');
+}
+
+/** Keeps a worker that was stalled or suspended from sending late, or after everyone gave up on it. */
+async function askTemporal({ awaitedForMs, clocks }: PostCheckDeps, activity: ActivityInProgress) {
+  // Counts from the question on: the answer says only that Temporal had not given up by then.
+  const sinceAskedMs = startStopwatch(clocks);
+  const askedAfterMs = await awaitedForMs(activity).catch(couldNotAsk);
+  if (askedAfterMs === null)
+    throw triggerFailure('NotSent', 'not sent: Temporal no longer waits for it, so this worker was stalled or cut off');
+  const { permitMs, sentWithinMs } = TIMING.post;
+  const forMs = Math.min(permitMs, sentWithinMs - askedAfterMs);
+  if (forMs <= 0)
+    throw triggerFailure('Resting', `not sent: it was ${askedAfterMs} ms old, so this worker was stalled`);
+  const nowMs = activityInfo().currentAttemptScheduledTimestampMs + askedAfterMs;
+  return { permit: { leftMs: () => forMs - sinceAskedMs() } satisfies SendPermit, nowMs, untilMs: nowMs + forMs };
+}
+
+function activityInProgress(): ActivityInProgress {
+  const { taskToken, activityId, workflowExecution, currentAttemptScheduledTimestampMs } = activityInfo();
+  const { workflowId = '', runId = '' } = workflowExecution ?? {};
+  return { taskToken, activityId, workflowId, runId, scheduledMs: currentAttemptScheduledTimestampMs };
+}

@@ -1,0 +1,101 @@
+/**
+ * The two reads. A failed read is returned as a value, and the poll loop decides what it means. They throw only to leave
+ * the read to another worker.
+ */
+import { activityInfo, cancellationSignal, heartbeat } from '@temporalio/activity';
+import type { OperationStatus, ReadOptions, HostingApiClient } from '../hosting-api/index.ts';
+import type { DeploymentIdField, ReadAnswer, ReadFailure, ReadInput } from '../contract/activities.ts';
+import { definedFields } from '../contract/plain-object.ts';
+import type { OperationKind } from '../contract/sinks.ts';
+import type { Target } from '../contract/target.ts';
+import { plainText } from '../contract/safe-text.ts';
+import { isOfThisWorker, notServed, toReadFailure, type Served } from './failures.ts';
+import { leftToOthers, type Rest } from './worker-rest.ts';
+import { TIMING } from '../contract/timing.ts';
+import type { Clocks } from './stopwatch.ts';
+
+interface ReadDeps {
+  service: HostingApiClient;
+  served: Served;
+  rest: Rest;
+  /** @param dueMs when the read was due, by Temporal's clock. @returns how late it is */
+  noteRead: (dueMs: number) => number;
+  onRead?: OnRead | undefined;
+}
+
+/** @param result `answered`, or the kind of the failure. @param lateMs null if the read was not due at a time */
+export type OnRead = (
+  operation: OperationKind,
+  result: 'answered' | ReadFailure['kind'],
+  lateMs: number | null,
+) => void;
+
+export type Reads = ReturnType<typeof createReads>;
+
+export function createReads({ service, served, rest, noteRead, onRead }: ReadDeps) {
+  async function reportedRead(
+    operation: OperationKind,
+    input: ReadInput & { target?: Target },
+    ask: (options: ReadOptions) => Promise<OperationStatus>,
+  ): Promise<ReadAnswer> {
+    const lateMs = input.dueMs === undefined ? null : noteRead(input.dueMs);
+    const answer = await read(input, ask);
+    onRead?.(operation, answer.ok ? 'answered' : answer.kind, lateMs);
+    return answer;
+  }
+
+  async function read(
+    input: ReadInput & { target?: Target },
+    ask: (options: ReadOptions) => Promise<OperationStatus>,
+  ): Promise<ReadAnswer> {
+    const message = notServed(input, served);
+    if (message !== null) {
+      return {
+        ok: false,
+        kind: 'other_service',
+        httpStatus: null,
+        isJson: false,
+        retryAfterMs: null,
+        message,
+        ofThisWorker: true,
+      };
+    }
+    if (input.unlessResting === true && !(await rest.isOver())) throw leftToOthers(rest);
+    try {
+      const { status, ids } = await ask({ signal: cancellationSignal(), timeoutMs: TIMING.read.answerMs });
+      return { ok: true, status: plainText(status), ...definedFields({ ids }) };
+    } catch (error) {
+      if (isOfThisWorker(error)) rest.begin(plainText(error.message));
+      return toReadFailure(error);
+    }
+  }
+
+  return {
+    readLatestDeployment: (input: ReadInput & DeploymentIdField & { target: Target }): Promise<ReadAnswer> =>
+      reportedRead('deployment', input, (options) =>
+        service.readLatestDeployment(input.target, { ...options, idField: input.deploymentId }),
+      ),
+
+    readBackup: (input: ReadInput & { backupId: string }): Promise<ReadAnswer> =>
+      reportedRead('backup', input, (options) => service.readBackup(input.backupId, options)),
+  };
+}
+
+/** The activities that make one read. A pooled wait has heartbeats of its own, whose details these would erase. */
+export const singleReads = ({ readLatestDeployment, readBackup }: Reads, clocks?: Clocks): Reads => ({
+  readLatestDeployment: (input) => single(() => readLatestDeployment(input), clocks),
+  readBackup: (input) => single(() => readBackup(input), clocks),
+});
+
+async function single(read: () => Promise<ReadAnswer>, clocks?: Clocks): Promise<ReadAnswer> {
+  const beats = setInterval(() => heartbeat(), TIMING.read.heartbeatMs).unref();
+  const nowMs = () => clocks?.monotonicMs() ?? performance.now();
+  const beganMs = nowMs();
+  try {
+    const answer = await read();
+    const passedMs = Math.floor(nowMs() - beganMs);
+    return { ...answer, answeredMs: activityInfo().currentAttemptScheduledTimestampMs + passedMs };
+  } finally {
+    clearInterval(beats);
+  }
+}

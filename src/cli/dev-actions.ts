@@ -1,0 +1,115 @@
+/** What `belay dev` does: it runs everything on one machine, to try Belay out and to develop it. */
+import { printJson } from '../process/json-document.ts';
+import { homeFolder, isTemporalConfigured, serviceConfig, taskQueue } from '../config/environment/environment.ts';
+import { atItsLine, readConfiguration } from '../config/load.ts';
+import { claimHome, removeDevServerRecord, writeDevServerRecord } from '../dev/claim-home.ts';
+import { choosePort } from '../dev/ports.ts';
+import type { Stack, StackOptions } from '../dev/stack.ts';
+import type { BoardServerOptions } from '../features/board/server.ts';
+import { BelayError } from '../contract/errors.ts';
+import type { DevServerRecord } from '../config/dev-server-record.ts';
+import { findTemporal, type TemporalEndpoint } from '../config/find-temporal.ts';
+import { BOARD_PORT, WEBHOOK_PORT } from './options.ts';
+import { policyOfFile } from '../config/live-policy.ts';
+import { createLogger } from '../process/log.ts';
+import { runUntilSignal } from '../process/run-until-signal.ts';
+import { print } from '../process/print.ts';
+
+export interface DevOptions {
+  temporalPort: number;
+  uiPort: number;
+  webhookPort?: number;
+  boardPort?: number;
+  json?: boolean;
+}
+
+const RETENTION_DAYS = 30;
+
+export async function dev(options: DevOptions): Promise<void> {
+  const home = homeFolder();
+  const service = await serviceConfig();
+  const configuration = await readConfiguration();
+  const temporal = isTemporalConfigured() ? findTemporal() : null;
+  if (service === null && temporal !== null) throw sandboxRefused(temporal);
+  const running = temporal === null ? await claimHome(home) : null;
+  if (running !== null) {
+    const remedy = 'stop it first, or set BELAY_HOME to another folder';
+    throw new BelayError('Usage', `belay dev is already running in ${home} (process ${running.pid}): ${remedy}`);
+  }
+  try {
+    await runStack(options, { home, service, temporal, configuration });
+  } finally {
+    if (temporal === null) await removeDevServerRecord(home);
+  }
+}
+
+async function runStack(
+  options: DevOptions,
+  { home, ...parts }: { home: string } & Pick<StackOptions, 'service' | 'temporal' | 'configuration'>,
+): Promise<void> {
+  // Imported only here, because it loads the worker, which most commands do not need.
+  const { startStack } = await import('../dev/stack.ts');
+  const policy = await policyOfFile(parts.configuration ?? {}, { log: createLogger('info') });
+  const portOf = async (option: string, asked: number | undefined, likely: number) =>
+    asked === undefined ? { likely } : choosePort(option, asked);
+  const webhookPort = await portOf('--webhook-port', options.webhookPort, WEBHOOK_PORT);
+  const boardPort = await portOf('--board-port', options.boardPort, BOARD_PORT);
+  const stack = await startStack({
+    folder: home,
+    ...parts,
+    policy,
+    server: { port: options.temporalPort, uiPort: options.uiPort, keepsData: true, retentionDays: RETENTION_DAYS },
+    taskQueue: taskQueue(),
+    webhookPort,
+  }).catch(async (error: unknown) => {
+    throw await atItsLine(error, parts.configuration ?? {});
+  });
+  try {
+    const board = await startOwnBoard(stack, boardPort, parts.temporal === null);
+    try {
+      if (parts.temporal === null) await writeDevServerRecord(home, await recordOf(stack));
+      printReady(stack, board.url, options.json === true);
+      await runUntilSignal(stack.broken);
+    } finally {
+      await board.close();
+    }
+  } finally {
+    await stack.stop();
+  }
+}
+
+async function startOwnBoard({ temporal, service }: Stack, port: BoardServerOptions['port'], isEmbedded: boolean) {
+  const { startBoard } = await import('../features/board/server.ts');
+  const { connectionOptions, uiUrl } = temporal;
+  const address = connectionOptions.address ?? '';
+  const own = isEmbedded ? { address, ...(uiUrl === null ? {} : { uiUrl }) } : {};
+  return startBoard({ host: '127.0.0.1', port, service, temporal: own, log: createLogger('warn') });
+}
+
+/** Only the sandbox's own token is recorded: `service` of another stack is a real one. */
+async function recordOf({ temporal, service, sandbox }: Stack): Promise<DevServerRecord> {
+  const record = { pid: process.pid, temporal: temporal.connectionOptions.address ?? null, ui: temporal.uiUrl };
+  return sandbox === null ? record : { ...record, sandbox: { url: service.baseUrl, token: await service.token() } };
+}
+
+/**
+ * On a Temporal server that others use, real runs would be executed against the emulator and reported `completed`. A
+ * loopback address proves nothing: it may be forwarded to production.
+ */
+function sandboxRefused({ connectionOptions: { address } }: TemporalEndpoint): BelayError {
+  const remedy = 'set BELAY_API_URL to the hosting service, or unset TEMPORAL_ADDRESS and TEMPORAL_PROFILE';
+  return new BelayError(
+    'Usage',
+    `the sandbox runs only with a Temporal server of its own, not with ${address}: ${remedy}`,
+  );
+}
+
+function printReady({ temporal, serviceUrl, sandbox, webhooks }: Stack, board: string, asJson: boolean): void {
+  const address = temporal.connectionOptions.address;
+  const webhooksUrl = webhooks?.url ?? null;
+  if (asJson)
+    return printJson({ temporal: address, ui: temporal.uiUrl, webhooks: webhooksUrl, board, service: serviceUrl });
+  const ui = temporal.uiUrl === null ? '' : `, Temporal UI ${temporal.uiUrl}`;
+  const service = `service ${serviceUrl}${sandbox === null ? '' : ' (sandbox)'}`;
+  print(`ready: Temporal ${address}${ui}, webhooks ${webhooksUrl}, board ${board}, ${service}; not for production`);
+}

@@ -1,0 +1,69 @@
+/** Runs the checks of `belay doctor`. */
+import type { ConnectionLike } from '@temporalio/client';
+import { isMissingNamespace } from '../client/transport/grpc-errors.ts';
+import { CHECK_NAMESPACE } from '../client/transport/remedies.ts';
+import { messageOf } from '../contract/message-of.ts';
+
+export interface NamespaceConnection {
+  connection: ConnectionLike;
+  namespace: string;
+}
+
+export interface Finding {
+  /** `warning`: it works, but not as it should. */
+  state: 'ok' | 'warning' | 'failed' | 'skipped';
+  message: string;
+  remedy?: string;
+  /** Fixes the problem. @returns what was done */
+  fix?: () => Promise<string>;
+}
+
+export interface Check {
+  name: string;
+  run: () => Promise<Finding>;
+}
+
+export interface Report extends Omit<Finding, 'fix'> {
+  name: string;
+}
+
+/** Runs the checks in order; a check that throws has failed. @param fix fix problems where possible */
+export async function runChecks(checks: Check[], fix: boolean, onReport: (report: Report) => void): Promise<Report[]> {
+  const reports: Report[] = [];
+  let isMissing = false;
+  for (const { name, run } of checks) {
+    const { fix: repair, ...finding } = await runOnce(run, fix).catch((error: unknown): Finding => {
+      if (!isMissingNamespace(error)) return { state: 'failed', message: messageOf(error) };
+      // All checks that ask for something in it would repeat this.
+      if (isMissing) return { state: 'skipped', message: 'the namespace does not exist' };
+      isMissing = true;
+      return { state: 'failed', message: messageOf(error), remedy: CHECK_NAMESPACE };
+    });
+    const canFix = repair !== undefined && finding.remedy !== undefined;
+    const report: Report = { name, ...finding };
+    if (canFix) report.remedy = `${finding.remedy}, or \`belay doctor --fix\``;
+    reports.push(report);
+    onReport(report);
+  }
+  return reports;
+}
+
+async function runOnce(run: Check['run'], fix: boolean): Promise<Finding> {
+  const finding = await run();
+  if (!fix || finding.fix === undefined) return finding;
+  return { state: 'ok', message: `${finding.message}. Fixed: ${await finding.fix()}` };
+}
+
+/** For a check that is only advice: it is left out if Temporal cannot be asked. @throws what all checks have in common */
+export function leftOut(error: Error): string {
+  if (isMissingNamespace(error)) throw error;
+  return error.message;
+}
+
+const MOST_NAMED = 5;
+
+/** The first few, and how many more there are. */
+export function shortList(texts: readonly string[]): string {
+  const more = texts.length > MOST_NAMED ? [`${texts.length - MOST_NAMED} more`] : [];
+  return [...texts.slice(0, MOST_NAMED), ...more].join('; ');
+}

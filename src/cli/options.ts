@@ -1,0 +1,124 @@
+/** Options of commands. Options of runs are in src/request/run-options.ts. */
+import { Option, type Command } from 'commander';
+import type { FreezeOverride } from '../features/freezes/shapes.ts';
+import type { CheckWaiver } from '../features/site-checks/shapes.ts';
+import { BelayError } from '../contract/errors.ts';
+import { durationText, HOUR_MS } from '../contract/duration.ts';
+import { plainText } from '../contract/safe-text.ts';
+import { tooLong } from '../request/fit-meta.ts';
+import { MAX_META_LENGTH } from '../request/limits.ts';
+import { durationWithin, parseId, parseWritable, TIMER_LIMITS } from './parse-values.ts';
+import { collectOf, RepeatableOption } from './repeated.ts';
+
+export const json = () => new Option('--json', 'print exactly one JSON document on stdout');
+export const summary = () =>
+  new Option('--summary <file>', 'append the result as Markdown to this file, for the page of a CI job').argParser(
+    parseWritable,
+  );
+export const service = () =>
+  new Option(
+    '--service <url>',
+    'hosting service to use (default: BELAY_SERVICE, else `service:` in belay.yaml, else the one that the workers serve)',
+  );
+export const runId = () => new Option('--run-id <id>', 'run id of one execution of the workflow (default: the latest)');
+
+/** @param help why it is asked for */
+export const reason = (help: string) => new Option('--reason <text>', help).makeOptionMandatory();
+export const by = () => new Option('--by <name>', 'who decides (default: your user name and host)');
+
+/** @param what is let off, in the help @param deploys whether it has checks to leave out */
+export function addExceptionOptions(command: Command, what = 'run', deploys = true): Command {
+  command.addOption(
+    new RepeatableOption(
+      '--override-freeze <name>',
+      `let the ${what} off this freeze or window, named as in \`belay freezes\` (repeatable); requires --reason`,
+      collectOf(parseId),
+    ),
+  );
+  if (deploys) command.option('--no-check', 'leave out the checks of its sites; requires --reason');
+  const flags = deploys ? '--override-freeze or --no-check' : '--override-freeze';
+  return command.option('--reason <text>', `why, with ${flags}; recorded with your name`);
+}
+
+export interface ExceptionOptions {
+  overrideFreeze?: string[];
+  check?: boolean;
+  reason?: string;
+}
+
+/** What a run or rollout is let off. @throws BelayError without a reason, or if there is nothing that needs one */
+export function exceptionsOf({ overrideFreeze, check = true, reason: why }: ExceptionOptions): {
+  override?: FreezeOverride;
+  noCheck?: CheckWaiver;
+} {
+  if (overrideFreeze === undefined && check) {
+    if (why === undefined) return {};
+    throw new BelayError('Usage', '--reason requires --override-freeze or --no-check');
+  }
+  if (why === undefined)
+    throw new BelayError('Usage', `${check ? '--override-freeze' : '--no-check'} requires --reason`);
+  return {
+    ...(overrideFreeze === undefined ? {} : { override: { freezes: overrideFreeze, reason: why } }),
+    ...(check ? {} : { noCheck: { reason: why } }),
+  };
+}
+
+/** What the user has to know about notes that are stored otherwise than they were given. */
+export const metaNotes = (meta: Record<string, string> | undefined): string[] =>
+  tooLong(meta).map((name) => `note: --meta ${plainText(name)} was cut to ${MAX_META_LENGTH} characters`);
+
+export const dryRun = () =>
+  new Option(
+    '--dry-run',
+    'show what would be done, for which service, what is in the way, the checks, and how long it usually takes; start nothing',
+  ).conflicts('detach');
+
+export function addStartOptions(command: Command): Command {
+  return command
+    .addOption(service())
+    .option(
+      '--key <key>',
+      'idempotency key: join the run if it is in progress, return its result if it has finished',
+      parseId,
+    )
+    .option('--again', 'with --key: start a new run if the previous one ended with any outcome but completed')
+    .option('--detach', 'start the run and exit; use `belay wait` for its verdict');
+}
+
+/** @param what the command waits for, in the help */
+export function addWaitOptions(command: Command, what = 'run'): Command {
+  return command
+    .addOption(
+      new Option('--wait-timeout <duration>', `stop waiting after this long; the ${what} continues`)
+        .argParser(durationWithin(TIMER_LIMITS))
+        .conflicts('detach'),
+    )
+    .addOption(summary().conflicts('detach'))
+    .addOption(new Option('--cancel-on-interrupt', `cancel the ${what} on Ctrl-C or SIGTERM`).conflicts('detach'));
+}
+
+export const follow = () =>
+  new Option('--follow', 'if a newer run replaces this one, wait for that one, and exit with its verdict').conflicts(
+    'detach',
+  );
+
+/** How many runs `belay list` shows without `--limit`. */
+export const LIST_LIMITS = { alone: 20, withSince: 1_000 } as const;
+
+/** How many runs and rollouts `belay top` shows, and how often it reads sites. */
+export const TOP_LIMIT = 50;
+export const TOP_INTERVAL_MS = 5_000;
+export const interval = () =>
+  new Option(
+    '--interval <duration>',
+    `with --site or --app: how often to read (default: ${durationText(TOP_INTERVAL_MS)})`,
+  ).argParser(durationWithin([1_000, HOUR_MS]));
+
+/** The default of the receiver. */
+export const WEBHOOK_PORT = 4181;
+export const BOARD_PORT = 4183;
+
+/** For the end of a command's help. */
+export function examples(...lines: string[]): string {
+  return `\nExamples:\n${lines.map((line) => `  ${line}\n`).join('')}`;
+}

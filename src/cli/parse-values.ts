@@ -1,0 +1,110 @@
+/** Parses the values of options. An error says what is wrong and what to write. */
+import { closeSync, openSync } from 'node:fs';
+import { InvalidArgumentError } from 'commander';
+import { isSameTarget, type Target } from '../contract/target.ts';
+import { PLAN_DIGITS } from '../features/approvals/text.ts';
+import { COMMIT } from '../features/reports/commit-text.ts';
+import { DURATION_REMEDY, durationText, HOUR_MS, parseDuration } from '../contract/duration.ts';
+import type { Limits } from '../request/limits.ts';
+import { INSTANT_REMEDY, parseInstant } from '../features/freezes/request.ts';
+import { validateId } from '../request/validate-id.ts';
+
+/** The longest a timer of Node's can be. */
+export const TIMER_LIMITS = [0, 596 * HOUR_MS] as const;
+
+export function durationWithin([min, max]: Limits): (text: string) => number {
+  return (text) => {
+    const ms = parseDuration(text);
+    if (ms === null) {
+      throw new InvalidArgumentError(`"${text}" is not a duration. Use ${DURATION_REMEDY}.`);
+    }
+    if (ms >= min && ms <= max) return ms;
+    throw new InvalidArgumentError(
+      `"${text}" is out of range. Use a duration from ${durationText(min)} to ${durationText(max)}.`,
+    );
+  };
+}
+
+export function countWithin([min, max]: Limits): (text: string) => number {
+  return (text) => {
+    const count = /^\d{1,15}$/.test(text) ? Number(text) : NaN;
+    if (count >= min && count <= max) return count;
+    throw new InvalidArgumentError(`"${text}" is not a whole number from ${min} to ${max}.`);
+  };
+}
+
+export function choiceOf<T extends string>(choices: readonly T[]): (text: string) => T {
+  return (text) => {
+    const choice = choices.find((it) => it === text);
+    if (choice !== undefined) return choice;
+    throw new InvalidArgumentError(`"${text}" is none of ${choices.join(', ')}.`);
+  };
+}
+
+export const parseLimit = countWithin([1, 1_000]);
+
+/** Opens the file for appending, so that a file that cannot be written is rejected before anything starts. */
+export function parseWritable(file: string): string {
+  if (file.trim() === '') throw new InvalidArgumentError('Name a file.');
+  try {
+    closeSync(openSync(file, 'a'));
+    return file;
+  } catch (error) {
+    const { code = 'unknown error' } = error as NodeJS.ErrnoException;
+    throw new InvalidArgumentError(`Cannot write to ${file} (${code}). Name a file that can be written.`);
+  }
+}
+
+export function parsePort(text: string): number {
+  const port = /^\d{1,5}$/.test(text) ? Number(text) : NaN;
+  if (port <= 65_535) return port;
+  throw new InvalidArgumentError(`"${text}" is not a port. Use 0 to 65535; 0 picks a free port.`);
+}
+
+/** @returns it in UTC */
+export function parseInstantText(text: string): string {
+  const ms = parseInstant(text);
+  if (ms !== null) return new Date(ms).toISOString();
+  throw new InvalidArgumentError(`"${text}" is not a time with its zone: ${INSTANT_REMEDY}.`);
+}
+
+export function parseId(text: string): string {
+  const problem = validateId(text);
+  if (problem === null) return text;
+  throw new InvalidArgumentError(`The id ${problem}.`);
+}
+
+/** For an option that can be given several times. */
+export function collectTargets(toTarget: (id: string) => Target, limit: number) {
+  return (text: string, before: Target[] = []): Target[] => {
+    const target = toTarget(parseId(text));
+    if (before.length >= limit) throw new InvalidArgumentError('Follow one site or app at a time.');
+    if (before.some((it) => isSameTarget(it, target)))
+      throw new InvalidArgumentError(`"${target.id}" is given twice. Give it once.`);
+    return [...before, target];
+  };
+}
+
+export function collectMeta(text: string, before: Record<string, string> = {}): Record<string, string> {
+  const [name, ...rest] = text.split('=');
+  if (name === undefined || name === '' || rest.length === 0) {
+    throw new InvalidArgumentError(`"${text}" is not a note. Write name=value.`);
+  }
+  if (Object.hasOwn(before, name)) throw new InvalidArgumentError(`"${name}" is given twice. Give it once.`);
+  return { ...before, [name]: rest.join('=') };
+}
+
+/** @returns the moment this many milliseconds ago, ISO 8601 */
+export function sinceText(agoMs: number | undefined): string | undefined {
+  return agoMs === undefined ? undefined : new Date(Date.now() - agoMs).toISOString();
+}
+
+export function parsePlan(text: string): string {
+  if (new RegExp(`^[0-9a-f]{${PLAN_DIGITS},64}$`, 'i').test(text)) return text.toLowerCase();
+  throw new InvalidArgumentError(`"${text}" is not the hash of a plan. Use its first ${PLAN_DIGITS} to 64 hex digits.`);
+}
+
+export function parseCommit(text: string): string {
+  if (COMMIT.test(text)) return text.toLowerCase();
+  throw new InvalidArgumentError(`"${text}" is not a commit. Use its 7 to 64 hex digits.`);
+}

@@ -1,0 +1,80 @@
+/** `belay worker`, `webhooks`, `board`, `codec-server` and `sandbox`: one program each. */
+import { Command } from 'commander';
+import { parsePort } from './parse-values.ts';
+import { collectOf, RepeatableOption } from './repeated.ts';
+import { BOARD_PORT, examples, WEBHOOK_PORT } from './options.ts';
+
+interface BoardCommand {
+  host: string;
+  port: number;
+  secretFile?: string;
+  identityHeader?: string;
+  trustedProxy?: string[];
+  receipts?: string;
+}
+
+export function programCommands(): Command[] {
+  return [
+    new Command('worker')
+      .description('execute runs from Temporal and call the hosting service; only the worker needs the API token')
+      .action(async () => (await import('../worker.ts')).main()),
+    new Command('webhooks')
+      .description('receive webhooks from the hosting service and store them in Temporal')
+      .option(
+        '--host <address>',
+        'address to listen on; any but loopback requires that every source is verified',
+        '127.0.0.1',
+      )
+      .option('--port <port>', 'port to listen on; 0 picks a free port', parsePort, WEBHOOK_PORT)
+      .option('--unverified', 'accept unverified deliveries, on loopback only; for testing webhooks')
+      .action(async (options: { host: string; port: number; unverified?: boolean }) =>
+        (await import('../webhooks.ts')).main(options),
+      ),
+    new Command('board')
+      .description('show the fleet on a page: what runs, how the last runs ended, and what needs attention; read-only')
+      .option(
+        '--host <address>',
+        'address to listen on; any but loopback requires --secret-file or --identity-header',
+        '127.0.0.1',
+      )
+      .option('--port <port>', 'port to listen on; 0 picks a free port', parsePort, BOARD_PORT)
+      .option('--secret-file <path>', 'file with the secret that programs send as bearer, and browsers as password')
+      .option('--identity-header <name>', 'header in which a trusted proxy names whom it let through')
+      .addOption(
+        new RepeatableOption(
+          '--trusted-proxy <address>',
+          'address or network of that proxy, like 10.0.0.5 or 10.0.0.0/24 (repeatable)',
+          collectOf(String),
+        ),
+      )
+      .option('--receipts <folder>', 'folder of kept receipts, for verdicts that Temporal has deleted')
+      .addHelpText('after', examples('belay board', 'belay board --host 0.0.0.0 --secret-file /run/secrets/board'))
+      .action(async ({ trustedProxy, ...options }: BoardCommand) =>
+        (await import('../board.ts')).main({
+          ...options,
+          ...(trustedProxy === undefined ? {} : { trustedProxies: trustedProxy }),
+        }),
+      ),
+    new Command('codec-server')
+      .description('decrypt payloads for the Temporal UI and CLI, with the keys in BELAY_CODEC_KEYS_FILE')
+      .option('--host <address>', 'address to listen on; any but loopback requires --token-file', '127.0.0.1')
+      .option('--port <port>', 'port to listen on; 0 picks a free port', parsePort, 4182)
+      .option('--origin <origin>', 'the Temporal UI whose pages may call it, like https://temporal.example.com')
+      .option('--token-file <path>', 'file with the token that callers send as Authorization: Bearer …')
+      .option('--unauthenticated', 'ask for no token beyond loopback, behind a proxy that asks for credentials')
+      .action(
+        async (options: {
+          host: string;
+          port: number;
+          origin?: string;
+          tokenFile?: string;
+          unauthenticated?: boolean;
+        }) => (await import('../codec-server.ts')).main(options),
+      ),
+    new Command('sandbox')
+      .description('run only the emulator of the hosting service')
+      .option('--host <address>', 'address to listen on; use 0.0.0.0 in a container', '127.0.0.1')
+      .option('--port <port>', 'port to listen on; 0 picks a free port', parsePort, 4180)
+      .action(async (options: { host: string; port: number }) => (await import('../sandbox.ts')).main(options)),
+  ];
+}

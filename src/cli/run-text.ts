@@ -1,0 +1,107 @@
+/** Prints the result of a run on stdout, as one JSON document or as lines for people. */
+import colors from 'picocolors';
+import type { BackupResult, DeploymentResult, RunError, RunResult } from '../contract/run.ts';
+import type { RolloutResult } from '../features/rollouts/shapes.ts';
+import { BelayError } from '../contract/errors.ts';
+import { printJson } from '../process/json-document.ts';
+import { print } from '../process/print.ts';
+import { fitting, screenWidth } from '../process/screen-width.ts';
+import { emptyResult } from '../contract/results.ts';
+import { checkText } from '../features/site-checks/text.ts';
+import { heldIn, heldText } from '../features/freezes/text.ts';
+import { counted } from '../contract/tally-text.ts';
+import { targetLabel } from '../contract/target-text.ts';
+import { plainText } from '../contract/safe-text.ts';
+import { messageOf } from '../contract/message-of.ts';
+
+/** For what is in flight, after its cancellation was recorded. */
+export const CANCELLATION_REQUESTED = '  cancellation requested: it takes effect once a worker takes it up';
+
+export function resultOfError(error: unknown): RunResult {
+  const known = error instanceof BelayError ? error.result : null;
+  return { ...(known ?? emptyResult()), error: errorOf(error) };
+}
+
+export function errorOf(error: unknown): RunError {
+  const type = error instanceof BelayError ? error.type : 'Internal';
+  return { type, message: messageOf(error) };
+}
+
+/** It is no failure: the run continues, and a note says how to wait for it again. */
+export const hasStoppedWaiting = ({ error }: Pick<RunResult, 'error'>): boolean => error?.type === 'StoppedWaiting';
+
+/** The outcome; else the type of the error; else the phase. */
+export function stateOfResult({ outcome, phase, error }: RunResult | RolloutResult): string {
+  const inProgress = `in progress: ${phase ?? 'phase unknown'}`;
+  if (outcome === null && hasStoppedWaiting({ error })) return `stopped waiting, ${inProgress}`;
+  return outcome ?? error?.type ?? inProgress;
+}
+
+export function printResult(result: RunResult, json: boolean): void {
+  if (json) printJson(result);
+  else print(resultLines(result));
+}
+
+export function resultLines(result: RunResult): string[] {
+  const { outcome, error, backup, deployments, workflowId, links } = result;
+  const took = durationOf(result.startedAt, result.endedAt);
+  return [
+    `${colorize(result, stateOfResult(result))}${took === null || outcome === null ? '' : ` in ${took}`}`,
+    ...(error === null || hasStoppedWaiting(result) ? [] : [`  ${plainText(error.message, 400)}`]),
+    ...heldIn(result).map((it) => `  ${heldText(it)}`),
+    ...(backup === null ? [] : [`  backup of ${plainText(backup.serverId)}: ${backupFacts(backup)}`]),
+    ...deployments.map((it) => `  deployment of ${targetLabel(it.target, plainText)}: ${deploymentFacts(it, result)}`),
+    ...(workflowId === null ? [] : [`  run: ${workflowId}`]),
+    ...(links.ui === null ? [] : [`  in the Temporal UI: ${links.ui}`]),
+  ];
+}
+
+/** The reason takes what room is left. */
+export function lineInList(
+  { startedAt, outcome, error }: Pick<RunResult, 'startedAt' | 'outcome' | 'error'>,
+  { state, about, columns }: { state: string; about: string; columns: number | null },
+): string {
+  const [start, end] = [`${startedAt === null ? '' : secondsOf(startedAt)}  `, `  ${about}`];
+  const reason = reasonIn(
+    { outcome, error },
+    columns === null ? null : columns - screenWidth(start + state.padEnd(12) + end),
+  );
+  return `${start}${colorize({ outcome, error }, state.padEnd(12))}${end}${reason}`;
+}
+
+/** A time for people: without its milliseconds. */
+export const secondsOf = (instant: string): string => instant.replace(/\.\d+Z$/, 'Z');
+
+/** Of less, no one can make sense. */
+const LEAST_ROOM = 12;
+
+/** Why something ended as it did, for the end of a line. @param room null: any length */
+export function reasonIn({ outcome, error }: Pick<RunResult, 'outcome' | 'error'>, room: number | null): string {
+  if (error === null || outcome === null || (room !== null && room < LEAST_ROOM)) return '';
+  return fitting(`  ${plainText(error.message, Infinity)}`, room ?? Infinity);
+}
+
+function backupFacts({ outcome, backupId, source, lastStatus, polls }: BackupResult): string {
+  const id = backupId === null ? '' : `, id ${plainText(backupId)}${source === null ? '' : ` (${source})`}`;
+  return `${outcome ?? 'no outcome yet'}${id}${lastFacts(lastStatus, polls)}`;
+}
+
+function deploymentFacts(deployment: DeploymentResult, run: RunResult): string {
+  const { outcome, evidence, lastStatus, polls } = deployment;
+  const check = checkText(deployment, run);
+  const why = evidence === null ? '' : `, evidence: ${evidence}`;
+  return `${outcome ?? 'no outcome yet'}${why}${lastFacts(lastStatus, polls)}${check === null ? '' : `; ${check}`}`;
+}
+
+function lastFacts(lastStatus: string | null, polls: number): string {
+  return lastStatus === null ? '' : `, last status "${plainText(lastStatus)}" after ${counted(polls, 'poll')}`;
+}
+
+export function colorize({ outcome, error }: Pick<RunResult, 'outcome' | 'error'>, text: string): string {
+  if (outcome === 'completed') return colors.green(text);
+  return outcome === null && (error === null || hasStoppedWaiting({ error })) ? text : colors.red(text);
+}
+
+export function durationOf(from: string | null, to: string | null): string | null {
+  return from === null || to === null ? null : `${Math.round((Date.parse(to) - Date.parse(from)) / 1000)} s`;
+}

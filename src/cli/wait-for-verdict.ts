@@ -1,0 +1,191 @@
+/** Waits for a verdict and exits with it. */
+import type { RunResult } from '../contract/run.ts';
+import { SIGNAL_EXIT_CODES, onSignal } from '../process/signals.ts';
+import type { Belay, Run } from '../starter.ts';
+import { BelayError } from '../contract/errors.ts';
+import { EXIT, exitCodeOfResult } from '../contract/exit-codes.ts';
+import { adviceOnRun, followEta } from '../features/advice/actions-eta.ts';
+import { followLive } from './run-live.ts';
+import { printResult, resultOfError } from './run-text.ts';
+import { runMarkdown, writeSummary } from './markdown-summary.ts';
+import { shellWord } from '../contract/safe-text.ts';
+import { printNote } from '../process/print.ts';
+
+export interface WaitingOptions {
+  json?: boolean;
+  /** Milliseconds. */
+  waitTimeout?: number;
+  cancelOnInterrupt?: boolean;
+  /** The file for the Markdown summary. */
+  summary?: string;
+  /** Wait for the run that replaces it, too. */
+  follow?: boolean;
+}
+
+/** A run or a rollout. */
+export interface Waited<R> {
+  readonly workflowId: string;
+  readonly runId: string | null;
+  readonly attached: boolean;
+  readonly links: Run['links'];
+  result(options: { signal: AbortSignal }): Promise<R>;
+  cancel(): Promise<boolean>;
+}
+
+/** How to show it. */
+export interface View<R> {
+  what: string;
+  /** Shows the progress until stopped. */
+  follow(): { stop(result: R): void };
+  /** Prints the result, after the progress. */
+  print(result: R, json: boolean): void;
+  ofError(error: unknown): R;
+  markdown(result: R): string | Promise<string>;
+  /** What to wait for instead, once it has ended. */
+  successor?(result: R): Shown<R> | null;
+}
+
+interface Shown<R> {
+  waited: Waited<R>;
+  view: View<R>;
+}
+
+/** @param follows whether to go on with the run that replaces it */
+export const viewOfRun = (belay: Belay, run: Run, follows = false): View<RunResult> => ({
+  what: 'run',
+  // Without a terminal no user looks, and hundreds of CI jobs would search.
+  follow: () => followLive(run, process.stderr.isTTY ? { eta: followEta(belay, run) } : {}),
+  print: printResult,
+  ofError: resultOfError,
+  markdown: async (result) => runMarkdown(result, await adviceOnRun(belay, result)),
+  successor({ supersededBy = null }) {
+    if (!follows || supersededBy === null) return null;
+    const newer = belay.get(supersededBy.workflowId, supersededBy.runId);
+    return { waited: newer, view: viewOfRun(belay, newer, follows) };
+  },
+});
+
+/** Says on stderr what a job or a terminal needs to go on with if this process ends before the verdict. */
+function noteStarted<R>({ workflowId, attached, links }: Waited<R>, what: string): void {
+  const link = links.ui === null ? [] : [`in the Temporal UI: ${links.ui}`];
+  printNote([`${what}: ${workflowId}${attached ? ', which was started before' : ''}`, ...link]);
+}
+
+/** Says on stderr that a key had been used, since the result of an earlier step or job looks like one of this command. */
+export function noteIfJoined({ attached, endedAt }: Pick<RunResult, 'attached' | 'endedAt'>, startedMs: number): void {
+  if (!attached) return;
+  const hadEnded = endedAt !== null && Date.parse(endedAt) < startedMs;
+  const verdict = endedAt === null ? 'it is still in flight' : 'this is its verdict';
+  printNote(
+    hadEnded
+      ? `This key's run ended at ${endedAt}: nothing was started; another key deploys again.`
+      : `This key's run had been started before: nothing was started; ${verdict}.`,
+  );
+}
+
+interface Waiting {
+  stopping?: Stopping;
+  /** When this command was to start it; null: it only waits. */
+  startedMs?: number | null;
+}
+
+/** Waits and prints the result. @returns the exit code */
+export async function waitAndPrint<R extends Pick<RunResult, 'outcome' | 'error' | 'attached' | 'endedAt'>>(
+  waited: Waited<R>,
+  view: View<R>,
+  options: WaitingOptions,
+  { stopping = captureSignals(options), startedMs = null }: Waiting = {},
+): Promise<number> {
+  try {
+    if (startedMs !== null) noteStarted(waited, view.what);
+    const { waited: last, view: shown, error, ...end } = await awaitLast({ waited, view }, stopping);
+    const result = { ...end.result, attached: last.attached };
+    if (isUnreached(error) && options.json !== true) printNote(`belay: ${error.message}`);
+    else shown.print(result, options.json === true);
+    if (startedMs !== null) noteIfJoined(result, startedMs);
+    await writeSummary(options.summary, () => shown.markdown(result));
+    if (!(error instanceof BelayError) || error.type !== 'StoppedWaiting') return exitCodeOfResult(result);
+    const name = nameOf(last);
+    const follow = options.follow === true ? ' --follow' : '';
+    printNote([
+      `To continue waiting: \`belay wait ${name}${follow}\``,
+      `To cancel the ${view.what}: \`belay cancel ${name}\``,
+    ]);
+    return stopping.exitCode();
+  } finally {
+    stopping.end();
+  }
+}
+
+/** Nothing is known of the run, so there is no result to show: its id may be wrong. */
+const isUnreached = (error: unknown): error is BelayError =>
+  error instanceof BelayError && error.result === null && error.rollout === null;
+
+/** Waits for it, or for the last of those that replace it one after another. */
+async function awaitLast<R>(first: Shown<R>, stopping: Stopping): Promise<Shown<R> & { result: R; error: unknown }> {
+  for (let { waited, view } = first; ;) {
+    stopping.follow(waited);
+    const live = view.follow();
+    const { result, error } = await waited.result({ signal: stopping.signal }).then(
+      (it) => ({ result: it, error: null }),
+      (it: unknown) => ({ result: view.ofError(it), error: it }),
+    );
+    live.stop(result);
+    const next = view.successor?.(result) ?? null;
+    if (next === null) return { waited, view, result, error };
+    printNote([`${waited.workflowId} was replaced: waiting for ${next.waited.workflowId}`]);
+    ({ waited, view } = next);
+  }
+}
+
+/** Its id as arguments for a shell. */
+export function nameOf({ workflowId, runId, attached }: Pick<Run, 'workflowId' | 'runId' | 'attached'>): string {
+  return `${shellWord(workflowId)}${attached && runId !== null ? ` --run-id ${runId}` : ''}`;
+}
+
+export interface Stopping {
+  readonly signal: AbortSignal;
+  exitCode(): number;
+  /** Call it once the run is known, and for each one that replaces it. */
+  follow(run: Pick<Waited<unknown>, 'cancel'>): void;
+  end(): void;
+}
+
+/**
+ * Handles signals and the timeout, which end the wait before the verdict, and sets the exit code for them. Call it before
+ * the run is started: it keeps an early signal until the run is known, so that the user always sees the run's id.
+ */
+export function captureSignals({ waitTimeout, cancelOnInterrupt }: WaitingOptions): Stopping {
+  const stopping = new AbortController();
+  let exitCode: number = EXIT.stoppedWaiting;
+  let run: Pick<Waited<unknown>, 'cancel'> | null = null;
+  let interrupted = false;
+  let cancelled = false;
+  let timeout: NodeJS.Timeout | undefined;
+  const stopOrCancel = () => {
+    // A second signal means that the user does not want to wait for the cancelled run either.
+    if (cancelOnInterrupt !== true || cancelled) return stopping.abort();
+    if (run === null) return;
+    cancelled = true;
+    printNote('Cancelling the run. Interrupt again to stop waiting for it to finish.');
+    run.cancel().catch(() => stopping.abort());
+  };
+  const release = onSignal((signal) => {
+    exitCode = SIGNAL_EXIT_CODES[signal];
+    interrupted = true;
+    stopOrCancel();
+  });
+  return {
+    signal: stopping.signal,
+    exitCode: () => exitCode,
+    follow(started) {
+      run = started;
+      if (interrupted) stopOrCancel();
+      if (waitTimeout !== undefined) timeout ??= setTimeout(() => stopping.abort(), waitTimeout);
+    },
+    end() {
+      clearTimeout(timeout);
+      release();
+    },
+  };
+}

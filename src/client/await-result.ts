@@ -1,0 +1,105 @@
+/** Waits for the result of a run or rollout, through outages of Temporal. */
+import { setMaxListeners } from 'node:events';
+import { WorkflowFailedError, type WorkflowExecutionDescription, type WorkflowHandle } from '@temporalio/client';
+import { shellWord } from '../contract/safe-text.ts';
+import type { BelayError } from '../contract/errors.ts';
+import { refuseUnknown } from './known-options.ts';
+import { toBelayError } from './to-belay-error.ts';
+import { answers } from './transport/answers.ts';
+import { isDenied, isLimited, isUnreachable } from './transport/grpc-errors.ts';
+import { withLink, type Linked } from './ui-link.ts';
+import type { Session } from './session.ts';
+import { within } from './within.ts';
+import { TIMING } from '../contract/timing.ts';
+
+export interface WaitOptions {
+  /** Stops waiting, without cancelling the run. */
+  signal?: AbortSignal;
+}
+
+const WAIT_OPTIONS: Record<keyof WaitOptions, true> = { signal: true };
+
+export interface Awaited {
+  handle: WorkflowHandle;
+  /** @throws BelayError if the id belongs to something else */
+  check: () => Promise<unknown>;
+  /** The error to throw if the workflow did not complete. */
+  failed: (error: WorkflowFailedError) => Promise<BelayError>;
+  /** The error to throw if the caller stopped waiting. */
+  stopped: () => Promise<BelayError>;
+  /** The error to throw if Temporal stays unreachable. */
+  lost: (message: string) => BelayError;
+}
+
+export async function awaitResult<R extends Linked>(
+  session: Session,
+  awaited: Awaited,
+  options: WaitOptions,
+): Promise<R> {
+  refuseUnknown('result', options, WAIT_OPTIONS);
+  const { signal } = options;
+  const { workflowId } = awaited.handle;
+  let lostSinceMs: number | null = null;
+  let wasAllowed = false;
+  const onAllowed = () => {
+    lostSinceMs = null;
+    wasAllowed = true;
+  };
+  for (;;) {
+    const stopped = () => signal?.aborted === true;
+    if (stopped()) throw await awaited.stopped();
+    try {
+      return withLink(session, await poll<R>(session, awaited, onAllowed, signal));
+    } catch (error) {
+      if (error instanceof WorkflowFailedError) throw await awaited.failed(error);
+      if (stopped()) throw await awaited.stopped();
+      // A call that is sent again has the API key of its first time, which may have been replaced since.
+      const isDeniedNow = wasAllowed && isDenied(error);
+      const isTemporary = isDeniedNow || isUnreachable(error) || isLimited(error);
+      if (!isTemporary) throw toBelayError(error, `wait for ${workflowId}`);
+      const nowMs = Date.now();
+      // If Temporal answers, a long poll timed out, and there is no outage.
+      const isLost = isDeniedNow || !(await answers(session.client.connection));
+      lostSinceMs = isLost ? (lostSinceMs ?? nowMs) : null;
+      if (lostSinceMs !== null && nowMs - lostSinceMs > TIMING.client.outageMs) {
+        if (isDeniedNow) throw toBelayError(error, `wait for ${workflowId}`);
+        const resume = `nothing was cancelled, wait again with \`belay wait ${shellWord(workflowId)}\``;
+        throw awaited.lost(`Temporal has not answered for a minute; ${resume}`);
+      }
+      if (lostSinceMs !== null) await new Promise((resolve) => setTimeout(resolve, TIMING.client.reconnectPauseMs));
+    }
+  }
+}
+
+/** For calls that Temporal answers at once or not at all. */
+export const soon = <T>(session: Session, what: string, ask: () => Promise<T>): Promise<T> =>
+  within(session, TIMING.client.answerMs, what, ask);
+
+/** @returns false if it had ended, so that nothing was cancelled */
+export async function cancelOpen(
+  handle: WorkflowHandle,
+  { status }: Pick<WorkflowExecutionDescription, 'status'>,
+): Promise<boolean> {
+  if (status.name !== 'RUNNING') return false;
+  await handle.cancel();
+  return true;
+}
+
+async function poll<R>(
+  { client }: Session,
+  { handle, check }: Awaited,
+  onAllowed: () => void,
+  signal?: AbortSignal,
+): Promise<R> {
+  const result = () =>
+    client.withDeadline(Date.now() + TIMING.client.longPollMs, async () => {
+      await check();
+      onAllowed();
+      return (await handle.result()) as R;
+    });
+  if (signal === undefined) return result();
+  // The SDK never removes its listeners. They go away with the signal of this call, so their number is not a leak.
+  const ofThisCall = AbortSignal.any([signal]);
+  setMaxListeners(0, ofThisCall);
+  return client.withAbortSignal(ofThisCall, result);
+}

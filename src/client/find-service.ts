@@ -1,0 +1,48 @@
+/** Finds the service that a starter means, so that the first worker that takes up a run does not decide it. */
+import { configuredService } from '../config/configured-service.ts';
+import { BelayError } from '../contract/errors.ts';
+import type { ServedService } from '../contract/service-identity.ts';
+import { parseIdentity } from '../contract/worker-identity.ts';
+import { TIMING } from '../contract/timing.ts';
+import { orUsage, type Session } from './session.ts';
+import { within } from './within.ts';
+import { identitiesOf } from './workers.ts';
+
+/** @param workers identities of the queue's workers. @returns null if it is unknown. @throws BelayError `Usage` */
+export async function findService(
+  session: Pick<Session, 'service' | 'taskQueue'>,
+  workers: readonly string[],
+): Promise<ServedService | null> {
+  const configured = await configuredService().catch((error: unknown) => {
+    return orUsage(() => {
+      throw error;
+    });
+  });
+  const service = session.service ?? configured.service ?? servedByAll(session, workers, configured.formerly);
+  return service === null ? null : { service, formerly: configured.formerly };
+}
+
+/** The identity of the service that a start would be for now. @throws BelayError */
+export async function findServiceNow(session: Session): Promise<string | null> {
+  const served = await within(session, TIMING.client.startMs, 'find the service', async () =>
+    findService(session, identitiesOf(await session.workers())),
+  );
+  return served?.service ?? null;
+}
+
+/** While a service moves, workers poll for its old and its new URL. @throws BelayError `Usage` if they serve several */
+function servedByAll(
+  { taskQueue }: Pick<Session, 'taskQueue'>,
+  workers: readonly string[],
+  formerly: readonly string[],
+): string | null {
+  const all = [...new Set(workers.flatMap((identity) => parseIdentity(identity)?.service ?? []))].sort();
+  const current = all.filter((service) => !formerly.includes(service));
+  const services = current.length === 0 ? all : current;
+  if (services.length <= 1) return services[0] ?? null;
+  const remedy = 'name one with --service, BELAY_SERVICE or service: in belay.yaml';
+  throw new BelayError(
+    'Usage',
+    `the workers of the task queue "${taskQueue}" serve several services, ${services.join(' and ')}: ${remedy}`,
+  );
+}

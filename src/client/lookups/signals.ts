@@ -1,0 +1,65 @@
+/** Limits the signals that a flood of events causes, because a workflow accepts at most 10,000. */
+import { WorkflowNotFoundError, type Client, type WorkflowHandle } from '@temporalio/client';
+import { isSignalLimitError } from '../transport/grpc-errors.ts';
+import { TIMING } from '../../contract/timing.ts';
+
+/** After this many signals of one kind to one workflow, the gap between them grows. */
+const MANY_SIGNALS = 100;
+
+/** The clock of this machine. */
+export interface SignalClock {
+  nowMs: () => number;
+  after: (ms: number, act: () => void) => void;
+}
+
+const OWN: SignalClock = {
+  nowMs: () => Date.now(),
+  after: (ms, act) => void setTimeout(act, ms).unref(),
+};
+
+/** @returns at once if a signal is on its way; else whether the workflow exists and accepted the signal */
+export type ThrottledSignal<T> = (workflowId: string, argument: T) => Promise<boolean>;
+
+/**
+ * Sends at most one signal per second for each workflow and kind, and in a flood one every ten seconds. Calls in between
+ * share the next signal, and do not wait for it: each would occupy a slot of the worker.
+ * @param kindOf the kind of a signal; two signals are the same if their kinds are equal as JSON
+ * @param accepts asked before a signal is sent
+ */
+export function createThrottledSignal<T>(
+  client: Client,
+  name: string,
+  kindOf: (argument: T) => unknown,
+  accepts: (handle: WorkflowHandle, argument: T) => Promise<boolean> = () => Promise.resolve(true),
+  clock = OWN,
+): ThrottledSignal<T> {
+  const latest = new Map<string, { atMs: number; count: number }>();
+  const send = async (workflowId: string, argument: T): Promise<boolean> => {
+    try {
+      const handle = client.workflow.getHandle(workflowId);
+      if (!(await accepts(handle, argument))) return false;
+      await handle.signal<[T]>(name, argument);
+      return true;
+    } catch (error) {
+      if (error instanceof WorkflowNotFoundError || isSignalLimitError(error)) return false;
+      throw error;
+    }
+  };
+  return (workflowId, argument) => {
+    const key = JSON.stringify([workflowId, kindOf(argument)]);
+    const before = latest.get(key);
+    const nowMs = clock.nowMs();
+    if (before !== undefined && before.atMs > nowMs) return Promise.resolve(true);
+    const count = (before?.count ?? 0) + 1;
+    const gapMs = count > MANY_SIGNALS ? TIMING.event.floodSignalGapMs : TIMING.event.signalGapMs;
+    const atMs = Math.max(nowMs, (before?.atMs ?? 0) + gapMs);
+    const entry = { atMs, count };
+    latest.set(key, entry);
+    const forget = () => void (latest.get(key) === entry && latest.delete(key));
+    clock.after(atMs - nowMs + TIMING.event.floodSignalGapMs, forget);
+    if (atMs <= nowMs) return send(workflowId, argument);
+    // If it fails, or this process ends before, only time is lost: the same signal was sent less than a gap ago.
+    clock.after(atMs - nowMs, () => void send(workflowId, argument).catch(() => undefined));
+    return Promise.resolve(true);
+  };
+}

@@ -1,0 +1,39 @@
+/** Sends what a person decided about a run or rollout, and waits until a worker has taken it. */
+import { WorkflowUpdateFailedError, type WorkflowHandle } from '@temporalio/client';
+import { BelayError } from '../contract/errors.ts';
+import { soon } from './await-result.ts';
+import { isOutOfTime } from './transport/grpc-errors.ts';
+import { requireWorkers } from './require-worker.ts';
+import type { Session } from './session.ts';
+
+export interface SentDecision {
+  /** The update's name: for people, what is decided. */
+  name: string;
+  handle: WorkflowHandle;
+  payload: object;
+  /** @throws BelayError if nothing can be decided there */
+  check: () => Promise<void>;
+  /** The command that shows whether a worker took it later. */
+  lookAgain: string;
+}
+
+/** @throws BelayError `Usage` if it is refused, `NoWorker` if no worker took it */
+export function sendDecision(session: Session, decision: SentDecision): Promise<void> {
+  const { name, handle, payload, check, lookAgain } = decision;
+  const what = `${name} ${handle.workflowId}`;
+  return soon(session, what, async () => {
+    await check();
+    await requireWorkers(session);
+    await handle.executeUpdate(name, { args: [payload] }).catch((error: unknown) => {
+      throw decisionError(what, lookAgain, error);
+    });
+  });
+}
+
+function decisionError(what: string, lookAgain: string, error: unknown): unknown {
+  if (error instanceof WorkflowUpdateFailedError)
+    return new BelayError('Usage', `cannot ${what}: ${error.cause?.message ?? error.message}`);
+  if (!isOutOfTime(error)) return error;
+  const remedy = `one may still do so, check with \`${lookAgain}\``;
+  return new BelayError('NoWorker', `no worker picked up the request to ${what} in time; ${remedy}`);
+}

@@ -1,0 +1,130 @@
+/** Opens the connection to Temporal that every part of the client shares. */
+import { Client, type Connection } from '@temporalio/client';
+import { ConfigError } from '../config/environment/config-error.ts';
+import { identityFrom, taskQueue as configuredTaskQueue } from '../config/environment/environment.ts';
+import { searchAttributeMode } from '../config/environment/search-attribute-mode.ts';
+import { signature } from '../config/environment/signature.ts';
+import { readEncryption } from '../encryption/encryption.ts';
+import { refuseUnknown } from './known-options.ts';
+import { seenOn, shareSeen, type SeenWorkers } from './workers.ts';
+import { checkTemporalAddress, findTemporal, type TemporalEndpoint } from '../config/find-temporal.ts';
+import { openTracing } from '../tracing/open-tracing.ts';
+import type { Tracing } from '../tracing/tracing.ts';
+import { BelayError } from '../contract/errors.ts';
+import type { CredentialsState } from './transport/live-connection.ts';
+import { openConnection } from './transport/open-connection.ts';
+
+export interface Session {
+  client: Client;
+  namespace: string;
+  taskQueue: string;
+  /** Whether the client encrypts what it gives to Temporal. */
+  encrypts: boolean;
+  /** Whether what the client starts gets search attributes. */
+  setsAttributes: boolean;
+  /** Those that poll the task queue. */
+  workers: SeenWorkers;
+  /** Base URL of the Temporal UI; null if it is not configured. */
+  uiUrl: string | null;
+  /** The identity of the service that the caller named; null: find it. */
+  service: string | null;
+  /** Who starts what this session starts. */
+  by: string;
+  /** Null: no traces are exported. */
+  tracing: Tracing | null;
+}
+
+/** Temporal limits how many requests a namespace may send at once. */
+export const IN_PARALLEL = { concurrency: 10 } as const;
+
+export interface ConnectOptions {
+  /** A connection to share, which `close` leaves open. Default: a new one, configured like other Temporal clients. */
+  connection?: Connection;
+  /** `host:port` of a Temporal server without TLS, instead of the configured one. */
+  address?: string;
+  namespace?: string;
+  taskQueue?: string;
+  /** Base URL of the Temporal UI, for links. */
+  uiUrl?: string;
+  /**
+   * Base URL of the service that runs are for. Default: `BELAY_SERVICE`, else `service` in belay.yaml, else the one that
+   * the workers serve.
+   */
+  service?: string;
+  /** Who starts what this connection starts, for the Temporal UI. Default: the user and host of this process. */
+  by?: string;
+}
+
+const CONNECT_OPTIONS: Record<keyof ConnectOptions, true> = {
+  ...{ connection: true, address: true, namespace: true, taskQueue: true, uiUrl: true, service: true, by: true },
+};
+
+export interface OpenSession {
+  session: Session;
+  close: () => Promise<void>;
+}
+
+interface SessionOptions {
+  /** Connect on the first call. Default: at once. */
+  lazy?: boolean;
+  onCredentials?: (state: CredentialsState) => void;
+  /** The service name of its spans. */
+  program?: string;
+}
+
+/** @throws BelayError of type `TemporalUnreachable` or `Usage` */
+export async function openSession(
+  options: ConnectOptions,
+  { lazy = false, onCredentials, program = 'belay' }: SessionOptions = {},
+): Promise<OpenSession> {
+  refuseUnknown('connect', options, CONNECT_OPTIONS);
+  const endpoint = options.address === undefined ? orUsage(findTemporal) : plainEndpoint(options.address);
+  const encryption = orUsage(() => readEncryption((message) => process.emitWarning(message)));
+  const tracing = await orUsageSoon(openTracing({ program, warn: () => undefined }));
+  const own =
+    options.connection === undefined ? await orUsageSoon(openConnection(endpoint, { lazy, onCredentials })) : null;
+  const namespace = options.namespace ?? endpoint.namespace;
+  const taskQueue = options.taskQueue ?? configuredTaskQueue();
+  const connection = own ?? options.connection!;
+  const session: Session = {
+    client: new Client({ connection, namespace, dataConverter: encryption.dataConverter }),
+    namespace,
+    workers: shareSeen(() => seenOn(connection, namespace, taskQueue)),
+    encrypts: encryption.isOn,
+    setsAttributes: orUsage(searchAttributeMode) !== 'off',
+    taskQueue,
+    uiUrl: options.uiUrl ?? endpoint.uiUrl,
+    service: options.service === undefined ? null : orUsage(() => identityFrom('the service', options.service ?? '')),
+    by: options.by ?? signature(),
+    tracing,
+  };
+  const close = async () => {
+    await tracing?.close();
+    // A connection of the caller is the caller's to close.
+    await own?.close();
+  };
+  return { session, close };
+}
+
+/** As `orUsage`. */
+const orUsageSoon = <T>(opening: Promise<T>): Promise<T> =>
+  opening.catch((error: unknown) =>
+    orUsage(() => {
+      throw error;
+    }),
+  );
+
+/** @throws BelayError `Usage` for a mistake in the configuration */
+export function orUsage<T>(read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof ConfigError) throw new BelayError('Usage', error.message);
+    throw error;
+  }
+}
+
+function plainEndpoint(address: string): Omit<TemporalEndpoint, 'origin' | 'isOneOfSeveral'> {
+  orUsage(() => checkTemporalAddress('address', address));
+  return { connectionOptions: { address }, namespace: 'default', uiUrl: null, credentials: null };
+}

@@ -1,0 +1,131 @@
+/**
+ * Holds runs to the inventory: a backup of one server must not be taken for that of another, and what holds for an id must
+ * hold for the same one in another spelling. Workers judge so, and starters, for an early message. Pure.
+ */
+import type { Target } from '../contract/target.ts';
+import { plainText } from '../contract/safe-text.ts';
+import { targetText } from '../contract/target-text.ts';
+import type { Configuration } from './file/file-schema.ts';
+import { buildInventory, keysOf } from './inventory.ts';
+import type { FreezeScope, FreezeWord } from '../features/freezes/shapes.ts';
+import { knownIds, type NamedId } from './known-ids.ts';
+
+/** What a run is about, or one server of a rollout. */
+export interface AskedPlace {
+  serverId?: string | undefined;
+  targets: readonly Target[];
+}
+
+export interface InventoryConflict {
+  /** The keys of the file that forbid it. */
+  path: string[];
+  /** What is wrong, and how to fix it. */
+  message: string;
+}
+
+/** @returns what keeps such a run from the file's servers, sites and apps; null if nothing does */
+export function holdToInventory(configuration: Configuration): (asked: AskedPlace) => InventoryConflict | null {
+  const checks = [refuseSpelling(configuration), refuseOtherServer(configuration), refuseUnknown(configuration)];
+  return (asked) => {
+    for (const check of checks) {
+      const found = check(asked);
+      if (found !== null) return found;
+    }
+    return null;
+  };
+}
+
+type Check = (asked: AskedPlace) => InventoryConflict | null;
+
+const idsOf = ({ serverId, targets }: AskedPlace): NamedId[] => [
+  ...(serverId === undefined ? [] : [{ kind: 'server' as const, id: serverId }]),
+  ...targets,
+];
+
+const nameOf = ({ kind, id }: NamedId): string => `${kind} ${plainText(id)}`;
+
+/** A lock, freeze or approval of the one spelling would not hold for the other. */
+function refuseSpelling(configuration: Configuration): Check {
+  const { respelled } = knownIds(configuration);
+  return (asked) => {
+    for (const named of idsOf(asked)) {
+      const known = respelled(named);
+      if (known !== null) return { path: known.path, message: spellingText(named, known) };
+    }
+    return null;
+  };
+}
+
+function spellingText(named: NamedId, known: NamedId): string {
+  const remedy = `write ${plainText(known.id)}; if it is another ${named.kind}, list ${plainText(named.id)} in the file as well`;
+  return `${nameOf(named)} differs from the known ${nameOf(known)} only in its spelling: ${remedy}`;
+}
+
+/** The backup of one server does not cover a target on another. */
+function refuseOtherServer({ fleets }: Configuration): Check {
+  const { servers, placeOf } = buildInventory(fleets);
+  return ({ serverId, targets }) => {
+    if (serverId === undefined) return null;
+    const registered = servers.get(serverId);
+    for (const target of targets) {
+      const place = placeOf(target);
+      if (place !== undefined && place.serverId !== serverId) {
+        const remedy = `use --server ${place.serverId}, or move the ${target.kind} in the file`;
+        const message = `${targetText(target)} belongs to server ${place.serverId}, not to ${plainText(serverId)}: ${remedy}`;
+        return { path: keysOf(place), message };
+      }
+      if (place === undefined && registered !== undefined) {
+        const remedy = `use another server, or add the ${target.kind} there`;
+        return { path: keysOf(registered), message: `${targetText(target)} is not on server ${serverId}: ${remedy}` };
+      }
+    }
+    return null;
+  };
+}
+
+function refuseUnknown({ inventory, fleets }: Configuration): Check {
+  if (inventory !== 'strict') return () => null;
+  const { servers, placeOf } = buildInventory(fleets);
+  const isListed = (named: NamedId) =>
+    named.kind === 'server' ? servers.has(named.id) : placeOf({ ...named, kind: named.kind }) !== undefined;
+  return (asked) => {
+    const unknown = idsOf(asked).find((it) => !isListed(it));
+    if (unknown === undefined) return null;
+    const message = `no fleet has ${nameOf(unknown)}, and the inventory is strict: add it under fleets`;
+    return { path: ['inventory'], message };
+  };
+}
+
+/** What a worker with this file says of a freeze: whether it knows what that is for. */
+export function wordOnFreezes(configuration: Configuration): (scope: FreezeScope) => FreezeWord {
+  const { fleets = {}, inventory } = configuration;
+  const { has, respelled } = knownIds(configuration);
+  const problem = (text: string): FreezeWord => ({ problem: text, note: null });
+  return (scope) => {
+    if (scope.kind === 'all') return IN_FORCE;
+    if (scope.kind === 'fleet') return Object.hasOwn(fleets, scope.id) ? IN_FORCE : problem(noFleet(scope.id, fleets));
+    const named: NamedId = { kind: scope.kind, id: scope.id };
+    if (has(named)) return IN_FORCE;
+    const known = respelled(named);
+    if (known !== null) return problem(spellingText(named, known));
+    const parts = scope.id.split(/[,;\s]+/);
+    if (parts.length > 1 && parts.some((id) => has({ ...named, id })))
+      return problem(`${nameOf(named)} is a list: give --${scope.kind} once for each`);
+    if (inventory === 'strict') return problem(`no fleet has ${nameOf(named)}: correct it, or add it under fleets`);
+    if (Object.keys(fleets).length > 0)
+      return {
+        problem: null,
+        note: `no fleet has ${nameOf(named)}, so the freeze holds back only what names exactly this id`,
+      };
+    const isOdd = /[,;\s]|:\/\//u.test(scope.id);
+    return { problem: null, note: isOdd ? `${nameOf(named)} is taken as one id: check it` : null };
+  };
+}
+
+const IN_FORCE: FreezeWord = { problem: null, note: null };
+
+function noFleet(id: string, fleets: object): string {
+  const names = Object.keys(fleets).map((it) => plainText(it));
+  const known = names.length === 0 ? 'it has no fleets' : `only ${names.join(', ')}`;
+  return `there is no fleet ${plainText(id)}, ${known}: correct the name, or add the fleet under fleets`;
+}

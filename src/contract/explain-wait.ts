@@ -1,0 +1,148 @@
+/** One sentence that explains what a run, operation or rollout is waiting for. Pure. */
+import type { Phase } from './names.ts';
+import type { OperationProgress } from './operation.ts';
+import type { BackupResult, DeploymentResult, RunProgress, RunResult } from './run.ts';
+import type { FailingReads, Waiting, WaitingForCheck, WaitingForRead, RolloutWaiting, Explanation } from './waiting.ts';
+import { approvalSentence } from '../features/approvals/text.ts';
+import { durationText } from './duration.ts';
+import { frozenText, letOffText } from '../features/freezes/text.ts';
+import { gateSentence } from '../features/gates/text.ts';
+import { counted } from './tally-text.ts';
+import { targetLabel } from './target-text.ts';
+import { plainText } from './safe-text.ts';
+
+export const MORE_THAN_WORKERS_CARRY = 'more runs begin than the workers can carry at once';
+
+/** How to show text from outside, and times. */
+export interface Style {
+  quote: (text: string) => string;
+  /** Shows the id of a workflow. Default: as other text. */
+  workflow?: (workflowId: string) => string;
+  /** Shows a command. Default: as it is. */
+  command?: (command: string) => string;
+  /** Formats a future time; null leaves it out. */
+  when: ((at: string) => string) | null;
+}
+
+const quoted = (text: string): string => `"${plainText(text)}"`;
+
+const PLAIN: Style = { quote: quoted, when: (at) => `at ${at}` };
+
+/** For a line that is redrawn every second. */
+export const COUNTDOWN: Style = {
+  quote: quoted,
+  when: (at) => `in ${Math.max(0, Math.ceil((Date.parse(at) - Date.now()) / 1000))} s`,
+};
+
+export function explainRun(progress: RunProgress): Explanation {
+  const { result, waiting, operation } = progress;
+  const what = inFlight(result);
+  if (waiting !== null) return { sentence: waitingSentence(waiting, what), waiting };
+  if (result.outcome !== null) {
+    const by = result.supersededBy?.workflowId;
+    const replaced = by === undefined ? '' : `, replaced by ${quoted(by)}`;
+    return { sentence: `finished: ${result.outcome}${replaced}`, waiting };
+  }
+  const doing = what ?? result.phase ?? 'starting';
+  return { sentence: operation === null ? doing : `${doing}: handled by workflow ${operation.workflowId}`, waiting };
+}
+
+export function explainOperation({ result, phase, waiting }: OperationProgress): Explanation {
+  const what = 'target' in result ? `deployment of ${targetLabel(result.target)}` : `backup of ${result.serverId}`;
+  if (waiting === null) return { sentence: `${what}: ${result.outcome ?? phase}`, waiting };
+  return { sentence: waitingSentence(waiting, what), waiting };
+}
+
+export function explainRollout(waiting: RolloutWaiting | null, state: string | null): Explanation {
+  if (waiting === null) return { sentence: `not waiting: ${state}`, waiting };
+  return { sentence: rolloutSentence(waiting), waiting };
+}
+
+/** `deployment of a1: try 7 of 30, last status "building", next read at …` @param what the waiting operation; null leaves it out */
+export function waitingSentence(waiting: Waiting, what: string | null, style: Style = PLAIN): string {
+  const { quote, when, workflow = quote } = style;
+  if (waiting.kind === 'admission') return `waiting for admission: ${MORE_THAN_WORKERS_CARRY}`;
+  if (waiting.kind === 'freeze') {
+    const frozen = frozenText(waiting.by, quote);
+    return `${what ?? 'run'}: ${frozen}: wait${letOffText(waiting.by, style.command)}`;
+  }
+  if (waiting.kind === 'approval') return approvalSentence(waiting, style.command);
+  if (waiting.kind === 'lock') {
+    const holder =
+      waiting.lockedBy === undefined || waiting.lockedBy === null ? 'another run' : workflow(waiting.lockedBy);
+    return `${what ?? 'queued'}: waiting for the lock ${workflow(waiting.lockId)}, held by ${holder}`;
+  }
+  if (waiting.kind === 'check') return checkSentence(waiting, what, style);
+  const last = waiting.lastStatus === null ? 'no status yet' : `last status ${quote(waiting.lastStatus)}`;
+  const tries = `${waiting.pooled === undefined ? '' : 'reads on from '}try ${waiting.try} of ${waiting.tries}`;
+  const next = when === null ? '' : nextReadText(waiting, when);
+  const { parked, failing } = waiting;
+  const failures = failing === undefined ? '' : `, ${failingText(failing, quote)}`;
+  const outage =
+    parked === undefined
+      ? ''
+      : `parked since ${parked.since}, at most until ${parked.until}, because the service does not answer ` +
+        `(${quote(parked.reason)}); `;
+  const head = [what, doingOf(waiting)].filter((part) => part !== null).join(', ');
+  return `${head === '' ? '' : `${head}: `}${outage}${tries}, ${last}${failures}${next}`;
+}
+
+function failingText({ reads, reason }: FailingReads, quote: Style['quote']): string {
+  return reads === 1 ? `the last read failed: ${quote(reason)}` : `${reads} reads in a row failed: ${quote(reason)}`;
+}
+
+function checkSentence({ siteId, check, last, ...reads }: WaitingForCheck, what: string | null, style: Style): string {
+  const { quote, when } = style;
+  const good = `${reads.goodInARow} good in a row of ${reads.inARow}`;
+  const seen = last === null ? 'no read yet' : `last read: ${quote(last)}`;
+  const next = when === null ? '' : `, next read ${when(reads.nextReadAt)}`;
+  return `${what === null ? '' : `${what}, `}check ${quote(check)} of ${quote(siteId)}: try ${reads.try} of ${reads.tries}, ${good}, ${seen}${next}`;
+}
+
+function nextReadText({ nextReadAt, pooled }: WaitingForRead, when: (at: string) => string): string {
+  if (pooled === undefined) return `, next read ${when(nextReadAt)}`;
+  return `, a read every ${durationText(pooled.everyMs)}`;
+}
+
+function doingOf({ kind, parked, lastStatus }: WaitingForRead): string | null {
+  if (kind === 'trace') return 'request sent, checking whether it took effect';
+  if (kind !== 'baseline' || parked !== undefined) return null;
+  return lastStatus === null ? 'reading the status before the request' : 'waiting for another deployment to finish';
+}
+
+export function rolloutSentence(
+  waiting: RolloutWaiting,
+  quote: Style['quote'] = quoted,
+  command?: Style['command'],
+): string {
+  if (waiting.kind === 'decision') {
+    return `paused by ${quote(waiting.by)} because ${quote(waiting.reason)}: resume or abort it`;
+  }
+  if (waiting.kind === 'freeze') return `paused, ${frozenText(waiting.by, quote)}: resumes by itself`;
+  if (waiting.kind === 'approval') return approvalSentence(waiting, command);
+  if (waiting.kind === 'gate') return gateSentence(waiting, quote);
+  const { running, pending, maxAtOnce, stopped } = waiting;
+  const some = running.slice(0, 3).map(quote).join(', ');
+  const more = running.length > 3 ? ` and ${running.length - 3} more` : '';
+  if (stopped !== undefined) {
+    const { by, reason } = stopped;
+    const cause = `stopped by ${quote(by)} because ${quote(reason)}`;
+    return `${cause}: ${running.length} still running (${some}${more}), no more servers start`;
+  }
+  return `${running.length} of at most ${counted(maxAtOnce, 'server')} running (${some}${more}), ${pending} pending`;
+}
+
+/** The operation a run is working on; null before its first one. */
+export function inFlight(result: RunResult, quote: Style['quote'] = (id) => plainText(id)): string | null {
+  const part = partInFlight(result);
+  if (part === null) return null;
+  return 'target' in part ? `deployment of ${targetLabel(part.target, quote)}` : `backup of ${quote(part.serverId)}`;
+}
+
+const BEFORE_PARTS: readonly Phase[] = ['admission', 'checking', 'approval', 'done'];
+
+export function partInFlight({ phase, backup, deployments }: RunResult): BackupResult | DeploymentResult | null {
+  if (phase === null || BEFORE_PARTS.includes(phase)) return null;
+  const isBackup = phase === 'backup' || ((phase === 'parked' || phase === 'frozen') && backup?.outcome === null);
+  return isBackup ? backup : (deployments.find(({ outcome }) => outcome === null) ?? null);
+}

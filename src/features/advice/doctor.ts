@@ -1,0 +1,45 @@
+/** What the last weeks of backups and deployments show: whether their tries were too few, and whether fleets lack one. */
+import type { OperationAdvice } from './rules.ts';
+import { createAdvise } from './client.ts';
+import { openSession } from '../../client/session.ts';
+import { plainText } from '../../contract/safe-text.ts';
+import { counted } from '../../contract/tally-text.ts';
+import { targetText } from '../../contract/target-text.ts';
+import { leftOut, shortList, type Check, type Finding } from '../../cli/doctor-check.ts';
+import { fleetsCheck } from './fleets.ts';
+
+/** Temporal is asked once for both. */
+export function pastChecks(): Check[] {
+  let asked: Promise<OperationAdvice[]> | undefined;
+  const look = () => (asked ??= lookBack());
+  return [triesCheck(look), fleetsCheck(look)];
+}
+
+const triesCheck = (look: typeof lookBack): Check => ({
+  name: 'tries',
+  run: async (): Promise<Finding> => {
+    const found = await look().catch(leftOut);
+    if (typeof found === 'string') return { state: 'skipped', message: found };
+    const tight = found.filter(({ suggestedBudget }) => suggestedBudget !== null);
+    if (tight.length > 0) {
+      const message = shortList(tight.map((one) => `${subjectText(one)}: ${one.advice[0]}`));
+      const remedy = 'see `belay advice`; in belay.yaml, the keys are backup.tries and deploy.tries';
+      return { state: 'warning', message, remedy };
+    }
+    const judged = found.filter(({ budget }) => budget !== null).length;
+    if (judged === 0)
+      return { state: 'skipped', message: 'too few backups and deployments in the last 30 days to tell' };
+    return {
+      state: 'ok',
+      message: `enough for ${counted(judged, 'server or target', 'servers and targets')} of the last 30 days`,
+    };
+  },
+});
+
+async function lookBack(): Promise<OperationAdvice[]> {
+  const { session, close } = await openSession({});
+  return createAdvise(session)().finally(close);
+}
+
+const subjectText = ({ serverId, target }: OperationAdvice): string =>
+  target === null ? `server ${plainText(serverId ?? '')}` : targetText(target, plainText);

@@ -1,0 +1,42 @@
+/** How long it would take, by the past of its operations, and whether a freeze begins meanwhile. */
+import { beginsText } from '../freezes/text.ts';
+import { nextFreeze } from '../freezes/next-freeze.ts';
+import type { PlannedOperation } from '../../config/policy.ts';
+import type { OperationAdvice } from './rules.ts';
+import { etaOfRuns } from './eta-of-runs.ts';
+import { nameOfAdvice, usualText } from './advice-text.ts';
+import { operationsOf, operationsOfRun, type Part } from '../../cli/planned.ts';
+
+export const etaPart: Part = {
+  name: 'eta',
+  async look(planned, { belay, policy }) {
+    const { runs, rollout, override } = planned;
+    const operations = operationsOf(planned);
+    const of = operations.map((it) => ('target' in it ? { target: it.target } : it));
+    const past = await belay.advise({ of }).catch((): OperationAdvice[] => []);
+    const pastOf = (operation: PlannedOperation) => past.find((it) => nameOfAdvice(it) === nameOf(operation)) ?? null;
+    const eta = etaOfRuns(
+      runs.map((run) => operationsOfRun(run).map(pastOf)),
+      rollout?.maxAtOnce ?? 1,
+    );
+    const nowMs = Date.now();
+    const untilMs = nowMs + (eta === null ? 0 : (eta.p95Ms ?? eta.usuallyMs));
+    const freeze = nextFreeze(policy, operations, { nowMs, untilMs, letOff: new Set(override?.freezes) });
+    return {
+      value: {
+        usuallyMs: eta?.usuallyMs ?? null,
+        p95Ms: eta?.p95Ms ?? null,
+        freeze: freeze === null ? null : { ...freeze.by, beginsAt: new Date(freeze.atMs).toISOString() },
+      },
+      lines: [
+        eta === null ? 'duration: not known, too few of its operations ended lately' : `duration: ${usualText(eta)}`,
+        ...(freeze === null ? [] : [beginsText(freeze.by.name, freeze.atMs - nowMs)]),
+      ],
+    };
+  },
+};
+
+const nameOf = (operation: PlannedOperation): string =>
+  'target' in operation
+    ? nameOfAdvice({ target: operation.target, serverId: null })
+    : nameOfAdvice({ target: null, serverId: operation.serverId });

@@ -1,0 +1,119 @@
+/** What runs and rollouts ask people to approve, and the answers. */
+import type { WorkflowExecutionDescription, WorkflowHandle } from '@temporalio/client';
+import pMap from 'p-map';
+import { messageOf } from '../../contract/message-of.ts';
+import type { ApprovalAnswer, ApprovalQuestion, AskingRun, Decided } from './shapes.ts';
+import { ROLLOUT_TYPE, RUN_TYPES } from '../../contract/names.ts';
+import { BelayError } from '../../contract/errors.ts';
+import { TIMING } from '../../contract/timing.ts';
+import { quoted } from '../../client/list-filter.ts';
+import { requireWorkers } from '../../client/require-worker.ts';
+import { sendDecision } from '../../client/send-decision.ts';
+import { IN_PARALLEL, type Session } from '../../client/session.ts';
+import { within } from '../../client/within.ts';
+import { NO_WORKER_REMEDY } from '../../client/workers.ts';
+import { isUnanswered } from '../../client/transport/grpc-errors.ts';
+import { askedNow } from './asked-now.ts';
+
+/** @throws BelayError, from every call */
+export interface Approvals {
+  /** What waits for people, by Temporal's records, the oldest first. The list lags a moment. */
+  list(): Promise<AskingRun[]>;
+  /** What this run or rollout asks now; null if nothing. */
+  question(workflowId: string): Promise<ApprovalQuestion | null>;
+  /** Counts once a worker has verified it. @throws BelayError `Usage` if it does not count */
+  approve(workflowId: string, answer: ApprovalAnswer): Promise<void>;
+  /** Ends the run or rollout, even if others have approved it. Requires a reason. */
+  reject(workflowId: string, answer: ApprovalAnswer): Promise<void>;
+}
+
+export function createApprovals(session: Session): Approvals {
+  const handleOf = (workflowId: string) => session.client.workflow.getHandle(workflowId);
+  const decide = (name: Decided) => (workflowId: string, payload: ApprovalAnswer) => {
+    const handle = handleOf(workflowId);
+    return sendDecision(session, {
+      ...{ name, handle, payload, lookAgain: 'belay approvals' },
+      async check() {
+        if ((await describe(handle)).status.name !== 'RUNNING')
+          throw new BelayError('Usage', `cannot ${name} ${workflowId}: it has ended`);
+      },
+    });
+  };
+  return {
+    list: () => within(session, TIMING.client.listMs, 'list approvals', () => list(session)),
+    question: (workflowId) =>
+      within(session, TIMING.client.startMs, `read ${workflowId}`, async () => {
+        const handle = handleOf(workflowId);
+        const described = await describe(handle);
+        if (described.status.name !== 'RUNNING') return null;
+        await requireWorkers(session);
+        return ask(session, described);
+      }),
+    approve: decide('approve'),
+    reject: decide('reject'),
+  };
+}
+
+const ASKING_TYPES: readonly string[] = [...RUN_TYPES, ROLLOUT_TYPE];
+
+/** @throws BelayError `NotFound` if the id belongs to something else */
+async function describe(handle: WorkflowHandle): Promise<WorkflowExecutionDescription> {
+  const described = await handle.describe();
+  const { type } = described;
+  if (ASKING_TYPES.includes(type)) return described;
+  const remedy = '`belay approvals` lists what is asked';
+  throw new BelayError('NotFound', `${handle.workflowId} is not a run or rollout but a ${type}: ${remedy}`);
+}
+
+/** @throws BelayError `NoWorker` if no worker answers in time */
+function ask(
+  { client }: Session,
+  { workflowId, runId, raw }: Pick<WorkflowExecutionDescription, 'workflowId' | 'runId' | 'raw'>,
+): Promise<ApprovalQuestion | null> {
+  const { namespace } = client.options;
+  const executionId = raw.workflowExecutionInfo?.firstRunId ?? null;
+  const query = () => askedNow(client.workflow.getHandle(workflowId, runId), { namespace, workflowId, executionId });
+  return client.withDeadline(Date.now() + TIMING.client.queryMs, query).catch((error: unknown) => {
+    throw isUnanswered(error) ? silent(workflowId) : error;
+  });
+}
+
+/** Temporal answered just before, so it is a worker that is missing: its last poll may be a minute old. */
+const silent = (workflowId: string): BelayError =>
+  new BelayError('NoWorker', `no worker answers for ${workflowId} now: ${NO_WORKER_REMEDY}`);
+
+async function list(session: Session): Promise<AskingRun[]> {
+  const { client, taskQueue } = session;
+  const query = [
+    `WorkflowType IN (${ASKING_TYPES.map(quoted).join(', ')})`,
+    `BelayPhase = 'approval'`,
+    `TaskQueue = ${quoted(taskQueue)}`,
+    `ExecutionStatus = 'Running'`,
+  ].join(' AND ');
+  const waiting: Omit<AskingRun, 'question' | 'why'>[] = [];
+  for await (const { workflowId, runId, startTime } of client.workflow.list({ query })) {
+    waiting.push({ workflowId, runId, startedAt: startTime.toISOString() });
+  }
+  if (waiting.length === 0) return [];
+  const noWorker = await requireWorkers(session).then(() => null, messageOf);
+  // One that does not answer must not hide the others, and not vanish.
+  const asked = await pMap(
+    waiting,
+    async (it): Promise<AskingRun> => {
+      if (noWorker !== null) return { ...it, question: null, why: noWorker };
+      const handle = client.workflow.getHandle(it.workflowId, it.runId);
+      return describe(handle)
+        .then((described) => ask(session, described))
+        .then(
+          (question) => ({ ...it, question, why: question === null ? DECIDED : null }),
+          (error: unknown) => ({ ...it, question: null, why: messageOf(error) }),
+        );
+    },
+    IN_PARALLEL,
+  );
+  const sinceOf = ({ question, startedAt }: AskingRun) => question?.plan.askedAt ?? startedAt;
+  return asked.filter(({ why }) => why !== DECIDED).sort((a, b) => sinceOf(a).localeCompare(sinceOf(b)));
+}
+
+/** Temporal's records lag a moment. */
+const DECIDED = 'it asks no more';

@@ -1,0 +1,55 @@
+/** `belay approve`, `reject` and `approvals`. */
+import { Command, Option } from 'commander';
+import { PLAN_DIGITS } from './text.ts';
+import type { DecideOptions } from './actions.ts';
+import { parseId, parsePlan } from '../../cli/parse-values.ts';
+import { examples, json } from '../../cli/options.ts';
+
+const load = () => import('./actions.ts');
+
+export const approvalCommands = (): Command[] => [approveCommand(), rejectCommand(), approvalsCommand()];
+
+function approveCommand(): Command {
+  const command = new Command('approve').description(
+    'approve what a run or rollout asks: shows it, then asks on a terminal, and signs with SSH if that is the proof',
+  );
+  return addDecision(command, 'approve').option('--reason <text>', 'why; recorded with the approval');
+}
+
+function rejectCommand(): Command {
+  const command = new Command('reject').description('reject what a run or rollout asks, which ends it');
+  return addDecision(command, 'reject').addOption(
+    new Option('--reason <text>', 'why; recorded, and shown to everyone').makeOptionMandatory(),
+  );
+}
+
+function addDecision(command: Command, decision: 'approve' | 'reject'): Command {
+  const reason = decision === 'reject' ? ' --reason "not before the sale ends"' : '';
+  return command
+    .argument('<workflowId>', 'id of the run or rollout, as in `belay approvals`', parseId)
+    .addOption(
+      new Option(
+        '--plan <hash>',
+        `hash of the plan that you have read, at least its first ${PLAN_DIGITS} digits; required without a terminal`,
+      ).argParser(parsePlan),
+    )
+    .option('--by <name>', 'who decides, as in the file of signers (default: your user name and host)')
+    .addOption(
+      new Option('--github', 'prove it by this job of GitHub Actions, if the approval asks for one').conflicts([
+        'by',
+        'key',
+      ]),
+    )
+    .option('--key <file>', 'SSH key to sign with; a public key asks the agent (default: as `ssh` finds it)')
+    .addOption(json())
+    .addHelpText('after', examples(`belay ${decision} backup-then-deploy:12:release-7 --by ana@example.com${reason}`))
+    .action(async (workflowId: string, options: DecideOptions) => (await load()).decide(decision, workflowId, options));
+}
+
+function approvalsCommand(): Command {
+  return new Command('approvals')
+    .description('list the runs and rollouts that wait for an approval, and how to give it')
+    .addOption(json())
+    .addHelpText('after', examples('belay approvals', 'belay approvals --json'))
+    .action(async (options: { json?: boolean }) => (await load()).approvals(options));
+}

@@ -1,0 +1,80 @@
+/** Whether a token of GitHub Actions proves that a job of an environment ran, for one plan. */
+import { createRemoteJWKSet, errors, jwtVerify, type JWTPayload, type JWTVerifyGetKey } from 'jose';
+import type { Decided } from './shapes.ts';
+import { plainText } from '../../contract/safe-text.ts';
+import { ApprovalError } from './errors.ts';
+
+/** The job that may approve: GitHub's rules for the environment say who lets it pass. */
+export interface GitHubGate {
+  /** The number of the repository, which a rename does not change. */
+  repositoryId: string;
+  environment: string;
+  issuer: string;
+}
+
+export const GITHUB_ISSUER = 'https://token.actions.githubusercontent.com';
+
+/** Only a token that was made for this decision about this plan has it. @param hash of the plan */
+export const audienceOf = (hash: string, decision: Decided): string =>
+  decision === 'approve' ? `belay:${hash}` : `belay:${decision}:${hash}`;
+
+interface TokenUse {
+  gate: GitHubGate;
+  audience: string;
+  /** Who is said to have started the job. */
+  actor: string;
+}
+
+/**
+ * @param atMs when the token was given: it is over a few minutes later
+ * @returns which job it was. @throws ApprovalError if it proves nothing, Error if the issuer does not answer
+ */
+export type VerifyToken = (token: string, use: TokenUse, atMs: number) => Promise<string>;
+
+const KEYS_TIMEOUT_MS = 2_000;
+const CLOCK_TOLERANCE_S = 60;
+
+/** Keeps the keys of each issuer for ten minutes. */
+export function createTokenVerifier(): VerifyToken {
+  const keys = new Map<string, JWTVerifyGetKey>();
+  const keysOf = (issuer: string) => {
+    const known = keys.get(issuer);
+    if (known !== undefined) return known;
+    const created = createRemoteJWKSet(new URL(`${issuer}/.well-known/jwks`), { timeoutDuration: KEYS_TIMEOUT_MS });
+    keys.set(issuer, created);
+    return created;
+  };
+  return async (token, { gate, audience, actor }, atMs) => {
+    const { issuer } = gate;
+    const { payload } = await jwtVerify(token, keysOf(issuer), {
+      ...{ issuer, audience, algorithms: ['RS256'], currentDate: new Date(atMs) },
+      clockTolerance: CLOCK_TOLERANCE_S,
+      requiredClaims: ['exp', 'repository_id', 'environment', 'actor', 'run_id'],
+    }).catch(rethrow);
+    const problem = problemOf(payload, gate, actor);
+    if (problem !== null) throw new ApprovalError(problem);
+    return `GitHub run ${plainText(String(payload['run_id']))}`;
+  };
+}
+
+/** What the token itself lacks is final; an issuer that cannot be asked is not. */
+function rethrow(error: unknown): never {
+  const isOfIssuer =
+    !(error instanceof errors.JOSEError) ||
+    error instanceof errors.JWKSTimeout ||
+    error instanceof errors.JWKSInvalid ||
+    error.code === 'ERR_JOSE_GENERIC';
+  const message = error instanceof Error ? plainText(error.message) : 'it cannot be verified';
+  if (isOfIssuer) throw new Error(`the keys of GitHub cannot be read (${message})`);
+  throw new ApprovalError(`the token of GitHub does not count: ${message}`);
+}
+
+function problemOf(payload: JWTPayload, { repositoryId, environment }: GitHubGate, actor: string): string | null {
+  const shown = (claim: string) => plainText(String(payload[claim]));
+  if (payload['repository_id'] !== repositoryId)
+    return `the job is one of repository ${shown('repository_id')}, not of ${repositoryId}`;
+  if (payload['environment'] !== environment)
+    return `the job is one of environment ${shown('environment')}, not of ${environment}`;
+  if (payload['actor'] !== actor) return `${shown('actor')} started the job, not ${plainText(actor)}`;
+  return null;
+}

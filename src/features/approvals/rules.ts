@@ -1,0 +1,129 @@
+/** The rules of a question: which answers are taken, what they count for, and how long a yes is good. Pure. */
+import type { ApprovalAnswer, ApprovalPlan, Approved, AskedApproval, Decided, Yes } from './shapes.ts';
+import { isRecord } from '../../contract/plain-object.ts';
+import { NOT_PROVEN, PLAN_DIGITS } from './text.ts';
+import { plainText } from '../../contract/safe-text.ts';
+
+/** A question that is open. */
+export interface OpenQuestion {
+  plan: ApprovalPlan;
+  /** The hash of the plan. */
+  hash: string;
+  /** The number of questions of its workflow so far, including this one. */
+  count: number;
+  endsMs: number;
+  asked: AskedApproval[];
+  /** Those that count, in order. */
+  yeses: Yes[];
+  /** Who rejected it, and why. */
+  rejected: { by: string; why: string; proven: string } | null;
+  /** Those that did not count. */
+  badAnswers: number;
+  /** What proves each principal, by its name. */
+  proven: Map<string, string>;
+}
+
+/** Of one question. All of a rollout take fewer updates than Temporal lets a workflow take. */
+const MAX_BAD_ANSWERS = 50;
+
+const MAX_TEXT = 200;
+const MAX_PROOF = 16_384;
+
+export function openQuestion(plan: ApprovalPlan, hash: string, count: number): OpenQuestion {
+  const expiryMs = Math.min(...plan.rules.map((rule) => rule.expiryMs));
+  return {
+    plan,
+    hash,
+    count,
+    endsMs: Date.parse(plan.askedAt) + expiryMs,
+    asked: plan.rules.map(({ name, need, proof, from }) => ({ name, need, proof, from, by: [] })),
+    yeses: [],
+    rejected: null,
+    badAnswers: 0,
+    proven: new Map(),
+  };
+}
+
+export const isApproved = ({ asked }: OpenQuestion): boolean => asked.every(({ need, by }) => by.length >= need);
+
+/** @param answer any JSON: the UI can send it @returns why it is not even verified, or null */
+export function problemOfAnswer(
+  question: OpenQuestion | null,
+  decision: Decided,
+  answer: Partial<ApprovalAnswer> | null | undefined,
+  nowMs: number,
+): string | null {
+  if (question === null || question.rejected !== null || isApproved(question)) return 'nothing is asked now';
+  if (nowMs >= question.endsMs) return 'the question is over';
+  if (question.badAnswers >= MAX_BAD_ANSWERS)
+    return `there were ${MAX_BAD_ANSWERS} answers that do not count: cancel the run, and start it again`;
+  const { plan, by, why } = answer ?? {};
+  const isPlan = typeof plan === 'string' && plan.length >= PLAN_DIGITS && question.hash.startsWith(plan);
+  if (!isPlan)
+    return `this is not the plan that is asked about, which begins with ${question.hash.slice(0, PLAN_DIGITS)}`;
+  if (!isLine(by)) return 'by: must be one line of at most 200 characters';
+  if (why !== null && !isLine(why)) return 'why: must be one line of at most 200 characters';
+  if (decision === 'reject' && why === null) return 'why: a rejection needs a reason';
+  if (!isProof(answer?.proof)) return 'proof: must be a signature of SSH, a token of GitHub, or none';
+  const hasApproved = question.yeses.some((yes) => yes.by === by);
+  return decision === 'approve' && hasApproved ? `${by} has approved already` : null;
+}
+
+const isLine = (text: unknown): text is string =>
+  typeof text === 'string' && text !== '' && text.length <= MAX_TEXT && plainText(text) === text;
+
+function isProof(proof: unknown): boolean {
+  if (!isRecord(proof)) return false;
+  const { kind, signature, token } = proof;
+  if (kind === 'none') return true;
+  const given = kind === 'ssh' ? signature : kind === 'github' ? token : undefined;
+  return typeof given === 'string' && given.length <= MAX_PROOF;
+}
+
+/**
+ * @param rules those that it counts for
+ * @returns why it counts for nothing, or null
+ */
+export function countYes(
+  question: OpenQuestion,
+  yes: Yes,
+  { rules, proven }: { rules: string[]; proven: string },
+): string | null {
+  const before = [...question.proven].map(([by, proof]) => ({ by, proof }));
+  const counts = question.asked.filter(({ name, by, proof }) => {
+    const given = before.filter((it) => by.includes(it.by));
+    const another = { by: yes.by, proof: proof === 'none' ? NOT_PROVEN : proven };
+    return rules.includes(name) && differentPeople([...given, another]).includes(another);
+  });
+  if (counts.length === 0) return `${proven} has approved already: another person has to, with another key`;
+  question.yeses.push(yes);
+  question.proven.set(yes.by, proven);
+  for (const asked of counts) asked.by.push(yes.by);
+  return null;
+}
+
+/** Those that count: one key is one person under any number of names, and one name is one person with any keys. */
+export function differentPeople<T extends { by: string; proof: string }>(answers: readonly T[]): T[] {
+  const counted: T[] = [];
+  const isSame = (one: T, other: T) => one.by === other.by || (one.proof === other.proof && one.proof !== NOT_PROVEN);
+  for (const answer of answers) {
+    if (!counted.some((it) => isSame(it, answer))) counted.push(answer);
+  }
+  return counted;
+}
+
+/** Until when all that was approved is good, in milliseconds since 1970; infinite if nothing had to be. */
+export function goodUntilMs(approved: readonly Approved[]): number {
+  const ends = approved.map(({ plan: { rules }, yeses }) => {
+    const lastMs = Math.max(...yeses.map(({ at }) => Date.parse(at)));
+    return lastMs + Math.min(...rules.map(({ goodForMs }) => goodForMs));
+  });
+  return Math.min(Infinity, ...ends);
+}
+
+/** Why it is good no more, or null. */
+export function expiry(approved: readonly Approved[], nowMs: number): string | null {
+  const untilMs = goodUntilMs(approved);
+  if (nowMs < untilMs) return null;
+  return `its approval was good until ${new Date(untilMs).toISOString()}: start it again`;
+}

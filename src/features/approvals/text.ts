@@ -1,0 +1,135 @@
+/** The text that people read and sign when they approve a plan. Its bytes never change within a version. Pure. */
+import type { ApprovalPlan, AskedApproval, Decided, PlannedPart } from './shapes.ts';
+import { plainText, shellWord } from '../../contract/safe-text.ts';
+import { targetLabel } from '../../contract/target-text.ts';
+
+/** Of signatures, so that no other use of the same key counts. */
+export const APPROVAL_NAMESPACE = 'belay-approval@v1';
+
+/** Whole, and one line: what people do not see, they would sign unread. */
+const line = (text: string): string => plainText(text, Infinity);
+
+export interface SignedDecision {
+  decision: Decided;
+  by: string;
+  why: string | null;
+}
+
+/** What a person signs, under the namespace `belay-approval@v1` of SSH. @param hash of the plan */
+export function signedText(plan: ApprovalPlan, hash: string, { decision, by, why }: SignedDecision): string {
+  const [facts, bound] = [factsOfPlan(plan, hash).slice(0, -1), `plan: sha256:${hash}`];
+  const decided = [`decision: ${decision}`, `by: ${line(by)}`, `why: ${why === null ? 'not given' : line(why)}`];
+  return ['belay approval v1', ...facts, ...decided, bound, ''].join('\n');
+}
+
+/** One line each, the hash last. @param hash of the plan */
+export function factsOfPlan(plan: ApprovalPlan, hash: string): string[] {
+  return [
+    `run: ${line(plan.workflowId)}`,
+    `execution: ${line(plan.executionId)}`,
+    `service: ${line(plan.service)}`,
+    `does: ${line(doesText(plan))}`,
+    `parts: sha256:${line(plan.parts.root)}`,
+    `commit: ${line(plan.commit ?? 'whatever the branch holds when it begins')}`,
+    `overrides: ${line(overridesText(plan))}`,
+    `approval: ${line(plan.rules.map(({ name }) => name).join(', '))}`,
+    `plan: sha256:${hash}`,
+  ];
+}
+
+function doesText({ type, serverId, parts: { servers, targets }, wave }: ApprovalPlan): string {
+  const deployed = `${targets} ${targets === 1 ? 'site or app' : 'sites and apps'}`;
+  if (type === 'rollOut') {
+    const of = wave === null ? 'roll out to' : `begin wave ${wave}:`;
+    return `${of} ${servers} ${servers === 1 ? 'server' : 'servers'}, ${deployed}`;
+  }
+  return [...(serverId === null ? [] : [`back up ${serverId}`]), `deploy ${deployed}`].join('; ');
+}
+
+/** What the root hash is made of, so that people see every target. */
+export const partLines = (parts: readonly PlannedPart[]): string[] =>
+  parts.flatMap(({ serverId, targets }) => {
+    const where = serverId === null ? 'no server' : `server ${line(serverId)}`;
+    const labels = targets.map((it) => line(targetLabel(it)));
+    return wrapped(`  ${where}: `, labels.length === 0 ? ['only its backup'] : labels);
+  });
+
+/** As many targets as a chat message has room for, and how many there are beside them. */
+export function fewPartLines(parts: readonly PlannedPart[], most: number): string[] {
+  const shown: PlannedPart[] = [];
+  let left = most;
+  for (const { serverId, targets } of parts) {
+    if (left > 0) shown.push({ serverId, targets: targets.slice(0, left) });
+    // A server of which only the backup is made takes a line, too.
+    left -= Math.max(1, targets.length);
+  }
+  return [...partLines(shown), ...(left < 0 ? [`  and ${-left} more`] : [])];
+}
+
+const WIDTH = 100;
+
+/** The words after the heading, on as many lines as they take. */
+function wrapped(heading: string, words: readonly string[]): string[] {
+  const lines = [heading];
+  for (const [index, word] of words.entries()) {
+    const comma = index === words.length - 1 ? '' : ',';
+    const last = lines.at(-1)!;
+    const isFirst = last === heading || last.trim() === '';
+    if (isFirst || `${last} ${word}${comma}`.length <= WIDTH)
+      lines[lines.length - 1] = `${last}${isFirst ? '' : ' '}${word}${comma}`;
+    else lines.push(`    ${word}${comma}`);
+  }
+  return lines;
+}
+
+function overridesText({ override, noCheck }: ApprovalPlan): string {
+  const freezes = override === null ? [] : [`${override.freezes.join(', ')}, because ${override.reason}`];
+  const checks = noCheck === null ? [] : [`no checks, because ${noCheck.reason}`];
+  return [...freezes, ...checks].join('; ') || 'none';
+}
+
+/** How much of a plan's hash people see, and have to name at least. */
+export const PLAN_DIGITS = 12;
+
+interface Asked {
+  workflowId: string;
+  plan: string;
+  asked: readonly AskedApproval[];
+  until: string;
+}
+
+/**
+ * `waits for 1 more of 2 approvals (production) until …: belay approve run:7 --plan 9f2c1ab4d0e1`
+ *
+ * @param command how to show the command, so that it can be copied
+ */
+export function approvalSentence({ workflowId, plan, asked, until }: Asked, command = (text: string) => text): string {
+  const approve = `belay approve ${shellWord(workflowId)} --plan ${plan.slice(0, PLAN_DIGITS)}`;
+  return `${stillNeededText(asked)} until ${until}: ${command(approve)}`;
+}
+
+/** `waits for 1 more of 2 approvals (production)` */
+export function stillNeededText(asked: readonly AskedApproval[]): string {
+  const missing = asked.filter(({ need, by }) => by.length < need).map(missingText);
+  return `waits for ${missing.join(' and ')}`;
+}
+
+function missingText({ name, need, by, proof }: AskedApproval): string {
+  const left = need - by.length;
+  const count = left === need ? String(need) : `${left} more of ${need}`;
+  const audit = proof === 'none' ? ', audit only' : '';
+  return `${count} ${need === 1 ? 'approval' : 'approvals'} (${name}${audit})`;
+}
+
+export function expiredText(asked: readonly AskedApproval[]): string {
+  const counts = asked.map(({ name, need, by }) => `${by.length} of ${need} (${name})`);
+  return `it was not approved in time, ${counts.join(', ')}: start it again`;
+}
+
+export const rejectedText = ({ by, why }: { by: string; why: string }): string =>
+  `rejected by ${plainText(by)}: ${plainText(why)}`;
+
+/** Shown wherever a decision is that nothing proves. */
+export const notProvenText = (proven: string): string => (proven === NOT_PROVEN ? 'audit only, not proven' : proven);
+
+export const NOT_PROVEN = 'not proven';

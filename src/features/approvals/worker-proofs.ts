@@ -1,0 +1,128 @@
+/** What an answer proves to this worker, with its own signers. */
+import { readFile } from 'node:fs/promises';
+import { parseAllowedSigners, type Signer } from './proof-signers.ts';
+import { ApprovalError } from './errors.ts';
+import { audienceOf, createTokenVerifier, type GitHubGate, type VerifyToken } from './proof-github.ts';
+import { fingerprint } from './proof-ssh.ts';
+import { proveBySsh, signersFor } from './ssh-proof.ts';
+import type { ApprovalPlan, Decided, Yes } from './shapes.ts';
+import { planHash } from './plan-hash.ts';
+import { APPROVAL_NAMESPACE, NOT_PROVEN, signedText } from './text.ts';
+import { plainText } from '../../contract/safe-text.ts';
+import { messageOf } from '../../contract/message-of.ts';
+import type { PolicyApproval } from './sections-approvals.ts';
+
+export type ReadText = (path: string) => Promise<string>;
+
+/** What proofs are verified with. */
+export interface ProofDeps {
+  readText: ReadText;
+  verifyToken: VerifyToken;
+}
+
+export const createProofDeps = (): ProofDeps => ({
+  readText: (path) => readFile(path, 'utf8'),
+  verifyToken: createTokenVerifier(),
+});
+
+type Answer = Pick<Yes, 'by' | 'why' | 'proof'> & { decision: Decided };
+
+/** An answer that is to be proven, and when it was given. */
+export interface GivenAnswer {
+  plan: ApprovalPlan;
+  answer: Pick<Answer, 'by' | 'proof' | 'decision'>;
+  givenMs: number;
+}
+
+/** @returns what proves the answer at this time. @throws ApprovalError if nothing does */
+export type Prove = (plan: ApprovalPlan, answer: Answer, atMs: number) => string;
+
+/**
+ * Reads the signers again, so that a key that was taken out counts no more.
+ *
+ * @param given the answers that will be proven
+ * @throws Error if it cannot
+ */
+export async function proofsOf(
+  approval: PolicyApproval,
+  given: readonly GivenAnswer[],
+  { readText, verifyToken }: ProofDeps,
+): Promise<Prove> {
+  const { rule, github } = approval;
+  const signers = await signersOf(approval, readText);
+  const jobs = github === null ? null : await jobsOf(github, given, verifyToken);
+  return (plan, answer, atMs) => {
+    const { by, proof } = answer;
+    if (plainText(by) !== by || (answer.why !== null && plainText(answer.why) !== answer.why))
+      throw new ApprovalError('the name and the reason have to be one line each, of at most 200 characters');
+    if (rule.from !== null && !rule.from.includes(by))
+      throw new ApprovalError(`${by} is none of those who may decide about ${rule.name}: ${rule.from.join(', ')}`);
+    if (jobs !== null) return jobs(answer);
+    if (rule.proof === 'none') return NOT_PROVEN;
+    if (proof.kind !== 'ssh') throw new ApprovalError(`${rule.name} needs a signature of SSH`);
+    const text = signedText(plan, planHash(plan), answer);
+    const { signature } = proof;
+    return proveBySsh(signers, { signature, text, namespace: APPROVAL_NAMESPACE, principal: by }, atMs);
+  };
+}
+
+/** A token is over when a request is sent, so it is judged as of the time when it was given. */
+async function jobsOf(
+  gate: GitHubGate,
+  given: readonly GivenAnswer[],
+  verifyToken: VerifyToken,
+): Promise<(answer: Pick<Yes, 'by' | 'proof'>) => string> {
+  const verified = new Map<string, string | ApprovalError>();
+  for (const { plan, answer, givenMs } of given) {
+    const { by: actor, proof, decision } = answer;
+    if (proof.kind !== 'github') continue;
+    const use = { gate, audience: audienceOf(planHash(plan), decision), actor };
+    const job = await verifyToken(proof.token, use, givenMs).catch((error: unknown) => {
+      if (error instanceof ApprovalError) return error;
+      throw error;
+    });
+    verified.set(keyOf(proof.token, actor), job);
+  }
+  return ({ by, proof }) => {
+    if (proof.kind !== 'github') throw new ApprovalError('it needs a job of GitHub: `belay approve --github`');
+    const job = verified.get(keyOf(proof.token, by)) ?? new ApprovalError('the token of GitHub was not verified');
+    if (job instanceof ApprovalError) throw job;
+    return job;
+  };
+}
+
+/** A token proves one name only. */
+const keyOf = (token: string, by: string): string => `${token} ${by}`;
+
+/** @throws Error whose message names file and line */
+async function signersOf({ rule, signersFile }: PolicyApproval, readText: ReadText): Promise<Signer[]> {
+  if (signersFile === null) return [];
+  const text = await readText(signersFile).catch((error: NodeJS.ErrnoException) => {
+    throw new Error(`${where(rule.name, signersFile)} cannot be read (${error.code ?? error.message})`);
+  });
+  try {
+    return parseAllowedSigners(text);
+  } catch (error) {
+    throw new Error(`${where(rule.name, signersFile)}: ${messageOf(error)}`);
+  }
+}
+
+const where = (name: string, file: string): string => `approvals.${name}.signers: ${file}`;
+
+/** @returns why a question could never be answered, or null. @throws Error if the signers cannot be read */
+export async function unanswerable(approval: PolicyApproval, readText: ReadText): Promise<string | null> {
+  const { rule } = approval;
+  if (rule.proof !== 'ssh') return null;
+  const signers = signersFor(await signersOf(approval, readText), APPROVAL_NAMESPACE);
+  const unknown = rule.from?.find((it) => !signers.some(({ principals }) => principals.includes(it)));
+  if (unknown !== undefined) return `approvals.${rule.name}.from: ${unknown} is not in the file of signers: add a key`;
+  const may = signers.filter(
+    ({ principals }) => rule.from === null || principals.some((it) => rule.from?.includes(it)),
+  );
+  const people = rule.from?.length ?? new Set(may.flatMap(({ principals }) => principals)).size;
+  const keys = new Set(may.map(({ key }) => fingerprint(key))).size;
+  if (Math.min(people, keys) >= rule.need) return null;
+  const found =
+    keys < people ? `those who may decide share ${keys === 1 ? 'one key' : `${keys} keys`}` : `there are ${people}`;
+  return `approvals.${rule.name}.need: it asks for ${rule.need}, and in the file of signers ${found}: lower it, or add keys`;
+}

@@ -1,0 +1,177 @@
+/** Judges approvals with this worker's belay.yaml and signers: what has to be asked, what counts, and what may be sent. */
+import { ApprovalError } from './errors.ts';
+import type { ApprovalCheck, ApprovalRule, Approved, CheckedApproval, RulesAnswer, StartedBy } from './shapes.ts';
+import { isPartOf } from './plan-hash.ts';
+import type { LetOff } from '../freezes/shapes.ts';
+import type { RunError } from '../../contract/run.ts';
+import { isSameTarget, type Target } from '../../contract/target.ts';
+import { NOT_PROVEN } from './text.ts';
+import { plainText } from '../../contract/safe-text.ts';
+import { differentPeople } from './rules.ts';
+import type { PolicyApproval } from './sections-approvals.ts';
+import { createProofDeps, proofsOf, unanswerable, type ProofDeps, type Prove } from './worker-proofs.ts';
+import type { CurrentPolicy } from '../../config/live-policy.ts';
+import type { PlannedOperation } from '../../config/policy.ts';
+
+/** A deployment that is about to be requested. */
+interface ApprovedDeployment {
+  target: Target;
+  serverId?: string | undefined;
+  fleet?: string | undefined;
+  service: string;
+  /** Freezes and windows that do not hold it back. */
+  letOff?: readonly LetOff[] | undefined;
+  approved?: Approved[] | undefined;
+}
+
+/** Why a request is not sent at this time, or null. */
+type ApprovedAt = (atMs: number) => RunError | null;
+
+export interface ApprovalJudge {
+  /**
+   * Which approvals these operations need, and those that the run asks for by name.
+   *
+   * @throws Error if this worker cannot read its signers, but another one may
+   */
+  rulesFor: (
+    operations: readonly PlannedOperation[],
+    named: string | readonly string[] | undefined,
+  ) => Promise<RulesAnswer>;
+  /** Whether an answer counts. @throws Error if this worker cannot tell, but another one may */
+  check: (check: ApprovalCheck) => Promise<CheckedApproval | { problem: string }>;
+  /**
+   * @param startedBy the workflows that led to the request, by Temporal's record, so that no approval counts for another
+   *   run or a later one; null before there is a request
+   * @throws Error if this worker cannot tell, but another one may
+   */
+  look: (deployment: ApprovedDeployment, startedBy: (() => Promise<StartedBy[]>) | null) => Promise<ApprovedAt>;
+}
+
+export function createApprovalJudge(policy: CurrentPolicy, deps: ProofDeps = createProofDeps()): ApprovalJudge {
+  return {
+    async rulesFor(operations, named) {
+      const { approvalsFor, approval } = await policy();
+      const all = new Set(operations.flatMap(approvalsFor));
+      for (const name of [named ?? []].flat()) {
+        const asked = approval(name);
+        if (asked === null) return { error: { type: 'Refused', message: unknownName(name) } };
+        all.add(asked);
+      }
+      for (const it of all) {
+        const problem = await unanswerable(it, deps.readText);
+        if (problem !== null) return { error: { type: 'Refused', message: problem } };
+      }
+      return { rules: [...all].map(({ rule }) => rule) };
+    },
+    async check({ plan, atMs, ...answer }) {
+      const { approval } = await policy();
+      const problems: string[] = [];
+      const counted: CheckedApproval = { rules: [], proven: '' };
+      for (const { name } of plan.rules) {
+        try {
+          const prove = await proofsOf(known(approval(name), name), [{ plan, answer, givenMs: atMs }], deps);
+          const proven = prove(plan, answer, atMs);
+          if (counted.proven === '' || proven !== NOT_PROVEN) counted.proven = proven;
+          counted.rules.push(name);
+        } catch (error) {
+          if (!(error instanceof ApprovalError)) throw error;
+          problems.push(error.message);
+        }
+      }
+      return counted.rules.length > 0 ? counted : { problem: problems.join('; ') };
+    },
+    async look({ approved = [], ...deployment }, startedBy) {
+      const { approvalsFor, approval } = await policy();
+      const own = approvalsFor(deployment).map(({ rule }) => rule.name);
+      const judged: { approved: Approved; rule: ApprovalRule; own: PolicyApproval; prove: Prove }[] = [];
+      for (const it of approved) {
+        const given = it.yeses.map((yes) => ({
+          plan: it.plan,
+          answer: { ...yes, decision: 'approve' as const },
+          givenMs: Date.parse(yes.at),
+        }));
+        for (const rule of it.plan.rules) {
+          const mine = known(approval(rule.name), rule.name);
+          judged.push({ approved: it, rule, own: mine, prove: await proofsOf(mine, given, deps) });
+        }
+      }
+      const unasked = own.find((name) => !judged.some(({ rule }) => rule.name === name));
+      if (unasked !== undefined) return () => ({ type: 'Refused', message: notAsked(unasked) });
+      const ancestors = approved.length === 0 ? [] : ((await startedBy?.()) ?? null);
+      const foreign = approved.find((it) => !covers(it, deployment) || !isFor(it, ancestors));
+      if (foreign !== undefined) return () => ({ type: 'Refused', message: notCovered(foreign, deployment) });
+      return (atMs) => firstOf(judged, (it) => problemOf(it.approved, it.rule, it.own, it.prove, atMs));
+    },
+  };
+}
+
+function firstOf<T>(of: readonly T[], problem: (it: T) => RunError | null): RunError | null {
+  for (const it of of) {
+    const found = problem(it);
+    if (found !== null) return found;
+  }
+  return null;
+}
+
+/** Another worker may have it, while a change of belay.yaml spreads. */
+function known(approval: PolicyApproval | null, name: string): PolicyApproval {
+  if (approval !== null) return approval;
+  throw new Error(`this worker's belay.yaml has no approval ${plainText(name)}`);
+}
+
+const unknownName = (name: string): string =>
+  `the worker's belay.yaml has no approval "${plainText(name)}": correct --approval, or add it under approvals`;
+
+const notAsked = (name: string): string =>
+  `it needs the approval ${name}, which was not asked for when its run began: start it again`;
+
+const notCovered = ({ plan }: Approved, { target }: ApprovedDeployment): string =>
+  `what was approved for ${plainText(plan.workflowId)} is not the deployment of ${target.kind} ${plainText(target.id)}`;
+
+/** Whether the plan was that of a workflow that led to the request. */
+const isFor = ({ plan }: Approved, ancestors: readonly StartedBy[] | null): boolean =>
+  ancestors === null ||
+  ancestors.some(({ workflowId, runId }) => workflowId === plan.workflowId && runId === plan.executionId);
+
+/** Whether the plan contains this deployment, and lets it off no less. */
+function covers({ plan, part }: Approved, { target, serverId, service, letOff = [] }: ApprovedDeployment): boolean {
+  if (plan.service !== service || part === undefined || part.serverId !== (serverId ?? null)) return false;
+  const isLetOff = letOff.every(({ name }) => plan.override?.freezes.includes(name) === true);
+  const isIncluded = part.targets.some((it) => isSameTarget(it, target));
+  return isLetOff && isIncluded && isPartOf(plan.parts.root, part, part.path);
+}
+
+/** This worker decides who counts, how many it takes and for how long: a plan that was made elsewhere eases nothing. */
+function problemOf(
+  { plan, yeses }: Approved,
+  rule: ApprovalRule,
+  { rule: own }: PolicyApproval,
+  prove: Prove,
+  atMs: number,
+): RunError | null {
+  const askedMs = Date.parse(plan.askedAt);
+  const untilMs = askedMs + Math.min(own.expiryMs, rule.expiryMs);
+  const problems: string[] = [];
+  const proven: { by: string; proof: string; atMs: number }[] = [];
+  for (const yes of yeses) {
+    const yesMs = Date.parse(yes.at);
+    if (!(yesMs >= askedMs && yesMs <= untilMs)) continue;
+    try {
+      proven.push({ by: yes.by, proof: prove(plan, { ...yes, decision: 'approve' }, atMs), atMs: yesMs });
+    } catch (error) {
+      if (!(error instanceof ApprovalError)) throw error;
+      problems.push(error.message);
+    }
+  }
+  const wanted = Math.max(own.need, rule.need);
+  const counted = differentPeople(proven);
+  if (counted.length < wanted) {
+    const why = problems.length === 0 ? '' : `: ${problems.join('; ')}`;
+    const message = `only ${counted.length} of ${wanted} approvals (${rule.name}) count now${why}: start it again`;
+    return { type: 'Refused', message };
+  }
+  const goodUntilMs = Math.max(...counted.map((it) => it.atMs)) + Math.min(own.goodForMs, rule.goodForMs);
+  if (atMs < goodUntilMs) return null;
+  const until = new Date(goodUntilMs).toISOString();
+  return { type: 'ApprovalExpired', message: `the approval ${rule.name} was good until ${until}: start it again` };
+}

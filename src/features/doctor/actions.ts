@@ -1,0 +1,82 @@
+/** What `belay doctor` does: it checks all that a run needs here. Prints one line per check, and how to fix a problem. */
+import colors from 'picocolors';
+import { printJson } from '../../process/json-document.ts';
+import { currentEpoch, isServiceConfigured, taskQueue } from '../../config/environment/environment.ts';
+import { BelayError } from '../../contract/errors.ts';
+import type { Report } from '../../cli/doctor-check.ts';
+import { findTemporal } from '../../config/find-temporal.ts';
+import { EXIT } from '../../contract/exit-codes.ts';
+import { print } from '../../process/print.ts';
+
+export interface DoctorOptions {
+  afterRestore?: boolean;
+  fix?: boolean;
+  for?: 'starter' | 'worker';
+  json?: boolean;
+}
+
+export async function doctor(options: DoctorOptions): Promise<void> {
+  if (options.afterRestore === true) return afterRestore(options);
+  // Imported only here, because most commands need none of them.
+  const [
+    { runChecks },
+    { serviceChecks, starterCheck },
+    { sitesCheck },
+    { reachServer, temporalChecks },
+    { pastChecks },
+    { reportsCheck },
+    { workerChecks },
+    { openConnection },
+  ] = await Promise.all([
+    import('../../cli/doctor-check.ts'),
+    import('./service.ts'),
+    import('../site-checks/doctor.ts'),
+    import('./temporal.ts'),
+    import('../advice/doctor.ts'),
+    import('../reports/doctor.ts'),
+    import('./worker.ts'),
+    import('../../client/transport/open-connection.ts'),
+  ]);
+  const endpoint = findTemporal();
+  const opening = openConnection(endpoint, { lazy: true });
+  const reaching = opening.then((connection) => reachServer(connection, endpoint.namespace));
+  // It may fail before the first check awaits it; an unhandled rejection would end the process.
+  reaching.catch(() => undefined);
+  const reach = () => reaching;
+  const role = options.for ?? (isServiceConfigured() ? 'worker' : 'starter');
+  const checks = [
+    ...(role === 'worker' ? [...serviceChecks(), sitesCheck()] : [starterCheck()]),
+    ...temporalChecks(endpoint, reach),
+    ...workerChecks(reach, taskQueue()),
+    ...pastChecks(),
+    reportsCheck(),
+  ];
+  const show = (report: Report) => options.json !== true && print(reportLine(report));
+  const reports = await runChecks(checks, options.fix === true, show);
+  if (options.json === true) printJson({ schemaVersion: 1, checks: reports, error: null });
+  await opening.then((connection) => connection.close()).catch(() => undefined);
+  process.exitCode = reports.some(({ state }) => state === 'failed') ? EXIT.usage : EXIT.completed;
+}
+
+async function afterRestore({ fix, json: asJson }: DoctorOptions): Promise<void> {
+  if (fix === true) throw new BelayError('Usage', '--after-restore changes nothing: omit --fix');
+  const [{ findUndecided }, { openSession }] = await Promise.all([
+    import('./after-restore.ts'),
+    import('../../client/session.ts'),
+  ]);
+  const { session, close } = await openSession({});
+  const reports = await findUndecided(session, currentEpoch()).finally(close);
+  if (asJson === true) printJson({ schemaVersion: 1, checks: reports, error: null });
+  else print(reports.map(reportLine));
+}
+
+const SIGNS = {
+  ok: colors.green('ok       '),
+  warning: colors.yellow('warning  '),
+  failed: colors.red('failed   '),
+  skipped: 'skipped  ',
+} as const;
+
+function reportLine({ name, state, message, remedy }: Report): string {
+  return `${SIGNS[state]}  ${name}: ${message}${remedy === undefined ? '' : `\n             ${remedy}`}`;
+}

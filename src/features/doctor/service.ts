@@ -1,0 +1,82 @@
+/** Checks that the hosting service answers and accepts the token. Reads a backup that does not exist; starts nothing. */
+import { configuredService } from '../../config/configured-service.ts';
+import { serviceConfig, type ServiceConfig } from '../../config/environment/environment.ts';
+import { findServiceConfig } from '../../config/find-temporal.ts';
+import { readConfiguration } from '../../config/load.ts';
+import { createNotifier } from '../notifications/worker.ts';
+import { createHostingApiClient } from '../../hosting-api/index.ts';
+import { HTTP_TIMEOUTS } from '../../worker/http-timeouts.ts';
+import { probeService } from '../../worker/probe-service.ts';
+import type { Check, Finding } from '../../cli/doctor-check.ts';
+import { clockFinding } from './clock.ts';
+
+export function serviceChecks(): Check[] {
+  let config: ServiceConfig | null = null;
+  return [
+    {
+      name: 'configuration',
+      run: async () => {
+        config = await findServiceConfig();
+        const isOfDev = config !== null && (await serviceConfig()) === null;
+        const { notify } = await readConfiguration();
+        await createNotifier(notify, (result) => result);
+        if (isOfDev)
+          return {
+            state: 'ok',
+            message: `BELAY_API_URL is not set: the sandbox of \`belay dev\` is at ${config?.baseUrl}`,
+          };
+        if (config !== null) return configurationFinding(config);
+        const remedy = 'set BELAY_API_URL, and BELAY_API_TOKEN or BELAY_API_TOKEN_FILE, where the worker runs';
+        return { state: 'failed', message: 'BELAY_API_URL is not set', remedy };
+      },
+    },
+    { name: 'service', run: () => (config === null ? skipped() : checkService(config)) },
+    { name: "service's clock", run: () => (config === null ? skipped() : checkClock(config)) },
+  ];
+}
+
+/** A starter holds no token and no secret of belay.yaml, so it needs only what it reads itself. */
+export const starterCheck = (): Check => ({
+  name: 'configuration',
+  run: async () => {
+    const { service } = await configuredService();
+    const message = `that of a starter, for ${service ?? 'the service of the workers'}; --for worker checks a worker`;
+    return { state: 'ok', message };
+  },
+});
+
+const clientOf = (config: ServiceConfig) => createHostingApiClient({ ...config, ...HTTP_TIMEOUTS });
+
+/** A token this short is guessed, and occurs by chance in what has to be hidden from logs. */
+const MIN_TOKEN_LENGTH = 8;
+
+async function configurationFinding({ baseUrl, token }: ServiceConfig): Promise<Finding> {
+  const message = `BELAY_API_URL is ${baseUrl}, and a token is set`;
+  if ((await token()).length >= MIN_TOKEN_LENGTH) return { state: 'ok', message };
+  const remedy = 'get a longer token from the service';
+  return { state: 'warning', message: `${message}, but it has under ${MIN_TOKEN_LENGTH} characters`, remedy };
+}
+
+async function checkService(config: ServiceConfig): Promise<Finding> {
+  const probe = await probeService(clientOf(config), config.baseUrl);
+  if (probe.state === 'ok') return { state: 'ok', message: 'answers and accepts the token' };
+  const remedy =
+    probe.state === 'refused'
+      ? 'get a new token from the service, and set it where the worker runs'
+      : 'check BELAY_API_URL, its path included, and the network connection to it';
+  return { state: 'failed', message: probe.message, remedy };
+}
+
+async function checkClock(config: ServiceConfig): Promise<Finding> {
+  const dateMs = await clientOf(config)
+    .readTime()
+    .catch(() => undefined);
+  if (dateMs === undefined) return { state: 'skipped', message: 'the service does not answer' };
+  if (dateMs === null) return { state: 'skipped', message: 'the service does not report its time' };
+  // The header has whole seconds, so the middle of one is the best guess.
+  return clockFinding('the service', dateMs + 500);
+}
+
+async function skipped(): Promise<Finding> {
+  return { state: 'skipped', message: 'not checked, because the configuration is missing or invalid' };
+}

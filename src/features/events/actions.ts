@@ -1,0 +1,116 @@
+/** What `belay events` does: it lists webhook events, shows one, and explains how Belay would interpret a body. */
+import { readFile } from 'node:fs/promises';
+import { readConfiguration } from '../../config/load.ts';
+import { configuredService } from '../../config/configured-service.ts';
+import { printJson } from '../../process/json-document.ts';
+import { SCHEMA_VERSION } from '../../contract/names.ts';
+import type { EventInput, ServiceEvent } from './shapes.ts';
+import { eventSubjects } from './event-subjects.ts';
+import { interpretBody } from '../../webhooks/handle-delivery.ts';
+import { parseBody } from '../../webhooks/parse-body.ts';
+import { reactionsTo, SHARE_NEEDS } from '../../webhooks/sources.ts';
+import { redacted, shapeOf } from '../../webhooks/redact.ts';
+import { definedFields } from '../../contract/plain-object.ts';
+import type { EventDetails, ReceivedEvent } from '../../starter.ts';
+import { BelayError } from '../../contract/errors.ts';
+import { plainText } from '../../contract/safe-text.ts';
+import { secondsOf } from '../../cli/run-text.ts';
+import { sinceText } from '../../cli/parse-values.ts';
+import { withBelay } from '../../cli/open-belay.ts';
+import { print } from '../../process/print.ts';
+
+export interface ListOptions {
+  since?: number;
+  limit?: number;
+  json?: boolean;
+}
+
+export interface ExplainOptions {
+  source?: string;
+  json?: boolean;
+}
+
+export async function listEvents({ since, limit, json: asJson }: ListOptions): Promise<void> {
+  const filter = definedFields({ since: sinceText(since), limit });
+  const events = await withBelay((belay) => belay.listEvents(filter));
+  if (asJson === true) printJson({ schemaVersion: SCHEMA_VERSION, events, error: null });
+  else print(events.length === 0 ? ['no events'] : events.map(eventLine));
+}
+
+/** `2026-11-21T02:30:34Z  backup.failed         event:panel:msg_1  server 12, backup 1000` */
+function eventLine({ receivedAt, event, workflowId, verified }: ReceivedEvent): string {
+  const named = eventSubjects(event, plainText).join(', ');
+  return `${secondsOf(receivedAt)}  ${ownKind(event).padEnd(20)}  ${workflowId}${named === '' ? '' : `  ${named}`}${verified ? '' : '  not verified'}`;
+}
+
+/** Its kind; that of the sender if Belay does not react to it. */
+const ownKind = ({ kind, rawKind }: ServiceEvent): string =>
+  kind === 'unknown' && rawKind !== null ? plainText(rawKind, 40) : kind;
+
+export async function showEvent(workflowId: string, options: { json?: boolean }): Promise<void> {
+  const event = await withBelay((belay) => belay.getEvent(workflowId));
+  const shape = shapeOf(event.body);
+  if (options.json === true) return printJson({ schemaVersion: SCHEMA_VERSION, event, shape, error: null });
+  print([
+    ...meaningLines(event),
+    `received ${event.receivedAt} from ${event.source}${event.verified ? '' : ', not verified'}`,
+    ...serviceLines(event),
+    'body, redacted:',
+    JSON.stringify(event.body, null, 2),
+    'paths, for events.sources.<name>.fields in belay.yaml:',
+    ...shape.map((line) => `  ${line}`),
+  ]);
+}
+
+export async function explainFile(file: string, options: ExplainOptions): Promise<void> {
+  const { source, json: asJson } = options;
+  const configuration = await readConfiguration();
+  const sources = new Map(Object.entries(configuration.events?.sources ?? {}));
+  const mapping = source === undefined ? undefined : sources.get(source);
+  if (source !== undefined && mapping === undefined) {
+    throw new BelayError('Usage', `--source ${source}: belay.yaml has no events.sources.${source}`);
+  }
+  const text = await readFile(file).catch((error: NodeJS.ErrnoException) => {
+    throw new BelayError('Usage', `${file} cannot be read (${error.code ?? 'unknown error'})`);
+  });
+  const body = parseBody(text);
+  if (body === null) {
+    throw new BelayError(
+      'Usage',
+      `${file} is not a JSON object that the receiver would accept: save the body exactly as it was sent`,
+    );
+  }
+  const { fields = {}, kinds = {}, verify } = mapping ?? {};
+  const isVerified = verify !== 'none';
+  const meaning = interpretBody(body, { fields, kinds, isVerified }, configuration);
+  const shape = shapeOf(redacted(body));
+  const service = (await configuredService()).service;
+  if (asJson === true) return printJson({ schemaVersion: SCHEMA_VERSION, service, ...meaning, shape, error: null });
+  const mapped = reactionsTo({ kind: meaning.event.kind, isVerified, namesBackup: true }, configuration);
+  const sharesNothing = mapped.includes('share') && !meaning.reactions.includes('share');
+  print([
+    ...meaningLines(meaning),
+    ...(sharesNothing ? [`share is off: it needs ${SHARE_NEEDS}`] : []),
+    ...(service === null ? [] : [`of the service ${service}: at workers of another one, it has no effect`]),
+    'paths, for events.sources.<name>.fields in belay.yaml:',
+    ...shape.map((line) => `  ${line}`),
+  ]);
+}
+
+function serviceLines({ service, result }: EventDetails): string[] {
+  const of = service === undefined ? [] : [`of the service ${service}`];
+  const other = result?.otherThan;
+  if (other === undefined) return of;
+  return [...of, `no effect: the workers serve ${other}; correct BELAY_SERVICE or BELAY_TASK_QUEUE of the receiver`];
+}
+
+function meaningLines({ event, reactions }: Pick<EventInput, 'event' | 'reactions'>): string[] {
+  const source = event.rawKind === null ? 'the body names no kind' : `the sender calls it "${event.rawKind}"`;
+  const isOther = event.kind === 'unknown' && event.rawKind !== null;
+  return [
+    `${ownKind(event)}: ${isOther ? 'no kind that Belay reacts to; events.kinds in belay.yaml can say which it is' : source}`,
+    `names ${eventSubjects(event, plainText).join(', ') || 'no server, site or backup, so it wakes no run'}`,
+    ...(event.at === null ? [] : [`happened at ${event.at}`]),
+    `reactions: ${['hint', ...reactions].join(', ')}`,
+  ];
+}

@@ -1,0 +1,47 @@
+/** Signals the workflows that wait for a server or site to read now. A flood of events costs few signals. */
+import type { Client, WorkflowExecutionDescription, WorkflowHandle } from '@temporalio/client';
+import { OPERATION_TYPES, SIGNALS } from '../../contract/names.ts';
+import type { Hint, WakeInput } from './shapes.ts';
+import { backupServerId, deploySiteId, waitingRunPrefixes } from '../../contract/ids.ts';
+import { definedFields } from '../../contract/plain-object.ts';
+import { quoted } from '../../client/list-filter.ts';
+import { acceptsSignals } from '../../client/lookups/accepts-signals.ts';
+import { createThrottledSignal, type SignalClock } from '../../client/lookups/signals.ts';
+
+const MAX_RUNS = 200;
+
+/** Create one per worker, because it limits the rate of signals. */
+export function createWakeWaiters(client: Client, clock?: SignalClock): (input: WakeInput) => Promise<string[]> {
+  const kindOf = ({ claim }: Hint) => claim && { ...claim, event: '' };
+  const accepts = (handle: WorkflowHandle, { services }: Hint) => acceptsSignals(handle, services, pollsItself);
+  const signal = createThrottledSignal<Hint>(client, SIGNALS.hint, kindOf, accepts, clock);
+  return async ({ claim, services, excludeWorkflowIds, ...named }) => {
+    // Locks are found by id. Runs that wait without a lock, for an existing backup or a push, are found by a search.
+    const locks = [
+      ...(named.serverId === null ? [] : [backupServerId(named.serverId)]),
+      ...(named.siteId === null ? [] : [deploySiteId(named.siteId)]),
+    ];
+    const wakeAll = async (ids: string[]) => {
+      const others = ids.filter((id) => !excludeWorkflowIds.includes(id));
+      const signalled = await Promise.all(others.map((id) => signal(id, { claim, ...definedFields({ services }) })));
+      return others.filter((_, index) => signalled[index]);
+    };
+    const woken = await Promise.all([wakeAll(locks), waitingRuns(client, named).then(wakeAll)]);
+    return woken.flat();
+  };
+}
+
+/** A run polls nothing while an operation of its own does. Its task would delay what follows the end of the operation. */
+const pollsItself = ({ raw }: WorkflowExecutionDescription): boolean =>
+  raw.pendingChildren?.some(({ workflowTypeName }) => OPERATION_TYPES.includes(workflowTypeName ?? '')) !== true;
+
+async function waitingRuns(client: Client, named: Pick<WakeInput, 'serverId' | 'siteId'>): Promise<string[]> {
+  const prefixes = waitingRunPrefixes(named).map((prefix) => `WorkflowId STARTS_WITH ${quoted(prefix)}`);
+  if (prefixes.length === 0) return [];
+  const ids: string[] = [];
+  const query = `ExecutionStatus = 'Running' AND (${prefixes.join(' OR ')})`;
+  for await (const { workflowId } of client.workflow.list({ query, pageSize: MAX_RUNS })) {
+    if (ids.push(workflowId) >= MAX_RUNS) break;
+  }
+  return ids;
+}

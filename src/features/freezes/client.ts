@@ -1,0 +1,138 @@
+/** Ad-hoc freezes: sets, ends and lists them. Only to set one needs a worker. */
+import { WorkflowExecutionAlreadyStartedError, type WorkflowHandle } from '@temporalio/client';
+import { freezeId } from '../../contract/ids.ts';
+import { CONFIRM_UPDATE, FREEZE_TYPE } from '../../contract/names.ts';
+import type { AdHocFreeze, FreezeScope, FreezeWord, RunningFreeze } from './shapes.ts';
+import { BelayError } from '../../contract/errors.ts';
+import { TIMING } from '../../contract/timing.ts';
+import { scopeText } from './text.ts';
+import { plainText } from '../../contract/safe-text.ts';
+import { extendFreeze, planFreeze, problemOfText, type NewFreeze } from './request.ts';
+import { freezeStartOptions } from './freeze-details.ts';
+import { quoted } from '../../client/list-filter.ts';
+import { requireWorkers } from '../../client/require-worker.ts';
+import { serverTimeMs } from '../../client/server-time.ts';
+import type { Session } from '../../client/session.ts';
+import { within } from '../../client/within.ts';
+import { findFreezes, freezeIn } from './find-freezes.ts';
+import { wakeFrozen } from './wake-frozen.ts';
+
+export interface Thawed {
+  /** Null if its memo could not be read. */
+  freeze: AdHocFreeze | null;
+  /** Workflow ids of the runs and rollouts that look again now. */
+  woken: string[];
+}
+
+export interface BegunFreeze {
+  freeze: AdHocFreeze;
+  /** What the worker says of it that you may not expect; null if nothing. */
+  note: string | null;
+}
+
+/** @throws BelayError, from every call */
+export interface Freezes {
+  /**
+   * Freezes a scope from now on. Once it returns, a worker has said that the freeze is in force, and nothing leaves that was
+   * judged before. If a worker refuses it or none answers, nothing new is frozen.
+   */
+  begin(freeze: NewFreeze): Promise<BegunFreeze>;
+  /** Ends a freeze, and wakes what waits for it. */
+  thaw(scope: FreezeScope, why: { reason: string; by?: string }): Promise<Thawed>;
+  /** Those that run. The list lags a moment. */
+  list(): Promise<RunningFreeze[]>;
+  /** Those of these workflow ids that run, without a lag. */
+  find(workflowIds: readonly string[]): Promise<RunningFreeze[]>;
+}
+
+const BEGIN_MS = TIMING.client.startMs + TIMING.freeze.confirmedWithinMs;
+
+export function createFreezes(session: Session): Freezes {
+  const soon = <T>(what: string, act: () => Promise<T>) => within(session, TIMING.client.startMs, what, act);
+  return {
+    begin: (freeze) => within(session, BEGIN_MS, 'freeze', () => begin(session, freeze)),
+    thaw: (scope, why) => soon('thaw', () => thaw(session, scope, why)),
+    list: () => soon('list freezes', () => list(session)),
+    find: (ids) => soon('find freezes', () => findFreezes(session.client, ids)),
+  };
+}
+
+async function begin(session: Session, { extend = false, ...asked }: NewFreeze): Promise<BegunFreeze> {
+  const { client, namespace, taskQueue, by } = session;
+  // By Temporal's clock, as workers judge it.
+  const nowMs = Math.round(await serverTimeMs(client.connection, namespace).catch(() => Date.now()));
+  const planned = orUsage(planFreeze({ ...asked, by: asked.by ?? by }, nowMs));
+  await requireWorkers(session);
+  const workflowId = freezeId(planned.scope);
+  const [before] = await findFreezes(client, [workflowId]);
+  const isOver = Date.parse(before?.freeze?.until ?? '') <= nowMs;
+  if (before !== undefined && !isOver && !extend) throw alreadyFrozen(planned.scope, before.freeze);
+  const isReplaced = before?.freeze != null && !isOver;
+  const freeze = isReplaced ? orUsage(extendFreeze(before.freeze!, planned)) : planned;
+  try {
+    const handle = await client.workflow.start(FREEZE_TYPE, {
+      ...freezeStartOptions(freeze),
+      workflowId,
+      taskQueue,
+      args: [freeze, isReplaced],
+      workflowExecutionTimeout: Date.parse(freeze.until) - nowMs + TIMING.freeze.closeWithinMs,
+      workflowIdReusePolicy: 'ALLOW_DUPLICATE',
+      workflowIdConflictPolicy: before === undefined ? 'FAIL' : 'TERMINATE_EXISTING',
+    });
+    return { freeze, note: await confirmed(session, handle, isReplaced) };
+  } catch (error) {
+    if (error instanceof WorkflowExecutionAlreadyStartedError) throw alreadyFrozen(planned.scope, null);
+    throw error;
+  }
+}
+
+/** @returns the worker's note. @throws BelayError if it is not in force; then it has ended, unless it replaced another one */
+async function confirmed({ client }: Session, handle: WorkflowHandle, isReplaced: boolean): Promise<string | null> {
+  const asked = client.withDeadline(Date.now() + TIMING.freeze.confirmedWithinMs, () =>
+    handle.executeUpdate<FreezeWord, []>(CONFIRM_UPDATE),
+  );
+  const word = await asked.catch(() => null);
+  if (word !== null && word.problem === null) return word.note;
+  if (word !== null && isReplaced) return `the new end is set, but the worker's belay.yaml says: ${word.problem}`;
+  if (word !== null)
+    throw new BelayError('Usage', `nothing is frozen, because the worker's belay.yaml says: ${word.problem}`);
+  if (isReplaced) throw unconfirmed('the new end is set, and `belay freezes` lists it');
+  await handle.terminate('no worker confirmed it');
+  throw unconfirmed('nothing new is frozen. Start a worker and repeat it, or add the freeze to its belay.yaml');
+}
+
+const unconfirmed = (rest: string) => new BelayError('NoWorker', `no worker confirmed the freeze in time: ${rest}`);
+
+function orUsage(planned: AdHocFreeze | string): AdHocFreeze {
+  if (typeof planned === 'string') throw new BelayError('Usage', planned);
+  return planned;
+}
+
+function alreadyFrozen(scope: FreezeScope, freeze: AdHocFreeze | null): BelayError {
+  const since = freeze === null ? '' : ` until ${freeze.until} because "${plainText(freeze.reason)}"`;
+  const remedy = 'use --extend for a later end, or thaw it first';
+  return new BelayError('Usage', `${scopeText(scope)} is frozen already${since}: ${remedy}`);
+}
+
+async function thaw(session: Session, scope: FreezeScope, why: { reason: string; by?: string }): Promise<Thawed> {
+  const { reason, by = session.by } = why;
+  const problem = problemOfText('reason', reason) ?? problemOfText('by', by);
+  if (problem !== null) throw new BelayError('Usage', problem);
+  const workflowId = freezeId(scope);
+  const [running] = await findFreezes(session.client, [workflowId]);
+  if (running === undefined) {
+    const remedy = '`belay freezes` lists what is frozen';
+    throw new BelayError('NotFound', `there is no ${workflowId}: ${remedy}`);
+  }
+  await session.client.workflow.getHandle(workflowId).terminate(`thawed by ${plainText(by)}: ${plainText(reason)}`);
+  return { freeze: running.freeze, woken: await wakeFrozen(session.client).catch(() => []) };
+}
+
+async function list({ client }: Session): Promise<RunningFreeze[]> {
+  const query = `WorkflowType = ${quoted(FREEZE_TYPE)} AND ExecutionStatus = 'Running'`;
+  const found: RunningFreeze[] = [];
+  for await (const { workflowId, memo } of client.workflow.list({ query })) {
+    found.push({ workflowId, freeze: freezeIn(memo) });
+  }
+  return found;
+}

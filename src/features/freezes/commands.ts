@@ -1,0 +1,88 @@
+/** `belay freeze`, `thaw` and `freezes`. */
+import { Command, Option } from 'commander';
+import { LIMITS } from '../../request/limits.ts';
+import type { FreezeOptions, ThawOptions } from './actions.ts';
+import type { FreezesOptions } from './freezes.ts';
+import { addTargetOptions } from '../../cli/run-options.ts';
+import { durationWithin, parseId, parseInstantText } from '../../cli/parse-values.ts';
+import { collectOf, RepeatableOption } from '../../cli/repeated.ts';
+import { by, examples, json, reason } from '../../cli/options.ts';
+
+const load = () => import('./actions.ts');
+
+export const freezeCommands = (): Command[] => [freezeCommand(), thawCommand(), freezesCommand()];
+
+function freezeCommand(): Command {
+  const command = new Command('freeze').description(
+    'hold back deployments from now on: of everything, or of fleets, servers, sites or apps; a worker has to confirm it',
+  );
+  return addScope(command, 'hold back')
+    .addOption(
+      new Option('--until <time>', 'when it ends, such as 2026-12-20T18:00Z or 2026-12-20T18:00+01:00')
+        .argParser(parseInstantText)
+        .conflicts('for'),
+    )
+    .addOption(
+      new Option('--for <duration>', 'how long it lasts, at most 92d').argParser(durationWithin(LIMITS.freezeMs)),
+    )
+    .addOption(reason('why; shown to everyone whose deployment it stops'))
+    .option('--no-override', 'let no run be let off with --override-freeze')
+    .option('--backups', 'hold back backups as well')
+    .option('--extend', 'replace a freeze of the same scope that ends earlier')
+    .addOption(by())
+    .addOption(json())
+    .addHelpText(
+      'after',
+      examples(
+        'belay freeze --for 2h --reason "the database is being moved"',
+        'belay freeze --site 34 --site 35 --for 1d --reason "the shop has a sale"',
+        'belay freeze --server 12 --until 2026-12-20T18:00+01:00 --reason "disks are being replaced" --backups',
+      ),
+    )
+    .action(async (options: FreezeOptions) => (await load()).freeze(options));
+}
+
+function thawCommand(): Command {
+  const command = new Command('thaw').description(
+    'end a freeze that `belay freeze` began, and wake the runs that wait for it; needs no worker',
+  );
+  return addScope(command, 'end the freeze of')
+    .addOption(reason('why; recorded with the freeze'))
+    .addOption(by())
+    .addOption(json())
+    .addHelpText(
+      'after',
+      examples('belay thaw --reason "the database has moved"', 'belay thaw --server 12 --reason done'),
+    )
+    .action(async (options: ThawOptions) => (await load()).thaw(options));
+}
+
+const ASKED = {
+  site: 'only what holds back this site (repeatable)',
+  app: 'only what holds back this app (repeatable)',
+};
+
+function freezesCommand(): Command {
+  const command = new Command('freezes').description(
+    'list freezes and windows, from `belay freeze` and from the belay.yaml on this machine; exit 5 if something is frozen',
+  );
+  return addTargetOptions(command, ASKED)
+    .addOption(
+      new Option('--at <time>', 'at this time, such as 2026-12-24T12:00Z (default: now)').argParser(parseInstantText),
+    )
+    .addOption(json())
+    .addHelpText('after', examples('belay freezes', 'belay freezes --site 34 --at 2026-12-24T12:00Z'))
+    .action(async (options: FreezesOptions) => (await import('./freezes.ts')).freezes(options));
+}
+
+/** Without one of them: everything. */
+function addScope(command: Command, verb: string): Command {
+  const kinds = ['fleet', 'server', 'site', 'app'];
+  for (const kind of kinds) {
+    const flags = `--${kind} <${kind === 'fleet' ? 'name' : 'id'}>`;
+    const others = kinds.filter((it) => it !== kind);
+    const option = new RepeatableOption(flags, `${verb} this ${kind} (repeatable)`, collectOf(parseId));
+    command.addOption(option.conflicts(others));
+  }
+  return command;
+}

@@ -1,0 +1,102 @@
+/** Freezes and windows in belay.yaml. Rules between keys are in plan/check-freezes.ts. */
+import { z } from 'zod';
+import { HOUR_MS } from '../../contract/duration.ts';
+import { cron, label, timeZone } from '../rollouts/config.ts';
+import { duration, id, name, oneOrMore } from '../../config/file/schema-values.ts';
+
+const LASTS_LIMITS = [60_000, 92 * 24 * HOUR_MS] as const;
+const MARGIN_LIMITS = [0, 24 * HOUR_MS] as const;
+const MAX_REASON = 200;
+
+const names = oneOrMore(z.string(), 'write the name of a fleet, or a list of them');
+const idsOf = (kind: string) => oneOrMore(id, `write the id of a ${kind}, or a list of them`);
+
+export const scope = z
+  .strictObject(
+    {
+      fleets: names.optional(),
+      servers: idsOf('server').optional(),
+      sites: idsOf('site').optional(),
+      apps: idsOf('app').optional(),
+      labels: z.record(z.string().min(1), label).optional(),
+    },
+    { error: 'write fleets:, servers:, sites:, apps: or labels: below it' },
+  )
+  .describe('What it is for: any entry of a key, and all keys; default everything.');
+
+const LOCAL_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d$/;
+const WITH_ZONE = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)$/i;
+
+const localTime = z
+  .string()
+  .regex(LOCAL_TIME, {
+    error: ({ input }) => (WITH_ZONE.test(String(input)) ? ZONED : 'write a local time like 2026-12-20T18:00'),
+  })
+  .refine(isInCalendar, { error: 'there is no such day or time: correct it' });
+
+const ZONED = 'it has a zone: write it without a zone, like 2026-12-20T18:00, and timeZone: beside it';
+
+/** Also asked of texts that are no times. */
+function isInCalendar(text: string): boolean {
+  const ms = Date.parse(`${text}Z`);
+  return !Number.isNaN(ms) && new Date(ms).toISOString().startsWith(text);
+}
+
+const lasts = duration(LASTS_LIMITS).describe('How long it lasts, on the clocks of its time zone.');
+const begins = cron.describe('When it begins: minute, hour, day of month, month, day of week.');
+const zone = timeZone.describe('Time zone of its times; default UTC.').optional();
+const REASON = { error: 'write why, for the people whose deployment it stops' };
+
+const freeze = z
+  .strictObject(
+    {
+      from: localTime.describe('When it begins, once: a local time like 2026-12-20T18:00.').optional(),
+      to: localTime.describe('When it ends.').optional(),
+      cron: begins.optional(),
+      lasts: lasts.optional(),
+      timeZone: zone,
+      for: scope.optional(),
+      reason: z.string(REASON).trim().min(1, REASON).max(MAX_REASON, { error: 'write at most 200 characters' }),
+      blocks: z
+        .array(z.enum(['deploy', 'backup']))
+        .min(1, { error: 'write deploy, backup or both' })
+        .describe('What it holds back; default deployments only.')
+        .optional(),
+      override: z
+        .enum(['reason', 'never'], { error: 'write reason or never' })
+        .describe('Whether a run may be let off: with a reason (default), or never.')
+        .optional(),
+    },
+    { error: 'write from: and to:, or cron: and lasts:, and a reason: below it' },
+  )
+  .refine(
+    ({ from, to, cron, lasts }) => hasBoth(from, to) !== hasBoth(cron, lasts) && hasPairs(from, to, cron, lasts),
+    {
+      error: 'write from: and to: for once, or cron: and lasts: for again and again',
+    },
+  );
+
+const window = z.strictObject(
+  {
+    cron: begins,
+    lasts,
+    timeZone: zone,
+    for: scope.optional(),
+    margin: duration(MARGIN_LIMITS)
+      .describe('Begin no deployment in this last part of the window; default none.')
+      .optional(),
+  },
+  { error: 'write cron: and lasts: below it' },
+);
+
+const hasBoth = (one: unknown, other: unknown): boolean => one !== undefined && other !== undefined;
+
+const hasPairs = (from: unknown, to: unknown, begin: unknown, length: unknown): boolean =>
+  (from === undefined) === (to === undefined) && (begin === undefined) === (length === undefined);
+
+export const freezes = z.record(name, freeze);
+export const windows = z.record(name, window);
+
+export type FreezeConfig = z.infer<typeof freeze>;
+export type WindowConfig = z.infer<typeof window>;
+export type ScopeConfig = z.infer<typeof scope>;

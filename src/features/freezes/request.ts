@@ -1,0 +1,99 @@
+/** Checks what an ad-hoc freeze is asked for, and fills in the defaults. Pure. */
+import type { AdHocFreeze, FreezeScope, OverrideRule } from './shapes.ts';
+import { DAY_MS, durationText } from '../../contract/duration.ts';
+import { scopeText } from './text.ts';
+import { plainText } from '../../contract/safe-text.ts';
+import { LIMITS, MAX_REASON_LENGTH } from '../../request/limits.ts';
+import { validateId } from '../../request/validate-id.ts';
+
+export interface NewFreeze {
+  /** Default: everything. */
+  scope?: FreezeScope;
+  /** When it ends, ISO 8601 with a time zone; or for how long it lasts. */
+  until?: string;
+  forMs?: number;
+  reason: string;
+  /** Default: who uses the connection. */
+  by?: string;
+  /** Whether it holds back backups as well. */
+  backups?: boolean;
+  /** Whether runs may be let off. Default: with a reason. */
+  override?: OverrideRule;
+  /** Replace one with the same scope. The new one must end later. */
+  extend?: boolean;
+}
+
+const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,3})?)?(Z|[+-]\d\d:\d\d)$/;
+
+/** @returns milliseconds since 1970, or null */
+export function parseInstant(text: string): number | null {
+  const ms = INSTANT.test(text) ? Date.parse(text) : NaN;
+  return Number.isNaN(ms) ? null : ms;
+}
+
+export const INSTANT_REMEDY = 'write a time with its zone, like 2026-12-20T18:00Z or 2026-12-20T18:00+01:00';
+
+/** @param nowMs by Temporal's clock @returns the freeze, or what is wrong */
+export function planFreeze(asked: NewFreeze & { by: string }, nowMs: number): AdHocFreeze | string {
+  const { scope = { kind: 'all' }, reason, by, backups = false, override = 'reason' } = asked;
+  const problem = problemOfScope(scope, backups) ?? problemOfText('reason', reason) ?? problemOfText('by', by);
+  if (problem !== null) return problem;
+  const untilMs = endOf(asked, nowMs);
+  if (typeof untilMs === 'string') return untilMs;
+  return {
+    scope,
+    since: new Date(nowMs).toISOString(),
+    until: new Date(untilMs).toISOString(),
+    reason: reason.trim(),
+    by: by.trim(),
+    blocks: backups ? ['deploy', 'backup'] : ['deploy'],
+    override,
+  };
+}
+
+function problemOfScope(scope: FreezeScope, backups: boolean): string | null {
+  if (scope.kind === 'all') return null;
+  const problem = validateId(scope.id);
+  if (problem !== null) return `${scope.kind}: ${problem}`;
+  const hasBackup = scope.kind === 'fleet' || scope.kind === 'server';
+  return hasBackup || !backups ? null : `a ${scope.kind} has no backup: freeze the backups of its server`;
+}
+
+/** @param field for the message @returns what is wrong with a text for people, or null */
+export function problemOfText(field: string, text: unknown): string | null {
+  const problem = textProblem(text);
+  return problem === null ? null : `${field}: ${problem}`;
+}
+
+export function textProblem(text: unknown): string | null {
+  if (typeof text !== 'string' || text.trim() === '') return 'is empty: give one';
+  if (text.length <= MAX_REASON_LENGTH) return null;
+  return `has ${text.length} characters, at most ${MAX_REASON_LENGTH} are allowed`;
+}
+
+/** @returns when it ends, or what is wrong */
+function endOf({ until, forMs }: NewFreeze, nowMs: number): number | string {
+  if ((until === undefined) === (forMs === undefined)) return 'the end: give either a time or a duration';
+  const untilMs = until === undefined ? nowMs + (forMs ?? 0) : parseInstant(until);
+  if (untilMs === null) return `until: "${until}" is not a time: ${INSTANT_REMEDY}`;
+  const [leastMs, mostMs] = LIMITS.freezeMs;
+  if (untilMs <= nowMs) return `until: ${new Date(untilMs).toISOString()} is over: write a later time`;
+  if (untilMs - nowMs < leastMs) return `it lasts for less than ${durationText(leastMs)}: write a later time`;
+  if (untilMs - nowMs <= mostMs) return untilMs;
+  return `it lasts for more than ${mostMs / DAY_MS} days: write an earlier time, and extend it then`;
+}
+
+/** An extension holds back no less than the one before it. @returns what is wrong, or the freeze */
+export function extendFreeze(before: AdHocFreeze, freeze: AdHocFreeze): AdHocFreeze | string {
+  if (freeze.until <= before.until) {
+    return `${scopeText(before.scope)} is frozen until ${before.until}: write a later time, or thaw it first`;
+  }
+  const isNever = [before, freeze].some(({ override }) => override === 'never');
+  return {
+    ...freeze,
+    since: before.since,
+    reason: plainText(`${freeze.reason}; before: ${before.reason}`, MAX_REASON_LENGTH),
+    blocks: [...new Set([...before.blocks, ...freeze.blocks])],
+    override: isNever ? 'never' : 'reason',
+  };
+}

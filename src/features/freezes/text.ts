@@ -1,0 +1,93 @@
+/** Freezes as text: what they hold back, until when, and why. Pure. */
+import type { AdHocFreeze, FreezeScope, FrozenBy, Held } from './shapes.ts';
+import { durationText, glanceText } from '../../contract/duration.ts';
+import { plainText, shellWord } from '../../contract/safe-text.ts';
+
+const MAX_SHOWN = 3;
+
+type Quote = (text: string) => string;
+const quoted: Quote = (text) => `"${plainText(text)}"`;
+
+/** `frozen by "christmas" until 2027-01-04 06:00 (Europe/Berlin) because "the shop's season"` */
+export function frozenText(by: readonly FrozenBy[], quote = quoted): string {
+  const shown = by.slice(0, MAX_SHOWN).map(({ name, by: who, untilText, reason }) => {
+    const setBy = who === undefined ? '' : ` (set by ${quote(who)})`;
+    return `by ${quote(name)}${setBy} until ${untilText} because ${quote(reason)}`;
+  });
+  const more = by.length > MAX_SHOWN ? [`by ${by.length - MAX_SHOWN} more`] : [];
+  return `frozen ${[...shown, ...more].join(', and ')}`;
+}
+
+/** `a freeze begins in 2m10s: "christmas"` */
+export const beginsText = (name: string, inMs: number): string =>
+  `a freeze begins in ${glanceText(inMs)}: ${quoted(name)}`;
+
+/** What a person can do about it besides waiting; empty if nothing. @param command how to show options of a command */
+export function letOffText(by: readonly FrozenBy[], command: Quote = String): string {
+  if (by.some(({ override }) => override === 'never')) return '';
+  if (by.length > MAX_SHOWN) return '';
+  const flags = by.map(({ name }) => `--override-freeze ${shellWord(plainText(name))}`);
+  return `, or start again with ${command(flags.join(' '))}`;
+}
+
+export const tooLongText = (freezeWaitMs: number): string =>
+  `this is longer than --freeze-wait ${durationText(freezeWaitMs)} allows`;
+
+/** Results of earlier versions have none. */
+export const heldIn = (result: { held?: Held[] }): Held[] => result.held ?? [];
+
+const ENDS: Record<NonNullable<Held['end']>, string> = {
+  passed: 'waited for',
+  failed: 'failed',
+  gave_up: 'gave up waiting for',
+  cancelled: 'was cancelled while it waited for',
+  overridden: 'was let off',
+  approved: 'was approved',
+  rejected: 'was rejected',
+};
+
+/** `was let off the freeze "christmas", by "ana" because "CVE"` */
+export function heldText({ for: kind, name, end, by, why, proof }: Held, quote = quoted): string {
+  if (kind === 'approval') return approvalHeldText({ name, end, by, why, proof }, quote);
+  if (kind === 'gate') return gateHeldText({ name, end, by, why }, quote);
+  const who = by === null ? '' : `${end === 'overridden' ? 'by' : 'set by'} ${quote(by)} `;
+  return `${end === null ? 'waits for' : ENDS[end]} the ${kind} ${quote(name)}, ${who}because ${quote(why)}`;
+}
+
+/** `approval "production": was approved by "ana" (SHA256:…), "lgtm"` */
+function approvalHeldText(
+  { name, end, by, why, proof }: Pick<Held, 'name' | 'end' | 'by' | 'why'> & { proof: string | undefined },
+  quote: Quote,
+): string {
+  const who = by === null ? '' : ` by ${quote(by)}`;
+  const proven = proof === undefined ? '' : ` (${quote(proof)})`;
+  const state = end === null ? 'is waited for' : (APPROVAL_ENDS[end] ?? ENDS[end]);
+  return `approval ${quote(name)}: ${state}${who}${proven}, ${quote(why)}`;
+}
+
+const APPROVAL_ENDS: Partial<typeof ENDS> = {
+  gave_up: 'was not given in time',
+  cancelled: 'was not given before the cancellation',
+};
+
+const GATE_ENDS: Partial<typeof ENDS> = {
+  gave_up: 'stayed inconclusive',
+  cancelled: 'had not passed when the rollout ended',
+  overridden: 'overridden',
+};
+
+/** `gate "errors": passed after wave "canary"`, `gate "errors": overridden by "ana" because "errors are known"` */
+function gateHeldText({ name, end, by, why }: Pick<Held, 'name' | 'end' | 'by' | 'why'>, quote: Quote): string {
+  // Until it ends, the record does not tell whether it is measured or has failed.
+  const state = end === null ? 'has not passed' : (GATE_ENDS[end] ?? end);
+  const [, wave] = /^after wave (.+)$/s.exec(why) ?? [];
+  const about = wave === undefined || by !== null ? ` because ${quote(why)}` : ` after wave ${quote(wave)}`;
+  return `gate ${quote(name)}: ${state}${by === null ? '' : ` by ${quote(by)}`}${about}`;
+}
+
+/** `everything`, `server 12`: what it holds back. @param shown formats the id for display */
+export const scopeText = (scope: FreezeScope, shown: (id: string) => string = String): string =>
+  scope.kind === 'all' ? 'everything' : `${scope.kind} ${shown(scope.id)}`;
+
+export const blocksText = ({ blocks }: Pick<AdHocFreeze, 'blocks'>): string =>
+  blocks.includes('backup') ? 'deployments and backups' : 'deployments';

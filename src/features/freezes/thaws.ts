@@ -1,0 +1,129 @@
+/**
+ * Waits until nothing is frozen any more. Sleeps until the known end, and looks now and then, because a freeze may end
+ * earlier or later. A signal wakes it. What waits holds nothing, and goes on at a moment of its own.
+ */
+import { condition, defineSignal, setHandler, workflowInfo } from '@temporalio/workflow';
+import type { FrozenBy, Held } from './shapes.ts';
+import { HISTORY_BUDGET } from '../../contract/history-budget.ts';
+import { SIGNALS } from '../../contract/names.ts';
+import type { WaitingForThaw } from '../../contract/waiting.ts';
+import { nextLookMs, outlasts, spreadOf } from './thaw.ts';
+import { recordHeld } from './record-held.ts';
+
+const thawedSignal = defineSignal(SIGNALS.thawed);
+
+/** What was signalled since the last look. */
+interface ThawSignals {
+  readonly isPending: boolean;
+  take(): void;
+}
+
+/** Handles the signal from now on. A flood of them costs a bounded number of looks. */
+function listenForThaws(): ThawSignals {
+  let isPending = false;
+  let left: number = HISTORY_BUDGET.maxThawSignals;
+  setHandler(thawedSignal, () => void (isPending = left > 0), {
+    description: 'A freeze was ended: look again now.',
+  });
+  return {
+    get isPending() {
+      return isPending;
+    },
+    take() {
+      if (isPending) left -= 1;
+      isPending = false;
+    },
+  };
+}
+
+/** The waits of a run or rollout for freezes, so far. */
+export interface Thaws {
+  readonly signals: ThawSignals;
+  count: number;
+  spentMs: number;
+}
+
+export const createThaws = (): Thaws => ({ signals: listenForThaws(), count: 0, spentMs: 0 });
+
+/** @returns why it waits no more, whatever is frozen; or null */
+export const tooManyThaws = ({ count }: Thaws): string | null =>
+  count < HISTORY_BUDGET.maxThaws ? null : `it waited ${count} times already`;
+
+export interface ThawWait {
+  /** What holds it back now. */
+  look: () => Promise<FrozenBy[]>;
+  /** How long it may wait in all. */
+  freezeWaitMs: number;
+  /** When it gives up in any case, in milliseconds since 1970. Default: never. */
+  deadlineMs?: number;
+  /** Whether nothing has to wait any more. */
+  isOver: () => boolean;
+  /** Called after each look. */
+  onLook: (waiting: WaitingForThaw) => void;
+}
+
+/** `free`: nothing was frozen at the last look. `outlasts`: what holds it back ends too late. `over`: `isOver`. */
+export type ThawEnd = { kind: 'free' } | { kind: 'over' } | { kind: 'outlasts'; by: FrozenBy[] };
+
+/** Keeps the wait in the result. @param first what holds it back, as far as known */
+export async function awaitThaw(
+  { thaws, result }: { thaws: Thaws; result: { held: Held[] } },
+  { look, freezeWaitMs, deadlineMs = Infinity, ...wait }: ThawWait,
+  first: FrozenBy[],
+): Promise<ThawEnd> {
+  thaws.count += 1;
+  const begunMs = Date.now();
+  const note = recordHeld(result);
+  note(first);
+  const lookAndNote = async () => {
+    const by = await look();
+    note(by);
+    return by;
+  };
+  const endsMs = Math.min(begunMs + freezeWaitMs - thaws.spentMs, deadlineMs);
+  const end = await lookUntilFree({ ...wait, ...thaws, look: lookAndNote, endsMs }, first);
+  thaws.spentMs += Date.now() - begunMs;
+  if (end.kind !== 'free') note([], end.kind === 'over' ? 'cancelled' : 'gave_up');
+  return end;
+}
+
+type Looking = Omit<ThawWait, 'freezeWaitMs' | 'deadlineMs'> & Pick<Thaws, 'signals' | 'spentMs'> & { endsMs: number };
+
+async function lookUntilFree(wait: Looking, first: FrozenBy[]): Promise<ThawEnd> {
+  const begunMs = Date.now();
+  const since = new Date(begunMs).toISOString();
+  let by: FrozenBy[] | null = first;
+  for (;;) {
+    while (by !== null && by.length > 0) {
+      const nowMs = Date.now();
+      if (outlasts(by, nowMs, wait.endsMs)) return { kind: 'outlasts', by };
+      const lookMs = nextLookMs(by, nowMs, wait.spentMs + nowMs - begunMs, wait.endsMs);
+      wait.onLook({ kind: 'freeze', by, since, nextLookAt: new Date(lookMs).toISOString() });
+      await condition(() => wait.signals.isPending || wait.isOver(), lookMs - nowMs, {
+        summary: 'until a freeze ends',
+      });
+      wait.signals.take();
+      by = await lookUnlessOver(wait);
+    }
+    if (by !== null && !wait.isOver()) {
+      await condition(wait.isOver, spreadOf(workflowInfo().workflowId), { summary: 'so that not all go on at once' });
+      by = await lookUnlessOver(wait);
+    }
+    if (by === null || wait.isOver()) return { kind: 'over' };
+    if (by.length === 0) return { kind: 'free' };
+  }
+}
+
+/** Null if it is over: the answer may take long. */
+async function lookUnlessOver({ look, isOver }: Pick<ThawWait, 'look' | 'isOver'>): Promise<FrozenBy[] | null> {
+  if (isOver()) return null;
+  let found: FrozenBy[] | null = null;
+  let failure: { error: unknown } | null = null;
+  look().then(
+    (it) => void (found = it),
+    (error: unknown) => void (failure = { error }),
+  );
+  await condition(() => found !== null || failure !== null || isOver());
+  if (failure !== null) throw (failure as { error: unknown }).error;
+  return found;
+}

@@ -1,0 +1,63 @@
+/**
+ * An ad-hoc freeze. Workers read its memo, so it holds from its start on, also while no worker runs. This code lets a worker
+ * say whether it knows what is frozen, ends the freeze, and explains it in the Temporal UI.
+ */
+import { ApplicationFailure } from '@temporalio/common';
+import {
+  allHandlersFinished,
+  condition,
+  defineUpdate,
+  setCurrentDetails,
+  setHandler,
+  sleep,
+  workflowInfo,
+} from '@temporalio/workflow';
+import { TIMING } from '../../contract/timing.ts';
+import type { AdHocFreeze, FreezeWord } from './shapes.ts';
+import { freezeId } from '../../contract/ids.ts';
+import { CONFIRM_UPDATE } from '../../contract/names.ts';
+import { uiPage } from '../../contract/markdown.ts';
+import { confirmFreeze } from '../../workflows/activity-proxies.ts';
+
+const confirmUpdate = defineUpdate<FreezeWord, []>(CONFIRM_UPDATE);
+
+/** @param replaces whether it took the place of one in force: then it stays whatever the worker says, as that one would have */
+export async function freeze(input: AdHocFreeze, replaces = false): Promise<void> {
+  refuseWrongId(input);
+  let word: FreezeWord | null = null;
+  let isTold = false;
+  setHandler(
+    confirmUpdate,
+    async () => {
+      await condition(() => word !== null);
+      isTold = true;
+      return word!;
+    },
+    { description: 'What a worker says of it, once it is in force.' },
+  );
+  setCurrentDetails(uiPage(`**Frozen** until ${input.until}`));
+  const said = await confirmFreeze(input.scope);
+  if (said.problem === null)
+    await sleep(TIMING.freeze.inForceAfterMs, { summary: 'until what was judged before has left' });
+  word = said;
+  if (said.problem !== null && !replaces) {
+    await condition(() => isTold, TIMING.freeze.toldWithinMs);
+    await condition(allHandlersFinished);
+    throw ApplicationFailure.create({ type: 'Usage', message: said.problem, nonRetryable: true });
+  }
+  const leftMs = Date.parse(input.until) - Date.now();
+  if (leftMs > 0) await sleep(leftMs, { summary: 'until it ends' });
+  await condition(allHandlersFinished);
+  setCurrentDetails(uiPage('It is over.'));
+}
+
+/** The UI can start one with any input. */
+function refuseWrongId({ scope, until }: Partial<AdHocFreeze> = {}): void {
+  const isDated = typeof until === 'string' && !Number.isNaN(Date.parse(until));
+  if (isDated && scope !== undefined && workflowInfo().workflowId === freezeId(scope)) return;
+  throw ApplicationFailure.create({
+    type: 'WrongWorkflowId',
+    message: 'this is not the id or input of a freeze: use belay freeze',
+    nonRetryable: true,
+  });
+}

@@ -1,0 +1,68 @@
+/** When a gate has passed or failed. No data is neither good nor bad. Pure. */
+import { HISTORY_BUDGET } from '../../contract/history-budget.ts';
+import type { GatePlan, Measurement } from './shapes.ts';
+
+export type GateVerdict = 'passed' | 'failed' | 'inconclusive';
+
+export interface GateState {
+  /** Measurements so far. */
+  tries: number;
+  goodInARow: number;
+  bad: number;
+  refused: number;
+  /** The last five, newest last. */
+  last: Measurement[];
+}
+
+type Pace = Pick<GatePlan, 'tries' | 'inARow' | 'failures'>;
+
+export const NO_MEASUREMENT: GateState = { tries: 0, goodInARow: 0, bad: 0, refused: 0, last: [] };
+
+const KEPT = 5;
+/** A query that was refused that often will be refused again. */
+const MAX_REFUSED = 3;
+
+export function noteMeasurement(state: GateState, measured: Measurement): GateState {
+  const { state: kind } = measured;
+  return {
+    tries: state.tries + 1,
+    // Only a bad one breaks the row.
+    goodInARow: kind === 'good' ? state.goodInARow + 1 : kind === 'bad' ? 0 : state.goodInARow,
+    bad: state.bad + (kind === 'bad' ? 1 : 0),
+    refused: state.refused + (kind === 'refused' ? 1 : 0),
+    last: [...state.last, measured].slice(-KEPT),
+  };
+}
+
+/** @returns null as long as it is not decided */
+export function verdictOf(state: GateState, { tries, inARow, failures }: Pace): GateVerdict | null {
+  if (state.bad > failures) return 'failed';
+  if (state.goodInARow >= inARow) return 'passed';
+  return state.tries >= tries || state.refused >= MAX_REFUSED ? 'inconclusive' : null;
+}
+
+const SLOWER = 10;
+const MIN_SLOW_MS = 5 * 60_000;
+/** Of all gates that are inconclusive. Keeps the history short, however long the patience is. */
+const MAX_SLOW_MEASUREMENTS = 300;
+
+/** How often each of `count` inconclusive gates is measured while the rollout is paused. */
+export const slowIntervalMs = (
+  { intervalMs }: Pick<GatePlan, 'intervalMs'>,
+  patienceMs: number,
+  count: number,
+): number => Math.max(SLOWER * intervalMs, MIN_SLOW_MS, Math.ceil((patienceMs * count) / MAX_SLOW_MEASUREMENTS));
+
+/**
+ * Temporal terminates a workflow whose history is full. What is left of the rollout needs room in it, too.
+ *
+ * @param pending servers that it has not started
+ */
+export function hasRoomToMeasure(
+  { historyLength, historySize }: { historyLength: number; historySize: number },
+  pending: number,
+): boolean {
+  const { maxEvents, eventsPerServer, maxThawLooks, eventsPerThawLook, gatesUntilBytes } = HISTORY_BUDGET;
+  const reserved = pending * eventsPerServer + maxThawLooks * eventsPerThawLook;
+  return historyLength + reserved < maxEvents && historySize < gatesUntilBytes;
+}

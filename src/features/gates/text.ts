@@ -1,0 +1,52 @@
+/** What a gate measured, in words. Pure. */
+import type { GatePlan, GateProgress, Measurement, WaitingForGates } from './shapes.ts';
+import { counted } from '../../contract/tally-text.ts';
+
+interface Measured {
+  tries: number;
+  goodInARow: number;
+  bad: number;
+  last: readonly Measurement[];
+}
+
+export const gateProgress = (plan: GatePlan, { tries, goodInARow, last }: Measured, nextAt: string): GateProgress => ({
+  gate: plan.name,
+  try: tries,
+  tries: plan.tries,
+  goodInARow,
+  inARow: plan.inARow,
+  last: last.at(-1)?.text ?? null,
+  nextAt,
+});
+
+/** What was measured last, of how much, and by which rule. */
+export function gateReason(
+  { wave, plan, state }: { wave: string; plan: GatePlan; state: Measured },
+  verdict: string,
+): string {
+  const { tries, goodInARow, bad, last } = state;
+  const shown = verdict.includes('failed') ? last.findLast((it) => it.state === 'bad') : last.at(-1);
+  const values = last.map(({ value, state: kind }) => value ?? kind).join(', ');
+  return (
+    `gate ${plan.name} after wave ${wave} ${verdict}: ${shown?.text ?? 'not measured'}; last ${values || 'none'}; ` +
+    `${goodInARow} good in a row of ${plan.inARow}, ${bad} bad, ${tries} of ${counted(plan.tries, 'try', 'tries')}; rule ${plan.ruleHash}`
+  );
+}
+
+export function gateSentence(
+  { wave, bakesUntil, gates, inconclusive }: WaitingForGates,
+  quote: (text: string) => string,
+): string {
+  if (bakesUntil !== null) return `wave ${quote(wave)} bakes until ${bakesUntil}`;
+  const each = gates.map((it) => progressText(it, quote)).join('; ');
+  const all = `after wave ${quote(wave)}: ${each}`;
+  return inconclusive.length === 0 ? all : `paused ${all}: resumes by itself`;
+}
+
+function progressText(
+  { gate, goodInARow, inARow, last, nextAt, ...it }: GateProgress,
+  quote: (text: string) => string,
+) {
+  const seen = last === null ? 'not measured yet' : `last ${quote(last)}`;
+  return `gate ${quote(gate)}: ${goodInARow} good in a row of ${inARow}, ${seen}, try ${it.try} of ${it.tries}, next at ${nextAt}`;
+}

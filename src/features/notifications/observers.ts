@@ -1,0 +1,95 @@
+/** Those who look on at a run: the places of reports, and the channels and heartbeats that hear of its end. */
+import { getExternalWorkflowHandle, workflowInfo } from '@temporalio/workflow';
+import type { NotifySettings } from '../../contract/activities.ts';
+import { factOf } from '../../contract/facts.ts';
+import { reportId, ROLLOUT_PREFIX, runEndId } from '../../contract/ids.ts';
+import { SIGNALS } from '../../contract/names.ts';
+import { REPORTS_FACT, type ReportInput, type RunState as ReportedRun } from '../reports/shapes.ts';
+import { worstFirst } from '../../contract/tally.ts';
+import type { RunResult } from '../../contract/run.ts';
+import { notificationStaticDetails } from '../../request/other-details.ts';
+import { statesOf } from '../reports/rules.ts';
+import { startOnce } from '../../workflows/start-once.ts';
+import { linkToThis } from '../../workflows/ui.ts';
+import type { Observer } from '../../workflows/run/hooks.ts';
+import type { RunState } from '../../workflows/run/run-state.ts';
+import { announce, MAX_PARTS, pausedBy } from './workflow.ts';
+
+/** A workflow of its own reports how the run stands. The run signals each change to it. */
+export function reporting(run: RunState): Observer {
+  const { facts, input, plan, result } = run;
+  const places = factOf(facts, REPORTS_FACT) ?? [];
+  const heartbeat = measuredHeartbeat(input.heartbeat, facts.notify);
+  if (places.length === 0 && heartbeat === null) return {};
+  const { workflowId, firstExecutionRunId: firstRunId } = workflowInfo();
+  const id = reportId(workflowId, firstRunId);
+  let seq = 0;
+  let known: ReportedRun | null = null;
+
+  const stateNow = (): ReportedRun => ({
+    ...statesOf(result),
+    ...{ atMs: Date.now(), seq, isEnd: result.phase === 'done' },
+  });
+
+  /** Resolves once Temporal has taken it. */
+  async function update(): Promise<void> {
+    if (known === null) return;
+    seq += 1;
+    const now = stateNow();
+    if (isSame(now, known)) return;
+    known = now;
+    // If the report was terminated or has ended, it reports no more.
+    await getExternalWorkflowHandle(id)
+      .signal(SIGNALS.reported, now)
+      .catch(() => undefined);
+  }
+
+  return {
+    async begun() {
+      const state = stateNow();
+      const names = places.map((it) => it.report);
+      await startOnce<ReportInput>('report', {
+        workflowId: id,
+        staticSummary: 'Report how the run stands',
+        staticDetails: notificationStaticDetails(linkToThis(), names, heartbeat),
+        input: { workflowId, firstRunId, heartbeat, places, commit: plan.commit ?? null, state },
+      });
+      known = state;
+    },
+    // The end is reported by `ended`, which waits until Temporal has taken it.
+    moved: () => void (result.phase === 'done' ? null : update()),
+    ended: update,
+  };
+}
+
+const measuredHeartbeat = (name: string | undefined, notify: NotifySettings | undefined): string | null =>
+  name !== undefined && notify?.measured?.includes(name) === true ? name : null;
+
+const isSame = (one: ReportedRun, other: ReportedRun): boolean =>
+  JSON.stringify([one.isEnd, one.run, one.parts]) === JSON.stringify([other.isEnd, other.run, other.parts]);
+
+/** Announces a run that ended. */
+export const announcing = ({ facts: { notify }, result, input }: RunState): Observer => ({
+  async ended() {
+    const { workflowId, firstExecutionRunId, parent } = workflowInfo();
+    // A rollout sends one notification for all its runs.
+    if (parent?.workflowId.startsWith(ROLLOUT_PREFIX) === true) return;
+    const { outcome, deployments } = result;
+    const listed = worstFirst(deployments).slice(0, MAX_PARTS);
+    const shortened: RunResult = { ...result, deployments: listed };
+    const id = runEndId(workflowId, firstExecutionRunId);
+    await announce({
+      notify: notify ?? null,
+      outcome,
+      notification: {
+        kind: 'run',
+        id,
+        result: shortened,
+        leftOut: deployments.length - listed.length,
+        ...pausedBy(result),
+      },
+      heartbeat: measuredHeartbeat(input.heartbeat, notify) === null ? input.heartbeat : undefined,
+      summary: `Notify that a run ended: ${outcome ?? 'Internal'}`,
+    });
+  },
+});

@@ -1,0 +1,90 @@
+/** Sends one request to an address that is a secret, so no error contains it. */
+import { TIMING } from '../../contract/timing.ts';
+import { isRecord } from '../../contract/plain-object.ts';
+import { retryAfterMs } from '../../hosting-api/index.ts';
+
+/** The receiver did not take the request. */
+export class NotTaken extends Error {
+  override name = 'NotTaken';
+  /** Null: it did not answer. */
+  readonly status: number | null;
+  /** How long it asks to wait. */
+  readonly retryAfterMs: number | undefined;
+  /** What it answered. It may repeat a secret, so nothing shows or stores it. */
+  declare readonly body: string;
+
+  constructor(
+    message: string,
+    status: number | null,
+    { waitMs, body = '' }: { waitMs?: number | undefined; body?: string } = {},
+  ) {
+    super(message);
+    this.status = status;
+    this.retryAfterMs = waitMs;
+    Object.defineProperty(this, 'body', { value: body, enumerable: false });
+  }
+}
+
+export interface Answer {
+  status: number;
+  /** At most {@link MAX_BODY} characters of it. */
+  body: string;
+}
+
+const MAX_BODY = 1_000_000;
+
+/**
+ * @param what names the receiver, for errors
+ * @throws NotTaken unless the answer is 2xx. Redirects are not followed.
+ */
+export async function send(what: string, address: string, request: RequestInit): Promise<Answer> {
+  const signal = AbortSignal.timeout(TIMING.notify.answerMs);
+  const unreached = (error: unknown) => {
+    // The original message may contain the address.
+    const cause = (error as { cause?: { code?: string }; name?: string }) ?? {};
+    throw new NotTaken(`cannot reach ${what}: ${cause.cause?.code ?? cause.name ?? 'unknown error'}`, null);
+  };
+  const response = await fetch(address, { ...request, redirect: 'manual', signal }).catch(unreached);
+  const body = await bodyOf(response).catch(unreached);
+  const { ok, status, headers } = response;
+  if (ok) return { status, body };
+  const waitMs = waitOf(status, headers, body);
+  throw new NotTaken(`${what} answered ${status}`, status, { waitMs, body });
+}
+
+/** Discord says it in the body, in seconds and their fractions. */
+function waitOf(status: number, headers: Headers, body: string): number | undefined {
+  const asked = retryAfterMs(headers.get('retry-after'), Date.now()) ?? untilResetMs(status, headers);
+  if (asked !== undefined || status !== 429) return asked;
+  const seconds = fieldOf(body, 'retry_after');
+  return typeof seconds === 'number' && seconds >= 0 ? Math.ceil(seconds * 1_000) : undefined;
+}
+
+/** GitHub answers 403 as well when an hour's requests are used up, and says when the next hour begins. */
+function untilResetMs(status: number, headers: Headers): number | undefined {
+  const reset = headers.get('x-ratelimit-reset') ?? '';
+  if (![403, 429].includes(status) || headers.get('x-ratelimit-remaining') !== '0' || !/^\d{1,12}$/.test(reset))
+    return undefined;
+  const itsNowMs = Date.parse(headers.get('date') ?? '');
+  const waitMs = Number(reset) * 1_000 - (Number.isNaN(itsNowMs) ? Date.now() : itsNowMs);
+  return Math.max(1_000, waitMs);
+}
+
+function fieldOf(body: string, name: string): unknown {
+  try {
+    const content: unknown = JSON.parse(body);
+    return isRecord(content) ? content[name] : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+async function bodyOf({ body }: Response): Promise<string> {
+  const decoder = new TextDecoder();
+  let text = '';
+  for await (const chunk of (body ?? []) as AsyncIterable<Uint8Array>) {
+    text += decoder.decode(chunk, { stream: true });
+    if (text.length > MAX_BODY) break;
+  }
+  return text.slice(0, MAX_BODY);
+}

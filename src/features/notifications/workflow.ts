@@ -1,0 +1,63 @@
+/** Sends notifications in a workflow of its own, so that no outcome or lock waits for a chat service that is down. */
+import { ApplicationFailure } from '@temporalio/common';
+import { workflowInfo } from '@temporalio/workflow';
+import type { Outcome } from '../../contract/names.ts';
+import type { SendNotificationsInput } from './shapes.ts';
+import type { RunMemo, RunResult } from '../../contract/run.ts';
+import type { NotifySettings } from '../../contract/activities.ts';
+import { callHeartbeat, deliverAll } from './deliver.ts';
+import { notificationStaticDetails } from '../../request/other-details.ts';
+import { startOnce } from '../../workflows/start-once.ts';
+import { linkToThis } from '../../workflows/ui.ts';
+
+/** Chat messages are limited in size, so a notification lists this many parts, unfinished ones first. */
+export const MAX_PARTS = 50;
+
+export async function sendNotifications({
+  notification,
+  channels,
+  heartbeat,
+}: SendNotificationsInput): Promise<string[]> {
+  const [called, { delivered, undelivered }] = await Promise.all([
+    heartbeat === null ? true : callHeartbeat(heartbeat),
+    deliverAll(notification, channels),
+  ]);
+  const missed = [...undelivered, ...(called ? [] : [`heartbeat ${heartbeat}`])];
+  if (missed.length === 0) return delivered;
+  throw ApplicationFailure.create({
+    type: 'NotificationFailed',
+    message: `not delivered within a day: ${missed.join(', ')}; check the address and whether the receiver is up`,
+    nonRetryable: true,
+  });
+}
+
+/** For a notification: the schedule that Temporal pauses because of this end. Being frozen or replaced is no failure. */
+export function pausedBy({ outcome, error }: Pick<RunResult, 'outcome' | 'error'>): { pausesSchedule?: string } {
+  const { pausesSchedule } = (workflowInfo().memo ?? {}) as Partial<RunMemo>;
+  const fails = outcome !== 'completed' && error?.type !== 'Frozen' && error?.type !== 'Superseded';
+  return fails && pausesSchedule !== undefined ? { pausesSchedule } : {};
+}
+
+interface Announcement {
+  notify: NotifySettings | null;
+  outcome: Outcome | null;
+  notification: SendNotificationsInput['notification'];
+  /** Called if the outcome is `completed`. */
+  heartbeat: string | undefined;
+  summary: string;
+}
+
+/** Starts the workflow under the id of the notification, if there is a channel or heartbeat to call. */
+export async function announce({ notify, outcome, notification, heartbeat, summary }: Announcement): Promise<void> {
+  if (notify === null) return;
+  const isSuccess = outcome === 'completed';
+  const channels = isSuccess && notify.on === 'failed' ? [] : notify.channels;
+  const called = isSuccess ? (heartbeat ?? null) : null;
+  if (channels.length === 0 && called === null) return;
+  await startOnce<SendNotificationsInput>('sendNotifications', {
+    workflowId: notification.id,
+    staticSummary: summary,
+    staticDetails: notificationStaticDetails(linkToThis(), channels, called),
+    input: { notification, channels, heartbeat: called },
+  });
+}

@@ -1,0 +1,95 @@
+/** What `belay top` does: it shows what is in flight, or the status of sites and apps at the service. */
+import { taskQueue } from '../../config/environment/environment.ts';
+import { readConfiguration } from '../../config/load.ts';
+import { buildInventory } from '../../config/inventory.ts';
+import { findTemporal } from '../../config/find-temporal.ts';
+import { BelayError } from '../../contract/errors.ts';
+import type { Target } from '../../contract/target.ts';
+import { plainText } from '../../contract/safe-text.ts';
+import { printJson } from '../../process/json-document.ts';
+import { print } from '../../process/print.ts';
+import { withBelay } from '../../cli/open-belay.ts';
+import { TOP_INTERVAL_MS, TOP_LIMIT } from '../../cli/options.ts';
+import { EXIT } from '../../contract/exit-codes.ts';
+import type { LiveLine } from '../../process/live-lines.ts';
+import { ownTerminal } from './screen.ts';
+
+export interface TopOptions {
+  targets?: Target[];
+  /** Milliseconds. */
+  interval?: number;
+  limit?: number;
+  /** A fleet in belay.yaml. */
+  fleet?: string;
+  /** Milliseconds. */
+  recent?: number;
+  json?: boolean;
+}
+
+export async function top(options: TopOptions): Promise<void> {
+  const { interval, fleet } = options;
+  const targets = fleet === undefined ? (options.targets ?? []) : await targetsOfFleet(fleet);
+  if (targets.length === 0 && interval !== undefined)
+    throw new BelayError(
+      'Usage',
+      '--interval is for --site, --app and --fleet: without them, Belay asks as often as needed',
+    );
+  process.exitCode = targets.length === 0 ? await inFlight(options) : await atService(targets, options);
+}
+
+/** In the order of the file. */
+async function targetsOfFleet(name: string): Promise<Target[]> {
+  const { fleets = {} } = await readConfiguration();
+  const { servers } = buildInventory(fleets);
+  const targets = [...servers.values()].filter(({ fleet }) => fleet === name).flatMap((it) => it.targets);
+  if (targets.length > 0) return targets;
+  const problem = name in fleets ? 'has no sites or apps' : 'is not in belay.yaml';
+  throw new BelayError(
+    'Usage',
+    `the fleet ${plainText(name)} ${problem}: fleets: lists ${listed(Object.keys(fleets))}`,
+  );
+}
+
+const listed = (names: readonly string[]): string =>
+  names.length === 0 ? 'none' : names.map((it) => plainText(it)).join(', ');
+
+async function inFlight({ limit = TOP_LIMIT, recent: recentMs, json }: TopOptions): Promise<number> {
+  const { overviewDocument, overviewLines, recentlyEnded, showOverview } = await import('./show-in-flight.ts');
+  return withBelay(async (belay) => {
+    const overviews = belay.overview({ limit });
+    const terminal = json === true ? null : ownTerminal();
+    const recent = recentMs === undefined ? null : await recentlyEnded(belay, recentMs, limit);
+    if (terminal !== null) return showOverview(overviews, whereTemporalIs(), terminal, recent);
+    const overview = await overviews.whole();
+    if (json === true) printJson(overviewDocument(overview, recent?.now()));
+    else printLines(overviewLines(overview, recent?.now()));
+    return EXIT.completed;
+  });
+}
+
+function whereTemporalIs(): string {
+  const { connectionOptions, namespace } = findTemporal();
+  return `${connectionOptions.address}, namespace ${namespace}, task queue ${taskQueue()}`;
+}
+
+/** A fleet has many targets: together they are read at most twice a second. */
+const FLEET_READ_MS = 500;
+
+async function atService(targets: Target[], { fleet, json, ...options }: TopOptions): Promise<number> {
+  const usualMs = fleet === undefined ? TOP_INTERVAL_MS : Math.max(TOP_INTERVAL_MS, targets.length * FLEET_READ_MS);
+  const { interval = usualMs } = options;
+  const [{ configuredReader }, { showTargets, targetsDocument, targetsTable }] = await Promise.all([
+    import('../../cli/target-reader.ts'),
+    import('./show-targets.ts'),
+  ]);
+  const reader = await configuredReader(targets);
+  const terminal = json === true ? null : ownTerminal();
+  if (terminal !== null) return showTargets(reader, targets, interval, terminal);
+  const readings = await reader.readAll(targets);
+  if (json === true) printJson(targetsDocument(readings));
+  else printLines(targetsTable(readings, Date.now(), null));
+  return EXIT.completed;
+}
+
+const printLines = (lines: readonly LiveLine[]): void =>
+  print(lines.map((line) => (typeof line === 'string' ? line : line.paint(line.text))));

@@ -1,0 +1,125 @@
+/** What `belay receipt` does: it prints, checks and keeps receipts. */
+import { access, mkdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import pMap from 'p-map';
+import { parseAllowedSigners } from '../approvals/proof-signers.ts';
+import { SCHEMA_VERSION } from '../../contract/names.ts';
+import type { Receipt } from './shapes.ts';
+import { BelayError } from '../../contract/errors.ts';
+import { messageOf } from '../../contract/message-of.ts';
+import { plainText } from '../../contract/safe-text.ts';
+import { counted } from '../../contract/tally-text.ts';
+import { printJson } from '../../process/json-document.ts';
+import { print, printNote } from '../../process/print.ts';
+import { receiptFileName } from './file-name.ts';
+import { verifyReceipt } from './actions-verify.ts';
+import type { Belay } from '../../starter.ts';
+import { withBelay } from '../../cli/open-belay.ts';
+import { EXIT } from '../../contract/exit-codes.ts';
+
+export interface ReceiptOptions {
+  runId?: string;
+  verify?: string;
+  signers?: string;
+  /** Milliseconds. */
+  since?: number;
+  to?: string;
+  json?: boolean;
+}
+
+export function receipt(workflowId: string | undefined, options: ReceiptOptions): Promise<void> {
+  const { verify: file, since, to, signers, runId } = options;
+  const asked = [workflowId, file, since].filter((it) => it !== undefined);
+  if (asked.length !== 1)
+    throw new BelayError('Usage', 'give the id of a run or rollout, or --verify FILE, or --since with --to');
+  if ((since === undefined) !== (to === undefined)) throw new BelayError('Usage', '--since and --to belong together');
+  if (signers !== undefined && file === undefined) throw new BelayError('Usage', '--signers requires --verify');
+  if (file !== undefined) return verify(file, options);
+  if (since !== undefined && to !== undefined) return keepAll(since, to, options);
+  return withBelay(async (belay) => printJson(await belay.receipts.get(workflowId ?? '', runId)));
+}
+
+async function verify(file: string, { signers, json }: ReceiptOptions): Promise<void> {
+  const known = signers === undefined ? null : parseAllowedSigners(await text(signers));
+  const document = parsed(await text(file));
+  const { approvals, rejections, problems } = verifyReceipt(document, known);
+  const isGood = problems.length === 0;
+  process.exitCode = isGood ? EXIT.completed : EXIT.failed;
+  const hash = isGood ? (document as Receipt).hash : null;
+  if (json === true)
+    return printJson({ schemaVersion: SCHEMA_VERSION, isGood, hash, approvals, rejections, problems, error: null });
+  print([
+    ...approvals.map(({ by, proof }) => `approved by ${plainText(by)}: ${proof}`),
+    ...rejections.map(({ by, proof }) => `rejected by ${plainText(by)}: ${proof}`),
+    ...problems.map((it) => `problem: ${it}`),
+    isGood ? `good: no entry was changed; its hash is ${hash}` : 'not good: do not rely on it',
+  ]);
+}
+
+async function text(file: string): Promise<string> {
+  return readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    throw new BelayError('Usage', `${file} cannot be read (${error.code ?? error.message})`);
+  });
+}
+
+function parsed(json: string): unknown {
+  try {
+    return JSON.parse(json);
+  } catch {
+    return null;
+  }
+}
+
+const AT_ONCE = { concurrency: 4 };
+
+async function keepAll(since: number, folder: string, { json }: ReceiptOptions): Promise<void> {
+  await mkdir(folder, { recursive: true });
+  const kept = await withBelay((belay) => writeAll(belay, new Date(Date.now() - since).toISOString(), folder));
+  const files = kept.flatMap((it) => ('file' in it && it.isNew ? [it.file] : []));
+  const unchanged = kept.flatMap((it) => ('file' in it && !it.isNew ? [it.file] : []));
+  const failed = kept.flatMap((it) => ('message' in it ? [it] : []));
+  if (failed.length > 0) process.exitCode = EXIT.failed;
+  if (json === true) return printJson({ schemaVersion: SCHEMA_VERSION, files, unchanged, failed, error: null });
+  print(files);
+  for (const { workflowId, runId, message } of failed)
+    printNote(`no receipt of ${plainText(workflowId)} (run ${runId}): ${message}`);
+  const missing = failed.length === 0 ? '' : `, ${failed.length} failed`;
+  printNote(`${counted(files.length, 'receipt')} written, ${unchanged.length} were there already${missing}`);
+}
+
+type Kept = { file: string; isNew: boolean } | { workflowId: string; runId: string; message: string };
+
+/** A run whose receipt cannot be made keeps no other from being kept: Temporal deletes them. */
+async function writeAll(belay: Belay, since: string, folder: string): Promise<Kept[]> {
+  return pMap(
+    belay.receipts.closedSince(since),
+    async ({ workflowId, runId }) => {
+      const file = join(folder, receiptFileName({ workflowId, runId }));
+      if (
+        await access(file).then(
+          () => true,
+          () => false,
+        )
+      )
+        return { file, isNew: false };
+      const made = await receiptOf(belay, workflowId, runId);
+      if (typeof made === 'string') return { workflowId, runId, message: made };
+      const document = `${JSON.stringify(made, null, 2)}\n`;
+      // A reader never sees half of it.
+      await writeFile(`${file}.part`, document);
+      await rename(`${file}.part`, file);
+      return { file, isNew: true };
+    },
+    AT_ONCE,
+  );
+}
+
+/** @returns what went wrong, if it cannot be made. @throws BelayError if Temporal is away: then none can be */
+async function receiptOf(belay: Belay, workflowId: string, runId: string): Promise<Receipt | string> {
+  try {
+    return await belay.receipts.get(workflowId, runId);
+  } catch (error) {
+    if (error instanceof BelayError && error.type === 'TemporalUnreachable') throw error;
+    return plainText(messageOf(error));
+  }
+}

@@ -1,0 +1,36 @@
+/** Finds how a run ended that may have reported nothing: one that was terminated leaves no result. */
+import { ApplicationFailure, WorkflowFailedError, WorkflowNotFoundError, type Client } from '@temporalio/client';
+import type { RunEnd, RunRef } from './shapes.ts';
+import { ENDED_FROM_OUTSIDE, statesOf } from './rules.ts';
+import type { RunResult } from '../../contract/run.ts';
+
+const OUTSIDE: RunEnd = { run: ENDED_FROM_OUTSIDE, parts: {} };
+
+/** @returns null while it goes on */
+export async function findEndOfRun({ workflow }: Client, { workflowId, firstRunId }: RunRef): Promise<RunEnd | null> {
+  try {
+    const latest = await workflow.getHandle(workflowId).describe();
+    // A run that was reset goes on under another run id. One that was started again is another run.
+    const isSame = (latest.raw.workflowExecutionInfo?.firstRunId ?? latest.runId) === firstRunId;
+    const { status, runId } = isSame ? latest : await workflow.getHandle(workflowId, firstRunId).describe();
+    if (status.name === 'RUNNING') return null;
+    if (status.name !== 'COMPLETED' && status.name !== 'FAILED') return OUTSIDE;
+    const result = await resultOf(workflow.getHandle(workflowId, runId).result());
+    return result === null ? OUTSIDE : statesOf(result);
+  } catch (error) {
+    if (error instanceof WorkflowNotFoundError) return OUTSIDE;
+    throw error;
+  }
+}
+
+/** @returns null if it left none */
+async function resultOf(ended: Promise<unknown>): Promise<RunResult | null> {
+  try {
+    return (await ended) as RunResult;
+  } catch (error) {
+    if (!(error instanceof WorkflowFailedError)) throw error;
+    const { cause } = error;
+    const details: unknown = cause instanceof ApplicationFailure ? cause.details?.[0] : null;
+    return typeof details === 'object' ? (details as RunResult | null) : null;
+  }
+}

@@ -1,0 +1,43 @@
+/** Checks whether the runs of the last weeks could be reported to repositories: those know a commit by its full name only. */
+import { listRuns } from '../../client/runs/list-runs.ts';
+import { openSession } from '../../client/session.ts';
+import { readConfiguration } from '../../config/load.ts';
+import { TIMING } from '../../contract/timing.ts';
+import type { RunResult } from '../../contract/run.ts';
+import { commitText, FULL_COMMIT } from './commit-text.ts';
+import { plainText } from '../../contract/safe-text.ts';
+import { leftOut, type Check, type Finding } from '../../cli/doctor-check.ts';
+
+const MOST_READ = 50;
+
+export const reportsCheck = (): Check => ({
+  name: 'reports',
+  run: async (): Promise<Finding> => {
+    const { notify } = await readConfiguration();
+    if (Object.keys(notify?.reports ?? {}).length === 0)
+      return { state: 'skipped', message: 'belay.yaml reports to no repository' };
+    const found = await lookBack().catch(leftOut);
+    return typeof found === 'string' ? { state: 'skipped', message: found } : findingOf(found);
+  },
+});
+
+/** @param runs the newest first */
+export function findingOf(runs: readonly Pick<RunResult, 'workflowId' | 'commit'>[]): Finding {
+  const named = runs.filter(({ commit }) => commit !== null);
+  if (named.length === 0) return { state: 'skipped', message: 'no run of the last 30 days names a commit' };
+  const short = named.filter(({ commit }) => !FULL_COMMIT.test(commit ?? ''));
+  const [example] = short;
+  if (example === undefined) return { state: 'ok', message: 'the commits of the last runs are full ones' };
+  const such = `${plainText(example.workflowId ?? '')} with ${commitText(example.commit ?? '')}`;
+  return {
+    state: 'warning',
+    message: `${short.length} of the last ${named.length} runs with a commit were not reported, such as ${such}`,
+    remedy: 'give --commit all 40 hex digits, as `git rev-parse HEAD` prints them',
+  };
+}
+
+async function lookBack(): Promise<RunResult[]> {
+  const { session, close } = await openSession({});
+  const since = new Date(Date.now() - TIMING.advice.lookBackMs).toISOString();
+  return listRuns(session, { since, limit: MOST_READ }).finally(close);
+}

@@ -1,0 +1,107 @@
+/** Reports to one place how a run stands. Its answer is a value, without address or token. */
+import { checkToken, secretSource } from '../../config/environment/secrets.ts';
+import type { Configuration } from '../../config/load.ts';
+import type { ReportAnswer, ReportMessage, ReportTo, RunRef } from './shapes.ts';
+import { isApp } from '../../contract/target.ts';
+import { addressAt, checkedAddress, type Address } from '../notifications/addresses.ts';
+import { reportDeployment, reportStatus, type RepositoryReport } from './worker-github.ts';
+import { reportGitlabDeployment } from './gitlab-deployment.ts';
+import { reportToGitlab } from './worker-gitlab.ts';
+import { healthchecksAddress } from './healthchecks.ts';
+import { NotTaken, send } from '../notifications/worker-post.ts';
+import { checkApi, checkTokenKind } from '../notifications/wrong-kind.ts';
+
+type Notify = NonNullable<Configuration['notify']>;
+type ReportConfig = NonNullable<Notify['reports']>[string];
+
+export interface Reporter {
+  /** Heartbeats that get the start, too. */
+  readonly measured: string[];
+  readonly reports: string[];
+  send: (message: ReportMessage) => Promise<ReportAnswer>;
+}
+
+/** @returns whether it was taken, or has to be sent once more with a note. Default: it was taken. @throws NotTaken */
+type Tell = (message: ReportMessage) => Promise<void | Sent>;
+type Sent = Awaited<ReturnType<typeof reportGitlabDeployment>>;
+
+/** What a report links to. */
+export interface ReportLinks {
+  /** At Temporal. */
+  ofRun: (run: RunRef) => string | null;
+  /** Its page, by site id. */
+  ofSite: (siteId: string) => string | null;
+}
+
+/** @throws ConfigError if an address or a token is missing or invalid */
+export async function createReporter(config: Notify | undefined, links: ReportLinks): Promise<Reporter> {
+  const beats = new Map<string, Tell>();
+  const reports = new Map<string, Tell>();
+  for (const [name, { kind, ...place }] of Object.entries(config?.heartbeats ?? {})) {
+    if (kind === undefined) continue;
+    beats.set(name, beatAt(name, await addressAt(`notify.heartbeats.${name}`, place)));
+  }
+  for (const [name, report] of Object.entries(config?.reports ?? {}))
+    reports.set(name, await reportAt(`notify.reports.${name}`, report, links));
+  const tellOf = (to: ReportTo) => (to.kind === 'heartbeat' ? beats : reports).get(to.name);
+  return {
+    measured: [...beats.keys()],
+    reports: [...reports.keys()],
+    async send(message) {
+      const tell = tellOf(message.to);
+      if (tell === undefined) return { kind: 'unknown' };
+      return tell(message).then(answerOf, answerFor);
+    },
+  };
+}
+
+const beatAt =
+  (name: string, address: Address): Tell =>
+  async ({ reported, firstRunId }) => {
+    const url = healthchecksAddress(await address(), reported.state, firstRunId);
+    await send(`heartbeat ${name}`, url, { method: 'POST', body: reported.text });
+  };
+
+const PUBLIC = { github: 'https://api.github.com', gitlab: 'https://gitlab.com/api/v4' } as const;
+
+async function reportAt(key: string, config: ReportConfig, links: ReportLinks): Promise<Tell> {
+  const api = checkApi(`${key}.url`, config.kind, checkedAddress(`${key}.url`, config.url ?? PUBLIC[config.kind]));
+  const source = secretSource(`${key}.token`, config.token);
+  const token = async () => checkTokenKind(`${key}.token`, config.kind, checkToken(`${key}.token`, await source()));
+  await token();
+  const report = sendFor(config);
+  const repository = config.kind === 'github' ? config.repository : String(config.project);
+  return async ({ to, reported, note, ...run }) => {
+    if (to.kind !== 'report') throw new TypeError('a report is of a target');
+    const context = `belay/${isApp(to.target) ? 'app:' : ''}${to.target.id}`;
+    const id = `${run.workflowId}:${run.firstRunId}`;
+    const place = { api, repository, token: await token(), commit: to.commit.toLowerCase(), context, id };
+    const siteUrl = isApp(to.target) ? null : links.ofSite(to.target.id);
+    const { state, text: description } = reported;
+    return report({ ...place, state, description, link: links.ofRun(run), siteUrl }, note);
+  };
+}
+
+type SendReport = (report: RepositoryReport, note: ReportMessage['note']) => Promise<void | Sent>;
+
+function sendFor(config: ReportConfig): SendReport {
+  if (config.kind === 'github') return config.as === 'deployment' ? reportDeployment : reportStatus;
+  return config.as === 'deployment' ? (it, note) => reportGitlabDeployment(it, config, note) : reportToGitlab;
+}
+
+function answerOf(sent: void | Sent): ReportAnswer {
+  const { isTaken, ...noted } = sent ?? { isTaken: true };
+  return isTaken ? { kind: 'taken', ...noted } : { kind: 'later', message: 'it was read first', afterMs: 0, ...noted };
+}
+
+/** What only a person can change: a token, a name, a commit that is not there. */
+const FOR_PEOPLE = [400, 401, 403, 404, 409, 410, 422];
+
+function answerFor(error: unknown): ReportAnswer {
+  if (!(error instanceof NotTaken))
+    return { kind: 'later', message: 'its answer or its secret cannot be read', afterMs: null };
+  const { message, status, retryAfterMs } = error;
+  // GitHub answers 403 to too many requests, and then says when to come back.
+  if (status !== null && FOR_PEOPLE.includes(status) && retryAfterMs === undefined) return { kind: 'refused', message };
+  return { kind: 'later', message, afterMs: retryAfterMs ?? null };
+}

@@ -1,0 +1,151 @@
+/** Reports to other places how a run stands: in order, one at a time for each, and to its end, however that comes. */
+import { ApplicationFailure } from '@temporalio/common';
+import { condition, defineSignal, setHandler, sleep } from '@temporalio/workflow';
+import { lockIdOf } from '../../contract/ids.ts';
+import { SIGNALS } from '../../contract/names.ts';
+import type { ReportAnswer, ReportInput, ReportNote, ReportTo, RunState, StateReport } from './shapes.ts';
+import { TIMING } from '../../contract/timing.ts';
+import { plainText } from '../../contract/safe-text.ts';
+import { findEndOfRun, sendReport } from '../../workflows/activity-proxies.ts';
+
+const { notify, report: timing } = TIMING;
+
+const stateSignal = defineSignal<[RunState]>(SIGNALS.reported);
+
+/** @returns the names of those that got the end */
+export async function report(input: ReportInput): Promise<string[]> {
+  let state = input.state;
+  setHandler(stateSignal, (given) => {
+    if (!state.isEnd && isLater(given, state)) state = given;
+  });
+  await condition(() => state.isEnd, timing.firstMs, { summary: 'unless the run ends at once' });
+  const lanes = lanesOf(input).map((receivers) => sendAll(input, receivers, () => state));
+  await Promise.all([
+    ...lanes,
+    watch(
+      input,
+      () => state,
+      (end) => (state = end),
+    ),
+  ]);
+  const results = await Promise.all(lanes);
+  const missed = results.flatMap((it) => it.missed);
+  if (missed.length === 0) return results.flatMap((it) => it.names);
+  throw ApplicationFailure.create({
+    type: 'NotificationFailed',
+    message: `not reported: ${missed.join('; ')}`,
+    nonRetryable: true,
+  });
+}
+
+const isLater = (one: RunState, other: RunState): boolean =>
+  one.atMs > other.atMs || (one.atMs === other.atMs && one.seq > other.seq);
+
+interface Receiver {
+  to: ReportTo;
+  name: string;
+  stateIn: (state: RunState) => StateReport | null;
+  note?: ReportNote | undefined;
+}
+
+/** Each of these gets one message at a time. */
+function lanesOf({ heartbeat, places, commit }: ReportInput): Receiver[][] {
+  const beats: Receiver[][] = heartbeat === null ? [] : [[receiverOfHeartbeat(heartbeat)]];
+  const names = commit === null ? [] : [...new Set(places.map((it) => it.report))];
+  const reports = names.map((name) =>
+    places
+      .filter((it) => it.report === name)
+      .map(({ target }): Receiver => {
+        const lockId = lockIdOf(target);
+        const to: ReportTo = { kind: 'report', name, target, commit: commit ?? '' };
+        return { to, name: `report ${name} of ${lockId}`, stateIn: ({ run, parts }) => parts[lockId] ?? run };
+      }),
+  );
+  return [...beats, ...reports];
+}
+
+/** A monitor measures from the start. What waits has not started. */
+const receiverOfHeartbeat = (name: string): Receiver => ({
+  to: { kind: 'heartbeat', name },
+  name: `heartbeat ${name}`,
+  stateIn: ({ run }) => (run.state === 'waiting' ? null : run),
+});
+
+async function sendAll(input: ReportInput, receivers: Receiver[], state: () => RunState) {
+  const sent = new Map<Receiver, string>();
+  const missed = new Map<Receiver, string>();
+  const isDue = (receiver: Receiver) => {
+    const now = receiver.stateIn(state());
+    return now !== null && keyOf(now) !== sent.get(receiver);
+  };
+  for (;;) {
+    await condition(() => state().isEnd || receivers.some(isDue));
+    const next = receivers.find(isDue);
+    if (next === undefined) break;
+    const { key, problem } = await deliver(input, next, state);
+    sent.set(next, key);
+    if (problem === null) missed.delete(next);
+    else missed.set(next, `${next.name}: ${problem}`);
+  }
+  return { names: receivers.map(({ name }) => name), missed: [...missed.values()] };
+}
+
+const keyOf = ({ state, text }: StateReport): string => `${state}:${text}`;
+
+/** Sends what is true when it is sent: a state that a later one has overtaken is not sent again, and counts anew. */
+async function deliver(
+  { workflowId, firstRunId }: ReportInput,
+  receiver: Receiver,
+  state: () => RunState,
+): Promise<{ key: string; problem: string | null }> {
+  const beganMs = Date.now();
+  let count = 0;
+  let refusals = 0;
+  let last = receiver.stateIn(state()) ?? state().run;
+  for (;;) {
+    last = receiver.stateIn(state()) ?? last;
+    const noted = receiver.note === undefined ? {} : { note: receiver.note };
+    const answer = await sendOnce({ workflowId, firstRunId, to: receiver.to, reported: last, ...noted });
+    if ('note' in answer) receiver.note = answer.note;
+    if (answer.kind === 'taken') return { key: keyOf(last), problem: null };
+    count += 1;
+    if (answer.kind === 'refused') refusals += 1;
+    const problem = answer.kind === 'unknown' ? 'no worker has it in its belay.yaml' : answer.message;
+    const pauseMs = pauseAfter(answer, count);
+    if (refusals > timing.refusals || Date.now() + pauseMs - beganMs > notify.giveUpAfterMs)
+      return { key: keyOf(last), problem };
+    const options = { summary: plainText(problem, 100) };
+    const current = last;
+    // Only a receiver's own wish for a pause holds a new state back.
+    if (answer.kind === 'later' && answer.afterMs !== null) await sleep(pauseMs, options);
+    else if (await condition(() => isOvertaken(receiver, current, state()), pauseMs, options))
+      return { key: keyOf(last), problem };
+  }
+}
+
+const isOvertaken = (receiver: Receiver, last: StateReport, state: RunState): boolean =>
+  keyOf(receiver.stateIn(state) ?? last) !== keyOf(last);
+
+const sendOnce = (message: Parameters<typeof sendReport>[0]): Promise<ReportAnswer> =>
+  sendReport(message).catch(() => ({ kind: 'later', message: 'no worker sent it', afterMs: null }));
+
+function pauseAfter(answer: Exclude<ReportAnswer, { kind: 'taken' }>, count: number): number {
+  if (answer.kind === 'refused') return timing.refusedPauseMs;
+  if (answer.kind === 'unknown' && count <= timing.soonAttempts) return notify.otherWorkerMs;
+  if (answer.kind === 'later' && answer.afterMs !== null) return Math.min(answer.afterMs, notify.maxHoldMs);
+  return Math.min(notify.retryMs * 2 ** Math.min(count - 1, 20), notify.maxRetryMs);
+}
+
+/** A run that was terminated signals nothing, so it is looked at, ever more seldom. */
+async function watch(
+  { workflowId, firstRunId }: ReportInput,
+  state: () => RunState,
+  end: (state: RunState) => void,
+): Promise<void> {
+  for (let pauseMs: number = timing.lookMs; ; pauseMs = Math.min(2 * pauseMs, timing.lateLookMs)) {
+    if (await condition(() => state().isEnd, pauseMs)) return;
+    const found = await findEndOfRun({ workflowId, firstRunId }).catch(() => null);
+    if (found === null || state().isEnd) continue;
+    end({ ...found, isEnd: true, atMs: Date.now(), seq: 0 });
+  }
+}

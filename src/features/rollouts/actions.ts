@@ -1,0 +1,127 @@
+/** What `belay rollout` does: it starts rollouts of a fleet in belay.yaml, shows them and controls them. */
+import { ciFacts } from '../../config/environment/ci-facts.ts';
+import { readConfiguration } from '../../config/load.ts';
+import { printJson } from '../../process/json-document.ts';
+import { SCHEMA_VERSION } from '../../contract/names.ts';
+import type { DecisionInput } from './shapes.ts';
+import { planRollout } from './config-plan.ts';
+import { inTurn } from '../../cli/in-turn.ts';
+import { withFacts } from '../../request/input/with-facts.ts';
+import { signature } from '../../config/environment/signature.ts';
+import { definedFields } from '../../contract/plain-object.ts';
+import type { Belay, Rollout } from '../../starter.ts';
+import { EXIT } from '../../contract/exit-codes.ts';
+import { printRollout, rolloutListLine } from './rollout-text.ts';
+import { exceptionsOf, metaNotes, type ExceptionOptions } from '../../cli/options.ts';
+import { showRollout, viewOfRollout, type ShowOptions } from './actions-show.ts';
+import { sinceText } from '../../cli/parse-values.ts';
+import {
+  captureSignals,
+  noteIfJoined,
+  waitAndPrint,
+  type Stopping,
+  type WaitingOptions,
+} from '../../cli/wait-for-verdict.ts';
+import { reportEndpoints } from '../../cli/report-endpoints.ts';
+import { withBelay } from '../../cli/open-belay.ts';
+import { columnsOf } from '../../process/live-lines.ts';
+import { print, printNote } from '../../process/print.ts';
+
+export type StartOptions = WaitingOptions &
+  ExceptionOptions & {
+    service?: string;
+    key?: string;
+    detach?: boolean;
+    dryRun?: boolean;
+    heartbeat?: string;
+    meta?: Record<string, string>;
+    commit?: string;
+    orNewer?: true;
+    approval?: string | string[];
+  };
+
+export async function startRollout(name: string, options: StartOptions): Promise<void> {
+  const { key, approval, heartbeat, commit, orNewer } = options;
+  const meta = withFacts(options.meta, ciFacts());
+  const plan = planRollout(await readConfiguration(), name, definedFields({ commit, orNewer }));
+  const input = { ...plan, ...definedFields({ key, approval, heartbeat, meta }), ...exceptionsOf(options) };
+  printNote(metaNotes(options.meta));
+  if (options.dryRun === true) return dryRunOf(input, options);
+  await follow(options, (belay) => belay.rollouts.start(input));
+}
+
+async function dryRunOf(
+  { key, ...input }: ReturnType<typeof planRollout> & { key?: string },
+  options: StartOptions,
+): Promise<void> {
+  const { dryRun, plannedRollout } = await import('../../cli/dry-run.ts');
+  await reportEndpoints(options.service);
+  process.exitCode = await dryRun(plannedRollout(input, key), options);
+}
+
+export function retryRollout(workflowId: string, options: StartOptions): Promise<void> {
+  return follow(options, (belay) => belay.rollouts.retry(workflowId));
+}
+
+async function follow(options: StartOptions, start: (belay: Belay) => Promise<Rollout>): Promise<void> {
+  await reportEndpoints(options.service);
+  process.exitCode = await withBelay(
+    async (belay) => {
+      const stopping: Stopping = captureSignals(options);
+      const startedMs = Date.now();
+      try {
+        const rollout = await start(belay);
+        if (options.detach !== true)
+          return await waitAndPrint(rollout, viewOfRollout(belay, rollout), options, { stopping, startedMs });
+        const result = { ...(await rollout.status()).result, attached: rollout.attached };
+        printRollout(result, options.json === true);
+        noteIfJoined(result, startedMs);
+        return EXIT.completed;
+      } finally {
+        stopping.end();
+      }
+    },
+    definedFields({ service: options.service }),
+  );
+}
+
+export async function rolloutStatus(workflowId: string, options: ShowOptions & { runId?: string }): Promise<void> {
+  process.exitCode = await withBelay((belay) => showRollout(belay.rollouts.get(workflowId, options.runId), options));
+}
+
+export interface DecisionOptions {
+  reason: string;
+  by?: string;
+  server?: string[];
+  json?: boolean;
+}
+
+export async function decide(
+  what: 'pause' | 'resume' | 'abort',
+  workflowId: string,
+  { reason, by = signature(), server, ...options }: DecisionOptions,
+): Promise<void> {
+  const decisions: DecisionInput[] = server?.map((serverId) => ({ by, reason, serverId })) ?? [{ by, reason }];
+  process.exitCode = await withBelay(async (belay) => {
+    const rollout = belay.rollouts.get(workflowId);
+    await inTurn(
+      decisions,
+      async (decision) => (await rollout[what](decision), decision),
+      ({ serverId }) => `server ${serverId} was released`,
+    );
+    return showRollout(rollout, options);
+  });
+}
+
+export interface ListOptions {
+  since?: number;
+  limit?: number;
+  json?: boolean;
+}
+
+export async function listRollouts({ since, limit, json: asJson }: ListOptions): Promise<void> {
+  const filter = definedFields({ since: sinceText(since), limit });
+  const rollouts = await withBelay((belay) => belay.rollouts.list(filter));
+  if (asJson === true) return printJson({ schemaVersion: SCHEMA_VERSION, rollouts, error: null });
+  print(rollouts.length === 0 ? 'no rollouts' : rollouts.map((it) => rolloutListLine(it, columnsOf(process.stdout))));
+}

@@ -1,0 +1,161 @@
+/** Starts rollouts, once per key, retries unfinished ones and lists them. */
+import { WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
+import pMap from 'p-map';
+import { ROLLOUT_TYPE } from '../../contract/names.ts';
+import type { RolloutInput, RolloutMemo, RolloutResult } from './shapes.ts';
+import { rolloutId } from '../../contract/ids.ts';
+import { isSameRequest, requestHash, rolloutStartOptions } from '../../request/start-options.ts';
+import { validateRolloutInput } from '../../request/input/rollout-input.ts';
+import { BelayError } from '../../contract/errors.ts';
+import { within } from '../../client/within.ts';
+import { newest, quoted } from '../../client/list-filter.ts';
+import { traceStart } from '../../client/trace-start.ts';
+import { inputOf } from '../../client/decode-payloads.ts';
+import { createRollout, type Rollout } from './client-handle.ts';
+import { refuseUnknown } from '../../client/known-options.ts';
+import { IN_PARALLEL, type Session } from '../../client/session.ts';
+import { lookUpServerRun } from './look-up-server-run.ts';
+import { nextAttempt } from './next-attempt.ts';
+import { describeRollout, rolloutStatus } from './rollout-status.ts';
+import { underKey } from '../../client/start.ts';
+import { withFittingMeta } from '../../request/fit-meta.ts';
+import { signed } from '../../client/runs/start-run.ts';
+import { requireWorkers } from '../../client/require-worker.ts';
+import { findService } from '../../client/find-service.ts';
+import { TIMING } from '../../contract/timing.ts';
+import { codeSpan } from '../../contract/safe-text.ts';
+import { epochOf } from '../../contract/worker-identity.ts';
+
+const DEFAULT_LIMIT = 20;
+
+export interface RolloutFilter {
+  /** Started at or after this time, ISO 8601. */
+  since?: string;
+  /** Default 20. */
+  limit?: number;
+}
+
+const ROLLOUT_FILTER: Record<keyof RolloutFilter, true> = { since: true, limit: true };
+
+/** Without a key, it gets a new one. */
+type NewRollout = Omit<RolloutInput, 'key'> & Partial<Pick<RolloutInput, 'key'>>;
+
+/** @throws BelayError, from every call */
+export interface Rollouts {
+  /** Starts a rollout, or attaches to the one with the same name and key. */
+  start(input: NewRollout): Promise<Rollout>;
+  /** A rollout that was started before. Sends no request until you call a method of it. */
+  get(workflowId: string, runId?: string): Rollout;
+  /** Starts a closed rollout again: measures gates that did not pass, then the servers and sites that are not `completed`. */
+  retry(workflowId: string): Promise<Rollout>;
+  /** Newest first, without their targets. */
+  list(filter?: RolloutFilter): Promise<RolloutResult[]>;
+}
+
+export function createRollouts(session: Session): Rollouts {
+  return {
+    start: (input) => within(session, TIMING.client.startMs, 'start the rollout', () => startRollout(session, input)),
+    get: (workflowId, runId) => createRollout(session, { workflowId, runId: runId ?? null, attached: true }),
+    retry: (workflowId) =>
+      within(session, TIMING.client.retryRolloutMs, `retry ${workflowId}`, () => retryRollout(session, workflowId)),
+    list: (filter = {}) => within(session, TIMING.client.listMs, 'list rollouts', () => listRollouts(session, filter)),
+  };
+}
+
+async function startRollout(session: Session, given: NewRollout): Promise<Rollout> {
+  const { key, ...asked } = withFittingMeta(given);
+  return underKey(key, (used, ifTaken) => startOnce(session, { ...asked, key: used }, ifTaken));
+}
+
+async function startOnce(session: Session, asked: RolloutInput, ifTaken: 'attach' | 'fail'): Promise<Rollout> {
+  const problem = validateRolloutInput(asked);
+  if (problem !== null) throw new BelayError('Usage', problem);
+  const workers = await requireWorkers(session);
+  const served = await findService(session, workers);
+  const service = served === null ? {} : { service: served.service };
+  const input = { ...service, ...epochOf(workers), ...asked, ...signed(asked, session.by) };
+  const workflowId = rolloutId(input.name, input.key);
+  try {
+    const runId = await begin(session, workflowId, input, 'REJECT_DUPLICATE', requestHash(input));
+    return createRollout(session, { workflowId, runId, attached: false });
+  } catch (error) {
+    if (!(error instanceof WorkflowExecutionAlreadyStartedError) || ifTaken === 'fail') throw error;
+  }
+  const { memo, runId } = await describeRollout(session.client.workflow.getHandle(workflowId));
+  if (!isSameRequest((memo as Partial<RolloutMemo> | undefined)?.request, input, served)) {
+    const remedy = 'use another key, or repeat the same input';
+    throw new BelayError('KeyReused', `${workflowId} was started with other input: ${remedy}`);
+  }
+  return createRollout(session, { workflowId, runId, attached: true });
+}
+
+async function begin(
+  session: Session,
+  workflowId: string,
+  input: RolloutInput,
+  workflowIdReusePolicy: 'REJECT_DUPLICATE' | 'ALLOW_DUPLICATE',
+  request: string,
+): Promise<string> {
+  const { client, taskQueue, by } = session;
+  const startMs = Date.now();
+  const handle = await client.workflow.start(ROLLOUT_TYPE, {
+    ...rolloutStartOptions(input, { startedBy: codeSpan(by) }, request),
+    workflowId,
+    taskQueue,
+    args: [input],
+    workflowIdConflictPolicy: 'FAIL',
+    workflowIdReusePolicy,
+  });
+  const runId = handle.firstExecutionRunId;
+  traceStart(session, ROLLOUT_TYPE, { startMs, workflowId, runId, hasSpan: true });
+  return runId;
+}
+
+async function retryRollout(session: Session, workflowId: string): Promise<Rollout> {
+  // Only a worker can report how far a terminated rollout was.
+  const workers = await requireWorkers(session);
+  const handle = session.client.workflow.getHandle(workflowId);
+  const { result, contact } = await rolloutStatus(session, handle);
+  if (contact !== 'closed') {
+    throw new BelayError('Usage', `${workflowId} is still running: wait for it to finish, or abort it first`);
+  }
+  const { memo, runId } = await describeRollout(handle);
+  const input = await inputOf<RolloutInput>(session.client, workflowId, runId);
+  if (input === null || result.targets.length === 0) {
+    throw new BelayError('Usage', `the progress of ${workflowId} is unknown: start a rollout with another key`);
+  }
+  const targets = await pMap(
+    result.targets,
+    async (it) => {
+      const { target, isRunning } = await lookUpServerRun(session, it);
+      if (!isRunning) return target;
+      throw new BelayError('Usage', `${target.workflowId} is still running: wait for it to finish, or cancel it first`);
+    },
+    IN_PARALLEL,
+  );
+  const attempt = nextAttempt(input, { ...result, targets }, epochOf(workers));
+  if (attempt.waves.length === 0) {
+    throw new BelayError('Usage', `everything in ${workflowId} is completed: there is nothing to retry`);
+  }
+  const { request } = memo as unknown as RolloutMemo;
+  const next = await begin(session, workflowId, attempt, 'ALLOW_DUPLICATE', request).catch((error: unknown) => {
+    if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
+    throw new BelayError('Usage', `${workflowId} is already being retried: wait for it to finish`);
+  });
+  return createRollout(session, { workflowId, runId: next, attached: false });
+}
+
+async function listRollouts(session: Session, filter: RolloutFilter): Promise<RolloutResult[]> {
+  refuseUnknown('rollouts.list', filter, ROLLOUT_FILTER);
+  const { since, limit = DEFAULT_LIMIT } = filter;
+  const ofType = `WorkflowType = ${quoted(ROLLOUT_TYPE)}`;
+  const query = since === undefined ? ofType : `${ofType} AND StartTime >= ${quoted(since)}`;
+  return pMap(
+    await newest(session, query, limit),
+    async ({ workflowId, runId }) => {
+      const { result } = await rolloutStatus(session, session.client.workflow.getHandle(workflowId, runId));
+      return { ...result, targets: [] };
+    },
+    IN_PARALLEL,
+  );
+}

@@ -1,0 +1,211 @@
+/** Fleets, rollouts and schedules in belay.yaml. Rules between keys are in plan/check-fleets.ts. */
+import { z } from 'zod';
+import { HOUR_MS } from '../../contract/duration.ts';
+import { appTarget, siteTarget } from '../../contract/target.ts';
+import { MAX_AT_ONCE } from '../../request/limits.ts';
+import { validateId } from '../../request/validate-id.ts';
+import { isTimeZone } from '../../request/calendar/local-time.ts';
+import { cronTimes, DAYS, MONTHS } from '../../request/calendar/cron-times.ts';
+import { after, onGates } from '../gates/config.ts';
+import { runOptionsShape } from '../../config/file/run-options-schema.ts';
+import {
+  duration,
+  id,
+  ids,
+  name,
+  oneOrMore,
+  countOrPercent,
+  timeOfDay,
+  wholeNumber,
+} from '../../config/file/schema-values.ts';
+
+/** Temporal accepts no catch-up window shorter than 10 s. */
+const CATCH_UP_LIMITS = [10_000, 30 * 24 * HOUR_MS] as const;
+const JITTER_LIMITS = [0, 24 * HOUR_MS] as const;
+
+/** Only `toRunOptions` reads these keys. */
+const runOptions = runOptionsShape as Record<'backup' | 'deploy' | 'keepGoing', z.ZodOptional<z.ZodUnknown>>;
+
+export const label = z
+  .union([z.string(), z.number(), z.boolean()], { error: 'write a word or number for the label' })
+  .transform(String);
+const labels = z.record(z.string().min(1), label);
+
+const server = z.strictObject(
+  {
+    sites: ids.describe('Its sites, in the order in which they are deployed.').optional(),
+    apps: ids.describe('Its apps, which are deployed after the sites.').optional(),
+    labels: labels.describe('Labels you choose, for waves.').optional(),
+  },
+  { error: 'write sites:, apps: or labels: below it, or nothing' },
+);
+
+const serverId = z.string().superRefine((text, context) => {
+  const problem = validateId(text);
+  if (problem !== null) context.addIssue(`the id ${problem}: write it as the service does`);
+});
+
+const fleet = z.strictObject(
+  {
+    servers: z
+      .record(
+        serverId,
+        server.nullable().transform((it) => it ?? {}),
+        { error: 'write the servers below it, by their ids' },
+      )
+      .refine((servers) => Object.keys(servers).length > 0, { error: 'name at least one server' })
+      // Objects put keys that look like numbers first; load.ts restores the order of the file.
+      .transform((servers) => new Map(Object.entries(servers)))
+      .describe('Servers, by their ids.'),
+  },
+  { error: 'write servers: and the servers below it' },
+);
+
+const wave = z
+  .strictObject(
+    {
+      name: name.optional(),
+      labels: labels.describe('Takes servers that have all of these labels.').optional(),
+      servers: countOrPercent
+        .refine((value) => Number.parseFloat(String(value)) > 0, {
+          error: 'write a number of servers from 1, or a percentage',
+        })
+        .describe('How many servers, as a number or a percentage of the fleet; default all.')
+        .optional(),
+      after: after.describe('What has to pass after this wave, before the next one starts.').optional(),
+      approval: name.describe('Which entry of approvals has to be given before this wave starts.').optional(),
+    },
+    { error: 'write labels: or servers: to say which servers go in this wave' },
+  )
+  .refine((it) => Object.keys(it.labels ?? {}).length > 0 || it.servers !== undefined, {
+    error: 'write labels: or servers: to say which servers go in this wave',
+  });
+
+export const timeZone = z.string().refine(isTimeZone, { error: 'write a time zone like Europe/Berlin or UTC' });
+
+const rollout = z.strictObject(
+  {
+    fleet: z.string({ error: 'write the name of a fleet' }),
+    waves: z
+      .array(wave)
+      .min(1, { error: 'name at least one wave, or leave waves out' })
+      .describe('Run one after another. Servers that no wave takes come last.')
+      .optional(),
+    maxAtOnce: wholeNumber([1, MAX_AT_ONCE])
+      .describe('Maximum number of servers in progress at the same time; default 1.')
+      .optional(),
+    maxFailures: countOrPercent
+      .describe(
+        'How many servers may fail, which means not completed, as a number or a percentage of the fleet; default 0.',
+      )
+      .optional(),
+    onFailures: z
+      .enum(['stop', 'pause'])
+      .describe('After more failures than that: start no more servers (default), or pause for a decision.')
+      .optional(),
+    onGates: onGates.describe('What to do after gates that do not pass.').optional(),
+    deploysUntil: timeOfDay
+      .describe('Trigger no deployment after this time of day, the first one after the start.')
+      .optional(),
+    timeZone: timeZone.describe('Time zone of deploysUntil; default UTC.').optional(),
+    ...runOptions,
+  },
+  { error: 'write fleet: and the options of the rollout below it' },
+);
+
+const NUMBERS = { hour: [0, 23], minute: [0, 59], dayOfMonth: [1, 31] } as const;
+function numbers(field: keyof typeof NUMBERS) {
+  const limits = NUMBERS[field];
+  return oneOrMore(wholeNumber(limits), `write a whole number from ${limits.join(' to ')}, or a list of them`);
+}
+
+const calendar = z.strictObject(
+  {
+    hour: numbers('hour'),
+    minute: numbers('minute').optional(),
+    dayOfMonth: numbers('dayOfMonth').optional(),
+    dayOfWeek: oneOrMore(z.enum(DAYS), `write one of ${DAYS.join(', ')}, or a list of them`).optional(),
+    month: oneOrMore(z.enum(MONTHS), `write one of ${MONTHS.join(', ')}, or a list of them`).optional(),
+  },
+  { error: 'write hour: and the other fields of the calendar below it' },
+);
+
+export const cron = z
+  .string({ error: 'write minute, hour, day of month, month, day of week: 30 2 * * *' })
+  .superRefine((text, context) => {
+    try {
+      cronTimes(text);
+    } catch (error) {
+      context.addIssue((error as Error).message);
+    }
+  });
+
+/** A bare id is that of a site. */
+const deployed = z.union([
+  id.transform(siteTarget),
+  z.strictObject({ app: id }).transform(({ app }) => appTarget(app)),
+]);
+
+const start = z
+  .strictObject(
+    {
+      rollout: name.describe('Starts this rollout, by its name in rollouts.').optional(),
+      run: id.describe('Backs this server up, then deploys its sites.').optional(),
+      backup: id.describe('Backs this server up.').optional(),
+      deploy: oneOrMore(deployed, 'write the id of a site, { app: ID } for an app, or a list of them')
+        .describe('Deploys these sites and apps.')
+        .optional(),
+    },
+    { error: 'write one of rollout, run, backup and deploy below it' },
+  )
+  .refine((it) => Object.values(it).filter((value) => value !== undefined).length === 1, {
+    error: 'write exactly one of rollout, run, backup and deploy',
+  });
+
+const schedule = z
+  .strictObject(
+    {
+      start: start.describe('What to start.'),
+      cron: cron.describe('Minute, hour, day of month, month, day of week.').optional(),
+      calendar: calendar.describe('Instead of cron. All given fields must match.').optional(),
+      timeZone: timeZone.describe('Time zone of its times; default UTC.').optional(),
+      deploysUntil: timeOfDay
+        .describe('Trigger no deployment after this time of day, the first one after the planned start.')
+        .optional(),
+      jitter: duration(JITTER_LIMITS)
+        .describe('Delay each start by a random time up to this long; default none.')
+        .optional(),
+      overlap: z
+        .enum(['skip', 'queue'])
+        .describe('While the last run is in progress: skip a time (default), or queue one run after it.')
+        .optional(),
+      supersede: z
+        .boolean()
+        .describe('Replace older runs that wait and that this one covers; requires overlap: queue. Default false.')
+        .optional(),
+      catchUp: duration(CATCH_UP_LIMITS)
+        .describe('Make up for times missed while Temporal was down, if no older than this; default 1h.')
+        .optional(),
+      pauseOnFailure: z
+        .boolean()
+        .describe('Pause the schedule when what it started is not completed; default false.')
+        .optional(),
+      heartbeat: name
+        .describe("A name in the worker's notify.heartbeats, called when what it started is completed.")
+        .optional(),
+      ...runOptions,
+    },
+    { error: 'write start: and cron: or calendar: below it' },
+  )
+  .refine((it) => (it.cron === undefined) !== (it.calendar === undefined), {
+    error: 'write cron: or calendar:, one of them',
+  });
+
+export const fleets = z.record(name, fleet);
+export const rollouts = z.record(name, rollout);
+export const schedules = z.record(name, schedule);
+
+export type ServerConfig = z.infer<typeof server>;
+export type FleetConfig = z.infer<typeof fleet>;
+export type RolloutConfig = z.infer<typeof rollout>;
+export type ScheduleConfig = z.infer<typeof schedule>;

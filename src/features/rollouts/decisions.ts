@@ -1,0 +1,108 @@
+/** Handles decisions about a rollout in flight. Each one is recorded with its author and reason. */
+import { ApplicationFailure } from '@temporalio/common';
+import { defineSignal, defineUpdate, setHandler } from '@temporalio/workflow';
+import { HOLD_SIGNAL, ROLLOUT_UPDATES } from '../../contract/names.ts';
+import type { DecisionInput, Hold, TargetResult } from './shapes.ts';
+import { plainText } from '../../contract/safe-text.ts';
+import { concernsService } from '../../contract/service-identity.ts';
+import { mayHeal } from '../gates/gating.ts';
+import type { RolloutState } from './state.ts';
+import { isPending } from '../../contract/tally.ts';
+import { lastPause, openOfWave } from './rules.ts';
+
+const pauseUpdate = defineUpdate<void, [DecisionInput]>(ROLLOUT_UPDATES.pause);
+const resumeUpdate = defineUpdate<void, [DecisionInput]>(ROLLOUT_UPDATES.resume);
+const abortUpdate = defineUpdate<void, [DecisionInput]>(ROLLOUT_UPDATES.abort);
+const holdSignal = defineSignal<[Hold]>(HOLD_SIGNAL);
+
+/** @param onResumed called before the rollout resumes */
+export function handleDecisions(rollout: RolloutState, onResumed: () => void): void {
+  setHandler(pauseUpdate, ({ by, reason }) => rollout.decide('pause', by, reason), {
+    validator: (decision: DecisionInput) => {
+      refuseUnsigned(decision);
+      refuseWhenOver(rollout);
+      // A person's pause outlasts the freeze, or the gate without data.
+      if (rollout.result.phase === 'paused' && rollout.thaw === null && !mayHeal(rollout))
+        throw refusal('the rollout is already paused');
+    },
+    description: 'Start no more servers until resumed. Running ones continue.',
+  });
+  setHandler(
+    resumeUpdate,
+    ({ by, reason, serverId }) => {
+      const held = heldTarget(rollout, serverId);
+      if (held !== null) {
+        held.heldByEvent = null;
+        rollout.decide('release', by, `server ${serverId}: ${reason}`);
+        if (!isPausedForHeld(rollout)) return;
+      }
+      onResumed();
+      rollout.decide('resume', by, reason);
+    },
+    {
+      validator: (decision: DecisionInput) => {
+        refuseUnsigned(decision);
+        refuseWhenOver(rollout);
+        refuseResume(rollout, decision.serverId);
+      },
+      description: 'Start servers again. With serverId: release that held server.',
+    },
+  );
+  setHandler(abortUpdate, ({ by, reason }) => rollout.decide('abort', by, reason), {
+    validator: (decision: DecisionInput) => {
+      refuseUnsigned(decision);
+      refuseWhenOver(rollout);
+    },
+    description: 'Start no more servers. Running ones finish.',
+  });
+  setHandler(holdSignal, (hold) => holdTarget(rollout, hold), {
+    description: 'Hold a server because of an event, unless it has started.',
+  });
+}
+
+function refuseUnsigned(decision: Partial<DecisionInput> | undefined): void {
+  const isFilled = (text: unknown) => typeof text === 'string' && text.trim() !== '';
+  if (!isFilled(decision?.by) || !isFilled(decision?.reason))
+    throw refusal('give your name and a reason: { by, reason }');
+}
+
+function refuseWhenOver({ result: { phase } }: RolloutState): void {
+  if (phase === 'stopping' || phase === 'done') throw refusal('the rollout starts no more servers');
+}
+
+function refuseResume(rollout: RolloutState, serverId: string | undefined): void {
+  if (serverId === undefined && rollout.result.phase !== 'paused') throw refusal('the rollout is not paused');
+  if (serverId === undefined && rollout.thaw !== null)
+    throw refusal('the rollout waits for the end of a freeze, and then resumes by itself: thaw it, or wait');
+  if (serverId !== undefined && heldTarget(rollout, serverId) === null) throw refusal(`server ${serverId} is not held`);
+}
+
+function heldTarget({ result: { targets } }: RolloutState, serverId: string | undefined): TargetResult | null {
+  return targets.find((it) => it.serverId === serverId && it.heldByEvent !== null && isPending(it)) ?? null;
+}
+
+/** Whether the rollout paused for held servers, and its wave has none left. */
+function isPausedForHeld({ result: { phase, targets, decisions } }: RolloutState): boolean {
+  const pause = lastPause(decisions);
+  const isForHeld = decisions.some(({ action, by }) => action === 'hold' && by === pause?.by);
+  const isHeld = openOfWave(targets).some((it) => it.heldByEvent !== null && isPending(it));
+  return phase === 'paused' && isForHeld && !isHeld;
+}
+
+/** Ignores malformed signals, since the UI can send any, and an event that has held a server before. */
+function holdTarget(rollout: RolloutState, hold: Partial<Hold> | null | undefined): void {
+  const { serverId, event, reason } = hold ?? {};
+  if (typeof event !== 'string' || typeof reason !== 'string') return;
+  const service = rollout.result.service ?? rollout.input.service;
+  if (service !== undefined && !concernsService(hold?.services, { service, formerly: [] })) return;
+  const { targets, decisions } = rollout.result;
+  const target = targets.find((it) => it.serverId === serverId && isPending(it));
+  const by = plainText(event);
+  if (target === undefined || decisions.some((it) => it.action === 'hold' && it.by === by)) return;
+  target.heldByEvent = by;
+  rollout.decide('hold', by, `server ${serverId}: ${reason}`);
+}
+
+function refusal(message: string): ApplicationFailure {
+  return ApplicationFailure.create({ type: 'Usage', message, nonRetryable: true });
+}

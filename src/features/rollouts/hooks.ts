@@ -1,0 +1,37 @@
+/** What hangs on a rollout. It asks the members of these lists in their order. */
+import type { WorkerInfo } from '../../contract/activities.ts';
+import type { TargetResult } from './shapes.ts';
+import type { Conclusion } from '../../workflows/conclusion.ts';
+import type { RolloutState } from './state.ts';
+
+type IsCancelled = () => boolean;
+
+interface Admitting {
+  /** By what the worker said. @returns why no server starts, or null */
+  admit?: (
+    rollout: RolloutState,
+    facts: WorkerInfo,
+    isCancelled: IsCancelled,
+  ) => Conclusion | null | Promise<Conclusion | null>;
+}
+
+/** Something that may keep a server from beginning. */
+export interface BeforeServer extends Admitting {
+  /** Waits until it may begin. @returns false if the rollout has to decide again what comes next */
+  mayBegin: (rollout: RolloutState, target: TargetResult, isCancelled: IsCancelled) => Promise<boolean>;
+  /** Called when the run of a server has ended. */
+  ended?: (rollout: RolloutState, target: TargetResult) => void;
+}
+
+/** Something that has to pass after a wave, before the next one begins and before the rollout ends. */
+export interface AfterWave extends Admitting {
+  isDue: (rollout: RolloutState) => boolean;
+  /** Resolves once the rollout may go on, or once it begins nothing more. */
+  pass: (rollout: RolloutState, isCancelled: IsCancelled, announcePause: () => void) => Promise<void>;
+}
+
+/** The lists, as features.ts has them. */
+export interface RolloutHooks {
+  afterWave: readonly AfterWave[];
+  beforeServer: readonly BeforeServer[];
+}

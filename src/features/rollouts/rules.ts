@@ -1,0 +1,62 @@
+/** The rules of a rollout: which server starts next, and how many have failed. Pure. */
+import type { Decision, RolloutInput, RolloutPhase, TargetResult } from './shapes.ts';
+import { isRunning, isPending } from '../../contract/tally.ts';
+
+export type Step =
+  | { kind: 'begin'; target: TargetResult }
+  | { kind: 'wait' }
+  /** Held servers keep the next wave from starting. */
+  | { kind: 'decide'; held: TargetResult }
+  | { kind: 'end' };
+
+interface Moving {
+  /** In the order of their waves. */
+  targets: readonly TargetResult[];
+  maxAtOnce: number;
+  phase: RolloutPhase;
+  onFailures: RolloutInput['onFailures'];
+}
+
+/**
+ * A held server delays the later waves, but not the other servers of its own wave. With `onFailures: 'pause'`, the
+ * rollout asks for a decision even if no server follows the held one.
+ */
+export function nextStep({ targets, maxAtOnce, phase, onFailures }: Moving): Step {
+  const running = targets.filter(isRunning).length;
+  const idle: Step = running === 0 ? { kind: 'end' } : { kind: 'wait' };
+  if (phase === 'stopping') return idle;
+  if (phase === 'paused' && targets.some(isPending)) return { kind: 'wait' };
+  const open = openOfWave(targets);
+  const target = open.find(mayStart);
+  if (target !== undefined) return running < maxAtOnce ? { kind: 'begin', target } : { kind: 'wait' };
+  const held = open.find(isPending);
+  const isInTheWay = onFailures === 'pause' || targets.some(mayStart);
+  return held !== undefined && isInTheWay && running === 0 ? { kind: 'decide', held } : idle;
+}
+
+const mayStart = (target: TargetResult): boolean => isPending(target) && target.heldByEvent === null;
+
+/** The unfinished servers of the first unfinished wave. */
+export function openOfWave(targets: readonly TargetResult[]): TargetResult[] {
+  const open = targets.filter(({ outcome }) => outcome === null);
+  return open.filter(({ wave }) => wave === open[0]?.wave);
+}
+
+/** Author of a stop because Temporal's database was restored. */
+export const RESTORED = 'BELAY_EPOCH';
+
+/** The decision that keeps a stopping rollout from starting more servers. */
+export function stopIn(decisions: readonly Decision[]): Decision | undefined {
+  return decisions.findLast(({ action }) => action === 'abort' || action === 'stop');
+}
+
+/** The decision that paused it last. */
+export function lastPause(decisions: readonly Decision[]): Decision | undefined {
+  return decisions.findLast(({ action }) => action === 'pause');
+}
+
+/** Counts the servers that were started and ended without being `completed`. */
+export function failuresIn(targets: readonly TargetResult[]): number {
+  return targets.filter(({ startedAt, outcome }) => startedAt !== null && outcome !== null && outcome !== 'completed')
+    .length;
+}

@@ -1,0 +1,193 @@
+/**
+ * A rollout: one run per server of a fleet, wave by wave with limited concurrency, until too many servers are not
+ * completed. It never interrupts a run.
+ */
+import { allHandlersFinished, CancellationScope, condition } from '@temporalio/workflow';
+import type { RunError } from '../../contract/run.ts';
+import type { RolloutInput, RolloutResult, TargetResult } from './shapes.ts';
+import { isPending } from '../../contract/tally.ts';
+import { announceRollout } from './announce-rollout.ts';
+import { admitRollout, needsOfRollout, type AskedRollout } from './admit-rollout.ts';
+import { endUnchecked, letWorkerCheck } from '../../workflows/check-request.ts';
+import { ROLLOUT_TYPE } from '../../contract/names.ts';
+import { observeCancellation, type Cancellation } from '../../workflows/cancellation.ts';
+import {
+  COMPLETED,
+  concludeInternal,
+  conclude,
+  end,
+  resultOrFailure,
+  worst,
+  type Conclusion,
+} from '../../workflows/conclusion.ts';
+import { newRolloutResult, createRolloutState, type RolloutState } from './state.ts';
+import { reportRun } from '../../workflows/metrics.ts';
+import { handleDecisions } from './decisions.ts';
+import type { RolloutHooks } from './hooks.ts';
+import { deployTarget } from './server-run.ts';
+import { failuresIn, openOfWave, RESTORED, stopIn } from './rules.ts';
+
+export async function rollOut(input: RolloutInput, hooks: RolloutHooks): Promise<RolloutResult> {
+  const cancellation = observeCancellation();
+  const begunMs = Date.now();
+  return CancellationScope.nonCancellable(async () => {
+    const checked = await letWorkerCheck({ request: { type: ROLLOUT_TYPE, input } }, () => needsOfRollout(input));
+    if ('error' in checked) return endUnchecked(newRolloutResult(null), checked.error);
+    const rollout = createRolloutState(input, checked.plan, hooks);
+    const { result } = rollout;
+    const asked = { ...checked, begunMs };
+    const { error } = end(result, await proceed(rollout, asked, cancellation).catch(concludeInternal));
+    rollout.setPhase('done');
+    reportRun(result);
+    await announceRollout(rollout, null);
+    await condition(allHandlersFinished);
+    return resultOrFailure(result, error);
+  });
+}
+
+async function proceed(rollout: RolloutState, asked: AskedRollout, cancellation: Cancellation): Promise<Conclusion> {
+  const { result } = rollout;
+  const failures = watchFailures(rollout);
+  handleDecisions(rollout, () => {
+    failures.forgive();
+    skipHeldServers(rollout);
+  });
+  const isCancelled = () => cancellation.requested && result.phase !== 'stopping';
+  const { afterWave, beforeServer } = rollout.hooks;
+  let refusal = admitRollout(rollout, asked);
+  for (const { admit } of [...afterWave, ...beforeServer])
+    refusal ??= (await admit?.(rollout, asked.facts, isCancelled)) ?? null;
+  if (refusal !== null) return concludeRollout(rollout, refusal);
+  if (result.phase === 'checking') rollout.setPhase('running');
+
+  const ended = (target: TargetResult) => {
+    for (const it of beforeServer) it.ended?.(rollout, target);
+    failures.check();
+  };
+  const due = () => (result.phase === 'stopping' ? undefined : afterWave.find((it) => it.isDue(rollout)));
+  for (let step = rollout.next(); step.kind !== 'end' || due() !== undefined; step = rollout.next()) {
+    const passing = due();
+    if (isCancelled()) rollout.decide('abort', 'Temporal', 'the rollout was cancelled');
+    else if (passing !== undefined) await passing.pass(rollout, isCancelled, () => announcePause(rollout));
+    else if (step.kind === 'begin') {
+      const { target } = step;
+      let mayBegin = true;
+      for (const it of beforeServer) mayBegin &&= await it.mayBegin(rollout, target, isCancelled);
+      if (mayBegin) void deployTarget(rollout, target).then(() => ended(target));
+    } else if (step.kind === 'decide') haltFor(rollout, step.held);
+    else await condition(() => rollout.next().kind !== 'wait' || due() !== undefined || isCancelled());
+  }
+  return concludeRollout(rollout, null);
+}
+
+/** Author of a stop or pause because of failures. For a held server, the author is the event. */
+const TOO_MANY = 'maxFailures';
+
+/** Stops the rollout, or pauses it for a decision if `onFailures` is `pause` and servers are pending. */
+function halt(rollout: RolloutState, by: string, reason: string): void {
+  const { input, result } = rollout;
+  const shouldPause = input.onFailures === 'pause' && result.targets.some(isPending);
+  rollout.decide(shouldPause ? 'pause' : 'stop', by, reason);
+  if (shouldPause) announcePause(rollout);
+}
+
+function announcePause(rollout: RolloutState): void {
+  const pauses = rollout.result.decisions.filter((decision) => decision.action === 'pause').length;
+  // If the notification fails, the list of rollouts still shows the pause.
+  announceRollout(rollout, pauses).catch(() => undefined);
+}
+
+function haltFor(rollout: RolloutState, { serverId, wave, heldByEvent }: TargetResult): void {
+  halt(rollout, heldByEvent ?? '', `server ${serverId} of wave ${wave} is held`);
+}
+
+function watchFailures(rollout: RolloutState) {
+  const { input, result } = rollout;
+  let forgiven = 0;
+  return {
+    /** Call it after each server. The last one counts too, although nothing is left to stop. */
+    check: () => {
+      const failures = failuresIn(result.targets) - forgiven;
+      if (result.phase === 'running' && failures > input.maxFailures) {
+        const reason = `too many servers are not completed: ${failures} (at most ${input.maxFailures} allowed)`;
+        halt(rollout, TOO_MANY, reason);
+      }
+      rollout.refresh();
+    },
+    /** A resume accepts the failures so far. */
+    forgive: () => void (forgiven = failuresIn(result.targets)),
+  };
+}
+
+/** A resume without a release skips the held servers, if only they keep the next wave from starting. */
+function skipHeldServers({ result: { targets } }: RolloutState): void {
+  const open = openOfWave(targets);
+  if (open.some(({ heldByEvent }) => heldByEvent === null)) return;
+  for (const target of open.filter(isPending)) skip(target, concludeHeld(target));
+}
+
+/** After a restore, a server that was not started may have been started before. */
+function skip(target: TargetResult, { outcome, error }: Conclusion): void {
+  const skipped = outcome === 'unknown' ? outcome : 'not_started';
+  target.outcome = skipped;
+  target.error = error ?? NOT_BEGUN;
+  for (const deployment of target.deployments) deployment.outcome ??= skipped;
+}
+
+const concludeHeld = ({ heldByEvent }: TargetResult) => conclude('not_started', 'Busy', `held by ${heldByEvent}`);
+
+const NOT_BEGUN: RunError = { type: 'Cancelled', message: 'it was not started' };
+
+/** Gives an outcome to the servers that did not start, and to the rollout. */
+function concludeRollout(rollout: RolloutState, refusal: Conclusion | null): Conclusion {
+  const { targets } = rollout.result;
+  // A stop counts only if servers were left to start.
+  const isDue = rollout.hooks.afterWave.some((it) => it.isDue(rollout));
+  const isCut = refusal !== null || targets.some(({ outcome }) => outcome === null) || isDue;
+  const stopped: Conclusion = isCut ? concludeHalt(rollout, refusal) : COMPLETED;
+  const isByGate = rollout.gating.failed !== null || isOwnOutcome(rollout.stopped);
+  const ofServers: Conclusion = isByGate ? { ...stopped, outcome: 'not_started' } : stopped;
+  for (const target of targets.filter(({ outcome }) => outcome === null)) {
+    skip(target, target.heldByEvent === null ? ofServers : concludeHeld(target));
+  }
+  const servers = targets.map(({ serverId, outcome, error }) => ({
+    outcome,
+    // That of the stop itself is not one of the server.
+    error:
+      error === null || error.message === stopped.error?.message
+        ? error
+        : { ...error, message: `server ${serverId}: ${error.message}` },
+  }));
+  const conclusion = refusal ?? worst(isByGate ? [stopped, ...servers] : [...servers, stopped]);
+  const { error } = conclusion;
+  if (error === null || stopped.error === null || error.message === stopped.error.message) return conclusion;
+  return { ...conclusion, error: { ...error, message: `${stopped.error.message}; ${error.message}` } };
+}
+
+/** Only a gate ends a rollout with an outcome that is not that of the servers it keeps from starting. */
+const isOwnOutcome = (stopped: Conclusion | null): boolean => stopped !== null && stopped.outcome !== 'not_started';
+
+/** Whether a run of this attempt may have requested something. The first results are those of earlier attempts. */
+const hasBegun = ({ input, result }: RolloutState): boolean =>
+  result.targets
+    .slice(input.previousResults?.length ?? 0)
+    .some(({ outcome }) => outcome !== null && outcome !== 'not_started');
+
+function concludeHalt(rollout: RolloutState, refusal: Conclusion | null): Conclusion {
+  const {
+    result: { decisions },
+    stopped,
+    gating,
+  } = rollout;
+  if (refusal !== null) return refusal;
+  const decision = stopIn(decisions);
+  if (decision === undefined) return COMPLETED;
+  const { action, by, reason } = decision;
+  if (action === 'abort' && gating.failed !== null)
+    return conclude('failed', 'GateFailed', `aborted by ${by}: ${reason}; ${gating.failed}`);
+  if (action === 'abort')
+    return conclude(hasBegun(rollout) ? 'cancelled' : 'not_started', 'Cancelled', `aborted by ${by}: ${reason}`);
+  if (stopped !== null) return stopped;
+  if (by === RESTORED) return conclude('unknown', 'OutcomeUnknown', reason);
+  return conclude('not_started', by === TOO_MANY ? 'Cancelled' : 'Busy', `stopped: ${reason}`);
+}

@@ -1,0 +1,214 @@
+/** What `belay schedule` does: it applies and controls the schedules that start runs and rollouts. */
+import colors from 'picocolors';
+import { configFile } from '../../config/environment/environment.ts';
+import { readConfiguration } from '../../config/load.ts';
+import { printJson } from '../../process/json-document.ts';
+import { SCHEMA_VERSION } from '../../contract/names.ts';
+import { planSchedules, type PlannedSchedule } from './config.ts';
+import { localText } from '../../request/calendar/local-time.ts';
+import type { Belay, Firing, ScheduleChange, ScheduleState } from '../../starter.ts';
+import { definedFields } from '../../contract/plain-object.ts';
+import { frozenText } from '../freezes/text.ts';
+import { askedByFirings } from './asking-firings.ts';
+import { frozenFirings, nextFirings, type FrozenFiring } from './actions-firings.ts';
+import { policyOf, type Policy } from '../../config/policy.ts';
+import { plainText } from '../../contract/safe-text.ts';
+import { colorize } from '../../cli/run-text.ts';
+import { reportEndpoints } from '../../cli/report-endpoints.ts';
+import { withBelay } from '../../cli/open-belay.ts';
+import { print } from '../../process/print.ts';
+
+export interface ApplyOptions {
+  service?: string;
+  dryRun?: boolean;
+  prune?: boolean;
+  json?: boolean;
+}
+
+export async function applySchedules({ dryRun, prune, service: named, json: asJson }: ApplyOptions): Promise<void> {
+  await reportEndpoints(named);
+  const configuration = await readConfiguration({ path: configFile().path, isNamed: true });
+  const planned = planSchedules(configuration, new Date().getUTCFullYear());
+  const definitions = planned.map(({ definition }) => definition);
+  const fleets = prune === true ? Object.keys(configuration.fleets ?? {}) : [];
+  const policy = policyOf(configuration);
+  await withBelay(
+    async (belay) => {
+      const changes = await belay.schedules.plan(definitions, fleets);
+      const collisions = planned.map((it) => collisionOf(it, policy));
+      const questions = planned.map((it) => questionOf(it, policy));
+      if (asJson !== true) {
+        print([
+          ...changes.flatMap(changeLines),
+          ...planned.flatMap(nextLines),
+          ...planned.flatMap(movedLines),
+          ...collisions.flatMap(frozenLines),
+          ...questions.flatMap(questionLines),
+        ]);
+      }
+      if (dryRun !== true) await belay.schedules.apply(changes);
+      const moved = planned.map(({ definition, moved: times }) => ({ scheduleId: definition.scheduleId, times }));
+      const shown = changes.map(({ scheduleId, action, differences }) => ({ scheduleId, action, differences }));
+      const applied = dryRun !== true;
+      const frozen = collisions.map(({ definition: { scheduleId }, firings }) => ({ scheduleId, firings }));
+      const next = planned.map(({ definition }) => ({ scheduleId: definition.scheduleId, times: nextOf(definition) }));
+      const document = { applied, changes: shown, next, moved, frozen, approvals: questions, error: null };
+      if (asJson === true) printJson({ schemaVersion: SCHEMA_VERSION, ...document });
+      else print([summaryOf(changes, applied)]);
+    },
+    definedFields({ service: named }),
+  );
+}
+
+const SIGNS = { create: '+', update: '~', delete: '-', none: ' ', unmanaged: '?' } as const;
+
+function changeLines({ scheduleId, action, differences }: ScheduleChange): string[] {
+  return [`${SIGNS[action]} ${scheduleId}: ${WORDS[action]}`, ...differences.map((line) => `    ${line}`)];
+}
+
+const WORDS = {
+  create: 'create',
+  update: 'update',
+  delete: 'delete',
+  none: 'up to date',
+  unmanaged: 'not in this file; delete it with `belay schedule delete`, or with --prune if its fleet is in the file',
+};
+
+const NEXT_SHOWN = 3;
+
+/** ISO 8601. */
+function nextOf({ calendars, timeZone }: PlannedSchedule['definition']): string[] {
+  const times: string[] = [];
+  for (const ms of nextFirings(regular(calendars), timeZone, Date.now())) {
+    times.push(new Date(ms).toISOString());
+    if (times.length === NEXT_SHOWN) break;
+  }
+  return times;
+}
+
+/** Without the times that stand in for those that clocks skip. */
+const regular = (calendars: PlannedSchedule['definition']['calendars']) =>
+  calendars.filter(({ year }) => year === null);
+
+function nextLines({ definition }: PlannedSchedule): string[] {
+  const { scheduleId, timeZone } = definition;
+  const times = nextOf(definition).map((at) => localText(new Date(at), timeZone));
+  return [`  ${scheduleId}: next ${times.join(', ') || 'never'} (${timeZone})`];
+}
+
+/** Only the next day on which clocks skip times of the schedule, because the others are alike. */
+function movedLines({ definition: { scheduleId, timeZone }, moved }: PlannedSchedule): string[] {
+  const today = new Date().toISOString().slice(0, 10);
+  const upcoming = moved.filter(({ date }) => date >= today);
+  const ofNextDay = upcoming.filter(({ date }) => date === upcoming[0]?.date);
+  const [first] = ofNextDay;
+  if (first === undefined) return [];
+  const { date, to } = first;
+  const at = `${String(to.hour).padStart(2, '0')}:${String(to.minute).padStart(2, '0')}`;
+  const times = ofNextDay.map(({ time }) => time).join(', ');
+  const starts = ofNextDay.length === 1 ? 'it starts' : 'it starts once,';
+  return [`  ${scheduleId}: on ${date} clocks in ${timeZone} skip ${times}, so ${starts} at ${at} instead`];
+}
+
+interface Collision {
+  definition: PlannedSchedule['definition'];
+  firings: FrozenFiring[];
+}
+
+function collisionOf({ definition }: PlannedSchedule, policy: Policy): Collision {
+  const times = regular(definition.calendars);
+  return { definition, firings: frozenFirings(definition.input, times, policy, Date.now()) };
+}
+
+/** The first of them, because the others are alike. */
+function frozenLines({ definition: { scheduleId, timeZone }, firings }: Collision): string[] {
+  const [first] = firings;
+  if (first === undefined) return [];
+  const more = firings.length === 1 ? '' : `, and ${firings.length - 1} more of the next firings`;
+  return [`  ${scheduleId}: at ${localText(new Date(first.at), timeZone)} it is ${frozenText(first.by)}${more}`];
+}
+
+interface Question {
+  scheduleId: string;
+  /** Names of approvals. */
+  names: string[];
+}
+
+const questionOf = ({ definition: { scheduleId, input } }: PlannedSchedule, policy: Policy): Question => ({
+  scheduleId,
+  names: askedByFirings(input.start, policy),
+});
+
+function questionLines({ scheduleId, names }: Question): string[] {
+  if (names.length === 0) return [];
+  const asked = names.map((it) => plainText(it)).join(', ');
+  return [`  ${scheduleId}: every firing waits for people (${asked}), and no one may be awake`];
+}
+
+function summaryOf(changes: ScheduleChange[], applied: boolean): string {
+  const count = (action: ScheduleChange['action']) => changes.filter((it) => it.action === action).length;
+  const words = applied ? ['created', 'updated', 'deleted'] : ['to create', 'to update', 'to delete'];
+  const [created, updated, deleted] = [count('create'), count('update'), count('delete')];
+  return `${created} ${words[0]}, ${updated} ${words[1]}, ${deleted} ${words[2]}, ${count('none')} up to date`;
+}
+
+export async function listSchedules({ json: asJson }: { json?: boolean }): Promise<void> {
+  const schedules = await withBelay((belay) => belay.schedules.list());
+  if (asJson === true) return printJson({ schemaVersion: SCHEMA_VERSION, schedules, error: null });
+  const none = ['no schedules; create them with `belay schedule apply`'];
+  print(schedules.length === 0 ? none : schedules.flatMap(stateLines));
+}
+
+function stateLines(state: ScheduleState): string[] {
+  const { scheduleId, answered, timeZone, paused, note, next, last, skipped, missed } = state;
+  const when = answered ? (state.when ?? 'not created by Belay') : 'Temporal does not answer for it; this may be old';
+  const why = note === null || note === '' ? '' : `: ${plainText(note)}`;
+  const times = next.map((at) => localText(new Date(at), timeZone)).join(', ');
+  return [
+    `${scheduleId}  ${when} (${timeZone})${paused ? colors.yellow('  paused') + why : ''}`,
+    `  next: ${paused ? 'none while paused' : times || 'none'}`,
+    ...last.map((firing) => `  last: ${localText(new Date(firing.firedAt), timeZone)}  ${firingText(firing)}`),
+    ...(skipped === 0 ? [] : [`  skipped because the last run was still in progress: ${skipped}`]),
+    ...(missed === 0 ? [] : [`  missed while Temporal was down: ${missed}`]),
+  ];
+}
+
+function firingText({ outcome, alreadyStarted, forgotten, workflowId, frozen }: Firing): string {
+  if (forgotten) return 'no longer stored in Temporal';
+  if (alreadyStarted) return `nothing to do: already started as ${workflowId}`;
+  if (frozen !== null) return `left out: ${frozen}`;
+  const state = colorize({ outcome, error: null }, outcome ?? 'in progress');
+  return workflowId === null ? state : `${state}  ${workflowId}`;
+}
+
+export interface OneScheduleOptions {
+  json?: boolean;
+}
+
+export function pauseOrResume(
+  action: 'pause' | 'resume',
+  scheduleId: string,
+  { reason, ...options }: OneScheduleOptions & { reason: string },
+): Promise<void> {
+  return act(scheduleId, options, `${action}d`, (belay) => belay.schedules[action](scheduleId, reason));
+}
+
+export async function triggerSchedule(scheduleId: string, options: OneScheduleOptions): Promise<void> {
+  await reportEndpoints(undefined);
+  await act(scheduleId, options, 'triggered', (belay) => belay.schedules.trigger(scheduleId));
+}
+
+export function deleteSchedule(scheduleId: string, options: OneScheduleOptions): Promise<void> {
+  return act(scheduleId, options, 'deleted', (belay) => belay.schedules.delete(scheduleId));
+}
+
+async function act(
+  scheduleId: string,
+  { json: asJson }: OneScheduleOptions,
+  done: string,
+  does: (belay: Belay) => Promise<void>,
+): Promise<void> {
+  await withBelay(does);
+  if (asJson === true) printJson({ schemaVersion: SCHEMA_VERSION, scheduleId, done, error: null });
+  else print([`${scheduleId} ${done}`]);
+}

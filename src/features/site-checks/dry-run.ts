@@ -1,0 +1,36 @@
+/** How its sites would be checked. Workers go by their own belay.yaml, this command by that of its machine. */
+import { isApp } from '../../contract/target.ts';
+import { commitText } from '../reports/commit-text.ts';
+import { targetText } from '../../contract/target-text.ts';
+import type { Part } from '../../cli/planned.ts';
+
+/** A report may be in the file of the workers only. */
+const REFUSED = 'unless the workers know a check or a report for it, the run would end with Usage, exit code 2';
+
+export const checksPart: Part = {
+  name: 'checks',
+  look({ runs, options, noCheck }, { policy: { checkOf } }) {
+    const { commit = null } = options;
+    const sites = runs
+      .flatMap(({ targets }) => targets)
+      .filter((it) => !isApp(it))
+      .map(({ id }) => ({ siteId: id, check: checkOf(id)?.plan.name ?? null }));
+    const unread = runs
+      .flatMap(({ targets }) => targets)
+      .filter((it) => isApp(it) || checkOf(it.id)?.plan.showsCommit !== true)
+      .map((it) => targetText(it));
+    const checked = noCheck === undefined ? sites.filter(({ check }) => check !== null) : [];
+    const expected = commit === null ? '' : `, which has to show commit ${commitText(commit)}`;
+    const none = noCheck === undefined ? 'no site has one' : 'left out, as asked';
+    return Promise.resolve({
+      value: { sites, commit, leftOut: noCheck !== undefined },
+      lines: [
+        ...checked.map(({ siteId, check }) => `checks: site ${siteId} by ${check}${expected}`),
+        ...(checked.length === 0 ? [`checks: ${none}`] : []),
+        ...(commit === null || unread.length === 0
+          ? []
+          : [`checks: nothing here reads the commit of ${unread.join(', ')}: ${REFUSED}`]),
+      ],
+    });
+  },
+};

@@ -1,0 +1,41 @@
+/** What the check of a site showed, in a few words. Pure. */
+import type { DeploymentResult, RunResult } from '../../contract/run.ts';
+import type { SiteRead } from './shapes.ts';
+import { plainText } from '../../contract/safe-text.ts';
+import { commitText } from '../reports/commit-text.ts';
+import { counted } from '../../contract/tally-text.ts';
+
+/** @returns null if there is nothing to say */
+export function checkText(
+  { outcome, check = null }: Pick<DeploymentResult, 'outcome' | 'check'>,
+  { commit = null }: Pick<RunResult, 'commit'>,
+): string | null {
+  const shown = check?.last?.commit ?? null;
+  const doubt =
+    commit !== null && isUnseen({ outcome, check }) ? `commit ${commitText(commit)} was named, not seen` : null;
+  if (check === null || check.reads === 0) return doubt;
+  const which = shown === null ? [] : [`commit ${commitText(shown)}`];
+  return [
+    `check ${check.outcome ?? 'not decided'}, ${countText(check)}`,
+    ...which,
+    ...(doubt === null ? [] : [doubt]),
+  ].join(', ');
+}
+
+/** Whether it was deployed, and its check showed no commit. */
+export const isUnseen = ({ outcome, check }: Pick<DeploymentResult, 'outcome' | 'check'>): boolean =>
+  outcome === 'completed' && (check?.last?.commit ?? null) === null;
+
+const countText = ({ goodReads, reads }: { goodReads: number; reads: number }): string =>
+  `${goodReads} of ${counted(reads, 'read')} good`;
+
+/** As it is shown and stored: why it does not hold quotes the site. */
+export const plainRead = ({ why, ...read }: SiteRead): SiteRead => ({
+  ...read,
+  why: why === null ? null : plainText(why),
+});
+
+/** What one read showed. */
+export function readText({ why, httpStatus, commit }: SiteRead): string {
+  return `${why ?? `status ${httpStatus}, as expected`}${commit === null ? '' : `, commit ${commitText(commit)}`}`;
+}

@@ -1,0 +1,53 @@
+/** Lets older runs know of a newer one that covers them. Each decides itself. One that is missed meets it at a lock. */
+import type { Client, WorkflowExecutionInfo } from '@temporalio/client';
+import { WorkflowNotFoundError } from '@temporalio/client';
+import pMap from 'p-map';
+import { coveredRunPrefixes } from '../../contract/ids.ts';
+import { SIGNALS } from '../../contract/names.ts';
+import type { RunMemo } from '../../contract/run.ts';
+import type { NewerRun } from './shapes.ts';
+import { targetsOf } from '../../contract/target.ts';
+import { covers } from './rules.ts';
+import { quoted } from '../../client/list-filter.ts';
+import { IN_PARALLEL } from '../../client/session.ts';
+import { isSignalLimitError } from '../../client/transport/grpc-errors.ts';
+
+const MAX_RUNS = 200;
+const PREFIXES_AT_ONCE = 50;
+
+/** @returns the workflow ids of those that received the signal */
+export async function signalOlderRuns(client: Client, newer: NewerRun): Promise<string[]> {
+  const prefixes = coveredRunPrefixes(newer.work);
+  const found: WorkflowExecutionInfo[] = [];
+  for (let first = 0; first < prefixes.length; first += PREFIXES_AT_ONCE) {
+    const some = prefixes.slice(first, first + PREFIXES_AT_ONCE);
+    const query = `ExecutionStatus = 'Running' AND (${some.map((it) => `WorkflowId STARTS_WITH ${quoted(it)}`).join(' OR ')})`;
+    for await (const run of client.workflow.list({ query, pageSize: MAX_RUNS })) {
+      if (isCovered(run, newer)) found.push(run);
+      if (found.length >= MAX_RUNS) break;
+    }
+  }
+  const notified = await pMap(found, (run) => notify(client, run, newer), IN_PARALLEL);
+  return found.filter((_, index) => notified[index]).map(({ workflowId }) => workflowId);
+}
+
+/** A run that another client started may have no memo, and judges itself. */
+function isCovered({ runId, type, memo }: WorkflowExecutionInfo, newer: NewerRun): boolean {
+  const { input } = (memo ?? {}) as Partial<RunMemo>;
+  if (runId === newer.runId || type !== newer.work.type) return false;
+  return input === undefined || covers(newer.work, { serverId: input.serverId ?? null, targets: targetsOf(input) });
+}
+
+async function notify(
+  { workflow }: Client,
+  { workflowId, runId }: WorkflowExecutionInfo,
+  newer: NewerRun,
+): Promise<boolean> {
+  try {
+    await workflow.getHandle(workflowId, runId).signal<[NewerRun]>(SIGNALS.superseded, newer);
+    return true;
+  } catch (error) {
+    if (error instanceof WorkflowNotFoundError || isSignalLimitError(error)) return false;
+    throw error;
+  }
+}

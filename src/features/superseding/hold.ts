@@ -1,0 +1,108 @@
+/** How a run replaces older ones, and learns that a newer one replaces it. */
+import { condition, workflowInfo } from '@temporalio/workflow';
+import { ROLLOUT_PREFIX } from '../../contract/ids.ts';
+import type { NewerRun, RunWork, SupersededBy } from './shapes.ts';
+import { shortWork } from './superseding-message.ts';
+import { settleQueue, supersedes } from './rules.ts';
+import { signalOlderRuns } from '../../workflows/activity-proxies.ts';
+import type { Ending } from '../../workflows/cancellation.ts';
+import { isAfterReset, wasReset } from '../../workflows/reset.ts';
+import { concludeSuperseded, onNewerRun, signalSuperseded } from './signals.ts';
+import type { SettleQueue } from '../../workflows/lock/release.ts';
+import type { Hold } from '../../workflows/run/hooks.ts';
+import type { RunState } from '../../workflows/run/run-state.ts';
+
+const TYPES = ['backupThenDeploy', 'deployOnly'];
+
+/** @returns null if the run takes no part: a rollout counts on its runs */
+function workOf({ type, input, targets, plan, service, cancellation }: RunState): RunWork | null {
+  const { parent, startTime } = workflowInfo();
+  if (!TYPES.includes(type) || parent?.workflowId.startsWith(ROLLOUT_PREFIX) === true) return null;
+  return {
+    type,
+    service: service.service,
+    serverId: input.serverId ?? null,
+    targets: [...targets],
+    startedAt: startTime.toISOString(),
+    // A run that was reset sends nothing, so it replaces nothing.
+    supersedes: plan.supersede === true && !isAfterReset(),
+    hasBegun: cancellation.hasBegun,
+  };
+}
+
+export function supersedingHold(run: RunState): Hold {
+  const { cancellation, result } = run;
+  let deployment: SupersededBy | 'starting' | null = null;
+  let newest: NewerRun | null = null;
+  let hasReplaced = false;
+
+  const supersede = ({ workflowId, runId }: SupersededBy): void =>
+    cancellation.endInstead(() => {
+      result.supersededBy = { workflowId, runId };
+      return concludeSuperseded({ workflowId, runId });
+    });
+
+  onNewerRun(async (newer) => {
+    await condition(() => deployment !== 'starting');
+    const work = workOf(run);
+    if (work === null || !supersedes(newer, { runId: workflowInfo().runId, work })) return;
+    if (deployment === null || deployment === 'starting') return supersede(newer);
+    // A deployment in flight decides itself: only it knows whether it has sent its request.
+    newest = newer;
+    await signalSuperseded(deployment, newer);
+  });
+
+  return {
+    /** Those that wait without a lock, or for another one, are found by a search; the queues of locks do the rest. */
+    async begin(awaitsPeople) {
+      // What no one has approved must replace nothing.
+      if (awaitsPeople || hasReplaced) return null;
+      hasReplaced = true;
+      const work = workOf(run);
+      if (work === null || run.plan.supersede !== true || wasReset()) return null;
+      const { workflowId, runId } = workflowInfo();
+      await signalOlderRuns({ workflowId, runId, work }).catch(() => undefined);
+      return null;
+    },
+    /** For the holders of locks. */
+    carries() {
+      const work = workOf(run);
+      const short = work === null ? undefined : shortWork(work);
+      return short === undefined ? {} : { work: short };
+    },
+    deploys(child) {
+      deployment = child;
+    },
+    deployed({ outcome, error, trigger }) {
+      deployment = null;
+      if (error?.type === 'Superseded' && newest !== null) return supersede(newest);
+      const sentNothing = outcome === 'not_started' && trigger.attempts === 0;
+      if (!sentNothing) cancellation.begin();
+    },
+  };
+}
+
+/** Ends a deployment that has not sent its request once a newer run takes the place of its run. */
+export const endForNewerRun = ({ cancellation }: { cancellation: Ending }): void =>
+  onNewerRun((newer) => Promise.resolve(cancellation.endInstead(() => concludeSuperseded(newer))));
+
+/**
+ * Newer waiters replace older ones in the queue of a lock, and the run that holds the lock.
+ *
+ * @param work of the run that holds it. Absent: nothing replaces that
+ */
+export function settleForNewerRuns({ work }: { work?: RunWork }): SettleQueue {
+  const { parent } = workflowInfo();
+  const holder =
+    work === undefined || parent === undefined ? null : { workflowId: parent.workflowId, runId: parent.runId, work };
+  let isTold = false;
+  return (waiters) => {
+    const { queue, superseded, replacesHolder } = settleQueue(waiters, holder);
+    const sent = superseded.map(({ older, newer }) => signalSuperseded(older, newer));
+    if (holder !== null && replacesHolder !== null && !isTold) {
+      isTold = true;
+      sent.push(signalSuperseded(holder, replacesHolder));
+    }
+    return { queue, sent };
+  };
+}

@@ -1,0 +1,71 @@
+/** Which runs a newer run replaces. A saving and nothing else: correctness stays with the locks. Pure. */
+import type { Waiter } from '../../contract/operation.ts';
+import type { NewerRun, RunWork } from './shapes.ts';
+import { isSameTarget, type Target } from '../../contract/target.ts';
+
+export interface JudgedRun {
+  runId: string;
+  work: RunWork;
+}
+
+/** Whether the newer run does all that the older one is to do, and the older one has not begun. */
+export function supersedes(newer: JudgedRun, older: JudgedRun): boolean {
+  return (
+    newer.work.supersedes &&
+    !older.work.hasBegun &&
+    newer.work.type === older.work.type &&
+    [null, newer.work.service].includes(older.work.service) &&
+    isYounger(newer, older) &&
+    covers(newer.work, older.work)
+  );
+}
+
+type Part = Pick<RunWork, 'serverId' | 'targets'>;
+
+export const covers = (whole: Part, part: Part): boolean =>
+  whole.serverId === part.serverId && part.targets.every((target) => includes(whole.targets, target));
+
+const includes = (targets: readonly Target[], target: Target): boolean =>
+  targets.some((it) => isSameTarget(it, target));
+
+/** The order of their starts, not that in which they asked for a lock: a freeze may turn that round. */
+function isYounger(a: JudgedRun, b: JudgedRun): boolean {
+  if (a.work.startedAt !== b.work.startedAt) return a.work.startedAt > b.work.startedAt;
+  return a.runId > b.runId;
+}
+
+export interface Settled {
+  queue: Waiter[];
+  superseded: { older: Waiter; newer: NewerRun }[];
+  /** The waiter that replaces the run that holds the lock, or null. */
+  replacesHolder: NewerRun | null;
+}
+
+/**
+ * Ends the places of the waiters that a newer one replaces.
+ * @param holder the run that holds the lock; null if it takes no part
+ * @returns a queue in which the newer run has the place of the oldest run that it replaces
+ */
+export function settleQueue(queue: readonly Waiter[], holder: NewerRun | null): Settled {
+  const newest = [...queue.flatMap(judged), ...(holder === null ? [] : [holder])]
+    .filter(({ work }) => work.supersedes)
+    .sort((a, b) => (isYounger(a, b) ? -1 : 1));
+  const replacementOf = (older: JudgedRun) => newest.find((newer) => supersedes(newer, older)) ?? null;
+  const superseded = queue.flatMap((older) => {
+    const newer = judged(older).map(replacementOf)[0] ?? null;
+    return newer === null ? [] : [{ older, newer }];
+  });
+  const kept = queue.filter((waiter) => !superseded.some(({ older }) => older === waiter));
+  const placeOf = (waiter: Waiter): Waiter => {
+    const places = superseded.filter(({ newer }) => newer.runId === waiter.runId).map(({ older }) => older.since);
+    return { ...waiter, since: [waiter.since, ...places].sort()[0]! };
+  };
+  return {
+    queue: superseded.length === 0 ? kept : kept.map(placeOf).sort((a, b) => (a.since <= b.since ? -1 : 1)),
+    superseded,
+    replacesHolder: holder === null ? null : replacementOf(holder),
+  };
+}
+
+const judged = ({ workflowId, runId, work }: Waiter): NewerRun[] =>
+  work === undefined ? [] : [{ workflowId, runId, work }];

@@ -1,0 +1,86 @@
+/** Start options of runs and rollouts: the same whether a starter, a rollout or a schedule starts them. Pure. */
+import { hashOf } from '../contract/hash-of.ts';
+import type { FreezeOverride } from '../features/freezes/shapes.ts';
+import { type RunInput, type RunMemo } from '../contract/run.ts';
+import type { RolloutInput, RolloutMemo } from '../features/rollouts/shapes.ts';
+import { definedFields } from '../contract/plain-object.ts';
+import type { ServedService } from '../contract/service-identity.ts';
+import { isApp, targetsOf } from '../contract/target.ts';
+import { targetLabel } from '../contract/target-text.ts';
+import { plainText } from '../contract/safe-text.ts';
+import { counted } from '../contract/tally-text.ts';
+import { TIMING } from '../contract/timing.ts';
+import { rolloutStaticDetails, type RolloutToStart } from './rollout-details.ts';
+import { runStaticDetails, type RunToStart } from './run-details.ts';
+
+export function runStartOptions(input: RunInput, start: RunToStart) {
+  const memo: RunMemo = { input };
+  return {
+    memo: { ...memo },
+    staticSummary: summaryOf(input),
+    staticDetails: runStaticDetails(input, start),
+    workflowTaskTimeout: TIMING.worker.workflowTaskMs,
+  };
+}
+
+/** @param request for a retry, the hash of the first attempt */
+export function rolloutStartOptions(input: RolloutInput, start: RolloutToStart, request = requestHash(input)) {
+  const { service, name, fleet, waves, attempt = 1 } = input;
+  const targets = waves.flatMap((wave) => wave.targets);
+  const deployed = targets.flatMap(targetsOf);
+  const apps = deployed.filter(isApp).length;
+  const servers = targets.map(({ serverId }) => serverId);
+  const withApps = apps === 0 ? '' : ` and ${counted(apps, 'app')}`;
+  const memo: RolloutMemo = { ...definedFields({ service }), name, fleet, attempt, request, servers };
+  return {
+    memo: { ...memo },
+    staticSummary: `Roll ${plainText(name, 50)} out to ${counted(targets.length, 'server')} with ${counted(deployed.length - apps, 'site')}${withApps}`,
+    staticDetails: rolloutStaticDetails(input, start),
+    workflowTaskTimeout: TIMING.worker.rolloutTaskMs,
+  };
+}
+
+/** Hash of the requested work. `meta` is left out: a retried CI job may send different notes. */
+export function requestHash(input: RolloutInput): string {
+  const { service, name, fleet, key, waves, maxAtOnce, maxFailures, onFailures, options, deploysUntil, heartbeat } =
+    input;
+  const override = sameOverride(input.override);
+  const { approval } = input;
+  const noCheck = input.noCheck?.reason;
+  const request = {
+    service,
+    name,
+    fleet,
+    key,
+    waves,
+    maxAtOnce,
+    maxFailures,
+    onFailures,
+    options,
+    deploysUntil,
+    heartbeat,
+    ...definedFields({ override, noCheck, approval }),
+  };
+  return hashOf(request);
+}
+
+/** Without who decides: a retried CI job may run under another name. */
+export const sameOverride = (override: FreezeOverride | undefined) =>
+  override === undefined ? undefined : { freezes: override.freezes, reason: override.reason };
+
+/** Whether a hash is that of the same request, also from before its service moved, or of one that named no service. */
+export function isSameRequest(hash: string | undefined, input: RolloutInput, served: ServedService | null): boolean {
+  const { service, ...unnamed } = input;
+  const formerly = served !== null && service === served.service ? served.formerly : [];
+  return [unnamed, input, ...formerly.map((it) => ({ ...input, service: it }))].some((it) => requestHash(it) === hash);
+}
+
+function summaryOf(input: RunInput): string {
+  const { serverId } = input;
+  const backup = serverId === undefined ? [] : [`back up ${plainText(serverId, 30)}`];
+  const [first, ...rest] = targetsOf(input);
+  const more = rest.length === 0 ? '' : ` and ${rest.length} more`;
+  const deploy = first === undefined ? [] : [`deploy ${targetLabel(first, (id) => plainText(id, 30))}${more}`];
+  const summary = [...backup, ...deploy].join(', then ');
+  return summary.charAt(0).toUpperCase() + summary.slice(1);
+}

@@ -1,0 +1,74 @@
+/** When the reads of a poll loop are due. Pure: times are milliseconds since 1970. */
+
+import type { PollSchedule } from '../contract/polling.ts';
+
+export interface DuePoll {
+  atMs: number;
+  isTry: boolean;
+}
+
+export interface ScheduleOptions {
+  /** Delays of early reads after the origin. Those after the first try are dropped. */
+  earlyMs?: readonly number[];
+  /** Delays every try. */
+  jitterMs?: number;
+}
+
+export function createPollSchedule(
+  originMs: number,
+  intervalMs: number,
+  { earlyMs = [], jitterMs = 0 }: ScheduleOptions = {},
+): PollSchedule {
+  const earlyAtMs = earlyMs.filter((ms) => ms < intervalMs).map((ms) => originMs + ms);
+  return { originMs: originMs + jitterMs, intervalMs, earlyAtMs, lastTick: 0, heldTryAtMs: null };
+}
+
+/** @param notBeforeMs the earliest time a Retry-After allows */
+export function nextPoll(schedule: PollSchedule, notBeforeMs = 0): DuePoll {
+  if (schedule.heldTryAtMs !== null) return { atMs: Math.max(schedule.heldTryAtMs, notBeforeMs), isTry: true };
+  const tryAtMs = tickAtMs(schedule, Math.max(schedule.lastTick + 1, firstTickFrom(schedule, notBeforeMs)));
+  const earlyAtMs = schedule.earlyAtMs.find((ms) => ms >= notBeforeMs && ms < tryAtMs);
+  return earlyAtMs === undefined ? { atMs: tryAtMs, isTry: true } : { atMs: earlyAtMs, isTry: false };
+}
+
+/**
+ * The schedule after a read. It replaces early reads that became due meanwhile. Tries that became due
+ * during a slow try or a worker outage are skipped: the next one keeps its place in the interval.
+ */
+export function afterPoll(schedule: PollSchedule, endedMs: number, wasTry: boolean): PollSchedule {
+  const earlyAtMs = schedule.earlyAtMs.filter((ms) => ms > endedMs);
+  if (!wasTry) return { ...schedule, earlyAtMs };
+  const lastTick = Math.max(schedule.lastTick + 1, ticksUntil(schedule, endedMs));
+  return { ...schedule, earlyAtMs, lastTick, heldTryAtMs: null };
+}
+
+/** The schedule after a read that a rate limit held back: it is made again at `againMs`, and stays what it was. */
+export function afterHeldPoll(schedule: PollSchedule, endedMs: number, wasTry: boolean, againMs: number): PollSchedule {
+  if (wasTry) return { ...schedule, heldTryAtMs: againMs };
+  return withExtraPoll(afterPoll(schedule, endedMs, false), againMs);
+}
+
+/** One more read, which uses up no try. */
+export function withExtraPoll(schedule: PollSchedule, atMs: number): PollSchedule {
+  return { ...schedule, earlyAtMs: [...schedule.earlyAtMs, atMs].sort((a, b) => a - b) };
+}
+
+/** The schedule as if every read up to now had been made. */
+export function skipTo(schedule: PollSchedule, nowMs: number): PollSchedule {
+  return {
+    ...schedule,
+    earlyAtMs: schedule.earlyAtMs.filter((ms) => ms > nowMs),
+    lastTick: Math.max(schedule.lastTick, ticksUntil(schedule, nowMs)),
+    heldTryAtMs: null,
+  };
+}
+
+const tickAtMs = ({ originMs, intervalMs }: PollSchedule, tick: number): number => originMs + tick * intervalMs;
+
+/** How many tries were due up to this time. */
+const ticksUntil = ({ originMs, intervalMs }: PollSchedule, ms: number): number =>
+  Math.floor((ms - originMs) / intervalMs);
+
+/** The first try that is due at this time or later. */
+const firstTickFrom = ({ originMs, intervalMs }: PollSchedule, ms: number): number =>
+  Math.ceil((ms - originMs) / intervalMs);

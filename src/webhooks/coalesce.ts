@@ -1,0 +1,78 @@
+/**
+ * Lets a flood of events cost few workflows: of events with one meaning, the first is handled at once, and all others of
+ * the next two seconds are handled as one, after them. So what the last of them reports is read.
+ */
+import type { EventStore } from '../features/events/client-store.ts';
+import type { EventInput } from '../features/events/shapes.ts';
+import { TIMING } from '../contract/timing.ts';
+import { eventId } from '../contract/ids.ts';
+
+export interface Accepted {
+  /** Workflow id of the event, or of the one that stands for it. */
+  id: string;
+  isNew: boolean;
+  /** Whether another event stands for it. */
+  isCoalesced: boolean;
+}
+
+interface Handling {
+  id: string;
+  startsMs: number;
+  isNew: Promise<boolean>;
+}
+
+const MAX_REMEMBERED = 10_000;
+
+/** @throws the error of the store, if the event may not have been stored */
+export function createCoalescing(
+  store: Pick<EventStore, 'accept'>,
+  clock: () => number = () => performance.now(),
+): (event: EventInput) => Promise<Accepted> {
+  const latest = new Map<string, Handling>();
+  /** The event that stands for each one. In memory, so a repeat of a coalesced one counts as new after a restart. */
+  const remembered = new Map<string, string>();
+
+  const startAt = async (startsMs: number, key: string, event: EventInput, id: string): Promise<Accepted> => {
+    const delayMs = Math.max(0, startsMs - clock());
+    const handling = { id, startsMs, isNew: store.accept(event, Math.ceil(delayMs)) };
+    latest.set(key, handling);
+    const forget = () => void (latest.get(key) === handling && latest.delete(key));
+    setTimeout(forget, delayMs + TIMING.webhooks.coalesceMs).unref();
+    const isNew = await handling.isNew.catch((error: unknown) => {
+      forget();
+      throw error;
+    });
+    // A repeat is not handled again, so it stands for nothing.
+    if (isNew) remember(remembered, id, id);
+    else forget();
+    return { id, isNew, isCoalesced: false };
+  };
+
+  return async function accept(event): Promise<Accepted> {
+    const id = eventId(event.source, event.deliveryId);
+    const key = meaningOf(event);
+    if (key === null) return { id, isNew: await store.accept(event), isCoalesced: false };
+    const standing = remembered.get(id);
+    if (standing !== undefined) return { id: standing, isNew: false, isCoalesced: standing !== id };
+    const nowMs = clock();
+    const last = latest.get(key);
+    const nextMs = last === undefined ? nowMs : Math.max(nowMs, last.startsMs + TIMING.webhooks.coalesceMs);
+    if (last === undefined || last.startsMs <= nowMs || last.id === id) return startAt(nextMs, key, event, id);
+    if (!(await last.isNew)) return accept(event);
+    remember(remembered, id, last.id);
+    return { id: last.id, isNew: true, isCoalesced: true };
+  };
+}
+
+/** Null for an event that names nothing: then only its body shows what it means. */
+function meaningOf({ source, verified, freshForMs, event }: EventInput): string | null {
+  const { kind, rawKind, serverId, siteId, backupId } = event;
+  if (serverId === null && siteId === null && backupId === null) return null;
+  return JSON.stringify([source, verified, freshForMs > 0, kind, rawKind, serverId, siteId, backupId]);
+}
+
+function remember(remembered: Map<string, string>, id: string, standing: string): void {
+  remembered.set(id, standing);
+  const [oldest] = remembered.keys();
+  if (remembered.size > MAX_REMEMBERED && oldest !== undefined) remembered.delete(oldest);
+}

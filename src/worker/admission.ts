@@ -1,0 +1,74 @@
+/**
+ * Lets runs begin no faster than this worker can carry them: as often as its reads stay on time. A few may begin at once.
+ * The others wait in a task queue of Temporal, so that any worker can admit the next one.
+ */
+import { TIMING } from '../contract/timing.ts';
+import { createLateness } from './lateness.ts';
+
+export interface Admission {
+  /** Takes a place for a run that begins now. @returns false if it has to wait: those that wait go first */
+  readonly admitsNewcomer: () => boolean;
+  /** Whether the next run that waits may begin. */
+  readonly hasPlace: () => boolean;
+  readonly takePlace: () => boolean;
+  /** Until there is a place, if no other run takes it before. */
+  readonly waitMs: () => number;
+  /** @param dueMs when a read that is made now was due, by Temporal's clock. @returns how late it is */
+  readonly noteRead: (dueMs: number) => number;
+}
+
+const SECOND = 1_000;
+/** The figures behind these settings are in docs/explanation/performance.md. */
+const AT_ONCE = 10;
+const PER_SECOND = { first: 10, least: 0.5, most: 30 };
+const CHANGE = { slower: 0.7, faster: 1.15 };
+/** What was learned from the last burst says little about a later one. */
+const FORGET_MS = 60 * SECOND;
+
+export function createAdmission(clockMs: () => number = () => performance.now()): Admission {
+  const lateness = createLateness(clockMs);
+  let perSecond = PER_SECOND.first;
+  // One is left for those that wait.
+  let places = AT_ONCE + 1;
+  let wantedMs = -Infinity;
+  let [filledMs, changedMs] = [clockMs(), clockMs()];
+
+  /** While runs wait, reads that are late ask for fewer, and punctual ones allow more. */
+  function change(nowMs: number): void {
+    if (nowMs - changedMs < SECOND) return;
+    const isWanted = wantedMs >= changedMs;
+    changedMs = nowMs;
+    const late = lateness.take();
+    const lateMs = late[Math.floor(0.9 * late.length)];
+    if (nowMs - wantedMs > FORGET_MS) perSecond = PER_SECOND.first;
+    if (lateMs === undefined || !isWanted) return;
+    const { lateReadMs, punctualReadMs } = TIMING.admission;
+    if (lateMs > lateReadMs) perSecond = Math.max(PER_SECOND.least, perSecond * CHANGE.slower);
+    else if (lateMs < punctualReadMs) perSecond = Math.min(PER_SECOND.most, perSecond * CHANGE.faster);
+  }
+
+  /** @returns whether there are that many places */
+  function has(least: number): boolean {
+    const nowMs = clockMs();
+    change(nowMs);
+    places = Math.min(AT_ONCE + 1, places + ((nowMs - filledMs) * perSecond) / SECOND);
+    filledMs = nowMs;
+    if (places >= least) return true;
+    wantedMs = nowMs;
+    return false;
+  }
+
+  const takeOne = (least: number) => () => {
+    const isThere = has(least);
+    if (isThere) places -= 1;
+    return isThere;
+  };
+
+  return {
+    admitsNewcomer: takeOne(2),
+    hasPlace: () => has(1),
+    takePlace: takeOne(1),
+    waitMs: () => (has(1) ? 0 : Math.ceil(((1 - places) * SECOND) / perSecond)),
+    noteRead: (dueMs) => lateness.note(dueMs),
+  };
+}

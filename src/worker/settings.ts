@@ -1,0 +1,79 @@
+/** The measured settings of a worker. */
+import { getHeapStatistics } from 'node:v8';
+import type { TunerHolder, WorkerOptions } from '@temporalio/worker';
+import type { Activities } from '../activities/index.ts';
+import { TIMING } from '../contract/timing.ts';
+import type { Admission } from './admission.ts';
+import { activitySlots } from './activity-slots.ts';
+import { admissionSlots } from './admission-slots.ts';
+import { workflowSlots } from './workflow-slots.ts';
+import type { Rest } from './activity-slots.ts';
+
+/** What all parts of a worker share. */
+export interface SharedParts extends Pick<
+  WorkerOptions,
+  'connection' | 'namespace' | 'identity' | 'dataConverter' | 'workerDeploymentOptions' | 'interceptors'
+> {
+  /** Of the runs. */
+  taskQueue: string;
+  activities: Activities;
+}
+
+/** A cached workflow takes 0.35 to 0.55 MB. What is left of the heap is for long histories and everything else. */
+const MB_PER_CACHED_WORKFLOW = 0.85;
+const MB_OF_WORKER = 200;
+const LEAST_CACHED_WORKFLOWS = 50;
+
+function cachedWorkflows(heapMb: number): number {
+  return Math.max(LEAST_CACHED_WORKFLOWS, Math.floor((heapMb - MB_OF_WORKER) / MB_PER_CACHED_WORKFLOW));
+}
+
+/** The figures behind these settings are in docs/explanation/measurements.md. */
+export const SETTINGS = {
+  // Beyond the cache, every read replays the history of its run. The SDK would cache half as many.
+  maxCachedWorkflows: cachedWorkflows(getHeapStatistics().heap_size_limit / 2 ** 20),
+  // Tasks on the sticky queue of a killed worker are stuck for this long.
+  stickyQueueScheduleToStartTimeout: TIMING.worker.stickyQueueMs,
+  // A task with thousands of signals takes seconds. Past this limit the SDK ends the whole process.
+  isolateExecutionTimeout: '1 minute',
+  // Lets a POST in progress finish: 8 s for the answer, then the time to record it.
+  shutdownGraceTime: TIMING.worker.shutdownGraceMs,
+  // By default the SDK sends one only after 80 % of the timeout, so a late one would be the end of a POST.
+  maxHeartbeatThrottleInterval: TIMING.post.heartbeatMs,
+} as const;
+
+const SLOTS = {
+  workflowTask: 250,
+  // A replay of thousands of events takes seconds of a processor, and its task has five.
+  uncachedWorkflowTask: 8,
+  // A hanging read occupies one for up to 15 s, and triggers need them, too.
+  activity: 1_000,
+  // A pooled wait is idle most of the time.
+  pooledWait: 20_000,
+} as const;
+
+const fixed = (numSlots: number) => ({ type: 'fixed-size', numSlots }) as const;
+
+export function slots(rest: Rest): TunerHolder {
+  return {
+    workflowTaskSlotSupplier: workflowSlots(SLOTS.workflowTask, SLOTS.uncachedWorkflowTask),
+    localActivityTaskSlotSupplier: fixed(1),
+    activityTaskSlotSupplier: activitySlots(SLOTS.activity, rest),
+    nexusTaskSlotSupplier: fixed(1),
+  };
+}
+
+export const slotsOfAdmission = (admission: Admission, rest: Rest): TunerHolder =>
+  activitiesOnly(admissionSlots(admission, rest));
+
+export const slotsOfPool = (rest: Rest): TunerHolder => activitiesOnly(activitySlots(SLOTS.pooledWait, rest));
+
+const activitiesOnly = (activityTaskSlotSupplier: TunerHolder['activityTaskSlotSupplier']): TunerHolder => ({
+  workflowTaskSlotSupplier: fixed(1),
+  localActivityTaskSlotSupplier: fixed(1),
+  activityTaskSlotSupplier,
+  nexusTaskSlotSupplier: fixed(1),
+});
+
+/** Few, so that the runs of the same process keep their share of the processor and of Temporal. */
+export const EVENT_SLOTS = { workflowTasks: 20, activities: 50, cachedWorkflows: 200 };

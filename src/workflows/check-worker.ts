@@ -1,0 +1,80 @@
+/** Checks whether the workers have what the input needs, and whether it is too late to start. */
+import { TIMING } from '../contract/timing.ts';
+import { sleep, workflowInfo } from '@temporalio/workflow';
+import { otherEpoch } from '../contract/restored.ts';
+import { isServed } from '../contract/service-identity.ts';
+import type { RunInput } from '../contract/run.ts';
+import { isApp, NO_APP_PATHS, type Target } from '../contract/target.ts';
+import { conclude, type Conclusion } from './conclusion.ts';
+import type { WorkerInfo, WorkerQuestion } from '../contract/activities.ts';
+import { describeAnyWorker } from './activity-proxies.ts';
+
+const ASKING_ROUNDS = 3;
+const ASKED_AT_ONCE = 12;
+
+/** The conclusion of a run or rollout that a worker took up too late, or null. */
+export function tooLate(begunMs: number, startWithinMs: number): Conclusion | null {
+  if (begunMs - workflowInfo().startTime.getTime() <= startWithinMs) return null;
+  return noWorkerWithin(startWithinMs, 'took up');
+}
+
+export function noWorkerWithin(startWithinMs: number, did: 'took up' | 'admitted'): Conclusion {
+  const message = `no worker ${did} this run within ${startWithinMs} ms, so it was not started`;
+  return conclude('not_started', 'NoWorker', message);
+}
+
+/** The conclusion if the database was restored since this began: what it sent is forgotten. Or null. */
+export function restoredSince(
+  { epoch }: Pick<RunInput, 'epoch'>,
+  facts: Pick<WorkerInfo, 'epoch'>,
+  beganMs = workflowInfo().startTime.getTime(),
+): Conclusion | null {
+  const problem = otherEpoch({ epoch, beganMs }, facts.epoch);
+  return problem === null ? null : conclude('unknown', 'OutcomeUnknown', problem);
+}
+
+export type Needs = Pick<RunInput, 'service' | 'heartbeat'> & { targets: readonly Target[] };
+
+/** The conclusion if the workers lack what this input needs, or null. */
+export function refusalOfWorker({ service, heartbeat, targets }: Needs, facts: WorkerInfo): Conclusion | null {
+  if (service !== undefined && !isServed(service, facts)) {
+    return conclude(
+      'not_started',
+      'Refused',
+      `this is for ${service}, but the workers serve ${facts.service}: start workers for it, or name theirs`,
+    );
+  }
+  if (!knowsPaths(facts, targets)) return conclude('not_started', 'Usage', NO_APP_PATHS);
+  if (heartbeat === undefined || facts.notify?.heartbeats.includes(heartbeat) === true) return null;
+  const remedy = "add it to notify.heartbeats in the worker's belay.yaml";
+  return conclude('not_started', 'Usage', `the worker has no heartbeat "${heartbeat}": ${remedy}`);
+}
+
+export const refuseMisuse = ({ usageProblem }: WorkerInfo): Conclusion | null =>
+  usageProblem === undefined ? null : conclude('not_started', 'Usage', usageProblem);
+
+const knowsPaths = ({ deploysApps = false }: WorkerInfo, targets: readonly Target[]): boolean =>
+  deploysApps || !targets.some(isApp);
+
+/**
+ * Asks other workers if the first one does not fit, so that one worker with another configuration cannot fail a run.
+ * Which worker takes an activity is random: a worker with five pollers may take five in a row.
+ */
+export async function askOthers(
+  question: WorkerQuestion,
+  { service, heartbeat, targets }: Needs,
+  first: WorkerInfo,
+): Promise<WorkerInfo> {
+  const fits = (facts: WorkerInfo) =>
+    (service === undefined || isServed(service, facts)) &&
+    knowsPaths(facts, targets) &&
+    (heartbeat === undefined || facts.notify?.heartbeats.includes(heartbeat) === true);
+  let facts = first;
+  for (let round = 0; round < ASKING_ROUNDS && !fits(facts); round += 1) {
+    if (round > 0) await sleep(TIMING.lookup.otherWorkersPauseMs, { summary: 'before asking other workers' });
+    const ask = () => describeAnyWorker({ ...question, hasPlace: true }).catch(() => null);
+    const asked = await Promise.all(Array.from({ length: ASKED_AT_ONCE }, ask));
+    facts = asked.find((it) => it !== null && fits(it)) ?? facts;
+  }
+  return first.admitted === false ? { ...facts, admitted: false } : facts;
+}

@@ -1,0 +1,53 @@
+/** Concludes a workflow: with its result, or with a typed failure that carries the result. */
+import { ApplicationFailure } from '@temporalio/common';
+import { OUTCOMES, type ErrorType, type Outcome } from '../contract/names.ts';
+import type { RunError } from '../contract/run.ts';
+import type { TriggerCounts } from '../rules/trigger-policy.ts';
+
+/** How a workflow or one of its parts ended. `error` is null only if it completed, `outcome` only for a defect. */
+export interface Conclusion {
+  outcome: Outcome | null;
+  error: RunError | null;
+}
+
+/** The result of a part that ended, which carries why. */
+export type Ended<R> = R & Conclusion;
+
+export const COMPLETED: Conclusion = { outcome: 'completed', error: null };
+
+export function conclude(outcome: Outcome | null, type: ErrorType, message: string): Conclusion {
+  return { outcome, error: { type, message } };
+}
+
+/** Cancelled before a trigger was accepted: nothing was started, unless an earlier trigger was ambiguous. */
+export function concludeCancelledBeforeStart(counts: TriggerCounts, message: string): Conclusion {
+  return conclude(counts.ambiguous === 0 ? 'not_started' : 'cancelled', 'Cancelled', message);
+}
+
+/** A defect of Belay or of the SDK. Failing the workflow makes it visible and releases its lock. */
+export function concludeInternal(error: unknown): Conclusion {
+  return conclude(null, 'Internal', error instanceof Error ? `${error.name}: ${error.message}` : String(error));
+}
+
+/** The worst conclusion gives the run its outcome and the root cause. Among equals, the first one counts. */
+export function worst(conclusions: readonly Conclusion[]): Conclusion {
+  // A defect has no outcome, and no other conclusion may hide it.
+  const rank = ({ outcome }: Conclusion) => (outcome === null ? -1 : OUTCOMES.indexOf(outcome));
+  return conclusions.reduce((a, b) => (rank(b) < rank(a) ? b : a), COMPLETED);
+}
+
+/** Writes the end of a part, a run or a rollout into its result. A backup in the result of a run has no error of its own. */
+export function end<R extends { outcome: Outcome | null; endedAt: string | null }>(
+  result: R,
+  { outcome, error }: Conclusion,
+): Ended<R> {
+  const endedAt = new Date().toISOString();
+  Object.assign(result, { outcome, endedAt }, 'error' in result ? { error } : {});
+  return { ...result, error };
+}
+
+/** @throws ApplicationFailure if there is an error, so that Temporal shows the workflow as failed */
+export function resultOrFailure<R>(result: R, error: RunError | null): R {
+  if (error === null) return result;
+  throw ApplicationFailure.create({ ...error, nonRetryable: true, details: [result] });
+}

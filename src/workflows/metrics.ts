@@ -1,0 +1,28 @@
+/** Reports to the worker, for its log and metrics. In a replay, nothing is reported again. */
+import { proxySinks, workflowInfo } from '@temporalio/workflow';
+import type { BackupResult, DeploymentResult } from '../contract/run.ts';
+import type { ReportSinks, Subject } from '../contract/sinks.ts';
+import { isApp, type Target } from '../contract/target.ts';
+import type { Conclusion } from './conclusion.ts';
+
+export const report: ReportSinks['belay'] = proxySinks<ReportSinks>().belay;
+
+export const subjectOfTarget = (target: Target): Subject => ({
+  operation: 'deployment',
+  ...(isApp(target) ? { app: target.id } : { site: target.id }),
+});
+
+export const subjectOfServer = (server: string): Subject => ({ operation: 'backup', server });
+
+export function reportOperation(result: BackupResult | DeploymentResult, { outcome, error }: Conclusion): void {
+  const { lastStatus, polls } = result;
+  const ended = { outcome, errorType: error?.type ?? null, lastStatus, polls };
+  if ('target' in result)
+    report.operationEnded({ ...subjectOfTarget(result.target), ...ended, evidence: result.evidence });
+  else report.operationEnded({ ...subjectOfServer(result.serverId), ...ended });
+}
+
+/** Of a run or a rollout. */
+export function reportRun({ outcome, error }: Conclusion): void {
+  report.runEnded({ type: workflowInfo().workflowType, outcome, errorType: error?.type ?? null });
+}

@@ -1,0 +1,165 @@
+/** A run's state: its growing result, what it waits for, and the queries for both. */
+import { defineQuery, setHandler, workflowInfo } from '@temporalio/workflow';
+import type { WorkerInfo } from '../../contract/activities.ts';
+import type { RunInput, RunPlan, RunProgress, RunResult } from '../../contract/run.ts';
+import { emptyDeployment, emptyResult } from '../../contract/results.ts';
+import { explainRun } from '../../contract/explain-wait.ts';
+import { setAttributes } from '../search-attributes.ts';
+import { observeEnding, type Cancellation, type Ending } from '../cancellation.ts';
+import { keepHints, type Hints } from '../polling/hints.ts';
+import { parkedPhase } from '../polling/parking.ts';
+import { acquireLock, type LockAttempt, type WantedLock } from '../lock/acquire.ts';
+import { listenForLocks } from '../lock/mailbox.ts';
+import { deadlineOf, type DeployLimits } from '../../rules/deadline.ts';
+import { drawJitter } from '../../rules/jitter.ts';
+import { answerWhyQuery } from '../explain-query.ts';
+import { isSameTarget, siteTarget, targetsOf, type Target } from '../../contract/target.ts';
+import { definedFields } from '../../contract/plain-object.ts';
+import { plainMeta } from '../../contract/safe-text.ts';
+import { QUERIES, type Phase, type RunType } from '../../contract/names.ts';
+import type { Waiting } from '../../contract/waiting.ts';
+import type { AdmissionRead, Deadline, Execution, RecordedService } from '../../contract/operation.ts';
+import type { Hold, Observer, RunCheck, RunHooks } from './hooks.ts';
+
+const runProgressQuery = defineQuery<RunProgress>(QUERIES.progress);
+
+export interface RunState {
+  readonly type: RunType;
+  readonly input: RunInput;
+  readonly targets: readonly Target[];
+  readonly plan: RunPlan;
+  /** What the worker that suits the run answered, whole. */
+  readonly facts: WorkerInfo;
+  readonly service: RecordedService;
+  /** The part of the interval by which its operations delay every try. */
+  readonly jitter: number;
+  readonly result: RunResult;
+  readonly progress: Readonly<RunProgress>;
+  /** The operations that it started, in order. */
+  readonly operations: readonly Execution[];
+  readonly cancellation: Ending;
+  readonly hints: Hints;
+  readonly holds: readonly Hold[];
+  readonly checks: readonly RunCheck[];
+  readonly observers: readonly Observer[];
+  /** What was read of each site when the run was admitted. */
+  readonly admissionReads: Map<string, AdmissionRead>;
+  /** What bounds the time of its triggers. */
+  readonly limits: DeployLimits;
+  /** How often it began its backup. */
+  backups: number;
+  readonly outageBudgetMs: number | null;
+  /** Until when it may begin, in milliseconds since 1970. */
+  mayBeginUntilMs(): number;
+  acquireLock<T>(wanted: WantedLock<T>): Promise<LockAttempt<T>>;
+  setPhase(phase: Phase): void;
+  setWaiting(waiting: Waiting | null): void;
+  /** For what the run itself polls. */
+  readonly setParked: (isParked: boolean) => void;
+  setOperation(operation: Execution | null): void;
+  /** Waits in a phase of its own, and returns to the phase of before. */
+  during<T>(phase: Phase, wait: () => Promise<T>): Promise<T>;
+}
+
+export interface Known extends Pick<RunState, 'type' | 'input' | 'plan' | 'facts'> {
+  cancellation: Cancellation;
+}
+
+export function createRunState({ type, input, plan, facts, cancellation: given }: Known, hooks: RunHooks): RunState {
+  const service = recordedService(facts);
+  const result = { ...newRunResult(input), commit: plan.commit ?? null, service: service.service };
+  const targets = targetsOf(input);
+  const cancellation = observeEnding(given);
+  // Single runs have no parent.
+  const jitter = drawJitter(workflowInfo().parent !== undefined, Math.random);
+  const locks = listenForLocks();
+  const progress: RunProgress = { result, waiting: null, operation: null };
+  const operations: Execution[] = [];
+  const [holds, checks, observers]: [Hold[], RunCheck[], Observer[]] = [[], [], []];
+  const changed = () => observers.forEach((it) => it.changed?.());
+  setHandler(runProgressQuery, () => progress, { description: 'What is known now, and what the run waits for.' });
+  answerWhyQuery(() => explainRun(progress));
+  const run: RunState = {
+    ...{ type, input, targets, plan, facts, service, jitter, result, progress, operations, cancellation },
+    ...{ holds, checks, observers },
+    hints: keepHints({
+      tries: type === 'watchDeployment' ? plan.deploy.tries : plan.backup.tries,
+      served: () => service,
+      concerns: (claim) =>
+        claim.kind === 'resource.deleted'
+          ? targets.some((target) => isSameTarget(target, siteTarget(claim.siteId)))
+          : [undefined, null, claim.backupId].includes(result.backup?.backupId),
+    }),
+    admissionReads: new Map(),
+    limits: limitsOf(plan),
+    backups: 0,
+    outageBudgetMs: plan.outageBudgetMs,
+    mayBeginUntilMs() {
+      const deadline = deadlineBefore(run);
+      const limits = holds.map((it) => it.untilMs?.() ?? Infinity);
+      return Math.min(deadline === null ? Infinity : Date.parse(deadline.at), ...limits);
+    },
+    setParked: parkedPhase(
+      () => result.phase ?? 'checking',
+      (phase) => run.setPhase(phase),
+    ),
+    acquireLock: (wanted) => acquireLock(locks, cancellation, wanted),
+    setPhase(phase) {
+      result.phase = phase;
+      setAttributes(facts.searchAttributes, { phase, outcome: result.outcome });
+      observers.forEach((it) => it.moved?.());
+      changed();
+    },
+    setWaiting(waiting) {
+      progress.waiting = waiting;
+      changed();
+    },
+    setOperation(operation) {
+      if (operation !== null) operations.push(operation);
+      progress.operation = operation;
+      progress.waiting = null;
+      changed();
+    },
+    async during(phase, wait) {
+      const before = result.phase ?? 'checking';
+      run.setPhase(phase);
+      const end = await wait();
+      run.setWaiting(null);
+      run.setPhase(before);
+      return end;
+    },
+  };
+  holds.push(...hooks.holds.map((create) => create(run)));
+  checks.push(...hooks.checks.map((create) => create(run)));
+  observers.push(...hooks.observers.map((create) => create(run)));
+  changed();
+  return run;
+}
+
+const recordedService = ({ service, formerly, statuses, epoch, deploymentId }: WorkerInfo): RecordedService => ({
+  ...{ service, formerly, statuses, epoch },
+  ...definedFields({ deploymentId }),
+});
+
+const limitsOf = ({ startDeploysWithinMs, backup }: RunPlan): DeployLimits => ({
+  startedMs: workflowInfo().startTime.getTime(),
+  startDeploysWithinMs,
+  backupBeganMs: null,
+  maxAgeAtDeployMs: backup.maxAgeAtDeployMs,
+  until: null,
+});
+
+/** A backup that is made after a wait begins its age then. */
+export const deadlineBefore = ({ limits }: RunState): Deadline | null => deadlineOf({ ...limits, backupBeganMs: null });
+
+export function newRunResult(input: RunInput | null): RunResult {
+  const { workflowId, runId, startTime } = workflowInfo();
+  return emptyResult({
+    workflowId,
+    runId,
+    phase: 'checking',
+    deployments: targetsOf(input ?? {}).map(emptyDeployment),
+    meta: plainMeta(input?.meta),
+    startedAt: startTime.toISOString(),
+  });
+}

@@ -1,0 +1,51 @@
+/** What the pages of all workflows in the Temporal UI share. Text from outside is put in code spans. */
+import { workflowInfo } from '@temporalio/workflow';
+import { workflowLink } from '../contract/markdown.ts';
+import { codeSpan, plainText } from '../contract/safe-text.ts';
+import { counted } from '../contract/tally-text.ts';
+import type { Outcome } from '../contract/names.ts';
+import type { RunResult } from '../contract/run.ts';
+import type { Waiting } from '../contract/waiting.ts';
+import type { Style } from '../contract/explain-wait.ts';
+
+export const MARKDOWN: Style = {
+  quote: (text) => codeSpan(text),
+  workflow: (workflowId) => workflowLink(workflowId),
+  // The UI would make one dash of two.
+  command: (command) => `\`${command.replaceAll('`', 'ˋ')}\``,
+  when: (at) => `at ${at}`,
+};
+
+export const NOTHING = '–';
+export const NO_BREAK = '\u00a0';
+
+export const orNothing = (text: string | null, show: (text: string) => string = String): string =>
+  text === null ? NOTHING : show(text);
+
+/** A defect has no outcome. */
+export const endedHeading = ({ outcome, error }: Pick<RunResult, 'outcome' | 'error'>): string =>
+  `**${outcome ?? 'no outcome'}**${error === null ? '' : ` (${error.type})`}`;
+
+/** What a person checks before an operation is started again that may have had an effect. */
+export const checkFirst = (outcome: Outcome | null): string =>
+  outcome === 'failed' || outcome === 'not_started'
+    ? ''
+    : 'Check the service first: what was requested may still be in progress, or have ended. ';
+
+/** For a cell of a table. */
+export const shortText = (text: string): string => codeSpan(plainText(text, 120));
+
+/** Of a part: the try that comes next, else how often its status was read. */
+export function readsText(polls: number, waiting: Waiting | null): string {
+  if (waiting !== null && 'try' in waiting && waiting.kind !== 'check') {
+    const from = waiting.pooled === undefined ? [] : ['from'];
+    return [...from, 'try', waiting.try, 'of', waiting.tries].join(NO_BREAK);
+  }
+  return polls === 0 ? NOTHING : counted(polls, 'poll').replace(' ', NO_BREAK);
+}
+
+/** Of this execution, for the pages of those that it starts. */
+export function linkToThis(): string {
+  const { workflowId, runId } = workflowInfo();
+  return workflowLink(workflowId, { runId });
+}
