@@ -3,12 +3,11 @@
  * read again. Option: `--count 1000`.
  */
 import { openStack } from './load/belay-stack.ts';
-import { climb } from './load/climb.ts';
+import { climb, type Step } from './load/climb.ts';
 import { killAndFollow, type Kill } from './load/kill.ts';
 import { noteOfMissed, takeTurns } from './load/rounds.ts';
 import { createSteadiness } from './load/spin.ts';
 import { firstReadsPlot, killJson, killTable, readsAroundKillPlot, stepJson, stepTable } from './load/step-report.ts';
-import type { Step } from './load/climb.ts';
 import { positive } from './report/options.ts';
 import { progress, runPart } from './report/run-part.ts';
 import { startService } from './service/start-service.ts';

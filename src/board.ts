@@ -2,9 +2,9 @@
 import { findServiceConfig } from './config/find-temporal.ts';
 import { startBoard, type BoardServerOptions } from './features/board/server.ts';
 import { createLogger } from './process/log.ts';
-import { runUntilSignal } from './process/run-until-signal.ts';
+import { runUntilSignal } from './process/signals.ts';
 
-export async function main(options: Omit<BoardServerOptions, 'log' | 'service'>): Promise<void> {
+export async function runBoard(options: Omit<BoardServerOptions, 'log' | 'service'>): Promise<void> {
   const log = createLogger('info');
   const service = await findServiceConfig();
   const { url, close } = await startBoard({ ...options, service, log });

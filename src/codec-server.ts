@@ -1,9 +1,9 @@
 /** Program `belay codec-server`: decrypts payloads for the Temporal UI and CLI. It connects to nothing. */
-import { startCodecServer, type StartOptions } from './encryption/start-codec-server.ts';
+import { startCodecServer, type CodecServerStart } from './encryption/codec-server.ts';
 import { createLogger } from './process/log.ts';
-import { runUntilSignal } from './process/run-until-signal.ts';
+import { runUntilSignal } from './process/signals.ts';
 
-export async function main(options: Omit<StartOptions, 'log'>): Promise<void> {
+export async function runCodecServer(options: Omit<CodecServerStart, 'log'>): Promise<void> {
   const log = createLogger('info');
   const { url, close } = await startCodecServer({ ...options, log });
   log.info({ url, origin: options.origin ?? null }, 'listening');

@@ -2,7 +2,7 @@
 import { readConfiguration } from './config/load.ts';
 import { startWebhooks } from './webhooks/start-receiver.ts';
 import { findTemporal } from './config/find-temporal.ts';
-import { runUntilSignal } from './process/run-until-signal.ts';
+import { runUntilSignal } from './process/signals.ts';
 import { createLogger } from './process/log.ts';
 
 interface WebhooksCommand {
@@ -11,7 +11,7 @@ interface WebhooksCommand {
   unverified?: boolean;
 }
 
-export async function main({ host, port, unverified = false }: WebhooksCommand): Promise<void> {
+export async function runWebhooks({ host, port, unverified = false }: WebhooksCommand): Promise<void> {
   const configuration = await readConfiguration();
   const log = createLogger('info');
   const webhooks = await startWebhooks({ host, port, acceptUnverified: unverified, configuration, log });

@@ -1,21 +1,25 @@
 /** Program `belay worker`: executes runs from Temporal and calls the hosting service. Only workers have the API token. */
-import { requireService, serviceConfig, taskQueue } from './config/environment/environment.ts';
-import { metricsAddress } from './config/environment/metrics-address.ts';
-import { searchAttributeMode } from './config/environment/search-attribute-mode.ts';
-import { workerVersion } from './config/environment/worker-version.ts';
+import {
+  requireService,
+  serviceConfig,
+  taskQueue,
+  metricsAddress,
+  searchAttributeMode,
+  workerVersion,
+} from './config/environment/environment.ts';
 import { atItsLine, readConfiguration } from './config/load.ts';
-import { runUntilSignal } from './process/run-until-signal.ts';
+import { runUntilSignal } from './process/signals.ts';
 import { readEncryption } from './encryption/encryption.ts';
 import { findTemporal } from './config/find-temporal.ts';
 import { policyOfFile } from './config/live-policy.ts';
-import { openTracing } from './tracing/open-tracing.ts';
+import { openTracing } from './tracing/tracing.ts';
 import { startWorker } from './worker/start.ts';
 import { createLogger, type Logger } from './process/log.ts';
 import { installRuntime } from './worker/install-runtime.ts';
 import { createMonitoring, type Monitoring } from './worker/monitoring.ts';
 import type { MonitoringServer } from './worker/monitoring-server.ts';
 
-export async function main(): Promise<void> {
+export async function runWorker(): Promise<void> {
   const service = requireService(await serviceConfig());
   const configuration = await readConfiguration();
   const temporal = findTemporal();
@@ -56,7 +60,7 @@ async function prepare(monitoring: Monitoring, log: Logger): Promise<MonitoringS
     installRuntime(log);
     return null;
   }
-  const { createSdkMetrics } = await import('./worker/sdk-metrics.ts');
+  const { createSdkMetrics } = await import('./worker/monitoring-server.ts');
   const { serveMonitoring } = await import('./worker/monitoring-server.ts');
   const sdkMetrics = await createSdkMetrics();
   const server = await serveMonitoring(address, monitoring, sdkMetrics);

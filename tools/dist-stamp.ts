@@ -2,7 +2,7 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { sourceHash } from '../src/worker/bundle/source-hash.ts';
+import { sourceHash } from '../src/worker/bundle/bundle-from-source.ts';
 
 export const ROOT = fileURLToPath(new URL('../', import.meta.url));
 export const DIST = join(ROOT, 'dist');

@@ -7,7 +7,7 @@ import type { HostingApiClient } from '../hosting-api/index.ts';
 import type { TriggerDeps } from './post-trigger.ts';
 import type { OnRead } from './read-status.ts';
 import type { Pool } from './pooled-wait.ts';
-import type { Rest } from './worker-rest.ts';
+import type { Rest } from './failures.ts';
 import type { Policy } from '../config/policy.ts';
 import type { GetPage } from '../features/gates/worker-measure.ts';
 import type { ReadSite } from '../site-check/index.ts';

@@ -27,10 +27,10 @@ export function toReadFailure(error: unknown): ReadFailure {
 /** Whether the worker that made the request may be the cause: it had no connection, or no token that is accepted. */
 export function isOfThisWorker(error: unknown): error is HostingApiError {
   if (!(error instanceof HostingApiError) || error.kind === 'held_back') return false;
-  return !error.sent || isUnauthorized(error);
+  return !error.sent || isTokenRefused(error);
 }
 
-export const isUnauthorized = (error: unknown): boolean =>
+export const isTokenRefused = (error: unknown): boolean =>
   error instanceof HostingApiError && (error.httpStatus === 401 || error.httpStatus === 403);
 
 export function toTriggerFailure(error: unknown): ApplicationFailure {
@@ -81,4 +81,24 @@ function triggerFailureType(error: HostingApiError): TriggerFailureType {
 
 function reasonOf(error: unknown): string {
   return plainText(error instanceof Error ? error.message : 'an unknown error');
+}
+
+/* What activities need to know about the worker they run in: whether it rests. */
+
+/** A worker whose own access to the service failed rests: it takes no activities until a read of its own is answered. */
+export interface Rest {
+  /** Why the worker rests; null if it does not. */
+  readonly reason: string | null;
+  begin(reason: string): void;
+  /** Waits for the first probe of a rest that has just begun. @returns whether the worker may work */
+  isOver(): Promise<boolean>;
+}
+
+/** For an activity that Temporal gave to the worker just before the rest. Temporal gives it to another worker. */
+export function leftWhileResting({ reason }: Rest): ApplicationFailure {
+  return ApplicationFailure.create({ type: 'Resting', message: restingMessage(reason) });
+}
+
+export function restingMessage(reason: string | null): string {
+  return `this worker takes no activities: ${reason ?? 'it rests'}`;
 }

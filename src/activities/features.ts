@@ -1,10 +1,10 @@
 /** What the features of a worker add to its core: facts about requests that begin, and permits of requests that leave. */
-import { approvalPermit, approvalsFact } from '../features/approvals/approvals.ts';
+import { approvalPermit, approvalsFact } from '../features/approvals/worker.ts';
 import type { Fact } from './fact.ts';
-import { freezePermit, freezesFact } from '../features/freezes/frozen-parts.ts';
+import { freezePermit, freezesFact } from '../features/freezes/worker.ts';
 import { gatesFact } from '../features/gates/worker.ts';
 import type { Permit } from './post-checks.ts';
-import { reportsFact } from '../features/reports/reports.ts';
+import { reportsFact } from '../features/reports/worker.ts';
 import { checksFact } from '../features/site-checks/worker.ts';
 
 /** No answer depends on another one. The first misuse is the message. */

@@ -1,18 +1,22 @@
 /** All activities. Their names and payloads are stored in the histories of running workflows. */
+import { activityInfo } from '@temporalio/activity';
+import { ApplicationFailure } from '@temporalio/common';
 import type { DailyDeadline } from '../contract/run.ts';
 import type { SlotQuery } from '../contract/activities.ts';
-import { createApprovals } from '../features/approvals/approvals.ts';
-import { createDeliveries } from './deliveries.ts';
+import { createApprovals } from '../features/approvals/worker.ts';
 import { createDescribeWorker } from './describe-worker.ts';
 import { FACTS, PERMITS } from './features.ts';
 import { createGates } from '../features/gates/worker.ts';
 import { createSiteChecks } from '../features/site-checks/worker.ts';
-import { createFreezes } from '../features/freezes/frozen-parts.ts';
+import { createFreezes } from '../features/freezes/worker.ts';
 import { firstAfter, slotOf } from '../request/calendar/local-time.ts';
 import { createPooledWaits } from './pooled-wait.ts';
 import { createReads, singleReads } from './read-status.ts';
 import { createTriggers } from './post-trigger.ts';
-import type { ActivityDeps } from './deps.ts';
+import type { ActivityDeps, Deliveries } from './deps.ts';
+import type { NotifyInput } from '../features/notifications/shapes.ts';
+import type { ReportAnswer, ReportMessage } from '../features/reports/shapes.ts';
+import { TIMING } from '../contract/timing.ts';
 
 export function createActivities(given: ActivityDeps) {
   const deps = { ...given, served: given.workerInfo };
@@ -44,3 +48,36 @@ export function createActivities(given: ActivityDeps) {
 }
 
 export type Activities = ReturnType<typeof createActivities>;
+
+/* The activities that tell others: channels, heartbeats and the places of reports. */
+
+const SOON_ATTEMPTS = 30;
+
+function createDeliveries(deps: Deliveries) {
+  return {
+    async sendNotification(input: NotifyInput): Promise<void> {
+      if (!(await deps.sendNotification(input).catch(later))) throw unknownHere(`channel ${input.channel}`);
+    },
+
+    sendReport: (message: ReportMessage): Promise<ReportAnswer> => deps.sendReport(message),
+
+    async callHeartbeat({ name }: { name: string }): Promise<void> {
+      if (!(await deps.callHeartbeat(name).catch(later))) throw unknownHere(`heartbeat ${name}`);
+    },
+  };
+}
+
+/** A receiver that asks to wait is not called before, but often enough within the day that a message is repeated. */
+function later(error: unknown): never {
+  const { retryAfterMs } = error as { retryAfterMs?: number };
+  if (retryAfterMs === undefined || !(error instanceof Error)) throw error;
+  const nextRetryDelay = Math.min(Math.max(retryAfterMs, TIMING.notify.retryMs), TIMING.notify.maxHoldMs);
+  throw ApplicationFailure.create({ type: error.name, message: error.message, nextRetryDelay });
+}
+
+/** Another worker may have it, since configurations differ while a change spreads. So the first retries come soon. */
+function unknownHere(what: string): ApplicationFailure {
+  const message = `this worker has no ${what} in its belay.yaml`;
+  const soon = activityInfo().attempt <= SOON_ATTEMPTS ? { nextRetryDelay: TIMING.notify.otherWorkerMs } : {};
+  return ApplicationFailure.create({ type: 'NotConfigured', message, ...soon });
+}

@@ -6,10 +6,9 @@ import { activityInfo, cancellationSignal, heartbeat } from '@temporalio/activit
 import { ApplicationFailure, ApplicationFailureCategory, CancelledFailure } from '@temporalio/common';
 import type { ReadAnswer } from '../contract/activities.ts';
 import { definedFields } from '../contract/plain-object.ts';
-import type { PooledProgress, PooledWait, PooledWaitEnd } from '../contract/pooled-wait.ts';
+import type { PooledProgress, PooledWait, PooledWaitEnd } from '../contract/polling.ts';
 import { TIMING } from '../contract/timing.ts';
-import { nextRead } from '../rules/poll-state.ts';
-import { absorb, isForOthers } from '../rules/pooled-wait.ts';
+import { nextRead, absorb, isForOthers } from '../rules/poll-state.ts';
 import { withMeaning } from '../rules/status-words.ts';
 import type { Reads } from './read-status.ts';
 

@@ -6,14 +6,11 @@ import type { StartedBy } from '../features/approvals/shapes.ts';
 import type { ApprovalJudge } from '../features/approvals/worker.ts';
 import type { Judge } from '../features/freezes/worker.ts';
 import type { PlannedOperation } from '../config/policy.ts';
-import { otherEpoch } from '../contract/restored.ts';
+import { otherEpoch } from '../contract/service-identity.ts';
 import { TIMING } from '../contract/timing.ts';
-import { plainText } from '../contract/safe-text.ts';
-import { messageOf } from '../contract/message-of.ts';
+import { plainText, messageOf } from '../contract/safe-text.ts';
 import type { SendPermit } from '../hosting-api/index.ts';
-import { notServed, triggerFailure, type Served } from './failures.ts';
-import type { RefusedPosts } from './refused-posts.ts';
-import { restingMessage, type Rest } from './worker-rest.ts';
+import { notServed, triggerFailure, type Served, restingMessage, type Rest } from './failures.ts';
 import { startStopwatch, type Clocks } from './stopwatch.ts';
 
 export interface PostCheckDeps {
@@ -132,4 +129,24 @@ function activityInProgress(): ActivityInProgress {
   const { taskToken, activityId, workflowExecution, currentAttemptScheduledTimestampMs } = activityInfo();
   const { workflowId = '', runId = '' } = workflowExecution ?? {};
   return { taskToken, activityId, workflowId, runId, scheduledMs: currentAttemptScheduledTimestampMs };
+}
+
+/* The POSTs that were refused to this worker with 401 or 403. Another worker may have a valid token. */
+
+interface RefusedPosts {
+  add(idempotencyKey: string): void;
+  /** Whether another worker should make this POST: it was refused here, and this is not the only worker. */
+  isForOthers(idempotencyKey: string): Promise<boolean>;
+}
+
+/** @param hasColleagues whether other workers poll the task queue */
+export function createRefusedPosts(hasColleagues: () => Promise<boolean>): RefusedPosts {
+  const keys = new Set<string>();
+  return {
+    add(key) {
+      keys.add(key);
+      setTimeout(() => keys.delete(key), TIMING.poll.unauthorizedPatienceMs).unref();
+    },
+    isForOthers: async (key) => keys.has(key) && (await hasColleagues().catch(() => false)),
+  };
 }

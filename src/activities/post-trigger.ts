@@ -8,9 +8,8 @@ import type { Target } from '../contract/target.ts';
 import { TIMING } from '../contract/timing.ts';
 import { plainText } from '../contract/safe-text.ts';
 import type { HostingApiClient, TriggerOptions } from '../hosting-api/index.ts';
-import { isOfThisWorker, isUnauthorized, toTriggerFailure } from './failures.ts';
-import { permitPost, type Permit, type PostCheckDeps, type PostInput } from './post-checks.ts';
-import { createRefusedPosts } from './refused-posts.ts';
+import { isOfThisWorker, isTokenRefused, toTriggerFailure } from './failures.ts';
+import { permitPost, type Permit, type PostCheckDeps, type PostInput, createRefusedPosts } from './post-checks.ts';
 
 export interface TriggerDeps extends Omit<PostCheckDeps, 'refused'> {
   service: HostingApiClient;
@@ -29,7 +28,7 @@ export function createTriggers({ service, rest, hasColleagues, ...others }: Trig
       return await post({ signal: cancellationSignal(), idempotencyKey: input.idempotencyKey, permit });
     } catch (error) {
       if (isOfThisWorker(error)) rest.begin(plainText(error.message));
-      if (isUnauthorized(error)) refused.add(input.idempotencyKey);
+      if (isTokenRefused(error)) refused.add(input.idempotencyKey);
       throw toTriggerFailure(error);
     } finally {
       clearInterval(beating);

@@ -9,8 +9,7 @@ import { definedFields } from '../contract/plain-object.ts';
 import type { OperationKind } from '../contract/sinks.ts';
 import type { Target } from '../contract/target.ts';
 import { plainText } from '../contract/safe-text.ts';
-import { isOfThisWorker, notServed, toReadFailure, type Served } from './failures.ts';
-import { leftToOthers, type Rest } from './worker-rest.ts';
+import { isOfThisWorker, notServed, toReadFailure, type Served, leftWhileResting, type Rest } from './failures.ts';
 import { TIMING } from '../contract/timing.ts';
 import type { Clocks } from './stopwatch.ts';
 
@@ -60,7 +59,7 @@ export function createReads({ service, served, rest, noteRead, onRead }: ReadDep
         ofThisWorker: true,
       };
     }
-    if (input.unlessResting === true && !(await rest.isOver())) throw leftToOthers(rest);
+    if (input.unlessResting === true && !(await rest.isOver())) throw leftWhileResting(rest);
     try {
       const { status, ids } = await ask({ signal: cancellationSignal(), timeoutMs: TIMING.read.answerMs });
       return { ok: true, status: plainText(status), ...definedFields({ ids }) };

@@ -2,26 +2,48 @@
 import { ciFacts } from '../config/environment/ci-facts.ts';
 import { locateKey, readConfiguration } from '../config/load.ts';
 import type { RunInput } from '../contract/run.ts';
-import { targetsOf } from '../contract/target.ts';
-import type { RunType } from '../contract/names.ts';
-import { holdToInventory } from '../config/hold-to-inventory.ts';
+import { targetsOf, type Target } from '../contract/target.ts';
+import { type RunType, SCHEMA_VERSION, type Outcome } from '../contract/names.ts';
+import { holdToInventory } from '../config/inventory.ts';
 import { definedFields } from '../contract/plain-object.ts';
-import { BelayError } from '../contract/errors.ts';
-import { EXIT } from '../contract/exit-codes.ts';
-import { withFacts } from '../request/input/with-facts.ts';
+import { BelayError, EXIT, exitCodeOfResult } from '../contract/errors.ts';
+import { withFacts } from '../request/input/start-request.ts';
 import { toRunInput, type CommanderValues } from './run-options.ts';
-import { exceptionsOf, metaNotes, type ExceptionOptions } from './options.ts';
-import { printNote } from '../process/print.ts';
-import { printResult } from './run-text.ts';
-import { captureSignals, noteIfJoined, viewOfRun, waitAndPrint, type WaitingOptions } from './wait-for-verdict.ts';
-import { reportEndpoints } from './report-endpoints.ts';
-import { openBelay } from './open-belay.ts';
+import { exceptionsOf, metaNotes, type ExceptionOptions, LIST_LIMITS } from './options.ts';
+import { printNote, print } from '../process/print.ts';
+import { printResult, CANCELLATION_REQUESTED, resultLines } from './run-text.ts';
+import {
+  captureSignals,
+  noteIfJoined,
+  viewOfRun,
+  waitAndPrint,
+  type WaitingOptions,
+  nameOf,
+  type View,
+  type Waited,
+} from './wait-for-verdict.ts';
+import { reportEndpoints, openBelay, withBelay } from './open-belay.ts';
+import { printJson } from '../process/json-document.ts';
+import { runTable } from './run-list.ts';
+import { countRuns, listMarkdown, writeSummary, runMarkdown } from './markdown-summary.ts';
+import { sinceText } from './parse-values.ts';
+import { counted, countsText } from '../contract/results.ts';
+import { columnsOf } from '../process/live-lines.ts';
+import { ROLLOUT_PREFIX } from '../contract/ids.ts';
+import type { Belay, Run, RunResult, RunStatus } from '../starter.ts';
+import { beginsText } from '../features/freezes/text.ts';
+import { inFlight, waitingSentence } from '../contract/explain-wait.ts';
+import { adviceOnRun, adviceOnStatus, etaOf, followEta } from '../features/advice/actions-eta.ts';
+import { freezeAhead } from '../features/freezes/actions-ahead.ts';
+import { followLive, liveLine } from './follow.ts';
+import { adviceNotes, etaDocument, type Eta } from '../features/advice/actions.ts';
+import { showRollout, viewOfRollout } from '../features/rollouts/actions-show.ts';
 
-export type StartOptions = CommanderValues &
+export type RunFlags = CommanderValues &
   WaitingOptions &
   ExceptionOptions & { key?: string; again?: boolean; detach?: boolean; service?: string; dryRun?: boolean };
 
-export async function startAndWait(type: RunType, options: StartOptions): Promise<void> {
+export async function startAndWait(type: RunType, options: RunFlags): Promise<void> {
   if (options.again === true && options.key === undefined) {
     throw new BelayError('Usage', '--again requires --key');
   }
@@ -37,12 +59,12 @@ export async function startAndWait(type: RunType, options: StartOptions): Promis
     options.dryRun === true ? await exitCodeOfDryRun(type, input, options) : await exitCodeOfRun(type, input, options);
 }
 
-async function exitCodeOfDryRun(type: RunType, input: RunInput, options: StartOptions): Promise<number> {
+async function exitCodeOfDryRun(type: RunType, input: RunInput, options: RunFlags): Promise<number> {
   const { dryRun, plannedRun } = await import('./dry-run.ts');
   return dryRun(plannedRun(type, input, options.key), options);
 }
 
-async function exitCodeOfRun(type: RunType, input: RunInput, options: StartOptions): Promise<number> {
+async function exitCodeOfRun(type: RunType, input: RunInput, options: RunFlags): Promise<number> {
   const belay = await openBelay(definedFields({ service: options.service }));
   const stopping = captureSignals(options);
   const startedMs = Date.now();
@@ -71,4 +93,142 @@ async function refuseInventoryConflict(input: RunInput): Promise<void> {
   const found = hold({ serverId: input.serverId, targets: targetsOf(input) });
   if (found === null) return;
   throw new BelayError('Usage', `${await locateKey(found.path)}: ${found.path.join('.')}: ${found.message}`);
+}
+
+/* What `belay list` does: it lists running and closed runs. */
+
+export interface RunListOptions {
+  targets?: Target[];
+  server?: string[];
+  outcome?: Outcome[];
+  since?: number;
+  limit?: number;
+  json?: boolean;
+  summary?: string;
+}
+
+export async function list(options: RunListOptions): Promise<void> {
+  const { targets, server, outcome, since, limit, json: asJson, summary: file } = options;
+  // A caller who gives a time wants every run in it.
+  const most = limit ?? (since === undefined ? LIST_LIMITS.alone : LIST_LIMITS.withSince);
+  const filter = definedFields({ targets, serverId: server, outcome, since: sinceText(since) });
+  const runs = await withBelay((belay) => belay.list({ ...filter, limit: most }));
+  const counts = countRuns(runs);
+  await writeSummary(file, () => listMarkdown(runs));
+  if (asJson === true) return printJson({ schemaVersion: SCHEMA_VERSION, runs, counts, error: null });
+  if (runs.length === 0) return print('no runs');
+  const columns = columnsOf(process.stdout);
+  const more = runs.length === most ? '; use a higher --limit to see more' : '';
+  // Whoever looks at a terminal looks at its end.
+  const inOrder = columns === null ? runs : runs.toReversed();
+  print([...runTable(inOrder, columns), `${counted(runs.length, 'run')}: ${countsText(counts)}${more}`]);
+}
+
+/* What `belay wait`, `status` and `cancel` do, for a run or rollout that was started before. */
+
+export type OneRunOptions = WaitingOptions & {
+  runId?: string;
+  exitStatus?: boolean;
+  watch?: boolean;
+  /** Not an option of the command line. */
+  isCancelled?: true;
+};
+
+export function wait(id: string, options: OneRunOptions): Promise<void> {
+  return exitWith((belay) => {
+    if (isRollout(id)) {
+      if (options.follow === true) throw new BelayError('Usage', `--follow is for runs, and ${id} is a rollout`);
+      const rollout = belay.rollouts.get(id, options.runId);
+      return waitAndPrint(rollout, viewOfRollout(belay, rollout), options);
+    }
+    const run = belay.get(id, options.runId);
+    return waitAndPrint(run, viewOfRun(belay, run, options.follow), options);
+  });
+}
+
+export function status(id: string, options: OneRunOptions): Promise<void> {
+  return exitWith(async (belay) => {
+    const stopped = options.watch === true ? await watch(belay, id, options) : null;
+    return stopped ?? show(belay, id, options);
+  });
+}
+
+/** @returns an exit code if the user stopped watching */
+function watch(belay: Belay, id: string, { runId }: OneRunOptions): Promise<number | null> {
+  const { stdout } = process;
+  if (isRollout(id)) {
+    const rollout = belay.rollouts.get(id, runId);
+    return watchUntilEnd(rollout, viewOfRollout(belay, rollout, stdout));
+  }
+  const run = belay.get(id, runId);
+  const follow = () => followLive(run, { stream: stdout, lines: statusLines, eta: followEta(belay, run) });
+  return watchUntilEnd(run, { ...viewOfRun(belay, run), follow });
+}
+
+export function cancel(id: string, options: OneRunOptions): Promise<void> {
+  return exitWith(async (belay) => {
+    const wasOpen = await (isRollout(id) ? belay.rollouts : belay).get(id, options.runId).cancel();
+    if (!wasOpen) printNote(`${id} had ended: there was nothing to cancel`);
+    return show(belay, id, { ...options, isCancelled: true });
+  });
+}
+
+async function exitWith(act: (belay: Belay) => Promise<number>): Promise<void> {
+  process.exitCode = await withBelay(act);
+}
+
+const isRollout = (workflowId: string): boolean => workflowId.startsWith(ROLLOUT_PREFIX);
+
+function show(belay: Belay, id: string, options: OneRunOptions): Promise<number> {
+  if (isRollout(id)) return showRollout(belay.rollouts.get(id, options.runId), options);
+  return showStatus(belay, belay.get(id, options.runId), options);
+}
+
+async function showStatus(belay: Belay, run: Run, options: OneRunOptions): Promise<number> {
+  const status = await run.status();
+  const { result, waiting } = status;
+  const why = waiting === null ? null : waitingSentence(waiting, inFlight(result));
+  const past = await adviceOnStatus(belay, status);
+  const eta = etaOf(status, past);
+  if (options.json === true) printJson({ ...result, waiting, why, eta: etaDocument(eta) });
+  else {
+    const cancelled = options.isCancelled === true && isInFlight(status) ? [CANCELLATION_REQUESTED] : [];
+    print([...statusLines(status, eta), ...cancelled, ...(await freezeLines(result, eta)), ...adviceNotes(past)]);
+  }
+  await writeSummary(options.summary, async () => runMarkdown(result, await adviceOnRun(belay, result)));
+  if (options.exitStatus !== true) return EXIT.completed;
+  return isInFlight(status) ? EXIT.stoppedWaiting : exitCodeOfResult(result);
+}
+
+async function freezeLines(result: RunResult, eta: Eta | null): Promise<string[]> {
+  const nowMs = Date.now();
+  const freeze = await freezeAhead(result, eta, nowMs);
+  return freeze === null ? [] : [`  ${beginsText(freeze.by.name, freeze.atMs - nowMs)}`];
+}
+
+const isInFlight = ({ result }: RunStatus): boolean => result.outcome === null && result.error === null;
+
+function statusLines(status: RunStatus, eta: Eta | null): string[] {
+  const now = isInFlight(status) ? [`  now: ${liveLine(status, true, eta)}`] : [];
+  return [...resultLines(status.result), ...now];
+}
+
+/* Shows the status of a run or rollout until it has ended, for `belay status --watch`. */
+
+/** @returns null once it has ended or cannot be followed, else the exit code of the user who stopped watching */
+async function watchUntilEnd<R>(
+  waited: Waited<R>,
+  { what, follow, ofError }: Pick<View<R>, 'what' | 'follow' | 'ofError'>,
+): Promise<number | null> {
+  const stopping = captureSignals({});
+  const live = follow();
+  try {
+    const result = await waited.result({ signal: stopping.signal }).catch(ofError);
+    live.stop(result);
+    if (!stopping.signal.aborted) return null;
+    printNote(`The ${what} continues. To watch it again: \`belay status ${nameOf(waited)} --watch\``);
+    return stopping.exitCode();
+  } finally {
+    stopping.end();
+  }
 }

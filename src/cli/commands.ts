@@ -1,10 +1,25 @@
 /** `belay run`, `backup`, `deploy` and `watch`. */
-import { Command } from 'commander';
-import type { RunType } from '../contract/names.ts';
+import { Command, Option } from 'commander';
+import { type RunType, OUTCOMES } from '../contract/names.ts';
 import type { RunCommand } from '../request/run-options.ts';
-import type { StartOptions } from './actions.ts';
-import { addRunOptions } from './run-options.ts';
-import { addExceptionOptions, addStartOptions, addWaitOptions, dryRun, examples, follow, json } from './options.ts';
+import type { RunFlags, RunListOptions, OneRunOptions } from './actions.ts';
+import { addRunOptions, addTargetOptions } from './run-options.ts';
+import {
+  addExceptionOptions,
+  addStartOptions,
+  addWaitOptions,
+  dryRunOption,
+  examples,
+  followOption,
+  json,
+  collectOf,
+  RepeatableOption,
+  LIST_LIMITS,
+  summary,
+  runId,
+} from './options.ts';
+import { LIMITS } from '../request/limits.ts';
+import { choiceOf, durationWithin, parseId, parseLimit } from './parse-values.ts';
 
 const KINDS: {
   name: RunCommand;
@@ -49,11 +64,107 @@ const deploys = (type: RunType) => type === 'backupThenDeploy' || type === 'depl
 export function runCommands(): Command[] {
   return KINDS.map(({ name, type, description, examples: lines }) => {
     const command = addRunOptions(new Command(name).description(description), name);
-    if (type !== 'watchDeployment') addExceptionOptions(command, 'run', deploys(type)).addOption(dryRun());
-    if (deploys(type)) command.addOption(follow());
+    if (type !== 'watchDeployment') addExceptionOptions(command, 'run', deploys(type)).addOption(dryRunOption());
+    if (deploys(type)) command.addOption(followOption());
     return addWaitOptions(addStartOptions(command))
       .addOption(json())
       .addHelpText('after', examples(...lines))
-      .action(async (options: StartOptions) => (await import('./actions.ts')).startAndWait(type, options));
+      .action(async (options: RunFlags) => (await import('./actions.ts')).startAndWait(type, options));
   });
+}
+
+/* `belay init` and `belay config`: begin belay.yaml, and check it. */
+
+const load = () => import('./config-actions.ts');
+
+export function configCommands(): Command[] {
+  const init = new Command('init')
+    .description('write a belay.yaml in which everything is explained, and commented out')
+    .argument('[file]', 'file to write (default: BELAY_CONFIG, else belay.yaml)')
+    .option('--force', 'replace the file if there is one')
+    .addOption(json())
+    .addHelpText('after', examples('belay init', 'belay init deploy/belay.yaml'))
+    .action(async (file: string | undefined, options: { force?: boolean; json?: boolean }) =>
+      (await load()).init(file, options),
+    );
+  const check = new Command('check')
+    .description('check belay.yaml without Temporal, service or secrets; exit 2 and name file and line of a mistake')
+    .argument('[file]', 'file to check (default: BELAY_CONFIG, else belay.yaml)')
+    .addOption(json())
+    .addHelpText('after', examples('belay config check', 'belay config check deploy/belay.yaml --json'))
+    .action(async (file: string | undefined, options: { json?: boolean }) => (await load()).check(file, options));
+  return [init, new Command('config').description('check the configuration file').addCommand(check)];
+}
+
+/* `belay list`. */
+
+const TARGETS = {
+  site: 'only runs that deploy this site (repeatable: one of the sites and apps given)',
+  app: 'only runs that deploy this app (repeatable: one of the sites and apps given)',
+};
+
+export function listCommand(): Command {
+  const command = new Command('list').description('list runs, newest first; on a terminal, newest last');
+  return addTargetOptions(command, TARGETS)
+    .addOption(server())
+    .addOption(outcome())
+    .option('--since <duration>', 'only runs started within this time', durationWithin(LIMITS.durationMs))
+    .option(
+      '--limit <n>',
+      `maximum number of runs (default: ${LIST_LIMITS.alone}; with --since: ${LIST_LIMITS.withSince})`,
+      parseLimit,
+    )
+    .addOption(summary())
+    .addOption(json())
+    .addHelpText('after', examples('belay list --since 12h --outcome failed', 'belay list --site 34 --limit 5'))
+    .action(async (options: RunListOptions) => (await import('./actions.ts')).list(options));
+}
+
+const server = () =>
+  new RepeatableOption(
+    '--server <id>',
+    'only runs that back up this server (repeatable: one of them)',
+    collectOf(parseId),
+  );
+
+function outcome(): RepeatableOption<string[]> {
+  const help = 'only runs with this outcome (repeatable: one of them)';
+  const option = new RepeatableOption('--outcome <outcome>', help, collectOf(choiceOf(OUTCOMES)));
+  option.argChoices = [...OUTCOMES];
+  return option;
+}
+
+/* `belay wait`, `status` and `cancel`: for a run or rollout that was started before. */
+
+export function waitStatusCancelCommands(): Command[] {
+  const wait = new Command('wait').description('wait for the verdict of a run or rollout that was started before');
+  const status = new Command('status')
+    .description('show the current state of a run or rollout, and what it is waiting for')
+    .option('--exit-status', 'exit with the code of the verdict, or 124 if there is no verdict yet')
+    .addOption(
+      new Option(
+        '--watch',
+        'show it until the run has ended, then exit like `status`; without a terminal, print a line per change',
+      ).conflicts('json'),
+    )
+    .addOption(summary());
+  const cancel = new Command('cancel').description(
+    'cancel a run, or stop a rollout from starting more servers; operations in progress at the service continue',
+  );
+  return [
+    onOneRun(addWaitOptions(wait, 'run or rollout').addOption(followOption()), 'wait'),
+    onOneRun(status, 'status'),
+    onOneRun(cancel, 'cancel'),
+  ];
+}
+
+function onOneRun(command: Command, action: 'wait' | 'status' | 'cancel'): Command {
+  return command
+    .argument('<workflowId>', 'id of the run or rollout, as printed when it started', parseId)
+    .addOption(runId())
+    .addOption(json())
+    .addHelpText('after', examples(`belay ${action} backup-then-deploy:12:nightly`))
+    .action(async (workflowId: string, options: OneRunOptions) =>
+      (await import('./actions.ts'))[action](workflowId, options),
+    );
 }

@@ -1,8 +1,12 @@
 /** `belay complete`: prints the completion script of a shell, and answers the requests that the script sends on TAB. */
+import { readFile } from 'node:fs/promises';
 import type { Command } from 'commander';
 import tab from '@bomb.sh/tab/commander';
-import { readNames, type NameInFile, type NamesInFile } from './names-in-file.ts';
+import { LineCounter } from 'yaml';
 import { plainText, shellWord } from '../contract/safe-text.ts';
+import { isRecord } from '../contract/plain-object.ts';
+import { configFile } from '../config/environment/environment.ts';
+import { parseFile } from '../config/file/yaml-source.ts';
 
 /** Which names in belay.yaml are the values of an option. */
 const OPTIONS = { server: 'servers', site: 'sites', app: 'apps', source: 'sources' } as const;
@@ -36,4 +40,61 @@ function safeNames(names: NameInFile[]): NameInFile[] {
   return names
     .filter(({ name }) => shellWord(name) === name)
     .map(({ name, place }) => ({ name, place: plainText(place) }));
+}
+
+/* The names in belay.yaml, for shell completion. Reads what is there, because the file may be unfinished. */
+
+/** A name, and where it belongs. */
+interface NameInFile {
+  name: string;
+  place: string;
+}
+
+interface NamesInFile {
+  servers: NameInFile[];
+  sites: NameInFile[];
+  apps: NameInFile[];
+  rollouts: NameInFile[];
+  sources: NameInFile[];
+}
+
+/** @returns no names if the file is missing or is not YAML */
+async function readNames(): Promise<NamesInFile> {
+  const text = await readFile(configFile().path, 'utf8').catch(() => '');
+  const file = parseFile(text, new LineCounter());
+  return namesIn('broken' in file ? null : file.content);
+}
+
+function namesIn(content: unknown): NamesInFile {
+  const servers = entries(content, 'fleets').flatMap(([fleet, it]) =>
+    entries(it, 'servers').map(([name, server]) => ({ name, place: `fleet ${fleet}`, server })),
+  );
+  const targets = (key: 'sites' | 'apps') =>
+    servers.flatMap(({ name: serverId, place, server }) =>
+      items(server, key).map((name) => ({ name, place: `server ${serverId}, ${place}` })),
+    );
+  return {
+    servers: servers.map(({ name, place }) => ({ name, place })),
+    sites: targets('sites'),
+    apps: targets('apps'),
+    rollouts: entries(content, 'rollouts').map(([name, it]) => ({ name, place: fleetOf(it) })),
+    sources: entries(at(content, 'events'), 'sources').map(([name]) => ({ name, place: '' })),
+  };
+}
+
+const at = (value: unknown, key: string): unknown => (isRecord(value) ? value[key] : undefined);
+
+function entries(value: unknown, key: string): [string, unknown][] {
+  const found = at(value, key);
+  return isRecord(found) ? Object.entries(found) : [];
+}
+
+function items(value: unknown, key: string): string[] {
+  const found = at(value, key);
+  return Array.isArray(found) ? found.filter((it) => typeof it === 'string' || typeof it === 'number').map(String) : [];
+}
+
+function fleetOf(rollout: unknown): string {
+  const fleet = at(rollout, 'fleet');
+  return typeof fleet === 'string' ? `fleet ${fleet}` : '';
 }

@@ -1,12 +1,10 @@
 /** What `belay init` and `belay config check` do: they begin belay.yaml, and check it on this machine alone. */
 import { writeFile } from 'node:fs/promises';
-import { ConfigError } from '../config/environment/config-error.ts';
-import { configFile } from '../config/environment/environment.ts';
-import { isGithubActions } from '../config/environment/github-actions.ts';
+import { ConfigError } from '../config/environment/variables.ts';
+import { configFile, isGithubActions } from '../config/environment/environment.ts';
 import { readConfiguration } from '../config/load.ts';
 import { SCHEMA_VERSION } from '../contract/names.ts';
-import { BelayError } from '../contract/errors.ts';
-import { EXIT } from '../contract/exit-codes.ts';
+import { BelayError, EXIT } from '../contract/errors.ts';
 import { printJson } from '../process/json-document.ts';
 import { print, printAnnotation, printNote } from '../process/print.ts';
 

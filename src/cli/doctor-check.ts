@@ -1,8 +1,7 @@
 /** Runs the checks of `belay doctor`. */
 import type { ConnectionLike } from '@temporalio/client';
-import { isMissingNamespace } from '../client/transport/grpc-errors.ts';
-import { CHECK_NAMESPACE } from '../client/transport/remedies.ts';
-import { messageOf } from '../contract/message-of.ts';
+import { isMissingNamespace, CHECK_NAMESPACE } from '../client/transport/grpc-errors.ts';
+import { messageOf } from '../contract/safe-text.ts';
 
 export interface NamespaceConnection {
   connection: ConnectionLike;
@@ -23,13 +22,17 @@ export interface Check {
   run: () => Promise<Finding>;
 }
 
-export interface Report extends Omit<Finding, 'fix'> {
+export interface CheckReport extends Omit<Finding, 'fix'> {
   name: string;
 }
 
 /** Runs the checks in order; a check that throws has failed. @param fix fix problems where possible */
-export async function runChecks(checks: Check[], fix: boolean, onReport: (report: Report) => void): Promise<Report[]> {
-  const reports: Report[] = [];
+export async function runChecks(
+  checks: Check[],
+  fix: boolean,
+  onReport: (report: CheckReport) => void,
+): Promise<CheckReport[]> {
+  const reports: CheckReport[] = [];
   let isMissing = false;
   for (const { name, run } of checks) {
     const { fix: repair, ...finding } = await runOnce(run, fix).catch((error: unknown): Finding => {
@@ -40,7 +43,7 @@ export async function runChecks(checks: Check[], fix: boolean, onReport: (report
       return { state: 'failed', message: messageOf(error), remedy: CHECK_NAMESPACE };
     });
     const canFix = repair !== undefined && finding.remedy !== undefined;
-    const report: Report = { name, ...finding };
+    const report: CheckReport = { name, ...finding };
     if (canFix) report.remedy = `${finding.remedy}, or \`belay doctor --fix\``;
     reports.push(report);
     onReport(report);

@@ -3,19 +3,99 @@ import { readConfiguration } from '../config/load.ts';
 import { SCHEMA_VERSION } from '../contract/names.ts';
 import { definedFields } from '../contract/plain-object.ts';
 import { policyOf } from '../config/policy.ts';
-import { BelayError } from '../contract/errors.ts';
+import { BelayError, EXIT } from '../contract/errors.ts';
 import { printJson } from '../process/json-document.ts';
 import { print } from '../process/print.ts';
-import { EXIT } from '../contract/exit-codes.ts';
 import { withBelay } from './open-belay.ts';
 import { approvalsPart } from '../features/approvals/dry-run.ts';
 import { checksPart } from '../features/site-checks/dry-run.ts';
 import { etaPart } from '../features/advice/dry-run.ts';
 import { freezesPart } from '../features/freezes/dry-run.ts';
-import { locksPart } from './locks-part.ts';
-import type { Part, Planned } from './planned.ts';
-import { planPart } from './plan-part.ts';
-import { servicePart } from './service-part.ts';
+import type { Part, Planned, PlannedRun } from './planned.ts';
+import { counted } from '../contract/results.ts';
+import { targetText } from '../contract/target.ts';
+import { planRun } from '../request/run-plan.ts';
+import { triesFact } from '../request/run-details.ts';
+import { backupServerId, lockIdOf } from '../contract/ids.ts';
+
+/* Which of its locks are held now, and by whom. */
+
+const locksPart: Part = {
+  name: 'locks',
+  async look({ runs, options }, { belay }) {
+    const ids = runs.flatMap(({ serverId, targets }) => [
+      ...(serverId === undefined ? [] : [backupServerId(serverId)]),
+      ...targets.map(lockIdOf),
+    ]);
+    const held = await belay.heldLocks(ids);
+    const { ifBusy } = planRun(options);
+    return {
+      value: { held, ifBusy },
+      lines: [
+        ...(held.length === 0 ? ['locks: none is held'] : []),
+        ...held.map(({ lockId, lockedBy }) => `locks: ${lockId} is held by ${lockedBy ?? 'an unknown run'}`),
+      ],
+    };
+  },
+};
+
+/* What would be done, in its order, and with which options. */
+
+const planPart: Part = {
+  name: 'plan',
+  look(planned) {
+    const options = planRun(planned.options);
+    const runs = planned.runs.map(({ serverId = null, ...run }) => ({ ...run, serverId }));
+    const value = { runs, options, rollout: rolloutFacts(planned) };
+    const backups = planned.runs.some(({ serverId }) => serverId !== undefined);
+    return Promise.resolve({
+      value,
+      lines: [
+        ...(planned.rollout === null ? stepsOf(planned.runs[0]) : wavesOf(planned)),
+        ...(backups ? [`each backup: ${triesFact(options.backup)}`] : []),
+        ...(planned.runs.some(({ targets }) => targets.length > 0)
+          ? [`each deployment: ${triesFact(options.deploy)}, evidence at least ${options.deploy.minEvidence}`]
+          : []),
+      ],
+    });
+  },
+};
+
+function rolloutFacts({ rollout }: Planned) {
+  if (rollout === null) return null;
+  const { name, fleet, maxAtOnce, maxFailures, onFailures } = rollout;
+  return { name, fleet, maxAtOnce, maxFailures, onFailures };
+}
+
+function stepsOf(run: PlannedRun | undefined): string[] {
+  const { serverId, targets } = run ?? { serverId: undefined, targets: [] };
+  const steps = [
+    ...(serverId === undefined ? [] : [`back up server ${serverId}`]),
+    ...targets.map((it) => `deploy ${targetText(it)}`),
+  ];
+  return steps.map((step, index) => `${index + 1}. ${step}`);
+}
+
+function wavesOf({ rollout, runs }: Planned): string[] {
+  const { maxAtOnce = 1, maxFailures = 0, onFailures = 'stop' } = rollout ?? {};
+  return [
+    ...runs.map(({ wave, serverId, targets }) => {
+      const deployed = targets.map((it) => targetText(it)).join(', ');
+      return `wave ${wave}: server ${serverId}${deployed === '' ? ': only a backup' : `: ${deployed}`}`;
+    }),
+    `at most ${counted(maxAtOnce, 'server')} at once; after more than ${counted(maxFailures, 'failure')}: ${onFailures}`,
+  ];
+}
+
+/* Which service it would be for. */
+
+const servicePart: Part = {
+  name: 'service',
+  async look(_planned, { belay, named }) {
+    const service = named ?? (await belay.findService());
+    return { value: service, lines: [`service: ${service ?? 'unknown: nothing names one and no worker polls'}`] };
+  },
+};
 
 export { plannedRollout, plannedRun } from './planned.ts';
 

@@ -1,8 +1,85 @@
-/** Looks again and again, and shows what it sees. */
-
+/** Shows a run while a command waits for it: one live line on a terminal, else one line for each change and every few minutes. */
+import type { Contact, Run, RunStatus } from '../starter.ts';
+import { createLiveLines } from '../process/live-lines.ts';
+import { COUNTDOWN, inFlight, waitingSentence, type Style } from '../contract/explain-wait.ts';
 import { TIMING } from '../contract/timing.ts';
+import { moveRuns, versionText } from '../contract/worker-identity.ts';
+import { etaText, type Eta } from '../features/advice/actions.ts';
+import { printTo } from '../process/print.ts';
 
-export interface Following {
+/** Where to show it, and what a terminal shows. */
+interface Shown {
+  stream?: NodeJS.WriteStream;
+  lines?: (status: RunStatus, eta: Eta | null) => string[];
+  /** How long the operation in flight usually takes, as far as known by now. */
+  eta?: (status: RunStatus) => Eta | null;
+}
+
+/** Shows the run until stopped: by default its live line, on stderr. */
+export function followLive(
+  run: Run,
+  { stream = process.stderr, lines = (status, eta) => [liveLine(status, true, eta)], eta = () => null }: Shown = {},
+): Following {
+  const terminal = stream.isTTY ? createLiveLines(stream) : null;
+  const isNews = createNews();
+
+  function show(status: RunStatus): void {
+    const usual = eta(status);
+    if (terminal !== null) return terminal.draw(lines(status, usual));
+    const line = liveLine(status, false, usual);
+    if (isNews(line)) printTo(stream, line);
+  }
+
+  const following = follow(
+    // A failed status request does not end the wait.
+    () => run.progress().catch(() => null),
+    // Who waits shows the end.
+    (status) => status !== null && status.contact !== 'closed' && show(status),
+    terminal === null ? TIMING.cli.logPeriodMs : TIMING.cli.terminalPeriodMs,
+  );
+  return {
+    stop() {
+      following.stop();
+      terminal?.clear();
+    },
+  };
+}
+
+/** `deployment of a1: try 7 of 30, last status "building", next read in 4 s`. @param countdown show the next read */
+export function liveLine(status: RunStatus, countdown: boolean, eta: Eta | null = null): string {
+  const { result, waiting, contact } = status;
+  if (contact === 'not_begun' && Date.now() - Date.parse(result.startedAt ?? '') < TIMING.cli.beginsWithinMs)
+    return 'starting';
+  const silence = contactText(status);
+  const what = inFlight(result);
+  if (silence !== null)
+    return waiting === null ? silence : `${silence}; before: ${waitingSentence(waiting, what, STILL)}`;
+  if (waiting === null) return what === null ? (result.phase ?? 'starting') : `${what}: in progress`;
+  const sentence = waitingSentence(waiting, what, countdown ? COUNTDOWN : STILL);
+  return eta === null ? sentence : `${sentence}; ${etaText(eta, Date.now(), countdown)}`;
+}
+
+/** Without the countdown, which would make each second a new line. */
+const STILL: Style = { ...COUNTDOWN, when: null };
+
+const SILENCE: Record<Exclude<Contact, 'answers' | 'closed'>, string> = {
+  not_begun: 'no worker has started the run yet',
+  silent: 'no worker answers for the run: it continues when a worker is available again',
+  unserved: 'only workers of another build may continue the run, and none of them is running',
+  stuck: "a worker keeps failing at the run, which is a defect: see the worker's log",
+};
+
+/** Why the run itself does not answer; null if it does. */
+export function contactText({ contact, version }: Pick<RunStatus, 'contact' | 'version'>): string | null {
+  if (contact === 'answers' || contact === 'closed') return null;
+  if (version === undefined) return SILENCE[contact];
+  const remedy = `start one, or move its runs to the current build: \`${moveRuns(version)}\``;
+  return `only workers of build ${versionText(version)} may continue the run, and none of them is running: ${remedy}`;
+}
+
+/* Looks again and again, and shows what it sees. */
+
+interface Following {
   /** Shows nothing any more. */
   stop(): void;
 }

@@ -3,13 +3,12 @@ import { appendFile } from 'node:fs/promises';
 import type { Outcome } from '../contract/names.ts';
 import type { RunResult } from '../contract/run.ts';
 import type { RolloutResult, OutcomeCounts, TargetResult } from '../features/rollouts/shapes.ts';
-import { countOutcomes, worstFirst } from '../contract/tally.ts';
-import { counted, countsText } from '../contract/tally-text.ts';
-import { targetLabel } from '../contract/target-text.ts';
+import { countOutcomes, worstFirst, counted, countsText } from '../contract/results.ts';
+import { targetLabel } from '../contract/target.ts';
 import { linkTarget, tableRows } from '../contract/markdown.ts';
 import { codeSpan } from '../contract/safe-text.ts';
 import type { OperationAdvice } from '../features/advice/rules.ts';
-import { adviceMarkdown } from '../features/advice/advice-text.ts';
+import { adviceMarkdown } from '../features/advice/actions.ts';
 import { stateOfResult } from './run-text.ts';
 import { printNote } from '../process/print.ts';
 

@@ -1,14 +1,12 @@
 /** Options of commands. Options of runs are in src/request/run-options.ts. */
-import { Option, type Command } from 'commander';
+import { Option, type Command, InvalidArgumentError } from 'commander';
 import type { FreezeOverride } from '../features/freezes/shapes.ts';
 import type { CheckWaiver } from '../features/site-checks/shapes.ts';
 import { BelayError } from '../contract/errors.ts';
 import { durationText, HOUR_MS } from '../contract/duration.ts';
 import { plainText } from '../contract/safe-text.ts';
-import { tooLong } from '../request/fit-meta.ts';
-import { MAX_META_LENGTH } from '../request/limits.ts';
+import { tooLong, MAX_META_LENGTH } from '../request/limits.ts';
 import { durationWithin, parseId, parseWritable, TIMER_LIMITS } from './parse-values.ts';
-import { collectOf, RepeatableOption } from './repeated.ts';
 
 export const json = () => new Option('--json', 'print exactly one JSON document on stdout');
 export const summary = () =>
@@ -67,7 +65,7 @@ export function exceptionsOf({ overrideFreeze, check = true, reason: why }: Exce
 export const metaNotes = (meta: Record<string, string> | undefined): string[] =>
   tooLong(meta).map((name) => `note: --meta ${plainText(name)} was cut to ${MAX_META_LENGTH} characters`);
 
-export const dryRun = () =>
+export const dryRunOption = () =>
   new Option(
     '--dry-run',
     'show what would be done, for which service, what is in the way, the checks, and how long it usually takes; start nothing',
@@ -97,7 +95,7 @@ export function addWaitOptions(command: Command, what = 'run'): Command {
     .addOption(new Option('--cancel-on-interrupt', `cancel the ${what} on Ctrl-C or SIGTERM`).conflicts('detach'));
 }
 
-export const follow = () =>
+export const followOption = () =>
   new Option('--follow', 'if a newer run replaces this one, wait for that one, and exit with its verdict').conflicts(
     'detach',
   );
@@ -121,4 +119,42 @@ export const BOARD_PORT = 4183;
 /** For the end of a command's help. */
 export function examples(...lines: string[]): string {
   return `\nExamples:\n${lines.map((line) => `  ${line}\n`).join('')}`;
+}
+
+/* What happens to an option that is given twice: it collects its values, or the command is refused. */
+
+/** Any other option is given at most once: see `refuseRepeated`. */
+export class RepeatableOption<T> extends Option {
+  constructor(flags: string, description: string, collect: (text: string, before?: T) => T) {
+    super(flags, description);
+    this.argParser(collect);
+  }
+}
+
+/** Commander would take the last value alone, so a second server would silently replace the first. */
+export function refuseRepeated(command: Command): void {
+  for (const option of command.options) {
+    if (option instanceof RepeatableOption) continue;
+    let isGiven = false;
+    command.on(`option:${option.name()}`, () => {
+      if (isGiven) command.error(`${option.long ?? option.flags} is given twice: give it once`);
+      isGiven = true;
+    });
+  }
+}
+
+/** Collects different values in the order of the command line. */
+export function collectOf<T>(parse: (text: string) => T) {
+  return (text: string, before: T[] = []): T[] => {
+    const value = parse(text);
+    if (before.includes(value)) throw new InvalidArgumentError(`"${text}" is given twice. Give it once.`);
+    return [...before, value];
+  };
+}
+
+/** The same, but a value that is alone stays as it is: the input of a run has an id, or a list. */
+export function oneOrMoreOf<T>(parse: (text: string) => T) {
+  const collect = collectOf(parse);
+  return (text: string, before?: T | T[]): T | T[] =>
+    before === undefined ? parse(text) : collect(text, [before].flat() as T[]);
 }

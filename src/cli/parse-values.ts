@@ -3,7 +3,7 @@ import { closeSync, openSync } from 'node:fs';
 import { InvalidArgumentError } from 'commander';
 import { isSameTarget, type Target } from '../contract/target.ts';
 import { PLAN_DIGITS } from '../features/approvals/text.ts';
-import { COMMIT } from '../features/reports/commit-text.ts';
+import { COMMIT } from '../features/reports/shapes.ts';
 import { DURATION_REMEDY, durationText, HOUR_MS, parseDuration } from '../contract/duration.ts';
 import type { Limits } from '../request/limits.ts';
 import { INSTANT_REMEDY, parseInstant } from '../features/freezes/request.ts';

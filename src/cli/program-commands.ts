@@ -1,8 +1,8 @@
 /** `belay worker`, `webhooks`, `board`, `codec-server` and `sandbox`: one program each. */
 import { Command } from 'commander';
 import { parsePort } from './parse-values.ts';
-import { collectOf, RepeatableOption } from './repeated.ts';
-import { BOARD_PORT, examples, WEBHOOK_PORT } from './options.ts';
+import { collectOf, RepeatableOption, BOARD_PORT, examples, WEBHOOK_PORT, json } from './options.ts';
+import type { DevOptions, DemoOptions } from './dev-actions.ts';
 
 interface BoardCommand {
   host: string;
@@ -17,7 +17,7 @@ export function programCommands(): Command[] {
   return [
     new Command('worker')
       .description('execute runs from Temporal and call the hosting service; only the worker needs the API token')
-      .action(async () => (await import('../worker.ts')).main()),
+      .action(async () => (await import('../worker.ts')).runWorker()),
     new Command('webhooks')
       .description('receive webhooks from the hosting service and store them in Temporal')
       .option(
@@ -28,7 +28,7 @@ export function programCommands(): Command[] {
       .option('--port <port>', 'port to listen on; 0 picks a free port', parsePort, WEBHOOK_PORT)
       .option('--unverified', 'accept unverified deliveries, on loopback only; for testing webhooks')
       .action(async (options: { host: string; port: number; unverified?: boolean }) =>
-        (await import('../webhooks.ts')).main(options),
+        (await import('../webhooks.ts')).runWebhooks(options),
       ),
     new Command('board')
       .description('show the fleet on a page: what runs, how the last runs ended, and what needs attention; read-only')
@@ -50,7 +50,7 @@ export function programCommands(): Command[] {
       .option('--receipts <folder>', 'folder of kept receipts, for verdicts that Temporal has deleted')
       .addHelpText('after', examples('belay board', 'belay board --host 0.0.0.0 --secret-file /run/secrets/board'))
       .action(async ({ trustedProxy, ...options }: BoardCommand) =>
-        (await import('../board.ts')).main({
+        (await import('../board.ts')).runBoard({
           ...options,
           ...(trustedProxy === undefined ? {} : { trustedProxies: trustedProxy }),
         }),
@@ -69,12 +69,47 @@ export function programCommands(): Command[] {
           origin?: string;
           tokenFile?: string;
           unauthenticated?: boolean;
-        }) => (await import('../codec-server.ts')).main(options),
+        }) => (await import('../codec-server.ts')).runCodecServer(options),
       ),
     new Command('sandbox')
       .description('run only the emulator of the hosting service')
       .option('--host <address>', 'address to listen on; use 0.0.0.0 in a container', '127.0.0.1')
       .option('--port <port>', 'port to listen on; 0 picks a free port', parsePort, 4180)
-      .action(async (options: { host: string; port: number }) => (await import('../sandbox.ts')).main(options)),
+      .action(async (options: { host: string; port: number }) => (await import('../sandbox.ts')).runSandbox(options)),
   ];
+}
+
+/* `belay dev`. */
+
+export function devCommand(): Command {
+  return new Command('dev')
+    .description(
+      'run Temporal, a worker, a webhook receiver, the board and, unless BELAY_API_URL is set, the sandbox; not for production',
+    )
+    .option('--temporal-port <port>', 'port of the embedded Temporal server; 0 picks a free port', parsePort, 7233)
+    .option('--ui-port <port>', 'port of its UI; 0 picks a free port', parsePort, 8233)
+    .option(
+      '--webhook-port <port>',
+      `port of the webhook receiver; 0 picks a free port (default: ${WEBHOOK_PORT}, or a free port if it is in use)`,
+      parsePort,
+    )
+    .option(
+      '--board-port <port>',
+      `port of the board; 0 picks a free port (default: ${BOARD_PORT}, or a free port if it is in use)`,
+      parsePort,
+    )
+    .addOption(json())
+    .addHelpText('after', examples('belay dev', 'belay dev --temporal-port 0 --ui-port 0 --webhook-port 0 --json'))
+    .action(async (options: DevOptions) => (await import('./dev-actions.ts')).dev(options));
+}
+
+/* `belay demo`. */
+
+export function demoCommand(): Command {
+  return new Command('demo')
+    .description('run one backup and one deployment against a temporary Temporal server, worker and sandbox')
+    .option('--keep', 'keep everything running afterwards, to open the run in the Temporal UI')
+    .addOption(json())
+    .addHelpText('after', examples('belay demo', 'belay demo --keep'))
+    .action(async (options: DemoOptions) => (await import('./dev-actions.ts')).demo(options));
 }

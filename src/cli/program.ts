@@ -3,30 +3,24 @@ import { Command, CommanderError } from 'commander';
 import { adviceCommand } from '../features/advice/commands.ts';
 import { approvalCommands } from '../features/approvals/commands.ts';
 import { checkCommand } from '../features/site-checks/commands.ts';
-import { configCommands } from './config.ts';
-import { demoCommand } from './demo.ts';
-import { devCommand } from './dev.ts';
+import { configCommands, listCommand, waitStatusCancelCommands, runCommands } from './commands.ts';
+import { demoCommand, devCommand, programCommands } from './program-commands.ts';
 import { doctorCommand } from '../features/doctor/commands.ts';
 import { gatesCommand } from '../features/gates/commands.ts';
 import { freezeCommands } from '../features/freezes/commands.ts';
 import { eventsCommand } from '../features/events/commands.ts';
 import { addCompletion } from './completion.ts';
 import { addShortForms, environmentHelp, groupCommands, groupOptions } from './help.ts';
-import { EXIT, exitCodeOfResult } from '../contract/exit-codes.ts';
-import { listCommand } from './list.ts';
-import { waitStatusCancelCommands } from './wait-status-cancel.ts';
+import { EXIT, exitCodeOfResult, BelayError } from '../contract/errors.ts';
 import { printNote } from '../process/print.ts';
 import { printFailure, startDocument } from '../process/json-document.ts';
 import { resultOfError } from './run-text.ts';
-import { refuseRepeated } from './repeated.ts';
-import { programCommands } from './program-commands.ts';
+import { refuseRepeated } from './options.ts';
 import { receiptCommand } from '../features/receipts/commands.ts';
 import { rolloutCommand } from '../features/rollouts/commands.ts';
-import { runCommands } from './commands.ts';
 import { scheduleCommand } from '../features/schedules/commands.ts';
 import { topCommand } from '../features/overview/commands.ts';
-import { ConfigError } from '../config/environment/config-error.ts';
-import { BelayError } from '../contract/errors.ts';
+import { ConfigError } from '../config/environment/variables.ts';
 import { VERSION } from '../process/version.ts';
 
 /** The command line, ready to parse arguments. */
@@ -105,7 +99,7 @@ function fail(error: unknown, args: readonly string[]): number {
 }
 
 /** Runs the command given by the arguments. @returns its exit code */
-export async function execute(args: string[]): Promise<number> {
+export async function executeCommand(args: string[]): Promise<number> {
   startDocument();
   try {
     await program().parseAsync(args, { from: 'user' });
@@ -135,7 +129,7 @@ export async function main(): Promise<void> {
     process.exit();
   };
   process.once('uncaughtException', (error) => process.exit(fail(error, process.argv.slice(2))));
-  process.exitCode = await execute(process.argv.slice(2));
+  process.exitCode = await executeCommand(process.argv.slice(2));
   // Without this, a connection to a server that hangs would keep the process running for half a minute.
   process.stdout.write('', end);
   process.stdout.once('error', end);

@@ -1,10 +1,10 @@
 /** The table of `belay list`. Pure. */
 import type { RunResult } from '../contract/run.ts';
-import { commitText } from '../features/reports/commit-text.ts';
+import { commitText } from '../features/reports/shapes.ts';
 import { glanceText } from '../contract/duration.ts';
 import { plainText } from '../contract/safe-text.ts';
-import { targetLabel } from '../contract/target-text.ts';
-import { screenWidth } from '../process/screen-width.ts';
+import { targetLabel } from '../contract/target.ts';
+import { screenWidth } from '../process/live-lines.ts';
 import { colorize, reasonIn, secondsOf, stateOfResult } from './run-text.ts';
 import { tableLines, type Column } from './table.ts';
 

@@ -3,9 +3,14 @@ import { Option, type Command } from 'commander';
 import type { RunInput } from '../contract/run.ts';
 import { appTarget, siteTarget, targetsInput, type Target } from '../contract/target.ts';
 import { durationText } from '../contract/duration.ts';
-import { setValueAt, type RunOptionPath } from '../request/option-path.ts';
-import { RUN_OPTIONS, type RunCommand, type RunOptionRow } from '../request/run-options.ts';
-import { oneOrMoreOf, RepeatableOption } from './repeated.ts';
+import {
+  setValueAt,
+  type RunOptionPath,
+  RUN_OPTIONS,
+  type RunCommand,
+  type RunOptionRow,
+} from '../request/run-options.ts';
+import { oneOrMoreOf, RepeatableOption } from './options.ts';
 import { collectMeta, collectTargets, countWithin, durationWithin, parseCommit, parseId } from './parse-values.ts';
 
 /** As commander gives them: by flag in camel case. */

@@ -5,14 +5,12 @@ import type { RolloutResult } from '../features/rollouts/shapes.ts';
 import { BelayError } from '../contract/errors.ts';
 import { printJson } from '../process/json-document.ts';
 import { print } from '../process/print.ts';
-import { fitting, screenWidth } from '../process/screen-width.ts';
-import { emptyResult } from '../contract/results.ts';
+import { fitting, screenWidth } from '../process/live-lines.ts';
+import { emptyResult, counted } from '../contract/results.ts';
 import { checkText } from '../features/site-checks/text.ts';
 import { heldIn, heldText } from '../features/freezes/text.ts';
-import { counted } from '../contract/tally-text.ts';
-import { targetLabel } from '../contract/target-text.ts';
-import { plainText } from '../contract/safe-text.ts';
-import { messageOf } from '../contract/message-of.ts';
+import { targetLabel } from '../contract/target.ts';
+import { plainText, messageOf } from '../contract/safe-text.ts';
 
 /** For what is in flight, after its cancellation was recorded. */
 export const CANCELLATION_REQUESTED = '  cancellation requested: it takes effect once a worker takes it up';

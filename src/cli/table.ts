@@ -1,6 +1,5 @@
 /** Lays rows out in columns that fit the screen. Pure. */
-import type { LiveLine } from '../process/live-lines.ts';
-import { fitting, screenWidth } from '../process/screen-width.ts';
+import { type LiveLine, fitting, screenWidth } from '../process/live-lines.ts';
 
 export interface Column {
   title: string;

@@ -1,7 +1,7 @@
 /** Reads the latest deployment of sites and apps from the service, for `belay top --site`. Without Temporal. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { readConfiguration, type Configuration } from '../config/load.ts';
-import { ConfigError } from '../config/environment/config-error.ts';
+import { ConfigError } from '../config/environment/variables.ts';
 import { requireService, type ServiceConfig } from '../config/environment/environment.ts';
 import { findServiceConfig } from '../config/find-temporal.ts';
 import type { StatusState } from '../contract/activities.ts';

@@ -2,10 +2,9 @@
 import type { RunResult } from '../contract/run.ts';
 import { SIGNAL_EXIT_CODES, onSignal } from '../process/signals.ts';
 import type { Belay, Run } from '../starter.ts';
-import { BelayError } from '../contract/errors.ts';
-import { EXIT, exitCodeOfResult } from '../contract/exit-codes.ts';
+import { BelayError, EXIT, exitCodeOfResult } from '../contract/errors.ts';
 import { adviceOnRun, followEta } from '../features/advice/actions-eta.ts';
-import { followLive } from './run-live.ts';
+import { followLive } from './follow.ts';
 import { printResult, resultOfError } from './run-text.ts';
 import { runMarkdown, writeSummary } from './markdown-summary.ts';
 import { shellWord } from '../contract/safe-text.ts';

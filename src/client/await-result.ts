@@ -3,12 +3,11 @@ import { setMaxListeners } from 'node:events';
 import { WorkflowFailedError, type WorkflowExecutionDescription, type WorkflowHandle } from '@temporalio/client';
 import { shellWord } from '../contract/safe-text.ts';
 import type { BelayError } from '../contract/errors.ts';
-import { refuseUnknown } from './known-options.ts';
+import { refuseUnknown, type Session } from './session.ts';
 import { toBelayError } from './to-belay-error.ts';
-import { answers } from './transport/answers.ts';
+import { isAnswering } from './transport/open-connection.ts';
 import { isDenied, isLimited, isUnreachable } from './transport/grpc-errors.ts';
 import { withLink, type Linked } from './ui-link.ts';
-import type { Session } from './session.ts';
 import { within } from './within.ts';
 import { TIMING } from '../contract/timing.ts';
 
@@ -59,7 +58,7 @@ export async function awaitResult<R extends Linked>(
       if (!isTemporary) throw toBelayError(error, `wait for ${workflowId}`);
       const nowMs = Date.now();
       // If Temporal answers, a long poll timed out, and there is no outage.
-      const isLost = isDeniedNow || !(await answers(session.client.connection));
+      const isLost = isDeniedNow || !(await isAnswering(session.client.connection));
       lostSinceMs = isLost ? (lostSinceMs ?? nowMs) : null;
       if (lostSinceMs !== null && nowMs - lostSinceMs > TIMING.client.outageMs) {
         if (isDeniedNow) throw toBelayError(error, `wait for ${workflowId}`);

@@ -6,7 +6,7 @@ import { parseIdentity } from '../contract/worker-identity.ts';
 import { TIMING } from '../contract/timing.ts';
 import { orUsage, type Session } from './session.ts';
 import { within } from './within.ts';
-import { identitiesOf } from './workers.ts';
+import { pollerIdentities } from './workers.ts';
 
 /** @param workers identities of the queue's workers. @returns null if it is unknown. @throws BelayError `Usage` */
 export async function findService(
@@ -25,7 +25,7 @@ export async function findService(
 /** The identity of the service that a start would be for now. @throws BelayError */
 export async function findServiceNow(session: Session): Promise<string | null> {
   const served = await within(session, TIMING.client.startMs, 'find the service', async () =>
-    findService(session, identitiesOf(await session.workers())),
+    findService(session, pollerIdentities(await session.workers())),
   );
   return served?.service ?? null;
 }

@@ -3,12 +3,12 @@ import { optionalTsToMs } from '@temporalio/common/lib/time.js';
 import proto from '@temporalio/proto';
 import type { WorkflowService } from '@temporalio/client';
 import { TIMING } from '../contract/timing.ts';
-import type { WorkerVersion } from '../contract/worker-version.ts';
+import type { WorkerVersion } from '../contract/worker-identity.ts';
 
 const { TASK_QUEUE_TYPE_WORKFLOW } = proto.temporal.api.enums.v1.TaskQueueType;
 const { WORKER_VERSIONING_MODE_VERSIONED: VERSIONED } = proto.temporal.api.enums.v1.WorkerVersioningMode;
 
-export interface Poller {
+export interface QueuePoller {
   identity: string;
   /** By Temporal's clock. */
   polledMs: number;
@@ -18,7 +18,7 @@ export interface Poller {
 
 /** Who polls a queue, and which of their versions get new runs. */
 export interface QueueState {
-  pollers: Poller[];
+  pollers: QueuePoller[];
   /** Null: those that are not versioned. With a second one, new runs are divided among both. */
   current: (WorkerVersion | null)[];
 }
@@ -31,7 +31,7 @@ interface PolledQueue {
 }
 
 /** Whether they still poll or not. */
-export async function pollersOf(...asked: Parameters<typeof queueState>): Promise<Poller[]> {
+export async function pollersOf(...asked: Parameters<typeof queueState>): Promise<QueuePoller[]> {
   return (await queueState(...asked)).pollers;
 }
 
@@ -71,7 +71,7 @@ export function toVersion(sent: SentVersion): WorkerVersion | null {
  * from Temporal's.
  * @param nowMs by Temporal's clock, if it is known
  */
-export function latelyPolling<P extends Pick<Poller, 'polledMs'>>(pollers: readonly P[], nowMs = -Infinity): P[] {
+export function latelyPolling<P extends Pick<QueuePoller, 'polledMs'>>(pollers: readonly P[], nowMs = -Infinity): P[] {
   const latestMs = Math.max(nowMs, ...pollers.map(({ polledMs }) => polledMs));
   return pollers.filter(({ polledMs }) => latestMs - polledMs < TIMING.worker.seenWithinMs);
 }

@@ -3,7 +3,7 @@ import { WorkflowUpdateFailedError, type WorkflowHandle } from '@temporalio/clie
 import { BelayError } from '../contract/errors.ts';
 import { soon } from './await-result.ts';
 import { isOutOfTime } from './transport/grpc-errors.ts';
-import { requireWorkers } from './require-worker.ts';
+import { requireWorkers } from './workers.ts';
 import type { Session } from './session.ts';
 
 export interface SentDecision {

@@ -3,7 +3,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { ConnectionLike } from '@temporalio/client';
 import proto from '@temporalio/proto';
 import { TIMING } from '../contract/timing.ts';
-import { pollOnce } from './poll-once.ts';
 import { pollersOf } from './pollers.ts';
 
 const { TASK_QUEUE_TYPE_ACTIVITY } = proto.temporal.api.enums.v1.TaskQueueType;
@@ -56,4 +55,25 @@ async function seenMs({ workflowService }: ConnectionLike, namespace: string, id
 
 function unseen(): never {
   throw new Error('Temporal did not report its time');
+}
+
+/* Polls a queue on which nothing is scheduled. Temporal remembers for minutes who polled, and when. */
+
+interface EmptyQueue {
+  namespace: string;
+  taskQueue: string;
+  identity: string;
+  /** Ends the poll. */
+  signal: AbortSignal;
+}
+
+/** Resolves when Temporal ends the poll. @throws if Temporal does not answer, or lets this client not poll */
+export async function pollOnce(
+  connection: ConnectionLike,
+  { namespace, taskQueue, identity, signal }: EmptyQueue,
+): Promise<void> {
+  const poll = { namespace, taskQueue: { name: taskQueue }, identity };
+  await connection.withDeadline(Date.now() + TIMING.client.serverTimeMs, () =>
+    connection.withAbortSignal(signal, () => connection.workflowService.pollActivityTaskQueue(poll)),
+  );
 }

@@ -1,18 +1,18 @@
 /** Opens the connection to Temporal that every part of the client shares. */
 import { Client, type Connection } from '@temporalio/client';
-import { ConfigError } from '../config/environment/config-error.ts';
-import { identityFrom, taskQueue as configuredTaskQueue } from '../config/environment/environment.ts';
-import { searchAttributeMode } from '../config/environment/search-attribute-mode.ts';
-import { signature } from '../config/environment/signature.ts';
+import { ConfigError } from '../config/environment/variables.ts';
+import {
+  identityFrom,
+  taskQueue as configuredTaskQueue,
+  searchAttributeMode,
+  signature,
+} from '../config/environment/environment.ts';
 import { readEncryption } from '../encryption/encryption.ts';
-import { refuseUnknown } from './known-options.ts';
 import { seenOn, shareSeen, type SeenWorkers } from './workers.ts';
 import { checkTemporalAddress, findTemporal, type TemporalEndpoint } from '../config/find-temporal.ts';
-import { openTracing } from '../tracing/open-tracing.ts';
-import type { Tracing } from '../tracing/tracing.ts';
+import { openTracing, type Tracing } from '../tracing/tracing.ts';
 import { BelayError } from '../contract/errors.ts';
-import type { CredentialsState } from './transport/live-connection.ts';
-import { openConnection } from './transport/open-connection.ts';
+import { type CredentialsState, openConnection } from './transport/open-connection.ts';
 
 export interface Session {
   client: Client;
@@ -127,4 +127,18 @@ export function orUsage<T>(read: () => T): T {
 function plainEndpoint(address: string): Omit<TemporalEndpoint, 'origin' | 'isOneOfSeveral'> {
   orUsage(() => checkTemporalAddress('address', address));
   return { connectionOptions: { address }, namespace: 'default', uiUrl: null, credentials: null };
+}
+
+/* Options from plain JavaScript, where no compiler finds a typing mistake. */
+
+/**
+ * A misspelt `key` would make a new run with every attempt.
+ * @param what the call, for the message
+ * @throws BelayError of type `Usage`
+ */
+export function refuseUnknown<T extends object>(what: string, options: T, known: Record<keyof T, true>): void {
+  const unknown = Object.keys(options).find((name) => !Object.hasOwn(known, name));
+  if (unknown === undefined) return;
+  const names = Object.keys(known).join(', ');
+  throw new BelayError('Usage', `${unknown}: is not an option of ${what}: use ${names}`);
 }

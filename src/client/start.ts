@@ -1,6 +1,7 @@
 /** Keys of runs that were started without one: readable, and sorted by time, such as `20261122-0106-k7f3q9xw`. */
 import { randomBytes } from 'node:crypto';
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
+import type { SpanAttributes, Tracing } from '../tracing/tracing.ts';
 
 /** Without letters that look like digits. */
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz'; // cspell:disable-line
@@ -34,4 +35,31 @@ export async function underNewKey<T>(start: (key: string) => Promise<T>, nextKey
       if (!(error instanceof WorkflowExecutionAlreadyStartedError) || left <= 1) throw error;
     }
   }
+}
+
+interface Started {
+  startMs: number;
+  workflowId: string;
+  runId: string;
+  /** Whether a span stands for the workflow. */
+  hasSpan?: boolean;
+  attributes?: SpanAttributes;
+}
+
+/** Adds the span of a start to the trace of what was started. */
+export function traceStart(
+  { tracing }: { tracing: Tracing | null },
+  type: string,
+  { startMs, workflowId, runId, hasSpan = false, attributes = {} }: Started,
+): void {
+  tracing?.add({
+    name: `start ${type}`,
+    kind: 'client',
+    trace: runId,
+    ...(hasSpan ? { within: runId } : {}),
+    startMs,
+    endMs: Date.now(),
+    attributes: { workflowId, runId, ...attributes },
+    failed: false,
+  });
 }

@@ -1,11 +1,9 @@
 /** Turns the errors of Temporal's client into BelayErrors. */
 import { isGrpcServiceError, WorkflowNotFoundError } from '@temporalio/client';
 import type { RunResult } from '../contract/run.ts';
-import { PayloadError } from '../encryption/payload-error.ts';
-import { CHECK_NAMESPACE } from './transport/remedies.ts';
-import { BelayError } from '../contract/errors.ts';
-import { messageOf } from '../contract/message-of.ts';
+import { PayloadError } from '../encryption/payload-codec.ts';
 import {
+  CHECK_NAMESPACE,
   GRPC,
   codeOf,
   grpcCause,
@@ -16,6 +14,8 @@ import {
   isLimited,
   isUnreachable,
 } from './transport/grpc-errors.ts';
+import { BelayError } from '../contract/errors.ts';
+import { messageOf } from '../contract/safe-text.ts';
 
 /** Without the number and name of the code. */
 const detailsOf = (cause: unknown): string => (isGrpcServiceError(cause) ? cause.details : '') || messageOf(cause);

@@ -1,18 +1,20 @@
 /** Lists the workers that polled a task queue recently, by Temporal's clock: that of this machine may differ. */
 import type { ConnectionLike } from '@temporalio/client';
-import { isSameVersion } from '../contract/worker-version.ts';
+import { isSameVersion, makeCurrent, versionText, parseIdentity } from '../contract/worker-identity.ts';
 import { TIMING } from '../contract/timing.ts';
 import { latelyPolling, queueState, type QueueState } from './pollers.ts';
 import { serverTimeMs } from './server-time.ts';
+import { BelayError } from '../contract/errors.ts';
+import type { Session } from './session.ts';
 
 export const NO_WORKER_REMEDY = 'start one with `belay worker`, or set BELAY_TASK_QUEUE to the queue it polls';
 
 /** @returns their identities, whatever their version */
 export async function workersSeen(connection: ConnectionLike, namespace: string, taskQueue: string): Promise<string[]> {
-  return identitiesOf(await seenOn(connection, namespace, taskQueue));
+  return pollerIdentities(await seenOn(connection, namespace, taskQueue));
 }
 
-export const identitiesOf = ({ pollers }: QueueState): string[] => pollers.map(({ identity }) => identity);
+export const pollerIdentities = ({ pollers }: QueueState): string[] => pollers.map(({ identity }) => identity);
 
 /** Those that polled recently, and which of their versions get new runs. */
 export async function seenOn(connection: ConnectionLike, namespace: string, taskQueue: string): Promise<QueueState> {
@@ -48,3 +50,46 @@ export function shareSeen(ask: () => Promise<QueueState>, clockMs = () => perfor
 /** The workers that take runs which begin now: the others are of a build that is not current. */
 export const takeNewRuns = ({ pollers, current }: QueueState) =>
   pollers.filter(({ version }) => current.some((it) => isSameVersion(it, version)));
+
+/* Checks for a worker before a start, so that no run waits unnoticed for hours. */
+
+/** @returns the identities of the queue's workers. @throws BelayError `NoWorker` or `Usage` */
+export async function requireWorkers(session: Session): Promise<string[]> {
+  const { taskQueue } = session;
+  const seen = await session.workers((it) => problemOfWorkers(it, taskQueue) === null);
+  const workers = pollerIdentities(seen);
+  agreeOnEncryption(session, workers);
+  const problem = problemOfWorkers(seen, taskQueue);
+  if (problem !== null) throw new BelayError('NoWorker', `${problem.message}: ${problem.remedy}`);
+  return workers;
+}
+
+/** Why no worker takes runs that begin now, or null. */
+export function problemOfWorkers(seen: QueueState, taskQueue: string): { message: string; remedy: string } | null {
+  if (takeNewRuns(seen).length > 0) return null;
+  if (seen.pollers.length === 0) {
+    return { message: `no worker polls the task queue "${taskQueue}"`, remedy: NO_WORKER_REMEDY };
+  }
+  const current = seen.current.map((it) => (it === null ? 'workers without a version' : versionText(it)));
+  const message = `no worker of the current version polls the task queue "${taskQueue}": that is ${current.join(' and ')}`;
+  const [polling] = seen.pollers.map(({ version }) => version).filter((it) => it !== null);
+  const start = 'start such a worker';
+  if (polling === undefined) return { message, remedy: start };
+  return { message, remedy: `${start}, or make the build that polls current: \`${makeCurrent(polling)}\`` };
+}
+
+/* Keeps a starter from giving the workers what they refuse to read, and from starting what it cannot read itself. */
+
+/** One worker that agrees is enough: one that has stopped is listed for another minute. @throws BelayError `Usage` */
+export function agreeOnEncryption(
+  { encrypts, taskQueue }: Pick<Session, 'encrypts' | 'taskQueue'>,
+  workers: readonly string[],
+): void {
+  const ours = workers.flatMap((identity) => parseIdentity(identity) ?? []);
+  if (ours.length === 0 || ours.some((it) => (it.encrypts ?? false) === encrypts)) return;
+  const problem = encrypts
+    ? `the workers of the task queue "${taskQueue}" do not encrypt, and this program does`
+    : `the workers of the task queue "${taskQueue}" encrypt, and this program has no key`;
+  const remedy = `set BELAY_CODEC_KEYS_FILE ${encrypts ? 'where they run, too' : 'to the key file that they have'}`;
+  throw new BelayError('Usage', `${problem}: ${remedy}`);
+}

@@ -1,5 +1,5 @@
 /** Finds the Temporal server: the one that was named, else that of a running `belay dev`, else the default one. */
-import { ConfigError } from './environment/config-error.ts';
+import { ConfigError, defaultOf } from './environment/variables.ts';
 import {
   homeFolder,
   isTemporalConfigured,
@@ -9,10 +9,8 @@ import {
   uiUrl,
   type ServiceConfig,
 } from './environment/environment.ts';
-import { defaultOf } from './environment/variables.ts';
-import { credentialsOf, type ConnectionOptions, type Credentials } from './credentials.ts';
+import { credentialsOf, type ConnectionOptions, type Credentials, loadProfile, profileFile } from './credentials.ts';
 import { readDevServerRecord } from './dev-server-record.ts';
-import { loadProfile, profileFile } from './load-profile.ts';
 
 const DEFAULT_ADDRESS = '127.0.0.1:7233';
 /** The embedded server has no other, unless someone creates one. */

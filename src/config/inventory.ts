@@ -1,7 +1,207 @@
-/** The inventory: which sites and apps belong to which server, across all fleets in belay.yaml. Pure. */
-import { appTarget, siteTarget, type Target } from '../contract/target.ts';
+/**
+ * Holds runs to the inventory: a backup of one server must not be taken for that of another, and what holds for an id must
+ * hold for the same one in another spelling. Workers judge so, and starters, for an early message. Pure.
+ */
+import { type Target, targetText, appTarget, siteTarget } from '../contract/target.ts';
+import { plainText } from '../contract/safe-text.ts';
+import type { Configuration } from './file/file-schema.ts';
+import type { FreezeScope, FreezeWord } from '../features/freezes/shapes.ts';
+import type { ScopeConfig } from '../features/freezes/config.ts';
 import { lockIdOf } from '../contract/ids.ts';
 import type { FleetConfig, ServerConfig } from '../features/rollouts/config.ts';
+
+/** What a run is about, or one server of a rollout. */
+export interface AskedPlace {
+  serverId?: string | undefined;
+  targets: readonly Target[];
+}
+
+export interface InventoryConflict {
+  /** The keys of the file that forbid it. */
+  path: string[];
+  /** What is wrong, and how to fix it. */
+  message: string;
+}
+
+/** @returns what keeps such a run from the file's servers, sites and apps; null if nothing does */
+export function holdToInventory(configuration: Configuration): (asked: AskedPlace) => InventoryConflict | null {
+  const checks = [refuseSpelling(configuration), refuseOtherServer(configuration), refuseUnknown(configuration)];
+  return (asked) => {
+    for (const check of checks) {
+      const found = check(asked);
+      if (found !== null) return found;
+    }
+    return null;
+  };
+}
+
+type Check = (asked: AskedPlace) => InventoryConflict | null;
+
+const idsOf = ({ serverId, targets }: AskedPlace): NamedId[] => [
+  ...(serverId === undefined ? [] : [{ kind: 'server' as const, id: serverId }]),
+  ...targets,
+];
+
+const nameOf = ({ kind, id }: NamedId): string => `${kind} ${plainText(id)}`;
+
+/** A lock, freeze or approval of the one spelling would not hold for the other. */
+function refuseSpelling(configuration: Configuration): Check {
+  const { respelled } = knownIds(configuration);
+  return (asked) => {
+    for (const named of idsOf(asked)) {
+      const known = respelled(named);
+      if (known !== null) return { path: known.path, message: spellingText(named, known) };
+    }
+    return null;
+  };
+}
+
+function spellingText(named: NamedId, known: NamedId): string {
+  const remedy = `write ${plainText(known.id)}; if it is another ${named.kind}, list ${plainText(named.id)} in the file as well`;
+  return `${nameOf(named)} differs from the known ${nameOf(known)} only in its spelling: ${remedy}`;
+}
+
+/** The backup of one server does not cover a target on another. */
+function refuseOtherServer({ fleets }: Configuration): Check {
+  const { servers, placeOf } = buildInventory(fleets);
+  return ({ serverId, targets }) => {
+    if (serverId === undefined) return null;
+    const registered = servers.get(serverId);
+    for (const target of targets) {
+      const place = placeOf(target);
+      if (place !== undefined && place.serverId !== serverId) {
+        const remedy = `use --server ${place.serverId}, or move the ${target.kind} in the file`;
+        const message = `${targetText(target)} belongs to server ${place.serverId}, not to ${plainText(serverId)}: ${remedy}`;
+        return { path: keysOf(place), message };
+      }
+      if (place === undefined && registered !== undefined) {
+        const remedy = `use another server, or add the ${target.kind} there`;
+        return { path: keysOf(registered), message: `${targetText(target)} is not on server ${serverId}: ${remedy}` };
+      }
+    }
+    return null;
+  };
+}
+
+function refuseUnknown({ inventory, fleets }: Configuration): Check {
+  if (inventory !== 'strict') return () => null;
+  const { servers, placeOf } = buildInventory(fleets);
+  const isListed = (named: NamedId) =>
+    named.kind === 'server' ? servers.has(named.id) : placeOf({ ...named, kind: named.kind }) !== undefined;
+  return (asked) => {
+    const unknown = idsOf(asked).find((it) => !isListed(it));
+    if (unknown === undefined) return null;
+    const message = `no fleet has ${nameOf(unknown)}, and the inventory is strict: add it under fleets`;
+    return { path: ['inventory'], message };
+  };
+}
+
+/** What a worker with this file says of a freeze: whether it knows what that is for. */
+export function wordOnFreezes(configuration: Configuration): (scope: FreezeScope) => FreezeWord {
+  const { fleets = {}, inventory } = configuration;
+  const { has, respelled } = knownIds(configuration);
+  const problem = (text: string): FreezeWord => ({ problem: text, note: null });
+  return (scope) => {
+    if (scope.kind === 'all') return IN_FORCE;
+    if (scope.kind === 'fleet') return Object.hasOwn(fleets, scope.id) ? IN_FORCE : problem(noFleet(scope.id, fleets));
+    const named: NamedId = { kind: scope.kind, id: scope.id };
+    if (has(named)) return IN_FORCE;
+    const known = respelled(named);
+    if (known !== null) return problem(spellingText(named, known));
+    const parts = scope.id.split(/[,;\s]+/);
+    if (parts.length > 1 && parts.some((id) => has({ ...named, id })))
+      return problem(`${nameOf(named)} is a list: give --${scope.kind} once for each`);
+    if (inventory === 'strict') return problem(`no fleet has ${nameOf(named)}: correct it, or add it under fleets`);
+    if (Object.keys(fleets).length > 0)
+      return {
+        problem: null,
+        note: `no fleet has ${nameOf(named)}, so the freeze holds back only what names exactly this id`,
+      };
+    const isOdd = /[,;\s]|:\/\//u.test(scope.id);
+    return { problem: null, note: isOdd ? `${nameOf(named)} is taken as one id: check it` : null };
+  };
+}
+
+const IN_FORCE: FreezeWord = { problem: null, note: null };
+
+function noFleet(id: string, fleets: object): string {
+  const names = Object.keys(fleets).map((it) => plainText(it));
+  const known = names.length === 0 ? 'it has no fleets' : `only ${names.join(', ')}`;
+  return `there is no fleet ${plainText(id)}, ${known}: correct the name, or add the fleet under fleets`;
+}
+
+/* The ids that belay.yaml names anywhere, and other spellings of them. Pure. */
+
+interface NamedId {
+  kind: 'server' | Target['kind'];
+  id: string;
+}
+
+interface KnownId extends NamedId {
+  /** Where the file names it. */
+  path: string[];
+}
+
+export interface InventoryIds {
+  has: (named: NamedId) => boolean;
+  /** The known id that a service may take an unknown one for, or null. */
+  respelled: (named: NamedId) => KnownId | null;
+}
+
+function knownIds(configuration: Configuration): InventoryIds {
+  const exact = new Set<string>();
+  const alike = new Map<string, KnownId>();
+  for (const known of idsIn(configuration)) {
+    exact.add(spellingKey(known, known.id));
+    const key = spellingKey(known, canonical(known.id));
+    if (!alike.has(key)) alike.set(key, known);
+  }
+  const has = (named: NamedId) => exact.has(spellingKey(named, named.id));
+  return {
+    has,
+    respelled: (named) => (has(named) ? null : (alike.get(spellingKey(named, canonical(named.id))) ?? null)),
+  };
+}
+
+const spellingKey = ({ kind }: NamedId, id: string): string => `${kind}:${id}`;
+
+/** Services may read `034` as 34, ignore the case of an id, or compose its letters. */
+const canonical = (id: string): string =>
+  // First to upper case: some letters have two lower case forms.
+  id
+    .normalize('NFC')
+    .toUpperCase()
+    .toLowerCase()
+    .normalize('NFC')
+    .replace(/^0+(?=.)/su, '');
+
+function idsIn({ fleets, sites = {}, ...configuration }: Configuration): KnownId[] {
+  const { freezes = {}, windows = {}, approvals = {}, notify } = configuration;
+  const entries = [...buildInventory(fleets).servers.values()];
+  const scopes = Object.entries({ freezes, windows, approvals, 'notify.reports': notify?.reports ?? {} });
+  return [
+    ...entries.flatMap((entry) => [
+      { kind: 'server' as const, id: entry.serverId, path: keysOf(entry) },
+      ...entry.targets.map((target) => ({ ...target, path: keysOf(entry) })),
+    ]),
+    ...Object.keys(sites).map((id) => ({ kind: 'site' as const, id, path: ['sites', id] })),
+    ...scopes.flatMap(([key, all]) =>
+      Object.entries(all).flatMap(([name, { for: scope }]: [string, { for?: ScopeConfig | undefined }]) =>
+        idsOfScope(scope ?? {}, [...key.split('.'), name, 'for']),
+      ),
+    ),
+  ];
+}
+
+function idsOfScope({ servers = [], sites = [], apps = [] }: ScopeConfig, path: string[]): KnownId[] {
+  return [
+    ...servers.map((id) => ({ kind: 'server' as const, id, path: [...path, 'servers'] })),
+    ...sites.map((id) => ({ kind: 'site' as const, id, path: [...path, 'sites'] })),
+    ...apps.map((id) => ({ kind: 'app' as const, id, path: [...path, 'apps'] })),
+  ];
+}
+
+/* The inventory: which sites and apps belong to which server, across all fleets in belay.yaml. Pure. */
 
 export type Fleets = Record<string, FleetConfig>;
 
@@ -35,5 +235,5 @@ export function buildInventory(fleets: Fleets = {}): Inventory {
   return inventory;
 }
 
-export const keysOf = ({ fleet, serverId }: InventoryEntry): string[] => ['fleets', fleet, 'servers', serverId];
+const keysOf = ({ fleet, serverId }: InventoryEntry): string[] => ['fleets', fleet, 'servers', serverId];
 export const keyOf = (entry: InventoryEntry): string => keysOf(entry).join('.');

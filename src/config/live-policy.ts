@@ -5,9 +5,9 @@ import { stat } from 'node:fs/promises';
 import { readConfiguration, type Configuration } from './load.ts';
 import { configFile, type ConfigFile } from './environment/environment.ts';
 import type { Logger } from '../process/log.ts';
-import { requireSigners } from '../features/approvals/require-signers.ts';
+import { requireSigners } from '../features/approvals/worker-proofs.ts';
 import { policyOf, type Policy } from './policy.ts';
-import { messageOf } from '../contract/message-of.ts';
+import { messageOf } from '../contract/safe-text.ts';
 
 /** The policy in force now. */
 export type CurrentPolicy = () => Promise<Policy>;

@@ -1,6 +1,6 @@
 /** Reads belay.yaml: the settings that differ between services. It never contains secrets, only where they are. */
 import { readFile } from 'node:fs/promises';
-import { ConfigError } from './environment/config-error.ts';
+import { ConfigError } from './environment/variables.ts';
 import { configFile } from './environment/environment.ts';
 import type { Configuration } from './file/file-schema.ts';
 

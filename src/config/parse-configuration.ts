@@ -2,17 +2,18 @@
 import { LineCounter } from 'yaml';
 import type { z } from 'zod';
 import { plainText } from '../contract/safe-text.ts';
-import { ConfigError } from './environment/config-error.ts';
+import { ConfigError } from './environment/variables.ts';
 import { configurationSchema, type Configuration } from './file/file-schema.ts';
-import { fixHint } from './fix-hints.ts';
 import { inOrderOfFile, lineOf, parseFile } from './file/yaml-source.ts';
-import { checkApprovals } from '../features/approvals/check-approvals.ts';
-import { checkFleets } from '../features/rollouts/check-fleets.ts';
-import { checkFreezes } from '../features/freezes/check-freezes.ts';
-import { checkGates } from '../features/gates/check-gates.ts';
-import { checkReports } from '../features/notifications/check-reports.ts';
-import { checkSites } from '../features/site-checks/check-sites.ts';
-import type { ConfigIssue } from './file/config-issue.ts';
+import { checkApprovals } from '../features/approvals/config.ts';
+import { checkFleets } from '../features/rollouts/config.ts';
+import { checkFreezes } from '../features/freezes/config.ts';
+import { checkGates } from '../features/gates/config.ts';
+import { checkReports } from '../features/notifications/config.ts';
+import { checkSites } from '../features/site-checks/config.ts';
+import type { ConfigIssue } from './file/schema-values.ts';
+import { didYouMean } from '../request/did-you-mean.ts';
+import { knownKeys } from './file/known-keys.ts';
 
 /** @returns the place of a key, such as `belay.yaml:7` */
 export function locateKeyIn(text: string, path: string, keys: string[]): string {
@@ -54,4 +55,38 @@ function contradictionsIn(configuration: Configuration): ConfigIssue[] {
   for (const check of [checkFleets, checkFreezes, checkApprovals, checkSites, checkGates, checkReports])
     check(configuration, (path, message) => issues.push({ path, message }));
   return issues;
+}
+
+/* Error messages for invalid values in belay.yaml: what to write instead. */
+
+function fixHint(issue: z.core.$ZodIssue): string {
+  if (issue.code === 'unrecognized_keys') {
+    const meant = didYouMean(issue.keys[0] ?? '', knownKeys(configurationSchema, issue.path));
+    return `there is no such key${meant}; see docs/reference/belay-yaml.md`;
+  }
+  if (issue.code === 'invalid_value') return `write one of ${issue.values.join(', ')}`;
+  if (issue.code === 'invalid_key') return issue.issues[0]?.message ?? issue.message;
+  if (issue.code === 'invalid_type' || issue.code === 'invalid_union')
+    return `${missing(issue.input)}${expected(issue)}`;
+  return issue.message;
+}
+
+/** Uses the message of the schema, or a general one if the schema has none. */
+function expected(issue: z.core.$ZodIssue): string {
+  const hint = issue.code === 'invalid_type' ? EXPECTED[issue.expected] : undefined;
+  return hint === undefined || !issue.message.startsWith('Invalid input') ? issue.message : hint;
+}
+
+const EXPECTED: Partial<Record<string, string>> = {
+  object: 'write keys and values below it',
+  record: 'write keys and values below it',
+  array: 'write a list, like [a, b]',
+  boolean: 'write true or false',
+  string: 'write a word, in quotes if it looks like something else',
+  number: 'write a number',
+};
+
+function missing(input: unknown): string {
+  if (input === undefined) return 'it is missing; ';
+  return input === null ? 'it is empty; ' : '';
 }

@@ -1,22 +1,27 @@
 /** The policy of a worker: what its belay.yaml says about when to deploy. */
 import type { Configuration } from './load.ts';
 import type { FreezeConfig, WindowConfig } from '../features/freezes/config.ts';
-import { holdToInventory, wordOnFreezes, type AskedPlace } from './hold-to-inventory.ts';
-import { buildInventory } from './inventory.ts';
+import { holdToInventory, wordOnFreezes, type AskedPlace, buildInventory } from './inventory.ts';
 import type { BlockedAction, FreezeScope, FreezeWord, FrozenBy, OverrideRule } from '../features/freezes/shapes.ts';
-import { hashOf } from '../contract/hash-of.ts';
-import { freezeId } from '../contract/ids.ts';
+import { hashOf, freezeId } from '../contract/ids.ts';
 import type { Target } from '../contract/target.ts';
 import { plainText } from '../contract/safe-text.ts';
 import { cronTimes } from '../request/calendar/cron-times.ts';
-import { policyApprovals, type PolicyApproval } from '../features/approvals/sections-approvals.ts';
-import { hostsOf, policyGate, type PolicyGate } from '../features/gates/gates.ts';
-import { frozenBy } from '../features/freezes/worker-rules.ts';
-import { listFreezes, type ListedFreeze } from '../features/freezes/list-freezes.ts';
+import { policyApprovals, type PolicyApproval } from '../features/approvals/worker-proofs.ts';
+import { hostsOf, policyGate, type PolicyGate } from '../features/gates/worker.ts';
+import {
+  frozenBy,
+  listFreezes,
+  type ListedFreeze,
+  type FreezeRule,
+  type FreezeRules,
+  type Place,
+  type Scope,
+  type WindowRule,
+  isInScope,
+} from '../features/freezes/worker-rules.ts';
 import { localMsOf } from '../request/calendar/local-spans.ts';
-import { siteChecks, type PolicyCheck } from '../features/site-checks/site-checks.ts';
-import type { FreezeRule, FreezeRules, Place, Scope, WindowRule } from '../features/freezes/sections-rules.ts';
-import { isInScope } from '../features/freezes/scope.ts';
+import { siteChecks, type PolicyCheck } from '../features/site-checks/worker.ts';
 
 /** A deployment, or the backup of a server. */
 export type PlannedOperation = ({ target: Target; serverId?: string | undefined } | { serverId: string }) & {

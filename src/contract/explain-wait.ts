@@ -7,8 +7,8 @@ import { approvalSentence } from '../features/approvals/text.ts';
 import { durationText } from './duration.ts';
 import { frozenText, letOffText } from '../features/freezes/text.ts';
 import { gateSentence } from '../features/gates/text.ts';
-import { counted } from './tally-text.ts';
-import { targetLabel } from './target-text.ts';
+import { counted } from './results.ts';
+import { targetLabel } from './target.ts';
 import { plainText } from './safe-text.ts';
 
 export const MORE_THAN_WORKERS_CARRY = 'more runs begin than the workers can carry at once';

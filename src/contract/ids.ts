@@ -6,6 +6,7 @@ import type { RunWork } from '../features/superseding/shapes.ts';
 import type { RunInput } from './run.ts';
 import type { RunType } from './names.ts';
 import { siteTarget, targetsOf, type Target } from './target.ts';
+import { isRecord } from './plain-object.ts';
 
 export const MAX_WORKFLOW_ID_BYTES = 200;
 
@@ -107,4 +108,23 @@ function workflowId(kind: string, ...parts: string[]): string {
   if (id.length <= MAX_WORKFLOW_ID_BYTES && !(id.length === MAX_WORKFLOW_ID_BYTES && ENDS_IN_HASH.test(id))) return id;
   const hash = bytesToHex(sha256(utf8ToBytes(id)));
   return `${id.slice(0, MAX_WORKFLOW_ID_BYTES - HASH_BYTES)}:${hash}`;
+}
+
+/* The same hash for the same content, whatever the order of its keys. Other programs can make it, too. Pure. */
+
+/** SHA-256 of the canonical form. @returns 64 hexadecimal digits */
+export const hashOf = (content: unknown): string => bytesToHex(sha256(utf8ToBytes(canonicalJson(content))));
+
+/**
+ * The canonical form of RFC 8785. It is written key by key, because an object of JavaScript orders keys like `9` and `10` as
+ * numbers, whatever the order in which they were added.
+ */
+export const canonicalJson = (content: unknown): string => formOf(JSON.parse(JSON.stringify(content)));
+
+function formOf(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(formOf).join(',')}]`;
+  if (!isRecord(value)) return JSON.stringify(value);
+  // By UTF-16 code units, as the RFC demands.
+  const keys = Object.keys(value).sort();
+  return `{${keys.map((key) => `${JSON.stringify(key)}:${formOf(value[key])}`).join(',')}}`;
 }

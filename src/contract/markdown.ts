@@ -1,5 +1,6 @@
 /** Markdown for the Temporal UI, and for the pages of CI jobs. Text from outside comes in code spans. Pure. */
 import { codeSpan, plainText } from './safe-text.ts';
+import type { Evidence } from './names.ts';
 
 /** The UI sets no space between the columns of a table, and shows this character as it is. */
 const GAP = '\u2002\u2002';
@@ -54,3 +55,19 @@ const link = (label: string, path: string): string =>
   /[[\]]/.test(label) ? label : `[${label}](namespaces/{namespace}/workflows${path})`;
 
 const encoded = (text: string): string => linkTarget(encodeURIComponent(text));
+
+/* What a kind of evidence means, for people. Pure. */
+
+const EVIDENCE_TEXTS: Record<Evidence, string> = {
+  identity: 'the service identifies the deployment as the one that was requested',
+  transition: 'it was seen in progress after the request',
+  changed: 'the final status differs from the one before the request',
+  settled: 'the final status is the one from before the request, and stayed so for the settle time',
+};
+
+/** One line for each kind that occurs; null without any. */
+export function evidenceLegend(found: readonly (Evidence | null)[]): string | null {
+  const kinds = [...new Set(found)].filter((it) => it !== null);
+  if (kinds.length === 0) return null;
+  return `Evidence that the status is that of this deployment: ${kinds.map((it) => `**${it}**, ${EVIDENCE_TEXTS[it]}`).join('; ')}.`;
+}

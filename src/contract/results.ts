@@ -1,9 +1,8 @@
 /** Results in the shape of the contract, before anything is known. */
-import { SCHEMA_VERSION } from './names.ts';
+import { SCHEMA_VERSION, OUTCOMES, type Outcome } from './names.ts';
 import type { RunResult, TriggerReport, DeploymentResult, BackupResult, BackupSource } from './run.ts';
-import type { RolloutResult } from '../features/rollouts/shapes.ts';
+import type { RolloutResult, OutcomeCounts, TargetResult, RolloutPhase } from '../features/rollouts/shapes.ts';
 import { isApp, type Target } from './target.ts';
-import { countOutcomes } from './tally.ts';
 
 export const NO_TRIGGER: TriggerReport = { attempts: 0, ambiguous: false, reconciledBy: null };
 
@@ -96,4 +95,48 @@ export function emptyRollout(known: Partial<RolloutResult> = {}): RolloutResult 
     endedAt: null,
     ...known,
   };
+}
+
+/* Counts the servers and deployments of a rollout by outcome. Pure. */
+
+export const isRunning = ({ startedAt, outcome }: TargetResult): boolean => startedAt !== null && outcome === null;
+
+export const isPending = ({ startedAt, outcome }: TargetResult): boolean => startedAt === null && outcome === null;
+
+export function countOutcomes(parts: readonly { outcome: Outcome | null; isRunning: boolean }[]): OutcomeCounts {
+  const counts = Object.fromEntries([...OUTCOMES, 'running', 'pending'].map((name) => [name, 0])) as OutcomeCounts;
+  for (const { outcome, isRunning } of parts) counts[outcome ?? (isRunning ? 'running' : 'pending')] += 1;
+  return counts;
+}
+
+/** @returns the counts of servers and of deployments */
+export function countTargets(targets: readonly TargetResult[]): { servers: OutcomeCounts; deployments: OutcomeCounts } {
+  return {
+    servers: countOutcomes(targets.map((it) => ({ outcome: it.outcome, isRunning: isRunning(it) }))),
+    deployments: countOutcomes(
+      targets.flatMap((it) => it.deployments.map(({ outcome }) => ({ outcome, isRunning: isRunning(it) }))),
+    ),
+  };
+}
+
+/** Puts the parts that are not completed first. */
+export function worstFirst<T extends { outcome: Outcome | null }>(parts: readonly T[]): T[] {
+  const isCompleted = ({ outcome }: T) => outcome === 'completed';
+  return [...parts.filter((it) => !isCompleted(it)), ...parts.filter(isCompleted)];
+}
+
+/* Counts of outcomes as text. Pure. */
+
+/** `1 server`, `2 servers`. */
+export const counted = (count: number, noun: string, plural = `${noun}s`): string =>
+  `${count} ${count === 1 ? noun : plural}`;
+
+/** Servers that have not started; while a rollout is stopping, they never will. */
+export const pendingText = (phase: RolloutPhase | null): string => (phase === 'stopping' ? 'not starting' : 'pending');
+
+/** `97 completed, 3 failed`. @param phase of a rollout */
+export function countsText(outcomes: OutcomeCounts, phase: RolloutPhase | null = null): string {
+  const counts = Object.entries(outcomes).filter(([, count]) => count > 0);
+  const nameOf = (name: string) => (name === 'pending' ? pendingText(phase) : name);
+  return counts.map(([name, count]) => `${count} ${nameOf(name).replaceAll('_', ' ')}`).join(', ') || 'none';
 }

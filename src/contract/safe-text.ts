@@ -38,3 +38,7 @@ export function shellWord(text: string): string {
 export function plainMeta(meta: Record<string, string> = {}): Record<string, string> {
   return Object.fromEntries(Object.entries(meta).map(([name, value]) => [plainText(name), plainText(value)]));
 }
+
+/* The message of what was thrown, whatever it is. Pure. */
+
+export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

@@ -38,3 +38,13 @@ export const NO_APP_PATHS =
   'the worker has no paths for apps, because the service documents none: ' +
   "add api.app.deploy and api.app.latest to the worker's belay.yaml, such as /v1/apps/{id}/deploy " +
   'and /v1/apps/{id}/deployments/latest';
+
+/* What is deployed, as text. Pure. */
+
+/** `site a1`, `app b1`: for sentences. @param shown formats the id for display */
+export const targetText = ({ kind, id }: Target, shown: (id: string) => string = String): string =>
+  `${kind} ${shown(id)}`;
+
+/** `a1`, `app b1`: for labels, which give a site by its id alone. @param shown formats the id for display */
+export const targetLabel = ({ kind, id }: Target, shown: (id: string) => string = String): string =>
+  kind === 'app' ? targetText({ kind, id }, shown) : shown(id);

@@ -35,3 +35,57 @@ export function epochOf(identities: readonly string[]): { epoch?: string } {
   const [epoch, ...others] = new Set(identities.map((identity) => parseIdentity(identity)?.epoch));
   return others.length > 0 ? {} : definedFields({ epoch });
 }
+
+/* One build of the workers, if they are versioned. Pure. */
+
+/** Global variable of workflow code on a versioned worker. Temporal accepts the behavior of a workflow only from those. */
+export const VERSIONED_WORKER = 'belayVersionedWorker';
+
+export interface WorkerVersion {
+  deploymentName: string;
+  buildId: string;
+}
+
+export const isSameVersion = (a: WorkerVersion | null, b: WorkerVersion | null): boolean =>
+  a?.deploymentName === b?.deploymentName && a?.buildId === b?.buildId;
+
+/** As Temporal writes it, such as `belay:2027-01-a`. */
+export const versionText = ({ deploymentName, buildId }: WorkerVersion): string => `${deploymentName}:${buildId}`;
+
+/** @returns null for what is not such a text */
+export function parseVersion(text: string): WorkerVersion | null {
+  const [deploymentName = '', ...rest] = text.split(':');
+  return rest.length === 0 ? null : { deploymentName, buildId: rest.join(':') };
+}
+
+/** The command that makes a build take new runs. */
+export const makeCurrent = ({ deploymentName, buildId }: WorkerVersion): string =>
+  `temporal worker deployment set-current-version --deployment-name ${deploymentName} --build-id ${buildId}`;
+
+/** The command that lets the current build continue the runs of another one. */
+export const moveRuns = (from: WorkerVersion): string =>
+  `temporal workflow update-options --query 'TemporalWorkerDeploymentVersion="${versionText(from)}" ` +
+  `AND ExecutionStatus="Running"' --versioning-override-behavior auto_upgrade`;
+
+/* How a worker reports its policy: as the identity of a poll that takes no work, because Temporal lists it. Pure. */
+
+export interface PolicyNotice {
+  /** Of the policy in force. */
+  hash: string;
+  /** False: the file has changed since, and cannot be used. */
+  isLatest: boolean;
+  /** The identity of the worker. */
+  worker: string;
+}
+
+/** Nothing is ever scheduled on it. */
+export const policyQueue = (taskQueue: string): string => `belay-policy:${taskQueue}`;
+
+export const policyNoticeText = ({ hash, isLatest, worker }: PolicyNotice): string =>
+  `policy ${hash}${isLatest ? '' : ' outdated'} of ${worker}`;
+
+/** @returns null for anything else */
+export function parsePolicyNotice(text: string): PolicyNotice | null {
+  const [, hash, outdated, worker] = /^policy (\S+)( outdated)? of (.+)$/.exec(text) ?? [];
+  return hash === undefined || worker === undefined ? null : { hash, isLatest: outdated === undefined, worker };
+}

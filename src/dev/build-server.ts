@@ -4,11 +4,14 @@ import { mkdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import { createLiveLines } from '../process/live-lines.ts';
+import { printTo } from '../process/print.ts';
+import { TIMING } from '../contract/timing.ts';
 
 const MODULE_FOLDER = fileURLToPath(new URL('../../tools/temporal', import.meta.url));
 const PACKAGE = 'github.com/temporalio/cli/cmd/temporal';
 /** An estimate for the progress line; a build with warm caches compiles fewer. */
-export const PACKAGES_ABOUT = 1_300;
+const PACKAGES_ABOUT = 1_300;
 
 export type BuildProgress = { step: 'fetching' | 'compiling'; done: number };
 
@@ -52,4 +55,25 @@ async function runGo(args: string[], env: NodeJS.ProcessEnv, onProgress: (it: Bu
     go.once('close', (exit, signal) => resolve(exit ?? signal ?? 'unknown'));
   });
   if (code !== 0) throw new Error(`go build failed with ${code}: ${lastLines.slice(-5).join(' / ')}`);
+}
+
+/* Shows the progress of the Temporal server build: one live line on a terminal, otherwise a line now and then. */
+
+export function showBuild(stream: NodeJS.WriteStream): { show(progress: BuildProgress): void; end(): void } {
+  const terminal = stream.isTTY ? createLiveLines(stream) : null;
+  let loggedMs = Date.now();
+  return {
+    show(progress) {
+      if (terminal !== null) return terminal.draw([buildLine(progress)]);
+      if (Date.now() - loggedMs < TIMING.dev.buildProgressMs) return;
+      printTo(stream, [buildLine(progress)]);
+      loggedMs = Date.now();
+    },
+    end: () => terminal?.clear(),
+  };
+}
+
+function buildLine({ step, done }: BuildProgress): string {
+  if (step === 'fetching') return `  fetching sources: ${done} modules`;
+  return `  compiling: ${done} of about ${PACKAGES_ABOUT} packages`;
 }

@@ -1,6 +1,6 @@
 /** The record that `belay dev` keeps in its home folder. It claims the folder and holds the address of its Temporal. */
 import { link, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
-import { listens } from './port-in-use.ts';
+import { listens } from './ports.ts';
 import { type DevServerRecord, recordFile, readDevServerRecord, runningRecord } from '../config/dev-server-record.ts';
 
 const textOf = (record: DevServerRecord) => `${JSON.stringify(record)}\n`;

@@ -1,12 +1,14 @@
 /** Finds the Temporal server: on the PATH, else the SDK's download, else one built once with Go. */
 import { execFile } from 'node:child_process';
-import { access, constants, rm } from 'node:fs/promises';
+import { access, constants, rm, readdir, chmod, mkdir, readFile, rename, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { ConfigError } from '../config/environment/config-error.ts';
-import { isIntact, makePrivate, recordDigest } from './private-cache.ts';
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { pipeline } from 'node:stream/promises';
+import { ConfigError } from '../config/environment/variables.ts';
 import { buildWithGo, pinnedVersion, type BuildProgress } from './build-server.ts';
-import { messageOf } from '../contract/message-of.ts';
+import { messageOf } from '../contract/safe-text.ts';
 
 const OLDEST_SERVER = [1, 29, 1] as const;
 
@@ -93,4 +95,72 @@ async function isExecutable(path: string): Promise<boolean> {
 function isOlder(version: readonly number[], than: readonly number[]): boolean {
   const differs = than.findIndex((part, index) => version[index] !== part);
   return differs >= 0 && (version[differs] ?? 0) < (than[differs] ?? 0);
+}
+
+/* Downloads the Temporal CLI with the SDK, which caches it. */
+
+const PREFIX = 'temporal-cli-';
+
+/** @returns the program's path; rejects if the download host is unreachable */
+export async function downloadBySdk(folder: string): Promise<string> {
+  const cached = await inFolder(folder);
+  if (cached !== null) return cached;
+  // Imported only when needed: once per machine.
+  const { TestWorkflowEnvironment } = await import('@temporalio/testing');
+  const environment = await TestWorkflowEnvironment.createLocal({
+    server: { executable: { type: 'cached-download', downloadDir: folder } },
+  }).catch(() => {
+    throw new Error('the download host is unreachable');
+  });
+  await environment.teardown();
+  const path = await inFolder(folder);
+  if (path === null) throw new Error(`the SDK downloaded nothing named ${PREFIX}* to ${folder}`);
+  return path;
+}
+
+async function inFolder(folder: string): Promise<string | null> {
+  const names = await readdir(folder).catch(() => []);
+  const name = names.find((it) => it.startsWith(PREFIX) && !/\.(downloading|sha256\S*)$/.test(it));
+  return name === undefined ? null : join(folder, name);
+}
+
+/* The cache of programs that Belay downloads or builds. Only this user can write to it, and each has its digest. */
+
+/**
+ * Creates the folder, or takes the rights of others away.
+ * @returns whether only this user could write to it before
+ * @throws ConfigError if it belongs to another user
+ */
+export async function makePrivate(folder: string): Promise<boolean> {
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  const { uid, mode } = await stat(folder);
+  if (uid !== (process.getuid?.() ?? uid)) {
+    throw new ConfigError(`${folder} belongs to another user: set XDG_CACHE_HOME to a folder of your own`);
+  }
+  if ((mode & 0o077) !== 0) await chmod(folder, 0o700);
+  return (mode & 0o022) === 0;
+}
+
+const digestFile = (program: string) => `${program}.sha256`;
+
+/** Call it once the program is complete. */
+async function recordDigest(program: string): Promise<void> {
+  const draft = `${digestFile(program)}.${process.pid}`;
+  await writeFile(draft, `${await digestOf(program)}\n`, { mode: 0o600 });
+  await rename(draft, digestFile(program));
+}
+
+/** Whether the program is the one whose digest was recorded. @param known whether a program without a digest counts */
+async function isIntact(program: string, known: boolean): Promise<boolean> {
+  const recorded = await readFile(digestFile(program), 'utf8').catch(() => null);
+  const digest = await digestOf(program).catch(() => null);
+  if (digest === null || recorded !== null) return digest !== null && recorded?.trim() === digest;
+  if (known) await recordDigest(program);
+  return known;
+}
+
+async function digestOf(file: string): Promise<string> {
+  const hash = createHash('sha256');
+  await pipeline(createReadStream(file), hash);
+  return hash.digest('hex');
 }

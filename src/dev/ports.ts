@@ -1,7 +1,7 @@
 /** Chooses ports for the embedded server. */
 import { once } from 'node:events';
-import { createServer } from 'node:net';
-import { ConfigError } from '../config/environment/config-error.ts';
+import { createServer, connect } from 'node:net';
+import { ConfigError } from '../config/environment/variables.ts';
 import { freePort } from '../process/free-port.ts';
 
 const HOST = '127.0.0.1';
@@ -20,4 +20,19 @@ export async function choosePort(option: string, wanted: number): Promise<number
   server.close();
   await once(server, 'close');
   return wanted;
+}
+
+/* Ports of this machine. */
+
+/** @returns whether a process listens on the port */
+export async function listens(port: number): Promise<boolean> {
+  const socket = connect(port, '127.0.0.1');
+  try {
+    await once(socket, 'connect');
+    return true;
+  } catch {
+    return false;
+  } finally {
+    socket.destroy();
+  }
 }

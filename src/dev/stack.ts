@@ -1,33 +1,34 @@
 /** Runs everything on one machine: Temporal server, sandbox, worker and webhook receiver. Stops them in reverse order. */
-import { mkdir } from 'node:fs/promises';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { randomBytes } from 'node:crypto';
 import {
   buildEnvironment,
   cacheFolder,
   childEnvironment,
   type ServiceConfig,
+  searchAttributeMode,
 } from '../config/environment/environment.ts';
-import { searchAttributeMode } from '../config/environment/search-attribute-mode.ts';
 import type { Configuration } from '../config/load.ts';
 import { readEncryption } from '../encryption/encryption.ts';
-import type { Webhooks, WebhooksOptions } from '../webhooks/start-receiver.ts';
-import type { Sandbox, SandboxOptions } from '../sandbox/server.ts';
+import { type Webhooks, type WebhooksOptions, startWebhooks } from '../webhooks/start-receiver.ts';
+import { type Sandbox, type SandboxOptions, startSandbox } from '../sandbox/server.ts';
 import { serviceIdentity } from '../contract/service-identity.ts';
 import { BelayError } from '../contract/errors.ts';
-import { messageOf } from '../contract/message-of.ts';
+import { messageOf } from '../contract/safe-text.ts';
 import type { TemporalEndpoint } from '../config/find-temporal.ts';
-import { openTracing } from '../tracing/open-tracing.ts';
+import { openTracing } from '../tracing/tracing.ts';
 import { startWorker, type WorkerOptions } from '../worker/start.ts';
 import type { RunningWorker } from '../worker/supervise.ts';
 import { createLogger, type Logger } from '../process/log.ts';
 import { printNote } from '../process/print.ts';
 import { installRuntime } from '../worker/install-runtime.ts';
-import { downloadBySdk } from './download-server.ts';
-import { findExecutable } from './find-server.ts';
-import { showBuild } from './build-progress.ts';
-import { startReceiver } from './dev-webhooks.ts';
-import { startOwnSandbox, type OwnSandbox } from './own-sandbox.ts';
+import { downloadBySdk, findExecutable } from './find-server.ts';
+import { showBuild } from './build-server.ts';
 import { startServer, type TemporalServer } from './temporal-server.ts';
+import '../config/file/file-schema.ts';
+import { standardSource } from '../webhooks/sources.ts';
+import type { ConnectOptions } from '../client/session.ts';
 
 export interface StackOptions {
   /** Folder for the server's log and database. */
@@ -157,4 +158,70 @@ function serverEnded({ folder, service }: StackOptions): BelayError {
   const message = `the Temporal server stopped (see ${join(folder, 'temporal.log')})`;
   const but = service === null ? ', but the sandbox forgets their backups and deployments' : '';
   return new BelayError('TemporalUnreachable', `${message}; runs in flight continue when it is restarted${but}`);
+}
+
+/* The webhook receiver of `belay dev`, which its sandbox sends events to. */
+
+export interface DevReceiverOptions {
+  port: WebhooksOptions['port'];
+  configuration: Configuration;
+  temporal: ConnectOptions;
+  /** The identity of the service. */
+  service: string;
+  sandbox: Sandbox | null;
+  log: Logger;
+}
+
+/** What the bodies of the sandbox mean. */
+const SANDBOX_EVENTS = {
+  fields: { server: 'data.server_id', site: 'data.site_id', backup: 'data.backup_id' },
+  kinds: { 'backup.started': ['backup.started'] },
+};
+
+async function startReceiver(options: DevReceiverOptions): Promise<Webhooks> {
+  const { port, configuration, temporal, service, sandbox, log } = options;
+  const secret = `whsec_${randomBytes(32).toString('base64')}`;
+  const webhooks = await startWebhooks({
+    host: '127.0.0.1',
+    acceptUnverified: true,
+    port,
+    configuration,
+    temporal,
+    service,
+    log,
+    moreSources:
+      sandbox === null
+        ? []
+        : [standardSource('sandbox', () => Promise.resolve({ usable: [secret], problem: null }), SANDBOX_EVENTS)],
+  });
+  sandbox?.subscribe({ url: `${webhooks.url}/webhooks/sandbox`, secret });
+  return webhooks;
+}
+
+/* The sandbox of a stack on one machine. */
+
+interface OwnSandbox {
+  sandbox: Sandbox;
+  config: ServiceConfig;
+}
+
+/**
+ * Locks and schedules belong to a service, by its address. So a sandbox whose Temporal keeps its data keeps its port, if
+ * that is still free.
+ * @param folder where Temporal's data is; null if it keeps none
+ */
+async function startOwnSandbox(options: Partial<SandboxOptions>, folder: string | null): Promise<OwnSandbox> {
+  const token = randomBytes(16).toString('hex');
+  const start = (port: number) => startSandbox({ token, ...options, port });
+  const file = folder === null ? null : join(folder, 'sandbox-port');
+  const last = file === null ? 0 : await lastPort(file);
+  const sandbox = await (last === 0 ? start(0) : start(last).catch(() => start(0)));
+  if (file !== null) await writeFile(file, new URL(sandbox.url).port);
+  return { sandbox, config: { baseUrl: sandbox.url, token: () => Promise.resolve(token) } };
+}
+
+/** 0 if there is none. */
+async function lastPort(file: string): Promise<number> {
+  const text = await readFile(file, 'utf8').catch(() => '');
+  return /^\d{1,5}$/.test(text) && Number(text) < 65_536 ? Number(text) : 0;
 }

@@ -5,12 +5,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { msToTs } from '@temporalio/common/lib/time.js';
 import { NativeConnection } from '@temporalio/worker';
-import { ConfigError } from '../config/environment/config-error.ts';
+import { ConfigError } from '../config/environment/variables.ts';
 import { BelayError } from '../contract/errors.ts';
-import { choosePort } from './ports.ts';
-import { listens } from './port-in-use.ts';
+import { choosePort, listens } from './ports.ts';
 import { TIMING } from '../contract/timing.ts';
-import { messageOf } from '../contract/message-of.ts';
+import { messageOf } from '../contract/safe-text.ts';
 
 const NAMESPACE = 'default';
 /** Besides its two given ports, the server picks free ones, which another process may take before it listens. */

@@ -1,12 +1,85 @@
-/** A codec server: decrypts payloads for the Temporal UI and CLI, and encrypts those that people enter there. */
-import fastify, { type FastifyError, type FastifyInstance } from 'fastify';
-import type { PayloadCodec } from '@temporalio/common';
-import { ConfigError } from '../config/environment/config-error.ts';
-import { TIMING } from '../contract/timing.ts';
+/** Checks the options of the codec server and starts it. */
+import { createHash, timingSafeEqual } from 'node:crypto';
+import fastify from 'fastify';
+import type { FastifyError, FastifyInstance } from 'fastify';
+import type { PayloadCodec, Payload } from '@temporalio/common';
+import { z } from 'zod';
+import { ConfigError } from '../config/environment/variables.ts';
+import { codecKeysFile } from '../config/environment/environment.ts';
+import { secretSource } from '../config/environment/secrets.ts';
+import { isLoopback } from '../config/environment/service-url.ts';
 import type { Logger } from '../process/log.ts';
-import { PayloadError } from './payload-error.ts';
-import { guard, type Guards } from './guards.ts';
-import { payloadsSchema, toJson } from './payload-json.ts';
+import { createKeyRing } from './key-ring.ts';
+import { createEncryptingCodec, PayloadError } from './payload-codec.ts';
+import { TIMING } from '../contract/timing.ts';
+
+export interface CodecServerStart {
+  host: string;
+  /** 0 = any free port */
+  port: number;
+  /** Of the Temporal UI. */
+  origin?: string;
+  tokenFile?: string;
+  /** Something in front asks for credentials. */
+  unauthenticated?: boolean;
+  log: Logger;
+}
+
+/** @throws ConfigError */
+export async function startCodecServer(
+  options: CodecServerStart,
+): Promise<{ url: string; close: () => Promise<void> }> {
+  const { host, port, origin, log } = options;
+  const path = codecKeysFile();
+  if (path === null) throw new ConfigError('BELAY_CODEC_KEYS_FILE is not set: give the key file of the workers');
+  const keys = createKeyRing({ path, warn: (message) => log.warn(message) });
+  const token = await tokenOf(options);
+  const app = createCodecServer({
+    // It decides nothing by what it reads, and the UI also sends payloads that Temporal itself made.
+    codec: createEncryptingCodec(keys, true),
+    origin: origin === undefined ? null : checkOrigin(origin),
+    token,
+    log,
+  });
+  const url = await app.listen({ host, port }).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'EADDRINUSE') throw new ConfigError(`port ${port} is in use: choose another one with --port`);
+    if (error.code === 'EADDRNOTAVAIL' || error.code === 'ENOTFOUND') {
+      throw new ConfigError(`--host ${host}: this machine has no such address`);
+    }
+    throw error;
+  });
+  return { url, close: () => app.close() };
+}
+
+/** Without a token, every caller can decrypt what it has in encrypted form. */
+async function tokenOf({ host, tokenFile, unauthenticated = false }: CodecServerStart) {
+  if (tokenFile !== undefined) {
+    const read = tokenReader(tokenFile);
+    await read();
+    return read;
+  }
+  if (isLoopback(host) || unauthenticated) return null;
+  const remedy = 'give --token-file, or --unauthenticated behind a proxy that asks for credentials';
+  throw new ConfigError(`--host ${host}: beyond loopback, anyone could decrypt: ${remedy}`);
+}
+
+function tokenReader(file: string): () => Promise<string> {
+  const read = secretSource('--token-file', { file });
+  return async () => {
+    const token = await read();
+    if (/^[\x21-\x7e]{16,}$/.test(token)) return token;
+    throw new ConfigError(`--token-file: ${file}: use one line of at least 16 letters, digits and signs`);
+  };
+}
+
+/** @throws ConfigError */
+function checkOrigin(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : null;
+  if (url !== null && /^https?:$/.test(url.protocol) && url.origin === text) return text;
+  throw new ConfigError(`--origin: not an origin: give scheme, host and port only, like https://temporal.example.com`);
+}
+
+/* A codec server: decrypts payloads for the Temporal UI and CLI, and encrypts those that people enter there. */
 
 export interface CodecServerOptions extends Guards {
   codec: PayloadCodec;
@@ -41,3 +114,66 @@ export function createCodecServer({ codec, log, ...guards }: CodecServerOptions)
   app.get('/healthz', async () => ({ status: 'ok' }));
   return app;
 }
+
+/* Who may use the codec server: pages of one origin, and callers with the token if there is one. */
+
+export interface Guards {
+  /** The only origin whose pages may call it, like `https://temporal.example.com`; null: no page may. */
+  origin: string | null;
+  /** Read for every request; null: no token is asked for. */
+  token: (() => Promise<string>) | null;
+}
+
+function guard(app: FastifyInstance, { origin, token }: Guards): void {
+  app.addHook('onRequest', async (request, reply) => {
+    const asking = request.headers.origin;
+    if (asking === undefined) return;
+    void reply.header('vary', 'origin');
+    if (asking !== origin) return reply.code(403).send({ message: 'pages of this origin may not use this server' });
+    // A proxy in front may know the user by a cookie.
+    void reply.header('access-control-allow-origin', origin).header('access-control-allow-credentials', 'true');
+    if (request.method !== 'OPTIONS') return;
+    return reply
+      .code(204)
+      .header('access-control-allow-methods', 'POST')
+      .header('access-control-allow-headers', 'content-type, x-namespace, authorization')
+      .header('access-control-max-age', '600')
+      .send();
+  });
+  app.addHook('onRequest', async (request, reply) => {
+    if (token === null || request.url === '/healthz') return;
+    if (isEqual(request.headers.authorization ?? '', `Bearer ${await token()}`)) return;
+    return reply.code(401).header('www-authenticate', 'Bearer').send({ message: 'the token is missing or wrong' });
+  });
+}
+
+/** Takes the same time wherever the texts differ. */
+function isEqual(one: string, other: string): boolean {
+  const [a, b] = [one, other].map((text) => createHash('sha256').update(text).digest());
+  return a !== undefined && b !== undefined && timingSafeEqual(a, b);
+}
+
+/* Payloads as the Temporal UI and CLI send them: JSON, with bytes in base64. */
+
+const bytes = z.base64().transform((text) => Buffer.from(text, 'base64'));
+
+/** The body of a request. Fields that Belay does not know are dropped. */
+const payloadsSchema = z.object({
+  payloads: z.array(
+    z.object({
+      metadata: z.record(z.string(), bytes).default({}),
+      data: bytes.default(() => Buffer.alloc(0)),
+    }),
+  ),
+});
+
+export function toJson(payloads: readonly Payload[]) {
+  return { payloads: payloads.map(payloadJson) };
+}
+
+function payloadJson({ metadata, data }: Payload) {
+  const entries = Object.entries(metadata ?? {}).map(([name, value]) => [name, base64(value)] as const);
+  return { metadata: Object.fromEntries(entries), data: base64(data ?? new Uint8Array()) };
+}
+
+const base64 = (value: Uint8Array): string => Buffer.from(value).toString('base64');

@@ -1,9 +1,8 @@
 /** The client of the service's endpoints. Each call is one request, without retries or redirects. */
 import { deploymentIds, isJson, parseCreatedBackup, parseJson, parseStatus } from './parse-answers.ts';
 import { HostingApiError } from './errors.ts';
-import type { Answer, Exchange, SendPermit } from './exchange.ts';
-import { hideInStatus, holdsToken } from './hide-token.ts';
-import { pacedExchange, type PacedOptions } from './paced-exchange.ts';
+import { type Answer, type Exchange, type SendPermit, hideInStatus, holdsToken } from './exchange.ts';
+import { pacedExchange, type PacedOptions } from './pacer.ts';
 
 /** What is deployed. */
 interface DeployTarget {

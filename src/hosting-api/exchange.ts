@@ -1,12 +1,11 @@
 /** One HTTP exchange with the service. Turns every axios error into a HostingApiError: axios errors hold the token. */
 import http from 'node:http';
 import https from 'node:https';
+import { isIP, type Socket } from 'node:net';
+import tls from 'node:tls';
 import axios from 'axios';
 import { HostingApiError } from './errors.ts';
-import { hideToken } from './hide-token.ts';
 import { isJson } from './parse-answers.ts';
-import { createTunnels } from './tunnel.ts';
-import { retryAfterMs } from './retry-after.ts';
 
 const MAX_BODY_BYTES = 256 * 1024;
 const MAX_REASON_LENGTH = 200;
@@ -188,4 +187,123 @@ function answerError(
     dateMs,
     ...(waitMs === undefined ? {} : { retryAfterMs: waitMs }),
   });
+}
+
+/*
+ * Connections to the service through a proxy. A request gets its socket only once the tunnel stands and, for https, the
+ * service has completed the TLS handshake in it. Whatever fails before that has certainly sent nothing.
+ */
+
+/** The request itself gives up sooner. */
+const ABANDONED_AFTER_MS = 30_000;
+
+type Created = (error: Error | null, socket: Socket) => void;
+type Wanted = http.ClientRequestArgs & tls.ConnectionOptions;
+
+/** @param proxy its URL, with a user and password if it needs them */
+function createTunnels(proxy: string): (secure: boolean) => http.Agent {
+  return (secure) => new TunnelAgent(new URL(proxy), secure);
+}
+
+class TunnelAgent extends http.Agent {
+  /** Node compares it with the protocol of each request. */
+  readonly protocol: string;
+  /** Node takes it for requests whose URL names no port. */
+  readonly defaultPort: number;
+  readonly #proxy: URL;
+
+  constructor(proxy: URL, secure: boolean) {
+    super();
+    this.protocol = secure ? 'https:' : 'http:';
+    this.defaultPort = defaultPortOf(this.protocol);
+    this.#proxy = proxy;
+  }
+
+  override createConnection(options: Wanted, callback?: Created): undefined {
+    const created: Created = callback ?? (() => undefined);
+    const { host = '', port } = options;
+    const target = `${isIP(host) === 6 ? `[${host}]` : host}:${port}`;
+    const request = (this.#proxy.protocol === 'https:' ? https : http).request({
+      method: 'CONNECT',
+      host: this.#proxy.hostname,
+      port: this.#proxy.port || defaultPortOf(this.#proxy.protocol),
+      path: target,
+      headers: { Host: target, ...authorization(this.#proxy) },
+      agent: false,
+    });
+    const failed = (error: Error) => (created as (error: Error) => void)(error);
+    request.once('error', failed);
+    request.once('socket', (socket) => socket.setTimeout(ABANDONED_AFTER_MS, () => socket.destroy()));
+    request.once('connect', ({ statusCode }, socket: Socket) => {
+      if (statusCode !== 200) {
+        socket.destroy();
+        return failed(Object.assign(new Error('the proxy refused'), { code: `the proxy answered ${statusCode}` }));
+      }
+      const ready = (usable: Socket) => {
+        socket.setTimeout(0);
+        created(null, usable);
+      };
+      if (this.protocol === 'http:') return ready(socket);
+      const secure = tls.connect({ ...options, socket });
+      secure.once('error', failed);
+      secure.once('secureConnect', () => ready(secure));
+    });
+    request.end();
+    return undefined;
+  }
+}
+
+const defaultPortOf = (protocol: string): number => (protocol === 'https:' ? 443 : 80);
+
+function authorization({ username, password }: URL): Record<string, string> {
+  if (username === '') return {};
+  const login = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
+  return { 'Proxy-Authorization': `Basic ${Buffer.from(login).toString('base64')}` };
+}
+
+/*
+ * Takes the token out of what is kept of an answer, because a service may echo its request. Call it after parsing:
+ * a short token also occurs in keys, words and ids, and replacing it there would change what the answer means.
+ */
+
+/** Anyone can guess a shorter token, and ordinary words and ids contain it. */
+const MIN_SECRET_LENGTH = 8;
+
+/** The final states of the interface. They are no secret, even if the token is such a word. */
+const DOCUMENTED_STATUS = /^(completed|failed)$/i;
+
+/** For text that people read. A short token is removed only where it stands alone. */
+function hideToken(text: string, token: string): string {
+  const forms = [...new Set([token, JSON.stringify(token).slice(1, -1)])];
+  return forms.reduce(
+    (left, form) =>
+      token.length >= MIN_SECRET_LENGTH
+        ? left.replaceAll(form, '[token]')
+        : left.replace(new RegExp(`(?<![\\w-])${escaped(form)}(?![\\w-])`, 'g'), '[token]'),
+    text,
+  );
+}
+
+const escaped = (text: string): string => text.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&');
+
+export function hideInStatus(status: string, token: string): string {
+  return DOCUMENTED_STATUS.test(status) ? status : hideToken(status, token);
+}
+
+/** An id without its token would be another id, so such an id is not used at all. */
+export function holdsToken(id: string, token: string): boolean {
+  return token.length >= MIN_SECRET_LENGTH && id.includes(token);
+}
+
+/**
+ * Milliseconds to wait according to a Retry-After header (RFC 9110, 10.2.3: seconds or an HTTP date), never negative;
+ * undefined if the header is missing or invalid.
+ */
+export function retryAfterMs(header: unknown, nowMs: number): number | undefined {
+  if (typeof header !== 'string') return undefined;
+  const text = header.trim();
+  if (/^\d{1,10}$/.test(text)) return Number(text) * 1000;
+  // Date.parse also accepts loose forms such as "-5", so the text must begin like an HTTP date.
+  const dateMs = /^[A-Za-z]{3}/.test(text) ? Date.parse(text) : NaN;
+  return Number.isNaN(dateMs) ? undefined : Math.max(0, dateMs - nowMs);
 }

@@ -9,4 +9,4 @@ export {
 export { type RequestReport, type SendPermit } from './exchange.ts';
 export { HostingApiError } from './errors.ts';
 export { createPacer, type Pacer } from './pacer.ts';
-export { retryAfterMs } from './retry-after.ts';
+export { retryAfterMs } from './exchange.ts';

@@ -1,7 +1,7 @@
 /** Lines that are redrawn in place on a terminal. */
 import { clearScreenDown, cursorTo, moveCursor } from 'node:readline';
+import screenWidth from 'string-width';
 import { replaceUnprintable } from '../contract/safe-text.ts';
-import { fitting, screenWidth } from './screen-width.ts';
 
 /** It is painted once it is cut: the text itself has no colors. */
 export type LiveLine = string | { text: string; paint: (text: string) => string };
@@ -65,4 +65,22 @@ export function createLiveLines(stream: NodeJS.WriteStream): LiveLines {
       drawn = [];
     },
   };
+}
+
+/* How much room text takes on a terminal: some characters take two columns, and others none. */
+
+export { screenWidth };
+
+const characters = new Intl.Segmenter('en', { granularity: 'grapheme' });
+
+/** The text, cut where more would not fit. */
+export function fitting(text: string, columns: number): string {
+  if (screenWidth(text) <= columns) return text;
+  let [cut, left] = ['', columns - 1];
+  for (const { segment } of characters.segment(text)) {
+    left -= screenWidth(segment);
+    if (left < 0) break;
+    cut += segment;
+  }
+  return `${cut}…`;
 }

@@ -1,6 +1,6 @@
 /** Handles SIGINT, SIGTERM and SIGHUP from the start of the process. By default they end it, with one JSON document. */
 import { printFailure } from './json-document.ts';
-import { EXIT } from '../contract/exit-codes.ts';
+import { EXIT } from '../contract/errors.ts';
 import { emptyResult } from '../contract/results.ts';
 
 /** 128 plus the signal number, as shells report it. */
@@ -25,4 +25,19 @@ function endNow(signal: InterruptSignal): void {
   const error = { type: 'StoppedWaiting', message: `stopped by ${signal} before there was a result` } as const;
   printFailure({ ...emptyResult(), error }, process.argv.includes('--json'));
   process.exit(SIGNAL_EXIT_CODES[signal]);
+}
+
+/* Keeps a program running until SIGINT, SIGTERM or SIGHUP. A second signal ends the process at once. */
+
+/** Resolves at the first signal; rejects when `broken` does. */
+export async function runUntilSignal(broken: Promise<never>): Promise<void> {
+  const stopped = new Promise<void>((resolve) => {
+    let seen = 0;
+    onSignal((signal) => {
+      seen += 1;
+      if (seen > 1) process.exit(SIGNAL_EXIT_CODES[signal]);
+      resolve();
+    });
+  });
+  await Promise.race([stopped, broken]);
 }

@@ -1,6 +1,7 @@
 /** How large a request may be. Pure. */
 import { HISTORY_BUDGET } from '../contract/history-budget.ts';
 import { HOUR_MS } from '../contract/duration.ts';
+import { isRecord } from '../contract/plain-object.ts';
 
 export const MAX_ID_LENGTH = 200;
 /** Of why and by whom something was frozen or let off. */
@@ -55,3 +56,24 @@ export const LIMITS = {
   patienceMs: [5 * 60_000, 7 * 24 * HOUR_MS],
   freshForMs: [1, 7 * 24 * HOUR_MS],
 } as const satisfies Record<string, Limits>;
+
+/* Makes notes fit: CI jobs pass commit messages, and a long one must refuse no deployment. Pure. */
+
+/** The input with every note cut that is too long. What is no note at all stays, for the validation. */
+export function withFittingMeta<T extends { meta?: Record<string, string> }>(input: T): T {
+  if (!isRecord(input) || tooLong(input.meta).length === 0) return input;
+  const entries = Object.entries(input.meta ?? {});
+  return {
+    ...input,
+    meta: Object.fromEntries(entries.map(([name, value]) => [name, isTooLong(value) ? cut(value) : value])),
+  };
+}
+
+/** The names of the notes that are cut. */
+export const tooLong = (meta: Record<string, string> | undefined): string[] =>
+  isRecord(meta) ? Object.keys(meta).filter((name) => isTooLong(meta[name])) : [];
+
+const isTooLong = (value: unknown): boolean => typeof value === 'string' && value.length > MAX_META_LENGTH;
+
+/** Half of a character beyond U+FFFF would be left at the end. */
+const cut = (value: string): string => `${value.slice(0, MAX_META_LENGTH - 1).replace(/[\ud800-\udbff]$/, '')}…`;

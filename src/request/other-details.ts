@@ -4,8 +4,7 @@ import type { ScheduledInput } from '../features/schedules/shapes.ts';
 import { durationText } from '../contract/duration.ts';
 import { factList } from '../contract/markdown.ts';
 import { codeSpan } from '../contract/safe-text.ts';
-import { detailsPage, firstOf } from './details-page.ts';
-import { serviceFact } from './run-details.ts';
+import { detailsPage, firstOf, serviceFact } from './run-details.ts';
 
 /** Of one firing. Temporal keeps them with the schedule, so they name no time. */
 export function scheduledStaticDetails({ fleet, schedule, when, timeZone, catchUpMs, start }: ScheduledInput): string {

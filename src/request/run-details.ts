@@ -1,17 +1,17 @@
 /** What the page of a run shows from its start on: who asked for what, where, and within which limits. Pure. */
+import { utf8ToBytes } from '@noble/hashes/utils.js';
 import type { FreezeOverride } from '../features/freezes/shapes.ts';
 import type { CheckWaiver } from '../features/site-checks/shapes.ts';
 import type { RunType } from '../contract/names.ts';
 import type { RunInput, RunPlan } from '../contract/run.ts';
 import { backupServerId, lockIdOf } from '../contract/ids.ts';
-import { targetsOf, type Target } from '../contract/target.ts';
+import { targetsOf, type Target, targetText } from '../contract/target.ts';
 import { durationText, totalText } from '../contract/duration.ts';
-import { factList, historyLink } from '../contract/markdown.ts';
+import { factList, historyLink, workflowLink, uiPage } from '../contract/markdown.ts';
 import { codeSpan } from '../contract/safe-text.ts';
-import { counted } from '../contract/tally-text.ts';
-import { targetText } from '../contract/target-text.ts';
+import { counted } from '../contract/results.ts';
 import { planRun } from './run-plan.ts';
-import { detailsPage, firstOf } from './details-page.ts';
+import type { BackupServerInput, DeploySiteInput } from '../contract/operation.ts';
 
 export interface RunToStart {
   type: RunType;
@@ -111,4 +111,61 @@ function lastStartOf({ startDeploysWithinMs, deploysUntil }: RunInput): string |
 function operationsOf(type: RunType, input: RunInput): string {
   const backup = isBackedUp(type) && input.serverId !== undefined ? [backupServerId(input.serverId)] : [];
   return firstOf([...backup, ...targetsOf(input).map(lockIdOf)].map(historyLink), 10);
+}
+
+/* What the page of an operation shows from its start on. Pure. */
+
+interface Parent {
+  workflowId: string;
+  runId: string;
+}
+
+export function operationStaticDetails(input: BackupServerInput | DeploySiteInput, run: Parent): string {
+  const isDeployment = 'target' in input;
+  const subject = isDeployment ? targetText(input.target, codeSpan) : `server ${codeSpan(input.serverId)}`;
+  const what = isDeployment ? `Deploys ${subject}` : `Backs up ${subject}`;
+  return detailsPage(
+    `${what}, and waits for the verdict. ` +
+      `The id of this workflow is also the lock: another run that needs ${subject} waits until this workflow ends.`,
+    factList({
+      'Part of': `${workflowLink(run.workflowId, { runId: run.runId })}, whose page shows who started it, and why`,
+      Service: codeSpan(input.service),
+      Budget: triesFact(input),
+      ...(isDeployment ? deploymentFacts(input) : {}),
+    }),
+    'Never terminate or reset it: that frees the lock while the service may still be at work.',
+  );
+}
+
+function deploymentFacts({ minEvidence, settleMs, baselineWaitMs, deadline, serverId }: DeploySiteInput) {
+  const settled = minEvidence === 'settled' ? ` (an unchanged status counts after ${durationText(settleMs)})` : '';
+  return {
+    'Evidence that it is ours': `at least ${minEvidence}${settled}`,
+    "Another party's deployment": `waits for its end for at most ${durationText(baselineWaitMs)}`,
+    'Backed up before': serverId === undefined ? null : `server ${codeSpan(serverId)}`,
+    'Last start': deadline === null ? null : `${deadline.at}: ${codeSpan(deadline.reason)}`,
+  };
+}
+
+/* The details that a workflow's page in the Temporal UI shows from its start on. Pure. */
+
+/** Temporal rejects details over 20,000 bytes. Encrypted ones are a little larger. */
+const MAX_BYTES = 16_000;
+
+/** Parts with blank lines between them. Those that are null are left out, and lines over the limit are cut off. */
+export function detailsPage(...parts: (string | null)[]): string {
+  const page: string[] = [];
+  let bytes = 0;
+  for (const line of uiPage(...parts).split('\n')) {
+    bytes += utf8ToBytes(line).length + 1;
+    if (bytes > MAX_BYTES) return [...page, '', '…'].join('\n');
+    page.push(line);
+  }
+  return page.join('\n');
+}
+
+/** The first of them, so that one long list does not fill the page. */
+export function firstOf(entries: readonly string[], limit = 20): string {
+  const hidden = entries.length - limit;
+  return `${entries.slice(0, limit).join(', ')}${hidden > 0 ? `, and ${hidden} more` : ''}`;
 }

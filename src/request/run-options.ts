@@ -5,9 +5,9 @@
 import { TIMING } from '../contract/timing.ts';
 import { HOUR_MS } from '../contract/duration.ts';
 import { LIMITS, type Limits } from './limits.ts';
-import type { RunOptionPath, ValueAt } from './option-path.ts';
-import type { RunPlan } from '../contract/run.ts';
+import type { RunPlan, RunInput } from '../contract/run.ts';
 import { EVIDENCE } from '../contract/names.ts';
+import type { TargetsInput } from '../contract/target.ts';
 
 export type RunCommand = 'run' | 'backup' | 'deploy' | 'watch';
 
@@ -276,3 +276,51 @@ export type RunOptionRow = RowOf & { path: RunOptionPath };
 
 /** In the order of the table: later rows derive their defaults from earlier ones. */
 export const RUN_OPTIONS = Object.entries(ROWS).map(([path, row]) => ({ path, ...row })) as readonly RunOptionRow[];
+
+/* Paths of options in a run's input, such as `deploy.settleMs` or `keepGoing`. Pure. */
+
+type OptionGroup = 'backup' | 'deploy';
+type GroupPath<G extends OptionGroup> = `${G}.${keyof NonNullable<RunInput[G]> & string}`;
+
+/** Every field of a run's input except what it acts on. */
+export type RunOptionPath =
+  | GroupPath<'backup'>
+  | GroupPath<'deploy'>
+  | Exclude<
+      keyof RunInput,
+      | OptionGroup
+      | keyof TargetsInput
+      | 'service'
+      | 'epoch'
+      | 'serverId'
+      | 'fleet'
+      | 'deploysUntil'
+      | 'override'
+      | 'noCheck'
+      | 'approved'
+    >;
+
+type ValueAt<P extends RunOptionPath> = P extends `${infer G extends OptionGroup}.${infer F}`
+  ? NonNullable<NonNullable<RunInput[G]>[F & keyof NonNullable<RunInput[G]>]>
+  : NonNullable<RunInput[P & keyof RunInput]>;
+
+type Tree = Record<string, unknown>;
+
+/** @returns the group, or null for a field of the input itself, and the field's name */
+export function splitPath(path: RunOptionPath): { group: OptionGroup | null; field: string } {
+  const [first = '', second] = path.split('.');
+  return second === undefined ? { group: null, field: first } : { group: first as OptionGroup, field: second };
+}
+
+export function valueAt(tree: object, path: RunOptionPath): unknown {
+  const { group, field } = splitPath(path);
+  const branch = group === null ? tree : ((tree as Tree)[group] ?? {});
+  return (branch as Tree)[field];
+}
+
+/** Makes the group if there is none. */
+export function setValueAt(tree: object, path: RunOptionPath, value: unknown): void {
+  const { group, field } = splitPath(path);
+  const branch = group === null ? tree : ((tree as Tree)[group] ??= {});
+  (branch as Tree)[field] = value;
+}

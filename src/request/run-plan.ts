@@ -1,7 +1,6 @@
 /** A run's input with every default filled in. Pure. */
 import type { RunInput, RunPlan } from '../contract/run.ts';
-import { setValueAt, valueAt } from './option-path.ts';
-import { RUN_OPTIONS } from './run-options.ts';
+import { setValueAt, valueAt, RUN_OPTIONS } from './run-options.ts';
 
 export function planRun(input: RunInput): RunPlan {
   const plan = {} as RunPlan;

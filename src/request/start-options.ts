@@ -1,17 +1,26 @@
 /** Start options of runs and rollouts: the same whether a starter, a rollout or a schedule starts them. Pure. */
-import { hashOf } from '../contract/hash-of.ts';
+import { hashOf } from '../contract/ids.ts';
 import type { FreezeOverride } from '../features/freezes/shapes.ts';
-import { type RunInput, type RunMemo } from '../contract/run.ts';
-import type { RolloutInput, RolloutMemo } from '../features/rollouts/shapes.ts';
+import type { RunInput, RunMemo } from '../contract/run.ts';
+import type { RolloutInput, RolloutMemo, RolloutWave } from '../features/rollouts/shapes.ts';
 import { definedFields } from '../contract/plain-object.ts';
 import type { ServedService } from '../contract/service-identity.ts';
-import { isApp, targetsOf } from '../contract/target.ts';
-import { targetLabel } from '../contract/target-text.ts';
-import { plainText } from '../contract/safe-text.ts';
-import { counted } from '../contract/tally-text.ts';
+import { isApp, targetsOf, targetLabel } from '../contract/target.ts';
+import { plainText, codeSpan } from '../contract/safe-text.ts';
+import { counted } from '../contract/results.ts';
 import { TIMING } from '../contract/timing.ts';
-import { rolloutStaticDetails, type RolloutToStart } from './rollout-details.ts';
-import { runStaticDetails, type RunToStart } from './run-details.ts';
+import {
+  runStaticDetails,
+  type RunToStart,
+  detailsPage,
+  firstOf,
+  budgetFacts,
+  overrideFact,
+  serviceFact,
+  waiverFact,
+} from './run-details.ts';
+import { factList } from '../contract/markdown.ts';
+import { planRun } from './run-plan.ts';
 
 export function runStartOptions(input: RunInput, start: RunToStart) {
   const memo: RunMemo = { input };
@@ -84,3 +93,39 @@ function summaryOf(input: RunInput): string {
   const summary = [...backup, ...deploy].join(', then ');
   return summary.charAt(0).toUpperCase() + summary.slice(1);
 }
+
+/* What the page of a rollout shows from its start on. Pure. */
+
+interface RolloutToStart {
+  /** Markdown. */
+  startedBy: string;
+}
+
+export function rolloutStaticDetails(input: RolloutInput, { startedBy }: RolloutToStart): string {
+  const { name, fleet, waves, maxAtOnce, maxFailures, onFailures, attempt = 1, deploysUntil } = input;
+  const deploys = waves.some(({ targets }) => targets.some((it) => targetsOf(it).length > 0));
+  return detailsPage(
+    `Rolls ${codeSpan(name)} out: one run for each server of the fleet ${codeSpan(fleet)}, wave by wave.`,
+    factList(
+      {
+        'Started by': `${startedBy}${attempt > 1 ? `, attempt ${attempt}` : ''}`,
+        Service: serviceFact(input.service),
+        Waves: firstOf(waves.map(waveText)),
+        'At once': `at most ${counted(maxAtOnce, 'server')}`,
+        'Tolerated failures': `${maxFailures}, and one more ${onFailures === 'pause' ? 'pauses' : 'stops'} the rollout`,
+        ...budgetFacts(planRun({ ...input.options }), { backup: true, deploys }),
+        Override: overrideFact(input.override),
+        Checks: waiverFact(input.noCheck),
+        'Last start':
+          deploysUntil === undefined
+            ? null
+            : `no deployment begins later than ${codeSpan(deploysUntil.time)} in ${codeSpan(deploysUntil.timeZone)}`,
+      },
+      input.meta,
+    ),
+    'Never terminate or reset it.',
+  );
+}
+
+const waveText = ({ name, targets }: RolloutWave): string =>
+  `${codeSpan(name)} with ${counted(targets.length, 'server')}`;

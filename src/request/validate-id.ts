@@ -1,5 +1,7 @@
 /** Checks ids of the service, keys and names, which become parts of workflow ids and URL paths. Pure. */
 import { MAX_ID_LENGTH } from './limits.ts';
+import { isRecord } from '../contract/plain-object.ts';
+import { TARGET_KINDS, type Target } from '../contract/target.ts';
 
 /** @returns what is wrong, as the end of a sentence that begins with the id's name, or null */
 export function validateId(id: unknown): string | null {
@@ -13,4 +15,18 @@ export function validateId(id: unknown): string | null {
   if (/^\s|\s$/u.test(id)) return 'begins or ends with a blank';
   if (/\p{Surrogate}/u.test(id)) return 'is not well-formed Unicode';
   return null;
+}
+
+/* Checks a target that a message names. Pure. */
+
+/** @returns the target, or what is wrong */
+export function checkTarget(target: unknown): Target | string {
+  if (!isRecord(target)) return 'is not an object with kind and id';
+  const { kind, id, ...others } = target;
+  const known = TARGET_KINDS.find((it) => it === kind);
+  if (known === undefined) return `kind: must be one of ${TARGET_KINDS.join(', ')}`;
+  const problem = validateId(id);
+  if (problem !== null) return `id: ${problem}`;
+  const [unknown] = Object.keys(others);
+  return unknown === undefined ? { kind: known, id: id as string } : `${unknown}: is not a field of a target`;
 }

@@ -49,7 +49,7 @@ export function parkedReadAtMs(outage: Outage, nowMs: number, notBeforeMs: numbe
 }
 
 /** Why the operation ends, if it cannot park. */
-export function afterOutage({ budgetMs }: Outage, reason: GivenUp): GivenUp {
+export function endWithoutParking({ budgetMs }: Outage, reason: GivenUp): GivenUp {
   if (budgetMs === null) return reason;
   return { ...reason, message: `${reason.message}; the outage budget of ${durationText(budgetMs)} is used up` };
 }

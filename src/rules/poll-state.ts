@@ -1,6 +1,6 @@
 /** What a poll loop knows between two reads, and what a read changes. Pure: times are milliseconds since 1970. */
-import type { ReadFailure, ReadResult } from '../contract/activities.ts';
-import type { PollSchedule, PollState } from '../contract/polling.ts';
+import type { ReadFailure, ReadResult, DeploymentIds } from '../contract/activities.ts';
+import type { PollSchedule, PollState, PooledProgress } from '../contract/polling.ts';
 import { HISTORY_BUDGET } from '../contract/history-budget.ts';
 import { TIMING } from '../contract/timing.ts';
 import { isNotDeployed } from './never-deployed.ts';
@@ -14,6 +14,7 @@ import {
   wholeTimeEndsMs,
   type GivenUp,
 } from './read-failures.ts';
+import { definedFields } from '../contract/plain-object.ts';
 
 /** What a loop is to do. */
 export interface PollPlan {
@@ -31,7 +32,7 @@ export function beginPolling({ schedule, tries }: PollPlan): PollState {
 
 export const nextRead = ({ schedule, notBeforeMs }: PollState): DuePoll => nextPoll(schedule, notBeforeMs);
 
-export interface ReadAt {
+interface ReadAt {
   /** When the answer came. */
   nowMs: number;
   /** Whether the read was due as a try. */
@@ -73,7 +74,7 @@ export function afterRead(
  * The loop goes on with the time and the tries that it had left. If the time ran out before it parked, it gets time for the
  * reads that prove that a site was never deployed. @param parkedMs how long it was parked
  */
-export function afterOutage(before: PollState, nowMs: number, parkedMs: number): PollState {
+export function resumeAfterOutage(before: PollState, nowMs: number, parkedMs: number): PollState {
   const schedule = skipTo(before.schedule, nowMs);
   const endsMs = before.wholeEndsMs + parkedMs;
   const graceEndsMs = nowMs + HISTORY_BUDGET.readsPerGrace * schedule.intervalMs;
@@ -85,4 +86,50 @@ export function afterOutage(before: PollState, nowMs: number, parkedMs: number):
     wholeEndsMs: isGranted ? graceEndsMs : endsMs,
     graceLeft: before.graceLeft - (isGranted ? 1 : 0),
   };
+}
+
+/*
+ * What a pooled wait does with a read. It keeps those that decide nothing: the status is in progress, or the read failed
+ * and is to be made again. The first other one belongs to the workflow. Pure: times are milliseconds since 1970.
+ */
+
+/** @param ids those of the last answer */
+export const beginPooled = (state: PollState, lastStatus: string | null, ids?: DeploymentIds): PooledProgress => ({
+  state,
+  polls: 0,
+  lastStatus,
+  ...definedFields({ ids }),
+  lastReadAt: null,
+  isLeftToOthers: false,
+});
+
+/** @returns null if the workflow has to decide what the read means */
+export function absorb(tries: number, before: PooledProgress, read: ReadResult, at: ReadAt): PooledProgress | null {
+  if (read.ok && (read.state !== 'in_progress' || !isSameText(read.ids, before.ids))) return null;
+  const { state, end } = afterRead({ tries }, before.state, read, at);
+  if (end !== null) return null;
+  if (!read.ok) return { ...before, state, isLeftToOthers: false };
+  const lastReadAt = new Date(at.nowMs).toISOString();
+  return { ...before, state, polls: before.polls + 1, lastStatus: read.status, lastReadAt, isLeftToOthers: false };
+}
+
+/** Answers of one service have their fields in one order. If not, the workflow decides. */
+const isSameText = (one: DeploymentIds = {}, other: DeploymentIds = {}): boolean =>
+  JSON.stringify(one) === JSON.stringify(other);
+
+/** Whether another worker is to make the read before it counts. */
+export const isForOthers = (before: PooledProgress, read: ReadResult): boolean =>
+  !read.ok && read.ofThisWorker === true && !before.isLeftToOthers;
+
+/** As if every read that was due by now had been answered: for a wait whose worker cannot be asked. */
+export function assumeMade({ state, ...before }: PooledProgress, tries: number, nowMs: number): PooledProgress {
+  let { polls } = before;
+  let [schedule, made] = [state.schedule, state.made];
+  for (;;) {
+    const due = nextRead({ ...state, schedule });
+    if (due.atMs > nowMs || made >= tries) return { ...before, state: { ...state, schedule, made }, polls };
+    schedule = afterPoll(schedule, due.atMs, due.isTry);
+    polls += 1;
+    if (due.isTry) made += 1;
+  }
 }

@@ -2,12 +2,13 @@
  * Decides what follows a POST. A POST is not idempotent, so it is sent again only if it certainly had no effect. After
  * an ambiguous one, no result may claim that nothing was started. Pure: times are milliseconds since 1970.
  */
-import { MAYBE_RESTORED } from '../contract/restored.ts';
+import { MAYBE_RESTORED } from '../contract/service-identity.ts';
 import { HISTORY_BUDGET } from '../contract/history-budget.ts';
 import { durationText } from '../contract/duration.ts';
 import type { ErrorType, Outcome } from '../contract/names.ts';
 import type { TriggerEffect } from '../contract/sinks.ts';
 import { TIMING } from '../contract/timing.ts';
+import type { ReadResult } from '../contract/activities.ts';
 
 export const MAX_NO_EFFECT = 5;
 
@@ -196,4 +197,39 @@ function nothingStarted(counts: TriggerCounts, type: ErrorType, message: string)
     type: 'OutcomeUnknown',
     message: `an earlier request may have had an effect; ${message}`,
   };
+}
+
+/* Tracks whether reads since a POST left gaps. Pure: times are milliseconds since 1970. */
+
+export interface ReadCoverage {
+  postMs: number;
+  /** When the last read was answered, or earlier. */
+  lastReadMs: number | null;
+  longestGapMs: number;
+}
+
+export const startReadCoverage = (postMs: number): ReadCoverage => ({ postMs, lastReadMs: null, longestGapMs: 0 });
+
+/** When a read was answered, or earlier: Temporal may have been away since, and what it showed may be over. */
+export const answeredMs = (read: ReadResult, nowMs: number): number => Math.min(read.answeredMs ?? nowMs, nowMs);
+
+/**
+ * Call it for answered reads only: a failed one shows nothing. @param readMs when it was answered, or earlier
+ * @param nowMs when it was answered, or later: a gap must not seem shorter than it was
+ */
+export function recordRead(coverage: ReadCoverage, readMs: number, nowMs = readMs): ReadCoverage {
+  const gapMs = coverage.lastReadMs === null ? 0 : nowMs - coverage.lastReadMs;
+  if (coverage.lastReadMs === null && nowMs - coverage.postMs > TIMING.verdict.coverageSlackMs) {
+    return { ...coverage, lastReadMs: readMs, longestGapMs: Infinity };
+  }
+  return { ...coverage, lastReadMs: readMs, longestGapMs: Math.max(coverage.longestGapMs, gapMs) };
+}
+
+/** Nothing was read while the service was down, however short that was. */
+export const recordOutage = (coverage: ReadCoverage): ReadCoverage => ({ ...coverage, longestGapMs: Infinity });
+
+/** True if a read followed the POST within five seconds, and no gap since was over the interval plus five seconds. */
+export function hasNoGaps(coverage: ReadCoverage, intervalMs: number, nowMs: number): boolean {
+  if (coverage.lastReadMs === null) return false;
+  return Math.max(coverage.longestGapMs, nowMs - coverage.lastReadMs) <= intervalMs + TIMING.verdict.coverageSlackMs;
 }

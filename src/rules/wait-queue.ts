@@ -1,7 +1,7 @@
 /** The queue for a lock: first come, first served, no matter which holder a run asked. Pure. */
 import type { BackupConclusion, LockReleased, Waiter } from '../contract/operation.ts';
 import { definedFields, isRecord } from '../contract/plain-object.ts';
-import { isInstant, namesRun, workIn } from '../features/superseding/superseding-message.ts';
+import { isInstant, namesRun, workIn } from '../features/superseding/rules.ts';
 
 /** A message with a full queue stays far below Temporal's limit of 2 MB. Later waiters rely on their own look. */
 export const MAX_WAITERS = 1_000;

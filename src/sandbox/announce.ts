@@ -1,18 +1,18 @@
 /** Sends one event when an operation starts and one when it ends, even if its script changes later. */
-import { began, ended, type SandboxEvent } from './event-bodies.ts';
 import type { Lifetime } from './lifetime.ts';
-import type { Operation } from './state.ts';
+import type { SandboxOperation } from './state.ts';
+import type { Resource } from './script.ts';
 
 export interface Announcer {
-  begun(operation: Operation): void;
+  begun(operation: SandboxOperation): void;
   /** Call this after changing its script. With `ends: 'never'`, no end event is sent. */
-  changed(operation: Operation): void;
+  changed(operation: SandboxOperation): void;
 }
 
 export function createAnnouncer(lifetime: Lifetime, send: (event: SandboxEvent) => void): Announcer {
-  const announced = new WeakSet<Operation>();
+  const announced = new WeakSet<SandboxOperation>();
 
-  async function announceEnd(operation: Operation): Promise<void> {
+  async function announceEnd(operation: SandboxOperation): Promise<void> {
     await lifetime.until(operation.startedMs + operation.script.durationMs);
     if (announced.has(operation) || operation.script.ends === 'never') return;
     announced.add(operation);
@@ -27,3 +27,38 @@ export function createAnnouncer(lifetime: Lifetime, send: (event: SandboxEvent) 
     changed: (operation) => void announceEnd(operation),
   };
 }
+
+/* Webhook bodies of the sandbox, with made-up words: the service's own are not documented. Pure, except for the clock. */
+
+/** The body of a webhook. */
+export interface SandboxEvent {
+  type: string;
+  /** When it happened, not when it was sent. */
+  timestamp: string;
+  data: Record<string, string>;
+}
+
+const began = (operation: SandboxOperation): SandboxEvent =>
+  event(`${operation.kind}.started`, dataOf(operation), operation.startedMs);
+
+const ended = (operation: SandboxOperation): SandboxEvent =>
+  event(`${operation.kind}.${operation.script.ends}`, dataOf(operation));
+
+export const deleted = (on: Resource): SandboxEvent => event('resource.deleted', nameOf(on));
+
+export const alertFired = (server: string, message: string): SandboxEvent =>
+  event('alert.fired', { server_id: server, message });
+
+const event = (type: string, data: SandboxEvent['data'], atMs = Date.now()): SandboxEvent => ({
+  type,
+  timestamp: new Date(atMs).toISOString(),
+  data,
+});
+
+/** Deployments carry no id, because the API has none for them. */
+const dataOf = ({ kind, on, id }: SandboxOperation) => ({
+  ...nameOf(on),
+  ...(kind === 'backup' && { backup_id: id }),
+});
+
+const nameOf = ({ type, id }: Resource): SandboxEvent['data'] => ({ [`${type}_id`]: id });

@@ -1,14 +1,11 @@
 /** Controls the sandbox: scripts, faults, other users, webhooks. */
 import type { Deliveries, Delivery } from './deliveries.ts';
 import type { DeliveryFault } from './delivery-faults.ts';
-import { alertFired, deleted } from './event-bodies.ts';
-import type { Answers } from './answers.ts';
+import { alertFired, deleted, type Announcer } from './announce.ts';
+import type { Answers, JournalEntry, State } from './state.ts';
 import type { Fault } from './faults.ts';
-import { actFromOutside } from './outside.ts';
 import { kindOn, type Resource, type ScriptPart } from './script.ts';
-import type { JournalEntry, State } from './state.ts';
 import type { Subscription } from './subscriptions.ts';
-import type { Announcer } from './announce.ts';
 
 type ResourceRef = { site: string } | { app: string } | { server: string };
 
@@ -81,4 +78,12 @@ export function createControls(state: State, announcer: Announcer, deliveries: D
 function resourceOf(target: ResourceRef): Resource {
   if ('site' in target) return { type: 'site', id: target.site };
   return 'app' in target ? { type: 'app', id: target.app } : { type: 'server', id: target.server };
+}
+
+/* Another user deploys a target, or backs it up. */
+
+export function actFromOutside(state: State, resource: Resource): void {
+  const { id, kind, on } = state.begin(resource, 'outside');
+  const request = kind === 'backup' ? `another user backs up ${on.id}` : `a push deploys ${on.id}`;
+  state.note({ by: 'outside', request, began: { id, kind, target: on.id } });
 }

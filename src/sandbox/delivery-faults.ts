@@ -1,6 +1,6 @@
 /** Faults between the sandbox and an endpoint: which delivery fails, and how. */
 import { z } from 'zod';
-import { turnFields } from './fault-queue.ts';
+import { turnFields } from './faults.ts';
 
 const sendingSchema = z.discriminatedUnion('kind', [
   /** Sends this many copies with the same id, each with its own retries; by default all at once. */

@@ -4,9 +4,9 @@
  */
 import { hasEffect, type Fault, type Route } from './faults.ts';
 import type { Resource } from './script.ts';
-import type { JournalEntry, Operation, Shown, State } from './state.ts';
+import type { JournalEntry, SandboxOperation, Shown, State } from './state.ts';
 
-export interface Endpoint {
+export interface ApiEndpoint {
   route: Route;
   method: 'GET' | 'POST';
   /** With `:id` in it. */
@@ -27,10 +27,10 @@ export interface ApiRequest {
 export interface Reply {
   delayMs: number;
   /** `cut` ends the connection inside of the body, `reset` before the answer; with `none`, the caller waits for ever. */
-  answer: Answer | 'cut' | 'reset' | 'none';
+  answer: SandboxAnswer | 'cut' | 'reset' | 'none';
 }
 
-export interface Answer {
+export interface SandboxAnswer {
   code: number;
   /** An object is sent as JSON, a text as it is, and null as no body. */
   body: Record<string, unknown> | string | null;
@@ -49,8 +49,8 @@ const NOT_FOUND: NotedAnswer = { code: 404, body: { message: 'Not found.' } };
 const TOO_MANY: NotedAnswer = { code: 429, body: { message: 'Too many requests.' } };
 const STARTED = { message: 'Deployment started.' };
 
-export const ENDPOINTS: readonly Endpoint[] = [
-  ...(['site', 'app'] as const).flatMap((type): Endpoint[] => [
+export const ENDPOINTS: readonly ApiEndpoint[] = [
+  ...(['site', 'app'] as const).flatMap((type): ApiEndpoint[] => [
     {
       route: 'deploy',
       method: 'POST',
@@ -84,7 +84,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
 ];
 
 /** Carries out a request and notes it in the journal. */
-export function exchange(state: State, endpoint: Endpoint, request: ApiRequest): Reply {
+export function answerRequest(state: State, endpoint: ApiEndpoint, request: ApiRequest): Reply {
   const { path, id, authorization, idempotencyKey } = request;
   const authorized = authorization === `Bearer ${state.token}`;
   const fault = authorized ? state.faults.next(endpoint.route, id) : null;
@@ -137,7 +137,7 @@ export function badAnswer({ answer }: Fault, truth: JsonAnswer | null): Reply['a
   }
 }
 
-function begin(state: State, on: Resource, answer: (begun: Operation) => JsonAnswer): NotedAnswer {
+function begin(state: State, on: Resource, answer: (begun: SandboxOperation) => JsonAnswer): NotedAnswer {
   if (state.isRemoved(on)) return NOT_FOUND;
   const begun = state.begin(on, 'api');
   const { id, kind } = begun;

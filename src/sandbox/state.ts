@@ -1,13 +1,12 @@
 /** The sandbox's memory: operations that progress with time, scripts of later operations, and the journal. */
 import { createHash } from 'node:crypto';
-import { latestIds, triggerIds, type Answers } from './answers.ts';
 import { createFaults, type Faults } from './faults.ts';
 import { completeScript, kindOn, statusAt, type Kind, type Resource, type Script, type ScriptPart } from './script.ts';
 
 /** Who acted: a caller of the API, a party unknown to it (a push, another user), or a visitor of a site. */
 export type Actor = 'api' | 'outside' | 'visitor';
 
-export interface Operation {
+export interface SandboxOperation {
   id: string;
   kind: Kind;
   /** The site or app that is deployed, or the server that is backed up. */
@@ -66,19 +65,19 @@ export interface State {
   maxPerSecond: number | null;
   /** Counts a request against the limit. */
   isTooMuch(): boolean;
-  begin(on: Resource, by: Actor): Operation;
+  begin(on: Resource, by: Actor): SandboxOperation;
   /** As the endpoint shows it: a new deployment may appear late, and a replica may lag. */
   readLatest(on: Resource): Shown | null;
   /** The ids in the answer to the request that began it. */
-  triggerIds(operation: Operation): Record<string, string>;
+  triggerIds(operation: SandboxOperation): Record<string, string>;
   /** How later answers about the target are. */
   answer(on: Resource, how: Answers): void;
   /** From now on, the API does not find it. */
   remove(on: Resource): void;
   isRemoved(on: Resource): boolean;
-  backup(id: string): Operation | null;
-  latest(on: Resource): Operation | null;
-  status(operation: Operation): string;
+  backup(id: string): SandboxOperation | null;
+  latest(on: Resource): SandboxOperation | null;
+  status(operation: SandboxOperation): string;
   /** Of the last deployment that completed, as the site shows it; null if there is none. */
   deployedCommit(on: Resource): string | null;
   /** One script for each of the next operations on a resource. The last one is kept for all later ones. */
@@ -89,12 +88,12 @@ export interface State {
 export interface StateOptions {
   token: string;
   defaults: Partial<Record<Kind, ScriptPart>> | undefined;
-  onBegin: (operation: Operation) => void;
+  onBegin: (operation: SandboxOperation) => void;
   /** Milliseconds since 1970. Default: the clock of this machine. */
   clock?: () => number;
 }
 
-function commitShown(deployments: readonly Operation[], nowMs: number): string | null {
+function commitShown(deployments: readonly SandboxOperation[], nowMs: number): string | null {
   const shown = deployments.findLast(({ startedMs, script: { durationMs, ends, pageLagMs, pageLeadMs } }) => {
     if (pageLeadMs > 0) return nowMs - startedMs >= durationMs - pageLeadMs;
     return ends === 'completed' && nowMs - startedMs - durationMs >= pageLagMs;
@@ -106,7 +105,7 @@ function commitShown(deployments: readonly Operation[], nowMs: number): string |
 const keyOf = ({ type, id }: Resource): string => `${type}:${id}`;
 
 export function createState({ token, defaults = {}, onBegin, clock = Date.now }: StateOptions): State {
-  const operations: Operation[] = [];
+  const operations: SandboxOperation[] = [];
   const scripts = new Map<string, ScriptPart[]>();
   const journal: JournalEntry[] = [];
   const removed = new Set<string>();
@@ -121,7 +120,7 @@ export function createState({ token, defaults = {}, onBegin, clock = Date.now }:
   }
 
   const isRemoved = (on: Resource) => removed.has(keyOf(on));
-  const isOn = (on: Resource) => (operation: Operation) => keyOf(operation.on) === keyOf(on);
+  const isOn = (on: Resource) => (operation: SandboxOperation) => keyOf(operation.on) === keyOf(on);
 
   return {
     journal,
@@ -175,4 +174,24 @@ export function createState({ token, defaults = {}, onBegin, clock = Date.now }:
       });
     },
   };
+}
+
+/* What the answers about deployments show beyond the documented fields, and which replica gives them. Pure. */
+
+export interface Answers {
+  /** The fields of the latest answer: the id of its deployment, or one that never changes. */
+  latest?: Partial<Record<'id' | 'uuid', 'own' | 'constant'>>;
+  /** The id in the answer to a request: that of its deployment, of the one before, or of a job that `latest` never shows. */
+  trigger?: 'own' | 'previous' | 'job';
+  /** Every n-th read is answered by a replica that is this far behind. */
+  replica?: { every: number; lagMs: number };
+}
+
+const latestIds = ({ latest = {} }: Answers, id: string): Record<string, string> =>
+  Object.fromEntries(Object.entries(latest).map(([field, kind]) => [field, kind === 'own' ? id : 'constant']));
+
+/** @param previous the id of the deployment before; null if there is none */
+function triggerIds({ trigger }: Answers, id: string, previous: string | null): Record<string, string> {
+  if (trigger === undefined || (trigger === 'previous' && previous === null)) return {};
+  return { id: trigger === 'own' ? id : trigger === 'job' ? `job-${id}` : previous! };
 }

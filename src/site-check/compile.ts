@@ -1,7 +1,7 @@
 /** A check of belay.yaml, ready to be applied to pages. */
+import { RE2JS } from 're2js';
+import { getProperty } from 'dot-prop';
 import type { Page } from './exchange.ts';
-import { parseExpected, parseGroup, type Expected } from './expected.ts';
-import { jsonOf, shownText, textAt } from './json.ts';
 
 export interface CheckRules {
   /** `200`, `2xx`; any of them. Default `2xx`. */
@@ -95,3 +95,77 @@ function compileCommit({ commit }: CheckRules): (page: Parsed) => string | null 
   const group = parseGroup(commit.body);
   return ({ body }) => group(body);
 }
+
+/*
+ * One expectation of belay.yaml: a text, a regular expression between slashes, or either of them after an exclamation
+ * mark, which says not. Expressions are RE2's, so no page can stall a worker.
+ */
+
+interface Expected {
+  /** As it was written. */
+  text: string;
+  /** @param actual null if there is none */
+  isMetBy(actual: string | null): boolean;
+}
+
+/** @throws SyntaxError for an expression that RE2 does not take */
+function parseExpected(text: string, compare: 'whole' | 'part' = 'whole'): Expected {
+  const isNot = text.startsWith('!');
+  const matches = matcherOf(isNot ? text.slice(1) : text, compare);
+  return { text, isMetBy: (actual) => (actual !== null && matches(actual)) !== isNot };
+}
+
+function matcherOf(text: string, compare: 'whole' | 'part'): (actual: string) => boolean {
+  const pattern = patternIn(text);
+  if (pattern !== null) {
+    const compiled = compile(pattern);
+    return (actual) => compiled.matcher(actual).find();
+  }
+  return compare === 'part' ? (actual) => actual.includes(text) : (actual) => actual === text;
+}
+
+/** The expression between slashes, or null. */
+const patternIn = (text: string): string | null => /^\/(.+)\/$/s.exec(text)?.[1] ?? null;
+
+/** The first group of an expression between slashes. @throws SyntaxError without exactly one group */
+function parseGroup(text: string): (actual: string) => string | null {
+  const pattern = patternIn(text);
+  if (pattern === null) throw new SyntaxError('write a regular expression between slashes');
+  const compiled = compile(pattern);
+  if (compiled.groupCount() !== 1) throw new SyntaxError('write exactly one group in parentheses');
+  return (actual) => {
+    const matcher = compiled.matcher(actual);
+    return matcher.find() ? matcher.group(1) : null;
+  };
+}
+
+function compile(pattern: string): RE2JS {
+  try {
+    return RE2JS.compile(pattern);
+  } catch (error) {
+    throw new SyntaxError(error instanceof Error ? error.message : String(error));
+  }
+}
+
+/* Values in a body of JSON. */
+
+/** @returns undefined if the body is not JSON */
+export function jsonOf(body: string): unknown {
+  try {
+    return JSON.parse(body);
+  } catch {
+    return undefined;
+  }
+}
+
+/** @returns the value at a path as text; null if there is none, or if it is not a single value */
+export function textAt(json: unknown, path: string): string | null {
+  if (typeof json !== 'object' || json === null) return null;
+  const value: unknown = getProperty(json, path);
+  return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' ? String(value) : null;
+}
+
+const MAX_SHOWN = 60;
+
+/** The beginning of a value, for messages. It is cut between characters: half of an emoji would spoil the message. */
+export const shownText = (text: string): string => [...text.slice(0, 2 * MAX_SHOWN)].slice(0, MAX_SHOWN).join('');

@@ -3,8 +3,7 @@ import http from 'node:http';
 import https from 'node:https';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import type { Readable } from 'node:stream';
-import { NoAnswer, Oversized } from './errors.ts';
-import { fixedLookup, judgedAddresses, type Resolve } from './resolve.ts';
+import { NoAnswer, Oversized, fixedLookup, judgedAddresses, type Resolve } from './resolve.ts';
 
 const MAX_BODY_BYTES = 64 * 1024;
 const MAX_HEADER_BYTES = 16 * 1024;

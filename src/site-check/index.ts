@@ -1,13 +1,12 @@
 /** Reads whether a site does what is expected of it, as a package of its own: it imports nothing of Belay. */
 import type { CompiledCheck } from './compile.ts';
-import { NoAnswer, Oversized } from './errors.ts';
+import { NoAnswer, Oversized, systemResolve } from './resolve.ts';
 import { getPage, type Network, type Page, type PageRequest } from './exchange.ts';
-import { systemResolve } from './resolve.ts';
 
 export { compileCheck, type CheckRules } from './compile.ts';
-export { jsonOf, shownText, textAt } from './json.ts';
+export { jsonOf, shownText, textAt } from './compile.ts';
 export { judgedAddresses, systemResolve } from './resolve.ts';
-export { NoAnswer, Oversized } from './errors.ts';
+export { NoAnswer, Oversized } from './resolve.ts';
 export type { Network, Page, PageRequest } from './exchange.ts';
 
 export interface SiteRequest {

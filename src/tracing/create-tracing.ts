@@ -10,8 +10,7 @@ import {
 } from '@opentelemetry/sdk-trace-base';
 import { TIMING } from '../contract/timing.ts';
 import { VERSION } from '../process/version.ts';
-import type { TracingOptions } from './open-tracing.ts';
-import { spanIdOf, traceIdOf, type SpanFacts, type Tracing } from './tracing.ts';
+import { type TracingOptions, spanIdOf, traceIdOf, type SpanFacts, type Tracing } from './tracing.ts';
 
 const KINDS = { client: SpanKind.CLIENT, internal: SpanKind.INTERNAL } as const;
 

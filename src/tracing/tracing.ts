@@ -3,8 +3,9 @@
  * programs share a trace without passing anything on.
  */
 import { createHash } from 'node:crypto';
+import { exportsTraces } from '../config/environment/environment.ts';
 
-export type Attributes = Record<string, string | number | undefined>;
+export type SpanAttributes = Record<string, string | number | undefined>;
 
 export interface SpanFacts {
   name: string;
@@ -17,7 +18,7 @@ export interface SpanFacts {
   of?: string;
   startMs: number;
   endMs: number;
-  attributes: Attributes;
+  attributes: SpanAttributes;
   failed: boolean;
 }
 
@@ -32,3 +33,17 @@ export interface Tracing {
 export const traceIdOf = (runId: string): string => runId.replaceAll('-', '').toLowerCase();
 
 export const spanIdOf = (runId: string): string => createHash('sha256').update(runId).digest('hex').slice(0, 16);
+
+export interface TracingOptions {
+  /** The service name of its spans, unless `OTEL_SERVICE_NAME` is set. */
+  program: string;
+  /** Reports once that the export fails, and why. */
+  warn: (message: string) => void;
+}
+
+/** Loads the exporter only if it is configured. @returns null if no traces are exported. @throws ConfigError */
+export async function openTracing(options: TracingOptions): Promise<Tracing | null> {
+  if (!exportsTraces()) return null;
+  const { createTracing } = await import('./create-tracing.ts');
+  return createTracing(options);
+}

@@ -2,18 +2,19 @@
  * `POST /webhooks/<source>`. Acknowledges a delivery only after Temporal has accepted it. A rejection gives no reason,
  * because the sender may be an attacker.
  */
+import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { ConfigError } from '../config/environment/config-error.ts';
+import { ConfigError } from '../config/environment/variables.ts';
 import type { Logger } from '../process/log.ts';
 import type { Configuration } from '../config/file/file-schema.ts';
 import type { EventStore } from '../features/events/client-store.ts';
 import { createCoalescing } from './coalesce.ts';
 import { handleDelivery, type Refusal } from './handle-delivery.ts';
 import type { Metrics } from './metrics.ts';
-import { isProxied } from './proxied.ts';
 import { createRateCap, DEFAULT_PER_MINUTE, type RateCap } from './rate-cap.ts';
 import type { Refusals } from './rejections.ts';
 import { UNVERIFIED_SOURCE, type Source } from './sources.ts';
+import { isLoopback } from '../config/environment/service-url.ts';
 
 /** For senders that should deliver again. */
 const LATER = { 'retry-after': 10 };
@@ -118,4 +119,15 @@ function sourceOf(request: FastifyRequest, sources: WebhookOptions['sources']): 
 
 function nameIn({ params }: FastifyRequest): string {
   return (params as { source?: string } | undefined)?.source ?? '';
+}
+
+/* Recognizes requests that were forwarded to this machine. Pure. */
+
+const ADDED_BY_PROXIES = /^(forwarded|via|x-real-ip|x-forwarded-.+)$/;
+
+/** Some proxies leave no sign: this is a second check, after that of the address the receiver listens on. */
+function isProxied(headers: IncomingHttpHeaders): boolean {
+  // A web page reaches this machine under a name of its own (DNS rebinding).
+  const host = (headers.host ?? '').toLowerCase().replace(/:\d*$/, '');
+  return !isLoopback(host) || Object.keys(headers).some((name) => ADDED_BY_PROXIES.test(name));
 }

@@ -1,12 +1,12 @@
 /** Turns the bytes and headers of a delivery into an event for Temporal. Independent of the HTTP server. */
-import { ConfigError } from '../config/environment/config-error.ts';
+import { createHash } from 'node:crypto';
+import { ConfigError } from '../config/environment/variables.ts';
 import type { Configuration } from '../config/file/file-schema.ts';
 import type { EventInput } from '../features/events/shapes.ts';
 import { TIMING } from '../contract/timing.ts';
 import { eventId } from '../contract/ids.ts';
 import type { EventStore } from '../features/events/client-store.ts';
 import type { Accepted } from './coalesce.ts';
-import { hashedId, isRepeatOf, isUsableId, type HashedId } from './delivery-id.ts';
 import { parseBody, type JsonObject } from './parse-body.ts';
 import { eventOf, idIn } from './map-event.ts';
 import { redacted } from './redact.ts';
@@ -24,7 +24,7 @@ export interface Intake {
   acceptedAtMs: EventStore['acceptedAtMs'];
 }
 
-export interface Delivery {
+export interface ReceivedDelivery {
   source: Source;
   headers: Headers;
   body: Buffer;
@@ -38,7 +38,7 @@ export type Handled =
 
 /** @throws the error of the store, if the event may not have been accepted; ConfigError about a secret */
 export async function handleDelivery(
-  { source, headers, body, receivedMs }: Delivery,
+  { source, headers, body, receivedMs }: ReceivedDelivery,
   configuration: Configuration,
   intake: Intake,
 ): Promise<Handled> {
@@ -102,3 +102,25 @@ async function isRepeated({ before }: HashedId, source: string, receivedMs: numb
   const acceptedMs = await intake.acceptedAtMs(source, before);
   return acceptedMs !== null && isRepeatOf(acceptedMs, receivedMs);
 }
+
+/* Ids that separate repeated deliveries from new ones. Pure. */
+
+/** Ids for a delivery without one: an equal body within ten minutes is a repeat, a later one is new. */
+interface HashedId {
+  id: string;
+  /** The id in the previous window: if accepted less than ten minutes ago, it is the same delivery. */
+  before: string;
+}
+
+export function hashedId(body: Buffer, receivedMs: number): HashedId {
+  const hash = createHash('sha256').update(body).digest('hex');
+  const window = Math.floor(receivedMs / TIMING.webhooks.duplicateWindowMs);
+  return { id: `sha256-${hash}-${window}`, before: `sha256-${hash}-${window - 1}` };
+}
+
+/** Whether a delivery received now repeats one accepted at `acceptedMs`. */
+export const isRepeatOf = (acceptedMs: number, receivedMs: number): boolean =>
+  receivedMs - acceptedMs < TIMING.webhooks.duplicateWindowMs;
+
+/** Whether a sender's id can be part of a workflow id. */
+export const isUsableId = (id: string): boolean => /^[\x21-\x7e]{1,256}$/.test(id);

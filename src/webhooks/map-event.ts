@@ -1,11 +1,12 @@
 /** Reads the event from a body. Payloads are not documented, so belay.yaml names the fields, or likely names are tried. Pure. */
 import { getProperty } from 'dot-prop';
-import type { ServiceEvent } from '../features/events/shapes.ts';
+import type { ServiceEvent, EventKind } from '../features/events/shapes.ts';
 import { validateId } from '../request/validate-id.ts';
 import { plainText } from '../contract/safe-text.ts';
 import { textIn, type JsonObject } from './parse-body.ts';
 import { redactedText } from './redact.ts';
-import { kindOf, type KindWords } from './match-kind.ts';
+import { EVENT_KIND_TABLE, type LikelyWords } from '../features/events/config.ts';
+import { normalizeStatus } from '../rules/status-words.ts';
 
 /** Paths such as `data.server.id` and `items[0].id`; write a dot in a key as `\.`. */
 export interface Fields {
@@ -46,7 +47,7 @@ export function eventOf(body: JsonObject, { fields = {}, kinds = {}, secrets = [
     return id === null || validateId(id) !== null || redactedText(id, secrets) !== id ? null : id;
   };
   return {
-    kind: kindOf(rawKind, kinds),
+    kind: eventKindOf(rawKind, kinds),
     rawKind: rawKind === null ? null : plainText(redactedText(rawKind, secrets), 100),
     serverId: idIn('server'),
     siteId: idIn('site'),
@@ -80,3 +81,29 @@ function isoTime(text: string | null): string | null {
 }
 
 const hasZone = (date: string) => !date.includes(':') || /([+-]\d\d:?\d\d|[A-Za-z])$/.test(date);
+
+/* Maps a sender's event name to a kind. The service's names are not documented, so likely ones are built in. Pure. */
+
+/** The sender's event names for each kind. */
+export type KindWords = Partial<Record<EventKind, readonly string[]>>;
+
+const MAX_LENGTH = 200;
+
+export function eventKindOf(rawKind: string | null, words: KindWords = {}): EventKind {
+  if (rawKind === null) return 'unknown';
+  const plain = normalizeStatus(rawKind);
+  const configured = Object.entries(words) as [EventKind, readonly string[]][];
+  const named = configured.find(([, list]) => list.some((word) => normalizeStatus(word) === plain));
+  if (named !== undefined) return named[0];
+  const parts = rawKind
+    .slice(0, MAX_LENGTH)
+    .replace(/([a-z\d])([A-Z])/g, '$1 $2')
+    .toLowerCase()
+    .split(/[^a-z\d]+/)
+    .filter((part) => part !== '');
+  const has = (word: RegExp) => parts.some((part) => word.test(part));
+  const isMeant = ({ all, none, only }: LikelyWords) =>
+    all.every(has) && (none === undefined || !has(none)) && parts.every((part) => only?.test(part) ?? true);
+  const rows = Object.entries(EVENT_KIND_TABLE) as [EventKind, { likely: LikelyWords | null }][];
+  return rows.find(([, { likely }]) => likely !== null && isMeant(likely))?.[0] ?? 'unknown';
+}

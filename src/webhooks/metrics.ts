@@ -1,6 +1,6 @@
 /** Prometheus metrics of deliveries and of the process. Only configured sources become labels: clients can make up others. */
 import { collectDefaultMetrics, Counter, Gauge, Registry } from 'prom-client';
-import type { CredentialsState } from '../client/transport/live-connection.ts';
+import type { CredentialsState } from '../client/transport/open-connection.ts';
 import type { EventKind } from '../features/events/shapes.ts';
 import { createCredentialGauges } from '../client/transport/credential-gauges.ts';
 

@@ -1,14 +1,13 @@
 /** The senders in belay.yaml: how to verify each one, and how to read its deliveries. */
-import { ConfigError } from '../config/environment/config-error.ts';
+import { ConfigError } from '../config/environment/variables.ts';
 import { EVENT_KIND_TABLE } from '../features/events/config.ts';
 import type { Configuration, SourceConfig } from '../config/file/file-schema.ts';
 import type { EventKind, Reaction } from '../features/events/shapes.ts';
-import { normalizeStatus } from '../rules/status-word.ts';
-import type { KindWords } from './match-kind.ts';
+import { normalizeStatus } from '../rules/status-words.ts';
+import type { KindWords, Fields } from './map-event.ts';
 import { DEFAULT_PER_MINUTE } from './rate-cap.ts';
-import type { Fields } from './map-event.ts';
-import { hmacForm, secretsIn, standardForm, type Secrets } from './signing-secrets.ts';
 import { verifyHmac, verifyStandard, type Verifier } from './verify-signature.ts';
+import { problemOfStandardSecret, secretSource, type SecretRef } from '../config/environment/secrets.ts';
 
 export interface Source {
   name: string;
@@ -85,4 +84,41 @@ export const SHARE_NEEDS = "the source's fields.server, fields.backup and the se
 export function namesBackup({ fields, kinds }: Pick<Source, 'fields' | 'kinds'>, rawKind: string | null): boolean {
   if (fields.server === undefined || fields.backup === undefined || rawKind === null) return false;
   return kinds['backup.started']?.some((word) => normalizeStatus(word) === normalizeStatus(rawKind)) ?? false;
+}
+
+/* The secrets that senders sign with. They are read for every delivery, so rotating one needs no restart. */
+
+/** The secrets at this moment; files can change. */
+interface Secrets {
+  usable: string[];
+  /** Why one of them is unusable; null if all are usable. */
+  problem: string | null;
+}
+
+/** Describes what is wrong with a secret and how to fix it, or returns null. */
+type SecretForm = (secret: string) => string | null;
+
+const NOT_HMAC = 'the secret is too weak: use one line of at least 16 characters';
+
+const standardForm: SecretForm = problemOfStandardSecret;
+const hmacForm: SecretForm = (secret) => (/^.{16,}$/.test(secret) ? null : NOT_HMAC);
+
+/** @throws ConfigError at once if a variable is not set */
+function secretsIn(key: string, places: readonly SecretRef[], problemOf: SecretForm): () => Promise<Secrets> {
+  const reads = places.map((place, index) => [`${key}.${index}`, secretSource(`${key}.${index}`, place)] as const);
+  return async () => {
+    const secrets: Secrets = { usable: [], problem: null };
+    for (const [place, read] of reads) {
+      try {
+        const secret = await read();
+        const problem = problemOf(secret);
+        if (problem === null) secrets.usable.push(secret);
+        else secrets.problem ??= `${place}: ${problem}`;
+      } catch (error) {
+        if (!(error instanceof ConfigError)) throw error;
+        secrets.problem ??= error.message;
+      }
+    }
+    return secrets;
+  };
 }

@@ -1,7 +1,7 @@
 /** Starts the webhook receiver. */
 import { readSources, type Source } from './sources.ts';
 import type { Configuration } from '../config/file/file-schema.ts';
-import { ConfigError } from '../config/environment/config-error.ts';
+import { ConfigError } from '../config/environment/variables.ts';
 import { isLoopback } from '../config/environment/service-url.ts';
 import type { ConnectOptions } from '../client/connect.ts';
 import { openEventStore } from '../features/events/client-store.ts';

@@ -1,12 +1,13 @@
 /** Serves the health and the metrics of a worker. */
 import fastify from 'fastify';
 import { collectDefaultMetrics, Registry } from 'prom-client';
-import { ConfigError } from '../config/environment/config-error.ts';
+import type { MetricsExporterConfig } from '@temporalio/worker';
+import { ConfigError } from '../config/environment/variables.ts';
 import { TIMING } from '../contract/timing.ts';
 import { askAtMost } from '../process/ask-at-most.ts';
-import type { SdkMetrics } from './sdk-metrics.ts';
-import type { Monitoring } from './monitoring.ts';
-import { createReadiness } from './readiness.ts';
+import type { Monitoring, PollingWorker } from './monitoring.ts';
+import type { Logger } from '../process/log.ts';
+import { freePort } from '../process/free-port.ts';
 
 export interface MonitoringServer {
   /** Such as `http://127.0.0.1:9464`. */
@@ -56,4 +57,65 @@ async function measureClock({ metrics, polling }: Monitoring): Promise<void> {
   const begunMs = Date.now();
   const timeMs = await polling?.nowMs().catch(() => null);
   if (typeof timeMs === 'number') metrics.clockIs((begunMs + Date.now()) / 2 - timeMs);
+}
+
+/* Whether a worker takes work: it runs, and Temporal keeps seeing its polls. */
+
+/** @returns what answers why the worker is not ready, or null */
+export function createReadiness(
+  polling: () => PollingWorker | null,
+  clockMs: () => number = () => performance.now(),
+): () => Promise<string | null> {
+  let seen: { polledMs: number | null; changedMs: number } = { polledMs: null, changedMs: -Infinity };
+  return async () => {
+    const current = polling();
+    if (current === null) return 'the worker waits for Temporal and for the hosting service';
+    const state = current.workers.map((worker) => worker.getState()).find((it) => it !== 'RUNNING');
+    if (state !== undefined) return `the worker is ${state.toLowerCase()}`;
+    const polledMs = await current.polledMs().catch(() => seen.polledMs);
+    const nowMs = clockMs();
+    // The clocks may differ, so only a change counts.
+    if (polledMs !== seen.polledMs) seen = { polledMs, changedMs: nowMs };
+    const isPolling = polledMs !== null && nowMs - seen.changedMs < TIMING.worker.seenWithinMs;
+    return isPolling ? null : 'Temporal sees no polls of this worker';
+  };
+}
+
+/** For whoever reads only the log. @returns a look, of which every fourth one logs that the worker is still not ready */
+export function createReadinessLog(problem: () => Promise<string | null>, log: Pick<Logger, 'info' | 'warn'>) {
+  let failed = 0;
+  return async (): Promise<void> => {
+    const why = await problem();
+    if (why !== null && failed % TIMING.worker.looksPerLine === 0)
+      log.warn(`not ready: ${why}; it continues by itself`);
+    if (why === null && failed > 0) log.info('ready again');
+    failed = why === null ? 0 : failed + 1;
+  };
+}
+
+/* The metrics of Temporal's SDK. It serves them itself, so it gets a port on loopback, and the worker passes them on. */
+
+const HOST = '127.0.0.1';
+const TIMEOUT_MS = 2_000;
+
+interface SdkMetrics {
+  /** For the SDK's runtime. */
+  readonly exporter: MetricsExporterConfig;
+  /** In the text format of Prometheus. @throws if the SDK does not answer */
+  text(): Promise<string>;
+}
+
+export async function createSdkMetrics(): Promise<SdkMetrics> {
+  // The SDK cannot choose one itself and report it.
+  const address = `${HOST}:${await freePort()}`;
+  return {
+    // The names that Temporal's documentation uses: with units and `_total`.
+    exporter: {
+      prometheus: { bindAddress: address, countersTotalSuffix: true, unitSuffix: true, useSecondsForDurations: true },
+    },
+    async text() {
+      const answer = await fetch(`http://${address}/metrics`, { signal: AbortSignal.timeout(TIMEOUT_MS) });
+      return answer.text();
+    },
+  };
 }

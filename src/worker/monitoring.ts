@@ -1,10 +1,23 @@
 /** What a worker reports about itself. It measures always, and serves the figures only where an address is set. */
-import type { Worker } from '@temporalio/worker';
+import type { Worker, InjectedSinks } from '@temporalio/worker';
+import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { VERSION } from '../process/version.ts';
-import { createWorkerMetrics, type WorkerMetrics } from './worker-metrics.ts';
+import {
+  OPERATION_KINDS,
+  TRIGGER_EFFECTS,
+  type OperationKind,
+  type RunEnded,
+  type TriggerEffect,
+  type ReportSinks,
+} from '../contract/sinks.ts';
+import type { CredentialsState } from '../client/transport/open-connection.ts';
+import type { RequestReport } from '../hosting-api/index.ts';
+import { createCredentialGauges } from '../client/transport/credential-gauges.ts';
+import { plainText } from '../contract/safe-text.ts';
+import type { Logger } from '../process/log.ts';
 
 /** A worker that polls, or did. */
-export interface Polling {
+export interface PollingWorker {
   workers: readonly Pick<Worker, 'getState'>[];
   /** When Temporal last saw it begin a poll, by Temporal's clock; null if it is not listed. */
   polledMs: () => Promise<number | null>;
@@ -15,10 +28,124 @@ export interface Polling {
 export interface Monitoring {
   readonly metrics: WorkerMetrics;
   /** Null until the worker exists. */
-  polling: Polling | null;
+  polling: PollingWorker | null;
 }
 
 /** @param buildId null: the worker is not versioned */
 export function createMonitoring(buildId: string | null = null): Monitoring {
   return { metrics: createWorkerMetrics({ version: VERSION, buildId }), polling: null };
+}
+
+/* Prometheus metrics of a worker. No id is ever a label: every site would be a series. */
+
+interface WorkerMetrics {
+  readonly runEnded: (it: RunEnded) => void;
+  readonly triggered: (operation: OperationKind, effect: TriggerEffect) => void;
+  /** @param result `answered`, or the kind of the failure. @param lateMs null if it was not due at a time */
+  readonly polled: (operation: OperationKind, result: string, lateMs: number | null) => void;
+  readonly lockAcquired: (operation: OperationKind, waitedMs: number) => void;
+  readonly hintDecided: (operation: OperationKind, afterMs: number) => void;
+  readonly requested: (it: RequestReport) => void;
+  readonly clockIs: (aheadMs: number) => void;
+  readonly policyRead: (isGood: boolean) => void;
+  readonly credentialsAre: (state: CredentialsState) => void;
+  /** In the text format of Prometheus. */
+  readonly text: () => Promise<string>;
+  readonly contentType: string;
+}
+
+const UNAUTHORIZED = 401;
+const QUICK_S = [0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10, 30, 60];
+const SLOW_S = [0.1, 1, 10, 60, 300, 900, 1_800, 3_600, 14_400, 43_200];
+
+function createWorkerMetrics({ version, buildId }: { version: string; buildId: string | null }): WorkerMetrics {
+  const registry = new Registry();
+  const registers = [registry];
+  const counter = <L extends string>(name: string, help: string, ...labelNames: L[]) =>
+    new Counter({ name: `belay_${name}`, help, labelNames, registers });
+  const histogram = <L extends string>(name: string, help: string, buckets: number[], ...labelNames: L[]) =>
+    new Histogram({ name: `belay_${name}`, help, buckets, labelNames, registers });
+  const gauge = (name: string, help: string) => {
+    const made = new Gauge({ name: `belay_${name}`, help, registers });
+    // Until it is set: zero would be a statement.
+    made.remove();
+    return made;
+  };
+
+  const runs = counter('runs_total', 'Runs and rollouts that ended', 'type', 'outcome', 'error_type');
+  const triggers = counter('triggers_total', 'Requests to start an operation, by effect', 'operation', 'effect');
+  // A counter that appears with its first event shows no increase by it.
+  for (const operation of OPERATION_KINDS) for (const effect of TRIGGER_EFFECTS) triggers.inc({ operation, effect }, 0);
+  const polls = counter('polls_total', 'Reads of a status, by result', 'operation', 'result');
+  const lateness = histogram('poll_lateness_seconds', 'How late polls are made', QUICK_S);
+  const locks = histogram('lock_wait_seconds', 'Time until a run acquired a lock', SLOW_S, 'operation');
+  const hints = histogram('hint_to_verdict_seconds', 'Time from a hint to the verdict it led to', QUICK_S, 'operation');
+  const requests = histogram(
+    'service_request_seconds',
+    'Time of requests to the hosting service',
+    QUICK_S,
+    ...(['method', 'status_class'] as const),
+  );
+  const tokenAccepted = gauge('token_accepted', 'Whether the service accepted the API token in its last answer');
+  const clock = gauge('clock_offset_seconds', "How far this machine's clock is ahead of Temporal's");
+  const policy = gauge('policy_file_good', 'Whether the last change of belay.yaml was read without a mistake');
+  policy.set(1);
+  new Gauge({
+    name: 'belay_build_info',
+    help: 'Always 1',
+    labelNames: ['version', 'build_id'],
+    registers,
+  }).set({ version, build_id: buildId ?? '' }, 1);
+
+  return {
+    runEnded: ({ type, outcome, errorType }) =>
+      runs.inc({ type, outcome: outcome ?? 'none', error_type: errorType ?? '' }),
+    triggered: (operation, effect) => triggers.inc({ operation, effect }),
+    polled(operation, result, lateMs) {
+      polls.inc({ operation, result });
+      if (lateMs !== null) lateness.observe(lateMs / 1_000);
+    },
+    lockAcquired: (operation, waitedMs) => locks.observe({ operation }, waitedMs / 1_000),
+    hintDecided: (operation, afterMs) => hints.observe({ operation }, afterMs / 1_000),
+    requested({ method, status, tookMs }) {
+      requests.observe({ method, status_class: classOf(status) }, tookMs / 1_000);
+      if (status !== null) tokenAccepted.set(status === UNAUTHORIZED ? 0 : 1);
+    },
+    clockIs: (aheadMs) => clock.set(aheadMs / 1_000),
+    policyRead: (isGood) => policy.set(isGood ? 1 : 0),
+    credentialsAre: createCredentialGauges(registry),
+    text: () => registry.metrics(),
+    contentType: registry.contentType,
+  };
+}
+
+const classOf = (status: number | null): string => (status === null ? 'none' : `${Math.floor(status / 100)}xx`);
+
+/* Writes what workflows report into the log and the metrics of the worker that executes them. */
+
+/** @param version of this worker, in every line */
+export function reportSinks(metrics: WorkerMetrics, log: Logger, version: string): InjectedSinks<ReportSinks> {
+  return {
+    belay: {
+      triggered: {
+        fn({ workflowId, runId }, { effect, message, ...subject }) {
+          metrics.triggered(subject.operation, effect);
+          const line = { workflowId, runId, ...subject, version, effect };
+          if (effect === 'accepted') log.info(line, 'the service accepted the request');
+          else log.warn({ ...line, reason: plainText(message ?? '') }, 'the request was not accepted');
+        },
+      },
+      operationEnded: {
+        fn: ({ workflowId, runId }, ended) => log.info({ workflowId, runId, ...ended, version }, 'operation ended'),
+      },
+      runEnded: {
+        fn({ workflowId, runId }, ended) {
+          metrics.runEnded(ended);
+          log.info({ workflowId, runId, ...ended, version }, 'run ended');
+        },
+      },
+      lockAcquired: { fn: (_info, { operation, waitedMs }) => metrics.lockAcquired(operation, waitedMs) },
+      hintDecided: { fn: (_info, { operation, afterMs }) => metrics.hintDecided(operation, afterMs) },
+    },
+  };
 }

@@ -1,6 +1,10 @@
 /** One harmless read, so that a wrong URL or token shows up before it spoils a run. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import { PROBE_BACKUP_ID } from '../contract/names.ts';
 import { HostingApiError, type HostingApiClient } from '../hosting-api/index.ts';
+import { TIMING } from '../contract/timing.ts';
+import type { Rest } from '../activities/failures.ts';
+import type { Logger } from '../process/log.ts';
 
 export type Probe = { state: 'ok' } | { state: 'refused' | 'unreachable' | 'not_the_service'; message: string };
 
@@ -27,4 +31,55 @@ function judge({ httpStatus, isJson, kind, message }: HostingApiError, url: stri
   const isClientError = httpStatus === null || httpStatus >= 400;
   if (isJson && isClientError) return { state: 'ok' };
   return { state: 'not_the_service', message: `${url} does not look like the service: ${message}` };
+}
+
+/* Of the client of the service, as the worker and those who check it use it. */
+
+export const HTTP_TIMEOUTS = { readTimeoutMs: TIMING.read.probeMs, triggerTimeoutMs: TIMING.post.answerMs };
+
+/* Lets a worker rest after its own access to the service failed, and ends the rest with the first answered probe. */
+
+export interface WorkerRest extends Rest {
+  /** Resolves when the worker does not rest. */
+  whenOver(): Promise<void>;
+}
+
+interface CurrentRest {
+  reason: string;
+  firstProbe: Promise<boolean>;
+  over: Promise<void>;
+}
+
+/** @param probe makes a read. @returns whether the service answered it and accepted the token */
+export function createRest(probe: () => Promise<boolean>, log: Logger, ended: AbortSignal): WorkerRest {
+  let current: CurrentRest | null = null;
+
+  async function rest(firstProbe: Promise<boolean>, reason: string): Promise<void> {
+    if (!(await firstProbe)) {
+      log.warn(`this worker takes no activities until the service answers it: ${reason}`);
+      do await sleep(TIMING.rest.probePauseMs, undefined, { signal: ended });
+      while (!(await probe()));
+      log.info('this worker takes activities again');
+    }
+    current = null;
+  }
+
+  return {
+    get reason() {
+      return current?.reason ?? null;
+    },
+    begin(reason) {
+      if (current !== null || ended.aborted) return;
+      const firstProbe = probe();
+      const over = rest(firstProbe, reason);
+      for (const promise of [firstProbe, over]) promise.catch(() => undefined);
+      current = { reason, firstProbe, over };
+    },
+    async isOver() {
+      return current === null || (await current.firstProbe.catch(() => false));
+    },
+    async whenOver() {
+      await current?.over;
+    },
+  };
 }

@@ -1,10 +1,14 @@
 /** Keeps workers of two services off one task queue: runs of one would be executed, and refused, by the other's. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { ConnectionLike } from '@temporalio/client';
 import { workersSeen } from '../client/workers.ts';
 import { BelayError } from '../contract/errors.ts';
 import { isServed, type ServedService } from '../contract/service-identity.ts';
-import { parseIdentity } from '../contract/worker-identity.ts';
+import { parseIdentity, policyNoticeText, policyQueue } from '../contract/worker-identity.ts';
 import { TIMING } from '../contract/timing.ts';
+import { pollOnce } from '../client/server-time.ts';
+import type { CurrentPolicy } from '../config/live-policy.ts';
+import { pollersOf, type QueuePoller } from '../client/pollers.ts';
 
 export interface PolledQueue {
   namespace: string;
@@ -34,4 +38,64 @@ export async function refuseOtherService(connection: ConnectionLike, queue: Poll
     `a worker for ${other.service} (${other.where}) polls the task queue "${taskQueue}" of namespace ${namespace}, ` +
       `and this one is for ${served.service}: ${remedy}`,
   );
+}
+
+/* Lets `belay doctor` compare the policies of all workers of a queue. A connection that may not poll reports nothing. */
+
+interface Announced {
+  namespace: string;
+  taskQueue: string;
+  identity: string;
+}
+
+/** Reports it again and again until aborted, because Temporal forgets a poll after five minutes. */
+export async function announcePolicy(
+  connection: ConnectionLike,
+  policy: CurrentPolicy,
+  { namespace, taskQueue, identity }: Announced,
+  signal: AbortSignal,
+): Promise<void> {
+  while (!signal.aborted) {
+    const { hash, isLatest } = await policy();
+    const notice = policyNoticeText({ hash, isLatest, worker: identity });
+    const reported = { namespace, taskQueue: policyQueue(taskQueue), identity: notice, signal };
+    await pollOnce(connection, reported).catch(() => undefined);
+    await sleep(TIMING.worker.policyMs, undefined, { signal, ref: false }).catch(() => undefined);
+  }
+}
+
+/* Asks Temporal whether it sees this worker poll. A run can start as soon as it does. */
+
+/**
+ * Call it when the worker begins to poll.
+ * @returns how far this machine's clock is ahead of Temporal's, measured by that first poll. Null if Temporal does not
+ * answer in time: then the worker starts without this check.
+ */
+export async function waitUntilPolling(connection: ConnectionLike, queue: PolledQueue): Promise<number | null> {
+  const begunMs = Date.now();
+  const deadlineMs = begunMs + TIMING.worker.visibleWithinMs;
+  for (let pauseMs = TIMING.worker.visiblePauseMs; ; pauseMs *= 2) {
+    const polled = await ownPoll(connection, queue, deadlineMs).catch(() => null);
+    if (polled === null) return null;
+    // It polled at some time since the start.
+    if (polled !== undefined) return Math.round((begunMs + Date.now()) / 2 - polled.polledMs);
+    await sleep(pauseMs);
+  }
+}
+
+/** @returns when this worker last began to poll, by Temporal's clock; null if Temporal does not list it */
+export async function lastPollMs(connection: ConnectionLike, queue: PolledQueue): Promise<number | null> {
+  const polled = await ownPoll(connection, queue, Date.now() + TIMING.worker.visibleWithinMs);
+  return polled?.polledMs ?? null;
+}
+
+async function ownPoll(
+  connection: ConnectionLike,
+  { namespace, taskQueue, identity }: Pick<PolledQueue, 'namespace' | 'taskQueue' | 'identity'>,
+  deadlineMs: number,
+): Promise<QueuePoller | undefined> {
+  const pollers = await connection.withDeadline(deadlineMs, () =>
+    pollersOf(connection.workflowService, { namespace, taskQueue }),
+  );
+  return pollers.find((poller) => poller.identity === identity);
 }

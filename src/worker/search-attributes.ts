@@ -2,11 +2,10 @@
 import type { ConnectionLike } from '@temporalio/client';
 import proto from '@temporalio/proto';
 import { GRPC, codeOf, grpcCause, isDenied } from '../client/transport/grpc-errors.ts';
-import type { SearchAttributeMode } from '../config/environment/search-attribute-mode.ts';
+import type { SearchAttributeMode } from '../config/environment/environment.ts';
 import { SEARCH_ATTRIBUTES } from '../contract/names.ts';
-import { messageOf } from '../contract/message-of.ts';
-import { createCommand, type AttributePlace } from './create-command.ts';
-import { attributesMissingInQueries } from './query-attributes.ts';
+import { messageOf, shellWord } from '../contract/safe-text.ts';
+import { isTemporalCloud } from '../config/credentials.ts';
 
 const { IndexedValueType } = proto.temporal.api.enums.v1;
 
@@ -15,7 +14,7 @@ const TYPES = {
   KEYWORD_LIST: IndexedValueType.INDEXED_VALUE_TYPE_KEYWORD_LIST,
 } as const;
 
-export type AttributeName = keyof typeof SEARCH_ATTRIBUTES;
+type AttributeName = keyof typeof SEARCH_ATTRIBUTES;
 
 /** What a namespace has of them. */
 export interface FoundAttributes {
@@ -88,4 +87,66 @@ export async function prepareAttributes(
   if (mode !== 'register') return { use: mode === 'assume', problem: null };
   const problem = await registerSearchAttributes(connection, place);
   return { use: problem === null, problem };
+}
+
+/* Which search attributes a namespace has, for credentials that may search but not list them. */
+
+/** @throws Error if one of them exists with another type, as far as the namespace shows, or if Temporal cannot be asked */
+async function attributesMissingInQueries(
+  connection: ConnectionLike,
+  namespace: string,
+  names: readonly AttributeName[],
+): Promise<AttributeName[]> {
+  const isKnown = async (query: string): Promise<boolean> => {
+    try {
+      await connection.workflowService.listWorkflowExecutions({ namespace, pageSize: 1, query });
+      return true;
+    } catch (error) {
+      if (codeOf(grpcCause(error)) === GRPC.invalidArgument) return false;
+      throw error;
+    }
+  };
+  const queryFor = (name: AttributeName) => `${name} = 'x'`;
+  if (await isKnown(names.map(queryFor).join(' AND '))) {
+    await refuseMistyped(connection, namespace, names);
+    return [];
+  }
+  const missing: AttributeName[] = [];
+  for (const name of names) if (!(await isKnown(queryFor(name)))) missing.push(name);
+  return missing;
+}
+
+/** Databases have fields for each type, and the namespace a name for each field in use. */
+async function refuseMistyped(
+  connection: ConnectionLike,
+  namespace: string,
+  names: readonly AttributeName[],
+): Promise<void> {
+  const { config } = await connection.workflowService.describeNamespace({ namespace });
+  for (const [field, name] of Object.entries(config?.customSearchAttributeAliases ?? {})) {
+    const known = names.find((it) => it === name);
+    if (known === undefined || field.replace(/\d+$/, '') === TYPE_WORDS[SEARCH_ATTRIBUTES[known]]) continue;
+    throw new Error(`the namespace has ${name} with another type`);
+  }
+}
+
+/** As Temporal calls them: in commands, and as fields of its database, where two digits follow. */
+const TYPE_WORDS = { KEYWORD: 'Keyword', KEYWORD_LIST: 'KeywordList' } as const;
+
+interface AttributePlace {
+  namespace: string;
+  /** Of Temporal. */
+  address: string;
+}
+
+/** The command that creates search attributes, for a person who may. */
+export function createCommand(names: readonly AttributeName[], { namespace, address }: AttributePlace): string {
+  const types = names.map((name) => [name, TYPE_WORDS[SEARCH_ATTRIBUTES[name]]] as const);
+  const where = shellWord(namespace);
+  if (isTemporalCloud(address)) {
+    const all = types.map(([name, type]) => `--sa ${name}=${type}`);
+    return ['tcld namespace search-attributes add', `--namespace ${where}`, ...all].join(' ');
+  }
+  const all = types.map(([name, type]) => `--name ${name} --type ${type}`);
+  return ['temporal operator search-attribute create', `--namespace ${where}`, ...all].join(' ');
 }

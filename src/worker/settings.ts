@@ -4,10 +4,7 @@ import type { TunerHolder, WorkerOptions } from '@temporalio/worker';
 import type { Activities } from '../activities/index.ts';
 import { TIMING } from '../contract/timing.ts';
 import type { Admission } from './admission.ts';
-import { activitySlots } from './activity-slots.ts';
-import { admissionSlots } from './admission-slots.ts';
-import { workflowSlots } from './workflow-slots.ts';
-import type { Rest } from './activity-slots.ts';
+import { activitySlots, admissionSlots, workflowSlots, type PollingRest } from './slots.ts';
 
 /** What all parts of a worker share. */
 export interface SharedParts extends Pick<
@@ -54,7 +51,7 @@ const SLOTS = {
 
 const fixed = (numSlots: number) => ({ type: 'fixed-size', numSlots }) as const;
 
-export function slots(rest: Rest): TunerHolder {
+export function slots(rest: PollingRest): TunerHolder {
   return {
     workflowTaskSlotSupplier: workflowSlots(SLOTS.workflowTask, SLOTS.uncachedWorkflowTask),
     localActivityTaskSlotSupplier: fixed(1),
@@ -63,10 +60,10 @@ export function slots(rest: Rest): TunerHolder {
   };
 }
 
-export const slotsOfAdmission = (admission: Admission, rest: Rest): TunerHolder =>
+export const slotsOfAdmission = (admission: Admission, rest: PollingRest): TunerHolder =>
   activitiesOnly(admissionSlots(admission, rest));
 
-export const slotsOfPool = (rest: Rest): TunerHolder => activitiesOnly(activitySlots(SLOTS.pooledWait, rest));
+export const slotsOfPool = (rest: PollingRest): TunerHolder => activitiesOnly(activitySlots(SLOTS.pooledWait, rest));
 
 const activitiesOnly = (activityTaskSlotSupplier: TunerHolder['activityTaskSlotSupplier']): TunerHolder => ({
   workflowTaskSlotSupplier: fixed(1),

@@ -3,15 +3,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { ConnectionLike } from '@temporalio/client';
 import type { Worker } from '@temporalio/worker';
 import { serverTimeMs } from '../client/server-time.ts';
-import { clockDifference } from '../contract/clock-difference.ts';
+import { clockDifference } from '../contract/duration.ts';
 import { TIMING } from '../contract/timing.ts';
 import type { Logger } from '../process/log.ts';
 import type { Monitoring } from './monitoring.ts';
-import { createReadiness, createReadinessLog } from './readiness.ts';
-import { refuseOtherService, type PolledQueue } from './queue.ts';
-import { lastPollMs, waitUntilPolling } from './own-polls.ts';
+import { createReadiness, createReadinessLog } from './monitoring-server.ts';
+import { refuseOtherService, type PolledQueue, lastPollMs, waitUntilPolling } from './queue.ts';
 import type { WorkerPool } from './pool.ts';
-import { runTogether, shutDown } from './run-together.ts';
+import { BelayError } from '../contract/errors.ts';
 
 export interface RunningWorker {
   /** How far this machine's clock is ahead of Temporal's. Null if Temporal did not answer in time. */
@@ -90,4 +89,39 @@ async function logReadiness(monitoring: Monitoring, log: Logger, over: AbortSign
 function reportClock(aheadMs: number, log: Logger): void {
   if (Math.abs(aheadMs) <= TIMING.doctor.clockToleranceMs) return;
   log.warn({ clockAheadMs: aheadMs }, `${clockDifference("Temporal's", aheadMs)}: synchronize the clocks with NTP`);
+}
+
+/* Runs several workers of this process as one. */
+
+/** @returns once all have stopped. When one ends, the others stop too. @throws the error of the first that failed */
+async function runTogether(workers: readonly Worker[]): Promise<void> {
+  const ended = await Promise.allSettled(workers.map((worker) => runToEnd(worker).finally(() => shutDown(workers))));
+  const failed = ended.find((it) => it.status === 'rejected');
+  if (failed !== undefined) throw failed.reason;
+}
+
+/**
+ * If Temporal refuses its polls for a minute, a worker of the SDK fails. Then its `run` ends with an error that hides the
+ * reason, or never.
+ */
+async function runToEnd(worker: Worker): Promise<void> {
+  const watching = new AbortController();
+  try {
+    await Promise.race([worker.run(), untilFailed(worker, watching.signal)]);
+  } catch (error) {
+    if (worker.getState() !== 'FAILED') throw error;
+    const message = 'the worker failed: see "Worker failed" in its log, then start it again';
+    throw new BelayError('TemporalUnreachable', message, null, { cause: error });
+  } finally {
+    watching.abort();
+  }
+}
+
+async function untilFailed(worker: Worker, signal: AbortSignal): Promise<never> {
+  while (worker.getState() !== 'FAILED') await sleep(TIMING.worker.failedLookMs, undefined, { signal, ref: false });
+  throw new Error('the worker does not end');
+}
+
+export function shutDown(workers: readonly Worker[]): void {
+  for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
 }

@@ -2,12 +2,12 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Info } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
-import type { ActivityInterceptorsFactory } from '@temporalio/worker';
+import type { ActivityInterceptorsFactory, InjectedSinks } from '@temporalio/worker';
 import { OPERATION_TYPES, ROLLOUT_TYPE, RUN_TYPES } from '../contract/names.ts';
 import { isRecord } from '../contract/plain-object.ts';
 import type { RequestReport } from '../hosting-api/index.ts';
-import type { SpanFacts, Tracing } from '../tracing/tracing.ts';
-import { attributesOf, isPooled, readNameOf } from './activity-attributes.ts';
+import type { SpanFacts, Tracing, SpanAttributes } from '../tracing/tracing.ts';
+import type { OperationKind, ReportSinks } from '../contract/sinks.ts';
 
 interface Current {
   /** Of the last answer of the service. */
@@ -90,3 +90,84 @@ function within({ runId, type }: ActivityWorkflow, trace: string): { within?: st
 const TRIGGERS = ['createBackup', 'triggerDeployment'];
 
 const outcomeOf = ({ activityType }: Info): string => (TRIGGERS.includes(activityType) ? 'accepted' : 'answered');
+
+/* What an activity is about, by the names that the log uses. */
+
+const OPERATIONS: Record<string, OperationKind> = {
+  createBackup: 'backup',
+  readBackup: 'backup',
+  triggerDeployment: 'deployment',
+  readLatestDeployment: 'deployment',
+};
+
+const isPooled = ({ activityType }: Pick<Info, 'activityType'>): boolean => activityType === 'pollWhileInProgress';
+
+/** What a pooled wait reads. */
+const readNameOf = (input: unknown): string => ('backupId' in subjectIn(input) ? 'readBackup' : 'readLatestDeployment');
+
+function subjectIn(input: unknown): Record<string, unknown> {
+  const { subject } = isRecord(input) ? input : {};
+  return isRecord(subject) ? subject : {};
+}
+
+function attributesOf(info: Info, input: unknown): SpanAttributes {
+  const { workflowExecution, activityType, attempt } = info;
+  const { target, serverId } = { ...(isRecord(input) ? input : {}), ...subjectIn(input) };
+  const { kind, id } = isRecord(target) ? target : {};
+  return {
+    workflowId: workflowExecution?.workflowId,
+    runId: workflowExecution?.runId,
+    operation: OPERATIONS[isPooled(info) ? readNameOf(input) : activityType],
+    server: typeof serverId === 'string' ? serverId : undefined,
+    ...(typeof id === 'string' ? { [kind === 'app' ? 'app' : 'site']: id } : {}),
+    activity: activityType,
+    attempt,
+  };
+}
+
+/* Spans of whole runs and operations, from what workflows report at their ends. No workflow code knows of traces. */
+
+type Sinks = InjectedSinks<ReportSinks>;
+type Reported = Parameters<Sinks['belay']['runEnded']['fn']>[0];
+
+/** @param sinks that get the same reports */
+export function withWorkflowSpans(tracing: Tracing, sinks: Sinks): Sinks {
+  const { operationEnded, runEnded } = sinks.belay;
+  const spanOf = ({ workflowId, workflowType, runId, startTime }: Reported) => ({
+    name: workflowType,
+    kind: 'internal' as const,
+    of: runId,
+    startMs: startTime.getTime(),
+    endMs: Date.now(),
+    ids: { workflowId, runId },
+  });
+  return {
+    belay: {
+      ...sinks.belay,
+      operationEnded: {
+        fn(info, ended) {
+          const { ids, ...span } = spanOf(info);
+          const { operation, server, site, app, outcome, errorType, polls, evidence } = ended;
+          const about = { operation, server, site, app, polls, evidence: evidence ?? undefined };
+          const attributes = { ...ids, ...about, ...ofEnd(outcome, errorType) };
+          const trace = info.parent?.runId ?? info.runId;
+          tracing.add({ ...span, trace, within: trace, attributes, failed: outcome !== 'completed' });
+          return operationEnded.fn(info, ended);
+        },
+      },
+      runEnded: {
+        fn(info, ended) {
+          const { ids, ...span } = spanOf(info);
+          const attributes = { ...ids, ...ofEnd(ended.outcome, ended.errorType), parent: info.parent?.workflowId };
+          tracing.add({ ...span, trace: info.runId, attributes, failed: ended.outcome !== 'completed' });
+          return runEnded.fn(info, ended);
+        },
+      },
+    },
+  };
+}
+
+const ofEnd = (outcome: string | null, errorType: string | null) => ({
+  outcome: outcome ?? 'none',
+  errorType: errorType ?? undefined,
+});

@@ -6,7 +6,7 @@ import { proxyActivities } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.ts';
 import type { WorkerInfo, WorkerQuestion } from '../contract/activities.ts';
 import { admissionTaskQueue, waitTaskQueue } from '../contract/names.ts';
-import type { PooledWait, PooledWaitEnd } from '../contract/pooled-wait.ts';
+import type { PooledWait, PooledWaitEnd } from '../contract/polling.ts';
 import { TIMING } from '../contract/timing.ts';
 
 const { admission, event, lookup, notify, pool, post, read } = TIMING;

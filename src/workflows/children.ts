@@ -1,6 +1,14 @@
 /** How a child workflow ended, however it closed. */
-import { ApplicationFailure, ChildWorkflowFailure, TerminatedFailure, TimeoutFailure } from '@temporalio/common';
+import {
+  ApplicationFailure,
+  ChildWorkflowFailure,
+  TerminatedFailure,
+  TimeoutFailure,
+  WorkflowExecutionAlreadyStartedError,
+} from '@temporalio/common';
+import { ParentClosePolicy, startChild } from '@temporalio/workflow';
 import { concludeInternal, conclude, type Conclusion, type Ended } from './conclusion.ts';
+import { TIMING } from '../contract/timing.ts';
 
 /** A child that has been started. */
 export interface PendingChild<R> {
@@ -34,4 +42,28 @@ function endOfFailed<R extends Pick<Conclusion, 'outcome'>>(workflowId: string, 
   if (result === null || !(cause instanceof ApplicationFailure)) return { ...unknown, ...concludeInternal(cause) };
   // The failure has the type and message with which the child ended.
   return { ...result, error: { type: cause.type, message: cause.message } as Conclusion['error'] };
+}
+
+/* Starts a workflow that outlives this one, under an id that is used once. */
+
+interface Child<I> {
+  workflowId: string;
+  staticSummary: string;
+  staticDetails: string;
+  input: I;
+}
+
+/** A workflow that was reset has started it before: then it does nothing. */
+export async function startOnce<I>(type: string, { input, ...child }: Child<I>): Promise<void> {
+  try {
+    await startChild(type, {
+      ...child,
+      workflowIdReusePolicy: 'REJECT_DUPLICATE',
+      parentClosePolicy: ParentClosePolicy.ABANDON,
+      workflowTaskTimeout: TIMING.worker.workflowTaskMs,
+      args: [input],
+    });
+  } catch (error) {
+    if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
+  }
 }

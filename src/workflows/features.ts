@@ -7,13 +7,11 @@ import { runPage } from './run/run-details.ts';
 import { freezeHold } from '../features/freezes/hold.ts';
 import { announcing, reporting } from '../features/notifications/observers.ts';
 import type { OperationHooks } from './operation/hooks.ts';
-import { siteCheck } from '../features/site-checks/site-check.ts';
-import { approvedServers } from '../features/rollouts/approved-servers.ts';
-import { frozenServers } from '../features/rollouts/held-servers.ts';
+import { siteCheck, siteChecks } from '../features/site-checks/check.ts';
+import { approvedServers, frozenServers } from '../features/rollouts/held-servers.ts';
 import { gatedWaves } from '../features/gates/wave.ts';
 import type { RolloutHooks } from '../features/rollouts/hooks.ts';
 import type { RunHooks } from './run/hooks.ts';
-import { siteChecks } from '../features/site-checks/check.ts';
 import { endForNewerRun, settleForNewerRuns, supersedingHold } from '../features/superseding/hold.ts';
 
 /**

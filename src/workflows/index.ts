@@ -1,8 +1,8 @@
 /** The workflows, and nothing else: everything exported here can be started by its name. */
 import { setWorkflowOptions } from '@temporalio/workflow';
-import { VERSIONED_WORKER } from '../contract/worker-version.ts';
+import { VERSIONED_WORKER } from '../contract/worker-identity.ts';
 import { backupServer as backUp } from './operation/backup-server.ts';
-import { recordBackup } from './operation/backup-records.ts';
+import { recordBackup } from './operation/await-backup.ts';
 import { deploySite as deploy } from './operation/deploy-site.ts';
 import { handleEvent } from '../features/events/workflow.ts';
 import { freeze } from '../features/freezes/workflow.ts';

@@ -5,7 +5,7 @@ import type { ReportSinks, Subject } from '../contract/sinks.ts';
 import { isApp, type Target } from '../contract/target.ts';
 import type { Conclusion } from './conclusion.ts';
 
-export const report: ReportSinks['belay'] = proxySinks<ReportSinks>().belay;
+export const metrics: ReportSinks['belay'] = proxySinks<ReportSinks>().belay;
 
 export const subjectOfTarget = (target: Target): Subject => ({
   operation: 'deployment',
@@ -18,11 +18,11 @@ export function reportOperation(result: BackupResult | DeploymentResult, { outco
   const { lastStatus, polls } = result;
   const ended = { outcome, errorType: error?.type ?? null, lastStatus, polls };
   if ('target' in result)
-    report.operationEnded({ ...subjectOfTarget(result.target), ...ended, evidence: result.evidence });
-  else report.operationEnded({ ...subjectOfServer(result.serverId), ...ended });
+    metrics.operationEnded({ ...subjectOfTarget(result.target), ...ended, evidence: result.evidence });
+  else metrics.operationEnded({ ...subjectOfServer(result.serverId), ...ended });
 }
 
 /** Of a run or a rollout. */
 export function reportRun({ outcome, error }: Conclusion): void {
-  report.runEnded({ type: workflowInfo().workflowType, outcome, errorType: error?.type ?? null });
+  metrics.runEnded({ type: workflowInfo().workflowType, outcome, errorType: error?.type ?? null });
 }

@@ -1,12 +1,13 @@
 /** What the pages of all workflows in the Temporal UI share. Text from outside is put in code spans. */
-import { workflowInfo } from '@temporalio/workflow';
+import { workflowInfo, defineQuery, setHandler, upsertSearchAttributes } from '@temporalio/workflow';
 import { workflowLink } from '../contract/markdown.ts';
 import { codeSpan, plainText } from '../contract/safe-text.ts';
-import { counted } from '../contract/tally-text.ts';
-import type { Outcome } from '../contract/names.ts';
+import { counted } from '../contract/results.ts';
+import { type Outcome, QUERIES } from '../contract/names.ts';
 import type { RunResult } from '../contract/run.ts';
-import type { Waiting } from '../contract/waiting.ts';
+import type { Waiting, Explanation } from '../contract/waiting.ts';
 import type { Style } from '../contract/explain-wait.ts';
+import { attributePairs, type Attributes } from '../request/search-attributes.ts';
 
 export const MARKDOWN: Style = {
   quote: (text) => codeSpan(text),
@@ -49,3 +50,27 @@ export function linkToThis(): string {
   const { workflowId, runId } = workflowInfo();
   return workflowLink(workflowId, { runId });
 }
+
+/* The `why` query, which every run, operation and rollout answers. */
+
+const whyQuery = defineQuery<Explanation>(QUERIES.why);
+
+export function answerWhyQuery(answer: () => Explanation): void {
+  setHandler(whyQuery, answer, { description: 'Why the workflow is waiting, as a sentence and as data.' });
+}
+
+/* Sets search attributes, if the worker reports that the namespace has them. */
+
+/** Sets what differs from what the workflow has: each change is an event and a billed action. */
+export function setAttributes(enabled: boolean, attributes: Attributes): void {
+  if (!enabled) return;
+  const { typedSearchAttributes: before } = workflowInfo();
+  const changed = attributePairs(attributes).filter(
+    ({ key, value }) => JSON.stringify(before.get<typeof key.type>(key)) !== JSON.stringify(value),
+  );
+  if (changed.length > 0) upsertSearchAttributes(changed);
+}
+
+/** What a child has from its start on, which costs neither an event nor an action. */
+export const startAttributes = (enabled: boolean, attributes: Attributes) =>
+  enabled ? { typedSearchAttributes: attributePairs(attributes) } : {};

@@ -10,7 +10,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { cacheFolder } from '../../src/config/environment/environment.ts';
-import { makePrivate } from '../../src/dev/private-cache.ts';
+import { makePrivate } from '../../src/dev/find-server.ts';
 import { startSandbox } from '../../src/sandbox/server.ts';
 import { atEnd, endAll } from '../support/at-end.ts';
 import { inRepository } from '../support/compose.ts';

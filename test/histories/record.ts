@@ -23,7 +23,7 @@ import { RUNS } from './scenarios/runs.ts';
 import { STARTS } from './scenarios/starts.ts';
 import { WAITS } from './scenarios/waits.ts';
 import { openStage, type Stage } from './stage.ts';
-import { messageOf } from '../../src/contract/message-of.ts';
+import { messageOf } from '../../src/contract/safe-text.ts';
 
 /** The sandbox and one worker have room for these. */
 const AT_ONCE = { concurrency: 6 };

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { test } from 'node:test';
 import { pino } from 'pino';
-import { ConfigError } from '../../src/config/environment/config-error.ts';
+import { ConfigError } from '../../src/config/environment/variables.ts';
 import { serviceSource } from '../../src/features/board/board.ts';
 import { createBoardServer, startBoard, type Guards } from '../../src/features/board/server.ts';
 import { statusOf } from '../../src/features/board/status.ts';

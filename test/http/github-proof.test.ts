@@ -4,11 +4,10 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { after, before, describe, test } from 'node:test';
 import { exportJWK, generateKeyPair, SignJWT, UnsecuredJWT, type CryptoKey, type JWTPayload } from 'jose';
-import { planHash } from '../../src/features/approvals/plan-hash.ts';
-import { createProofDeps, proofsOf } from '../../src/features/approvals/worker-proofs.ts';
-import { policyApprovals } from '../../src/features/approvals/sections-approvals.ts';
+import { planHash } from '../../src/features/approvals/shapes.ts';
+import { createProofDeps, proofsOf, policyApprovals } from '../../src/features/approvals/worker-proofs.ts';
 import { approvalPlan } from '../support/approvals.ts';
-import { ApprovalError } from '../../src/features/approvals/errors.ts';
+import { ApprovalError } from '../../src/features/approvals/proof-ssh.ts';
 import { audienceOf, createTokenVerifier, type GitHubGate } from '../../src/features/approvals/proof-github.ts';
 
 const HASH = 'a'.repeat(64);

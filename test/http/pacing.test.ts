@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createHostingApiClient } from '../../src/hosting-api/client.ts';
 import { createPacer } from '../../src/hosting-api/pacer.ts';
-import { HTTP_TIMEOUTS } from '../../src/worker/http-timeouts.ts';
+import { HTTP_TIMEOUTS } from '../../src/worker/probe-service.ts';
 import { errorOf, http, rawService, site, TOKEN } from '../support/raw-service.ts';
 
 const LIMITS = { defaultHoldMs: 60_000, maxHoldMs: 600_000, spreadMs: 0 };

@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createHostingApiClient } from '../../src/hosting-api/index.ts';
 import { startSandbox } from '../../src/sandbox/server.ts';
-import { probeService } from '../../src/worker/probe-service.ts';
-import { HTTP_TIMEOUTS } from '../../src/worker/http-timeouts.ts';
+import { probeService, HTTP_TIMEOUTS } from '../../src/worker/probe-service.ts';
 import { atEnd } from '../support/at-end.ts';
 import { literalService } from '../support/literal.ts';
 

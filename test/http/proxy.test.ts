@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { toTriggerFailure } from '../../src/activities/failures.ts';
 import { createHostingApiClient } from '../../src/hosting-api/client.ts';
 import type { HostingApiError } from '../../src/hosting-api/errors.ts';
-import { HTTP_TIMEOUTS } from '../../src/worker/http-timeouts.ts';
+import { HTTP_TIMEOUTS } from '../../src/worker/probe-service.ts';
 import { proxyThat } from '../support/proxy.ts';
 import { errorOf, http, rawService, TOKEN, site } from '../support/raw-service.ts';
 

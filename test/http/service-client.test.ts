@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { retryAfterMs } from '../../src/hosting-api/retry-after.ts';
-import { HTTP_TIMEOUTS } from '../../src/worker/http-timeouts.ts';
+import { retryAfterMs } from '../../src/hosting-api/exchange.ts';
+import { HTTP_TIMEOUTS } from '../../src/worker/probe-service.ts';
 import { createHostingApiClient } from '../../src/hosting-api/client.ts';
 import { errorOf, http, rawService, site, TOKEN } from '../support/raw-service.ts';
 

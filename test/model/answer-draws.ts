@@ -1,6 +1,6 @@
 /** Draws what the answers of a service show beyond their status: ids, replicas that lag, and pages ahead of the status. */
 import fc from 'fast-check';
-import type { Answers } from '../../src/sandbox/answers.ts';
+import type { Answers } from '../../src/sandbox/state.ts';
 import type { ScriptPart } from '../../src/sandbox/script.ts';
 import { between, chance, listOf, TARGETS } from './chance.ts';
 import type { Mix } from './mix.ts';

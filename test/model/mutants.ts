@@ -92,7 +92,7 @@ export const MUTANTS: ModelMutant[] = [
     rule: 'only one read looks for a trace',
     changes: [
       change(
-        'workflows/operation/reconcile-trigger.ts',
+        'workflows/operation/deploy-site.ts',
         'const tries = Math.ceil((endsMs - schedule.originMs) / intervalMs) - schedule.lastTick;',
         'const tries = 1; void endsMs;',
       ),

@@ -55,14 +55,18 @@ export const APPROVALS: TestedMutant[] = [
   {
     rule: 'a receipt is good with too few approvals',
     changes: [
-      change('features/receipts/verify-approval.ts', 'if (requested.length > 0) requireEnough(approved, proofs);', ''),
+      change('features/receipts/actions-verify.ts', 'if (requested.length > 0) requireEnough(approved, proofs);', ''),
     ],
     test: unit('receipts', 'with too few approvals is good only if nothing was requested'),
   },
   {
     rule: 'a receipt is good although its rollout began a wave that was rejected',
     changes: [
-      change('features/receipts/requested.ts', "it.what === 'run' ? runIn(it, servers) : postIn(it)", 'postIn(it)'),
+      change(
+        'features/receipts/actions-verify.ts',
+        "it.what === 'run' ? runIn(it, servers) : postIn(it)",
+        'postIn(it)',
+      ),
     ],
     test: unit('rollout-receipts', 'is not good with'),
   },

@@ -10,11 +10,7 @@ const ALONE = [
     'if (first.ok || first.ofThisWorker === undefined || seconds === HISTORY_BUDGET.maxSecondReads)',
     'if (first !== null)',
   ),
-  change(
-    'worker/rest-until-answered.ts',
-    'if (current !== null || ended.aborted) return;',
-    "if (reason !== '') return;",
-  ),
+  change('worker/probe-service.ts', 'if (current !== null || ended.aborted) return;', "if (reason !== '') return;"),
 ];
 
 export const BAD_WORKER: TestedMutant[] = [
@@ -116,7 +112,7 @@ export const BAD_WORKER: TestedMutant[] = [
   {
     rule: 'a proxy is asked for port 80 of every service',
     changes: [
-      change('hosting-api/tunnel.ts', 'this.defaultPort = defaultPortOf(this.protocol);', 'this.defaultPort = 80;'),
+      change('hosting-api/exchange.ts', 'this.defaultPort = defaultPortOf(this.protocol);', 'this.defaultPort = 80;'),
     ],
     test: http('proxy', 'the proxy is asked for a tunnel to the port of'),
   },

@@ -34,7 +34,7 @@ export const FREEZES: TestedMutant[] = [
   {
     rule: 'an override lets off every ad-hoc freeze of the same scope',
     changes: [
-      change('features/freezes/ad-hoc.ts', 'name === workflowId && since === freeze.since', 'name === workflowId'),
+      change('features/freezes/worker.ts', 'name === workflowId && since === freeze.since', 'name === workflowId'),
     ],
     test: sim(
       `${FREEZE_TESTS}/overrides`,
@@ -43,9 +43,7 @@ export const FREEZES: TestedMutant[] = [
   },
   {
     rule: 'a run overrides a freeze that forbids it',
-    changes: [
-      change('features/freezes/policy-override.ts', "known.override === 'never'", "known.override === 'reason'"),
-    ],
+    changes: [change('features/freezes/worker.ts', "known.override === 'never'", "known.override === 'reason'")],
     test: sim(`${FREEZE_TESTS}/overrides`, 'begins nothing if it is'),
   },
   {

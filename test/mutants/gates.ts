@@ -33,9 +33,7 @@ export const GATES: TestedMutant[] = [
   },
   {
     rule: 'a retry forgets the gates that did not pass',
-    changes: [
-      change('features/rollouts/next-attempt.ts', ' || (after !== undefined && !passedWaves.includes(name));', ';'),
-    ],
+    changes: [change('features/rollouts/client.ts', ' || (after !== undefined && !passedWaves.includes(name));', ';')],
     test: sim('rules/rollouts/gates-meanwhile', 'that failed and fails again ends it with GateFailed'),
   },
   {

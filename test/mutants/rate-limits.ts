@@ -3,7 +3,7 @@ import { type TestedMutant, change, http, integration, sim, unit } from './mutan
 
 const PACER = 'hosting-api/pacer.ts';
 const SHARE = 'worker/share-ceiling.ts';
-const JITTER = 'rules/jitter.ts';
+const JITTER = 'rules/poll-schedule.ts';
 
 export const RATE_LIMITS: TestedMutant[] = [
   {
@@ -26,17 +26,13 @@ export const RATE_LIMITS: TestedMutant[] = [
   },
   {
     rule: 'an answer that asks for a pause is ignored',
-    changes: [change('hosting-api/paced-exchange.ts', 'error.asksForPause) pacer', "error.kind === 'token') pacer")],
+    changes: [change('hosting-api/pacer.ts', 'error.asksForPause) pacer', "error.kind === 'token') pacer")],
     test: http('pacing', 'nothing is sent until the pause is over'),
   },
   {
     rule: 'a POST waits for its turn longer than its permit lasts',
     changes: [
-      change(
-        'hosting-api/paced-exchange.ts',
-        'Math.max(0, (permit?.leftMs() ?? 0) / 2)',
-        'timeoutMs + 0 * permit!.leftMs()',
-      ),
+      change('hosting-api/pacer.ts', 'Math.max(0, (permit?.leftMs() ?? 0) / 2)', 'timeoutMs + 0 * permit!.leftMs()'),
     ],
     test: http('pacing', 'a trigger waits for its turn only as long as its permit allows'),
   },

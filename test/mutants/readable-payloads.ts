@@ -25,7 +25,9 @@ export const READABLE_PAYLOADS: TestedMutant[] = [
   },
   {
     rule: 'a payload with a changed byte is decrypted',
-    changes: [change('encryption/cipher.ts', 'return Buffer.concat([plain, decipher.final()]);', 'return plain;')],
+    changes: [
+      change('encryption/payload-codec.ts', 'return Buffer.concat([plain, decipher.final()]);', 'return plain;'),
+    ],
     test: unit('encryption', 'rejects a payload of which any byte was changed'),
   },
   {

@@ -21,7 +21,7 @@ export const REPORTS: TestedMutant[] = [
   },
   {
     rule: 'any deployment of the commit at GitLab counts as that of this run',
-    changes: [change('features/reports/gitlab-deployment.ts', 'id > after', 'id > after - after')],
+    changes: [change('features/reports/worker-gitlab.ts', 'id > after', 'id > after - after')],
     test: integration('events/gitlab-deployments', 'deployments of another commit'),
   },
 ];

@@ -8,7 +8,7 @@ export const RIGHT_TIME: TestedMutant[] = [
   {
     rule: 'a read counts from when the workflow hears of it',
     changes: [
-      change('rules/watch-coverage.ts', 'Math.min(read.answeredMs ?? nowMs, nowMs)', 'read.ok ? nowMs : nowMs'),
+      change('rules/trigger-policy.ts', 'Math.min(read.answeredMs ?? nowMs, nowMs)', 'read.ok ? nowMs : nowMs'),
     ],
     test: sim('rules/answers/stale-reads', 'waits for a new baseline, so that no push in between counts'),
   },
@@ -60,7 +60,7 @@ export const RIGHT_TIME: TestedMutant[] = [
     rule: 'an ambiguous request is sent again after an outage',
     changes: [
       change(
-        'workflows/operation/reconcile-trigger.ts',
+        'workflows/operation/deploy-site.ts',
         'void (coverage = recordOutage(coverage))',
         'void recordOutage(coverage)',
       ),

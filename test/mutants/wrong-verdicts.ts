@@ -2,19 +2,19 @@
 import { change, sim, type TestedMutant, unit } from './mutant.ts';
 
 const VERDICT = 'rules/verdict.ts';
-const IDS = 'rules/deployment-ids.ts';
+const IDS = 'rules/verdict.ts';
 const NEVER_DEPLOYED = 'rules/never-deployed.ts';
 const SITE_CHECK = 'features/site-checks/rules.ts';
 
 export const WRONG_VERDICTS: TestedMutant[] = [
   {
     rule: "the inventory is the caller's",
-    changes: [change('activities/check-request.ts', 'if (refusal !== null) return refusal;', '')],
+    changes: [change('activities/describe-worker.ts', 'if (refusal !== null) return refusal;', '')],
     test: sim('rules/runs/inventory', 'refuses a site that it has on another server'),
   },
   {
     rule: 'the last option wins',
-    changes: [change('cli/repeated.ts', 'isGiven = true;', '')],
+    changes: [change('cli/options.ts', 'isGiven = true;', '')],
     test: unit('repeated-options', 'is one JSON document of type Usage with --json'),
   },
   {
@@ -50,9 +50,7 @@ export const WRONG_VERDICTS: TestedMutant[] = [
   },
   {
     rule: 'the check after a transition is no evidence',
-    changes: [
-      change('features/site-checks/site-check.ts', 'if (isVerdict && result.evidence !== null)', 'if (!isVerdict)'),
-    ],
+    changes: [change('features/site-checks/check.ts', 'if (isVerdict && result.evidence !== null)', 'if (!isVerdict)')],
     test: sim('rules/runs/checks', 'is named as the evidence of a transition, too'),
   },
   {
@@ -99,7 +97,7 @@ export const WRONG_VERDICTS: TestedMutant[] = [
   {
     rule: 'the pool keeps answers with another id',
     changes: [
-      change('rules/pooled-wait.ts', ' || !isSameText(read.ids, before.ids)', ' && isSameText(read.ids, before.ids)'),
+      change('rules/poll-state.ts', ' || !isSameText(read.ids, before.ids)', ' && isSameText(read.ids, before.ids)'),
     ],
     test: unit('pooled-wait', 'gives an answer with another id to the workflow'),
   },
@@ -188,7 +186,7 @@ export const WRONG_VERDICTS: TestedMutant[] = [
   },
   {
     rule: 'a backup that is given may be one of another server',
-    changes: [change('workflows/run/adopt-backup.ts', 'if (owner === serverId) return', "if (owner !== '') return")],
+    changes: [change('workflows/run/backup-step.ts', 'if (owner === serverId) return', "if (owner !== '') return")],
     test: sim(
       'rules/verdicts/doubtful-answers',
       '--backup-id with a backup that Belay made of another server is refused',
@@ -237,7 +235,7 @@ export const WRONG_VERDICTS: TestedMutant[] = [
   },
   {
     rule: 'the pause before a request that follows one in doubt is slept, without reads',
-    changes: [change('workflows/operation/reconcile-trigger.ts', ' + settleMs, notBeforeMs);', ' + settleMs);')],
+    changes: [change('workflows/operation/deploy-site.ts', ' + settleMs, notBeforeMs);', ' + settleMs);')],
     test: sim('seeds/seeds', 'after a request in doubt and a pause that the service asks for'),
   },
 ];

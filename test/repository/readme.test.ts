@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { EXIT } from '../../src/contract/exit-codes.ts';
+import { EXIT } from '../../src/contract/errors.ts';
 import { runInProcess } from '../support/in-process.ts';
 import { README, ROOT } from '../support/readme.ts';
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { before, describe, test } from 'node:test';
-import { CONTROL_BODIES, formOf, type ControlName } from '../../src/sandbox/control-bodies.ts';
+import { CONTROL_BODIES, formOf, type ControlName } from '../../src/sandbox/control-routes.ts';
 import { startSandbox, type Sandbox } from '../../src/sandbox/server.ts';
 import { atEnd } from '../support/at-end.ts';
 

@@ -7,7 +7,7 @@ import { RUN_TYPES } from '../../src/contract/names.ts';
 import type { BackupResult, DeploymentResult, RunResult } from '../../src/contract/run.ts';
 import { validateRunInput } from '../../src/request/input/run-input.ts';
 import { emptyResult } from '../../src/contract/results.ts';
-import { resultOfInput } from '../../src/client/runs/closed-run.ts';
+import { resultOfInput } from '../../src/client/runs/run-status.ts';
 import { DOCUMENTS, jsonSchemaOf, pathOf, runInput, runResult, textOf } from '../../tools/schemas.ts';
 import { at, bad, good, isCountedAlike, mixed, numbersOf, type Node } from '../support/run-inputs.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { exitCodeOfResult } from '../../src/contract/exit-codes.ts';
+import { exitCodeOfResult } from '../../src/contract/errors.ts';
 import type { ErrorType, Outcome } from '../../src/contract/names.ts';
 
 const HERE = new URL('../', import.meta.url);

@@ -1,18 +1,18 @@
 /** Plans and rules of approvals, for tests. */
-import type {
-  ApprovalPlan,
-  ApprovalRule,
-  Approved,
-  PlannedPart,
-  StartedBy,
-  Yes,
+import {
+  type ApprovalPlan,
+  type ApprovalRule,
+  type Approved,
+  type PlannedPart,
+  type StartedBy,
+  type Yes,
+  planHash,
 } from '../../src/features/approvals/shapes.ts';
 import { siteTarget } from '../../src/contract/target.ts';
-import { planHash } from '../../src/features/approvals/plan-hash.ts';
 import { signedText } from '../../src/features/approvals/text.ts';
 import { HOUR_MS } from '../../src/contract/duration.ts';
 import { planRun } from '../../src/request/run-plan.ts';
-import { summaryOf } from '../../src/features/approvals/planned-parts.ts';
+import { summaryOf } from '../../src/features/approvals/rules.ts';
 import type { SshSigner } from './ssh-signer.ts';
 
 export const ASKED_AT = '2026-11-25T12:00:00.000Z';

@@ -1,5 +1,5 @@
 /** A namespace behind a front that asks for credentials, and programs that have them in files. */
-import type { SearchAttributeMode } from '../../src/config/environment/search-attribute-mode.ts';
+import type { SearchAttributeMode } from '../../src/config/environment/environment.ts';
 import { startWorker } from '../../src/worker/start.ts';
 import { atEnd } from './at-end.ts';
 import { startFront, type Front } from './front.ts';

@@ -6,7 +6,7 @@ import { once } from 'node:events';
 import { basename, join } from 'node:path';
 import { promisify } from 'node:util';
 import { buildEnvironment, cacheFolder } from '../../src/config/environment/environment.ts';
-import { makePrivate } from '../../src/dev/private-cache.ts';
+import { makePrivate } from '../../src/dev/find-server.ts';
 import { inRepository } from './compose.ts';
 import { MissingProgram } from './missing-program.ts';
 

@@ -4,7 +4,7 @@
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { RunResult } from '../../src/contract/run.ts';
-import { execute } from '../../src/cli/program.ts';
+import { executeCommand } from '../../src/cli/program.ts';
 import { environment, type Finished, type Started } from './processes.ts';
 
 interface Output {
@@ -46,7 +46,7 @@ async function runAlone(args: string[], env: Record<string, string>, output: Out
   process.env = environment(env);
   process.exitCode = undefined;
   try {
-    const code = await current.run(output, () => execute(args));
+    const code = await current.run(output, () => executeCommand(args));
     return { code, ...output, json: () => JSON.parse(output.stdout) as RunResult };
   } finally {
     process.env = own;

@@ -1,8 +1,7 @@
 /** Runs before the tests: builds stale output and a missing Temporal server, so that no test waits for them. */
 import { buildEnvironment, cacheFolder } from '../../src/config/environment/environment.ts';
-import { downloadBySdk } from '../../src/dev/download-server.ts';
-import { findExecutable } from '../../src/dev/find-server.ts';
-import { showBuild } from '../../src/dev/build-progress.ts';
+import { downloadBySdk, findExecutable } from '../../src/dev/find-server.ts';
+import { showBuild } from '../../src/dev/build-server.ts';
 import type { TemporalServer } from '../../src/dev/temporal-server.ts';
 import { bundleFromSource } from '../../src/worker/bundle/bundle-from-source.ts';
 import { buildIfStale } from '../../tools/build.ts';

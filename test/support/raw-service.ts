@@ -4,7 +4,7 @@ import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { inspect } from 'node:util';
 import { createHostingApiClient, type HostingApiClient } from '../../src/hosting-api/client.ts';
 import { HostingApiError } from '../../src/hosting-api/errors.ts';
-import { HTTP_TIMEOUTS } from '../../src/worker/http-timeouts.ts';
+import { HTTP_TIMEOUTS } from '../../src/worker/probe-service.ts';
 import { atEnd } from './at-end.ts';
 
 export const TOKEN = 'canary-77aa';

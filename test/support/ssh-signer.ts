@@ -1,6 +1,6 @@
 /** Keys that sign as `ssh-keygen -Y sign` does. They live as long as their test. */
 import { createHash, generateKeyPairSync, sign, type KeyObject } from 'node:crypto';
-import { wireString } from '../../src/features/approvals/ssh-wire.ts';
+import { wireString } from '../../src/features/approvals/proof-ssh.ts';
 import { APPROVAL_NAMESPACE } from '../../src/features/approvals/text.ts';
 
 export interface SshSigner {

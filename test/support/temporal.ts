@@ -5,8 +5,7 @@ import { delimiter, dirname, join } from 'node:path';
 import { atEnd } from './at-end.ts';
 import { lastingPort } from './lasting-port.ts';
 import { buildEnvironment, cacheFolder, childEnvironment } from '../../src/config/environment/environment.ts';
-import { downloadBySdk } from '../../src/dev/download-server.ts';
-import { findExecutable } from '../../src/dev/find-server.ts';
+import { downloadBySdk, findExecutable } from '../../src/dev/find-server.ts';
 import { startServer, type ServerOptions, type TemporalServer } from '../../src/dev/temporal-server.ts';
 
 export async function tempFolder(): Promise<string> {

@@ -1,9 +1,9 @@
 /** The real parts that a run needs: a Temporal server, the sandbox, a worker in this process, and a client. */
 import { slots } from '../../src/worker/settings.ts';
 import { connectTo } from './connect.ts';
-import { HTTP_TIMEOUTS } from '../../src/worker/http-timeouts.ts';
+import { HTTP_TIMEOUTS } from '../../src/worker/probe-service.ts';
 import { startWorker, type WorkerOptions } from '../../src/worker/start.ts';
-import type { RunningWorker } from '../../src/worker/supervise.ts';
+import { type RunningWorker, shutDown } from '../../src/worker/supervise.ts';
 import type { Connection } from '@temporalio/client';
 import { Client } from '@temporalio/client';
 import { NativeConnection, Runtime, Worker } from '@temporalio/worker';
@@ -19,7 +19,6 @@ import { connect, type Belay } from '../../src/starter.ts';
 import { workersSeen } from '../../src/client/workers.ts';
 import { testBundle } from './workflow-bundle.ts';
 import { installRuntime } from '../../src/worker/install-runtime.ts';
-import { shutDown } from '../../src/worker/run-together.ts';
 import { SERVICE_ONLY } from './activity-deps.ts';
 import { atEnd } from './at-end.ts';
 import { eventually } from './eventually.ts';

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { TIMING } from '../../src/contract/timing.ts';
-import { createAdmission } from '../../src/worker/admission.ts';
-import { createLateness } from '../../src/worker/lateness.ts';
+import { createAdmission, createLateness } from '../../src/worker/admission.ts';
 
 const { lateReadMs } = TIMING.admission;
 

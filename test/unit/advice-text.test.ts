@@ -4,12 +4,11 @@ import { emptyDeployment, emptyResult } from '../../src/contract/results.ts';
 import { siteTarget } from '../../src/contract/target.ts';
 import { glanceText, secondsText } from '../../src/contract/duration.ts';
 import type { WaitingForRead } from '../../src/contract/waiting.ts';
-import { adviceLines, etaText, type Eta } from '../../src/features/advice/advice-text.ts';
+import { adviceLines, etaText, type Eta } from '../../src/features/advice/actions.ts';
 import { runMarkdown } from '../../src/cli/markdown-summary.ts';
 import { etaOf } from '../../src/features/advice/actions-eta.ts';
-import { liveLine } from '../../src/cli/run-live.ts';
-import { adviceOf, type OperationAdvice } from '../../src/features/advice/rules.ts';
-import type { Observation } from '../../src/features/advice/quantile.ts';
+import { liveLine } from '../../src/cli/follow.ts';
+import { adviceOf, type OperationAdvice, type Observation } from '../../src/features/advice/rules.ts';
 import type { RunStatus } from '../../src/starter.ts';
 
 const SECOND = 1_000;

@@ -4,10 +4,17 @@ import fc from 'fast-check';
 import { emptyBackup, emptyDeployment } from '../../src/contract/results.ts';
 import type { DeploymentResult } from '../../src/contract/run.ts';
 import { siteTarget } from '../../src/contract/target.ts';
-import { adviceOf } from '../../src/features/advice/rules.ts';
-import { slowdownOf, tooFewTries, usualOf, type Budget } from '../../src/features/advice/advise.ts';
-import { timeToEnd, timeToVerdict } from '../../src/features/advice/observe.ts';
-import { quantile, type Observation } from '../../src/features/advice/quantile.ts';
+import {
+  adviceOf,
+  slowdownOf,
+  tooFewTries,
+  usualOf,
+  type Budget,
+  timeToEnd,
+  timeToVerdict,
+  quantile,
+  type Observation,
+} from '../../src/features/advice/rules.ts';
 
 const SECOND = 1_000;
 const BUDGET: Budget = { intervalMs: 10 * SECOND, tries: 30 };

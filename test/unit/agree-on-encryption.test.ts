@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { agreeOnEncryption } from '../../src/client/agree-on-encryption.ts';
-import { newIdentity } from '../../src/worker/identity.ts';
+import { agreeOnEncryption } from '../../src/client/workers.ts';
+import { newIdentity } from '../../src/worker/sdk-workers.ts';
 
 const worker = (encrypts: boolean) => newIdentity('https://panel.example', '1', encrypts);
 const starter = (encrypts: boolean) => ({ encrypts, taskQueue: 'belay' });

@@ -1,8 +1,7 @@
 /** The file of allowed signers: what counts, what is refused, and when. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { parseAllowedSigners } from '../../src/features/approvals/proof-signers.ts';
-import { proveBySsh, signersFor } from '../../src/features/approvals/ssh-proof.ts';
+import { parseAllowedSigners, proveBySsh, signersFor } from '../../src/features/approvals/proof-signers.ts';
 import { APPROVAL_NAMESPACE } from '../../src/features/approvals/text.ts';
 import { newSshSigner } from '../support/ssh-signer.ts';
 

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Client } from '@temporalio/client';
 import { defaultDataConverter, defaultPayloadConverter } from '@temporalio/common';
-import { answeredIn } from '../../src/features/receipts/answered.ts';
+import { answeredIn } from '../../src/features/receipts/client.ts';
 import type { ApprovalAnswer, ApprovalPlan } from '../../src/features/approvals/shapes.ts';
 import { approvalPlan, ASKED_AT } from '../support/approvals.ts';
 

@@ -7,7 +7,7 @@ import { after, before, describe, test } from 'node:test';
 import { siteTarget } from '../../src/contract/target.ts';
 import { HOUR_MS } from '../../src/contract/duration.ts';
 import { policyOf } from '../../src/config/policy.ts';
-import { requireSigners } from '../../src/features/approvals/require-signers.ts';
+import { requireSigners } from '../../src/features/approvals/worker-proofs.ts';
 import { readText } from '../support/configuration-file.ts';
 import { newSshSigner } from '../support/ssh-signer.ts';
 

@@ -1,9 +1,8 @@
 /** What a worker takes for an approval: of which plan, by whom, with what proof, and for how long. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { ApprovalPlan, Approved, Yes } from '../../src/features/approvals/shapes.ts';
+import { type ApprovalPlan, type Approved, type Yes, planHash, treeOf } from '../../src/features/approvals/shapes.ts';
 import type { LetOff } from '../../src/features/freezes/shapes.ts';
-import { planHash, treeOf } from '../../src/features/approvals/plan-hash.ts';
 import { siteTarget } from '../../src/contract/target.ts';
 import { HOUR_MS } from '../../src/contract/duration.ts';
 import { createApprovalJudge } from '../../src/features/approvals/worker.ts';

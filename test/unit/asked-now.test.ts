@@ -2,14 +2,13 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { QueryNotRegisteredError } from '@temporalio/client';
-import { askedNow } from '../../src/features/approvals/asked-now.ts';
+import { askedNow } from '../../src/features/approvals/client.ts';
 import { GRPC } from '../../src/client/transport/grpc-errors.ts';
-import type { ApprovalQuestion } from '../../src/features/approvals/shapes.ts';
-import { planHash } from '../../src/features/approvals/plan-hash.ts';
+import { type ApprovalQuestion, planHash } from '../../src/features/approvals/shapes.ts';
 import { siteTarget } from '../../src/contract/target.ts';
 import { factsOfPlan } from '../../src/features/approvals/text.ts';
-import { questionLines } from '../../src/features/approvals/approval-list.ts';
-import { summaryOf } from '../../src/features/approvals/planned-parts.ts';
+import { questionLines } from '../../src/features/approvals/actions.ts';
+import { summaryOf } from '../../src/features/approvals/rules.ts';
 import { approvalPlan } from '../support/approvals.ts';
 
 const failing = (error: Error) => ({ query: () => Promise.reject(error) });

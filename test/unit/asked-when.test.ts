@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { askedWhen } from '../../src/features/approvals/asked-when.ts';
+import { askedWhen } from '../../src/features/approvals/rules.ts';
 
 describe('an approval of a rollout', () => {
   const wave = (name: string, needed: string[], named?: string) => ({ wave: name, needed, named });

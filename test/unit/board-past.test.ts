@@ -8,8 +8,7 @@ import { emptyDeployment, emptyResult } from '../../src/contract/results.ts';
 import type { Receipt } from '../../src/features/receipts/shapes.ts';
 import { appTarget, siteTarget } from '../../src/contract/target.ts';
 import { createPast } from '../../src/features/board/past.ts';
-import { receiptOf } from '../../src/features/receipts/chain.ts';
-import { entriesOf } from '../../src/features/receipts/entries.ts';
+import { receiptOf, entriesOf } from '../../src/features/receipts/entries.ts';
 import { tempFolder } from '../support/temporal.ts';
 
 /** Receipts ask Temporal for nothing. */

@@ -4,7 +4,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { ciFacts } from '../../src/config/environment/ci-facts.ts';
-import { withFacts } from '../../src/request/input/with-facts.ts';
+import { withFacts } from '../../src/request/input/start-request.ts';
 import { MAX_META_ENTRIES } from '../../src/request/limits.ts';
 import { notes } from '../../src/request/input/run-input.ts';
 import { tempFolder } from '../support/temporal.ts';

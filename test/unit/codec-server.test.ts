@@ -8,10 +8,7 @@ import type { FastifyInstance } from 'fastify';
 import { pino } from 'pino';
 import { createKeyRing, type KeyRing } from '../../src/encryption/key-ring.ts';
 import { createEncryptingCodec } from '../../src/encryption/payload-codec.ts';
-import { createCodecServer } from '../../src/encryption/codec-server.ts';
-import type { Guards } from '../../src/encryption/guards.ts';
-import { toJson } from '../../src/encryption/payload-json.ts';
-import { startCodecServer } from '../../src/encryption/start-codec-server.ts';
+import { createCodecServer, type Guards, toJson, startCodecServer } from '../../src/encryption/codec-server.ts';
 import { tempFolder } from '../support/temporal.ts';
 
 const UI = 'https://temporal.example.com';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type ScheduleDescription, ServiceError } from '@temporalio/client';
-import { describeSchedule } from '../../src/features/schedules/describe-schedule.ts';
+import { describeSchedule } from '../../src/features/schedules/client-state.ts';
 
 const DESCRIPTION = { scheduleId: 'nightly' } as ScheduleDescription;
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { differences } from '../../src/features/schedules/differences.ts';
+import { differences } from '../../src/features/schedules/client.ts';
 
 const definition = (hour: number, more: object = {}) => ({
   calendars: [{ minute: [0], hour: [hour], dayOfMonth: Array.from({ length: 31 }, (_, index) => index + 1) }],

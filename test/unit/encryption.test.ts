@@ -6,10 +6,9 @@ import { before, describe, test } from 'node:test';
 import type { Payload } from '@temporalio/common';
 import { defaultPayloadConverter } from '@temporalio/common';
 import fc from 'fast-check';
-import { ConfigError } from '../../src/config/environment/config-error.ts';
+import { ConfigError } from '../../src/config/environment/variables.ts';
 import { createKeyRing, type KeyRing } from '../../src/encryption/key-ring.ts';
-import { createEncryptingCodec, plainCodec } from '../../src/encryption/payload-codec.ts';
-import { PayloadError } from '../../src/encryption/payload-error.ts';
+import { createEncryptingCodec, plainCodec, PayloadError } from '../../src/encryption/payload-codec.ts';
 import { tempFolder } from '../support/temporal.ts';
 
 const newKey = () => randomBytes(32).toString('base64');

@@ -11,8 +11,7 @@ import {
   serviceConfig,
   taskQueue,
 } from '../../src/config/environment/environment.ts';
-import { VARIABLES } from '../../src/config/environment/variables.ts';
-import { ConfigError } from '../../src/config/environment/config-error.ts';
+import { VARIABLES, ConfigError } from '../../src/config/environment/variables.ts';
 import { tempFolder } from '../support/temporal.ts';
 
 const URL = 'https://service.example';

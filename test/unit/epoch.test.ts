@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { otherEpoch } from '../../src/contract/restored.ts';
+import { otherEpoch } from '../../src/contract/service-identity.ts';
 import { epochOf, identityText } from '../../src/contract/worker-identity.ts';
 
 const NOON = '2027-03-01T12:00Z';

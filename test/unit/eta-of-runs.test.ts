@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { etaOfRuns, leftOfRolloutMs } from '../../src/features/advice/eta-of-runs.ts';
+import { etaOfRuns, leftOfRolloutMs } from '../../src/features/advice/rules.ts';
 import { targetResult } from '../support/target-result.ts';
 
 const past = (usuallyMs: number | null, p95Ms: number | null = null) => ({ usuallyMs, p95Ms });

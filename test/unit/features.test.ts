@@ -3,8 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { FACTS, PERMITS } from '../../src/activities/features.ts';
 import { ON_OPERATIONS, ON_ROLLOUTS, ON_RUNS } from '../../src/workflows/features.ts';
-import { approvedServers } from '../../src/features/rollouts/approved-servers.ts';
-import { frozenServers } from '../../src/features/rollouts/held-servers.ts';
+import { approvedServers, frozenServers } from '../../src/features/rollouts/held-servers.ts';
 import { gatedWaves } from '../../src/features/gates/wave.ts';
 
 const names = (list: readonly { name: string }[]) => list.map(({ name }) => name);

@@ -1,7 +1,7 @@
 /** How `belay freezes` names what holds back, what will, and what is over. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { adHocEntry, entryLine, fileEntry } from '../../src/features/freezes/freeze-list.ts';
+import { adHocEntry, entryLine, fileEntry } from '../../src/features/freezes/actions.ts';
 import { policyOf } from '../../src/config/policy.ts';
 
 const freeze = {

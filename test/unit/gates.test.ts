@@ -4,8 +4,7 @@ import fc from 'fast-check';
 import { RE2JS } from 're2js';
 import { HISTORY_BUDGET } from '../../src/contract/history-budget.ts';
 import type { Measurement } from '../../src/features/gates/shapes.ts';
-import { measure, wordsIn, type GetPage } from '../../src/features/gates/worker-measure.ts';
-import { judgeSamples } from '../../src/features/gates/judge.ts';
+import { measure, wordsIn, type GetPage, judgeSamples } from '../../src/features/gates/worker-measure.ts';
 import { substitute } from '../../src/features/gates/worker-words.ts';
 import { LIMITS, MAX_TARGETS } from '../../src/request/limits.ts';
 import {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Client } from '@temporalio/client';
 import { msToTs } from '@temporalio/common/lib/time.js';
-import { hasColleagues } from '../../src/client/lookups/has-colleagues.ts';
+import { hasColleagues } from '../../src/client/lookups/runs.ts';
 
 /** A client whose task queue was polled at these times, in seconds by Temporal's clock. */
 function clientOf(polled: Record<string, number>): Client {

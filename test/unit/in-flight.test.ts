@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { byUrgency, holdsForMs, isOverdue, needsAttention, type Seen } from '../../src/features/overview/in-flight.ts';
+import { byUrgency, holdsForMs, isOverdue, needsAttention, type Seen } from '../../src/features/overview/client.ts';
 import type { Contact, RunStatus } from '../../src/client/runs/run-status.ts';
 import { emptyResult, emptyRollout } from '../../src/contract/results.ts';
 import type { Phase } from '../../src/contract/names.ts';

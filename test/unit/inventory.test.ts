@@ -1,7 +1,7 @@
 /** What of a run belay.yaml forbids: another server, another spelling of an id, and unknown ids if it is strict. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { holdToInventory, type AskedPlace } from '../../src/config/hold-to-inventory.ts';
+import { holdToInventory, type AskedPlace } from '../../src/config/inventory.ts';
 import type { Configuration } from '../../src/config/load.ts';
 import { appTarget, siteTarget } from '../../src/contract/target.ts';
 

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { drawJitter, jitterMs } from '../../src/rules/jitter.ts';
-import { afterPoll, createPollSchedule, nextPoll } from '../../src/rules/poll-schedule.ts';
+import { drawJitter, jitterMs, afterPoll, createPollSchedule, nextPoll } from '../../src/rules/poll-schedule.ts';
 
 test('a single run keeps its beat', () => {
   assert.equal(

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { textOf } from '../../src/features/notifications/message-text.ts';
+import { textOf } from '../../src/features/notifications/worker-channels.ts';
 import type { Notification } from '../../src/features/notifications/shapes.ts';
 import { standInReceiver } from '../support/stand-in-receiver.ts';
 

@@ -7,7 +7,7 @@ import { tokenSource } from '../../src/config/environment/secrets.ts';
 import { startRun, type StartOptions } from '../../src/client/runs/start-run.ts';
 import type { Session } from '../../src/client/session.ts';
 import { toBelayError } from '../../src/client/to-belay-error.ts';
-import { withFittingMeta } from '../../src/request/fit-meta.ts';
+import { withFittingMeta } from '../../src/request/limits.ts';
 import { validateRunInput } from '../../src/request/input/run-input.ts';
 import { connect, type ConnectOptions } from '../../src/starter.ts';
 import { tempFolder } from '../support/temporal.ts';

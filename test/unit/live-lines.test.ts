@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { createLiveLines } from '../../src/process/live-lines.ts';
-import { fitting, screenWidth } from '../../src/process/screen-width.ts';
+import { createLiveLines, fitting, screenWidth } from '../../src/process/live-lines.ts';
 import { screenOf } from '../support/screen.ts';
 
 test('live lines replace each other, and what is printed after they are kept begins below them', () => {

@@ -2,10 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import type { EventKind } from '../../src/features/events/shapes.ts';
-import { hashedId, isRepeatOf, isUsableId } from '../../src/webhooks/delivery-id.ts';
+import { hashedId, isRepeatOf, isUsableId } from '../../src/webhooks/handle-delivery.ts';
 import { parseBody, textIn } from '../../src/webhooks/parse-body.ts';
-import { kindOf } from '../../src/webhooks/match-kind.ts';
-import { eventOf, idIn, type Fields } from '../../src/webhooks/map-event.ts';
+import { eventKindOf, eventOf, idIn, type Fields } from '../../src/webhooks/map-event.ts';
 import { redacted, shapeOf } from '../../src/webhooks/redact.ts';
 import { validateId } from '../../src/request/validate-id.ts';
 import { anyText, bodyOf, MAX_BODY_BYTES } from '../support/bodies.ts';
@@ -25,14 +24,17 @@ const KINDS: Record<EventKind, string> = {
 for (const [kind, said] of Object.entries(KINDS)) {
   test(`${said} is recognized as ${kind}`, () => {
     const words = said.split(' ');
-    assert.deepEqual(new Map(words.map((word) => [word, kindOf(word)])), new Map(words.map((word) => [word, kind])));
+    assert.deepEqual(
+      new Map(words.map((word) => [word, eventKindOf(word)])),
+      new Map(words.map((word) => [word, kind])),
+    );
   });
 }
 
 test('configured kinds win over likely ones in any spelling', () => {
   const words = { 'backup.failed': ['bkp.err', 'Backup.Created'], unknown: ['alert.fired'] };
   assert.deepEqual(
-    [' BKP.ERR ', 'backup.created', 'alert.fired', 'backup.started', null].map((said) => kindOf(said, words)),
+    [' BKP.ERR ', 'backup.created', 'alert.fired', 'backup.started', null].map((said) => eventKindOf(said, words)),
     ['backup.failed', 'backup.failed', 'unknown', 'backup.started', 'unknown'],
   );
 });

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { textOf } from '../../src/features/notifications/message-text.ts';
-import { emptyResult, emptyRollout } from '../../src/contract/results.ts';
-import { countOutcomes } from '../../src/contract/tally.ts';
+import { textOf } from '../../src/features/notifications/worker-channels.ts';
+import { emptyResult, emptyRollout, countOutcomes } from '../../src/contract/results.ts';
 import { fewPartLines, partLines } from '../../src/features/approvals/text.ts';
 import { siteTarget } from '../../src/contract/target.ts';
 import type { BackupResult, DeploymentResult } from '../../src/contract/run.ts';

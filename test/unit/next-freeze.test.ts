@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Configuration } from '../../src/config/load.ts';
 import { siteTarget } from '../../src/contract/target.ts';
-import { nextFreeze } from '../../src/features/freezes/next-freeze.ts';
+import { firstFreezeAhead } from '../../src/features/freezes/actions-ahead.ts';
 import { policyOf } from '../../src/config/policy.ts';
 
 const HOUR_MS = 3_600_000;
@@ -11,7 +11,11 @@ const SEASON = { from: '2026-12-18T13:00', to: '2026-12-18T15:00', reason: 'seas
 const NIGHT = { cron: '0 11 * * *', lasts: 2 * HOUR_MS };
 
 function found(configuration: Configuration, untilMs = NOW + 24 * HOUR_MS, letOff = new Set<string>()) {
-  const next = nextFreeze(policyOf(configuration), [{ target: siteTarget('34') }], { nowMs: NOW, untilMs, letOff });
+  const next = firstFreezeAhead(policyOf(configuration), [{ target: siteTarget('34') }], {
+    nowMs: NOW,
+    untilMs,
+    letOff,
+  });
   return next === null ? null : [next.by.name, new Date(next.atMs).toISOString()];
 }
 

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { HISTORY_BUDGET } from '../../src/contract/history-budget.ts';
 import type { ReadFailure, ReadResult } from '../../src/contract/activities.ts';
 import { TIMING } from '../../src/contract/timing.ts';
-import { afterOutage, mayBeOutage, parkedReadAtMs, serviceState, type Outage } from '../../src/rules/outage.ts';
+import { endWithoutParking, mayBeOutage, parkedReadAtMs, serviceState, type Outage } from '../../src/rules/outage.ts';
 import { NO_TRIGGERS, type TriggerResult } from '../../src/rules/trigger-policy.ts';
 
 const MINUTE = 60_000;
@@ -45,8 +45,8 @@ test('without a budget, nothing parks, and the reason stays as it is', () => {
   const reason = { type: 'OutcomeUnknown', message: 'ten reads failed' } as const;
   assert.equal(parkedReadAtMs(OFF, 0, 0), null);
   assert.equal(parkedReadAtMs({ ...OFF, budgetMs: 0 }, 0, 0), null);
-  assert.deepEqual(afterOutage(OFF, reason), reason);
-  assert.equal(afterOutage(SIX_HOURS, reason).message, 'ten reads failed; the outage budget of 6h is used up');
+  assert.deepEqual(endWithoutParking(OFF, reason), reason);
+  assert.equal(endWithoutParking(SIX_HOURS, reason).message, 'ten reads failed; the outage budget of 6h is used up');
 });
 
 test('a parked operation reads once a minute, and no sooner than Retry-After allows', () => {

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { AdHocFreeze, BlockedAction } from '../../src/features/freezes/shapes.ts';
 import { siteTarget } from '../../src/contract/target.ts';
-import { adHocFrozenBy } from '../../src/features/freezes/ad-hoc.ts';
+import { adHocFrozenBy } from '../../src/features/freezes/worker.ts';
 import { policyOf, type PlannedOperation } from '../../src/config/policy.ts';
 import { extendFreeze, planFreeze, type NewFreeze } from '../../src/features/freezes/request.ts';
 

@@ -7,7 +7,7 @@ import { HISTORY_BUDGET } from '../../src/contract/history-budget.ts';
 import { TIMING } from '../../src/contract/timing.ts';
 import { createPollSchedule } from '../../src/rules/poll-schedule.ts';
 import type { PollState } from '../../src/contract/polling.ts';
-import { afterOutage, afterRead, beginPolling, nextRead, type PollPlan } from '../../src/rules/poll-state.ts';
+import { resumeAfterOutage, afterRead, beginPolling, nextRead, type PollPlan } from '../../src/rules/poll-state.ts';
 import { heldBackUntilMs } from '../../src/rules/read-failures.ts';
 
 const T0 = 1_000_000;
@@ -149,7 +149,7 @@ test('a wait whose time ran out in an outage may fail some reads after it, but n
   let state = beginPolling({ schedule: createPollSchedule(T0, intervalMs), tries: 1 });
   const untilOver = Array.from({ length: maxGraces + 1 }, () => {
     const nowMs = state.wholeEndsMs + 600_000;
-    state = afterOutage(state, nowMs, 600_000 - 1);
+    state = resumeAfterOutage(state, nowMs, 600_000 - 1);
     return Math.max(0, state.wholeEndsMs - nowMs);
   });
   assert.deepEqual(untilOver, [...Array.from({ length: maxGraces }, () => readsPerGrace * intervalMs), 0]);

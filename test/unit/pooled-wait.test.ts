@@ -4,9 +4,8 @@ import fc from 'fast-check';
 import type { ReadFailure, ReadResult } from '../../src/contract/activities.ts';
 import type { WaitingForRead } from '../../src/contract/waiting.ts';
 import { createPollSchedule } from '../../src/rules/poll-schedule.ts';
-import { beginPolling, nextRead } from '../../src/rules/poll-state.ts';
-import { absorb, assumeMade, beginPooled, isForOthers } from '../../src/rules/pooled-wait.ts';
-import { onBeat, readsNow } from '../../src/client/runs/pooled-progress.ts';
+import { beginPolling, nextRead, absorb, assumeMade, beginPooled, isForOthers } from '../../src/rules/poll-state.ts';
+import { onBeat, readsNow } from '../../src/client/runs/recorded-wait.ts';
 
 const T0 = Date.parse('2026-11-22T01:06:00Z');
 const INTERVAL_MS = 10_000;

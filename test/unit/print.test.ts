@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { Writable } from 'node:stream';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { textOf } from '../../src/features/notifications/message-text.ts';
+import { textOf } from '../../src/features/notifications/worker-channels.ts';
 import { runMarkdown } from '../../src/cli/markdown-summary.ts';
 import { emptyDeployment, emptyResult } from '../../src/contract/results.ts';
 import { withOwnCommand } from '../../src/process/own-command.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Command } from 'commander';
 import { program } from '../../src/cli/program.ts';
-import { RepeatableOption } from '../../src/cli/repeated.ts';
+import { RepeatableOption } from '../../src/cli/options.ts';
 import { runInProcess } from '../support/in-process.ts';
 
 /** Every command with its own name and options. */

@@ -1,7 +1,7 @@
 /** What `belay doctor` finds about runs that repositories should get. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { findingOf } from '../../src/features/reports/doctor.ts';
+import { reportsFinding } from '../../src/features/reports/doctor.ts';
 
 const FULL = 'ab'.repeat(20);
 const runs = (...commits: (string | null)[]) =>
@@ -9,7 +9,7 @@ const runs = (...commits: (string | null)[]) =>
 
 describe('belay doctor, about reports,', () => {
   test('warns of runs with a short commit, names the newest, and how to name it in full', () => {
-    const { state, message, remedy } = findingOf(runs(null, 'ab'.repeat(32), FULL, 'abcdef1'));
+    const { state, message, remedy } = reportsFinding(runs(null, 'ab'.repeat(32), FULL, 'abcdef1'));
     assert.equal(state, 'warning');
     assert.equal(
       message,
@@ -19,7 +19,7 @@ describe('belay doctor, about reports,', () => {
   });
 
   test('finds nothing wrong with runs that name a full commit, or none', () => {
-    assert.equal(findingOf(runs(FULL, null, FULL.toUpperCase())).state, 'ok');
-    assert.equal(findingOf(runs(null)).state, 'skipped');
+    assert.equal(reportsFinding(runs(FULL, null, FULL.toUpperCase())).state, 'ok');
+    assert.equal(reportsFinding(runs(null)).state, 'skipped');
   });
 });

@@ -2,15 +2,13 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { parseAllowedSigners } from '../../src/features/approvals/proof-signers.ts';
-import type { Yes } from '../../src/features/approvals/shapes.ts';
-import { rootOf } from '../../src/features/approvals/plan-hash.ts';
+import { type Yes, rootOf } from '../../src/features/approvals/shapes.ts';
 import { emptyRollout } from '../../src/contract/results.ts';
 import type { Receipt } from '../../src/features/receipts/shapes.ts';
 import type { RolloutInput, TargetResult } from '../../src/features/rollouts/shapes.ts';
-import { receiptOf } from '../../src/features/receipts/chain.ts';
-import { rolloutEntries } from '../../src/features/receipts/rollout-entries.ts';
+import { receiptOf, rolloutEntries } from '../../src/features/receipts/entries.ts';
 import { verifyReceipt } from '../../src/features/receipts/actions-verify.ts';
-import { plannedParts } from '../../src/features/approvals/planned-parts.ts';
+import { plannedParts } from '../../src/features/approvals/rules.ts';
 import { approvalPlan, approvalRule, ASKED_AT, SERVICE, signedYes, signPlan } from '../support/approvals.ts';
 import { rolloutOf } from '../support/rollouts.ts';
 import { allowedSigners, newSshSigner } from '../support/ssh-signer.ts';

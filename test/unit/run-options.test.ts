@@ -3,12 +3,10 @@ import { test } from 'node:test';
 import { Command } from 'commander';
 import { z } from 'zod';
 import { addRunOptions, toRunInput, type CommanderValues } from '../../src/cli/run-options.ts';
-import { toRunOptions } from '../../src/config/file/run-options.ts';
-import { runOptionsShape } from '../../src/config/file/run-options-schema.ts';
-import { valueAt } from '../../src/request/option-path.ts';
+import { toRunOptions, runOptionsShape } from '../../src/config/file/run-options.ts';
+import { valueAt, RUN_OPTIONS, type RunCommand, type RunOptionRow } from '../../src/request/run-options.ts';
 import { configurationSchema } from '../../src/config/file/file-schema.ts';
 import { appTarget, siteTarget } from '../../src/contract/target.ts';
-import { RUN_OPTIONS, type RunCommand, type RunOptionRow } from '../../src/request/run-options.ts';
 import { validateRunInput } from '../../src/request/input/run-input.ts';
 
 const RUN_TYPES = {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Connection } from '@temporalio/client';
-import { scopedConnection } from '../../src/client/transport/scoped-connection.ts';
+import { scopedConnection } from '../../src/client/transport/open-connection.ts';
 
 /** They never connect. */
 const lazy = () => Connection.lazy({ address: '127.0.0.1:1' });

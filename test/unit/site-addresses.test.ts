@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { refusalOf } from '../../src/site-check/addresses.ts';
+import { refusalOfAddress } from '../../src/site-check/resolve.ts';
 
 const PRIVATE = [
   ...['127.0.0.1', '127.8.9.10', '10.1.2.3', '172.16.0.1', '172.31.255.255', '192.168.1.1', '100.64.0.1', '0.0.0.0'],
@@ -20,23 +20,23 @@ const PUBLIC = ['93.184.216.34', '2606:2800:220:1:248:1893:25c8:1946', '::ffff:9
 describe('a check', () => {
   for (const address of PRIVATE) {
     test(`reaches ${address} for private sites only`, () => {
-      assert.match(refusalOf(address, false) ?? '', /is not a public address: set private: true/);
-      assert.equal(refusalOf(address, true), null);
+      assert.match(refusalOfAddress(address, false) ?? '', /is not a public address: set private: true/);
+      assert.equal(refusalOfAddress(address, true), null);
     });
   }
 
   for (const address of NEVER) {
     test(`never reaches ${address}`, () => {
       for (const isPrivate of [false, true])
-        assert.match(refusalOf(address, isPrivate) ?? '', /link-local or metadata address/);
+        assert.match(refusalOfAddress(address, isPrivate) ?? '', /link-local or metadata address/);
     });
   }
 
   for (const address of PUBLIC) {
-    test(`reaches ${address}`, () => assert.equal(refusalOf(address, false), null));
+    test(`reaches ${address}`, () => assert.equal(refusalOfAddress(address, false), null));
   }
 
   test('reaches nothing that is not an address', () => {
-    assert.match(refusalOf('example.com', true) ?? '', /is not an address/);
+    assert.match(refusalOfAddress('example.com', true) ?? '', /is not an address/);
   });
 });

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { CheckAim, SiteRead } from '../../src/features/site-checks/shapes.ts';
 import {
-  afterRead,
+  afterSiteRead,
   decideCheck,
   evidenceOf,
   kindOf,
@@ -32,7 +32,7 @@ function check(
   let seen = NOTHING_SEEN;
   for (;;) {
     const read = reads[Math.min(seen.reads, reads.length - 1)]!;
-    seen = afterRead(seen, kindOf(all, baseline, read), read);
+    seen = afterSiteRead(seen, kindOf(all, baseline, read), read);
     const verdict = decideCheck(all, baseline, seen);
     if (verdict !== null) return { ...verdict, reads: seen.reads };
   }

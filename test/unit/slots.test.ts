@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ACTIVITY_POLL } from '../support/activity-poll.ts';
-import { admissionSlots } from '../../src/worker/admission-slots.ts';
-import { workflowSlots } from '../../src/worker/workflow-slots.ts';
+import { admissionSlots, workflowSlots } from '../../src/worker/slots.ts';
 
 const poll = (isSticky: boolean) =>
   ({ slotType: 'workflow', taskQueue: 'q', workerIdentity: 'w', workerBuildId: '', isSticky }) as const;

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { promisify } from 'node:util';
 import { parseAllowedSigners } from '../../src/features/approvals/proof-signers.ts';
-import { verifySshSignature } from '../../src/features/approvals/ssh-signature.ts';
+import { verifySshSignature } from '../../src/features/approvals/proof-ssh.ts';
 import { APPROVAL_NAMESPACE } from '../../src/features/approvals/text.ts';
 import { newSshSigner } from '../support/ssh-signer.ts';
 import { WITH_SSH_KEYGEN } from '../support/with-ssh-keygen.ts';

@@ -4,8 +4,8 @@ import { describe, test } from 'node:test';
 import type { FreezeScope } from '../../src/features/freezes/shapes.ts';
 import type { RunInput } from '../../src/contract/run.ts';
 import { workflowLink } from '../../src/contract/markdown.ts';
-import { freezeStartOptions } from '../../src/features/freezes/freeze-details.ts';
-import { rolloutStaticDetails } from '../../src/request/rollout-details.ts';
+import { freezeStartOptions } from '../../src/features/freezes/client.ts';
+import { rolloutStaticDetails } from '../../src/request/start-options.ts';
 import { runStaticDetails, type RunToStart } from '../../src/request/run-details.ts';
 
 const START: RunToStart = { type: 'backupThenDeploy', startedBy: '`me@here`' };

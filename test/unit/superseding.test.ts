@@ -4,8 +4,7 @@ import fc from 'fast-check';
 import type { Waiter } from '../../src/contract/operation.ts';
 import type { RunWork } from '../../src/features/superseding/shapes.ts';
 import { siteTarget } from '../../src/contract/target.ts';
-import { settleQueue, supersedes } from '../../src/features/superseding/rules.ts';
-import { newerRunIn, shortWork, workIn } from '../../src/features/superseding/superseding-message.ts';
+import { settleQueue, supersedes, newerRunIn, shortWork, workIn } from '../../src/features/superseding/rules.ts';
 import { joinQueue, waitersIn } from '../../src/rules/wait-queue.ts';
 
 const at = (second: number) => new Date(second * 1_000).toISOString();

@@ -4,8 +4,7 @@ import { describe, test } from 'node:test';
 import type { FrozenBy, FrozenParts } from '../../src/features/freezes/shapes.ts';
 import { siteTarget } from '../../src/contract/target.ts';
 import { TIMING } from '../../src/contract/timing.ts';
-import { heldPart } from '../../src/features/freezes/rules.ts';
-import { nextLookMs, outlasts, spreadOf, thawsAtMs } from '../../src/features/freezes/thaw.ts';
+import { heldPart, nextLookMs, outlasts, spreadOf, thawsAtMs } from '../../src/features/freezes/rules.ts';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;

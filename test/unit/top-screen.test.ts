@@ -1,16 +1,19 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import colors from 'picocolors';
-import { overviewDocument, overviewLines } from '../../src/features/overview/show-in-flight.ts';
-import { inFlightTable, overviewText } from '../../src/features/overview/in-flight-table.ts';
+import {
+  overviewDocument,
+  overviewLines,
+  inFlightTable,
+  overviewText,
+} from '../../src/features/overview/show-in-flight.ts';
 import { targetsTable } from '../../src/features/overview/show-targets.ts';
 import { screenLines, tableLines } from '../../src/cli/table.ts';
-import { headLine } from '../../src/features/rollouts/rollout-live.ts';
+import { headLine } from '../../src/features/rollouts/actions-show.ts';
 import { showUntilQuit } from '../../src/features/overview/screen.ts';
 import { emptyDeployment, emptyResult, emptyRollout } from '../../src/contract/results.ts';
 import { siteTarget } from '../../src/contract/target.ts';
-import type { LiveLine } from '../../src/process/live-lines.ts';
-import { screenWidth } from '../../src/process/screen-width.ts';
+import { type LiveLine, screenWidth } from '../../src/process/live-lines.ts';
 import { installSignalHandlers } from '../../src/process/signals.ts';
 import type { InFlight } from '../../src/starter.ts';
 import { Keys, screenOf } from '../support/screen.ts';

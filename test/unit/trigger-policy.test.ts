@@ -8,8 +8,11 @@ import {
   NO_TRIGGERS,
   type TriggerResult,
   whileCertain,
+  hasNoGaps,
+  recordOutage,
+  recordRead,
+  startReadCoverage,
 } from '../../src/rules/trigger-policy.ts';
-import { hasNoGaps, recordOutage, recordRead, startReadCoverage } from '../../src/rules/watch-coverage.ts';
 
 const BUDGET = { intervalMs: 10_000, resendMs: 300_000, busyEndsMs: 300_000 };
 const withoutEffect = (retryAfterMs: number | null = null): TriggerResult<unknown> & { kind: 'no_effect' } => ({

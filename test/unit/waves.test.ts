@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { holdToInventory } from '../../src/config/hold-to-inventory.ts';
+import { holdToInventory } from '../../src/config/inventory.ts';
 import { appTarget, siteTarget } from '../../src/contract/target.ts';
 import fc from 'fast-check';
 import type { FleetConfig, RolloutConfig } from '../../src/features/rollouts/config.ts';
-import { wavesOf } from '../../src/features/rollouts/waves.ts';
+import { wavesOf } from '../../src/features/rollouts/config-plan.ts';
 
 type WaveConfig = NonNullable<RolloutConfig['waves']>[number];
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { whyUnreachable } from '../../src/worker/why-unreachable.ts';
+import { whyUnreachable } from '../../src/worker/connect.ts';
 
 const REFUSED_CERTIFICATE = [
   'source: tonic::transport::Error(Transport, hyper::Error(Io, Custom { kind: BrokenPipe, error: "stream closed" }))',

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { metricsAddress } from '../../src/config/environment/metrics-address.ts';
+import { metricsAddress } from '../../src/config/environment/environment.ts';
 import { TIMING } from '../../src/contract/timing.ts';
-import type { Polling } from '../../src/worker/monitoring.ts';
-import { createReadiness, createReadinessLog } from '../../src/worker/readiness.ts';
+import type { PollingWorker } from '../../src/worker/monitoring.ts';
+import { createReadiness, createReadinessLog } from '../../src/worker/monitoring-server.ts';
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
@@ -15,7 +15,7 @@ function workerWith(initial: { state: string; polledMs: number | null }) {
     workers: [{ getState: () => worker.state }],
     polledMs: () => (worker.isAway ? Promise.reject(new Error('away')) : Promise.resolve(worker.polledMs)),
     nowMs: () => Promise.resolve(0),
-  } as Polling;
+  } as PollingWorker;
   const clock = { nowMs: 0 };
   return {
     worker,

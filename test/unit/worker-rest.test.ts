@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { activitySlots } from '../../src/worker/activity-slots.ts';
-import { createRest } from '../../src/worker/rest-until-answered.ts';
+import { activitySlots } from '../../src/worker/slots.ts';
+import { createRest } from '../../src/worker/probe-service.ts';
 import { createLogger } from '../../src/process/log.ts';
 import { ACTIVITY_POLL } from '../support/activity-poll.ts';
 

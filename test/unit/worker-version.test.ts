@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { problemOfWorkers } from '../../src/client/require-worker.ts';
-import { workerVersion } from '../../src/config/environment/worker-version.ts';
-import { parseVersion, versionText } from '../../src/contract/worker-version.ts';
+import { problemOfWorkers } from '../../src/client/workers.ts';
+import { workerVersion } from '../../src/config/environment/environment.ts';
+import { parseVersion, versionText } from '../../src/contract/worker-identity.ts';
 
 const A = { deploymentName: 'prod/belay', buildId: 'a:1' };
 const poller = (version: typeof A | null) => ({ identity: 'w', polledMs: 1, version });

@@ -1,7 +1,7 @@
 /** Tokens and addresses of another kind than belay.yaml names. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { checkApi, checkChannelKind, checkTokenKind } from '../../src/features/notifications/wrong-kind.ts';
+import { checkApi, checkChannelKind, checkTokenKind } from '../../src/features/notifications/worker-post.ts';
 
 const CANARY = 'canary-90b1f3';
 const isTold = (message: RegExp) => (error: Error) => {

@@ -1,16 +1,28 @@
 /** Finds completed backups that Belay made among the closed holders of their server's lock. */
-import type { Client } from '@temporalio/client';
+import { type Client, WorkflowNotFoundError } from '@temporalio/client';
+import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
 import type { BackupQuery } from '../../contract/activities.ts';
 import type { BackupConclusion, OperationMemo } from '../../contract/operation.ts';
 import type { BackupResult } from '../../contract/run.ts';
-import { backupServerId } from '../../contract/ids.ts';
+import { backupServerId, backupRecordId, failedBackupId, adoptedBackupId, sharedBackupId } from '../../contract/ids.ts';
 import { quoted } from '../list-filter.ts';
+import type {
+  BackupRecord,
+  ServersQuery,
+  SharedBackupQuery,
+  BackupRecordKind,
+  RecordInput,
+} from '../../features/events/shapes.ts';
+import { plainText } from '../../contract/safe-text.ts';
+import { BACKUP_RECORD_TYPE, eventTaskQueue } from '../../contract/names.ts';
+import { TIMING } from '../../contract/timing.ts';
+import { recordStaticDetails } from '../../request/other-details.ts';
 
 /** How many to check: if the newest ones are too old, earlier ones are as well. */
 const MAX_LOOKED_AT = 5;
 
 /** The newest completed backup of the server that started at `startedSince` or later; or null. */
-export async function findCompletedBackup(
+export async function newestCompletedBackup(
   client: Client,
   { serverId, startedSince }: BackupQuery,
 ): Promise<BackupConclusion | null> {
@@ -24,4 +36,99 @@ export async function findCompletedBackup(
     if ((lookedAt += 1) >= MAX_LOOKED_AT) return null;
   }
   return null;
+}
+
+/* Reads backup records by id, which is consistent at once. A search would lag. */
+
+/**
+ * The servers whose operations or runs wait for this backup. Fails until there is a record: an event may arrive before the
+ * answer to the request that made the backup.
+ */
+export async function serversOfBackup(client: Client, { backupId, services }: ServersQuery): Promise<string[]> {
+  const records = await Promise.all([
+    recordIn(client, backupRecordId(backupId)),
+    recordIn(client, adoptedBackupId(backupId)),
+  ]);
+  const servers = [...new Set(records.flatMap((it) => (isRecordOf(it, services) ? [it.serverId] : [])))];
+  if (servers.length > 0) return servers;
+  throw ApplicationFailure.create({
+    type: 'NoRecord',
+    message: `no run waits for backup ${plainText(backupId)}`,
+    category: ApplicationFailureCategory.BENIGN,
+  });
+}
+
+/** The record of a backup that Belay made; null if Belay did not make it. */
+export async function backupRecordOf(client: Client, backupId: string): Promise<BackupRecord | null> {
+  return recordIn(client, backupRecordId(backupId));
+}
+
+/**
+ * The newest backup of the server that an event reported. Null if there is none, if an event reported that it failed,
+ * or if Belay made it: then it is shared through its lock.
+ */
+export async function sharedBackupOf(
+  client: Client,
+  { serverId, services }: SharedBackupQuery,
+): Promise<BackupRecord | null> {
+  const record = await recordIn(client, sharedBackupId(serverId));
+  if (!isRecordOf(record, services)) return null;
+  const against = await Promise.all([
+    recordIn(client, backupRecordId(record.backupId)),
+    recordIn(client, failedBackupId(record.backupId)),
+  ]);
+  return against.some((it) => isRecordOf(it, services)) ? null : record;
+}
+
+/** Backups of two services may have the same id. */
+function isRecordOf(record: BackupRecord | null, services: readonly string[] | undefined): record is BackupRecord {
+  return record !== null && (record.service === undefined || (services?.includes(record.service) ?? true));
+}
+
+async function recordIn(client: Client, workflowId: string): Promise<BackupRecord | null> {
+  try {
+    const { memo } = await client.workflow.getHandle(workflowId).describe();
+    return (memo as { record?: BackupRecord } | undefined)?.record ?? null;
+  } catch (error) {
+    if (error instanceof WorkflowNotFoundError) return null;
+    throw error;
+  }
+}
+
+/* Writes a backup record: a workflow that ends at once, with an id made from the backup's and the data in its memo. */
+
+interface Row {
+  id: (record: BackupRecord) => string;
+  /** What the UI shows of it. */
+  summary: string;
+  /** An event reported it: no flood of events may delay a run. */
+  isReported: boolean;
+}
+
+const ROWS: Record<BackupRecordKind, Row> = {
+  made: { id: ({ backupId }) => backupRecordId(backupId), summary: 'made by Belay', isReported: false },
+  adopted: { id: ({ backupId }) => adoptedBackupId(backupId), summary: 'used by a run', isReported: false },
+  shared: { id: ({ serverId }) => sharedBackupId(serverId), summary: 'started outside Belay', isReported: true },
+  failed: { id: ({ backupId }) => failedBackupId(backupId), summary: 'failed', isReported: true },
+};
+
+/** The latest record counts. */
+export async function storeBackupRecord(
+  client: Client,
+  taskQueue: string,
+  { kind, record }: RecordInput,
+): Promise<void> {
+  const { id, summary, isReported } = ROWS[kind];
+  const name = `Backup ${plainText(record.backupId, 40)} of ${plainText(record.serverId, 40)}`;
+  await client.workflow.start(BACKUP_RECORD_TYPE, {
+    workflowId: id(record),
+    workflowIdReusePolicy: 'ALLOW_DUPLICATE',
+    workflowIdConflictPolicy: 'TERMINATE_EXISTING',
+    taskQueue: isReported ? eventTaskQueue(taskQueue) : taskQueue,
+    workflowTaskTimeout: TIMING.worker.workflowTaskMs,
+    staticSummary: plainText(`${name}, ${summary}`, 120),
+    staticDetails: recordStaticDetails(record),
+    memo: { record },
+    args: [record],
+  });
 }

@@ -6,21 +6,21 @@ import type { RecordInput, ServersQuery, SharedBackupQuery } from '../../feature
 import type { Execution } from '../../contract/operation.ts';
 import type { RunRef } from '../../features/reports/shapes.ts';
 import type { NewerRun } from '../../features/superseding/shapes.ts';
-import { askOperation } from './ask-operation.ts';
-import { awaitedForMs } from './awaited-for.ts';
-import { findBackupRecord, findServersOfBackup, findSharedBackup } from './backup-records.ts';
-import { findCompletedBackup } from './backups.ts';
-import { findEndOfRun } from '../../features/reports/client.ts';
-import { findFreezes } from '../../features/freezes/find-freezes.ts';
-import { hasColleagues } from './has-colleagues.ts';
-import { createHoldServer } from '../../features/events/signals-hold-server.ts';
-import { findLockHolder } from './find-lock-holder.ts';
+import { queryOperation, awaitedForMs, hasColleagues, startedBy } from './runs.ts';
+import {
+  backupRecordOf,
+  serversOfBackup,
+  sharedBackupOf,
+  newestCompletedBackup,
+  storeBackupRecord,
+} from './backups.ts';
+import { endOfRun } from '../../features/reports/client.ts';
+import { findFreezes } from '../../features/freezes/client.ts';
+import { createHoldServer, createWakeWaiters } from '../../features/events/client-signals.ts';
+import { lockHolderOf } from './locks.ts';
 import { TIMING } from '../../contract/timing.ts';
-import { startedBy } from './started-by.ts';
-import { writeBackupRecord } from './write-backup-record.ts';
 import type { SignalClock } from './signals.ts';
-import { signalOlderRuns } from '../../features/superseding/client.ts';
-import { createWakeWaiters } from '../../features/events/client-signals.ts';
+import { signalRunsBefore } from '../../features/superseding/client.ts';
 
 /**
  * Each is an activity, whose name and payloads are stored in histories.
@@ -28,17 +28,17 @@ import { createWakeWaiters } from '../../features/events/client-signals.ts';
  * @param clock that limits the rate of signals. Default: that of this machine
  */
 export const lookupsAndSignals = (client: Client, taskQueue: string, clock?: SignalClock) => ({
-  askOperation: (operation: Execution) => askOperation(client, operation),
-  findCompletedBackup: (query: BackupQuery) => findCompletedBackup(client, query),
-  findBackupRecord: ({ backupId }: { backupId: string }) => findBackupRecord(client, backupId),
-  findEndOfRun: (run: RunRef) => findEndOfRun(client, run),
-  findLockHolder: ({ lockId }: { lockId: string }) => findLockHolder(client, lockId),
-  findServersOfBackup: (query: ServersQuery) => findServersOfBackup(client, query),
-  findSharedBackup: (query: SharedBackupQuery) => findSharedBackup(client, query),
-  writeBackupRecord: (input: RecordInput) => writeBackupRecord(client, taskQueue, input),
+  askOperation: (operation: Execution) => queryOperation(client, operation),
+  findCompletedBackup: (query: BackupQuery) => newestCompletedBackup(client, query),
+  findBackupRecord: ({ backupId }: { backupId: string }) => backupRecordOf(client, backupId),
+  findEndOfRun: (run: RunRef) => endOfRun(client, run),
+  findLockHolder: ({ lockId }: { lockId: string }) => lockHolderOf(client, lockId),
+  findServersOfBackup: (query: ServersQuery) => serversOfBackup(client, query),
+  findSharedBackup: (query: SharedBackupQuery) => sharedBackupOf(client, query),
+  writeBackupRecord: (input: RecordInput) => storeBackupRecord(client, taskQueue, input),
   wakeWaiters: createWakeWaiters(client, clock),
   holdServer: createHoldServer(client, clock),
-  signalOlderRuns: (newer: NewerRun) => signalOlderRuns(client, newer),
+  signalOlderRuns: (newer: NewerRun) => signalRunsBefore(client, newer),
 });
 
 export type LookupsAndSignals = ReturnType<typeof lookupsAndSignals>;

@@ -1,9 +1,11 @@
 /** The locks that are held now. */
 import pMap from 'p-map';
+import { WorkflowNotFoundError, type Client } from '@temporalio/client';
 import { TIMING } from '../../contract/timing.ts';
 import { IN_PARALLEL, type Session } from '../session.ts';
 import { within } from '../within.ts';
-import { findLockHolder } from './find-lock-holder.ts';
+import type { LockHolder, OperationMemo } from '../../contract/operation.ts';
+import { hasRoomForSignals } from './signals.ts';
 
 export interface HeldLock {
   /** Workflow id of the operation that is the lock. */
@@ -14,9 +16,30 @@ export interface HeldLock {
 
 /** @param lockIds in the order of the answer. @throws BelayError */
 export async function heldLocks(session: Session, lockIds: readonly string[]): Promise<HeldLock[]> {
-  const look = () => pMap(lockIds, (lockId) => findLockHolder(session.client, lockId), IN_PARALLEL);
+  const look = () => pMap(lockIds, (lockId) => lockHolderOf(session.client, lockId), IN_PARALLEL);
   const holders = await within(session, TIMING.client.listMs, 'find locks', look);
   return holders.flatMap((holder, index) =>
     holder === null || holder.isClosed ? [] : [{ lockId: lockIds[index]!, lockedBy: holder.lockedBy }],
   );
+}
+
+/* Finds the operation that is a lock now or was the last one, and the run that holds the lock: the operation's parent. */
+
+/** @returns null if there never was one, as far as Temporal remembers */
+export async function lockHolderOf({ workflow }: Client, lockId: string): Promise<LockHolder | null> {
+  try {
+    const description = await workflow.getHandle(lockId).describe();
+    const lockedBy = description.raw.workflowExecutionInfo?.parentExecution?.workflowId ?? null;
+    const { service } = (description.memo ?? {}) as Partial<OperationMemo>;
+    return {
+      runId: description.runId,
+      isClosed: description.status.name !== 'RUNNING',
+      lockedBy,
+      acceptsSignals: hasRoomForSignals(description),
+      ...(service === undefined ? {} : { service }),
+    };
+  } catch (error) {
+    if (error instanceof WorkflowNotFoundError) return null;
+    throw error;
+  }
 }

@@ -1,7 +1,20 @@
 /** Finds the run that a workflow is a part of: operations and notifications are its children. */
-import { Client, type ConnectionLike } from '@temporalio/client';
+import {
+  Client,
+  type ConnectionLike,
+  ActivityCancelledError,
+  ActivityNotFoundError,
+  ActivityPausedError,
+  ActivityResetError,
+} from '@temporalio/client';
 import { LRUCache } from 'lru-cache';
-import { NOTIFICATION_TYPE, OPERATION_TYPES } from '../../contract/names.ts';
+import { optionalTsToMs } from '@temporalio/common/lib/time.js';
+import { NOTIFICATION_TYPE, OPERATION_TYPES, QUERIES } from '../../contract/names.ts';
+import type { ActivityInProgress } from '../../contract/activities.ts';
+import { TIMING } from '../../contract/timing.ts';
+import type { StartedBy } from '../../features/approvals/shapes.ts';
+import type { Execution, OperationProgress } from '../../contract/operation.ts';
+import { latelyPolling, pollersOf } from '../pollers.ts';
 
 interface Workflow {
   workflowId: string;
@@ -36,4 +49,72 @@ export function createFindRunOf(
       return runId;
     });
   };
+}
+
+/* Asks Temporal whether it still waits for an activity, and since when. */
+
+const GIVEN_UP = [ActivityNotFoundError, ActivityCancelledError, ActivityPausedError, ActivityResetError];
+
+/**
+ * The question is a heartbeat. Temporal records when it came, so both times are Temporal's, and no clock of this machine
+ * matters.
+ *
+ * @returns how long after its scheduling the question came; null if Temporal no longer waits for the activity
+ */
+export async function awaitedForMs(client: Client, activity: ActivityInProgress): Promise<number | null> {
+  try {
+    return await client.withDeadline(Date.now() + TIMING.post.permitMs, async () => {
+      await client.activity.heartbeat(activity.taskToken);
+      const askedMs = await lastHeartbeatMs(client, activity);
+      return askedMs === null ? null : askedMs - activity.scheduledMs;
+    });
+  } catch (error) {
+    if (GIVEN_UP.some((type) => error instanceof type)) return null;
+    throw error;
+  }
+}
+
+async function lastHeartbeatMs(
+  { workflow, options: { namespace } }: Client,
+  { workflowId, runId, activityId }: ActivityInProgress,
+): Promise<number | null> {
+  const execution = { workflowId, runId };
+  const { pendingActivities } = await workflow.workflowService.describeWorkflowExecution({ namespace, execution });
+  const activity = pendingActivities.find((it) => it.activityId === activityId);
+  return optionalTsToMs(activity?.lastHeartbeatTime) ?? null;
+}
+
+/* Finds the run that started an operation, and the rollout that started the run. */
+
+/** A run, and its rollout. */
+const GENERATIONS = 2;
+
+/** @returns the nearest first */
+export async function startedBy({ workflow }: Client, operation: StartedBy): Promise<StartedBy[]> {
+  const found: StartedBy[] = [];
+  for (let of = operation; found.length < GENERATIONS;) {
+    const { raw } = await workflow.getHandle(of.workflowId, of.runId).describe();
+    const { workflowId, runId } = raw.workflowExecutionInfo?.parentExecution ?? {};
+    if (workflowId == null || runId == null) break;
+    of = { workflowId, runId };
+    found.push(of);
+  }
+  return found;
+}
+
+/* What an operation in flight knows, from itself. */
+
+/** @throws Error if it does not answer */
+export function queryOperation({ workflow }: Client, { workflowId, runId }: Execution): Promise<OperationProgress> {
+  return workflow.getHandle(workflowId, runId).query<OperationProgress>(QUERIES.progress);
+}
+
+/* Whether a worker is not the only one of its task queue. */
+
+export async function hasColleagues(client: Client, own: { taskQueue: string; identity: string }): Promise<boolean> {
+  const { namespace } = client.options;
+  const pollers = await client.withDeadline(Date.now() + TIMING.lookup.pollersMs, () =>
+    pollersOf(client.workflowService, { namespace, taskQueue: own.taskQueue }),
+  );
+  return latelyPolling(pollers).some(({ identity }) => identity !== own.identity);
 }

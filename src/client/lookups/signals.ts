@@ -1,7 +1,16 @@
 /** Limits the signals that a flood of events causes, because a workflow accepts at most 10,000. */
-import { WorkflowNotFoundError, type Client, type WorkflowHandle } from '@temporalio/client';
+import {
+  WorkflowNotFoundError,
+  type Client,
+  type WorkflowHandle,
+  type WorkflowExecutionDescription,
+} from '@temporalio/client';
 import { isSignalLimitError } from '../transport/grpc-errors.ts';
 import { TIMING } from '../../contract/timing.ts';
+import { HISTORY_BUDGET } from '../../contract/history-budget.ts';
+import type { OperationMemo } from '../../contract/operation.ts';
+import type { RunMemo } from '../../contract/run.ts';
+import type { RolloutMemo } from '../../features/rollouts/shapes.ts';
 
 /** After this many signals of one kind to one workflow, the gap between them grows. */
 const MANY_SIGNALS = 100;
@@ -62,4 +71,40 @@ export function createThrottledSignal<T>(
     clock.after(atMs - nowMs, () => void send(workflowId, argument).catch(() => undefined));
     return Promise.resolve(true);
   };
+}
+
+/*
+ * Whether a workflow that polls has room for signals, and polls the service that they are about. The receiver cannot
+ * reject one, so its sender looks first.
+ */
+
+export const hasRoomForSignals = ({ historyLength }: Pick<WorkflowExecutionDescription, 'historyLength'>): boolean =>
+  historyLength < HISTORY_BUDGET.signalsUntilEvents;
+
+/**
+ * @param services of which one must be that of the workflow. Absent: any
+ * @param wants whether the workflow has a use for the signal
+ */
+export async function acceptsSignals(
+  handle: Pick<WorkflowHandle, 'describe'>,
+  services: readonly string[] | undefined,
+  wants: (description: WorkflowExecutionDescription) => boolean = () => true,
+): Promise<boolean> {
+  try {
+    const description = await handle.describe();
+    return hasRoomForSignals(description) && isOfService(description, services) && wants(description);
+  } catch (error) {
+    if (error instanceof WorkflowNotFoundError) return false;
+    throw error;
+  }
+}
+
+/** Operations, runs and rollouts name their service in the memo; one that was started from the UI may name none. */
+export function isOfService(
+  { memo }: Pick<WorkflowExecutionDescription, 'memo'>,
+  services: readonly string[] | undefined,
+): boolean {
+  const { service, input } = (memo ?? {}) as Partial<OperationMemo & RolloutMemo & RunMemo>;
+  const recorded = service ?? input?.service;
+  return recorded === undefined || services === undefined || services.includes(recorded);
 }

@@ -4,22 +4,31 @@ import {
   type WorkflowExecutionDescription,
   type WorkflowExecutionInfo,
   type WorkflowHandle,
+  ApplicationFailure,
+  CancelledFailure,
+  TerminatedFailure,
 } from '@temporalio/client';
-import { QUERIES, RUN_TYPES, type Phase } from '../../contract/names.ts';
-import type { BackupResult, DeploymentResult, RunMemo, RunProgress, RunResult } from '../../contract/run.ts';
+import { QUERIES, RUN_TYPES, type Phase, type ErrorType } from '../../contract/names.ts';
+import type {
+  BackupResult,
+  DeploymentResult,
+  RunMemo,
+  RunProgress,
+  RunResult,
+  RunError,
+  RunInput,
+} from '../../contract/run.ts';
 import type { Execution, OperationProgress } from '../../contract/operation.ts';
-import { isSameTarget } from '../../contract/target.ts';
+import { isSameTarget, targetsOf } from '../../contract/target.ts';
 import type { Waiting } from '../../contract/waiting.ts';
 import { BelayError } from '../../contract/errors.ts';
-import { openOperation, recordedWait } from './recorded-wait.ts';
+import { openOperation, recordedWait, withPooledProgress } from './recorded-wait.ts';
 import { acceptedRequest, historyFacts, type AcceptedRequest, type HistoryFacts } from './run-history.ts';
-import { withPooledProgress } from './pooled-progress.ts';
 import { withLink } from '../ui-link.ts';
-import { emptyResult } from '../../contract/results.ts';
-import { failedResult, resultOfInput } from './closed-run.ts';
+import { emptyResult, emptyBackup, emptyDeployment } from '../../contract/results.ts';
 import type { Session } from '../session.ts';
 import { unservedVersion } from './unserved-version.ts';
-import type { WorkerVersion } from '../../contract/worker-version.ts';
+import type { WorkerVersion } from '../../contract/worker-identity.ts';
 import { ATTRIBUTE_KEYS } from '../../request/search-attributes.ts';
 import { TIMING } from '../../contract/timing.ts';
 
@@ -191,4 +200,43 @@ export function knownOf(described: Omit<WorkflowExecutionInfo, 'raw'>): RunResul
     startedAt: startTime.toISOString(),
     endedAt: closeTime?.toISOString() ?? null,
   });
+}
+
+/* The result of a closed run, no matter how it closed. */
+
+/** What the input asked for, if the run itself does not answer. */
+export function resultOfInput(input: RunInput | null): Pick<RunResult, 'backup' | 'deployments' | 'meta' | 'commit'> {
+  return {
+    backup: input?.serverId === undefined ? null : emptyBackup(input.serverId),
+    deployments: targetsOf(input ?? {}).map(emptyDeployment),
+    meta: input?.meta ?? null,
+    commit: input?.commit ?? null,
+  };
+}
+
+/** The result in a run's failure; or `known`, if the run was terminated or closed by Temporal and left none. */
+export function failedResult(error: WorkflowFailedError, known: RunResult): RunResult {
+  const { cause } = error;
+  if (cause instanceof ApplicationFailure) {
+    const result = (cause.details?.[0] ?? null) as RunResult | null;
+    const reported: RunError = { type: (cause.type ?? 'Internal') as ErrorType, message: cause.message };
+    return result === null || typeof result !== 'object'
+      ? { ...known, error: reported }
+      : { ...result, error: reported };
+  }
+  if (cause instanceof TerminatedFailure) {
+    return unknownResult(known, 'Terminated', `the run was terminated: ${cause.message}`);
+  }
+  if (cause instanceof CancelledFailure) {
+    return {
+      ...known,
+      outcome: 'cancelled',
+      error: { type: 'Cancelled', message: 'cancelled, without a result' },
+    };
+  }
+  return unknownResult(known, 'OutcomeUnknown', `the run closed without a result: ${error.message}`);
+}
+
+function unknownResult(known: RunResult, type: ErrorType, message: string): RunResult {
+  return { ...known, outcome: 'unknown', error: { type, message } };
 }

@@ -1,31 +1,34 @@
 /** Starts a run, once per key. */
 import { isDeepStrictEqual } from 'node:util';
-import { WorkflowExecutionAlreadyStartedError, WorkflowNotFoundError, type WorkflowHandle } from '@temporalio/client';
+import {
+  WorkflowExecutionAlreadyStartedError,
+  WorkflowNotFoundError,
+  type WorkflowHandle,
+  type WorkflowStartOptions,
+} from '@temporalio/client';
 import type { RunInput, RunMemo } from '../../contract/run.ts';
 import { targetAttribute, targetsOf } from '../../contract/target.ts';
-import { traceStart } from '../trace-start.ts';
+import { traceStart, underKey } from '../start.ts';
 import type { RunType } from '../../contract/names.ts';
 import { runWorkflowId } from '../../contract/ids.ts';
 import { runStartOptions, sameOverride } from '../../request/start-options.ts';
-import { attributesOfRun } from '../../request/search-attributes.ts';
+import { attributesOfRun, attributePairs, type Attributes } from '../../request/search-attributes.ts';
 import { startProblem, typeOf } from '../../request/input/start-request.ts';
-import { withFittingMeta } from '../../request/fit-meta.ts';
+import { withFittingMeta } from '../../request/limits.ts';
 import { planRun } from '../../request/run-plan.ts';
 import { BelayError } from '../../contract/errors.ts';
 import { toBelayError } from '../to-belay-error.ts';
 import { historyFacts } from './run-history.ts';
 import { createRun, type Run } from './run-handle.ts';
 import { emptyResult } from '../../contract/results.ts';
-import { refuseUnknown } from '../known-options.ts';
-import type { Session } from '../session.ts';
-import { startWithAttributes } from './start-attributes.ts';
-import { underKey } from '../start.ts';
-import { requireWorkers } from '../require-worker.ts';
+import { refuseUnknown, type Session } from '../session.ts';
+import { requireWorkers } from '../workers.ts';
 import { findService } from '../find-service.ts';
 import { isServed, type ServedService } from '../../contract/service-identity.ts';
 import { epochOf } from '../../contract/worker-identity.ts';
 import { TIMING } from '../../contract/timing.ts';
 import { codeSpan, plainText } from '../../contract/safe-text.ts';
+import { isAttributeError } from '../transport/grpc-errors.ts';
 
 export interface StartOptions {
   /** Default: derived from the input, which may name a backup, deployments, or both. */
@@ -155,4 +158,20 @@ function requestOf(input: RunInput) {
 function isSameService(before: RunInput, { input, served }: Request): boolean {
   if (before.service === undefined || input.service === undefined) return true;
   return before.service === input.service || (served !== null && isServed(before.service, served));
+}
+
+/* Starts a workflow with its search attributes, if the namespace has them. Without them, a worker sets what it can. */
+
+async function startWithAttributes<T>(
+  { setsAttributes }: Pick<Session, 'setsAttributes'>,
+  attributes: Attributes,
+  start: (options: Pick<WorkflowStartOptions, 'typedSearchAttributes'>) => Promise<T>,
+): Promise<T> {
+  if (!setsAttributes) return start({});
+  try {
+    return await start({ typedSearchAttributes: attributePairs(attributes) });
+  } catch (error) {
+    if (isAttributeError(error)) return start({});
+    throw error;
+  }
 }

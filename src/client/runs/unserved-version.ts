@@ -2,7 +2,7 @@
 import { Client, type ConnectionLike, type WorkflowExecutionDescription } from '@temporalio/client';
 import { defineSearchAttributeKey } from '@temporalio/common';
 import proto from '@temporalio/proto';
-import { isSameVersion, parseVersion, versionText, type WorkerVersion } from '../../contract/worker-version.ts';
+import { isSameVersion, parseVersion, versionText, type WorkerVersion } from '../../contract/worker-identity.ts';
 import { quoted } from '../list-filter.ts';
 import { toVersion, type QueueState } from '../pollers.ts';
 import type { Session } from '../session.ts';

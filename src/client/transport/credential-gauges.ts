@@ -1,6 +1,6 @@
 /** What every long-running program reports about its credentials for Temporal. */
 import { Gauge, type Registry } from 'prom-client';
-import type { CredentialsState } from './live-connection.ts';
+import type { CredentialsState } from './open-connection.ts';
 
 /** @returns what takes note of each look at them */
 export function createCredentialGauges(registry: Registry): (state: CredentialsState) => void {

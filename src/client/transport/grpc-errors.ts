@@ -1,5 +1,6 @@
 /** Interprets the gRPC errors of Temporal's client. */
 import { isGrpcDeadlineError, isGrpcServiceError, ServiceError } from '@temporalio/client';
+import { usualProxies } from '../../config/environment/service-url.ts';
 
 /** https://grpc.io/docs/guides/status-codes/ */
 export const GRPC = {
@@ -83,4 +84,17 @@ export function grpcCause(error: unknown): unknown {
 
 export function codeOf(error: unknown): number | null {
   return isGrpcServiceError(error) ? error.code : null;
+}
+
+/* What to do if there is no connection to Temporal, for people. */
+
+export const START_TEMPORAL = 'start `belay dev`, or set TEMPORAL_ADDRESS to the address of Temporal';
+export const CHECK_CREDENTIALS = 'check the API key or the client certificate, and the namespace that they are for';
+export const CHECK_NAMESPACE = 'check TEMPORAL_NAMESPACE, or the namespace of the profile or of connect()';
+
+/** The end of a sentence, which is empty if the environment names no proxy. */
+export function proxiesNotUsed(): string {
+  const names = usualProxies();
+  if (names.length === 0) return '';
+  return `; Belay uses no proxy for Temporal, and ${names.join(', ')} ${names.length === 1 ? 'is' : 'are'} set`;
 }

@@ -4,10 +4,10 @@
  * Temporal limits is retried for a minute, without haste: hundreds of CI jobs may start at once.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { defaultGrpcRetryOptions, makeGrpcRetryInterceptor, type ConnectionOptions } from '@temporalio/client';
 import { TIMING } from '../../contract/timing.ts';
 import { isLimited } from './grpc-errors.ts';
-import { putOffNow } from './put-off.ts';
 
 type Interceptor = NonNullable<ConnectionOptions['interceptors']>[number];
 
@@ -56,3 +56,21 @@ function calmPauseMs(times: number): number {
   const longestMs = Math.min(TIMING.client.maxLimitedPauseMs, 1_000 * 2 ** (times - 1));
   return longestMs * (0.5 + Math.random() / 2);
 }
+
+/* The time for which Temporal put off the calls of a scope. It extends the deadline of the scope. */
+
+interface PutOff {
+  ms: number;
+  /** False: a call that Temporal limits fails at once. */
+  isAllowed: boolean;
+}
+
+const scope = new AsyncLocalStorage<PutOff>();
+
+export const withPutOff = <T>(act: () => Promise<T>): Promise<T> => scope.run({ ms: 0, isAllowed: true }, act);
+
+/** For calls that are not worth a wait. */
+export const withoutPutOff = <T>(act: () => Promise<T>): Promise<T> => scope.run({ ms: 0, isAllowed: false }, act);
+
+/** Of the scope that a call is made in. */
+const putOffNow = (): PutOff => scope.getStore() ?? { ms: 0, isAllowed: true };

@@ -1,13 +1,14 @@
 /** Opens the connection of a client. While it is open, changed credentials are taken up. */
+import { isDeepStrictEqual } from 'node:util';
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { Connection, type ConnectionLike } from '@temporalio/client';
-import { accessTo, type Access } from '../../config/credentials.ts';
+import { accessTo, type Access, type Credentials } from '../../config/credentials.ts';
 import type { TemporalEndpoint } from '../../config/find-temporal.ts';
 import { TIMING } from '../../contract/timing.ts';
 import { BelayError } from '../../contract/errors.ts';
-import { grpcCause, isDenied } from './grpc-errors.ts';
-import { createRetries } from './grpc-retries.ts';
-import { CHECK_CREDENTIALS, proxiesNotUsed, START_TEMPORAL } from './remedies.ts';
-import { createLiveConnection, type CredentialsState, type Opened } from './live-connection.ts';
+import { grpcCause, isDenied, CHECK_CREDENTIALS, proxiesNotUsed, START_TEMPORAL } from './grpc-errors.ts';
+import { createRetries, withPutOff } from './grpc-retries.ts';
+import { messageOf } from '../../contract/safe-text.ts';
 
 /** About a second. Belay itself waits out and reports longer outages. */
 const GRPC_ATTEMPTS = 4;
@@ -83,3 +84,150 @@ function refusal(error: unknown, { connectionOptions: { address, tls, apiKey } }
     cause,
   );
 }
+
+/*
+ * A connection to Temporal that is replaced when its credentials change: calls that have begun end on the old one, later
+ * ones use the new one. A worker and a client differ in the SDK's class for it.
+ */
+
+type KeyedConnection = ConnectionLike & { setApiKey(key: string): void | Promise<void> };
+
+export interface Opened<C extends KeyedConnection> {
+  connection: C;
+  close(): Promise<void>;
+}
+
+export interface CredentialsState {
+  /** Whether those in the files are in use. */
+  areGood: boolean;
+  certificateEndMs: number | null;
+}
+
+export interface LiveOptions<C extends KeyedConnection> {
+  /** Null: they never change. */
+  credentials: Credentials | null;
+  connect(access: Access): Promise<Opened<C>>;
+  /** Called with each later connection, before it is used. */
+  adopt?(connection: C): void;
+  /** Called after each look at the files. */
+  onLook?(state: CredentialsState): void;
+  /** Called once for each new problem, and with null when new credentials are in use. */
+  report(problem: string | null): void;
+}
+
+export interface LiveConnection<C extends KeyedConnection> {
+  /** Stands for the one in use. */
+  connection: ConnectionLike;
+  inUse(): C;
+}
+
+/** @param access what the first connection was opened with */
+export function createLiveConnection<C extends KeyedConnection>(
+  first: Opened<C>,
+  access: Access,
+  options: LiveOptions<C>,
+): LiveConnection<C> {
+  const open = new Set([first]);
+  let [current, used] = [first, access];
+  let problem: string | null = null;
+  let isClosed = false;
+
+  function conclude(found: string | null): void {
+    if (found !== null && found !== problem) options.report(found);
+    problem = found;
+    options.onLook?.({ areGood: found === null, certificateEndMs: used.certificateEndMs });
+  }
+
+  async function look(credentials: Credentials): Promise<void> {
+    const next = credentials.read();
+    if (!isDeepStrictEqual(next.connectionOptions, used.connectionOptions)) {
+      const opened = await options.connect(next).catch(async (error: unknown) => {
+        if (await isAnswering(current.connection)) throw error;
+        return null;
+      });
+      // While Temporal is away, nothing is known of the new ones.
+      if (opened === null) return;
+      if (isClosed) return opened.close();
+      replace(opened, next);
+    }
+    conclude(null);
+  }
+
+  function replace(opened: Opened<C>, next: Access): void {
+    open.add(opened);
+    options.adopt?.(opened.connection);
+    const { apiKey } = next.connectionOptions;
+    // The old key may not outlive the calls that have begun.
+    if (apiKey !== undefined) for (const { connection } of open) void connection.setApiKey(apiKey);
+    const previous = current;
+    [current, used] = [opened, next];
+    options.report(null);
+    const end = () => void (open.delete(previous) && previous.close().catch(() => undefined));
+    setTimeout(end, TIMING.credentials.lingerMs).unref();
+  }
+
+  const { credentials } = options;
+  const stopLooking = credentials === null ? () => undefined : repeat(() => look(credentials).catch(failed));
+  const failed = (error: unknown) => conclude(messageOf(error));
+  options.onLook?.({ areGood: true, certificateEndMs: access.certificateEndMs });
+
+  async function close(): Promise<void> {
+    isClosed = true;
+    stopLooking();
+    await Promise.all([...open].map((it) => it.close()));
+  }
+
+  const inUse = () => current.connection;
+  return { connection: scopedConnection(inUse, { close }), inUse };
+}
+
+/** Not while it still acts. @returns what stops it */
+function repeat(act: () => Promise<void>): () => void {
+  let acting: Promise<void> | null = null;
+  const timer = setInterval(
+    () => void (acting ??= act().finally(() => (acting = null))),
+    TIMING.credentials.lookAgainMs,
+  );
+  timer.unref();
+  return () => clearInterval(timer);
+}
+
+/* Passes calls on to the connection in use. A scope stays with the one it began with, which has its deadline. */
+
+type Close = Pick<ConnectionLike, 'close'>;
+
+export function scopedConnection<C extends ConnectionLike>(inUse: () => C, { close }: Close): ConnectionLike {
+  const scope = new AsyncLocalStorage<C>();
+  const held = () => scope.getStore() ?? inUse();
+  const within = <T>(act: (connection: C) => Promise<T>) => {
+    const connection = held();
+    return scope.run(connection, () => act(connection));
+  };
+  return {
+    plugins: [],
+    get workflowService() {
+      return held().workflowService;
+    },
+    get operatorService() {
+      return held().operatorService;
+    },
+    ensureConnected: () => held().ensureConnected(),
+    withDeadline: (deadline, act) => within((it) => it.withDeadline(deadline, () => withPutOff(act))),
+    withMetadata: (metadata, act) => within((it) => it.withMetadata(metadata, act)),
+    withAbortSignal: (signal, act) => within((it) => it.withAbortSignal(signal, act)),
+    async close() {
+      await close();
+      // Otherwise Node 20 and 22 carry it along with every later promise of the program.
+      scope.disable();
+    },
+  };
+}
+
+/** Whether Temporal answers at all, and accepts the credentials of the connection. */
+export const isAnswering = (connection: ConnectionLike): Promise<boolean> =>
+  connection
+    .withDeadline(Date.now() + TIMING.client.aliveMs, () => connection.workflowService.getSystemInfo({}))
+    .then(
+      () => true,
+      () => false,
+    );

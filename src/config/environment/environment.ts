@@ -1,12 +1,10 @@
 /** The only module that reads environment variables, except for Temporal's own, which @temporalio/envconfig reads. */
-import { homedir } from 'node:os';
+import { homedir, hostname, userInfo } from 'node:os';
 import { join, resolve } from 'node:path';
-import { given, nonEmpty, setting, type Environment } from './variables.ts';
-import { ConfigError } from './config-error.ts';
-import { maxRequestsPerSecond } from './max-rps.ts';
-import { proxyUrl } from './proxy-url.ts';
-import { allowsHttp, checkServiceIdentity, checkServiceUrl, parseUrl } from './service-url.ts';
+import { given, nonEmpty, setting, type Environment, ConfigError } from './variables.ts';
+import { proxyUrl, allowsHttp, checkServiceIdentity, checkServiceUrl, parseUrl } from './service-url.ts';
 import { tokenSource } from './secrets.ts';
+import type { WorkerVersion } from '../../contract/worker-identity.ts';
 
 export interface ServiceConfig {
   baseUrl: string;
@@ -133,3 +131,103 @@ function allowed(env: NodeJS.ProcessEnv, lists: RegExp[]): NodeJS.ProcessEnv {
 
 /** Whether npm or npx started this process. */
 export const startedByNpm = (env: NodeJS.ProcessEnv = process.env): boolean => nonEmpty(env.npm_command) !== null;
+
+/* The ceiling of requests to the service. */
+
+/** Requests per second of all workers together; null for no ceiling. @throws ConfigError */
+function maxRequestsPerSecond(env: Environment): number | null {
+  const text = given('BELAY_MAX_RPS', env);
+  if (text === null) return null;
+  const perSecond = /^\d+(\.\d+)?$/.test(text) ? Number(text) : 0;
+  if (perSecond > 0 && Number.isFinite(perSecond)) return perSecond;
+  throw new ConfigError(`BELAY_MAX_RPS is not a number of requests per second: give one above 0, like 10 or 0.5`);
+}
+
+/* Where a worker serves its health and metrics. */
+
+const ALL_ADDRESSES = '0.0.0.0';
+const MAX_PORT = 65_535;
+
+/** Null: it does not serve them. @throws ConfigError */
+export function metricsAddress(env: Environment = process.env): { host: string; port: number } | null {
+  const text = given('BELAY_METRICS_ADDRESS', env);
+  if (text === null) return null;
+  const match = /^(?<host>\[[\da-f:]+\]|[\w.-]*):(?<port>\d{1,5})$/i.exec(text);
+  const port = Number(match?.groups?.port ?? Infinity);
+  if (port > MAX_PORT) {
+    throw new ConfigError(`BELAY_METRICS_ADDRESS is not an address: give host:port, like 127.0.0.1:9464 or :9464`);
+  }
+  const host = (match?.groups?.host ?? '').replace(/^\[|\]$/g, '');
+  return { host: host === '' ? ALL_ADDRESSES : host, port };
+}
+
+const MODES = ['register', 'assume', 'off'] as const;
+
+/** Whether search attributes are used: those that a worker finds or registers, all without asking, or none. */
+export type SearchAttributeMode = (typeof MODES)[number];
+
+/** @throws ConfigError */
+export function searchAttributeMode(env: Environment = process.env): SearchAttributeMode {
+  const text = setting('BELAY_SEARCH_ATTRIBUTES', env);
+  const mode = MODES.find((it) => it === text);
+  if (mode !== undefined) return mode;
+  throw new ConfigError(`BELAY_SEARCH_ATTRIBUTES is "${text}": set it to register, assume or off`);
+}
+
+/* Where traces go, in the variables that every exporter of OpenTelemetry reads. */
+
+/** Whether traces are exported. @throws ConfigError for an address that the exporter could not use */
+export function exportsTraces(env: Environment = process.env): boolean {
+  for (const name of ['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', 'OTEL_EXPORTER_OTLP_ENDPOINT'] as const) {
+    const address = given(name, env);
+    if (address === null) continue;
+    if (/^https?:$/.test(parseUrl(name, address).protocol)) return true;
+    throw new ConfigError(`${name} must begin with http:// or https://: Belay exports traces by OTLP over HTTP`);
+  }
+  return false;
+}
+
+/* The version of a worker, in the variables that Temporal's Worker Controller sets. */
+
+/** Temporal joins name and build id with these. */
+const FORBIDDEN = /[.:]|^__/;
+
+/** Null: the worker is not versioned. @throws ConfigError */
+export function workerVersion(env: Environment = process.env): WorkerVersion | null {
+  const deploymentName = given('TEMPORAL_DEPLOYMENT_NAME', env);
+  const buildId = given('TEMPORAL_WORKER_BUILD_ID', env);
+  if (deploymentName === null && buildId === null) return null;
+  if (deploymentName === null || buildId === null) {
+    const [set, missing] =
+      buildId === null
+        ? ['TEMPORAL_DEPLOYMENT_NAME', 'TEMPORAL_WORKER_BUILD_ID']
+        : ['TEMPORAL_WORKER_BUILD_ID', 'TEMPORAL_DEPLOYMENT_NAME'];
+    throw new ConfigError(`${set} is set without ${missing}: set both for a versioned worker, or neither`);
+  }
+  if (!FORBIDDEN.test(deploymentName)) return { deploymentName, buildId };
+  throw new ConfigError(
+    `TEMPORAL_DEPLOYMENT_NAME: "${deploymentName}" cannot be the name of a deployment: use one without "." and ":" that does not begin with "__"`,
+  );
+}
+
+/** What GitHub Actions gives to a job that may ask for a token about itself. The job sets it, no person does. */
+export function tokenRequest(env: NodeJS.ProcessEnv = process.env): { address: string | null; secret: string | null } {
+  const { ACTIONS_ID_TOKEN_REQUEST_URL: address = null, ACTIONS_ID_TOKEN_REQUEST_TOKEN: secret = null } = env;
+  return { address, secret };
+}
+
+/** Whether a job of GitHub Actions reads what is printed. */
+export const isGithubActions = (env: NodeJS.ProcessEnv = process.env): boolean => env['GITHUB_ACTIONS'] === 'true';
+
+/* Who uses this process, for what Temporal records about a start or a decision. */
+
+export const signature = (): string => `${userName()}@${hostname()}`;
+
+/** In a container, the user may have no name. */
+function userName(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return `uid ${process.getuid?.() ?? 'unknown'}`;
+  }
+}

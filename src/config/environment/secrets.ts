@@ -1,8 +1,7 @@
 /** Secrets: the API token, and those that belay.yaml names. Errors name the place and never the secret. */
 import { isUtf8 } from 'node:buffer';
 import { readFile } from 'node:fs/promises';
-import { given, nonEmpty, type Environment } from './variables.ts';
-import { ConfigError } from './config-error.ts';
+import { given, nonEmpty, type Environment, ConfigError } from './variables.ts';
 import { allowsHttp, isLoopback } from './service-url.ts';
 
 /** Where to find a secret that the configuration file refers to. */

@@ -1,7 +1,6 @@
 /** Checks the address of a service: what identifies it, and whether it may receive the API token. */
 import { serviceIdentity } from '../../contract/service-identity.ts';
-import { ConfigError } from './config-error.ts';
-import type { Environment } from './variables.ts';
+import { ConfigError, type Environment, given } from './variables.ts';
 
 export const allowsHttp = (env: Environment): boolean => env.BELAY_ALLOW_HTTP === '1';
 
@@ -52,3 +51,21 @@ export function parseUrl(variable: string, text: string): URL {
 export function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '[::1]' || host === '::1' || /^127(\.\d{1,3}){3}$/.test(host);
 }
+
+/* Proxies: Belay's own, for requests to the service, and the usual variables, which it does not follow. One may hold a password, so errors do not repeat it. */
+
+/** Null if there is none. The usual variables, such as HTTPS_PROXY, do not count. @throws ConfigError */
+export function proxyUrl(env: Environment): string | null {
+  const text = given('BELAY_PROXY', env);
+  if (text === null) return null;
+  const url = URL.canParse(text) ? new URL(text) : null;
+  const isProxy = url !== null && /^https?:$/.test(url.protocol) && /^\/?$/.test(url.pathname + url.search + url.hash);
+  if (isProxy) return text;
+  throw new ConfigError('BELAY_PROXY is not the address of a proxy: give one like http://proxy.internal:3128');
+}
+
+const USUAL = ['grpc_proxy', 'https_proxy', 'http_proxy', 'all_proxy'].flatMap((name) => [name, name.toUpperCase()]);
+
+/** Names of the usual variables that are set. Their values may hold a password. */
+export const usualProxies = (env: NodeJS.ProcessEnv = process.env): string[] =>
+  USUAL.filter((name) => (env[name] ?? '') !== '');

@@ -261,3 +261,8 @@ export function defaultOf(name: Extract<Row, { default: string }>['name']): stri
 export function nonEmpty(value: string | undefined): string | null {
   return value === undefined || value.trim() === '' ? null : value.trim();
 }
+
+/** An error in the configuration. The message names the variable or key, and how to fix it. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError';
+}

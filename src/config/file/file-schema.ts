@@ -3,16 +3,16 @@ import { z } from 'zod';
 import { checkServiceIdentity } from '../environment/service-url.ts';
 import { EVENT_KINDS, type EventKind } from '../../features/events/shapes.ts';
 import { EVENT_KIND_TABLE } from '../../features/events/config.ts';
-import { approvals } from '../../features/approvals/config.ts';
+import { approvalsSection } from '../../features/approvals/config.ts';
 import { checks, sites } from '../../features/site-checks/config.ts';
-import { freezes, windows } from '../../features/freezes/config.ts';
+import { freezesSection, windows } from '../../features/freezes/config.ts';
 import { gates } from '../../features/gates/config.ts';
 import { fleets, rollouts, schedules } from '../../features/rollouts/config.ts';
-import { normalizeStatus } from '../../rules/status-word.ts';
-import { messageOf } from '../../contract/message-of.ts';
+import { normalizeStatus } from '../../rules/status-words.ts';
+import { messageOf } from '../../contract/safe-text.ts';
 import { duration, firstRepeated, name, wholeNumber } from './schema-values.ts';
 import { notify } from '../../features/notifications/config.ts';
-import { headerName, path, secretPlace } from './secret-schema.ts';
+import { headerName, path, secretPlace } from './request-schema.ts';
 import { LIMITS } from '../../request/limits.ts';
 
 const finalWords = z.record(z.string(), z.enum(['completed', 'failed'])).superRefine((words, context) => {
@@ -155,9 +155,9 @@ export const configurationSchema = z
       .describe('What is known of sites, by their ids: where they answer, and how they are checked.')
       .optional(),
     checks: checks.describe('What a site has to do after its deployment, by names you choose.').optional(),
-    freezes: freezes.describe('When nothing is deployed.').optional(),
+    freezes: freezesSection.describe('When nothing is deployed.').optional(),
     windows: windows.describe('When deployments may begin, and at no other time.').optional(),
-    approvals: approvals.describe('Who has to approve a deployment before it begins.').optional(),
+    approvals: approvalsSection.describe('Who has to approve a deployment before it begins.').optional(),
     gates: gates.describe('What is measured between the waves of a rollout, by names you choose.').optional(),
     schedules: schedules.describe('What to start automatically, and when.').optional(),
   })

@@ -1,8 +1,33 @@
 /** What belay.yaml expects of a page, and the headers to ask it with. */
 import { z } from 'zod';
+import { parsePath } from 'dot-prop';
 import { compileCheck, type CheckRules } from '../../site-check/index.ts';
 import { oneOrMore } from './schema-values.ts';
-import { headerName, path, secretPlace } from './secret-schema.ts';
+import { secretSource, type SecretRef } from '../environment/secrets.ts';
+
+/* Schemas of HTTP headers, paths in bodies, and places of secrets in belay.yaml. */
+
+export const headerName = z.string().regex(/^[\w-]{1,100}$/, { error: 'write the name of an HTTP header' });
+
+export const path = z
+  .string()
+  .trim()
+  .min(1)
+  .refine(isPath, { error: 'write a path like data.server.id or items[0].id' });
+
+/** Where a secret is; never the secret itself. */
+export const secretPlace = z.union(
+  [z.strictObject({ env: z.string().trim().min(1) }), z.strictObject({ file: z.string().trim().min(1) })],
+  { error: 'do not write a secret or address here: write { file: PATH } or { env: NAME }' },
+);
+
+function isPath(text: string): boolean {
+  try {
+    return parsePath(text).length > 0;
+  } catch {
+    return false;
+  }
+}
 
 const scalar = z
   .union([z.string(), z.number(), z.boolean()], { error: 'write a text, a number, or a regular expression in slashes' })
@@ -37,11 +62,30 @@ const headerValue = z.union([z.string().regex(/^[^\r\n]+$/, { error: headerError
 export const requestHeaders = z.record(headerName, headerValue).describe('Headers of the request.').optional();
 
 /** Reports an expression that cannot be used. */
-export function refuseBroken(rules: CheckRules, context: z.RefinementCtx): void {
+export function refuseBrokenRules(rules: CheckRules, context: z.RefinementCtx): void {
   try {
     compileCheck(rules);
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
     context.addIssue(`an expression cannot be used: ${error.message}`);
   }
+}
+
+/* Headers of requests that belay.yaml describes. */
+
+/**
+ * Each call reads the secrets again.
+ * @param key of the configuration file, for errors
+ * @throws ConfigError now or later if one is missing. It names the place only.
+ */
+export function headersSource(
+  key: string,
+  headers: Readonly<Record<string, string | SecretRef>>,
+): () => Promise<Record<string, string>> {
+  const sources = Object.entries(headers).map(([header, value]): [string, () => Promise<string>] => [
+    header,
+    typeof value === 'string' ? () => Promise.resolve(value) : secretSource(`${key}.${header}`, value),
+  ]);
+  return async () =>
+    Object.fromEntries(await Promise.all(sources.map(async ([header, read]) => [header, await read()] as const)));
 }

@@ -1,7 +1,9 @@
 /** The option table as keys of belay.yaml, and what they become. */
+import { z } from 'zod';
 import type { RunOptions } from '../../features/rollouts/shapes.ts';
-import { setValueAt, splitPath, type RunOptionPath } from '../../request/option-path.ts';
-import { RUN_OPTIONS, type OptionType } from '../../request/run-options.ts';
+import { setValueAt, splitPath, type RunOptionPath, RUN_OPTIONS, type OptionType } from '../../request/run-options.ts';
+import { COMMIT } from '../../features/reports/shapes.ts';
+import { duration, id, oneOrMore, wholeNumber } from './schema-values.ts';
 
 interface OptionInFile {
   path: RunOptionPath;
@@ -12,7 +14,7 @@ interface OptionInFile {
   help: string;
 }
 
-export const IN_FILE: readonly OptionInFile[] = RUN_OPTIONS.flatMap(({ path, yaml, type, help }) =>
+const IN_FILE: readonly OptionInFile[] = RUN_OPTIONS.flatMap(({ path, yaml, type, help }) =>
   yaml === null ? [] : [{ path, yaml, group: splitPath(path).group, type, help }],
 );
 
@@ -30,4 +32,48 @@ export function toRunOptions(config: OptionsInFile): RunOptions {
     if (fields?.[yaml] !== undefined) setValueAt(options, path, fields[yaml]);
   }
   return options;
+}
+
+/* The schema of the options of the runs that rollouts and schedules start. */
+
+export const runOptionsShape: Record<string, z.ZodType> = {
+  backup: groupSchema('backup').describe('How to wait for backups.').optional(),
+  deploy: groupSchema('deploy').describe('How to wait for deployments.').optional(),
+  ...shapeOf(null),
+};
+
+function groupSchema(group: 'backup' | 'deploy') {
+  return z.strictObject(shapeOf(group));
+}
+
+function shapeOf(group: 'backup' | 'deploy' | null): Record<string, z.ZodType> {
+  const rows = IN_FILE.filter((row) => row.group === group);
+  return Object.fromEntries(
+    rows.map(({ yaml, type, help }) => [yaml, schemaOf(type).describe(sentence(help)).optional()]),
+  );
+}
+
+function schemaOf(type: OptionType): z.ZodType {
+  switch (type.kind) {
+    case 'duration':
+      return duration(type.limits);
+    case 'count':
+      return wholeNumber(type.limits);
+    case 'choice':
+      return z.enum(type.of);
+    case 'switch':
+      return z.boolean();
+    case 'id':
+      return id;
+    case 'ids':
+      return oneOrMore(id, 'write a name, or a list of names');
+    case 'commit':
+      return z.string().regex(COMMIT, { error: 'write 7 to 64 hex digits, in quotes' });
+    case 'map':
+      return z.record(z.string(), z.string());
+  }
+}
+
+function sentence(help: string): string {
+  return `${help.charAt(0).toUpperCase()}${help.slice(1)}.`;
 }

@@ -4,7 +4,7 @@ import type { BackupResult, DeploymentResult, RunResult } from '../../contract/r
 import { TIMING } from '../../contract/timing.ts';
 import type { AdviceFilter, Belay, OperationAdvice, Run, RunStatus } from '../../starter.ts';
 import { subjectOf } from './rules.ts';
-import { nameOfAdvice, type Eta } from './advice-text.ts';
+import { nameOfAdvice, type Eta } from './actions.ts';
 
 /** Of each operation, beside a status: how many past ones to read. */
 const FEW = 20;

@@ -2,27 +2,34 @@
  * What the last weeks of backups and deployments suggest. It costs one search, a read of each operation found, and one of
  * each server or target with enough of them.
  */
-import type { WorkflowExecutionInfo } from '@temporalio/client';
+import { type WorkflowExecutionInfo, WorkflowFailedError, type Client } from '@temporalio/client';
 import pMap from 'p-map';
-import type { BackupServerInput, DeploySiteInput } from '../../contract/operation.ts';
+import { ApplicationFailure } from '@temporalio/common';
+import { LRUCache } from 'lru-cache';
+import type { BackupServerInput, DeploySiteInput, OperationMemo } from '../../contract/operation.ts';
 import { backupServerId, lockIdOf } from '../../contract/ids.ts';
 import { OPERATION_TYPES } from '../../contract/names.ts';
 import { TIMING } from '../../contract/timing.ts';
-import { adviceOf, subjectOf, type OperationAdvice, type Subject } from './rules.ts';
-import { LEAST_FOR_ADVICE, type Budget } from './advise.ts';
-import { timeToVerdict } from './observe.ts';
-import type { Observation } from './quantile.ts';
+import {
+  adviceOf,
+  subjectOf,
+  type OperationAdvice,
+  type AdviceSubject,
+  LEAST_FOR_ADVICE,
+  type Budget,
+  timeToVerdict,
+  type Observation,
+} from './rules.ts';
 import { inputOf } from '../../client/decode-payloads.ts';
-import { refuseUnknown } from '../../client/known-options.ts';
+import { refuseUnknown, IN_PARALLEL, type Session } from '../../client/session.ts';
 import { quoted } from '../../client/list-filter.ts';
-import { IN_PARALLEL, type Session } from '../../client/session.ts';
 import { within } from '../../client/within.ts';
-import { withoutPutOff } from '../../client/transport/put-off.ts';
-import { CLOSED, createPastReader, serviceOf, type OperationResult } from './past-operations.ts';
+import { withoutPutOff } from '../../client/transport/grpc-retries.ts';
+import type { BackupResult, DeploymentResult } from '../../contract/run.ts';
 
 export interface AdviceFilter {
   /** At most the first 50 count. Default: all. */
-  of?: readonly Subject[];
+  of?: readonly AdviceSubject[];
   /** How many operations to read, the newest of all. Default and maximum: 100. */
   limit?: number;
 }
@@ -33,13 +40,13 @@ const MOST_SUBJECTS = 50;
 const MOST_READ = 100;
 
 interface Past {
-  subject: Subject;
+  subject: AdviceSubject;
   observation: Observation | null;
 }
 
 /** Those of one lock. */
 interface Group {
-  subject: Subject;
+  subject: AdviceSubject;
   newest: WorkflowExecutionInfo | null;
   past: Observation[];
 }
@@ -79,7 +86,7 @@ export function createAdvise(session: Session): (filter?: AdviceFilter) => Promi
 /** One page, the newest first. It needs no search attribute of Belay's. */
 async function listClosed(
   { client, taskQueue }: Session,
-  subjects: readonly Subject[] | undefined,
+  subjects: readonly AdviceSubject[] | undefined,
   limit: number,
 ): Promise<WorkflowExecutionInfo[]> {
   const which =
@@ -95,7 +102,7 @@ async function listClosed(
   return found;
 }
 
-const lockOf = (subject: Subject): string =>
+const lockOf = (subject: AdviceSubject): string =>
   'target' in subject ? lockIdOf(subject.target) : backupServerId(subject.serverId);
 
 function pastIn(result: OperationResult | null): Past | null {
@@ -115,8 +122,47 @@ function groupByLock(
     const { subject, observation } = found;
     const group = groups.get(operation.workflowId) ?? { subject, newest: operation, past: [] };
     groups.set(operation.workflowId, group);
-    const isSameService = group.newest !== null && serviceOf(operation) === serviceOf(group.newest);
+    const isSameService = group.newest !== null && serviceOfOperation(operation) === serviceOfOperation(group.newest);
     if (observation !== null && isSameService) group.past.push(observation);
   }
   return groups;
+}
+
+/* What closed operations returned, by one search and a read of each. The list of workflows lags a moment. */
+
+type OperationResult = BackupResult | DeploymentResult;
+
+const CLOSED = `(ExecutionStatus = 'Completed' OR ExecutionStatus = 'Failed')`;
+
+const MAX_REMEMBERED = 10_000;
+
+/** @param reduce what to keep of a result; null if the operation left none */
+function createPastReader<T>(client: Client, reduce: (result: OperationResult | null) => T) {
+  // A closed operation does not change.
+  const known = new LRUCache<string, { value: T }>({ max: MAX_REMEMBERED });
+
+  async function read({ workflowId, runId }: WorkflowExecutionInfo): Promise<T> {
+    const before = known.get(runId);
+    if (before !== undefined) return before.value;
+    const value = reduce(await resultOf(client, workflowId, runId));
+    known.set(runId, { value });
+    return value;
+  }
+
+  /** @returns in the same order */
+  return (operations: readonly WorkflowExecutionInfo[]): Promise<T[]> => pMap(operations, read, IN_PARALLEL);
+}
+
+/** The service that the operation was for; empty if it is from before this was recorded. */
+const serviceOfOperation = ({ memo }: WorkflowExecutionInfo): string =>
+  ((memo ?? {}) as Partial<OperationMemo>).service ?? '';
+
+async function resultOf(client: Client, workflowId: string, runId: string): Promise<OperationResult | null> {
+  try {
+    return (await client.workflow.getHandle(workflowId, runId).result()) as OperationResult;
+  } catch (error) {
+    if (!(error instanceof WorkflowFailedError)) throw error;
+    const { cause } = error;
+    return cause instanceof ApplicationFailure ? ((cause.details?.[0] ?? null) as OperationResult | null) : null;
+  }
 }

@@ -3,8 +3,7 @@ import { Command } from 'commander';
 import type { AdviceOptions } from './actions.ts';
 import { addTargetOptions } from '../../cli/run-options.ts';
 import { parseId } from '../../cli/parse-values.ts';
-import { collectOf, RepeatableOption } from '../../cli/repeated.ts';
-import { examples, json } from '../../cli/options.ts';
+import { collectOf, RepeatableOption, examples, json } from '../../cli/options.ts';
 
 const ABOUT = { site: 'site to look back at (repeatable)', app: 'app to look back at (repeatable)' };
 

@@ -1,10 +1,9 @@
 /** How long it would take, by the past of its operations, and whether a freeze begins meanwhile. */
 import { beginsText } from '../freezes/text.ts';
-import { nextFreeze } from '../freezes/next-freeze.ts';
+import { firstFreezeAhead } from '../freezes/actions-ahead.ts';
 import type { PlannedOperation } from '../../config/policy.ts';
-import type { OperationAdvice } from './rules.ts';
-import { etaOfRuns } from './eta-of-runs.ts';
-import { nameOfAdvice, usualText } from './advice-text.ts';
+import { type OperationAdvice, etaOfRuns } from './rules.ts';
+import { nameOfAdvice, usualText } from './actions.ts';
 import { operationsOf, operationsOfRun, type Part } from '../../cli/planned.ts';
 
 export const etaPart: Part = {
@@ -21,7 +20,7 @@ export const etaPart: Part = {
     );
     const nowMs = Date.now();
     const untilMs = nowMs + (eta === null ? 0 : (eta.p95Ms ?? eta.usuallyMs));
-    const freeze = nextFreeze(policy, operations, { nowMs, untilMs, letOff: new Set(override?.freezes) });
+    const freeze = firstFreezeAhead(policy, operations, { nowMs, untilMs, letOff: new Set(override?.freezes) });
     return {
       value: {
         usuallyMs: eta?.usuallyMs ?? null,

@@ -1,15 +1,14 @@
 /** What `belay approve`, `reject` and `approvals` do. */
-import type { ApprovalAnswer, ApprovalQuestion, Decided } from './shapes.ts';
+import type { ApprovalAnswer, ApprovalQuestion, Decided, AskedApproval, AskingRun } from './shapes.ts';
 import { SCHEMA_VERSION } from '../../contract/names.ts';
 import { BelayError } from '../../contract/errors.ts';
-import { signedText, type SignedDecision } from './text.ts';
-import { shellWord } from '../../contract/safe-text.ts';
+import { signedText, type SignedDecision, approvalSentence, factsOfPlan, partLines, stillNeededText } from './text.ts';
+import { shellWord, plainText } from '../../contract/safe-text.ts';
 import { printJson } from '../../process/json-document.ts';
 import { print, printNote } from '../../process/print.ts';
-import { signature } from '../../config/environment/signature.ts';
+import { signature } from '../../config/environment/environment.ts';
 import type { Belay } from '../../starter.ts';
 import { withBelay } from '../../cli/open-belay.ts';
-import { approvalDocument, approvalLines, questionLines, takenText } from './approval-list.ts';
 
 export interface DecideOptions {
   plan?: string;
@@ -20,7 +19,7 @@ export interface DecideOptions {
   json?: boolean;
 }
 
-export function decide(decision: Decided, workflowId: string, options: DecideOptions): Promise<void> {
+export function decideApproval(decision: Decided, workflowId: string, options: DecideOptions): Promise<void> {
   return answer(decision, workflowId, options).catch((error: unknown) => {
     if (!(error instanceof BelayError) || error.type !== 'NoWorker') throw error;
     const again = commandOf(decision, workflowId, options);
@@ -40,7 +39,7 @@ async function answer(decision: Decided, workflowId: string, options: DecideOpti
     const question = await belay.approvals.question(workflowId);
     if (question === null) throw new BelayError('Usage', `${workflowId} asks for no approval now`);
     printNote(questionLines(question));
-    const { confirm } = await import('./confirm.ts');
+    const { confirm } = await import('./actions-sign.ts');
     await confirm(question, decision, options.plan);
     const { by, proof } = await prove(question, { decision, by: named, why }, options);
     await belay.approvals[decision](workflowId, { plan: question.hash, by, why, proof });
@@ -58,7 +57,7 @@ async function prove(
   { key, github }: Pick<DecideOptions, 'key' | 'github'>,
 ): Promise<Pick<ApprovalAnswer, 'by' | 'proof'>> {
   if (github === true) {
-    const { jobToken } = await import('./github-token.ts');
+    const { jobToken } = await import('./actions-sign.ts');
     const { token, actor } = await jobToken(hash, decided.decision);
     return { by: actor, proof: { kind: 'github', token } };
   }
@@ -74,9 +73,60 @@ async function leftToAsk(belay: Belay, { plan: { workflowId }, hash }: ApprovalQ
   return next?.hash === hash ? next : null;
 }
 
-export async function approvals({ json }: { json?: boolean }): Promise<void> {
+export async function printApprovals({ json }: { json?: boolean }): Promise<void> {
   const asking = await withBelay((belay) => belay.approvals.list());
   if (json === true)
     return printJson({ schemaVersion: SCHEMA_VERSION, approvals: asking.map(approvalDocument), error: null });
   print(asking.length === 0 ? 'no run or rollout asks for an approval' : asking.flatMap(approvalLines));
+}
+
+/* Questions for approval as the command line shows them. */
+
+/** Everything that a person is to read before they decide. */
+export function questionLines({ plan, hash, parts, asked, until }: ApprovalQuestion): string[] {
+  return [...factsOfPlan(plan, hash), ...partLines(parts), ...asked.map(askedLine), `until: ${until}`];
+}
+
+const PROOFS: Record<AskedApproval['proof'], string> = {
+  ssh: 'proven by a signature of SSH',
+  github: 'proven by a job of GitHub: `belay approve --github`',
+  none: 'audit only, nothing proves who decides',
+};
+
+function askedLine({ name, need, proof, from, by }: AskedApproval): string {
+  const anyone = proof === 'none' ? 'anyone' : 'anyone whose proof it accepts';
+  const who = from === null ? anyone : from.map((it) => plainText(it)).join(', ');
+  const how = PROOFS[proof];
+  const so = by.length === 0 ? 'none yet' : by.map((it) => plainText(it)).join(', ');
+  return `${plainText(name)}: needs ${need} from ${who} (${how}); approved by: ${so}`;
+}
+
+function approvalLines({ workflowId, question, why }: AskingRun): string[] {
+  if (question === null)
+    return [plainText(workflowId), `  asks for an approval that is not known: ${plainText(why ?? '', 400)}`];
+  const { hash, asked, until } = question;
+  return [plainText(workflowId), `  ${approvalSentence({ workflowId, plan: hash, asked, until })}`];
+}
+
+const approvalDocument = ({ workflowId, runId, startedAt, question, why }: AskingRun): object => ({
+  workflowId,
+  runId: question?.plan.executionId ?? runId,
+  service: question?.plan.service ?? null,
+  plan: question?.hash ?? null,
+  does: question === null ? null : factsOfPlan(question.plan, question.hash),
+  parts: question?.parts ?? null,
+  asked: question?.asked ?? null,
+  since: question?.plan.askedAt ?? startedAt,
+  until: question?.until ?? null,
+  why,
+});
+
+function takenText(
+  decision: Decided,
+  { workflowId, by, left }: { workflowId: string; by: string; left: ApprovalQuestion | null },
+): string {
+  const shown = plainText(workflowId);
+  if (decision === 'reject') return `${shown} was rejected by ${plainText(by)}`;
+  const next = left === null ? 'it goes on' : `it ${stillNeededText(left.asked)}`;
+  return `${shown} was approved by ${plainText(by)}; ${next}: \`belay status ${shellWord(workflowId)}\``;
 }

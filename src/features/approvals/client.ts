@@ -1,19 +1,18 @@
 /** What runs and rollouts ask people to approve, and the answers. */
-import type { WorkflowExecutionDescription, WorkflowHandle } from '@temporalio/client';
+import { type WorkflowExecutionDescription, type WorkflowHandle, QueryNotRegisteredError } from '@temporalio/client';
 import pMap from 'p-map';
-import { messageOf } from '../../contract/message-of.ts';
-import type { ApprovalAnswer, ApprovalQuestion, AskingRun, Decided } from './shapes.ts';
-import { ROLLOUT_TYPE, RUN_TYPES } from '../../contract/names.ts';
+import { messageOf, plainText } from '../../contract/safe-text.ts';
+import { type ApprovalAnswer, type ApprovalQuestion, type AskingRun, type Decided, planHash } from './shapes.ts';
+import { ROLLOUT_TYPE, RUN_TYPES, QUERIES } from '../../contract/names.ts';
 import { BelayError } from '../../contract/errors.ts';
 import { TIMING } from '../../contract/timing.ts';
 import { quoted } from '../../client/list-filter.ts';
-import { requireWorkers } from '../../client/require-worker.ts';
+import { requireWorkers, NO_WORKER_REMEDY } from '../../client/workers.ts';
 import { sendDecision } from '../../client/send-decision.ts';
 import { IN_PARALLEL, type Session } from '../../client/session.ts';
 import { within } from '../../client/within.ts';
-import { NO_WORKER_REMEDY } from '../../client/workers.ts';
 import { isUnanswered } from '../../client/transport/grpc-errors.ts';
-import { askedNow } from './asked-now.ts';
+import { summaryOf } from './rules.ts';
 
 /** @throws BelayError, from every call */
 export interface Approvals {
@@ -117,3 +116,42 @@ async function list(session: Session): Promise<AskingRun[]> {
 
 /** Temporal's records lag a moment. */
 const DECIDED = 'it asks no more';
+
+/** What Temporal knows of the workflow that is asked about. */
+export interface AskedExecution {
+  namespace: string;
+  workflowId: string;
+  /** Run id of its first execution; null if this Temporal does not say. */
+  executionId: string | null;
+}
+
+/**
+ * What a run or rollout asks now; null if nothing. Until its code has begun, it knows no queries.
+ *
+ * @throws BelayError `Refused` if the answer is not what people would sign: whoever can start workflows can answer anything
+ */
+export async function askedNow(
+  handle: Pick<WorkflowHandle, 'query'>,
+  execution: AskedExecution,
+): Promise<ApprovalQuestion | null> {
+  const question = await handle.query<ApprovalQuestion | null>(QUERIES.approval).catch((error: unknown) => {
+    if (error instanceof QueryNotRegisteredError) return null;
+    throw error;
+  });
+  const problem = question === null ? null : problemOf(question, execution);
+  if (problem === null) return question;
+  const { workflowId } = execution;
+  const remedy = 'approve nothing, and find out which workers answer for this namespace';
+  throw new BelayError('Refused', `the answer of ${plainText(workflowId)} is not to be trusted: ${problem}: ${remedy}`);
+}
+
+function problemOf({ plan, hash, parts }: ApprovalQuestion, asked: AskedExecution): string | null {
+  for (const field of ['namespace', 'workflowId', 'executionId'] as const) {
+    if (asked[field] !== null && plan[field] !== asked[field])
+      return `its plan has the ${field} ${plainText(String(plan[field]))}`;
+  }
+  if (planHash(plan) !== hash) return 'its hash is not that of its plan';
+  const found = summaryOf(parts);
+  const isSame = (['root', 'servers', 'targets'] as const).every((field) => found[field] === plan.parts[field]);
+  return isSame ? null : 'the parts that it shows are not those of its plan';
+}

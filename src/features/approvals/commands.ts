@@ -43,7 +43,9 @@ function addDecision(command: Command, decision: 'approve' | 'reject'): Command 
     .option('--key <file>', 'SSH key to sign with; a public key asks the agent (default: as `ssh` finds it)')
     .addOption(json())
     .addHelpText('after', examples(`belay ${decision} backup-then-deploy:12:release-7 --by ana@example.com${reason}`))
-    .action(async (workflowId: string, options: DecideOptions) => (await load()).decide(decision, workflowId, options));
+    .action(async (workflowId: string, options: DecideOptions) =>
+      (await load()).decideApproval(decision, workflowId, options),
+    );
 }
 
 function approvalsCommand(): Command {
@@ -51,5 +53,5 @@ function approvalsCommand(): Command {
     .description('list the runs and rollouts that wait for an approval, and how to give it')
     .addOption(json())
     .addHelpText('after', examples('belay approvals', 'belay approvals --json'))
-    .action(async (options: { json?: boolean }) => (await load()).approvals(options));
+    .action(async (options: { json?: boolean }) => (await load()).printApprovals(options));
 }

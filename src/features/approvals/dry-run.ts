@@ -1,8 +1,8 @@
 /** Which approvals would be asked for. Workers go by their own belay.yaml, this command by that of its machine. */
 import { plainText } from '../../contract/safe-text.ts';
 import type { RolloutWave } from '../rollouts/shapes.ts';
-import type { PolicyApproval } from './sections-approvals.ts';
-import { askedWhen } from './asked-when.ts';
+import type { PolicyApproval } from './worker-proofs.ts';
+import { askedWhen } from './rules.ts';
 import { operationsOfRun, type Part, type Planned } from '../../cli/planned.ts';
 
 interface AskedFor {

@@ -2,19 +2,14 @@
 import { APPROVALS_FACT, type ApprovalPlan, type ApprovalRule, type Approved, type PlannedPart } from './shapes.ts';
 import { factOf } from '../../contract/facts.ts';
 import { definedFields } from '../../contract/plain-object.ts';
-import { targetText } from '../../contract/target-text.ts';
+import { targetText } from '../../contract/target.ts';
 import { lateness } from '../../rules/deadline.ts';
-import { expiry, goodUntilMs } from './rules.ts';
-import { approvedForTarget, plannedPartOf, summaryOf } from './planned-parts.ts';
+import { expiry, goodUntilMs, approvedForTarget, plannedPartOf, summaryOf } from './rules.ts';
 import { conclude, type Conclusion } from '../../workflows/conclusion.ts';
 import { wasReset } from '../../workflows/reset.ts';
 import type { Hold } from '../../workflows/run/hooks.ts';
 import { deadlineBefore, type RunState } from '../../workflows/run/run-state.ts';
-import { ask } from './workflow.ts';
-import { concludeUnapproved, refuseUnasked } from './conclude-unapproved.ts';
-import { listenForAnswers } from './listen.ts';
-import { notifyOfApproval } from './notify-of-approval.ts';
-import { planOf } from './plan.ts';
+import { ask, concludeUnapproved, refuseUnasked, listenForAnswers, notifyOfApproval, planOf } from './workflow.ts';
 
 export function approvalHold(run: RunState): Hold {
   const { cancellation, facts, input, result } = run;

@@ -2,7 +2,7 @@
 import { createRemoteJWKSet, errors, jwtVerify, type JWTPayload, type JWTVerifyGetKey } from 'jose';
 import type { Decided } from './shapes.ts';
 import { plainText } from '../../contract/safe-text.ts';
-import { ApprovalError } from './errors.ts';
+import { ApprovalError } from './proof-ssh.ts';
 
 /** The job that may approve: GitHub's rules for the environment say who lets it pass. */
 export interface GitHubGate {

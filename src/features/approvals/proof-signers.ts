@@ -1,7 +1,6 @@
 /** Reads OpenSSH's file of allowed signers. What it cannot judge, it refuses with the line. */
 import { plainText } from '../../contract/safe-text.ts';
-import { ApprovalError } from './errors.ts';
-import { parseSshKey } from './proof-ssh.ts';
+import { ApprovalError, parseSshKey, fingerprint, verifySshSignature } from './proof-ssh.ts';
 
 export interface Signer {
   principals: string[];
@@ -118,3 +117,31 @@ function instantOf(text: string): number {
   if (!isReal) throw error;
   return found[7] === 'Z' ? utc.getTime() : new Date(year, month - 1, day, hour, minute, second).getTime();
 }
+
+/* Whether a signature proves that a principal wrote a text. */
+
+export interface SignedBy {
+  signature: string;
+  text: string;
+  namespace: string;
+  principal: string;
+}
+
+/** @returns the fingerprint of the key. @throws ApprovalError if it proves nothing at this time */
+export function proveBySsh(signers: readonly Signer[], signed: SignedBy, atMs: number): string {
+  const { signature, text, namespace, principal } = signed;
+  const key = verifySshSignature(signature, text, namespace);
+  const name = fingerprint(key);
+  const ofKey = signers.filter((it) => it.key.equals(key));
+  if (ofKey.length === 0) throw new ApprovalError(`the key ${name} is not in the file of signers`);
+  const named = ofKey.filter(({ principals }) => principals.includes(principal));
+  if (named.length === 0) throw new ApprovalError(`the key ${name} is not one of ${principal}`);
+  const forUse = named.filter(({ namespaces }) => namespaces === null || namespaces.includes(namespace));
+  if (forUse.length === 0) throw new ApprovalError(`the key ${name} is not for ${namespace}`);
+  if (forUse.some(({ validFromMs, validToMs }) => validFromMs <= atMs && atMs < validToMs)) return name;
+  throw new ApprovalError(`the key ${name} of ${principal} is not valid now`);
+}
+
+/** Those that may sign this at any time. */
+export const signersFor = (signers: readonly Signer[], namespace: string): Signer[] =>
+  signers.filter(({ namespaces }) => namespaces === null || namespaces.includes(namespace));

@@ -1,8 +1,21 @@
 /** The rules of a question: which answers are taken, what they count for, and how long a yes is good. Pure. */
-import type { ApprovalAnswer, ApprovalPlan, Approved, AskedApproval, Decided, Yes } from './shapes.ts';
+import {
+  type ApprovalAnswer,
+  type ApprovalPlan,
+  type Approved,
+  type AskedApproval,
+  type Decided,
+  type Yes,
+  type PlannedPart,
+  rootOf,
+  targetsTreeOf,
+} from './shapes.ts';
 import { isRecord } from '../../contract/plain-object.ts';
 import { NOT_PROVEN, PLAN_DIGITS } from './text.ts';
 import { plainText } from '../../contract/safe-text.ts';
+import type { RolloutInput } from '../rollouts/shapes.ts';
+import type { RunInput } from '../../contract/run.ts';
+import { isSameTarget, targetsOf, type Target } from '../../contract/target.ts';
 
 /** A question that is open. */
 export interface OpenQuestion {
@@ -127,3 +140,66 @@ export function expiry(approved: readonly Approved[], nowMs: number): string | n
   if (nowMs < untilMs) return null;
   return `its approval was good until ${new Date(untilMs).toISOString()}: start it again`;
 }
+
+/* Which approvals are asked for before a whole rollout, and which before one of its waves. Pure. */
+
+interface WaveNeeds {
+  wave: string;
+  /** The approval that the wave names. */
+  named?: string | undefined;
+  /** Names of approvals that its operations need. */
+  needed: readonly string[];
+}
+
+interface AskedWhen {
+  /** Names, without repetition. */
+  before: string[];
+  ofWaves: { wave: string; name: string }[];
+}
+
+/**
+ * What a wave asks for is not asked before, unless the rollout names it or other waves need it as well.
+ * @param named the approvals that the rollout names
+ */
+export function askedWhen(named: string | readonly string[] | undefined, waves: readonly WaveNeeds[]): AskedWhen {
+  const names = [named ?? []].flat();
+  const needed = waves.flatMap((wave) => wave.needed.filter((name) => name !== wave.named || names.includes(name)));
+  return {
+    before: [...new Set([...needed, ...names])],
+    ofWaves: waves.flatMap(({ wave, named: name }) => (name === undefined ? [] : [{ wave, name }])),
+  };
+}
+
+/* What a run or rollout is about to do, server by server, as people approve it. Pure. */
+
+/** @param wave null for all of them */
+export function plannedParts({ waves }: Pick<RolloutInput, 'waves'>, wave: string | null): PlannedPart[] {
+  const asked = waves.filter(({ name }) => wave === null || name === wave);
+  return asked.flatMap(({ targets }) =>
+    targets.map(({ serverId, ...left }) => ({ serverId, targets: targetsOf(left) })),
+  );
+}
+
+export const plannedPartOf = ({ serverId, ...left }: RunInput): PlannedPart => ({
+  serverId: serverId ?? null,
+  targets: targetsOf(left),
+});
+
+/** Of what was approved for a run, what goes with each of its deployments: its size is that of one. */
+export function approvedForTarget(approved: readonly Approved[]): (target: Target) => Approved[] {
+  const all = approved.map((it) => ({ ...it, tree: it.part === undefined ? null : targetsTreeOf(it.part) }));
+  return (target) =>
+    all.map(({ part, tree, ...given }): Approved => {
+      const index = part?.targets.findIndex((it) => isSameTarget(it, target)) ?? -1;
+      const mine = part?.targets[index];
+      if (part === undefined || tree === null || mine === undefined) return given;
+      return { ...given, part: { ...part, targets: [mine], path: [...tree.pathTo(index), ...part.path] } };
+    });
+}
+
+/** As a plan names them. */
+export const summaryOf = (parts: readonly PlannedPart[]): ApprovalPlan['parts'] => ({
+  root: rootOf(parts),
+  servers: parts.length,
+  targets: parts.reduce((sum, { targets }) => sum + targets.length, 0),
+});

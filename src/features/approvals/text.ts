@@ -1,7 +1,7 @@
 /** The text that people read and sign when they approve a plan. Its bytes never change within a version. Pure. */
 import type { ApprovalPlan, AskedApproval, Decided, PlannedPart } from './shapes.ts';
 import { plainText, shellWord } from '../../contract/safe-text.ts';
-import { targetLabel } from '../../contract/target-text.ts';
+import { targetLabel } from '../../contract/target.ts';
 
 /** Of signatures, so that no other use of the same key counts. */
 export const APPROVAL_NAMESPACE = 'belay-approval@v1';

@@ -1,16 +1,16 @@
 /** What an answer proves to this worker, with its own signers. */
 import { readFile } from 'node:fs/promises';
-import { parseAllowedSigners, type Signer } from './proof-signers.ts';
-import { ApprovalError } from './errors.ts';
-import { audienceOf, createTokenVerifier, type GitHubGate, type VerifyToken } from './proof-github.ts';
-import { fingerprint } from './proof-ssh.ts';
-import { proveBySsh, signersFor } from './ssh-proof.ts';
-import type { ApprovalPlan, Decided, Yes } from './shapes.ts';
-import { planHash } from './plan-hash.ts';
+import { parseAllowedSigners, type Signer, proveBySsh, signersFor } from './proof-signers.ts';
+import { ApprovalError, fingerprint } from './proof-ssh.ts';
+import { audienceOf, createTokenVerifier, type GitHubGate, type VerifyToken, GITHUB_ISSUER } from './proof-github.ts';
+import { type ApprovalPlan, type Decided, type Yes, planHash, type ApprovalRule } from './shapes.ts';
 import { APPROVAL_NAMESPACE, NOT_PROVEN, signedText } from './text.ts';
-import { plainText } from '../../contract/safe-text.ts';
-import { messageOf } from '../../contract/message-of.ts';
-import type { PolicyApproval } from './sections-approvals.ts';
+import { plainText, messageOf } from '../../contract/safe-text.ts';
+import type { Configuration } from '../../config/load.ts';
+import type { ApprovalConfig } from './config.ts';
+import { HOUR_MS } from '../../contract/duration.ts';
+import type { Scope } from '../freezes/worker-rules.ts';
+import { ConfigError } from '../../config/environment/variables.ts';
 
 export type ReadText = (path: string) => Promise<string>;
 
@@ -125,4 +125,56 @@ export async function unanswerable(approval: PolicyApproval, readText: ReadText)
   const found =
     keys < people ? `those who may decide share ${keys === 1 ? 'one key' : `${keys} keys`}` : `there are ${people}`;
   return `approvals.${rule.name}.need: it asks for ${rule.need}, and in the file of signers ${found}: lower it, or add keys`;
+}
+
+/* The approvals of a policy: whom they are for, and who may give them. */
+
+export interface PolicyApproval {
+  rule: ApprovalRule;
+  scope: Scope;
+  /** The file of allowed signers; null if the proof has none. */
+  signersFile: string | null;
+  /** The job of GitHub that may approve; null if the proof is another one. */
+  github: GitHubGate | null;
+}
+
+const DEFAULT_EXPIRY_MS = 24 * HOUR_MS;
+const DEFAULT_GOOD_FOR_MS = 12 * HOUR_MS;
+
+export const policyApprovals = ({ approvals = {} }: Configuration): PolicyApproval[] =>
+  Object.entries(approvals).map(([name, config]) => ({
+    rule: ruleOf(name, config),
+    scope: config.for ?? {},
+    signersFile: config.signers?.file ?? null,
+    github: gateOf(config),
+  }));
+
+function ruleOf(name: string, { proof, ...config }: ApprovalConfig): ApprovalRule {
+  const { need = 1, from = null, expiry = DEFAULT_EXPIRY_MS, goodFor = DEFAULT_GOOD_FOR_MS, tell = null } = config;
+  return {
+    name,
+    need,
+    from,
+    proof: typeof proof === 'string' ? proof : 'github',
+    expiryMs: expiry,
+    goodForMs: goodFor,
+    tell,
+  };
+}
+
+function gateOf({ proof }: ApprovalConfig): GitHubGate | null {
+  if (typeof proof === 'string') return null;
+  const { repository, environment, issuer = GITHUB_ISSUER } = proof.github;
+  return { repositoryId: String(repository), environment, issuer };
+}
+
+/* A worker starts only if the questions that it asks can be answered. */
+
+/** @throws ConfigError for a file of signers that cannot be used, or has too few of them */
+export async function requireSigners(configuration: Configuration): Promise<void> {
+  const { readText } = createProofDeps();
+  for (const approval of policyApprovals(configuration)) {
+    const problem = await unanswerable(approval, readText).catch((error: unknown) => messageOf(error));
+    if (problem !== null) throw new ConfigError(problem);
+  }
 }

@@ -2,14 +2,32 @@
  * Asks people to approve a plan. A question holds nothing while it is open: no lock, no backup, no worker. It is a
  * condition and a timer.
  */
-import { condition, workflowInfo } from '@temporalio/workflow';
-import type { ApprovalPlan, Approved, PlannedPart } from './shapes.ts';
-import type { Held } from '../freezes/shapes.ts';
-import { planHash } from './plan-hash.ts';
+import { condition, workflowInfo, defineQuery, defineUpdate, setHandler } from '@temporalio/workflow';
+import { ActivityFailure, ApplicationFailure } from '@temporalio/common';
+import {
+  type ApprovalPlan,
+  type Approved,
+  type PlannedPart,
+  planHash,
+  type ApprovalAnswer,
+  type ApprovalQuestion,
+  type CountedAnswer,
+  type Decided,
+  type AskedApproval,
+  type RulesAnswer,
+} from './shapes.ts';
+import type { Held, FreezeOverride } from '../freezes/shapes.ts';
 import type { WaitingForApproval } from '../../contract/waiting.ts';
-import { isApproved, openQuestion, type OpenQuestion } from './rules.ts';
-import type { Approvals } from './listen.ts';
-import { closeHeld, openHeld } from './record-question.ts';
+import { isApproved, openQuestion, type OpenQuestion, countYes, problemOfAnswer } from './rules.ts';
+import { notProvenText, approvalSentence, factsOfPlan, fewPartLines, expiredText, rejectedText } from './text.ts';
+import { APPROVAL_UPDATES, QUERIES } from '../../contract/names.ts';
+import { checkApproval } from '../../workflows/activity-proxies.ts';
+import type { NotifySettings } from '../../contract/activities.ts';
+import { approvalNoticeId } from '../../contract/ids.ts';
+import type { ApprovalNotice } from '../notifications/shapes.ts';
+import { announce } from '../notifications/workflow.ts';
+import type { CheckWaiver } from '../site-checks/shapes.ts';
+import { conclude, type Conclusion } from '../../workflows/conclusion.ts';
 
 export interface Asking {
   plan: ApprovalPlan;
@@ -26,7 +44,7 @@ export interface Asking {
 }
 
 /** `late`: the deadline passed. `expired`: too few approved in time. */
-export type ApprovalEnd =
+type ApprovalEnd =
   | { kind: 'approved'; approved: Approved }
   | { kind: 'rejected'; by: string; why: string }
   | { kind: 'expired'; question: OpenQuestion }
@@ -35,7 +53,7 @@ export type ApprovalEnd =
 
 /** Keeps the wait in the result. */
 export async function ask(
-  approvals: Approvals,
+  approvals: HeardAnswers,
   result: { held: Held[] },
   { plan, parts, isOver, deadlineMs = Infinity, onChange, notify }: Asking,
 ): Promise<ApprovalEnd> {
@@ -78,4 +96,210 @@ function waitingOf({ hash, asked, plan, endsMs }: OpenQuestion): WaitingForAppro
     since: plan.askedAt,
     until: new Date(endsMs).toISOString(),
   };
+}
+
+/* Keeps in the result what was asked, and who decided. */
+
+function openHeld(result: { held: Held[] }, { plan }: OpenQuestion): Held[] {
+  const held = plan.rules.map(({ name, need }): Held => ({
+    for: 'approval',
+    name,
+    from: plan.askedAt,
+    to: null,
+    end: null,
+    by: null,
+    why: `${need} ${need === 1 ? 'approval is' : 'approvals are'} needed`,
+  }));
+  result.held.push(...held);
+  return held;
+}
+
+const ENDS: Record<ApprovalEnd['kind'], Held['end']> = {
+  approved: 'approved',
+  rejected: 'rejected',
+  expired: 'gave_up',
+  late: 'gave_up',
+  over: 'cancelled',
+};
+
+function closeHeld(
+  held: readonly Held[],
+  { asked, yeses, proven, rejected }: OpenQuestion,
+  kind: ApprovalEnd['kind'],
+): void {
+  for (const it of held) {
+    Object.assign(it, { to: new Date().toISOString(), end: ENDS[kind] });
+    if (rejected !== null) {
+      Object.assign(it, { by: rejected.by, why: rejected.why, proof: notProvenText(rejected.proven) });
+      continue;
+    }
+    const by = asked.find(({ name }) => name === it.name)?.by ?? [];
+    if (by.length === 0) continue;
+    const reasons = yeses.flatMap((yes) => (by.includes(yes.by) && yes.why !== null ? [yes.why] : []));
+    const proofs = [...new Set(by.map((name) => notProvenText(proven.get(name) ?? '')))];
+    Object.assign(it, { by: by.join(', '), proof: proofs.join(', ') });
+    it.why = reasons.length > 0 ? reasons.join('; ') : 'no reason given';
+  }
+}
+
+/* Takes the answers of people to the question that is open. Answers are updates, which a worker verifies. */
+
+const approveUpdate = defineUpdate<CountedAnswer, [ApprovalAnswer]>(APPROVAL_UPDATES.approve);
+const rejectUpdate = defineUpdate<CountedAnswer, [ApprovalAnswer]>(APPROVAL_UPDATES.reject);
+const approvalQuery = defineQuery<ApprovalQuestion | null>(QUERIES.approval);
+
+/** What is asked now, if anything. A run asks once, a rollout also before waves. */
+export interface HeardAnswers {
+  open: OpenQuestion | null;
+  parts: PlannedPart[];
+  /** The number of questions so far. */
+  count: number;
+  onAnswer: () => void;
+}
+
+/** Handles answers from now on. */
+export function listenForAnswers(): HeardAnswers {
+  const approvals: HeardAnswers = { open: null, parts: [], count: 0, onAnswer: () => undefined };
+  const validator = (decision: Decided) => (answer: ApprovalAnswer) => {
+    const problem = problemOfAnswer(approvals.open, decision, answer, Date.now());
+    if (problem !== null) throw refusal(problem);
+  };
+  setHandler(approveUpdate, (answer) => decide(approvals, 'approve', answer), {
+    validator: validator('approve'),
+    description: 'Approve what is asked, with a proof: use `belay approve`.',
+  });
+  setHandler(rejectUpdate, (answer) => decide(approvals, 'reject', answer), {
+    validator: validator('reject'),
+    description: 'Reject what is asked, with a reason: use `belay reject`.',
+  });
+  setHandler(approvalQuery, () => questionOf(approvals), { description: 'What people are asked to approve, or null.' });
+  return approvals;
+}
+
+function questionOf({ open, parts }: HeardAnswers): ApprovalQuestion | null {
+  if (open === null) return null;
+  const { plan, hash, asked, endsMs } = open;
+  return { plan, hash, parts, asked, until: new Date(endsMs).toISOString() };
+}
+
+async function decide(
+  approvals: HeardAnswers,
+  decision: Decided,
+  { by, why, proof }: ApprovalAnswer,
+): Promise<CountedAnswer> {
+  const question = approvals.open;
+  if (question === null) throw refusal('nothing is asked now');
+  const { plan } = question;
+  const checked = await checkApproval({ plan, decision, by, why, proof, atMs: Date.now() }).catch((error: unknown) => {
+    const cause = error instanceof ActivityFailure ? error.cause : error;
+    if (cause instanceof ApplicationFailure && cause.type === 'Usage') question.badAnswers += 1;
+    throw refusal(cause instanceof Error ? cause.message : 'no worker could verify it');
+  });
+  // It may have been decided while this was verified.
+  const late =
+    approvals.open === question
+      ? problemOfAnswer(question, decision, { plan: question.hash, by, why, proof }, Date.now())
+      : 'nothing is asked now';
+  if (late !== null) throw refusal(late);
+  const { proven } = checked;
+  const at = new Date().toISOString();
+  if (decision === 'reject') question.rejected = { by, why: why ?? '', proven };
+  else {
+    const problem = countYes(question, { by, why, at, proof }, checked);
+    if (problem !== null) throw refusal(problem);
+  }
+  approvals.onAnswer();
+  return { plan, at };
+}
+
+const refusal = (message: string): ApplicationFailure =>
+  ApplicationFailure.create({ type: 'Usage', message, nonRetryable: true });
+
+/* Notifies people that something waits for their approval, or that it was given. */
+
+const SUMMARIES: Record<ApprovalNotice['about'], string> = {
+  asked: 'Notify that an approval is needed',
+  half_time: 'Notify again that an approval is needed',
+  approved: 'Notify that it was approved',
+};
+
+/** Targets. `belay approve` shows all of them. */
+const MAX_SHOWN = 20;
+
+/** A notification that is not delivered changes nothing: `belay approvals` lists what waits. */
+export async function notifyOfApproval(
+  notify: NotifySettings | null,
+  about: ApprovalNotice['about'],
+  { plan, hash, count, asked, endsMs }: OpenQuestion,
+  parts: readonly PlannedPart[],
+): Promise<void> {
+  if (notify === null) return;
+  const { workflowId, runId, firstExecutionRunId } = workflowInfo();
+  const named = plan.rules.flatMap(({ tell }) => tell ?? notify.channels);
+  const until = new Date(endsMs).toISOString();
+  await announce({
+    notify: { ...notify, channels: notify.channels.filter((it) => named.includes(it)) },
+    outcome: null,
+    notification: {
+      kind: 'approval',
+      id: approvalNoticeId(workflowId, firstExecutionRunId, count, about),
+      about,
+      workflowId,
+      runId,
+      sentence: sentenceOf(about, { workflowId, plan: hash, asked, until }),
+      text: [...factsOfPlan(plan, hash), ...fewPartLines(parts, MAX_SHOWN)].join('\n'),
+      links: { ui: null },
+    },
+    heartbeat: undefined,
+    summary: SUMMARIES[about],
+  }).catch(() => undefined);
+}
+
+function sentenceOf(
+  about: ApprovalNotice['about'],
+  waiting: { workflowId: string; plan: string; asked: AskedApproval[]; until: string },
+): string {
+  if (about !== 'approved') return `${waiting.workflowId} ${approvalSentence(waiting)}`;
+  const by = [...new Set(waiting.asked.flatMap((it) => it.by))].join(', ');
+  return `${waiting.workflowId} was approved by ${by} and goes on`;
+}
+
+/* What every plan says about the workflow that asks. */
+
+/** @param of what differs between runs and rollouts */
+export function planOf(
+  of: Omit<ApprovalPlan, 'version' | 'namespace' | 'workflowId' | 'executionId' | 'askedAt' | 'override' | 'noCheck'>,
+  { override, noCheck }: { override?: FreezeOverride; noCheck?: CheckWaiver },
+): ApprovalPlan {
+  const { namespace, workflowId, firstExecutionRunId } = workflowInfo();
+  return {
+    version: 1,
+    ...{ namespace, workflowId, executionId: firstExecutionRunId },
+    ...of,
+    override: override === undefined ? null : { freezes: override.freezes, reason: override.reason },
+    noCheck: noCheck === undefined ? null : { reason: noCheck.reason },
+    askedAt: new Date().toISOString(),
+  };
+}
+
+/* How what is not approved ends. */
+
+/** @param answer what the worker said when it began. @returns why it ends, or null */
+export const refuseUnasked = (answer: RulesAnswer | undefined): Conclusion | null =>
+  answer !== undefined && 'error' in answer ? conclude('not_started', answer.error.type, answer.error.message) : null;
+
+export function concludeUnapproved(
+  end: Exclude<ApprovalEnd, { kind: 'approved' }>,
+  late: () => string | null = () => null,
+): Conclusion {
+  switch (end.kind) {
+    case 'rejected':
+      return conclude('not_started', 'ApprovalRejected', rejectedText(end));
+    case 'expired':
+      return conclude('not_started', 'ApprovalExpired', expiredText(end.question.asked));
+    case 'late':
+      return conclude('not_started', 'TooLate', `it was not approved: ${late() ?? 'its time is over'}`);
+    case 'over':
+      return conclude('not_started', 'Cancelled', 'cancelled before it was approved');
+  }
 }

@@ -1,12 +1,11 @@
 /** The board: what it reads, how often, and what it knows. */
-import { adHocEntry, fileEntry, type FreezeEntry } from '../freezes/freeze-list.ts';
+import { adHocEntry, fileEntry, type FreezeEntry } from '../freezes/actions.ts';
 import { createTargetReader, unread, type Reading, type TargetReader } from '../../cli/target-reader.ts';
 import type { Session } from '../../client/session.ts';
 import { takeNewRuns } from '../../client/workers.ts';
 import { within } from '../../client/within.ts';
 import { createFreezes } from '../freezes/client.ts';
-import type { InFlight } from '../overview/in-flight.ts';
-import { createOverview } from '../overview/client.ts';
+import { type InFlight, createOverview } from '../overview/client.ts';
 import { createSchedules } from '../schedules/client.ts';
 import type { ScheduleState } from '../schedules/client-state.ts';
 import type { ServiceConfig } from '../../config/environment/environment.ts';
@@ -14,8 +13,7 @@ import { readConfiguration, type Configuration } from '../../config/load.ts';
 import { buildInventory } from '../../config/inventory.ts';
 import { TIMING } from '../../contract/timing.ts';
 import type { RunningFreeze } from '../freezes/shapes.ts';
-import { parseIdentity } from '../../contract/worker-identity.ts';
-import { versionText } from '../../contract/worker-version.ts';
+import { parseIdentity, versionText } from '../../contract/worker-identity.ts';
 import { isApp } from '../../contract/target.ts';
 import { policyOf, type Policy } from '../../config/policy.ts';
 import { createPast, keyOf, type Past, type Subject, type Verdict } from './past.ts';

@@ -1,11 +1,11 @@
 /** The pages of the board as HTML: tables that need no script. Pure. */
 import type { Outcome } from '../../contract/names.ts';
-import { commitText } from '../reports/commit-text.ts';
+import { commitText } from '../reports/shapes.ts';
 import { glanceText } from '../../contract/duration.ts';
 import { plainText, replaceUnprintable } from '../../contract/safe-text.ts';
-import { counted, countsText } from '../../contract/tally-text.ts';
-import { entryText } from '../freezes/freeze-list.ts';
-import { quantile } from '../advice/quantile.ts';
+import { counted, countsText } from '../../contract/results.ts';
+import { entryText } from '../freezes/actions.ts';
+import { quantile } from '../advice/rules.ts';
 import { MOST_SHOWN, type Subject, type Verdict } from './past.ts';
 import { subjectText, type Attention, type BoardStatus, type BoardTarget } from './status.ts';
 

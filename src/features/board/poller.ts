@@ -4,7 +4,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { TIMING } from '../../contract/timing.ts';
-import { messageOf } from '../../contract/message-of.ts';
+import { messageOf } from '../../contract/safe-text.ts';
 
 /** Something that is read again and again, as long as someone looks. */
 export interface Source {

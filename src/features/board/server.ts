@@ -3,7 +3,7 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import { BlockList, isIP } from 'node:net';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { openSession, type ConnectOptions } from '../../client/session.ts';
-import { ConfigError } from '../../config/environment/config-error.ts';
+import { ConfigError } from '../../config/environment/variables.ts';
 import type { ServiceConfig } from '../../config/environment/environment.ts';
 import { secretSource } from '../../config/environment/secrets.ts';
 import { isLoopback } from '../../config/environment/service-url.ts';

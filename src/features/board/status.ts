@@ -1,16 +1,16 @@
 /** What the board shows, as data: the document of `/status.json`. Pure. */
-import { contactText, liveLine } from '../../cli/run-live.ts';
-import { rolloutNow } from '../overview/in-flight-table.ts';
-import type { FreezeEntry } from '../freezes/freeze-list.ts';
+import { contactText, liveLine } from '../../cli/follow.ts';
+import { rolloutNow } from '../overview/show-in-flight.ts';
+import type { FreezeEntry } from '../freezes/actions.ts';
 import type { Reading } from '../../cli/target-reader.ts';
-import type { InFlight } from '../overview/in-flight.ts';
+import type { InFlight } from '../overview/client.ts';
 import type { ScheduleState } from '../schedules/client-state.ts';
 import { TIMING } from '../../contract/timing.ts';
 import { SCHEMA_VERSION, type Outcome, type Phase } from '../../contract/names.ts';
 import type { OutcomeCounts, RolloutPhase } from '../rollouts/shapes.ts';
 import { plainText } from '../../contract/safe-text.ts';
-import { counted } from '../../contract/tally-text.ts';
-import { targetText } from '../../contract/target-text.ts';
+import { counted } from '../../contract/results.ts';
+import { targetText } from '../../contract/target.ts';
 import { keyOf, partOf, subjectsOf, type Past, type Subject, type Verdict } from './past.ts';
 import type { Problem } from './poller.ts';
 

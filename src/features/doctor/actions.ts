@@ -2,10 +2,9 @@
 import colors from 'picocolors';
 import { printJson } from '../../process/json-document.ts';
 import { currentEpoch, isServiceConfigured, taskQueue } from '../../config/environment/environment.ts';
-import { BelayError } from '../../contract/errors.ts';
-import type { Report } from '../../cli/doctor-check.ts';
+import { BelayError, EXIT } from '../../contract/errors.ts';
+import type { CheckReport } from '../../cli/doctor-check.ts';
 import { findTemporal } from '../../config/find-temporal.ts';
-import { EXIT } from '../../contract/exit-codes.ts';
 import { print } from '../../process/print.ts';
 
 export interface DoctorOptions {
@@ -51,7 +50,7 @@ export async function doctor(options: DoctorOptions): Promise<void> {
     ...pastChecks(),
     reportsCheck(),
   ];
-  const show = (report: Report) => options.json !== true && print(reportLine(report));
+  const show = (report: CheckReport) => options.json !== true && print(reportLine(report));
   const reports = await runChecks(checks, options.fix === true, show);
   if (options.json === true) printJson({ schemaVersion: 1, checks: reports, error: null });
   await opening.then((connection) => connection.close()).catch(() => undefined);
@@ -77,6 +76,6 @@ const SIGNS = {
   skipped: 'skipped  ',
 } as const;
 
-function reportLine({ name, state, message, remedy }: Report): string {
+function reportLine({ name, state, message, remedy }: CheckReport): string {
   return `${SIGNS[state]}  ${name}: ${message}${remedy === undefined ? '' : `\n             ${remedy}`}`;
 }

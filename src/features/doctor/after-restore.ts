@@ -1,15 +1,22 @@
 /** What needs a person's decision after a restore of Temporal's database. Reads only. */
-import type { Session } from '../../client/session.ts';
-import { identitiesOf } from '../../client/workers.ts';
-import { listEndedByRestore, listInFlight, type InFlight } from './other-epoch.ts';
+import type { Client, WorkflowExecutionInfo, WorkflowHandle } from '@temporalio/client';
+import pMap from 'p-map';
+import { type Session, IN_PARALLEL } from '../../client/session.ts';
+import { pollerIdentities } from '../../client/workers.ts';
 import { listSchedules, type ScheduleState } from '../schedules/client-state.ts';
 import { parseIdentity } from '../../contract/worker-identity.ts';
-import type { Report } from '../../cli/doctor-check.ts';
+import type { CheckReport } from '../../cli/doctor-check.ts';
+import { OPERATION_TYPES, RUN_TYPES } from '../../contract/names.ts';
+import type { RunResult } from '../../contract/run.ts';
+import { isFromRestore } from '../../contract/service-identity.ts';
+import { newest, quoted } from '../../client/list-filter.ts';
+import { decoded } from '../../client/decode-payloads.ts';
+import { closedResult, knownOf } from '../../client/runs/run-status.ts';
 
 const CHECK = 'check at the service whether it was done';
 
 /** @param epoch the word in `BELAY_EPOCH` */
-export async function findUndecided(session: Session, epoch: string): Promise<Report[]> {
+export async function findUndecided(session: Session, epoch: string): Promise<CheckReport[]> {
   const inFlight = await listInFlight(session);
   const others = inFlight.filter((it) => it.epoch !== epoch);
   const restoredBy = await latestRestore(session);
@@ -24,14 +31,14 @@ export async function findUndecided(session: Session, epoch: string): Promise<Re
   ];
 }
 
-function epochReport(epoch: string, ofIt: number, all: number): Report {
+function epochReport(epoch: string, ofIt: number, all: number): CheckReport {
   const message = `BELAY_EPOCH is ${epoch}; ${ofIt} of ${all} runs and operations in flight began in it`;
   if (ofIt === 0) return { name: 'epoch', state: 'ok', message };
   const remedy = 'if no worker has run since the restore, set BELAY_EPOCH to another word before you start one';
   return warning('epoch', message, remedy);
 }
 
-function inFlightReport({ workflowId, epoch, lockedBy, request }: InFlight): Report {
+function inFlightReport({ workflowId, epoch, lockedBy, request }: LeftInFlight): CheckReport {
   if (epoch === null) {
     const message = 'has not begun, as far as Temporal remembers: workers will begin it, for the second time perhaps';
     return warning(
@@ -50,7 +57,7 @@ function inFlightReport({ workflowId, epoch, lockedBy, request }: InFlight): Rep
   return warning(workflowId, `${lock}; ${stands}, as far as Temporal remembers`, `${CHECK}, then start a new run`);
 }
 
-function scheduleReport(schedule: ScheduleState): Report {
+function scheduleReport(schedule: ScheduleState): CheckReport {
   const { scheduleId } = schedule;
   const message = `last fired ${lastFiring(schedule) ?? 'never'}, as far as Temporal remembers: a later slot may be done again`;
   return warning(
@@ -64,14 +71,93 @@ const lastFiring = ({ last: [newest] }: ScheduleState): string | null => newest?
 
 /** Workers start after the restore, so it was not later than the first of them. */
 async function latestRestore(session: Session): Promise<string> {
-  const workers = identitiesOf(await session.workers());
+  const workers = pollerIdentities(await session.workers());
   const since = workers.flatMap((identity) => parseIdentity(identity)?.since ?? []).sort();
   return since[0] ?? new Date().toISOString();
 }
 
-const warning = (name: string, message: string, remedy: string): Report => ({
+const warning = (name: string, message: string, remedy: string): CheckReport => ({
   name,
   state: 'warning',
   message,
   remedy,
 });
+
+/*
+ * The runs that a restore of Temporal's database left behind. Only Temporal is asked, because these questions come up
+ * before any worker is started again.
+ */
+
+/** How many runs are looked at: more than any fleet has. */
+const MAX_RUNS = 1_000;
+const POSTS = ['createBackup', 'triggerDeployment'];
+
+const ofTypes = (types: readonly string[]) => `WorkflowType IN (${types.map(quoted).join(', ')})`;
+
+/** Runs that ended `unknown` because of a restore, newest first. */
+async function listEndedByRestore(session: Session): Promise<RunResult[]> {
+  const failed = await newest(session, `${ofTypes(RUN_TYPES)} AND ExecutionStatus = 'Failed'`, MAX_RUNS);
+  const resultOf = ({ workflowId, runId, ...info }: WorkflowExecutionInfo) =>
+    closedResult(session.client.workflow.getHandle(workflowId, runId), knownOf({ workflowId, runId, ...info }));
+  const results = await pMap(failed, resultOf, IN_PARALLEL);
+  return results.filter(({ outcome, error }) => outcome === 'unknown' && isFromRestore(error?.message ?? ''));
+}
+
+interface LeftInFlight {
+  workflowId: string;
+  /** The epoch it began in. Null if it has not begun. */
+  epoch: string | null;
+  /** Of an operation, whose id is a lock: the run that holds it. */
+  lockedBy: string | null;
+  /** Of an operation: whether its history shows a request, and an answer to it. */
+  request: 'none' | 'unanswered' | 'answered' | null;
+}
+
+/** Runs and operations in flight. */
+async function listInFlight(session: Session): Promise<LeftInFlight[]> {
+  const query = `${ofTypes([...RUN_TYPES, ...OPERATION_TYPES])} AND ExecutionStatus = 'Running'`;
+  return pMap(
+    await newest(session, query, MAX_RUNS),
+    async ({ workflowId, runId, type, raw }) => {
+      const isOperation = OPERATION_TYPES.includes(type);
+      const { events } = await session.client.workflow.getHandle(workflowId, runId).fetchHistory();
+      const lockedBy = isOperation ? (raw.parentExecution?.workflowId ?? null) : null;
+      return {
+        workflowId,
+        epoch: await epochIn(session.client, events ?? []),
+        lockedBy,
+        request: isOperation ? requestIn(events ?? []) : null,
+      };
+    },
+    IN_PARALLEL,
+  );
+}
+
+type Events = NonNullable<Awaited<ReturnType<WorkflowHandle['fetchHistory']>>['events']>;
+
+/** Operations have it in their input, runs in a worker's answer about itself. */
+async function epochIn(client: Client, events: Events): Promise<string | null> {
+  for (const event of events) {
+    const payloads =
+      event.workflowExecutionStartedEventAttributes?.input?.payloads ??
+      event.activityTaskCompletedEventAttributes?.result?.payloads;
+    const { epoch } = (await decoded<{ epoch?: unknown }>(client, payloads)) ?? {};
+    if (typeof epoch === 'string') return epoch;
+  }
+  return null;
+}
+
+function requestIn(events: Events): LeftInFlight['request'] {
+  const scheduled = events.findLast((event) =>
+    POSTS.includes(event.activityTaskScheduledEventAttributes?.activityType?.name ?? ''),
+  );
+  if (scheduled === undefined) return 'none';
+  const isAnswered = events.some((event) => {
+    const ended =
+      event.activityTaskCompletedEventAttributes ??
+      event.activityTaskFailedEventAttributes ??
+      event.activityTaskTimedOutEventAttributes;
+    return ended?.scheduledEventId?.toString() === scheduled.eventId?.toString();
+  });
+  return isAnswered ? 'answered' : 'unanswered';
+}

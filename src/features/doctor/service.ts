@@ -5,10 +5,9 @@ import { findServiceConfig } from '../../config/find-temporal.ts';
 import { readConfiguration } from '../../config/load.ts';
 import { createNotifier } from '../notifications/worker.ts';
 import { createHostingApiClient } from '../../hosting-api/index.ts';
-import { HTTP_TIMEOUTS } from '../../worker/http-timeouts.ts';
-import { probeService } from '../../worker/probe-service.ts';
+import { HTTP_TIMEOUTS, probeService } from '../../worker/probe-service.ts';
 import type { Check, Finding } from '../../cli/doctor-check.ts';
-import { clockFinding } from './clock.ts';
+import { clockFinding } from './temporal.ts';
 
 export function serviceChecks(): Check[] {
   let config: ServiceConfig | null = null;

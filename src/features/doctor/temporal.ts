@@ -1,19 +1,17 @@
 /** Checks that Temporal answers, and that its namespace is set up for Belay. */
 import { msToTs, tsToMs } from '@temporalio/common/lib/time.js';
-import { whyUnreachable } from '../../worker/why-unreachable.ts';
 import type { ConnectionLike } from '@temporalio/client';
-import { isRefused } from '../../worker/search-attributes.ts';
-import { isTemporalCloud } from '../../config/temporal-cloud.ts';
+import { whyUnreachable } from '../../worker/connect.ts';
+import { isRefused, createCommand, findAttributes, registerSearchAttributes } from '../../worker/search-attributes.ts';
+import { isTemporalCloud, dayOf, type Credentials } from '../../config/credentials.ts';
 import { TIMING } from '../../contract/timing.ts';
-import { DAY_MS } from '../../contract/duration.ts';
+import { DAY_MS, clockDifference } from '../../contract/duration.ts';
 import { shellWord } from '../../contract/safe-text.ts';
-import { counted } from '../../contract/tally-text.ts';
+import { counted } from '../../contract/results.ts';
 import { ORIGIN_TEXTS, type TemporalEndpoint } from '../../config/find-temporal.ts';
 import type { NamespaceConnection, Check, Finding } from '../../cli/doctor-check.ts';
 import { serverTimeMs } from '../../client/server-time.ts';
-import { checkAttributes } from './search-attributes.ts';
-import { clockFinding } from './clock.ts';
-import { credentialChecks } from './credentials.ts';
+import { searchAttributeMode } from '../../config/environment/environment.ts';
 
 /** A duplicate webhook delivery is recognized by its workflow, and senders retry for more than three days. */
 const MIN_RETENTION_DAYS = 4;
@@ -93,4 +91,74 @@ async function fixRetention(connection: ConnectionLike, namespace: string, comma
     throw new Error(`the retention of ${namespace} is not yours to set: ask its administrator to run \`${command}\``);
   }
   return `now ${FIXED_RETENTION_DAYS} days`;
+}
+
+/* Checks what proves to Temporal who connects: that it can be used, and for how long. */
+
+/** As in the alert BelayCertificateExpires. */
+const WARN_DAYS = 21;
+
+/** Empty if the connection needs no credentials. */
+function credentialChecks({ credentials }: Pick<TemporalEndpoint, 'credentials'>): Check[] {
+  return credentials === null ? [] : [{ name: "Temporal's credentials", run: async () => inspect(credentials) }];
+}
+
+/** @throws ConfigError */
+function inspect(credentials: Credentials): Finding {
+  const { connectionOptions, certificateEndMs } = credentials.read();
+  const key = connectionOptions.apiKey === undefined ? [] : ['an API key'];
+  if (certificateEndMs === null) return { state: 'ok', message: key[0] ?? 'none, over TLS' };
+  const days = Math.floor((certificateEndMs - Date.now()) / DAY_MS);
+  const until = `a client certificate until ${dayOf(certificateEndMs)}, ${counted(days, 'day')} from now`;
+  const message = [...key, until].join(', and ');
+  if (days >= WARN_DAYS) return { state: 'ok', message };
+  const remedy = 'put a new certificate and its key in their files: no program needs a restart';
+  return { state: 'warning', message, remedy };
+}
+
+/* Checks that the namespace has Belay's search attributes, if they are to be used. */
+
+const WITHOUT = '`belay list` cannot filter, `belay approvals` cannot list, and the Temporal UI cannot search';
+
+async function checkAttributes(
+  { connection, namespace }: NamespaceConnection,
+  { connectionOptions: { address } }: TemporalEndpoint,
+): Promise<Finding> {
+  const mode = searchAttributeMode();
+  if (mode === 'off') return { state: 'ok', message: `off (BELAY_SEARCH_ATTRIBUTES); ${WITHOUT}` };
+  const place = { namespace, address };
+  const { missing, mayList } = await findAttributes(connection, namespace);
+  if (missing.length === 0) return { state: 'ok', message: mayList ? 'all registered' : 'all there, by a search' };
+  const command = `run \`${createCommand(missing, place)}\``;
+  if (mode === 'assume') {
+    const message = `BELAY_SEARCH_ATTRIBUTES=assume, but the namespace lacks ${missing.join(', ')}: runs would stand still`;
+    return { state: 'failed', message, remedy: `${command}, or set it to register` };
+  }
+  const message = `not registered: ${missing.join(', ')}; ${WITHOUT}`;
+  if (!mayList) {
+    return { state: 'warning', message, remedy: `${command}, then restart the workers` };
+  }
+  return {
+    state: 'warning',
+    message,
+    remedy: 'start a worker whose credentials may register them',
+    async fix() {
+      const problem = await registerSearchAttributes(connection, place);
+      if (problem === null) return 'registered';
+      throw new Error([problem.message, problem.remedy].filter((it) => it !== null).join(': '));
+    },
+  };
+}
+
+/* Compares another clock with the one of this machine. */
+
+export function clockFinding(whose: string, theirMs: number): Finding {
+  const aheadMs = Date.now() - theirMs;
+  const message = clockDifference(whose, aheadMs);
+  if (Math.abs(aheadMs) <= TIMING.doctor.clockToleranceMs) return { state: 'ok', message };
+  return {
+    state: 'warning',
+    message,
+    remedy: 'synchronize the clocks with NTP: the times in logs and lists differ from those of runs',
+  };
 }

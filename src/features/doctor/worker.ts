@@ -1,15 +1,32 @@
 /** Checks which workers poll the task queue: their versions, where they run, and since when. */
-import { NO_WORKER_REMEDY, seenOn } from '../../client/workers.ts';
-import { problemOfWorkers } from '../../client/require-worker.ts';
-import type { Poller, QueueState } from '../../client/pollers.ts';
-import { findSilentRun } from './silent-run.ts';
+import proto from '@temporalio/proto';
+import { Client, type ConnectionLike } from '@temporalio/client';
+import {
+  NO_WORKER_REMEDY,
+  seenOn,
+  problemOfWorkers,
+  pollerIdentities,
+  agreeOnEncryption,
+} from '../../client/workers.ts';
+import { type QueuePoller, type QueueState, pollersOf } from '../../client/pollers.ts';
 import { findUnserved } from '../../client/runs/unserved-version.ts';
-import { moveRuns, versionText } from '../../contract/worker-version.ts';
-import { parseIdentity } from '../../contract/worker-identity.ts';
-import { counted } from '../../contract/tally-text.ts';
-import { encryptionCheck } from './encryption.ts';
-import { policyCheck } from './policy.ts';
-import type { NamespaceConnection, Check } from '../../cli/doctor-check.ts';
+import {
+  moveRuns,
+  versionText,
+  parseIdentity,
+  parsePolicyNotice,
+  policyQueue,
+  type PolicyNotice,
+} from '../../contract/worker-identity.ts';
+import { counted } from '../../contract/results.ts';
+import type { NamespaceConnection, Check, Finding } from '../../cli/doctor-check.ts';
+import { acceptsPlainPayloads, codecKeysFile } from '../../config/environment/environment.ts';
+import { permissionProblem, readKeyFile } from '../../encryption/key-ring.ts';
+import { TIMING } from '../../contract/timing.ts';
+import { QUERIES, ROLLOUT_TYPE, RUN_TYPES } from '../../contract/names.ts';
+import { quoted } from '../../client/list-filter.ts';
+import type { Session } from '../../client/session.ts';
+import { codeOf, GRPC, grpcCause } from '../../client/transport/grpc-errors.ts';
 
 /** The workers of the queue; null if Temporal does not answer. */
 type Look = () => Promise<(NamespaceConnection & { seen: QueueState }) | null>;
@@ -48,9 +65,115 @@ const workerCheck = (look: Look, taskQueue: string): Check => ({
   },
 });
 
-function describe({ identity, version }: Poller): string {
+function describe({ identity, version }: QueuePoller): string {
   const worker = parseIdentity(identity);
   if (worker === null) return `${identity}, which is not a worker of Belay`;
   const build = version === null ? '' : `, build ${versionText(version)}`;
   return `${worker.version}${build} at ${worker.where} for ${worker.service} since ${worker.since}`;
+}
+
+/* Checks that all workers of the queue apply the same policy, and that none keeps an earlier one. */
+
+const { TASK_QUEUE_TYPE_ACTIVITY } = proto.temporal.api.enums.v1.TaskQueueType;
+
+const policyCheck = (
+  look: () => Promise<(NamespaceConnection & { seen: QueueState }) | null>,
+  taskQueue: string,
+): Check => ({
+  name: 'policy',
+  run: async (): Promise<Finding> => {
+    const looked = await look();
+    if (looked === null) return { state: 'skipped', message: 'Temporal does not answer' };
+    const { connection, namespace, seen } = looked;
+    const place = { namespace, taskQueue: policyQueue(taskQueue), type: TASK_QUEUE_TYPE_ACTIVITY };
+    const reported = (await pollersOf(connection.workflowService, place)).toSorted((a, b) => b.polledMs - a.polledMs);
+    const notices = reported.flatMap(({ identity }) => parsePolicyNotice(identity) ?? []);
+    // The newest of each worker counts.
+    return policyFinding(pollerIdentities(seen).flatMap((worker) => notices.find((it) => it.worker === worker) ?? []));
+  },
+});
+
+export function policyFinding(notices: readonly PolicyNotice[]): Finding {
+  const outdated = notices.filter(({ isLatest }) => !isLatest);
+  if (outdated.length > 0) {
+    const who = outdated.map(({ worker }) => placeOf(worker)).join(', ');
+    const message = `an earlier policy stays in force at ${who}, because belay.yaml cannot be used there`;
+    return { state: 'warning', message, remedy: 'correct the file: the log of the worker names the mistake' };
+  }
+  const hashes = [...new Set(notices.map(({ hash }) => hash))];
+  if (hashes.length === 0) return { state: 'skipped', message: 'no worker reports its policy' };
+  if (hashes.length === 1) return { state: 'ok', message: `${hashes[0]} at every worker` };
+  const groups = hashes.map((hash) => {
+    const workers = notices.filter((it) => it.hash === hash);
+    return `${hash} at ${workers.map(({ worker }) => placeOf(worker)).join(', ')}`;
+  });
+  const remedy = 'give all workers of the queue the same fleets, freezes, windows, sites and checks in belay.yaml';
+  return { state: 'warning', message: `the workers differ: ${groups.join('; ')}`, remedy };
+}
+
+const placeOf = (worker: string): string => parseIdentity(worker)?.where ?? worker;
+
+/* Checks the key file, and that this program and the workers agree on encryption. */
+
+/** @param look finds the workers of the queue; null if Temporal does not answer */
+function encryptionCheck(look: () => Promise<{ seen: QueueState } | null>, taskQueue: string): Check {
+  return {
+    name: 'encryption',
+    run: async () => {
+      const path = codecKeysFile();
+      const finding = path === null ? PLAIN : keysFinding(path);
+      const looked = await look();
+      const workers = looked?.seen.pollers.map(({ identity }) => identity) ?? [];
+      agreeOnEncryption({ encrypts: path !== null, taskQueue }, workers);
+      return finding;
+    },
+  };
+}
+
+const PLAIN: Finding = { state: 'ok', message: 'off; Temporal stores inputs, results and errors as plain text' };
+
+/** @throws ConfigError */
+function keysFinding(path: string): Finding {
+  const { current, keys } = readKeyFile(path);
+  const message = `encrypts with the key "${current.id}", and decrypts with ${keys.size === 1 ? 'it' : `${keys.size} keys`}`;
+  const open = permissionProblem(path);
+  if (open !== null) return { state: 'warning', message: `${message}, but ${open}` };
+  if (!acceptsPlainPayloads()) return { state: 'ok', message };
+  const remedy = 'unset BELAY_CODEC_ACCEPT_PLAIN once Temporal keeps no workflow from before encryption';
+  return { state: 'warning', message: `${message}; plain payloads are accepted`, remedy };
+}
+
+/* Finds a run that no worker answers for. A worker that was killed counts as one that polls for a minute or so. */
+
+const MOST_ASKED = 3;
+
+/** Asks the newest runs in flight, as `status` does. @returns the id of one if none of them is answered for, else null */
+async function findSilentRun(
+  connection: ConnectionLike,
+  { namespace, taskQueue }: Pick<Session, 'namespace' | 'taskQueue'>,
+): Promise<string | null> {
+  const client = new Client({ connection, namespace });
+  const query = [
+    `WorkflowType IN (${[...RUN_TYPES, ROLLOUT_TYPE].map(quoted).join(', ')})`,
+    `TaskQueue = ${quoted(taskQueue)}`,
+    `ExecutionStatus = 'Running'`,
+  ].join(' AND ');
+  const asked: { workflowId: string; runId: string }[] = [];
+  for await (const run of client.workflow.list({ query, pageSize: MOST_ASKED })) {
+    if (asked.push(run) >= MOST_ASKED) break;
+  }
+  const answered = await Promise.all(
+    asked.map(({ workflowId, runId }) =>
+      client
+        .withDeadline(Date.now() + TIMING.client.queryMs, () =>
+          client.workflow.getHandle(workflowId, runId).query(QUERIES.progress),
+        )
+        .then(
+          () => true,
+          // A worker fails at it again and again, so there is one.
+          (error: unknown) => codeOf(grpcCause(error)) === GRPC.failedPrecondition,
+        ),
+    ),
+  );
+  return answered.includes(true) ? null : (asked[0]?.workflowId ?? null);
 }

@@ -4,8 +4,7 @@ import { readConfiguration } from '../../config/load.ts';
 import { configuredService } from '../../config/configured-service.ts';
 import { printJson } from '../../process/json-document.ts';
 import { SCHEMA_VERSION } from '../../contract/names.ts';
-import type { EventInput, ServiceEvent } from './shapes.ts';
-import { eventSubjects } from './event-subjects.ts';
+import { type EventInput, type ServiceEvent, eventSubjects } from './shapes.ts';
 import { interpretBody } from '../../webhooks/handle-delivery.ts';
 import { parseBody } from '../../webhooks/parse-body.ts';
 import { reactionsTo, SHARE_NEEDS } from '../../webhooks/sources.ts';
@@ -19,7 +18,7 @@ import { sinceText } from '../../cli/parse-values.ts';
 import { withBelay } from '../../cli/open-belay.ts';
 import { print } from '../../process/print.ts';
 
-export interface ListOptions {
+export interface EventListOptions {
   since?: number;
   limit?: number;
   json?: boolean;
@@ -30,7 +29,7 @@ export interface ExplainOptions {
   json?: boolean;
 }
 
-export async function listEvents({ since, limit, json: asJson }: ListOptions): Promise<void> {
+export async function printEvents({ since, limit, json: asJson }: EventListOptions): Promise<void> {
   const filter = definedFields({ since: sinceText(since), limit });
   const events = await withBelay((belay) => belay.listEvents(filter));
   if (asJson === true) printJson({ schemaVersion: SCHEMA_VERSION, events, error: null });

@@ -1,12 +1,12 @@
 /** Signals the workflows that wait for a server or site to read now. A flood of events costs few signals. */
 import type { Client, WorkflowExecutionDescription, WorkflowHandle } from '@temporalio/client';
-import { OPERATION_TYPES, SIGNALS } from '../../contract/names.ts';
+import { OPERATION_TYPES, SIGNALS, HOLD_SIGNAL, ROLLOUT_TYPE } from '../../contract/names.ts';
 import type { Hint, WakeInput } from './shapes.ts';
 import { backupServerId, deploySiteId, waitingRunPrefixes } from '../../contract/ids.ts';
 import { definedFields } from '../../contract/plain-object.ts';
 import { quoted } from '../../client/list-filter.ts';
-import { acceptsSignals } from '../../client/lookups/accepts-signals.ts';
-import { createThrottledSignal, type SignalClock } from '../../client/lookups/signals.ts';
+import { acceptsSignals, createThrottledSignal, type SignalClock, isOfService } from '../../client/lookups/signals.ts';
+import type { Hold, HoldInput, RolloutMemo } from '../rollouts/shapes.ts';
 
 const MAX_RUNS = 200;
 
@@ -44,4 +44,25 @@ async function waitingRuns(client: Client, named: Pick<WakeInput, 'serverId' | '
     if (ids.push(workflowId) >= MAX_RUNS) break;
   }
   return ids;
+}
+
+/* Signals the rollouts in flight to hold a server. */
+
+/** Create one per worker, because it limits the rate of signals. */
+export function createHoldServer(client: Client, clock?: SignalClock): (input: HoldInput) => Promise<string[]> {
+  const signal = createThrottledSignal<Hold>(client, HOLD_SIGNAL, ({ serverId }) => serverId, undefined, clock);
+  return async ({ hold, excludeWorkflowIds }) => {
+    const ids: string[] = [];
+    const query = `WorkflowType = '${ROLLOUT_TYPE}' AND ExecutionStatus = 'Running'`;
+    for await (const rollout of client.workflow.list({ query })) {
+      const { workflowId, memo } = rollout;
+      const { servers } = (memo ?? {}) as Partial<RolloutMemo>;
+      // A rollout started from the UI has no list of servers.
+      const mayHaveIt = servers?.includes(hold.serverId) ?? true;
+      if (mayHaveIt && isOfService(rollout, hold.services) && !excludeWorkflowIds.includes(workflowId))
+        ids.push(workflowId);
+    }
+    const signalled = await Promise.all(ids.map((id) => signal(id, hold)));
+    return ids.filter((_, index) => signalled[index]);
+  };
 }

@@ -1,8 +1,7 @@
 /** Stores events: one workflow per delivery. Temporal checks atomically whether a delivery is new. */
 import { WorkflowExecutionAlreadyStartedError, WorkflowNotFoundError } from '@temporalio/client';
 import { EVENT_TYPE, eventTaskQueue } from '../../contract/names.ts';
-import type { EventInput, EventMemo } from './shapes.ts';
-import { eventSubjects } from './event-subjects.ts';
+import { type EventInput, type EventMemo, eventSubjects } from './shapes.ts';
 import { eventId } from '../../contract/ids.ts';
 import { definedFields } from '../../contract/plain-object.ts';
 import { plainText } from '../../contract/safe-text.ts';
@@ -10,10 +9,10 @@ import { eventStaticDetails } from '../../request/other-details.ts';
 import { findService } from '../../client/find-service.ts';
 import { toBelayError } from '../../client/to-belay-error.ts';
 import { openSession, type ConnectOptions, type Session } from '../../client/session.ts';
-import { traceStart } from '../../client/trace-start.ts';
-import type { CredentialsState } from '../../client/transport/live-connection.ts';
+import { traceStart } from '../../client/start.ts';
+import type { CredentialsState } from '../../client/transport/open-connection.ts';
 import { TIMING } from '../../contract/timing.ts';
-import { createEventService } from './event-service.ts';
+import { pollerIdentities } from '../../client/workers.ts';
 
 export interface EventStore {
   /** @param startDelayMs handle it no sooner than this. @returns whether it is new */
@@ -111,4 +110,33 @@ async function findAcceptedAtMs({ client }: Session, source: string, deliveryId:
 function summaryOf({ event, source }: EventInput): string {
   const named = eventSubjects(event, (id) => plainText(id, 30));
   return `${event.kind} from ${plainText(source, 30)}${named.length === 0 ? '' : `: ${named.join(', ')}`}`;
+}
+
+/* Which service the events of a receiver are of. */
+
+/** Floods ask often, so an answer holds for a while. @returns a function that returns null if it is unknown */
+function createEventService(
+  session: Session,
+  clock: () => number = () => performance.now(),
+): () => Promise<string | null> {
+  let last = { atMs: -Infinity, answer: Promise.resolve<string | null>(null) };
+  return () => {
+    const nowMs = clock();
+    if (nowMs - last.atMs >= TIMING.event.serviceKnownForMs) last = { atMs: nowMs, answer: eventService(session) };
+    return last.answer;
+  };
+}
+
+/** Workers handle an event that names no service as one of their own. */
+async function eventService(session: Session): Promise<string | null> {
+  const { client } = session;
+  // Workers matter only where nothing is configured.
+  const configured = await findService(session, []).catch(() => null);
+  if (configured !== null) return configured.service;
+  const deadlineMs = Date.now() + TIMING.client.storeEventMs;
+  return client
+    .withDeadline(deadlineMs, () => session.workers())
+    .then((seen) => findService(session, pollerIdentities(seen)))
+    .then((found) => found?.service ?? null)
+    .catch(() => null);
 }

@@ -11,9 +11,8 @@ import type { EventInput, EventMemo, EventResult } from './shapes.ts';
 import { BelayError } from '../../contract/errors.ts';
 import { toBelayError } from '../../client/to-belay-error.ts';
 import { inputOf } from '../../client/decode-payloads.ts';
-import { refuseUnknown } from '../../client/known-options.ts';
+import { refuseUnknown, type Session } from '../../client/session.ts';
 import { newest, quoted } from '../../client/list-filter.ts';
-import type { Session } from '../../client/session.ts';
 import { TIMING } from '../../contract/timing.ts';
 
 const DEFAULT_LIMIT = 20;

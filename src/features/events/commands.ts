@@ -1,7 +1,7 @@
 /** `belay events`. */
 import { Command } from 'commander';
 import { LIMITS } from '../../request/limits.ts';
-import type { ListOptions } from './actions.ts';
+import type { EventListOptions } from './actions.ts';
 import { durationWithin, parseId, parseLimit } from '../../cli/parse-values.ts';
 import { examples, json } from '../../cli/options.ts';
 
@@ -34,7 +34,7 @@ export function eventsCommand(): Command {
         'belay events explain body.json --source panel',
       ),
     )
-    .action(async (options: ListOptions) => (await import('./actions.ts')).listEvents(options))
+    .action(async (options: EventListOptions) => (await import('./actions.ts')).printEvents(options))
     .addCommand(show)
     .addCommand(explain);
 }

@@ -4,16 +4,30 @@
  * notifications. It decides no outcome: runs and operations read the status from the service.
  */
 import { ApplicationFailure } from '@temporalio/common';
-import { setCurrentDetails, workflowInfo } from '@temporalio/workflow';
-import type { Claim, EventInput, EventResult, Reaction } from './shapes.ts';
+import { setCurrentDetails, workflowInfo, sleep } from '@temporalio/workflow';
+import {
+  type Claim,
+  type EventInput,
+  type EventResult,
+  type Reaction,
+  type ServiceEvent,
+  type WakeInput,
+  eventSubjects,
+} from './shapes.ts';
 import { definedFields } from '../../contract/plain-object.ts';
 import { identitiesOf, isServed, type ServedService } from '../../contract/service-identity.ts';
-import { deliverAll } from '../notifications/deliver.ts';
-import { recordReported } from '../../workflows/operation/backup-records.ts';
-import { eventDetails } from './event-details.ts';
-import { holdServer } from './hold-server.ts';
-import { wakeWaitersOf } from './wake-waiters.ts';
-import { describeWorker, findSharedBackup } from '../../workflows/activity-proxies.ts';
+import { deliverAll } from '../notifications/workflow.ts';
+import { recordReported } from '../../workflows/operation/await-backup.ts';
+import {
+  describeWorker,
+  findSharedBackup,
+  signalRollouts,
+  findServersOfBackup,
+  signalWaiters,
+} from '../../workflows/activity-proxies.ts';
+import { plainText, codeSpan } from '../../contract/safe-text.ts';
+import { TIMING } from '../../contract/timing.ts';
+import { factList, uiPage, workflowLink } from '../../contract/markdown.ts';
 
 export async function handleEvent(input: EventInput): Promise<EventResult> {
   refuseOtherInput(input);
@@ -123,3 +137,90 @@ async function notify({ source, verified, receivedAt, event }: EventInput, resul
   result.notified = delivered;
   return undelivered;
 }
+
+/* Lets the rollouts in flight hold a server. The search for rollouts lags, so it runs twice. */
+
+/** @returns the workflow ids of the rollouts that were signalled */
+async function holdServer({ kind, serverId, siteId, backupId }: ServiceEvent, services: string[]): Promise<string[]> {
+  if (serverId === null || (kind !== 'alert.fired' && kind !== 'resource.deleted')) return [];
+  // Only the site or the backup was deleted; the server still exists.
+  if (kind === 'resource.deleted' && (siteId !== null || backupId !== null)) return [];
+  const hold = { serverId, event: workflowInfo().workflowId, reason: REASON[kind], services };
+  const summary = `hold server ${plainText(serverId, 40)} in rollouts`;
+  const signal = (excludeWorkflowIds: string[]) =>
+    signalRollouts.holdServer.executeWithOptions({ summary }, [{ hold, excludeWorkflowIds }]).catch(() => []);
+  const first = await signal([]);
+  await sleep(TIMING.event.searchLagMs, { summary: 'before a second search, because search results lag' });
+  return [...first, ...(await signal(first))];
+}
+
+const REASON = { 'alert.fired': 'an alert fired', 'resource.deleted': 'it was deleted' } as const;
+
+/* Wakes the workflows that wait for what an event names, found by lock id, by backup record and by search. */
+
+interface Named {
+  serverId: string | null;
+  siteId: string | null;
+}
+
+/** @param onWoken called with all workflow ids so far whenever there are more */
+async function wakeWaitersOf(
+  { serverId, siteId, backupId }: ServiceEvent,
+  { claim, services }: Pick<Required<WakeInput>, 'claim' | 'services'>,
+  onWoken: (woken: string[]) => void,
+): Promise<void> {
+  const woken: string[] = [];
+  const wakeThose = async (named: Named) => {
+    if (named.serverId === null && named.siteId === null) return;
+    // Temporal rejects a summary over 400 bytes.
+    const names = eventSubjects({ ...named, backupId: null }, (id) => plainText(id, 40));
+    const summary = `wake waiters of ${names.join(' and ')}`;
+    // A failed signal only costs time: the next poll reads the same status.
+    const input = { ...named, claim, services, excludeWorkflowIds: woken };
+    woken.push(...(await signalWaiters.wakeWaiters.executeWithOptions({ summary }, [input]).catch(() => [])));
+    onWoken(woken);
+  };
+  const wakeTwice = async (named: Named) => {
+    await wakeThose(named);
+    await sleep(TIMING.event.searchLagMs, { summary: 'before a second search, because search results lag' });
+    await wakeThose(named);
+  };
+  const wakeByBackup = async (id: string) => {
+    const servers = await serversOf(id, services);
+    // The sender may use another id for the server than Belay does.
+    const others = servers.filter((server) => server !== serverId);
+    await Promise.all(others.map((server) => wakeTwice({ serverId: server, siteId: null })));
+  };
+  const byName = serverId === null && siteId === null ? null : wakeTwice({ serverId, siteId });
+  await Promise.all([byName, backupId === null ? null : wakeByBackup(backupId)]);
+}
+
+/** Empty for a backup that no run here waits for. */
+async function serversOf(backupId: string, services: string[]): Promise<string[]> {
+  const summary = `find the server of backup ${plainText(backupId, 60)}`;
+  return findServersOfBackup.executeWithOptions({ summary }, [{ backupId, services }]).catch(() => []);
+}
+
+/* What the page of an event in the Temporal UI shows about its present. */
+
+function eventDetails({ event, source, verified }: EventInput, result: EventResult): string {
+  const ids = eventSubjects(event, codeSpan);
+  const { woken, held = [], notified, otherThan } = result;
+  return uiPage(
+    `**${event.kind}** from ${codeSpan(source)}${verified ? '' : ', not verified'}`,
+    factList({
+      'Kind as sent': event.rawKind === null ? null : codeSpan(event.rawKind),
+      Names: ids.length === 0 ? 'no server, site or backup' : ids.join(', '),
+      'Of another service':
+        otherThan === undefined ? null : `the workers serve ${codeSpan(otherThan)}, so it has no effect`,
+      'Too late': result.late === true ? 'it wakes, holds and shares nothing' : null,
+      'Woken to read now': linksTo(woken),
+      'Rollouts that hold this server': linksTo(held),
+      Shared: result.shared ? 'the next run that needs a backup of this server may use this one' : null,
+      Notified: notified.length === 0 ? null : notified.map((it) => codeSpan(it)).join(', '),
+    }),
+  );
+}
+
+const linksTo = (ids: readonly string[]): string | null =>
+  ids.length === 0 ? null : ids.map((id) => workflowLink(id)).join(', ');

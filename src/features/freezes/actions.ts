@@ -1,17 +1,24 @@
 /** What `belay freeze` and `thaw` do: they begin and end a freeze at Temporal. */
-import type { AdHocFreeze, FreezeScope } from './shapes.ts';
+import colors from 'picocolors';
+import type { AdHocFreeze, FreezeScope, BlockedAction, OverrideRule, RunningFreeze } from './shapes.ts';
 import { freezeId } from '../../contract/ids.ts';
 import { SCHEMA_VERSION } from '../../contract/names.ts';
 import { definedFields } from '../../contract/plain-object.ts';
-import { BelayError } from '../../contract/errors.ts';
+import { BelayError, EXIT } from '../../contract/errors.ts';
 import { blocksText, scopeText } from './text.ts';
 import { plainText } from '../../contract/safe-text.ts';
 import { printJson } from '../../process/json-document.ts';
 import { print, printNote } from '../../process/print.ts';
-import type { Thawed } from '../../starter.ts';
-import { inTurn } from '../../cli/in-turn.ts';
-import { withBelay } from '../../cli/open-belay.ts';
-import { reportEndpoints } from '../../cli/report-endpoints.ts';
+import type { Thawed, Belay } from '../../starter.ts';
+import { inTurn, withBelay, reportEndpoints } from '../../cli/open-belay.ts';
+import { configFile } from '../../config/environment/environment.ts';
+import { readConfiguration } from '../../config/load.ts';
+import type { Target } from '../../contract/target.ts';
+import { createJudge } from './worker.ts';
+import { policyOf } from '../../config/policy.ts';
+import { TIMING } from '../../contract/timing.ts';
+import { aboutText } from '../../contract/duration.ts';
+import type { ListedFreeze } from './worker-rules.ts';
 
 interface ScopeOptions {
   fleet?: string[];
@@ -32,7 +39,7 @@ export interface FreezeOptions extends ScopeOptions {
   json?: boolean;
 }
 
-export async function freeze({ json: asJson, ...options }: FreezeOptions): Promise<void> {
+export async function beginFreeze({ json: asJson, ...options }: FreezeOptions): Promise<void> {
   const { until, for: forMs, reason, by, backups, extend, override } = options;
   if (until === undefined && forMs === undefined)
     throw new BelayError('Usage', 'a freeze needs an end: give --until TIME or --for DURATION');
@@ -88,4 +95,135 @@ function scopesOf(options: ScopeOptions): FreezeScope[] {
   const kinds = ['fleet', 'server', 'site', 'app'] as const;
   const scopes = kinds.flatMap((kind) => (options[kind] ?? []).map((id) => ({ kind, id })));
   return scopes.length === 0 ? [{ kind: 'all' }] : scopes;
+}
+
+/* What `belay freezes` does: it lists freezes and windows, and exits with whether something is frozen. */
+
+export interface FreezesOptions {
+  targets?: Target[];
+  at?: string;
+  json?: boolean;
+}
+
+export async function printFreezes({ targets = [], at, json: asJson }: FreezesOptions): Promise<void> {
+  const configuration = await readConfiguration();
+  const atMs = at === undefined ? Date.now() : Date.parse(at);
+  const { frozen, entries } = await withBelay((belay) => listed(belay, configuration, targets, atMs));
+  process.exitCode = frozen ? EXIT.busy : EXIT.completed;
+  if (asJson === true) {
+    const instant = new Date(atMs).toISOString();
+    return printJson({ schemaVersion: SCHEMA_VERSION, at: instant, frozen, freezes: entries, error: null });
+  }
+  print(entries.length === 0 ? 'no freezes and no windows' : entries.map((it) => entryLine(it, atMs)));
+  printNote(
+    `freezes and windows of ${configFile().path} are those of this machine: the workers judge by their own file`,
+  );
+}
+
+async function listed(
+  belay: Belay,
+  configuration: Awaited<ReturnType<typeof readConfiguration>>,
+  targets: readonly Target[],
+  atMs: number,
+): Promise<{ frozen: boolean; entries: FreezeEntry[] }> {
+  const policy = policyOf(configuration);
+  const operations = targets.map((target) => ({ target }));
+  const ids = [...new Set(operations.flatMap(policy.adHocIds))];
+  const running = await (operations.length === 0 ? belay.freezes.list() : belay.freezes.find(ids));
+  const entries = [
+    ...running.map((it) => adHocEntry(it, atMs)),
+    ...policy.list(operations, atMs).map((it) => fileEntry(it)),
+  ];
+  if (operations.length === 0) return { frozen: isAnythingFrozen(entries), entries };
+  const judge = createJudge(
+    () => Promise.resolve(policy),
+    () => Promise.resolve(running),
+  );
+  const frozenAt = await judge.look({ operations }, TIMING.client.startMs);
+  return { frozen: operations.some((it) => frozenAt(it, atMs).length > 0), entries };
+}
+
+/** Windows hold something back if none is open. */
+function isAnythingFrozen(entries: readonly FreezeEntry[]): boolean {
+  const windows = entries.filter(({ kind }) => kind === 'window');
+  const isClosed = windows.length > 0 && !windows.some(({ isActive }) => isActive);
+  return isClosed || entries.some(({ kind, isActive }) => kind === 'freeze' && isActive);
+}
+
+/* Freezes and windows as `belay freezes` lists them. */
+
+export interface FreezeEntry {
+  kind: 'freeze' | 'window';
+  source: 'belay freeze' | 'belay.yaml';
+  name: string;
+  isActive: boolean;
+  from: string | null;
+  until: string | null;
+  reason: string | null;
+  by: string | null;
+  blocks: readonly BlockedAction[];
+  override: OverrideRule;
+  for: AdHocFreeze['scope'] | ListedFreeze['scope'] | null;
+  fromText: string | null;
+  untilText: string | null;
+}
+
+export function adHocEntry({ workflowId, freeze }: RunningFreeze, atMs: number): FreezeEntry {
+  const shared = { kind: 'freeze', source: 'belay freeze', name: workflowId } as const;
+  if (freeze === null) return { ...shared, ...UNREADABLE };
+  const { since, until, reason, by, blocks, override, scope } = freeze;
+  const isActive = atMs < Date.parse(until);
+  const times = { from: since, until, fromText: since, untilText: until };
+  return { ...shared, isActive, ...times, reason, by, blocks, override, for: scope };
+}
+
+const UNREADABLE = {
+  isActive: true,
+  ...{ from: null, until: null, fromText: null, untilText: null, by: null, for: null },
+  reason: 'its memo cannot be read',
+  blocks: ['deploy', 'backup'],
+  override: 'never',
+} as const;
+
+export const fileEntry = ({ scope, ...freeze }: ListedFreeze): FreezeEntry => ({
+  ...freeze,
+  source: 'belay.yaml',
+  by: null,
+  for: scope,
+});
+
+/** `frozen  christmas until 2027-01-04 06:00 (Europe/Berlin), 12h more: the shop's season` */
+export function entryLine(entry: FreezeEntry, atMs: number): string {
+  const holdsBack = (entry.kind === 'freeze') === entry.isActive;
+  const line = entryText(entry, atMs);
+  return holdsBack ? colors.yellow(line) : line;
+}
+
+/** The same without a color. */
+export function entryText(entry: FreezeEntry, atMs: number): string {
+  const { kind, name, isActive, until, fromText, untilText, reason, by } = entry;
+  const state = kind === 'freeze' ? freezeState(entry, atMs) : isActive ? 'open' : 'closed';
+  const leftMs = until === null ? null : Math.max(0, Date.parse(until) - atMs);
+  const left = isActive && leftMs !== null ? `, ${aboutText(leftMs)} more` : '';
+  const times = isActive ? `until ${untilText ?? 'no known time'}${left}` : nextText(fromText, untilText);
+  const who = by === null ? '' : `, by ${plainText(by)}`;
+  const why = reason === null ? '' : `: ${plainText(reason)}`;
+  return `${state.padEnd(8)} ${plainText(name)}${forText(entry)} ${times}${who}${why}`;
+}
+
+function freezeState({ isActive, from, until }: FreezeEntry, atMs: number): string {
+  if (isActive) return 'frozen';
+  return from === null || Date.parse(until ?? from) <= atMs ? 'over' : 'later';
+}
+
+const nextText = (from: string | null, until: string | null): string =>
+  from === null ? 'never again' : `from ${from} until ${until}`;
+
+/** What it is for, unless that is everything or its name says so. */
+function forText({ source, for: scope }: FreezeEntry): string {
+  if (scope === null || source === 'belay freeze') return '';
+  const parts = Object.entries(scope).map(([key, value]) =>
+    Array.isArray(value) ? `${key} ${value.join(', ')}` : `${key} ${JSON.stringify(value)}`,
+  );
+  return parts.length === 0 ? '' : ` (for ${plainText(parts.join('; '))})`;
 }

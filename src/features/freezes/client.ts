@@ -1,21 +1,29 @@
 /** Ad-hoc freezes: sets, ends and lists them. Only to set one needs a worker. */
-import { WorkflowExecutionAlreadyStartedError, type WorkflowHandle } from '@temporalio/client';
+import {
+  WorkflowExecutionAlreadyStartedError,
+  type WorkflowHandle,
+  type Client,
+  WorkflowNotFoundError,
+} from '@temporalio/client';
+import pMap from 'p-map';
 import { freezeId } from '../../contract/ids.ts';
-import { CONFIRM_UPDATE, FREEZE_TYPE } from '../../contract/names.ts';
-import type { AdHocFreeze, FreezeScope, FreezeWord, RunningFreeze } from './shapes.ts';
+import { CONFIRM_UPDATE, FREEZE_TYPE, SIGNALS } from '../../contract/names.ts';
+import type { AdHocFreeze, FreezeScope, FreezeWord, RunningFreeze, FreezeMemo } from './shapes.ts';
 import { BelayError } from '../../contract/errors.ts';
 import { TIMING } from '../../contract/timing.ts';
-import { scopeText } from './text.ts';
-import { plainText } from '../../contract/safe-text.ts';
+import { scopeText, blocksText } from './text.ts';
+import { plainText, codeSpan, shellWord } from '../../contract/safe-text.ts';
 import { extendFreeze, planFreeze, problemOfText, type NewFreeze } from './request.ts';
-import { freezeStartOptions } from './freeze-details.ts';
 import { quoted } from '../../client/list-filter.ts';
-import { requireWorkers } from '../../client/require-worker.ts';
+import { requireWorkers } from '../../client/workers.ts';
 import { serverTimeMs } from '../../client/server-time.ts';
-import type { Session } from '../../client/session.ts';
+import { type Session, IN_PARALLEL } from '../../client/session.ts';
 import { within } from '../../client/within.ts';
-import { findFreezes, freezeIn } from './find-freezes.ts';
-import { wakeFrozen } from './wake-frozen.ts';
+import { isAttributeError } from '../../client/transport/grpc-errors.ts';
+import { acceptsSignals } from '../../client/lookups/signals.ts';
+import { isRecord } from '../../contract/plain-object.ts';
+import { factList } from '../../contract/markdown.ts';
+import { detailsPage } from '../../request/run-details.ts';
 
 export interface Thawed {
   /** Null if its memo could not be read. */
@@ -136,3 +144,94 @@ async function list({ client }: Session): Promise<RunningFreeze[]> {
   }
   return found;
 }
+
+/* Lets the runs and rollouts that wait for a freeze look again. One that is missed looks by itself a while later. */
+
+const MAX_WOKEN = 1_000;
+/** A rollout is paused as long as it waits. */
+const WAITING = `(BelayPhase = 'frozen' OR BelayPhase = 'paused') AND ExecutionStatus = 'Running'`;
+
+/** @returns the workflow ids of those that received the signal */
+export async function wakeFrozen(client: Client): Promise<string[]> {
+  const ids = await waitingIds(client);
+  const woken = await pMap(ids, (id) => wake(client, id).catch(() => false), IN_PARALLEL);
+  return ids.filter((_, index) => woken[index]);
+}
+
+async function wake({ workflow }: Client, workflowId: string): Promise<boolean> {
+  const handle = workflow.getHandle(workflowId);
+  if (!(await acceptsSignals(handle, undefined))) return false;
+  await handle.signal(SIGNALS.thawed);
+  return true;
+}
+
+async function waitingIds({ workflow }: Client): Promise<string[]> {
+  const ids: string[] = [];
+  try {
+    for await (const { workflowId } of workflow.list({ query: WAITING, pageSize: MAX_WOKEN })) {
+      if (ids.push(workflowId) >= MAX_WOKEN) break;
+    }
+  } catch (error) {
+    // Without the attributes, no search finds them.
+    if (!isAttributeError(error)) throw error;
+  }
+  return ids;
+}
+
+/* Finds ad-hoc freezes by their ids, which is consistent at once. A search would lag. */
+
+/** @returns those that run now */
+export async function findFreezes(client: Client, workflowIds: readonly string[]): Promise<RunningFreeze[]> {
+  const found = await pMap(workflowIds, (id) => findFreeze(client, id), IN_PARALLEL);
+  return found.filter((it) => it !== null);
+}
+
+/** @returns null if it does not run. @throws if Temporal does not tell, or its memo cannot be decrypted */
+async function findFreeze({ workflow }: Client, workflowId: string): Promise<RunningFreeze | null> {
+  try {
+    const { status, memo } = await workflow.getHandle(workflowId).describe();
+    return status.name === 'RUNNING' ? { workflowId, freeze: freezeIn(memo) } : null;
+  } catch (error) {
+    if (error instanceof WorkflowNotFoundError) return null;
+    throw error;
+  }
+}
+
+/** One that was started from the UI may have another memo, or none. */
+function freezeIn(memo: Record<string, unknown> | undefined): AdHocFreeze | null {
+  const { freeze } = (memo ?? {}) as Partial<FreezeMemo>;
+  if (!isRecord(freeze)) return null;
+  const { until, reason, by, blocks } = freeze as Partial<AdHocFreeze>;
+  const isText = [until, reason, by].every((it) => typeof it === 'string');
+  return isText && Array.isArray(blocks) && !Number.isNaN(Date.parse(until!)) ? freeze : null;
+}
+
+/* Start options of an ad-hoc freeze, and what its page shows. Pure. */
+
+export function freezeStartOptions(freeze: AdHocFreeze) {
+  const memo: FreezeMemo = { freeze };
+  return {
+    memo: { ...memo },
+    staticSummary: plainText(`Freeze of ${scopeText(freeze.scope)}`, 120),
+    staticDetails: freezeStaticDetails(freeze),
+    workflowTaskTimeout: TIMING.worker.workflowTaskMs,
+  };
+}
+
+function freezeStaticDetails(freeze: AdHocFreeze): string {
+  const { scope, since, until, reason, by, override } = freeze;
+  return detailsPage(
+    `Holds back ${blocksText(freeze)} of ${scopeText(scope, codeSpan)}. The running workflow is the freeze: it holds ` +
+      'also while no worker runs. What is in progress at the service goes on.',
+    factList({
+      Reason: codeSpan(reason),
+      'Set by': `${codeSpan(by)} at ${since}`,
+      Until: until,
+      Override: override === 'never' ? 'no run may be let off' : 'a run may be let off, with a reason',
+    }),
+    `End it: ${codeSpan(`belay thaw${scopeFlags(scope)} --reason TEXT`)}, which also wakes the runs that wait for it.`,
+  );
+}
+
+const scopeFlags = (scope: FreezeScope): string =>
+  scope.kind === 'all' ? '' : ` --${scope.kind} ${shellWord(scope.id)}`;

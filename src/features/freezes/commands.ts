@@ -1,12 +1,10 @@
 /** `belay freeze`, `thaw` and `freezes`. */
 import { Command, Option } from 'commander';
 import { LIMITS } from '../../request/limits.ts';
-import type { FreezeOptions, ThawOptions } from './actions.ts';
-import type { FreezesOptions } from './freezes.ts';
+import type { FreezeOptions, ThawOptions, FreezesOptions } from './actions.ts';
 import { addTargetOptions } from '../../cli/run-options.ts';
 import { durationWithin, parseId, parseInstantText } from '../../cli/parse-values.ts';
-import { collectOf, RepeatableOption } from '../../cli/repeated.ts';
-import { by, examples, json, reason } from '../../cli/options.ts';
+import { collectOf, RepeatableOption, by, examples, json, reason } from '../../cli/options.ts';
 
 const load = () => import('./actions.ts');
 
@@ -39,7 +37,7 @@ function freezeCommand(): Command {
         'belay freeze --server 12 --until 2026-12-20T18:00+01:00 --reason "disks are being replaced" --backups',
       ),
     )
-    .action(async (options: FreezeOptions) => (await load()).freeze(options));
+    .action(async (options: FreezeOptions) => (await load()).beginFreeze(options));
 }
 
 function thawCommand(): Command {
@@ -72,7 +70,7 @@ function freezesCommand(): Command {
     )
     .addOption(json())
     .addHelpText('after', examples('belay freezes', 'belay freezes --site 34 --at 2026-12-24T12:00Z'))
-    .action(async (options: FreezesOptions) => (await import('./freezes.ts')).freezes(options));
+    .action(async (options: FreezesOptions) => (await import('./actions.ts')).printFreezes(options));
 }
 
 /** Without one of them: everything. */

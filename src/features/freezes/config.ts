@@ -1,8 +1,11 @@
 /** Freezes and windows in belay.yaml. Rules between keys are in plan/check-freezes.ts. */
 import { z } from 'zod';
-import { HOUR_MS } from '../../contract/duration.ts';
+import { HOUR_MS, durationText } from '../../contract/duration.ts';
 import { cron, label, timeZone } from '../rollouts/config.ts';
-import { duration, id, name, oneOrMore } from '../../config/file/schema-values.ts';
+import { duration, id, name, oneOrMore, oneOf, type Path, type ReportIssue } from '../../config/file/schema-values.ts';
+import { cronTimes, everFires } from '../../request/calendar/cron-times.ts';
+import type { Configuration } from '../../config/file/file-schema.ts';
+import { overlapsItself } from '../../request/calendar/local-spans.ts';
 
 const LASTS_LIMITS = [60_000, 92 * 24 * HOUR_MS] as const;
 const MARGIN_LIMITS = [0, 24 * HOUR_MS] as const;
@@ -94,9 +97,56 @@ const hasBoth = (one: unknown, other: unknown): boolean => one !== undefined && 
 const hasPairs = (from: unknown, to: unknown, begin: unknown, length: unknown): boolean =>
   (from === undefined) === (to === undefined) && (begin === undefined) === (length === undefined);
 
-export const freezes = z.record(name, freeze);
+export const freezesSection = z.record(name, freeze);
 export const windows = z.record(name, window);
 
 export type FreezeConfig = z.infer<typeof freeze>;
 export type WindowConfig = z.infer<typeof window>;
 export type ScopeConfig = z.infer<typeof scope>;
+
+/* Checks the times and scopes of freezes and windows in belay.yaml. */
+
+export function checkFreezes(configuration: Configuration, report: ReportIssue): void {
+  const { freezes = {}, windows = {} } = configuration;
+  for (const [name, { from, to, cron, lasts, ...freeze }] of Object.entries(freezes)) {
+    const path = ['freezes', name];
+    checkScope([...path, 'for'], freeze.for, configuration, report);
+    if (cron !== undefined && lasts !== undefined) checkRecurrence(path, cron, lasts, report);
+    if (from !== undefined && to !== undefined && to <= from) {
+      report([...path, 'to'], `it is not after from: ${from}: write a later time`);
+    }
+  }
+  for (const [name, { cron, lasts, margin = 0, ...window }] of Object.entries(windows)) {
+    const path = ['windows', name];
+    if (Object.hasOwn(freezes, name)) report(path, 'a freeze has the same name: rename one of them');
+    checkScope([...path, 'for'], window.for, configuration, report);
+    checkRecurrence(path, cron, lasts, report);
+    if (margin >= lasts) report([...path, 'margin'], `it leaves nothing of the ${durationText(lasts)}: shorten it`);
+  }
+}
+
+function checkRecurrence(path: Path, cron: string, lastsMs: number, report: ReportIssue): void {
+  const times = cronTimes(cron);
+  if (!times.some(everFires)) report([...path, 'cron'], 'it never begins: no given month has that day');
+  else if (overlapsItself({ times, lastsMs })) {
+    report([...path, 'lasts'], 'it begins again before it ends, so it never ends: shorten it');
+  }
+}
+
+/** Servers, sites and apps need no fleet: a scope that names them by their ids fits them all the same. */
+export function checkScope(
+  path: Path,
+  scope: ScopeConfig | undefined,
+  { fleets = {} }: Configuration,
+  report: ReportIssue,
+): void {
+  for (const [index, fleet] of (scope?.fleets ?? []).entries()) {
+    if (Object.hasOwn(fleets, fleet)) continue;
+    report([...path, 'fleets', index], `there is no fleet ${fleet}: ${oneOf(fleets, 'fleets')}`);
+  }
+  const servers = Object.values(fleets).flatMap((fleet) => [...fleet.servers.values()]);
+  for (const [label, value] of Object.entries(scope?.labels ?? {})) {
+    if (servers.some(({ labels = {} }) => labels[label] === value)) continue;
+    report([...path, 'labels', label], `no server has the label ${label}: ${value}: correct it, or label a server`);
+  }
+}

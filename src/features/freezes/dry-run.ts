@@ -1,7 +1,7 @@
 /** What would hold it back now. Workers judge by their own belay.yaml, this command by that of its machine. */
 import type { FrozenBy, LetOff } from './shapes.ts';
 import { BelayError } from '../../contract/errors.ts';
-import { targetText } from '../../contract/target-text.ts';
+import { targetText } from '../../contract/target.ts';
 import { frozenText } from './text.ts';
 import { TIMING } from '../../contract/timing.ts';
 import { planRun } from '../../request/run-plan.ts';

@@ -1,7 +1,8 @@
 /** What keeps a run from beginning or going on. Pure. */
 import type { FrozenBy, FrozenParts } from './shapes.ts';
-import { isSameTarget, type Target } from '../../contract/target.ts';
-import { targetText } from '../../contract/target-text.ts';
+import { isSameTarget, type Target, targetText } from '../../contract/target.ts';
+import { hashOf } from '../../contract/ids.ts';
+import { TIMING } from '../../contract/timing.ts';
 
 export interface HeldPart {
   /** For messages: `site 34 was not deployed`. */
@@ -27,4 +28,33 @@ export function heldPart(
   const passes = mayPass && targets.some((it) => byOf(it) === undefined);
   if (first === undefined || by === undefined || passes) return null;
   return { what: `${targetText(first)} was not deployed`, by };
+}
+
+/* When what waits for freezes looks again, and when it goes on. Pure: times are milliseconds since 1970. */
+
+const { lookMs, lateLookMs, oftenForMs, spreadMs, leastMs } = TIMING.freeze;
+
+/** When all of them have ended; null if that is not known. */
+export function thawsAtMs(by: readonly FrozenBy[]): number | null {
+  const ends = by.map(({ until }) => (until === null ? NaN : Date.parse(until)));
+  const last = Math.max(...ends);
+  return Number.isNaN(last) ? null : last;
+}
+
+/** @param spentMs how long it has waited in all @param endsMs when it waits no longer */
+export function nextLookMs(by: readonly FrozenBy[], nowMs: number, spentMs: number, endsMs: number): number {
+  const pauseMs = spentMs < oftenForMs ? lookMs : lateLookMs;
+  const atMs = Math.min(nowMs + pauseMs, thawsAtMs(by) ?? Infinity, endsMs);
+  return Math.max(atMs, nowMs + leastMs);
+}
+
+/** Whether they end later than it may wait, as far as their end is known. */
+export function outlasts(by: readonly FrozenBy[], nowMs: number, endsMs: number): boolean {
+  return nowMs >= endsMs || (thawsAtMs(by) ?? 0) > endsMs;
+}
+
+/** Of all that waited for the same freeze, each goes on at a moment of its own. */
+export function spreadOf(workflowId: string): number {
+  const draw = Number.parseInt(hashOf(workflowId).slice(0, 8), 16) / 2 ** 32;
+  return Math.round(leastMs + draw * (spreadMs - leastMs));
 }

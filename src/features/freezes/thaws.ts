@@ -7,8 +7,7 @@ import type { FrozenBy, Held } from './shapes.ts';
 import { HISTORY_BUDGET } from '../../contract/history-budget.ts';
 import { SIGNALS } from '../../contract/names.ts';
 import type { WaitingForThaw } from '../../contract/waiting.ts';
-import { nextLookMs, outlasts, spreadOf } from './thaw.ts';
-import { recordHeld } from './record-held.ts';
+import { nextLookMs, outlasts, spreadOf } from './rules.ts';
 
 const thawedSignal = defineSignal(SIGNALS.thawed);
 
@@ -126,4 +125,25 @@ async function lookUnlessOver({ look, isOver }: Pick<ThawWait, 'look' | 'isOver'
   await condition(() => found !== null || failure !== null || isOver());
   if (failure !== null) throw (failure as { error: unknown }).error;
   return found;
+}
+
+/* The story of what a run or rollout waited for, in its result. */
+
+/** Keeps in a result what is waited for. @returns what to call with everything that holds now */
+function recordHeld(result: { held: Held[] }): (by: readonly FrozenBy[], end?: Held['end']) => void {
+  const open = new Map<string, Held>();
+  return (by, end = 'passed') => {
+    const now = new Date().toISOString();
+    for (const [name, held] of open) {
+      if (by.some((it) => it.name === name)) continue;
+      Object.assign(held, { to: now, end });
+      open.delete(name);
+    }
+    for (const { kind, name, by: who = null, reason } of by) {
+      if (open.has(name)) continue;
+      const held: Held = { for: kind, name, from: now, to: null, end: null, by: who, why: reason };
+      open.set(name, held);
+      result.held.push(held);
+    }
+  };
 }

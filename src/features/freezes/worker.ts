@@ -1,10 +1,32 @@
 /** Judges what is frozen: by the worker's belay.yaml, and by the ad-hoc freezes that run at Temporal. */
-import type { FrozenBy, LetOff, OverrideAnswer, RunningFreeze } from './shapes.ts';
+import {
+  type FrozenBy,
+  type LetOff,
+  type OverrideAnswer,
+  type RunningFreeze,
+  type BlockedAction,
+  FREEZES_FACT,
+  type FreezeAnswer,
+  type FreezeQuestion,
+  type FreezeScope,
+  type FreezeWord,
+  type FrozenParts,
+} from './shapes.ts';
 import { FREEZE_PREFIX } from '../../contract/ids.ts';
-import { adHocFrozenBy, isLetOff } from './ad-hoc.ts';
 import type { CurrentPolicy } from '../../config/live-policy.ts';
-import { answerOverride } from './policy-override.ts';
-import { actionOf, type PlannedOperation } from '../../config/policy.ts';
+import { actionOf, type PlannedOperation, type Overridable, type Policy } from '../../config/policy.ts';
+import { unknownEnd } from './worker-rules.ts';
+import { plainText } from '../../contract/safe-text.ts';
+import type { WorkerInfo } from '../../contract/activities.ts';
+import { ROLLOUT_TYPE } from '../../contract/names.ts';
+import { definedFields } from '../../contract/plain-object.ts';
+import type { RunInput } from '../../contract/run.ts';
+import { targetsOf } from '../../contract/target.ts';
+import { TIMING } from '../../contract/timing.ts';
+import { frozenText } from './text.ts';
+import type { Fact } from '../../activities/fact.ts';
+import { triggerFailure } from '../../activities/failures.ts';
+import { couldNotAsk, type Permit } from '../../activities/post-checks.ts';
 
 /** Those of these ids that run now. @throws if Temporal does not tell in time */
 export type FindFreezes = (workflowIds: readonly string[], withinMs: number) => Promise<RunningFreeze[]>;
@@ -45,3 +67,128 @@ export function createJudge(policy: CurrentPolicy, findFreezes: FindFreezes): Ju
     },
   };
 }
+
+/* What ad-hoc freezes hold back at an instant. Pure. */
+
+/** Whether a run is let off it. One that was set later under the same id is another one. */
+const isLetOff = ({ workflowId, freeze }: RunningFreeze, letOff: readonly LetOff[]): boolean =>
+  freeze !== null &&
+  freeze.override !== 'never' &&
+  letOff.some(({ name, since }) => name === workflowId && since === freeze.since);
+
+/** @param running those that fit */
+export function adHocFrozenBy(running: readonly RunningFreeze[], action: BlockedAction, atMs: number): FrozenBy[] {
+  return running.flatMap(({ workflowId: name, freeze }): FrozenBy[] => {
+    if (freeze === null)
+      return [{ kind: 'freeze', name, reason: 'its memo cannot be read', ...unknownEnd, override: 'never' }];
+    const { until, reason, by, blocks, override } = freeze;
+    const never = override === 'never' ? { override } : {};
+    const isActive = atMs < Date.parse(until) && blocks.includes(action);
+    return isActive ? [{ kind: 'freeze', name, reason, until, untilText: utcText(until), by, ...never }] : [];
+  });
+}
+
+/** It may last for seconds. */
+const utcText = (at: string): string => `${at.slice(0, 'yyyy-mm-ddThh:mm:ss'.length).replace('T', ' ')} (UTC)`;
+
+/* Which freezes a run may be let off. */
+
+/** @param running of the names that are not in belay.yaml, those that run */
+function answerOverride(
+  names: readonly string[],
+  overridable: (name: string) => Overridable | null,
+  running: readonly RunningFreeze[],
+): OverrideAnswer {
+  const letOff: LetOff[] = [];
+  for (const name of names) {
+    const known = overridable(name);
+    const adHoc = running.find(({ workflowId }) => workflowId === name);
+    if (known === null && adHoc === undefined) return { error: { type: 'Usage', message: unknownName(name) } };
+    const isNever = known === null ? adHoc?.freeze?.override !== 'reason' : known.override === 'never';
+    if (isNever) return { error: { type: 'Refused', message: `no run may be let off "${plainText(name)}"` } };
+    const since = adHoc?.freeze?.since;
+    letOff.push(since === undefined ? { kind: known?.kind ?? 'freeze', name } : { kind: 'freeze', name, since });
+  }
+  return { letOff };
+}
+
+const unknownName = (name: string): string =>
+  `override: there is no freeze or window "${plainText(name)}": \`belay freezes\` lists them`;
+
+/* What of a run is frozen. */
+
+interface FreezeDeps {
+  judge: Judge;
+  policy: () => Promise<Policy>;
+  workerInfo: Pick<WorkerInfo, 'epoch'>;
+}
+
+export const createFreezes = ({ judge, policy, workerInfo }: FreezeDeps) => ({
+  /** What of this is frozen; null if nothing is. */
+  judgeFreezes: async (question: FreezeQuestion): Promise<FreezeAnswer> => ({
+    frozen: await frozenParts(question, judge),
+    epoch: workerInfo.epoch,
+  }),
+
+  /** What this worker says of a freeze that begins. */
+  confirmFreeze: async (scope: FreezeScope): Promise<FreezeWord> => (await policy()).wordOn(scope),
+});
+
+/** What a run that begins asks. */
+const questionOf = (
+  { serverId, fleet, keepGoing = false, ...input }: RunInput,
+  atMs: number,
+  letOff: LetOff[] = [],
+): FreezeQuestion => ({
+  targets: targetsOf(input),
+  ...definedFields({ serverId, fleet }),
+  backsUp: serverId !== undefined,
+  keepGoing,
+  letOff,
+  atMs,
+});
+
+/** @returns null if nothing is. @throws if Temporal does not tell */
+async function frozenParts(
+  { serverId, fleet, backsUp, keepGoing = false, letOff, atMs, ...input }: FreezeQuestion,
+  judge: Judge,
+): Promise<FrozenParts | null> {
+  // Without keepGoing, a run whose first target is frozen does not go on.
+  const targets = targetsOf(input).slice(0, keepGoing ? undefined : 1);
+  const backups = serverId === undefined || !backsUp ? [] : [{ serverId, fleet }];
+  const planned = targets.map((target) => ({ target, serverId, fleet }));
+  const frozenAt = await judge.look({ operations: [...backups, ...planned], letOff }, TIMING.lookup.regularMs);
+  const backup = backups.flatMap((it) => frozenAt(it, atMs));
+  const deployments = planned
+    .map((it) => ({ target: it.target, by: frozenAt(it, atMs) }))
+    .filter(({ by }) => by.length > 0);
+  return backup.length + deployments.length === 0 ? null : { backup, deployments };
+}
+
+/** What of a run that begins is frozen, and what it or a rollout is let off. Fails if Temporal does not tell. */
+export const freezesFact: Fact<NonNullable<(typeof FREEZES_FACT)['type']>> = {
+  ...FREEZES_FACT,
+  async ask({ request, begins, atMs }, { judge }) {
+    const isRollout = request.type === ROLLOUT_TYPE;
+    if (!begins && !isRollout) return undefined;
+    const input = request.input as RunInput;
+    const names = input.override?.freezes;
+    const override = names === undefined ? undefined : await judge.override(names, TIMING.lookup.regularMs);
+    const isRefused = override !== undefined && 'error' in override;
+    const frozen = isRollout || isRefused ? null : await frozenParts(questionOf(input, atMs, override?.letOff), judge);
+    return frozen === null && override === undefined
+      ? undefined
+      : definedFields({ frozen: frozen ?? undefined, override });
+  },
+};
+
+/** Judged by Temporal's clock, for the first and the last moment at which the request may leave. */
+export const freezePermit: Permit = async (input, { judge }) => {
+  const frozenAt = await judge
+    .look({ operations: [input], letOff: input.letOff }, TIMING.post.permitMs)
+    .catch(couldNotAsk);
+  return (atMs) => {
+    const by = frozenAt(input, atMs);
+    return by.length === 0 ? null : triggerFailure('Frozen', `not sent: ${frozenText(by)}`);
+  };
+};

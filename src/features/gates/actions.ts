@@ -1,6 +1,17 @@
 /** What `belay gates try` does: it measures once, from here, and starts nothing. */
 import { printJson } from '../../process/json-document.ts';
 import { print } from '../../process/print.ts';
+import { readConfiguration, type Configuration } from '../../config/load.ts';
+import { planRollout } from '../rollouts/config-plan.ts';
+import type { Measurement } from './shapes.ts';
+import { SCHEMA_VERSION } from '../../contract/names.ts';
+import { BelayError, EXIT } from '../../contract/errors.ts';
+import type { RolloutWave } from '../rollouts/shapes.ts';
+import { isApp, targetsOf } from '../../contract/target.ts';
+import { plainText } from '../../contract/safe-text.ts';
+import { measureByRule } from './worker.ts';
+import { policyOf } from '../../config/policy.ts';
+import { readPage } from '../../site-check/index.ts';
 
 export interface TryOptions {
   rollout?: string;
@@ -9,9 +20,81 @@ export interface TryOptions {
 }
 
 export async function tryOnce(name: string, { json, ...asked }: TryOptions): Promise<void> {
-  const { tryGate, triedGateDocument, triedGateText } = await import('./try-gate.ts');
   const tried = await tryGate(name, asked);
   if (json === true) printJson(triedGateDocument(tried));
   else print(triedGateText(tried));
   process.exitCode = tried.exitCode;
 }
+
+/* One measurement of a gate, from here, as a rollout makes it after a wave. */
+
+const EXITS: Record<Measurement['state'], number> = {
+  good: EXIT.completed,
+  bad: EXIT.failed,
+  none: EXIT.unknown,
+  error: EXIT.unknown,
+  refused: EXIT.unknown,
+};
+
+export interface TriedGate {
+  gate: string;
+  rollout: string;
+  wave: string;
+  measured: Measurement;
+  exitCode: number;
+}
+
+interface Place {
+  rollout: string;
+  wave: RolloutWave;
+}
+
+/** @throws BelayError `Usage` if there is no such gate or wave, ConfigError if its address or token is missing */
+async function tryGate(gate: string, asked: { rollout?: string; wave?: string }): Promise<TriedGate> {
+  const configuration = await readConfiguration();
+  const policy = policyOf(configuration);
+  const found = policy.gate(gate);
+  if (found === null) throw new BelayError('Usage', `belay.yaml has no gate ${gate}: add it to gates:`);
+  const { rollout, wave } = placeOf(configuration, gate, asked);
+  const serverIds = wave.targets.map(({ serverId }) => serverId);
+  const siteIds = wave.targets.flatMap(targetsOf).flatMap((it) => (isApp(it) ? [] : [it.id]));
+  const { bakeMs = 0 } = wave.after ?? {};
+  // As at the first measurement.
+  const seconds = Math.max(MIN_SECONDS, (bakeMs + found.plan.initialDelayMs) / 1_000);
+  const words = { hosts: policy.hostsOf(siteIds), sites: siteIds, servers: serverIds, wave: [wave.name], seconds };
+  const { text, ...value } = await measureByRule(found, found.plan.rule, words, readPage);
+  const measured = { ...value, text: plainText(text) };
+  return { gate, rollout, wave: wave.name, measured, exitCode: EXITS[measured.state] };
+}
+
+const MIN_SECONDS = 60;
+
+function placeOf(configuration: Configuration, gate: string, asked: { rollout?: string; wave?: string }): Place {
+  const names = asked.rollout === undefined ? Object.keys(configuration.rollouts ?? {}) : [asked.rollout];
+  const places = names.flatMap((rollout) =>
+    planRollout(configuration, rollout).waves.map((wave): Place => ({ rollout, wave })),
+  );
+  const fits = ({ wave: { name, after } }: Place) =>
+    asked.wave === undefined ? after?.gates?.includes(gate) === true : name === asked.wave;
+  const found = places.find(fits) ?? (asked.wave === undefined ? places[0] : undefined);
+  if (found !== undefined) return found;
+  const problem = asked.wave === undefined ? 'no rollout' : `no wave ${asked.wave}`;
+  throw new BelayError('Usage', `belay.yaml has ${problem}: name one with --rollout and --wave`);
+}
+
+function triedGateDocument({ gate, rollout, wave, measured }: TriedGate): object {
+  return { schemaVersion: SCHEMA_VERSION, gate, rollout, wave, ...measured, error: null };
+}
+
+const triedGateText = ({ gate, rollout, wave, measured }: TriedGate): string[] => [
+  `gate ${gate} after wave ${wave} of rollout ${rollout}`,
+  `${WORDS[measured.state]}: ${measured.text}`,
+];
+
+const WORDS: Record<Measurement['state'], string> = {
+  good: 'good',
+  bad: 'bad',
+  none: 'neither good nor bad',
+  error: 'not measured',
+  refused: 'not measured',
+};

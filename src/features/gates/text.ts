@@ -1,6 +1,6 @@
 /** What a gate measured, in words. Pure. */
 import type { GatePlan, GateProgress, Measurement, WaitingForGates } from './shapes.ts';
-import { counted } from '../../contract/tally-text.ts';
+import { counted } from '../../contract/results.ts';
 
 interface Measured {
   tries: number;

@@ -2,19 +2,29 @@
  * What follows a wave: it bakes, and then its gates are measured. A gate that failed stops the rollout, or pauses it for
  * a decision. One without data pauses it too, is measured on, and lets it resume by itself.
  */
-import { condition } from '@temporalio/workflow';
+import { condition, workflowInfo } from '@temporalio/workflow';
 import { factOf } from '../../contract/facts.ts';
-import { GATES_FACT, type GatePlan, type WaveGates } from './shapes.ts';
+import { GATES_FACT, type GatePlan, type WaveGates, type GateSubject, type Measurement } from './shapes.ts';
 import type { ErrorType, Outcome } from '../../contract/names.ts';
-import type { Decision } from '../rollouts/shapes.ts';
+import type { Decision, RolloutResult } from '../rollouts/shapes.ts';
 import { gateProgress, gateReason } from './text.ts';
-import { slowIntervalMs, type GateVerdict } from './rules.ts';
+import {
+  slowIntervalMs,
+  type GateVerdict,
+  hasRoomToMeasure,
+  NO_MEASUREMENT,
+  noteMeasurement,
+  verdictOf,
+  type GateState,
+} from './rules.ts';
 import { lastPause } from '../rollouts/rules.ts';
 import { dueGates, isPausedByOthers, mayHeal, recordGates, serversOf } from './gating.ts';
 import type { AfterWave } from '../rollouts/hooks.ts';
-import { recordHeldGates, type GateHolds } from './held-gates.ts';
-import { measureUntilDecided, newGate, type MeasuredGate } from './measure-gates.ts';
 import type { RolloutState } from '../rollouts/state.ts';
+import type { Held } from '../freezes/shapes.ts';
+import { isPending } from '../../contract/results.ts';
+import { isApp } from '../../contract/target.ts';
+import { measureGate } from '../../workflows/activity-proxies.ts';
 
 interface Gated {
   rollout: RolloutState;
@@ -215,3 +225,117 @@ export const gatedWaves: AfterWave = {
     if (due !== null) await passGates(rollout, due, isCancelled, announcePause);
   },
 };
+
+/* The story of the gates of a wave, in the rollout's result. */
+
+interface GateHolds {
+  end(): void;
+}
+
+/** Gates that decide nothing hold nothing. */
+function recordHeldGates(result: RolloutResult, wave: string, gates: readonly MeasuredGate[]): GateHolds {
+  const from = new Date().toISOString();
+  const open = gates
+    .filter(({ plan }) => !plan.dryRun)
+    .map((gate) => {
+      const { name } = gate.plan;
+      const held: Held = { for: 'gate', name, from, to: null, end: null, by: null, why: `after wave ${wave}` };
+      result.held.push(held);
+      return { gate, held };
+    });
+  return {
+    end() {
+      for (const { gate, held } of open) Object.assign(held, endOf(gate), { to: new Date().toISOString() });
+    },
+  };
+}
+
+function endOf({ verdict, letOff }: MeasuredGate): Partial<Held> {
+  if (verdict === 'passed') return { end: 'passed' };
+  if (letOff !== null) return { end: 'overridden', by: letOff.by, why: letOff.reason };
+  if (verdict === 'failed') return { end: 'failed' };
+  return { end: verdict === null ? 'cancelled' : 'gave_up' };
+}
+
+/* Measures the gates of one wave side by side. */
+
+interface MeasuredGate {
+  plan: GatePlan;
+  state: GateState;
+  /** Null as long as it is not decided. */
+  verdict: GateVerdict | null;
+  /** How a person let it off, whatever its verdict; else null. */
+  letOff: Decision | null;
+  nextMs: number;
+}
+
+const newGate = (plan: GatePlan): MeasuredGate => ({
+  plan,
+  state: NO_MEASUREMENT,
+  verdict: null,
+  letOff: null,
+  nextMs: Date.now() + plan.initialDelayMs,
+});
+
+interface Until {
+  wave: string;
+  isOver: () => boolean;
+  onChange: () => void;
+  /** How often from now on; null for the gate's own interval. */
+  everyMs: ((plan: GatePlan) => number) | null;
+}
+
+/** Measures it until it is decided otherwise than before. */
+async function measureUntilDecided(rollout: RolloutState, gate: MeasuredGate, until: Until): Promise<void> {
+  const { wave, isOver, onChange, everyMs } = until;
+  const { plan, verdict: before } = gate;
+  const intervalMs = everyMs?.(plan) ?? plan.intervalMs;
+  if (everyMs !== null) gate.nextMs = Date.now() + intervalMs;
+  onChange();
+  while (gate.verdict === before) {
+    const waitMs = gate.nextMs - Date.now();
+    if (waitMs > 0) await condition(isOver, waitMs);
+    if (isOver()) return;
+    if (!hasRoomToMeasure(workflowInfo(), rollout.result.targets.filter(isPending).length)) {
+      gate.state = noteMeasurement(gate.state, NO_ROOM);
+      gate.verdict = 'inconclusive';
+      return onChange();
+    }
+    const beganMs = Date.now();
+    const measured = await measureOnce(rollout, plan, wave);
+    if (isOver()) return;
+    gate.state = noteMeasurement(gate.state, measured);
+    gate.verdict = verdictOf(gate.state, plan);
+    gate.nextMs = beganMs + intervalMs;
+    onChange();
+  }
+}
+
+const NO_ROOM: Measurement = {
+  state: 'none',
+  value: null,
+  text: 'it is measured no more: the history of the rollout is long, and a retry measures it again',
+};
+
+const NO_WORKER: Measurement = { state: 'error', value: null, text: 'no worker measured it' };
+
+function measureOnce(rollout: RolloutState, gate: GatePlan, wave: string): Promise<Measurement> {
+  const service = rollout.result.service ?? '';
+  const input = { service, gate, about: subjectOf(rollout, gate, wave) };
+  const summary = `Measure ${gate.name} after wave ${wave}`;
+  return measureGate.executeWithOptions({ summary }, [input]).catch(() => NO_WORKER);
+}
+
+/** Lists are passed on only if a query has their word: a wave may have a thousand servers. */
+function subjectOf(rollout: RolloutState, { words }: GatePlan, wave: string): GateSubject {
+  const targets = serversOf(rollout.result, wave).filter(({ startedAt }) => startedAt !== null);
+  const sites = targets.flatMap((it) => it.deployments.map(({ target }) => target)).filter((it) => !isApp(it));
+  const sinceMs =
+    rollout.gating.firstPosts.get(wave) ?? Math.min(...targets.map(({ startedAt }) => Date.parse(startedAt ?? '')));
+  return {
+    wave,
+    serverIds: words.includes('servers') ? targets.map(({ serverId }) => serverId) : [],
+    siteIds: words.includes('sites') || words.includes('hosts') ? sites.map(({ id }) => id) : [],
+    seconds: Math.round((Date.now() - sinceMs) / 1000),
+  };
+}

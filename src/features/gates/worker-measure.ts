@@ -1,22 +1,279 @@
 /** Measures for gates, each kind in a file. A package of its own: of Belay, it imports only the reader of sites. */
-import type { GetPage } from './ask-page.ts';
-import { measurePage, type PageRule } from './measure-page.ts';
-import { measureQuery, type QueryRule } from './measure-query.ts';
-import type { Measured, Place } from './measured.ts';
-import type { Words } from './worker-words.ts';
+import { z } from 'zod';
+import { type Words, substitute } from './worker-words.ts';
+import {
+  compileCheck,
+  jsonOf,
+  shownText,
+  textAt,
+  type CheckRules,
+  type Page,
+  NoAnswer,
+  Oversized,
+  type PageRequest,
+} from '../../site-check/index.ts';
 
 export { namesWord, wordsIn, type Word, type Words } from './worker-words.ts';
-export type { GetPage } from './ask-page.ts';
-export type { Place } from './measured.ts';
 
 type Rule = ({ kind: 'prometheus' } & QueryRule) | ({ kind: 'http' } & PageRule);
 
 /** @throws SyntaxError for a rule that cannot be understood */
-export async function measure(rule: Rule, words: Words, place: Place, getPage: GetPage): Promise<Measured> {
+export async function measure(rule: Rule, words: Words, place: GatePlace, getPage: GetPage): Promise<Measured> {
   switch (rule.kind) {
     case 'prometheus':
       return measureQuery(rule, words, place, getPage);
     case 'http':
       return measurePage(rule, place, getPage);
   }
+}
+
+/* Measures by a page: by what is expected of it, and by a number in its JSON body. */
+
+interface PageRule extends GateLimits, Omit<CheckRules, 'commit'> {
+  /** Path in the JSON body of the number that the limits are for. */
+  value?: string | undefined;
+  /** Without that much at this path, there is no data. */
+  atLeast?: { value: string; min: number } | undefined;
+}
+
+async function measurePage(rule: PageRule, { address, headers }: GatePlace, getPage: GetPage): Promise<Measured> {
+  const answer = await askPage(new URL(address), headers, getPage);
+  return 'error' in answer ? failed(answer.error) : judgePage(answer, rule);
+}
+
+const failed = (text: string): Measured => ({ state: 'error', value: null, text });
+const noData = (text: string, value: string | null = null): Measured => ({
+  ...{ state: 'none', value },
+  text: `no data: ${text}`,
+});
+
+function judgePage(page: Page, rule: PageRule): Measured {
+  const { unmet } = compileCheck(rule)(page);
+  const [wrongStatus] = unmet.filter(({ of }) => of === 'status');
+  if (wrongStatus !== undefined)
+    return { ...failed(wrongStatus.text), state: saysNothing(page.status) ? 'error' : 'bad' };
+  const json = jsonOf(page.body);
+  if (json === undefined && asksForJson(rule)) return failed('the answer is not JSON');
+  const tooFew = tooFewIn(json, rule);
+  if (tooFew !== null) return tooFew;
+  const found = unmet.map(({ of, text, isMissing }): Measured =>
+    of === 'json' && isMissing ? noData(text) : { state: 'bad', value: null, text },
+  );
+  const measured = rule.value === undefined ? null : measureValue(textAt(json, rule.value), rule.value, rule);
+  const all = [...found, ...(measured === null ? [] : [measured])];
+  return (
+    all.find(({ state }) => state === 'bad') ?? all.find(({ state }) => state === 'none') ?? measured ?? AS_EXPECTED
+  );
+}
+
+const AS_EXPECTED: Measured = { state: 'good', value: null, text: 'as expected' };
+
+/** Of redirects, refusals and failures of a server, none is about the wave. */
+const saysNothing = (status: number): boolean =>
+  status >= 500 || (status >= 300 && status < 400) || [401, 403, 407, 408, 429].includes(status);
+
+const asksForJson = ({ json, value, atLeast }: PageRule): boolean =>
+  json !== undefined || value !== undefined || atLeast !== undefined;
+
+function tooFewIn(json: unknown, { atLeast }: PageRule): Measured | null {
+  if (atLeast === undefined) return null;
+  const text = textAt(json, atLeast.value);
+  if (text !== null && numberOf(text) >= atLeast.min) return null;
+  return noData(`${atLeast.value} is ${text ?? 'missing'}, and has to be ${atLeast.min}`);
+}
+
+function measureValue(text: string | null, path: string, limits: GateLimits): Measured {
+  if (text === null) return noData(`${path} is missing`);
+  if (Number.isNaN(numberOf(text))) return noData(`${path} is "${shownText(text)}", which is not a number`);
+  return judgeSamples([{ series: path, value: text }], limits);
+}
+
+/* Measures by a query of Prometheus. */
+
+interface QueryRule extends GateLimits {
+  query: string;
+  /** Without that much of this, there is no data. */
+  atLeast?: { query: string; min: number } | undefined;
+}
+
+/** @throws SyntaxError for a query with a word that there is not */
+async function measureQuery(rule: QueryRule, words: Words, place: GatePlace, getPage: GetPage): Promise<Measured> {
+  const ask = (query: string) => askPrometheus({ ...place, query: substitute(query, words) }, getPage);
+  const [answer, amount] = await Promise.all([
+    ask(rule.query),
+    rule.atLeast === undefined ? null : ask(rule.atLeast.query),
+  ]);
+  const problem = problemOf(answer) ?? (amount === null ? null : problemOf(amount));
+  if (problem !== null) return problem;
+  const tooFew = amount === null ? null : tooFewInQuery(amount, rule.atLeast!.min);
+  return tooFew ?? judgeSamples('samples' in answer ? answer.samples : [], rule);
+}
+
+function problemOf(answer: PrometheusAnswer): Measured | null {
+  if ('samples' in answer) return null;
+  return { state: answer.isRefused ? 'refused' : 'error', value: null, text: answer.error };
+}
+
+function tooFewInQuery(answer: PrometheusAnswer, min: number): Measured | null {
+  const values = 'samples' in answer ? answer.samples.map(({ value }) => value) : [];
+  const short = values.find((value) => !(numberOf(value) >= min));
+  if (values.length > 0 && short === undefined) return null;
+  return { state: 'none', value: null, text: `no data: atLeast is ${short ?? 'empty'}, and has to be ${min}` };
+}
+
+/* Asks Prometheus one question, and reads its answer. */
+
+const MAX_SERIES_TEXT = 120;
+
+type PrometheusAnswer = { samples: Sample[] } | { error: string; isRefused: boolean };
+
+interface Question extends GatePlace {
+  query: string;
+}
+
+/** The address has the path before `/api/v1`, if there is one. */
+async function askPrometheus({ address, headers, query }: Question, getPage: GetPage): Promise<PrometheusAnswer> {
+  const url = new URL(address);
+  url.pathname = `${url.pathname.replace(/\/+$/, '')}/api/v1/query`;
+  url.searchParams.set('query', query);
+  const answer = await askPage(url, headers, getPage);
+  return 'error' in answer ? failedQuery(answer.error) : answerOf(answer);
+}
+
+const failedQuery = (error: string, isRefused = false): PrometheusAnswer => ({ error, isRefused });
+
+const point = z.tuple([z.number(), z.string()]);
+const data = z.discriminatedUnion('resultType', [
+  z.object({ resultType: z.literal('scalar'), result: point }),
+  z.object({
+    resultType: z.literal('vector'),
+    result: z.array(z.object({ metric: z.record(z.string(), z.string()), value: point.optional() })),
+  }),
+]);
+const success = z.object({ status: z.literal('success'), data });
+const otherKind = z.object({ status: z.literal('success'), data: z.object({ resultType: z.string() }) });
+const failure = z.object({ status: z.literal('error'), error: z.string() });
+
+function answerOf({ status, body }: Page): PrometheusAnswer {
+  const json = jsonOf(body);
+  if (status === 400 || status === 422) {
+    const reason = failure.safeParse(json).data?.error;
+    return failedQuery(`the query is refused (${status})${reason === undefined ? '' : `: ${reason}`}`, true);
+  }
+  if (status !== 200) return failedQuery(`status ${status}`);
+  const answer = success.safeParse(json);
+  if (answer.success) return samplesOf(answer.data.data);
+  const other = otherKind.safeParse(json).data?.data.resultType;
+  if (other !== undefined)
+    return failedQuery(`the query gives a ${other}, and a gate needs a scalar or a vector`, true);
+  return failedQuery(json === undefined ? 'the answer is not JSON' : 'the answer is not one of Prometheus');
+}
+
+function samplesOf(answer: z.infer<typeof data>): PrometheusAnswer {
+  if (answer.resultType === 'scalar') return { samples: [{ series: '', value: answer.result[1] }] };
+  if (answer.result.some(({ value }) => value === undefined))
+    return failedQuery('the query gives native histograms, and a gate needs numbers', true);
+  return { samples: answer.result.map(({ metric, value }) => ({ series: seriesText(metric), value: value![1] })) };
+}
+
+function seriesText(metric: Record<string, string>): string {
+  const { __name__: name = '', ...labels } = metric;
+  const all = Object.entries(labels).map(([label, value]) => `${label}=${JSON.stringify(value)}`);
+  return all.length === 0 ? name : `${name}{${all.join(',')}}`.slice(0, MAX_SERIES_TEXT);
+}
+
+/* One GET for a measurement. */
+
+/** @throws NoAnswer, Oversized */
+export type GetPage = (request: PageRequest) => Promise<Page>;
+
+const TIMEOUT_MS = 10_000;
+const MAX_BYTES = 1024 * 1024;
+
+/** @returns the page, or why there is none */
+async function askPage(url: URL, headers: Record<string, string>, getPage: GetPage): Promise<Page | { error: string }> {
+  try {
+    const limits = { timeoutMs: TIMEOUT_MS, maxBytes: MAX_BYTES, follow: false, isPrivateSite: true };
+    return await getPage({ url, headers, ...limits });
+  } catch (error) {
+    if (error instanceof NoAnswer || error instanceof Oversized) return { error: hideHost(error.message, url) };
+    throw error;
+  }
+}
+
+/** The address may be a secret. */
+const hideHost = (message: string, { hostname }: URL): string =>
+  message.replaceAll(hostname, 'the host').replaceAll(hostname.replace(/^\[(.*)\]$/, '$1'), 'the host');
+
+/* Judges numbers by limits: every series counts, and the worst one decides. Pure. */
+
+interface Sample {
+  /** Labels as Prometheus writes them: `{instance="a"}`; empty for a scalar. */
+  series: string;
+  /** As Prometheus writes numbers. */
+  value: string;
+}
+
+export interface Judged {
+  state: 'good' | 'bad' | 'none';
+  value: string | null;
+  text: string;
+}
+
+const WORST_FIRST = ['bad', 'none', 'good'] as const;
+
+export function judgeSamples(samples: readonly Sample[], limits: GateLimits): Judged {
+  if (samples.length === 0) return { state: 'none', value: null, text: 'no data: no series' };
+  const [worst] = samples
+    .map((sample) => ({ ...judgeOne(sample, limits), excess: excessOf(numberOf(sample.value), limits) }))
+    .sort((a, b) => WORST_FIRST.indexOf(a.state) - WORST_FIRST.indexOf(b.state) || compare(b.excess, a.excess));
+  const { state, value, text } = worst!;
+  return { state, value, text };
+}
+
+function judgeOne({ series, value }: Sample, limits: GateLimits): Judged {
+  const number = numberOf(value);
+  const of = series === '' ? '' : ` of ${series}`;
+  if (Number.isNaN(number)) return { state: 'none', value, text: `no data: NaN${of}` };
+  const { min = -Infinity, max = Infinity } = limits;
+  if (number < min) return { state: 'bad', value, text: `${value} < ${min}${of}` };
+  if (number > max) return { state: 'bad', value, text: `${value} > ${max}${of}` };
+  return { state: 'good', value, text: `${value} (${limitsText(limits)})${of}` };
+}
+
+/** How near it is to a limit, or how far beyond. */
+const excessOf = (value: number, { min = -Infinity, max = Infinity }: GateLimits): number =>
+  Number.isNaN(value) ? 0 : Math.max(min - value, value - max);
+
+/** Infinities are equal to themselves. */
+const compare = (a: number, b: number): number => (a === b ? 0 : a < b ? -1 : 1);
+
+const limitsText = ({ min, max }: GateLimits): string =>
+  [...(min === undefined ? [] : [`min ${min}`]), ...(max === undefined ? [] : [`max ${max}`])].join(', ');
+
+/** Prometheus writes `+Inf`, `-Inf` and `NaN`. */
+function numberOf(text: string): number {
+  const infinite = /^([+-]?)(Inf|Infinity)$/i.exec(text);
+  if (infinite !== null) return infinite[1] === '-' ? -Infinity : Infinity;
+  return text.trim() === '' ? NaN : Number(text);
+}
+
+/* What every kind of gate takes and gives. */
+
+/** Where to ask. */
+export interface GatePlace {
+  address: string;
+  headers: Record<string, string>;
+}
+
+interface GateLimits {
+  min?: number | undefined;
+  max?: number | undefined;
+}
+
+/** `none`: there is no data. `error`: no answer that says anything. `refused`: it cannot be asked in this way. */
+interface Measured {
+  state: 'good' | 'bad' | 'none' | 'error' | 'refused';
+  value: string | null;
+  text: string;
 }

@@ -8,18 +8,23 @@ import {
   type Measurement,
   type OnGates,
   type WaveGates,
+  type GateRule,
 } from './shapes.ts';
 import { ROLLOUT_TYPE } from '../../contract/names.ts';
 import type { RolloutInput, RolloutWave, TargetResult } from '../rollouts/shapes.ts';
 import { isApp, targetsOf } from '../../contract/target.ts';
-import { plainText } from '../../contract/safe-text.ts';
-import { messageOf } from '../../contract/message-of.ts';
+import { plainText, messageOf } from '../../contract/safe-text.ts';
 import type { Fact } from '../../activities/fact.ts';
-import type { GetPage } from './worker-measure.ts';
-import { measureGate } from './gates.ts';
+import { type GetPage, measure, wordsIn, type GatePlace, type Word } from './worker-measure.ts';
 import type { Policy } from '../../config/policy.ts';
 import { GATE_DEFAULTS } from '../../request/limits.ts';
 import { leftToOthers, notServed, type Served } from '../../activities/failures.ts';
+import { checkAddress, secretSource, type SecretRef } from '../../config/environment/secrets.ts';
+import type { Configuration } from '../../config/load.ts';
+import { type GateConfig, gatePace } from './config.ts';
+import { definedFields, ownEntry } from '../../contract/plain-object.ts';
+import { hashOf } from '../../contract/ids.ts';
+import { headersSource } from '../../config/file/request-schema.ts';
 
 interface GateDeps {
   served: Served;
@@ -39,7 +44,7 @@ export const createGates = ({ served, policy, getPage }: GateDeps) => ({
       throw leftToOthers('NoSuchGate', `this worker's belay.yaml measures gate ${gate.name} in another way`);
     const { siteIds, serverIds, wave, seconds } = about;
     const words = { hosts: hostsOf(siteIds), sites: siteIds, servers: serverIds, wave: [wave], seconds };
-    const { text, ...measured } = await measureGate(found, gate.rule, words, getPage);
+    const { text, ...measured } = await measureByRule(found, gate.rule, words, getPage);
     return { ...measured, text: plainText(text) };
   },
 });
@@ -61,7 +66,7 @@ async function gatesOf({ type, input }: WorkflowRequest, policy: Policy): Promis
     const siteIds = sitesOf(wave, previousResults);
     const gates: GatePlan[] = [];
     for (const name of names) {
-      const found = await planOf(wave.name, siteIds, name, policy);
+      const found = await wavePlanOf(wave.name, siteIds, name, policy);
       if ('error' in found) return { error: { type: 'Refused', message: plainText(found.error) } };
       gates.push(found);
     }
@@ -84,7 +89,7 @@ function sitesOf({ name, targets }: RolloutWave, previous: readonly TargetResult
 }
 
 /** Whatever would keep it from being measured is said before the first server begins. */
-async function planOf(
+async function wavePlanOf(
   wave: string,
   siteIds: string[],
   name: string,
@@ -103,4 +108,87 @@ async function planOf(
   if (words.has('hosts') && policy.hostsOf(siteIds).length === 0)
     return without(`$hosts, and sites: in the worker's belay.yaml has no url of wave "${wave}"`);
   return found.plan;
+}
+
+/* The gates of a policy, ready to be measured. */
+
+type Words = Parameters<typeof measure>[1];
+
+export interface PolicyGate {
+  plan: GatePlan;
+  /** Reads the address and what goes with it again. @throws ConfigError if one is missing. It names the place only. */
+  place: () => Promise<GatePlace>;
+}
+
+const HASH_LENGTH = 12;
+
+export const policyGate = ({ gates = {} }: Configuration, name: string): PolicyGate | null => {
+  const gate = ownEntry(gates, name);
+  return gate === undefined ? null : { plan: planOf(name, gate), place: () => placeOf(name, gate) };
+};
+
+function planOf(name: string, gate: GateConfig): GatePlan {
+  const { initialDelay = 0, failures = 0, dryRun = false } = gate;
+  const { interval: intervalMs, tries, inARow } = gatePace(gate);
+  const rule = ruleOf(gate);
+  return {
+    ...{ name, rule, ruleHash: hashOf(rule).slice(0, HASH_LENGTH), words: wordsOf(rule) },
+    ...{ initialDelayMs: initialDelay, intervalMs, tries, inARow, failures, dryRun },
+  };
+}
+
+/** Which keys go together was checked when the file was read. */
+function ruleOf({ query, min, max, atLeast, ...gate }: GateConfig): GateRule {
+  const limits = definedFields({ min, max });
+  if (query !== undefined) {
+    const amount = atLeast?.query === undefined ? undefined : { query: atLeast.query, min: atLeast.min };
+    return { kind: 'prometheus', query, ...limits, ...definedFields({ atLeast: amount }) };
+  }
+  const { status, header, body, json, value } = gate;
+  const amount = atLeast?.value === undefined ? undefined : { value: atLeast.value, min: atLeast.min };
+  return {
+    kind: 'http',
+    ...definedFields({ status, header, body, json, value }),
+    ...limits,
+    ...definedFields({ atLeast: amount }),
+  };
+}
+
+async function placeOf(name: string, { prometheus, url, token, requestHeaders = {} }: GateConfig): Promise<GatePlace> {
+  const key = `gates.${name}`;
+  const address =
+    prometheus === undefined ? await addressOf(`${key}.url`, url!) : await addressOf(`${key}.prometheus`, prometheus);
+  const bearer = token === undefined ? null : await secretSource(`${key}.token`, token)();
+  const headers = await headersSource(`${key}.requestHeaders`, requestHeaders)();
+  return { address, headers: bearer === null ? headers : { ...headers, authorization: `Bearer ${bearer}` } };
+}
+
+/** A plain address is in the open anyway, and what is measured often has no TLS. */
+const addressOf = async (key: string, address: string | SecretRef): Promise<string> =>
+  typeof address === 'string' ? address : checkAddress(key, await secretSource(key, address)());
+
+/** What the queries of a gate speak of. */
+const wordsOf = (rule: GateRule): Word[] =>
+  rule.kind === 'prometheus'
+    ? [...new Set([rule.query, ...(rule.atLeast === undefined ? [] : [rule.atLeast.query])].flatMap(wordsIn))]
+    : [];
+
+/** The hosts of sites that belay.yaml knows. */
+export const hostsOf = ({ sites = {} }: Configuration, siteIds: readonly string[]): string[] => [
+  ...new Set(
+    siteIds.flatMap((id) => {
+      const site = ownEntry(sites, id);
+      return site === undefined ? [] : [new URL(site.url).hostname];
+    }),
+  ),
+];
+
+/** @param rule as it was recorded, so that a rollout in flight keeps its numbers */
+export async function measureByRule(
+  { place }: PolicyGate,
+  rule: GateRule,
+  words: Words,
+  getPage: GetPage,
+): ReturnType<typeof measure> {
+  return measure(rule, words, await place(), getPage);
 }

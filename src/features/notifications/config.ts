@@ -1,8 +1,9 @@
 /** Whom belay.yaml notifies. The addresses are secrets, so it names their places. */
 import { z } from 'zod';
-import { scope } from '../freezes/config.ts';
-import { name } from '../../config/file/schema-values.ts';
-import { secretPlace } from '../../config/file/secret-schema.ts';
+import { scope, checkScope } from '../freezes/config.ts';
+import { name, type ReportIssue } from '../../config/file/schema-values.ts';
+import { secretPlace } from '../../config/file/request-schema.ts';
+import type { Configuration } from '../../config/file/file-schema.ts';
 
 const place = z.string().trim().min(1);
 const PLACES = [{ env: place }, { file: place }] as const;
@@ -102,3 +103,10 @@ export const notify = z.strictObject({
     .describe('Repositories that get the state of runs with a full --commit, by names you choose.')
     .optional(),
 });
+
+/* Checks the scopes of reports in belay.yaml. */
+
+export function checkReports(configuration: Configuration, report: ReportIssue): void {
+  for (const [name, { for: scope }] of Object.entries(configuration.notify?.reports ?? {}))
+    checkScope(['notify', 'reports', name, 'for'], scope, configuration, report);
+}

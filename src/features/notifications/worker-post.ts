@@ -2,6 +2,9 @@
 import { TIMING } from '../../contract/timing.ts';
 import { isRecord } from '../../contract/plain-object.ts';
 import { retryAfterMs } from '../../hosting-api/index.ts';
+import { checkAddress, secretSource, type SecretRef } from '../../config/environment/secrets.ts';
+import { ConfigError } from '../../config/environment/variables.ts';
+import type { ChannelKind } from './worker-channels.ts';
 
 /** The receiver did not take the request. */
 export class NotTaken extends Error {
@@ -25,7 +28,7 @@ export class NotTaken extends Error {
   }
 }
 
-export interface Answer {
+export interface ReceiverAnswer {
   status: number;
   /** At most {@link MAX_BODY} characters of it. */
   body: string;
@@ -37,7 +40,7 @@ const MAX_BODY = 1_000_000;
  * @param what names the receiver, for errors
  * @throws NotTaken unless the answer is 2xx. Redirects are not followed.
  */
-export async function send(what: string, address: string, request: RequestInit): Promise<Answer> {
+export async function send(what: string, address: string, request: RequestInit): Promise<ReceiverAnswer> {
   const signal = AbortSignal.timeout(TIMING.notify.answerMs);
   const unreached = (error: unknown) => {
     // The original message may contain the address.
@@ -87,4 +90,65 @@ async function bodyOf({ body }: Response): Promise<string> {
     if (text.length > MAX_BODY) break;
   }
   return text.slice(0, MAX_BODY);
+}
+
+/* Addresses of receivers. Those that are secrets are read again at each use. */
+
+export type Address = () => Promise<string>;
+
+/** @throws ConfigError if it is missing or invalid */
+export async function addressAt(key: string, place: SecretRef): Promise<Address> {
+  const source = secretSource(key, place);
+  const address = async () => checkAddress(key, await source());
+  await address();
+  return address;
+}
+
+/** Without a slash at its end. @throws ConfigError */
+export const checkedAddress = (key: string, address: string): string => checkAddress(key, address).replace(/\/+$/, '');
+
+/* Recognizes tokens and addresses of another kind than belay.yaml names. No error contains one. Pure. */
+
+type RepositoryKind = 'github' | 'gitlab';
+
+/** @throws ConfigError */
+export function checkTokenKind(key: string, kind: RepositoryKind, token: string): string {
+  const found = /^(gh._|github_pat_)/.test(token) ? 'github' : /^gl[a-z]{2,8}-/.test(token) ? 'gitlab' : kind;
+  if (found !== kind) throw new ConfigError(`${key}: it is a token of ${found}, and the report is of kind: ${kind}`);
+  return token;
+}
+
+const WRONG_API: Record<RepositoryKind, RegExp[]> = {
+  github: [/^(www\.)?github\.com\//, /^gitlab\.com\//, /\/api\/v4$/],
+  gitlab: [/^([\w.-]+\.)?(github|ghe)\.com\//, /\/api\/v3$/],
+};
+const APIS: Record<RepositoryKind, string> = {
+  github: 'https://HOST/api/v3, and nothing for github.com',
+  gitlab: 'https://HOST/api/v4',
+};
+
+/** @throws ConfigError */
+export function checkApi(key: string, kind: RepositoryKind, address: string): string {
+  const { hostname, pathname } = new URL(address);
+  const isWrong = WRONG_API[kind].some((it) => it.test(hostname + pathname));
+  if (isWrong) throw new ConfigError(`${key}: it is not the API of ${kind}: write ${APIS[kind]}`);
+  return address;
+}
+
+/** @throws ConfigError */
+export function checkChannelKind(key: string, kind: ChannelKind, address: string): void {
+  const { hostname, pathname } = new URL(address);
+  if (hostname.endsWith('.webhook.office.com'))
+    throw new ConfigError(`${key}: the address is of a connector, which Teams has ended: make one of a workflow`);
+  const found = kindAt(hostname, pathname) ?? kind;
+  if (found !== kind) throw new ConfigError(`${key}: the address is one of ${found}: write kind: ${found}`);
+}
+
+/** Null: any kind may listen there. */
+function kindAt(hostname: string, pathname: string): ChannelKind | null {
+  if (hostname === 'hooks.slack.com') return 'slack';
+  if (hostname.endsWith('.logic.azure.com') || hostname.endsWith('.powerplatform.com')) return 'teams';
+  if (!/(^|\.)discord(app)?\.com$/.test(hostname)) return null;
+  // Discord takes messages for Slack there.
+  return pathname.endsWith('/slack') ? 'slack' : 'discord';
 }

@@ -1,5 +1,5 @@
 /** Sends notifications: a POST to an address in belay.yaml. An address is a secret, so no error contains one. */
-import { ConfigError } from '../../config/environment/config-error.ts';
+import { ConfigError } from '../../config/environment/variables.ts';
 import { problemOfStandardSecret, secretSource, type SecretRef } from '../../config/environment/secrets.ts';
 import type { Configuration } from '../../config/load.ts';
 import type { RunResult } from '../../contract/run.ts';
@@ -8,10 +8,8 @@ import type { ApprovalNotice, Notification, NotifyInput } from './shapes.ts';
 import { emptyResult } from '../../contract/results.ts';
 import type { RunRef } from '../reports/shapes.ts';
 import type { NotifySettings } from '../../contract/activities.ts';
-import { addressAt, type Address } from './addresses.ts';
+import { addressAt, type Address, send, checkChannelKind } from './worker-post.ts';
 import { channelRequest, type ChannelKind } from './worker-channels.ts';
-import { send } from './worker-post.ts';
-import { checkChannelKind } from './wrong-kind.ts';
 import { createReporter, type Reporter, type ReportLinks } from '../reports/worker.ts';
 
 export interface Notifier {

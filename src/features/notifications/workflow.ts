@@ -2,13 +2,13 @@
 import { ApplicationFailure } from '@temporalio/common';
 import { workflowInfo } from '@temporalio/workflow';
 import type { Outcome } from '../../contract/names.ts';
-import type { SendNotificationsInput } from './shapes.ts';
+import type { SendNotificationsInput, Notification } from './shapes.ts';
 import type { RunMemo, RunResult } from '../../contract/run.ts';
 import type { NotifySettings } from '../../contract/activities.ts';
-import { callHeartbeat, deliverAll } from './deliver.ts';
 import { notificationStaticDetails } from '../../request/other-details.ts';
-import { startOnce } from '../../workflows/start-once.ts';
+import { startOnce } from '../../workflows/children.ts';
 import { linkToThis } from '../../workflows/ui.ts';
+import { describeWorker, notificationDelivery } from '../../workflows/activity-proxies.ts';
 
 /** Chat messages are limited in size, so a notification lists this many parts, unfinished ones first. */
 export const MAX_PARTS = 50;
@@ -60,4 +60,35 @@ export async function announce({ notify, outcome, notification, heartbeat, summa
     staticDetails: notificationStaticDetails(linkToThis(), channels, called),
     input: { notification, channels, heartbeat: called },
   });
+}
+
+/* Delivers a notification to each channel. Temporal retries each delivery for at most a day. */
+
+export interface DeliveryReport {
+  delivered: string[];
+  undelivered: string[];
+}
+
+/** @param channels default: all channels in the worker's configuration */
+export async function deliverAll(notification: Notification, channels?: string[]): Promise<DeliveryReport> {
+  const names = channels ?? (await describeWorker()).notify?.channels ?? [];
+  const delivered = await Promise.all(
+    names.map((channel) => succeeds(notificationDelivery.sendNotification({ channel, notification }))),
+  );
+  return {
+    delivered: names.filter((_, index) => delivered[index]),
+    undelivered: names.filter((_, index) => !delivered[index]),
+  };
+}
+
+/** @returns whether it was called */
+async function callHeartbeat(name: string): Promise<boolean> {
+  return succeeds(notificationDelivery.callHeartbeat({ name }));
+}
+
+async function succeeds(attempt: Promise<void>): Promise<boolean> {
+  return attempt.then(
+    () => true,
+    () => false,
+  );
 }

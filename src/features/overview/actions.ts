@@ -3,14 +3,13 @@ import { taskQueue } from '../../config/environment/environment.ts';
 import { readConfiguration } from '../../config/load.ts';
 import { buildInventory } from '../../config/inventory.ts';
 import { findTemporal } from '../../config/find-temporal.ts';
-import { BelayError } from '../../contract/errors.ts';
+import { BelayError, EXIT } from '../../contract/errors.ts';
 import type { Target } from '../../contract/target.ts';
 import { plainText } from '../../contract/safe-text.ts';
 import { printJson } from '../../process/json-document.ts';
 import { print } from '../../process/print.ts';
 import { withBelay } from '../../cli/open-belay.ts';
 import { TOP_INTERVAL_MS, TOP_LIMIT } from '../../cli/options.ts';
-import { EXIT } from '../../contract/exit-codes.ts';
 import type { LiveLine } from '../../process/live-lines.ts';
 import { ownTerminal } from './screen.ts';
 

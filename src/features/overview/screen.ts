@@ -2,7 +2,7 @@
 import { createLiveLines, screenSize, type LiveLine, type ScreenSize } from '../../process/live-lines.ts';
 import { onSignal, SIGNAL_EXIT_CODES } from '../../process/signals.ts';
 import { TIMING } from '../../contract/timing.ts';
-import { EXIT } from '../../contract/exit-codes.ts';
+import { EXIT } from '../../contract/errors.ts';
 import { follow } from '../../cli/follow.ts';
 
 export interface Terminal {

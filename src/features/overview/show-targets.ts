@@ -2,12 +2,11 @@
 import colors from 'picocolors';
 import { SCHEMA_VERSION } from '../../contract/names.ts';
 import { named } from '../../contract/results.ts';
-import type { Target } from '../../contract/target.ts';
+import { type Target, targetLabel } from '../../contract/target.ts';
 import { durationText } from '../../contract/duration.ts';
 import { plainText } from '../../contract/safe-text.ts';
-import { targetLabel } from '../../contract/target-text.ts';
 import type { LiveLine } from '../../process/live-lines.ts';
-import { ageText } from './age.ts';
+import { ageText } from './show-in-flight.ts';
 import { screenLines, tableLines, type Column } from '../../cli/table.ts';
 import type { Reading, TargetReader } from '../../cli/target-reader.ts';
 import { showUntilQuit, type Terminal } from './screen.ts';

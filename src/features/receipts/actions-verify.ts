@@ -1,16 +1,26 @@
 /** Checks a receipt without Temporal: that no entry was changed, and that people allowed what it did. */
 import { z } from 'zod';
-import type { Signer } from '../approvals/proof-signers.ts';
+import { type Signer, proveBySsh } from '../approvals/proof-signers.ts';
 import { RECEIPT_KIND, type Receipt, type ReceiptEntry } from './shapes.ts';
 import { plainText } from '../../contract/safe-text.ts';
-import { entryHash } from './chain.ts';
+import { entryHash } from './entries.ts';
+import { ApprovalError, fingerprint, verifySshSignature } from '../approvals/proof-ssh.ts';
 import {
-  verifyApproval,
-  verifyRejection,
-  type ApprovalFacts,
-  type Proven,
-  type RejectionFacts,
-} from './verify-approval.ts';
+  type ApprovalPlan,
+  type Approved,
+  type Decided,
+  type Yes,
+  isPartOf,
+  planHash,
+  rootOf,
+} from '../approvals/shapes.ts';
+import { ROLLOUT_TYPE } from '../../contract/names.ts';
+import type { RolloutInput } from '../rollouts/shapes.ts';
+import type { RunInput } from '../../contract/run.ts';
+import { isSameTarget, type Target } from '../../contract/target.ts';
+import { APPROVAL_NAMESPACE, NOT_PROVEN, signedText } from '../approvals/text.ts';
+import { differentPeople, goodUntilMs, plannedPartOf, plannedParts } from '../approvals/rules.ts';
+import { isRecord } from '../../contract/plain-object.ts';
 
 const entry = z.object({
   what: z.string(),
@@ -87,4 +97,160 @@ function problemsOfChain({ entries, hash, workflowId, runId }: Receipt): string[
   if (facts['workflowId'] !== workflowId || facts['runId'] !== runId)
     problems.push('workflowId or runId: they are not those of the request');
   return problems;
+}
+
+/* Checks that the answers in a receipt are of its run or rollout, and allowed what it requested. */
+
+/** The facts of an entry `approval`: what was approved, and the hash of its plan. */
+interface ApprovalFacts extends Approved {
+  hash: string;
+}
+
+/** The facts of an entry `rejection`. */
+interface RejectionFacts extends Yes {
+  plan: ApprovalPlan;
+  hash: string;
+}
+
+/** Who decided, and what proves it. */
+interface Proven {
+  by: string;
+  proof: string;
+}
+
+/** @throws Error if it does not allow what was requested */
+function verifyApproval(
+  { hash, ...approved }: ApprovalFacts,
+  receipt: Receipt,
+  signers: readonly Signer[] | null,
+): Proven[] {
+  const { plan, yeses } = approved;
+  requireOwn(approved, hash, receipt);
+  const proofs = yeses.map((yes) => proofOf({ plan, hash, decision: 'approve' }, yes, signers));
+  const requested = requestedIn(receipt, plan);
+  if (requested.length > 0) requireEnough(approved, proofs);
+  if (!requested.every(({ target }) => target === null || covers(approved, target, receipt)))
+    throw new ApprovalError('it does not contain everything that was deployed');
+  const early = requested.find((it) => !isGoodAt(approved, it));
+  if (early !== undefined)
+    throw new ApprovalError(`a ${early.kind} was requested before it was given, or when it was over`);
+  return yeses.map(({ by }, index) => ({ by, proof: proofs[index]!.text }));
+}
+
+/** @throws Error if anything was requested all the same */
+function verifyRejection(
+  { plan, hash, ...rejection }: RejectionFacts,
+  receipt: Receipt,
+  signers: readonly Signer[] | null,
+): Proven {
+  requireOwn({ plan, yeses: [] }, hash, receipt);
+  const proof = proofOf({ plan, hash, decision: 'reject' }, rejection, signers);
+  const [requested] = requestedIn(receipt, plan);
+  if (requested !== undefined) throw new ApprovalError(`a ${requested.kind} was requested all the same`);
+  return { by: rejection.by, proof: proof.text };
+}
+
+function requireOwn(approved: Approved, hash: string, receipt: Receipt): void {
+  if (planHash(approved.plan) !== hash) throw new ApprovalError('its plan was changed');
+  if (!isOf(approved, receipt)) throw new ApprovalError('it is one of another run');
+}
+
+/** An answer counts only for a rule of its own kind. */
+function requireEnough({ plan: { rules }, yeses }: Approved, proofs: readonly CheckedProof[]): void {
+  for (const { name, need, from, proof } of rules) {
+    const counted = differentPeople(
+      yeses.flatMap(({ by, proof: { kind } }, index) =>
+        kind === proof && (from === null || from.includes(by)) ? [{ by, proof: proofs[index]!.key ?? NOT_PROVEN }] : [],
+      ),
+    );
+    if (counted.length < need) throw new ApprovalError(`it has ${counted.length} of ${need} approvals (${name})`);
+  }
+}
+
+/** A run of a rollout has the approval of its rollout. */
+function isOf({ plan, part }: Approved, { workflowId, runId, entries }: Receipt): boolean {
+  const { namespace, type, input } = entries[0]?.facts ?? {};
+  if (plan.namespace !== namespace) return false;
+  const { root } = plan.parts;
+  if (plan.workflowId === workflowId && plan.executionId === runId) {
+    const isRollout = type === ROLLOUT_TYPE;
+    const parts = isRollout ? plannedParts(input as RolloutInput, plan.wave) : [plannedPartOf(input as RunInput)];
+    // No signature covers its part itself.
+    return root === rootOf(parts) && (part === undefined || isPartOf(root, part, part.path));
+  }
+  if (plan.type !== ROLLOUT_TYPE || part === undefined) return false;
+  if (part.serverId !== (input as Partial<RunInput> | null)?.serverId) return false;
+  return isPartOf(root, part, part.path);
+}
+
+function covers({ part }: Approved, target: Target, { entries }: Receipt): boolean {
+  const { targets } = part ?? plannedPartOf(entries[0]?.facts['input'] as RunInput);
+  return targets.some((it) => isSameTarget(it, target));
+}
+
+/** How long an approval is good bounds only when deployments begin. */
+function isGoodAt(approved: Approved, { kind, atMs }: Requested): boolean {
+  const lastMs = Math.max(...approved.yeses.map(({ at }) => Date.parse(at)));
+  return lastMs <= atMs && (kind !== 'deployment' || atMs < goodUntilMs([approved]));
+}
+
+interface CheckedProof {
+  /** Fingerprint of the key; null if there is none. */
+  key: string | null;
+  /** For people. */
+  text: string;
+}
+
+/** @throws ApprovalError if it proves nothing. With signers, that is everything but a signature of one of them. */
+function proofOf(
+  { plan, hash, decision }: { plan: ApprovalPlan; hash: string; decision: Decided },
+  { by, why, at, proof }: Yes,
+  signers: readonly Signer[] | null,
+): CheckedProof {
+  if (proof.kind !== 'ssh') {
+    const text =
+      proof.kind === 'none' ? 'audit only, not proven' : 'a job of GitHub; its token was verified when it was given';
+    if (signers !== null) throw new ApprovalError(`no signer proves the answer of ${by}: ${text}`);
+    return { key: null, text };
+  }
+  const { signature } = proof;
+  const text = signedText(plan, hash, { decision, by, why });
+  if (signers === null) {
+    const key = fingerprint(verifySshSignature(signature, text, APPROVAL_NAMESPACE));
+    return { key, text: `${key}, a key that the receipt names` };
+  }
+  const key = proveBySsh(signers, { signature, text, namespace: APPROVAL_NAMESPACE, principal: by }, Date.parse(at));
+  return { key, text: key };
+}
+
+/* What a receipt shows was requested of what people were asked about. Pure. */
+
+interface Requested {
+  kind: 'backup' | 'deployment' | 'run';
+  /** Of a deployment. */
+  target: Target | null;
+  atMs: number;
+}
+
+/** The requests that the service took. Of a rollout: the runs that it started for what the plan is about. */
+function requestedIn({ entries }: Receipt, plan: ApprovalPlan): Requested[] {
+  const { input } = entries[0]?.facts ?? {};
+  const isRollout = isRecord(input) && Array.isArray(input['waves']);
+  const planned = isRollout ? plannedParts(input as unknown as RolloutInput, plan.wave) : [];
+  const servers = new Set(planned.map(({ serverId }) => String(serverId)));
+  return entries.flatMap((it) => (it.what === 'run' ? runIn(it, servers) : postIn(it)));
+}
+
+/** A server that an earlier attempt completed is not one that is asked about. */
+function runIn({ facts: { serverId, startedAt } }: ReceiptEntry, servers: ReadonlySet<string>): Requested[] {
+  const isStarted = typeof startedAt === 'string' && servers.has(String(serverId));
+  return isStarted ? [{ kind: 'run', target: null, atMs: Date.parse(startedAt) }] : [];
+}
+
+function postIn({ what, at, facts: { target, result } }: ReceiptEntry): Requested[] {
+  if (what !== 'post' || result !== 'accepted') return [];
+  const atMs = Date.parse(at ?? '');
+  return isRecord(target)
+    ? [{ kind: 'deployment', target: target as unknown as Target, atMs }]
+    : [{ kind: 'backup', target: null, atMs }];
 }

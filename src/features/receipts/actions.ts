@@ -5,17 +5,14 @@ import pMap from 'p-map';
 import { parseAllowedSigners } from '../approvals/proof-signers.ts';
 import { SCHEMA_VERSION } from '../../contract/names.ts';
 import type { Receipt } from './shapes.ts';
-import { BelayError } from '../../contract/errors.ts';
-import { messageOf } from '../../contract/message-of.ts';
-import { plainText } from '../../contract/safe-text.ts';
-import { counted } from '../../contract/tally-text.ts';
+import { BelayError, EXIT } from '../../contract/errors.ts';
+import { messageOf, plainText } from '../../contract/safe-text.ts';
+import { counted } from '../../contract/results.ts';
 import { printJson } from '../../process/json-document.ts';
 import { print, printNote } from '../../process/print.ts';
-import { receiptFileName } from './file-name.ts';
 import { verifyReceipt } from './actions-verify.ts';
 import type { Belay } from '../../starter.ts';
 import { withBelay } from '../../cli/open-belay.ts';
-import { EXIT } from '../../contract/exit-codes.ts';
 
 export interface ReceiptOptions {
   runId?: string;
@@ -123,3 +120,11 @@ async function receiptOf(belay: Belay, workflowId: string, runId: string): Promi
     return plainText(messageOf(error));
   }
 }
+
+/* The file name of a receipt. Pure. */
+
+/** File systems allow 255 bytes. The id of the run keeps names apart that are cut. */
+const MAX_ID_LENGTH = 200;
+
+export const receiptFileName = ({ workflowId, runId }: Pick<Receipt, 'workflowId' | 'runId'>): string =>
+  `${encodeURIComponent(workflowId).slice(0, MAX_ID_LENGTH)}.${runId}.json`;

@@ -1,15 +1,24 @@
 /** Receipts of closed runs and rollouts, from Temporal's records. */
-import type { WorkflowExecutionDescription } from '@temporalio/client';
-import { ROLLOUT_TYPE, RUN_TYPES } from '../../contract/names.ts';
+import type { WorkflowExecutionDescription, Client, WorkflowHandle } from '@temporalio/client';
+import pMap from 'p-map';
+import { optionalTsToMs } from '@temporalio/common/lib/time.js';
+import type { Payload } from '@temporalio/common';
+import { ROLLOUT_TYPE, RUN_TYPES, APPROVAL_UPDATES } from '../../contract/names.ts';
 import type { Receipt } from './shapes.ts';
 import { BelayError } from '../../contract/errors.ts';
 import { TIMING } from '../../contract/timing.ts';
 import { quoted } from '../../client/list-filter.ts';
-import type { Session } from '../../client/session.ts';
+import { type Session, IN_PARALLEL } from '../../client/session.ts';
 import { toBelayError } from '../../client/to-belay-error.ts';
 import { within } from '../../client/within.ts';
-import { rolloutReceipt } from './rollout-receipt.ts';
-import { runReceipt } from './run-receipt.ts';
+import { receiptOf, entriesOf, rolloutEntries, type KnownOperation, type Answered } from './entries.ts';
+import { factsIn, type Events } from '../../client/runs/run-history.ts';
+import { handleOf, statusOf } from '../../client/runs/run-status.ts';
+import type { RolloutInput } from '../rollouts/shapes.ts';
+import { decoded } from '../../client/decode-payloads.ts';
+import { rolloutStatus } from '../rollouts/client-handle.ts';
+import type { ReadAnswer } from '../../contract/activities.ts';
+import { type ApprovalAnswer, type CountedAnswer, planHash } from '../approvals/shapes.ts';
 
 /** @throws BelayError, from every call */
 export interface Receipts {
@@ -68,4 +77,150 @@ function hashOfRun(session: Session, workflowId: string): Promise<string | null>
     if (error instanceof BelayError && error.type === 'NotFound') return null;
     throw error;
   });
+}
+
+/* The receipt of a closed run: what its history and those of its operations show. */
+
+async function runReceipt(session: Session, described: WorkflowExecutionDescription): Promise<Receipt> {
+  const { client } = session;
+  const { workflowId, runId, type } = described;
+  const { result } = await statusOf(session, described);
+  const events = (await handleOf(session, described).fetchHistory()).events ?? [];
+  const { input, operations: started } = await factsIn(client, events);
+  const operations = await Promise.all(
+    started.map(async (it) => ({
+      id: it.workflowId,
+      ...(await operationFacts(client, client.workflow.getHandle(it.workflowId, it.runId))),
+    })),
+  );
+  // A run of a rollout begins with what was approved for its rollout. Its input can be any JSON.
+  const approved = Array.isArray(input?.approved) ? input.approved : [];
+  const given = approved.map((it) => ({ ...it, rejection: null }));
+  const answered = [...given, ...(await answeredIn(client, events))];
+  const known = { namespace: client.options.namespace, type, input, result, answered, operations };
+  return receiptOf({ workflowId, runId }, entriesOf({ workflowId, runId }, known));
+}
+
+/* The receipt of a closed rollout. What its runs did is in theirs, of which it has the hashes. */
+
+/** @param hashOfRun of the receipt of a run; null if it has none */
+async function rolloutReceipt(
+  session: Session,
+  described: WorkflowExecutionDescription,
+  hashOfRun: (workflowId: string) => Promise<string | null>,
+): Promise<Receipt> {
+  const { client } = session;
+  const { workflowId, runId } = described;
+  const handle = handleOf(session, described);
+  const { result } = await rolloutStatus(session, handle);
+  const events = (await handle.fetchHistory()).events ?? [];
+  const started = events[0]?.workflowExecutionStartedEventAttributes;
+  const input = await decoded<RolloutInput>(client, started?.input?.payloads);
+  const answered = await answeredIn(client, events);
+  const targets = await pMap(
+    result.targets,
+    async (it) => ({ ...it, receipt: it.workflowId === null ? null : await hashOfRun(it.workflowId) }),
+    IN_PARALLEL,
+  );
+  const known = { namespace: client.options.namespace, input, result, answered, targets };
+  return receiptOf({ workflowId, runId }, rolloutEntries({ workflowId, runId }, known));
+}
+
+/* Reads from the history of an operation what its result leaves out: the status before the request, and each request. */
+
+const READS: readonly string[] = ['readLatestDeployment', 'readBackup'];
+const POSTS: readonly string[] = ['triggerDeployment', 'createBackup'];
+
+type OperationFacts = Omit<KnownOperation, 'id'>;
+type SentPost = OperationFacts['posts'][number];
+type Event = Events[number];
+
+async function operationFacts(client: Client, operation: WorkflowHandle): Promise<OperationFacts> {
+  const { events } = await operation.fetchHistory();
+  const facts: OperationFacts = { baseline: null, posts: [] };
+  const posts = new Map<string, SentPost>();
+  const reads = new Set<string>();
+  for (const event of events ?? []) {
+    await schedule(client, event, { facts, posts, reads });
+    close(event, posts);
+    const read = facts.posts.length > 0 ? null : await readIn(client, event, reads);
+    if (read?.ok === true) facts.baseline = { at: timeOf(event), status: read.status };
+  }
+  return facts;
+}
+
+interface Known {
+  facts: OperationFacts;
+  posts: Map<string, SentPost>;
+  reads: Set<string>;
+}
+
+async function schedule(client: Client, event: Event, { facts, posts, reads }: Known): Promise<void> {
+  const { activityType, input } = event.activityTaskScheduledEventAttributes ?? {};
+  const id = String(event.eventId);
+  if (READS.includes(activityType?.name ?? '')) reads.add(id);
+  if (!POSTS.includes(activityType?.name ?? '')) return;
+  const asked = await decoded<{ idempotencyKey?: string }>(client, input?.payloads);
+  const post = { at: timeOf(event), idempotencyKey: asked?.idempotencyKey ?? null, answeredAt: null, result: null };
+  posts.set(id, post);
+  facts.posts.push(post);
+}
+
+function close(event: Event, posts: Map<string, SentPost>): void {
+  const completed = event.activityTaskCompletedEventAttributes;
+  const failed = event.activityTaskFailedEventAttributes ?? event.activityTaskTimedOutEventAttributes;
+  const post = posts.get(String((completed ?? failed)?.scheduledEventId));
+  if (post === undefined) return;
+  post.answeredAt = timeOf(event);
+  post.result = completed ? 'accepted' : (failed?.failure?.message ?? 'it is not known');
+}
+
+async function readIn(client: Client, event: Event, reads: ReadonlySet<string>): Promise<ReadAnswer | null> {
+  const completed = event.activityTaskCompletedEventAttributes;
+  if (!completed || !reads.has(String(completed.scheduledEventId))) return null;
+  return decoded<ReadAnswer>(client, completed.result?.payloads);
+}
+
+function timeOf({ eventTime }: Event): string | null {
+  const ms = optionalTsToMs(eventTime);
+  return ms === undefined ? null : new Date(ms).toISOString();
+}
+
+/* Reads from a history what people answered: an update keeps what was sent, and the plan that it counted for. */
+
+interface Sent {
+  name: string;
+  payloads: Payload[] | null | undefined;
+}
+
+/** @returns the questions with an answer that counted, in order */
+export async function answeredIn(client: Client, events: Events): Promise<Answered[]> {
+  const sent = new Map<string, Sent>();
+  const answered = new Map<string, Answered>();
+  for (const event of events) {
+    const { name, args } = event.workflowExecutionUpdateAcceptedEventAttributes?.acceptedRequest?.input ?? {};
+    if (name === APPROVAL_UPDATES.approve || name === APPROVAL_UPDATES.reject)
+      sent.set(String(event.eventId), { name, payloads: args?.payloads });
+    const ended = event.workflowExecutionUpdateCompletedEventAttributes;
+    const update = sent.get(String(ended?.acceptedEventId));
+    if (update === undefined) continue;
+    const counted = await decoded<CountedAnswer>(client, ended?.outcome?.success?.payloads);
+    const answer = await decoded<ApprovalAnswer>(client, update.payloads);
+    if (counted !== null && answer !== null) record(answered, update.name, answer, counted);
+  }
+  return [...answered.values()];
+}
+
+function record(
+  answered: Map<string, Answered>,
+  name: string,
+  { by, why, proof }: ApprovalAnswer,
+  { plan, at }: CountedAnswer,
+): void {
+  const hash = planHash(plan);
+  const question = answered.get(hash) ?? { plan, yeses: [], rejection: null };
+  answered.set(hash, question);
+  const answer = { by, why, at, proof };
+  if (name === APPROVAL_UPDATES.reject) question.rejection = answer;
+  else question.yeses.push(answer);
 }

@@ -1,9 +1,11 @@
 /** What a receipt says about a run, in the order in which it happened. Pure. */
-import { backupServerId, lockIdOf } from '../../contract/ids.ts';
-import type { Receipt } from './shapes.ts';
+import { backupServerId, lockIdOf, hashOf } from '../../contract/ids.ts';
+import { type Receipt, RECEIPT_KIND, type ReceiptEntry } from './shapes.ts';
 import type { BackupResult, DeploymentResult, RunInput, RunResult } from '../../contract/run.ts';
-import { answerEntries, heldEntries, type Answered } from './answer-entries.ts';
-import type { Unchained } from './chain.ts';
+import { ROLLOUT_TYPE, SCHEMA_VERSION } from '../../contract/names.ts';
+import type { RolloutInput, RolloutResult, TargetResult } from '../rollouts/shapes.ts';
+import { type Approved, type Yes, planHash } from '../approvals/shapes.ts';
+import type { Held } from '../freezes/shapes.ts';
 
 /** An operation that the run started. */
 export interface KnownOperation {
@@ -75,4 +77,75 @@ function deploymentEntries(deployment: DeploymentResult, operations: readonly Kn
     ...postEntries(operation, { target }),
     { what: 'deployment', at: deployment.endedAt, facts: { ...deployment } },
   ];
+}
+
+/* What a receipt says about a rollout: what was decided about it, and the receipt of each of its runs. Pure. */
+
+interface KnownOfRollout {
+  namespace: string;
+  input: RolloutInput | null;
+  result: RolloutResult;
+  answered: readonly Answered[];
+  /** Each with the hash of the receipt of its run; null if that has none. */
+  targets: readonly (TargetResult & { receipt: string | null })[];
+}
+
+export function rolloutEntries(
+  { workflowId, runId }: Pick<Receipt, 'workflowId' | 'runId'>,
+  { namespace, input, result, answered, targets }: KnownOfRollout,
+): Unchained[] {
+  const { service, attempt, held, decisions, outcome, error, startedAt, endedAt } = result;
+  return [
+    {
+      what: 'request',
+      at: startedAt,
+      facts: { namespace, workflowId, runId, type: ROLLOUT_TYPE, service, attempt, input },
+    },
+    ...heldEntries(held),
+    ...answered.flatMap(answerEntries),
+    ...decisions.map((it): Unchained => ({ what: 'decision', at: it.at, facts: { ...it } })),
+    ...targets.map((it): Unchained => ({ what: 'run', at: it.endedAt, facts: { ...it } })),
+    { what: 'end', at: endedAt, facts: { outcome, error } },
+  ];
+}
+
+/* What a receipt says about what held a run or rollout back, and about the answers of people. Pure. */
+
+/** A question with every answer that counted, whatever followed. */
+export interface Answered extends Approved {
+  /** A verified answer, like each yes. */
+  rejection: Yes | null;
+}
+
+const heldEntries = (held: readonly Held[]): Unchained[] =>
+  held.map((it) => ({ what: 'held', at: it.from, facts: { ...it } }));
+
+function answerEntries({ rejection, ...approved }: Answered): Unchained[] {
+  const { plan, yeses } = approved;
+  const [hash, lastYes] = [planHash(plan), yeses.at(-1)];
+  return [
+    ...(lastYes === undefined ? [] : [{ what: 'approval' as const, at: lastYes.at, facts: { ...approved, hash } }]),
+    ...(rejection === null
+      ? []
+      : [{ what: 'rejection' as const, at: rejection.at, facts: { plan, hash, ...rejection } }]),
+  ];
+}
+
+/* Chains the entries of a receipt: each hash covers the one before. Pure. */
+
+type Unchained = Pick<ReceiptEntry, 'what' | 'at' | 'facts'>;
+
+export const entryHash = ({ what, at, facts, previous }: Omit<ReceiptEntry, 'hash'>): string =>
+  hashOf({ what, at, facts, previous });
+
+/** @param entries at least one, in their order */
+export function receiptOf(run: Pick<Receipt, 'workflowId' | 'runId'>, entries: readonly Unchained[]): Receipt {
+  const chained: ReceiptEntry[] = [];
+  for (const entry of entries) {
+    const previous = chained.at(-1)?.hash ?? null;
+    chained.push({ ...entry, previous, hash: entryHash({ ...entry, previous }) });
+  }
+  const { workflowId, runId } = run;
+  const hash = chained.at(-1)?.hash ?? '';
+  return { schemaVersion: SCHEMA_VERSION, kind: RECEIPT_KIND, workflowId, runId, entries: chained, hash };
 }

@@ -7,7 +7,7 @@ import type { RunResult } from '../../contract/run.ts';
 const OUTSIDE: RunEnd = { run: ENDED_FROM_OUTSIDE, parts: {} };
 
 /** @returns null while it goes on */
-export async function findEndOfRun({ workflow }: Client, { workflowId, firstRunId }: RunRef): Promise<RunEnd | null> {
+export async function endOfRun({ workflow }: Client, { workflowId, firstRunId }: RunRef): Promise<RunEnd | null> {
   try {
     const latest = await workflow.getHandle(workflowId).describe();
     // A run that was reset goes on under another run id. One that was started again is another run.

@@ -4,7 +4,7 @@ import { openSession } from '../../client/session.ts';
 import { readConfiguration } from '../../config/load.ts';
 import { TIMING } from '../../contract/timing.ts';
 import type { RunResult } from '../../contract/run.ts';
-import { commitText, FULL_COMMIT } from './commit-text.ts';
+import { commitText, FULL_COMMIT } from './shapes.ts';
 import { plainText } from '../../contract/safe-text.ts';
 import { leftOut, type Check, type Finding } from '../../cli/doctor-check.ts';
 
@@ -17,12 +17,12 @@ export const reportsCheck = (): Check => ({
     if (Object.keys(notify?.reports ?? {}).length === 0)
       return { state: 'skipped', message: 'belay.yaml reports to no repository' };
     const found = await lookBack().catch(leftOut);
-    return typeof found === 'string' ? { state: 'skipped', message: found } : findingOf(found);
+    return typeof found === 'string' ? { state: 'skipped', message: found } : reportsFinding(found);
   },
 });
 
 /** @param runs the newest first */
-export function findingOf(runs: readonly Pick<RunResult, 'workflowId' | 'commit'>[]): Finding {
+export function reportsFinding(runs: readonly Pick<RunResult, 'workflowId' | 'commit'>[]): Finding {
   const named = runs.filter(({ commit }) => commit !== null);
   if (named.length === 0) return { state: 'skipped', message: 'no run of the last 30 days names a commit' };
   const short = named.filter(({ commit }) => !FULL_COMMIT.test(commit ?? ''));

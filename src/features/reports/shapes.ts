@@ -15,7 +15,7 @@ export interface StateReport {
 }
 
 /** Of a run, at one moment. The latest one counts: signals may arrive in another order. */
-export interface RunState {
+export interface ReportedRun {
   atMs: number;
   /** Orders those of one moment. */
   seq: number;
@@ -40,7 +40,7 @@ export interface ReportInput {
   places: ReportPlace[];
   /** In full; null without places. */
   commit: string | null;
-  state: RunState;
+  state: ReportedRun;
 }
 
 export type ReportTo =
@@ -71,7 +71,19 @@ export interface RunRef {
   firstRunId: string;
 }
 
-export type RunEnd = Pick<RunState, 'run' | 'parts'>;
+export type RunEnd = Pick<ReportedRun, 'run' | 'parts'>;
 
 /** Only of a run: where it reports its targets while it runs. */
 export const REPORTS_FACT: FactName<ReportPlace[]> = { name: 'reports' };
+
+/* Commits as people write them: 7 to 64 hex digits. Pure. */
+
+export const COMMIT = /^[0-9a-f]{7,64}$/i;
+
+/** As repositories name it. */
+export const FULL_COMMIT = /^[0-9a-f]{40}$/i;
+
+const SHOWN_LENGTH = 12;
+
+/** For messages. */
+export const commitText = (commit: string): string => commit.slice(0, SHOWN_LENGTH);

@@ -1,10 +1,11 @@
 /** Reports to GitLab how a target of a run stands, as a status of the commit. */
-import type { ReportedState } from './shapes.ts';
+import type { ReportedState, ReportNote } from './shapes.ts';
 import type { RepositoryReport } from './worker-github.ts';
 import { NotTaken, send } from '../notifications/worker-post.ts';
+import { isRecord } from '../../contract/plain-object.ts';
 
 /** GitLab's words, the same for commits and deployments. */
-export const GITLAB_STATUS: Record<ReportedState, string> = {
+const GITLAB_STATUS: Record<ReportedState, string> = {
   waiting: 'pending',
   begun: 'running',
   completed: 'success',
@@ -28,7 +29,7 @@ const isKnownAlready = (error: unknown): boolean =>
   error instanceof NotTaken && error.status === 400 && error.body.includes('Cannot transition status');
 
 /** @returns what it answers, as text. @throws NotTaken */
-export async function callGitlab(
+async function callGitlab(
   { api, repository, token }: RepositoryReport,
   method: 'GET' | 'POST' | 'PUT',
   path: string,
@@ -41,4 +42,73 @@ export async function callGitlab(
     ...body,
   });
   return answer.body;
+}
+
+/* Reports to GitLab how a target of a run stands, as a deployment of an environment. */
+
+export interface GitlabPlace {
+  environment: string;
+  /** That the site is deployed from: GitLab wants a name beside the commit. */
+  branch: string;
+}
+
+/**
+ * GitLab stores nothing that shows whose a deployment is, so the newest one is noted before it makes its own. If an
+ * answer is lost, only a later one of this commit can be its own.
+ * @returns what to note; `isTaken` is false if it has to be called again
+ */
+export async function reportGitlabDeployment(
+  report: RepositoryReport,
+  place: GitlabPlace,
+  note: ReportNote | undefined,
+): Promise<{ isTaken: boolean; note?: ReportNote }> {
+  // GitLab has no word for a deployment that waits.
+  if (report.state === 'waiting') return { isTaken: true };
+  if (note === undefined) return { isTaken: false, note: { after: (await list(report, place))[0]?.id ?? 0 } };
+  const status = GITLAB_STATUS[report.state];
+  const own = 'id' in note ? await read(report, note.id) : await find(report, place, note.after);
+  if (own === undefined) return { isTaken: true, note: { id: await make(report, place, status) } };
+  // It refuses to go from a status to the same one.
+  if (own.status !== status) await callGitlab(report, 'PUT', `deployments/${own.id}`, { status });
+  return { isTaken: true, note: { id: own.id } };
+}
+
+interface Deployment {
+  id: number;
+  sha: string;
+  status: string;
+  /** A job of GitLab made it. */
+  isOfJob: boolean;
+}
+
+async function find(report: RepositoryReport, place: GitlabPlace, after: number): Promise<Deployment | undefined> {
+  const later = (await list(report, place)).filter(({ id }) => id > after);
+  return later.find(({ sha, isOfJob }) => sha === report.commit && !isOfJob);
+}
+
+const PER_PAGE = 100;
+
+/** The newest first. */
+async function list(report: RepositoryReport, { environment }: GitlabPlace): Promise<Deployment[]> {
+  const query = new URLSearchParams({ environment, order_by: 'id', sort: 'desc', per_page: String(PER_PAGE) });
+  const found: unknown = JSON.parse(await callGitlab(report, 'GET', `deployments?${query.toString()}`));
+  if (!Array.isArray(found)) throw new NotTaken('GitLab answered with no list of deployments', null);
+  return found.map(deploymentIn);
+}
+
+const read = async (report: RepositoryReport, id: number): Promise<Deployment> =>
+  parsed(await callGitlab(report, 'GET', `deployments/${id}`));
+
+async function make(report: RepositoryReport, { environment, branch }: GitlabPlace, status: string): Promise<number> {
+  const what = { environment, sha: report.commit, ref: branch, tag: false, status };
+  return parsed(await callGitlab(report, 'POST', 'deployments', what)).id;
+}
+
+const parsed = (answer: string): Deployment => deploymentIn(JSON.parse(answer));
+
+function deploymentIn(answer: unknown): Deployment {
+  if (!isRecord(answer) || typeof answer.id !== 'number')
+    throw new NotTaken('GitLab answered without the id of a deployment', null);
+  const { id, sha, status, deployable } = answer;
+  return { id, sha: String(sha), status: String(status), isOfJob: isRecord(deployable) };
 }

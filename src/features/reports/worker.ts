@@ -1,15 +1,33 @@
 /** Reports to one place how a run stands. Its answer is a value, without address or token. */
 import { checkToken, secretSource } from '../../config/environment/secrets.ts';
 import type { Configuration } from '../../config/load.ts';
-import type { ReportAnswer, ReportMessage, ReportTo, RunRef } from './shapes.ts';
-import { isApp } from '../../contract/target.ts';
-import { addressAt, checkedAddress, type Address } from '../notifications/addresses.ts';
+import {
+  type ReportAnswer,
+  type ReportMessage,
+  type ReportTo,
+  type RunRef,
+  type ReportedState,
+  FULL_COMMIT,
+  REPORTS_FACT,
+  type ReportPlace,
+} from './shapes.ts';
+import { isApp, targetsOf, type Target, targetText } from '../../contract/target.ts';
+import {
+  addressAt,
+  checkedAddress,
+  type Address,
+  NotTaken,
+  send,
+  checkApi,
+  checkTokenKind,
+} from '../notifications/worker-post.ts';
 import { reportDeployment, reportStatus, type RepositoryReport } from './worker-github.ts';
-import { reportGitlabDeployment } from './gitlab-deployment.ts';
-import { reportToGitlab } from './worker-gitlab.ts';
-import { healthchecksAddress } from './healthchecks.ts';
-import { NotTaken, send } from '../notifications/worker-post.ts';
-import { checkApi, checkTokenKind } from '../notifications/wrong-kind.ts';
+import { reportGitlabDeployment, reportToGitlab } from './worker-gitlab.ts';
+import type { WorkflowRequest } from '../../contract/activities.ts';
+import { partsOf, type RolloutInput } from '../rollouts/shapes.ts';
+import type { RunInput } from '../../contract/run.ts';
+import type { Fact, Known } from '../../activities/fact.ts';
+import type { PlannedOperation } from '../../config/policy.ts';
 
 type Notify = NonNullable<Configuration['notify']>;
 type ReportConfig = NonNullable<Notify['reports']>[string];
@@ -105,3 +123,67 @@ function answerFor(error: unknown): ReportAnswer {
   if (status !== null && FOR_PEOPLE.includes(status) && retryAfterMs === undefined) return { kind: 'refused', message };
   return { kind: 'later', message, afterMs: retryAfterMs ?? null };
 }
+
+/* The call that reports to healthchecks how a run stands. Pure. */
+
+/** A log entry does not count as a sign of life: the silence goes on. */
+const PATHS: Record<ReportedState, string> = {
+  waiting: '/log',
+  begun: '/start',
+  completed: '',
+  failed: '/fail',
+  unclear: '/fail',
+  cancelled: '/log',
+  refused: '/fail',
+};
+
+/** @param runId a UUID that distinguishes runs that overlap */
+function healthchecksAddress(address: string, state: ReportedState, runId: string): string {
+  const url = new URL(address);
+  url.pathname = url.pathname.replace(/\/+$/, '') + PATHS[state];
+  url.searchParams.set('rid', runId);
+  return url.href;
+}
+
+/* What becomes of the commit that a run names: which places of `notify.reports` get it, and whether anything uses it. */
+
+/** A place knows a commit by its full name only. */
+export const reportsFact: Fact<ReportPlace[]> = {
+  ...REPORTS_FACT,
+  ask({ request, plan: { commit }, begins }, known) {
+    if (!begins || typeof commit !== 'string' || !FULL_COMMIT.test(commit)) return undefined;
+    const { serverId, fleet, ...asked } = request.input as RunInput;
+    const reports = targetsOf(asked).flatMap((target) =>
+      placesOf({ target, serverId, fleet }, known).map((report) => ({ report, target })),
+    );
+    return reports.length === 0 ? undefined : reports;
+  },
+  misuse: ({ request }, known) => unusedCommit(request, known),
+};
+
+function placesOf(operation: PlannedOperation, { policy, workerInfo }: Known): string[] {
+  const known = workerInfo.notify?.reports ?? [];
+  return policy.reportsFor(operation).filter((name) => known.includes(name));
+}
+
+/** A commit that nothing reads or reports would be dropped without a word, and the run would seem to have proved it. */
+function unusedCommit({ input }: WorkflowRequest, known: Known): string | null {
+  const asked = input as RunInput | RolloutInput;
+  const commit = 'waves' in asked ? asked.options?.commit : asked.commit;
+  if (commit === undefined) return null;
+  const isRead = (target: Target) => !isApp(target) && known.policy.checkOf(target.id)?.plan.showsCommit === true;
+  const { fleet } = asked;
+  const isReported = (target: Target, serverId: string | undefined) =>
+    FULL_COMMIT.test(commit) && placesOf({ target, serverId, fleet }, known).length > 0;
+  const unused = partsOf(asked).flatMap((part) =>
+    targetsOf(part).filter((target) => !isRead(target) && !isReported(target, part.serverId)),
+  );
+  if (unused.length === 0) return null;
+  const some = unused.slice(0, MOST_NAMED).map((target) => targetText(target));
+  const more = unused.length > MOST_NAMED ? [`${unused.length - MOST_NAMED} more`] : [];
+  const remedy =
+    "in the worker's belay.yaml, add a check with commit:, or a report of notify.reports (which needs all 40 hex digits)";
+  return `nothing reads or reports the commit of ${[...some, ...more].join(', ')}: ${remedy}, or leave the commit out`;
+}
+
+const MOST_NAMED = 3;

@@ -3,14 +3,14 @@ import { ApplicationFailure } from '@temporalio/common';
 import { condition, defineSignal, setHandler, sleep } from '@temporalio/workflow';
 import { lockIdOf } from '../../contract/ids.ts';
 import { SIGNALS } from '../../contract/names.ts';
-import type { ReportAnswer, ReportInput, ReportNote, ReportTo, RunState, StateReport } from './shapes.ts';
+import type { ReportAnswer, ReportInput, ReportNote, ReportTo, ReportedRun, StateReport } from './shapes.ts';
 import { TIMING } from '../../contract/timing.ts';
 import { plainText } from '../../contract/safe-text.ts';
 import { findEndOfRun, sendReport } from '../../workflows/activity-proxies.ts';
 
 const { notify, report: timing } = TIMING;
 
-const stateSignal = defineSignal<[RunState]>(SIGNALS.reported);
+const stateSignal = defineSignal<[ReportedRun]>(SIGNALS.reported);
 
 /** @returns the names of those that got the end */
 export async function report(input: ReportInput): Promise<string[]> {
@@ -38,13 +38,13 @@ export async function report(input: ReportInput): Promise<string[]> {
   });
 }
 
-const isLater = (one: RunState, other: RunState): boolean =>
+const isLater = (one: ReportedRun, other: ReportedRun): boolean =>
   one.atMs > other.atMs || (one.atMs === other.atMs && one.seq > other.seq);
 
 interface Receiver {
   to: ReportTo;
   name: string;
-  stateIn: (state: RunState) => StateReport | null;
+  stateIn: (state: ReportedRun) => StateReport | null;
   note?: ReportNote | undefined;
 }
 
@@ -71,7 +71,7 @@ const receiverOfHeartbeat = (name: string): Receiver => ({
   stateIn: ({ run }) => (run.state === 'waiting' ? null : run),
 });
 
-async function sendAll(input: ReportInput, receivers: Receiver[], state: () => RunState) {
+async function sendAll(input: ReportInput, receivers: Receiver[], state: () => ReportedRun) {
   const sent = new Map<Receiver, string>();
   const missed = new Map<Receiver, string>();
   const isDue = (receiver: Receiver) => {
@@ -96,7 +96,7 @@ const keyOf = ({ state, text }: StateReport): string => `${state}:${text}`;
 async function deliver(
   { workflowId, firstRunId }: ReportInput,
   receiver: Receiver,
-  state: () => RunState,
+  state: () => ReportedRun,
 ): Promise<{ key: string; problem: string | null }> {
   const beganMs = Date.now();
   let count = 0;
@@ -123,7 +123,7 @@ async function deliver(
   }
 }
 
-const isOvertaken = (receiver: Receiver, last: StateReport, state: RunState): boolean =>
+const isOvertaken = (receiver: Receiver, last: StateReport, state: ReportedRun): boolean =>
   keyOf(receiver.stateIn(state) ?? last) !== keyOf(last);
 
 const sendOnce = (message: Parameters<typeof sendReport>[0]): Promise<ReportAnswer> =>
@@ -139,8 +139,8 @@ function pauseAfter(answer: Exclude<ReportAnswer, { kind: 'taken' }>, count: num
 /** A run that was terminated signals nothing, so it is looked at, ever more seldom. */
 async function watch(
   { workflowId, firstRunId }: ReportInput,
-  state: () => RunState,
-  end: (state: RunState) => void,
+  state: () => ReportedRun,
+  end: (state: ReportedRun) => void,
 ): Promise<void> {
   for (let pauseMs: number = timing.lookMs; ; pauseMs = Math.min(2 * pauseMs, timing.lateLookMs)) {
     if (await condition(() => state().isEnd, pauseMs)) return;

@@ -1,15 +1,30 @@
 /** Shows a rollout, while a command waits for it and for `status`. */
 import { printJson } from '../../process/json-document.ts';
-import type { RolloutResult } from './shapes.ts';
-import type { Belay, Rollout } from '../../starter.ts';
-import { explainRollout } from '../../contract/explain-wait.ts';
-import { EXIT, exitCodeOfResult } from '../../contract/exit-codes.ts';
-import { followRollout, headLine } from './rollout-live.ts';
-import { CANCELLATION_REQUESTED } from '../../cli/run-text.ts';
-import { printRollout, printRolloutEnd, rolloutOfError } from './rollout-text.ts';
+import type { RolloutResult, TargetResult, RolloutPhase } from './shapes.ts';
+import type { Belay, Rollout, RolloutStatus, Run } from '../../starter.ts';
+import { explainRollout, rolloutSentence } from '../../contract/explain-wait.ts';
+import { EXIT, exitCodeOfResult, BelayError } from '../../contract/errors.ts';
+import {
+  CANCELLATION_REQUESTED,
+  durationOf,
+  errorOf,
+  colorize,
+  hasStoppedWaiting,
+  lineInList,
+  stateOfResult,
+} from '../../cli/run-text.ts';
 import { rolloutMarkdown, writeSummary } from '../../cli/markdown-summary.ts';
 import type { View } from '../../cli/wait-for-verdict.ts';
-import { print } from '../../process/print.ts';
+import { print, printTo } from '../../process/print.ts';
+import { isRunning, countsText, emptyRollout, pendingText } from '../../contract/results.ts';
+import { glanceText } from '../../contract/duration.ts';
+import { leftOfRolloutMs } from '../advice/rules.ts';
+import { createLiveLines } from '../../process/live-lines.ts';
+import { createNews, follow, contactText, liveLine } from '../../cli/follow.ts';
+import { TIMING } from '../../contract/timing.ts';
+import { heldIn, heldText } from '../freezes/text.ts';
+import { targetLabel } from '../../contract/target.ts';
+import { plainText } from '../../contract/safe-text.ts';
 
 /** @param stream for the progress */
 export const viewOfRollout = (
@@ -46,4 +61,152 @@ export async function showRollout(rollout: Rollout, options: ShowOptions): Promi
   await writeSummary(options.summary, () => rolloutMarkdown(result));
   if (options.exitStatus !== true) return EXIT.completed;
   return isInFlight ? EXIT.stoppedWaiting : exitCodeOfResult(result);
+}
+
+/* Shows a rollout while a command waits for it: a line per finished server, and live lines for the running ones. */
+
+/** How many running servers have a line. */
+const MAX_LINES = 20;
+
+/** Shows it until stopped. */
+function followRollout(
+  belay: Belay,
+  rollout: Rollout,
+  stream: NodeJS.WriteStream,
+): { stop(result: RolloutResult): void } {
+  const terminal = stream.isTTY ? createLiveLines(stream) : null;
+  const printed = new Set<string>();
+  const runs = new Map<string, Run>();
+  /** Each keeps what it knows until it can change. */
+  const runOf = (workflowId: string): Run => {
+    const run = runs.get(workflowId) ?? belay.get(workflowId);
+    runs.set(workflowId, run);
+    return run;
+  };
+  const isNews = createNews();
+
+  async function look(): Promise<{ status: RolloutStatus; lines: string[] } | null> {
+    // A failed status request does not end the wait.
+    const status = await rollout.status().catch(() => null);
+    if (status === null) return null;
+    return { status, lines: terminal === null ? [] : await runningLines(runOf, status.result) };
+  }
+
+  function show({ status, lines }: { status: RolloutStatus; lines: string[] }): void {
+    terminal?.clear();
+    printFinished(status.result);
+    const head = headLine(status);
+    if (terminal !== null) terminal.draw([head, ...lines]);
+    else if (isNews(newsOf(status))) printTo(stream, head);
+  }
+
+  /** Prints each server once, those of earlier attempts included. Only the result lists servers that never started. */
+  function printFinished({ targets }: RolloutResult): void {
+    const ended = targets.filter(({ outcome, startedAt }) => outcome !== null && startedAt !== null);
+    for (const target of ended.filter(({ serverId }) => !printed.has(serverId))) {
+      printed.add(target.serverId);
+      printTo(stream, targetLine(target));
+    }
+  }
+
+  const following = follow(
+    look,
+    (seen) => seen !== null && show(seen),
+    terminal === null ? TIMING.cli.logPeriodMs : TIMING.cli.terminalPeriodMs,
+  );
+  return {
+    stop(result) {
+      following.stop();
+      terminal?.clear();
+      printFinished(result);
+    },
+  };
+}
+
+/** `running: 12 completed, 10 running, 78 pending` */
+export function headLine(status: RolloutStatus): string {
+  const { result, waiting } = status;
+  const silence = contactText(status);
+  if (silence !== null) return silence;
+  const why = waiting === null || waiting.kind === 'servers' ? '' : `; ${rolloutSentence(waiting)}`;
+  const leftMs = result.phase === 'running' ? leftOfRolloutMs(result.targets) : null;
+  const left = leftMs === null ? '' : `; about ${glanceText(leftMs)} left`;
+  return `${result.phase}: ${countsText(result.servers, result.phase)}${left}${why}`;
+}
+
+/** What makes a new line in a log: people have to see each question, and how many answers it still needs. */
+const newsOf = ({ result, waiting }: RolloutStatus): string | null =>
+  waiting?.kind === 'approval' ? rolloutSentence(waiting) : result.phase;
+
+type RunOf = (workflowId: string) => Run;
+
+async function runningLines(runOf: RunOf, { targets }: RolloutResult): Promise<string[]> {
+  return Promise.all(
+    targets
+      .filter(isRunning)
+      .slice(0, MAX_LINES)
+      .map((target) => runningLine(runOf, target)),
+  );
+}
+
+async function runningLine(runOf: RunOf, { serverId, workflowId }: TargetResult): Promise<string> {
+  const progress = workflowId === null ? null : runOf(workflowId).progress();
+  const status = await progress?.catch(() => null);
+  return `  ${serverId}  ${status == null ? 'starting' : liveLine(status, true)}`;
+}
+
+/* Prints a rollout as one JSON document, or as lines for people. */
+
+function rolloutOfError(error: unknown): RolloutResult {
+  const known = error instanceof BelayError ? error.rollout : null;
+  return { ...(known ?? emptyRollout()), error: errorOf(error) };
+}
+
+export function printRollout(result: RolloutResult, json: boolean): void {
+  if (json) printJson(result);
+  else print(rolloutLines(result));
+}
+
+/** Leaves out the completed servers, which were printed as they finished. */
+function printRolloutEnd(result: RolloutResult, json: boolean): void {
+  if (json) return printJson(result);
+  const unfinished = result.targets.filter(({ outcome }) => outcome !== 'completed');
+  print(rolloutLines(result, unfinished));
+}
+
+function rolloutLines(result: RolloutResult, targets = result.targets): string[] {
+  const { outcome, error, workflowId, links, decisions, servers, deployments } = result;
+  const took = durationOf(result.startedAt, result.endedAt);
+  return [
+    `${colorize(result, stateOfResult(result))}${took === null || outcome === null ? '' : ` in ${took}`}`,
+    ...(error === null || hasStoppedWaiting(result) ? [] : [`  ${plainText(error.message, 400)}`]),
+    `  servers: ${countsText(servers, result.phase)}`,
+    `  deployments: ${countsText(deployments, result.phase)}`,
+    ...heldIn(result).map((it) => `  ${heldText(it)}`),
+    ...decisions.map(({ at, action, by, reason }) => `  ${at} ${action} by ${plainText(by)}: ${plainText(reason)}`),
+    ...targets.map((target) => `  ${targetLine(target, result.phase)}`),
+    ...(workflowId === null ? [] : [`  rollout: ${workflowId}`]),
+    ...(links.ui === null ? [] : [`  in the Temporal UI: ${links.ui}`]),
+  ];
+}
+
+/** `server 12 (canary): failed, 2 completed, 1 failed: site 34 …` */
+function targetLine(target: TargetResult, phase: RolloutPhase | null = null): string {
+  const { serverId, wave, outcome, startedAt, deployments, error, heldByEvent } = target;
+  const notStarted = heldByEvent === null ? pendingText(phase) : `held by ${heldByEvent}`;
+  const state = startedAt === null ? notStarted : 'in progress';
+  const ended = deployments
+    .filter((it) => it.outcome !== null)
+    .map((it) => `${targetLabel(it.target, plainText)} ${it.outcome}`);
+  const sites = outcome === null || ended.length === 0 ? '' : `, sites: ${ended.join(', ')}`;
+  const why = error === null ? '' : `: ${plainText(error.message, 120)}`;
+  return `server ${plainText(serverId)} (${wave}): ${colorize({ outcome, error }, outcome ?? state)}${sites}${why}`;
+}
+
+/** `2026-11-21T02:30:34Z  completed  rollout:steady:…, attempt 2  97 completed, 3 failed` @param columns as of `listLine` */
+export function rolloutListLine(result: RolloutResult, columns: number | null): string {
+  const { outcome, phase, error, workflowId, servers, attempt } = result;
+  const state = outcome ?? error?.type ?? phase ?? 'in progress';
+  const which = attempt === 1 ? workflowId : `${workflowId}, attempt ${attempt}`;
+  return lineInList(result, { state, about: `${which}  ${countsText(servers, phase)}`, columns });
 }

@@ -5,15 +5,14 @@ import { printJson } from '../../process/json-document.ts';
 import { SCHEMA_VERSION } from '../../contract/names.ts';
 import type { DecisionInput } from './shapes.ts';
 import { planRollout } from './config-plan.ts';
-import { inTurn } from '../../cli/in-turn.ts';
-import { withFacts } from '../../request/input/with-facts.ts';
-import { signature } from '../../config/environment/signature.ts';
+import { inTurn, reportEndpoints, withBelay } from '../../cli/open-belay.ts';
+import { withFacts } from '../../request/input/start-request.ts';
+import { signature } from '../../config/environment/environment.ts';
 import { definedFields } from '../../contract/plain-object.ts';
 import type { Belay, Rollout } from '../../starter.ts';
-import { EXIT } from '../../contract/exit-codes.ts';
-import { printRollout, rolloutListLine } from './rollout-text.ts';
+import { EXIT } from '../../contract/errors.ts';
+import { printRollout, rolloutListLine, showRollout, viewOfRollout, type ShowOptions } from './actions-show.ts';
 import { exceptionsOf, metaNotes, type ExceptionOptions } from '../../cli/options.ts';
-import { showRollout, viewOfRollout, type ShowOptions } from './actions-show.ts';
 import { sinceText } from '../../cli/parse-values.ts';
 import {
   captureSignals,
@@ -22,12 +21,10 @@ import {
   type Stopping,
   type WaitingOptions,
 } from '../../cli/wait-for-verdict.ts';
-import { reportEndpoints } from '../../cli/report-endpoints.ts';
-import { withBelay } from '../../cli/open-belay.ts';
 import { columnsOf } from '../../process/live-lines.ts';
 import { print, printNote } from '../../process/print.ts';
 
-export type StartOptions = WaitingOptions &
+export type RolloutFlags = WaitingOptions &
   ExceptionOptions & {
     service?: string;
     key?: string;
@@ -40,7 +37,7 @@ export type StartOptions = WaitingOptions &
     approval?: string | string[];
   };
 
-export async function startRollout(name: string, options: StartOptions): Promise<void> {
+export async function startRollout(name: string, options: RolloutFlags): Promise<void> {
   const { key, approval, heartbeat, commit, orNewer } = options;
   const meta = withFacts(options.meta, ciFacts());
   const plan = planRollout(await readConfiguration(), name, definedFields({ commit, orNewer }));
@@ -52,18 +49,18 @@ export async function startRollout(name: string, options: StartOptions): Promise
 
 async function dryRunOf(
   { key, ...input }: ReturnType<typeof planRollout> & { key?: string },
-  options: StartOptions,
+  options: RolloutFlags,
 ): Promise<void> {
   const { dryRun, plannedRollout } = await import('../../cli/dry-run.ts');
   await reportEndpoints(options.service);
   process.exitCode = await dryRun(plannedRollout(input, key), options);
 }
 
-export function retryRollout(workflowId: string, options: StartOptions): Promise<void> {
+export function retryRollout(workflowId: string, options: RolloutFlags): Promise<void> {
   return follow(options, (belay) => belay.rollouts.retry(workflowId));
 }
 
-async function follow(options: StartOptions, start: (belay: Belay) => Promise<Rollout>): Promise<void> {
+async function follow(options: RolloutFlags, start: (belay: Belay) => Promise<Rollout>): Promise<void> {
   await reportEndpoints(options.service);
   process.exitCode = await withBelay(
     async (belay) => {
@@ -85,7 +82,7 @@ async function follow(options: StartOptions, start: (belay: Belay) => Promise<Ro
   );
 }
 
-export async function rolloutStatus(workflowId: string, options: ShowOptions & { runId?: string }): Promise<void> {
+export async function showRolloutStatus(workflowId: string, options: ShowOptions & { runId?: string }): Promise<void> {
   process.exitCode = await withBelay((belay) => showRollout(belay.rollouts.get(workflowId, options.runId), options));
 }
 
@@ -96,7 +93,7 @@ export interface DecisionOptions {
   json?: boolean;
 }
 
-export async function decide(
+export async function decideRollout(
   what: 'pause' | 'resume' | 'abort',
   workflowId: string,
   { reason, by = signature(), server, ...options }: DecisionOptions,
@@ -113,13 +110,13 @@ export async function decide(
   });
 }
 
-export interface ListOptions {
+export interface RolloutListOptions {
   since?: number;
   limit?: number;
   json?: boolean;
 }
 
-export async function listRollouts({ since, limit, json: asJson }: ListOptions): Promise<void> {
+export async function listRollouts({ since, limit, json: asJson }: RolloutListOptions): Promise<void> {
   const filter = definedFields({ since: sinceText(since), limit });
   const rollouts = await withBelay((belay) => belay.rollouts.list(filter));
   if (asJson === true) return printJson({ schemaVersion: SCHEMA_VERSION, rollouts, error: null });

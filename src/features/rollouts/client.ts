@@ -9,22 +9,18 @@ import { validateRolloutInput } from '../../request/input/rollout-input.ts';
 import { BelayError } from '../../contract/errors.ts';
 import { within } from '../../client/within.ts';
 import { newest, quoted } from '../../client/list-filter.ts';
-import { traceStart } from '../../client/trace-start.ts';
+import { traceStart, underKey } from '../../client/start.ts';
 import { inputOf } from '../../client/decode-payloads.ts';
-import { createRollout, type Rollout } from './client-handle.ts';
-import { refuseUnknown } from '../../client/known-options.ts';
-import { IN_PARALLEL, type Session } from '../../client/session.ts';
-import { lookUpServerRun } from './look-up-server-run.ts';
-import { nextAttempt } from './next-attempt.ts';
-import { describeRollout, rolloutStatus } from './rollout-status.ts';
-import { underKey } from '../../client/start.ts';
-import { withFittingMeta } from '../../request/fit-meta.ts';
+import { createRollout, type Rollout, lookUpServerRun, describeRollout, rolloutStatus } from './client-handle.ts';
+import { refuseUnknown, IN_PARALLEL, type Session } from '../../client/session.ts';
+import { withFittingMeta } from '../../request/limits.ts';
 import { signed } from '../../client/runs/start-run.ts';
-import { requireWorkers } from '../../client/require-worker.ts';
+import { requireWorkers } from '../../client/workers.ts';
 import { findService } from '../../client/find-service.ts';
 import { TIMING } from '../../contract/timing.ts';
 import { codeSpan } from '../../contract/safe-text.ts';
 import { epochOf } from '../../contract/worker-identity.ts';
+import { targetsInput } from '../../contract/target.ts';
 
 const DEFAULT_LIMIT = 20;
 
@@ -158,4 +154,47 @@ async function listRollouts(session: Session, filter: RolloutFilter): Promise<Ro
     },
     IN_PARALLEL,
   );
+}
+
+/* The input of a rollout that is retried: what of the last attempt is not completed, wave by wave. Pure. */
+
+/**
+ * A wave of which everything is completed is left out, unless its gates have not passed: then it keeps no server, and the
+ * retry measures it before it starts a later wave.
+ *
+ * @returns its waves are empty if nothing is left
+ */
+export function nextAttempt(
+  before: RolloutInput,
+  { targets, passedWaves = [] }: Pick<RolloutResult, 'targets'> & Partial<Pick<RolloutResult, 'passedWaves'>>,
+  epoch: { epoch?: string },
+): RolloutInput {
+  const input = { ...before };
+  delete input.epoch;
+  const left = targets.filter(({ outcome }) => outcome !== 'completed');
+  const isLeft = ({ name, after }: RolloutInput['waves'][number]) =>
+    left.some(({ wave }) => wave === name) || (after !== undefined && !passedWaves.includes(name));
+  // A retry is a start: its deadline counts from now.
+  const { deploysUntil } = input;
+  const isDone = ({ outcome }: { outcome: unknown }) => outcome === 'completed';
+  return {
+    ...input,
+    ...epoch,
+    ...(deploysUntil === undefined
+      ? {}
+      : { deploysUntil: { time: deploysUntil.time, timeZone: deploysUntil.timeZone } }),
+    attempt: (input.attempt ?? 1) + 1,
+    previousResults: targets.filter(isDone),
+    passedWaves,
+    waves: input.waves.filter(isLeft).map((wave) => ({
+      ...wave,
+      targets: left
+        .filter((it) => it.wave === wave.name)
+        .map(({ serverId, deployments }) => ({
+          serverId,
+          ...targetsInput(deployments.filter((it) => !isDone(it)).map((it) => it.target)),
+          completedTargets: deployments.filter(isDone).map((it) => it.target),
+        })),
+    })),
+  };
 }

@@ -3,12 +3,13 @@ import { Command } from 'commander';
 import { LIMITS } from '../../request/limits.ts';
 import { runOption } from '../../cli/run-options.ts';
 import { durationWithin, parseId, parseLimit } from '../../cli/parse-values.ts';
-import { collectOf, RepeatableOption } from '../../cli/repeated.ts';
 import {
+  collectOf,
+  RepeatableOption,
   addExceptionOptions,
   addWaitOptions,
   by,
-  dryRun,
+  dryRunOption,
   examples,
   json,
   reason,
@@ -65,7 +66,7 @@ function startCommand(): Command {
     .addOption(runOption('heartbeat', 'rollout'))
     .addOption(runOption('meta'))
     .option('--detach', 'start the rollout and exit; use `belay wait` for its verdict');
-  return addWaitOptions(addExceptionOptions(command, 'rollout').addOption(dryRun()), 'rollout')
+  return addWaitOptions(addExceptionOptions(command, 'rollout').addOption(dryRunOption()), 'rollout')
     .addOption(json())
     .action(async (name: string, _options: object, self: Command) =>
       (await load()).startRollout(name, self.optsWithGlobals()),
@@ -93,7 +94,7 @@ function statusCommand(): Command {
     .addOption(summary())
     .addOption(json())
     .action(async (workflowId: string, _options: object, self: Command) =>
-      (await load()).rolloutStatus(workflowId, self.optsWithGlobals()),
+      (await load()).showRolloutStatus(workflowId, self.optsWithGlobals()),
     );
 }
 
@@ -105,7 +106,7 @@ function decisionCommand(what: 'pause' | 'resume' | 'abort', description: string
     .addOption(by())
     .addOption(json())
     .action(async (workflowId: string, _options: object, self: Command) =>
-      (await load()).decide(what, workflowId, self.optsWithGlobals()),
+      (await load()).decideRollout(what, workflowId, self.optsWithGlobals()),
     );
 }
 

@@ -1,14 +1,14 @@
 /** Turns a rollout from belay.yaml into workflow input, server by server. Pure. */
-import { ConfigError } from '../../config/environment/config-error.ts';
+import { ConfigError } from '../../config/environment/variables.ts';
 import { configFile } from '../../config/environment/environment.ts';
 import type { Configuration } from '../../config/file/file-schema.ts';
-import type { RolloutInput, RunOptions } from './shapes.ts';
+import type { RolloutInput, RunOptions, RolloutTarget, RolloutWave } from './shapes.ts';
 import type { OnGates } from '../gates/shapes.ts';
 import { definedFields, ownEntry } from '../../contract/plain-object.ts';
-import type { RolloutConfig } from './config.ts';
+import type { RolloutConfig, FleetConfig } from './config.ts';
 import { toRunOptions } from '../../config/file/run-options.ts';
-import { resolveCount } from './resolve-count.ts';
-import { wavesOf } from './waves.ts';
+import { targetsInput } from '../../contract/target.ts';
+import { targetsOn } from '../../config/inventory.ts';
 
 /** @param asked options beside those of the file. @throws ConfigError if the file has no such rollout */
 export function planRollout(
@@ -42,4 +42,47 @@ const onGatesOf = ({ patience, ...on }: NonNullable<RolloutConfig['onGates']>): 
 export function dailyDeadline(config: { deploysUntil?: string | undefined; timeZone?: string | undefined }) {
   const { deploysUntil: time, timeZone = 'UTC' } = config;
   return time === undefined ? {} : { deploysUntil: { time, timeZone } };
+}
+
+/* Divides the servers of a fleet into waves. Pure. */
+
+type WaveConfig = NonNullable<RolloutConfig['waves']>[number];
+
+/** Name of the last wave, with the servers that no wave takes. */
+export const REMAINING = 'remaining';
+
+/** Keeps the order of the file. A wave may be empty if earlier waves took all its servers. */
+export function wavesOf({ servers }: FleetConfig, waves: WaveConfig[] = []): RolloutWave[] {
+  const all = [...servers].map(([serverId, server]) => ({
+    target: { serverId, ...targetsInput(targetsOn(server)) } satisfies RolloutTarget,
+    labels: server.labels ?? {},
+  }));
+  let left = all;
+  const taken = waves.map((wave, index) => {
+    const fitting = left.filter(({ labels }) => hasAll(labels, wave.labels));
+    const size = wave.servers === undefined ? fitting.length : sizeOf(wave.servers, all.length);
+    const chosen = new Set(fitting.slice(0, size));
+    left = left.filter((it) => !chosen.has(it));
+    const { name = `wave-${index + 1}`, approval, after } = wave;
+    const follows = after === undefined ? undefined : definedFields({ bakeMs: after.bake, gates: after.gates });
+    return { name, ...definedFields({ approval, after: follows }), targets: [...chosen].map(({ target }) => target) };
+  });
+  const rest = { name: waves.length === 0 ? 'all' : REMAINING, targets: left.map(({ target }) => target) };
+  return rest.targets.length === 0 ? taken : [...taken, rest];
+}
+
+/** A percentage is at least one server: 1% of ten servers is one. */
+function sizeOf(size: NonNullable<WaveConfig['servers']>, servers: number): number {
+  return typeof size === 'number' ? size : Math.max(1, resolveCount(size, servers));
+}
+
+function hasAll(labels: Record<string, string>, wanted: Record<string, string> = {}): boolean {
+  return Object.entries(wanted).every(([name, value]) => labels[name] === value);
+}
+
+/** Rounds down: 3% of 10 servers is 0. @param value a number, or a percentage like `3%` */
+export function resolveCount(value: number | string, servers: number): number {
+  return typeof value === 'number'
+    ? value
+    : Math.floor(Number(((Number.parseFloat(value) * servers) / 100).toFixed(6)));
 }

@@ -7,7 +7,7 @@ import { plainText } from '../../contract/safe-text.ts';
 import { concernsService } from '../../contract/service-identity.ts';
 import { mayHeal } from '../gates/gating.ts';
 import type { RolloutState } from './state.ts';
-import { isPending } from '../../contract/tally.ts';
+import { isPending } from '../../contract/results.ts';
 import { lastPause, openOfWave } from './rules.ts';
 
 const pauseUpdate = defineUpdate<void, [DecisionInput]>(ROLLOUT_UPDATES.pause);

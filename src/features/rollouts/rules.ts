@@ -1,6 +1,6 @@
 /** The rules of a rollout: which server starts next, and how many have failed. Pure. */
 import type { Decision, RolloutInput, RolloutPhase, TargetResult } from './shapes.ts';
-import { isRunning, isPending } from '../../contract/tally.ts';
+import { isRunning, isPending } from '../../contract/results.ts';
 
 export type Step =
   | { kind: 'begin'; target: TargetResult }

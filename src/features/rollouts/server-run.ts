@@ -14,9 +14,8 @@ import { plainText } from '../../contract/safe-text.ts';
 import { awaitChild } from '../../workflows/children.ts';
 import { concludeInternal, conclude, end } from '../../workflows/conclusion.ts';
 import { attributesOfRun } from '../../request/search-attributes.ts';
-import { startAttributes } from '../../workflows/search-attributes.ts';
-import { linkToThis } from '../../workflows/ui.ts';
-import { approvedFor } from './approved-servers.ts';
+import { startAttributes, linkToThis } from '../../workflows/ui.ts';
+import { approvedFor } from './held-servers.ts';
 import { measureAnew, noteFirstPost } from '../gates/gating.ts';
 import type { RolloutState } from './state.ts';
 

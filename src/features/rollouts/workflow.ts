@@ -2,13 +2,19 @@
  * A rollout: one run per server of a fleet, wave by wave with limited concurrency, until too many servers are not
  * completed. It never interrupts a run.
  */
-import { allHandlersFinished, CancellationScope, condition } from '@temporalio/workflow';
-import type { RunError } from '../../contract/run.ts';
+import { allHandlersFinished, CancellationScope, condition, workflowInfo } from '@temporalio/workflow';
+import type { RunError, RunPlan } from '../../contract/run.ts';
 import type { RolloutInput, RolloutResult, TargetResult } from './shapes.ts';
-import { isPending } from '../../contract/tally.ts';
-import { announceRollout } from './announce-rollout.ts';
-import { admitRollout, needsOfRollout, type AskedRollout } from './admit-rollout.ts';
-import { endUnchecked, letWorkerCheck } from '../../workflows/check-request.ts';
+import { isPending, worstFirst } from '../../contract/results.ts';
+import {
+  endUnchecked,
+  letWorkerCheck,
+  type Needs,
+  refusalOfWorker,
+  refuseMisuse,
+  restoredSince,
+  tooLate,
+} from '../../workflows/check-worker.ts';
 import { ROLLOUT_TYPE } from '../../contract/names.ts';
 import { observeCancellation, type Cancellation } from '../../workflows/cancellation.ts';
 import {
@@ -26,6 +32,15 @@ import { handleDecisions } from './decisions.ts';
 import type { RolloutHooks } from './hooks.ts';
 import { deployTarget } from './server-run.ts';
 import { failuresIn, openOfWave, RESTORED, stopIn } from './rules.ts';
+import type { WorkerInfo } from '../../contract/activities.ts';
+import { factOf } from '../../contract/facts.ts';
+import { FREEZES_FACT } from '../freezes/shapes.ts';
+import { CHECKS_FACT } from '../site-checks/shapes.ts';
+import { targetsOf } from '../../contract/target.ts';
+import { applyOverride, recordWaiver } from '../freezes/override.ts';
+import { setAttributes } from '../../workflows/ui.ts';
+import { rolloutPauseId, runEndId } from '../../contract/ids.ts';
+import { MAX_PARTS, announce, pausedBy } from '../notifications/workflow.ts';
 
 export async function rollOut(input: RolloutInput, hooks: RolloutHooks): Promise<RolloutResult> {
   const cancellation = observeCancellation();
@@ -190,4 +205,61 @@ function concludeHalt(rollout: RolloutState, refusal: Conclusion | null): Conclu
   if (stopped !== null) return stopped;
   if (by === RESTORED) return conclude('unknown', 'OutcomeUnknown', reason);
   return conclude('not_started', by === TOO_MANY ? 'Cancelled' : 'Busy', `stopped: ${reason}`);
+}
+
+/* Checks a rollout before it starts a server. Each server's run does the remaining checks. */
+
+interface AskedRollout {
+  begunMs: number;
+  plan: RunPlan;
+  /** What the worker that suits it answered. */
+  facts: WorkerInfo;
+}
+
+const needsOfRollout = (input: RolloutInput): Needs => ({
+  ...input,
+  targets: input.waves.flatMap((wave) => wave.targets.flatMap(targetsOf)),
+});
+
+/** @returns null if the rollout may start */
+function admitRollout(rollout: RolloutState, { begunMs, plan, facts }: AskedRollout): Conclusion | null {
+  const { input, result } = rollout;
+  result.service = facts.service;
+  rollout.epoch = facts.epoch;
+  rollout.notify = facts.notify ?? null;
+  rollout.searchAttributes = facts.searchAttributes;
+  recordWaiver(rollout, factOf(facts, CHECKS_FACT)?.leftOut);
+  setAttributes(facts.searchAttributes, { servers: result.targets.map(({ serverId }) => serverId) });
+  return (
+    restoredSince(input, facts) ??
+    tooLate(begunMs, plan.startWithinMs) ??
+    refusalOfWorker(needsOfRollout(input), facts) ??
+    refuseMisuse(facts) ??
+    applyOverride(rollout, factOf(facts, FREEZES_FACT)?.override)
+  );
+}
+
+/* Announces a rollout that ended or waits for a decision. */
+
+/** @param pauses the number of pauses so far if this announces a pause, else null */
+async function announceRollout({ notify, result, input }: RolloutState, pauses: number | null): Promise<void> {
+  const { workflowId, firstExecutionRunId } = workflowInfo();
+  const { outcome, targets } = result;
+  const listed = worstFirst(targets)
+    .slice(0, MAX_PARTS)
+    .map((target) => ({ ...target, deployments: [] }));
+  const shortened: RolloutResult = { ...result, targets: listed, decisions: result.decisions.slice(-3) };
+  const id =
+    pauses === null
+      ? runEndId(workflowId, firstExecutionRunId)
+      : rolloutPauseId(workflowId, firstExecutionRunId, pauses);
+  const leftOut = targets.length - listed.length;
+  await announce({
+    notify,
+    outcome,
+    notification: { kind: 'rollout', id, result: shortened, leftOut, ...(pauses === null ? pausedBy(result) : {}) },
+    heartbeat: input.heartbeat,
+    summary:
+      pauses === null ? `Notify that a rollout ended: ${outcome ?? 'Internal'}` : 'Notify that a rollout is paused',
+  });
 }

@@ -3,8 +3,9 @@ import type { FrozenBy } from '../freezes/shapes.ts';
 import type { ScheduledInput, Times } from './shapes.ts';
 import { DAY_MS } from '../../contract/duration.ts';
 import { nextSpan } from '../../request/calendar/local-spans.ts';
-import type { Policy } from '../../config/policy.ts';
-import { scheduledOperations } from './scheduled-operations.ts';
+import type { Policy, PlannedOperation } from '../../config/policy.ts';
+import { partsOf } from '../rollouts/shapes.ts';
+import { targetsOf } from '../../contract/target.ts';
 
 export interface FrozenFiring {
   /** When it is due, ISO 8601. */
@@ -42,4 +43,30 @@ export function frozenFirings(
     if (by !== undefined) found.push({ at: new Date(dueMs).toISOString(), by });
   }
   return found;
+}
+
+/* Which approvals the firings of a schedule ask for. Pure. */
+
+/** @returns the names of the approvals, those that the schedule itself names last */
+export function askedByFirings(
+  start: ScheduledInput['start'],
+  { approvalsFor }: Pick<Policy, 'approvalsFor'>,
+): string[] {
+  const deployments = scheduledOperations(start).filter((it) => 'target' in it);
+  if (deployments.length === 0) return [];
+  const { input } = start;
+  const named = [...[input.approval].flat(), ...('waves' in input ? input.waves.map(({ approval }) => approval) : [])];
+  const needed = deployments.flatMap(approvalsFor).map(({ rule }) => rule.name);
+  return [...new Set([...needed, ...named.filter((it) => it !== undefined)])];
+}
+
+/* What a firing of a schedule does, operation by operation. Pure. */
+
+function scheduledOperations(start: ScheduledInput['start']): PlannedOperation[] {
+  if (start.type === 'watchDeployment') return [];
+  const { fleet } = start.input;
+  return partsOf(start.input).flatMap(({ serverId, ...input }): PlannedOperation[] => [
+    ...(serverId === undefined ? [] : [{ serverId, fleet }]),
+    ...targetsOf(input).map((target) => ({ target, serverId, fleet })),
+  ]);
 }

@@ -9,13 +9,11 @@ import { localText } from '../../request/calendar/local-time.ts';
 import type { Belay, Firing, ScheduleChange, ScheduleState } from '../../starter.ts';
 import { definedFields } from '../../contract/plain-object.ts';
 import { frozenText } from '../freezes/text.ts';
-import { askedByFirings } from './asking-firings.ts';
-import { frozenFirings, nextFirings, type FrozenFiring } from './actions-firings.ts';
+import { askedByFirings, frozenFirings, nextFirings, type FrozenFiring } from './actions-firings.ts';
 import { policyOf, type Policy } from '../../config/policy.ts';
 import { plainText } from '../../contract/safe-text.ts';
 import { colorize } from '../../cli/run-text.ts';
-import { reportEndpoints } from '../../cli/report-endpoints.ts';
-import { withBelay } from '../../cli/open-belay.ts';
+import { reportEndpoints, withBelay } from '../../cli/open-belay.ts';
 import { print } from '../../process/print.ts';
 
 export interface ApplyOptions {
@@ -152,7 +150,7 @@ function summaryOf(changes: ScheduleChange[], applied: boolean): string {
   return `${created} ${words[0]}, ${updated} ${words[1]}, ${deleted} ${words[2]}, ${count('none')} up to date`;
 }
 
-export async function listSchedules({ json: asJson }: { json?: boolean }): Promise<void> {
+export async function printSchedules({ json: asJson }: { json?: boolean }): Promise<void> {
   const schedules = await withBelay((belay) => belay.schedules.list());
   if (asJson === true) return printJson({ schemaVersion: SCHEMA_VERSION, schedules, error: null });
   const none = ['no schedules; create them with `belay schedule apply`'];

@@ -1,21 +1,29 @@
 /** The state of the schedules at Temporal, and of the runs they started last. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import {
   WorkflowFailedError,
   WorkflowNotFoundError,
   type ScheduleDescription,
   type ScheduleSummary,
+  type CalendarSpec,
+  type DayOfWeek,
+  type Month,
+  type ScheduleOptions,
+  ScheduleAlreadyRunning,
+  ScheduleNotFoundError,
 } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
 import pMap from 'p-map';
 import { TIMING } from '../../contract/timing.ts';
-import { SCHEDULE_PREFIX } from '../../contract/ids.ts';
-import type { Outcome } from '../../contract/names.ts';
-import type { ScheduledResult } from './shapes.ts';
-import { describeSchedule } from './describe-schedule.ts';
-import { definitionOf } from './schedule-codec.ts';
+import { SCHEDULE_PREFIX, scheduledId } from '../../contract/ids.ts';
+import { type Outcome, SCHEDULED_TYPE } from '../../contract/names.ts';
+import type { ScheduledResult, ScheduledInput, Calendar, ScheduleDefinition } from './shapes.ts';
 import { IN_PARALLEL, type Session } from '../../client/session.ts';
-import { isUnanswered } from '../../client/transport/grpc-errors.ts';
-import { unlessGone } from './schedule-errors.ts';
+import { isUnanswered, codeOf, GRPC, grpcCause } from '../../client/transport/grpc-errors.ts';
+import { DAYS, MONTHS } from '../../request/calendar/cron-times.ts';
+import { scheduledStaticDetails } from '../../request/other-details.ts';
+import { BelayError } from '../../contract/errors.ts';
+import { toBelayError } from '../../client/to-belay-error.ts';
 
 const LAST_SHOWN = 3;
 
@@ -132,4 +140,172 @@ async function firingOf(
     const details = error.cause instanceof ApplicationFailure ? error.cause.details?.[0] : undefined;
     return { ...unknown, outcome: 'unknown', ...((details ?? {}) as Partial<ScheduledResult>) };
   }
+}
+
+/* Converts a schedule to Temporal's form and back. */
+
+type Action = Extract<ScheduleOptions['action'], { type: 'startWorkflow' }>;
+
+/** Sets every field, because Temporal's defaults differ between its versions. */
+export function optionsOf(definition: ScheduleDefinition, taskQueue: string) {
+  const { input, calendars, timeZone, jitterMs, overlap, catchUpMs, pauseOnFailure } = definition;
+  const action: Action = {
+    type: 'startWorkflow',
+    workflowType: SCHEDULED_TYPE,
+    workflowId: scheduledId(input.fleet, input.schedule),
+    taskQueue,
+    args: [input],
+    workflowTaskTimeout: TIMING.worker.workflowTaskMs,
+    staticSummary: `Schedule ${input.schedule} of ${input.fleet}`,
+    staticDetails: scheduledStaticDetails(input),
+  };
+  return {
+    spec: { calendars: calendars.map(calendarSpec), timezone: timeZone, jitter: jitterMs },
+    action,
+    policies: { overlap: OVERLAPS[overlap], catchupWindow: catchUpMs, pauseOnFailure },
+  } satisfies Partial<ScheduleOptions>;
+}
+
+/** A schedule at Temporal, in the form of a definition. `overlap` may be a policy that belay.yaml has no word for. */
+export function definitionOf(description: ScheduleDescription) {
+  const { scheduleId, spec, action, policies, state } = description;
+  return {
+    scheduleId,
+    input: (action.args?.[0] ?? null) as ScheduledInput | null,
+    calendars: (spec.calendars ?? []).map(calendarOf),
+    timeZone: spec.timezone || 'UTC',
+    jitterMs: spec.jitter ?? 0,
+    overlap: Object.entries(OVERLAPS).find(([, name]) => name === policies.overlap)?.[0] ?? policies.overlap,
+    catchUpMs: policies.catchupWindow,
+    pauseOnFailure: policies.pauseOnFailure,
+    taskQueue: action.taskQueue,
+    workflowType: action.workflowType,
+    workflowId: action.workflowId,
+    intervals: spec.intervals ?? [],
+    skip: spec.skip ?? [],
+    startAt: spec.startAt?.toISOString() ?? null,
+    endAt: spec.endAt?.toISOString() ?? null,
+    remainingActions: state.remainingActions ?? null,
+  };
+}
+
+/** Fields that no definition sets, but that a user may have changed by hand. */
+export function fixedFields({ input: { fleet, schedule } }: ScheduleDefinition, taskQueue: string) {
+  return {
+    taskQueue,
+    workflowType: SCHEDULED_TYPE,
+    workflowId: scheduledId(fleet, schedule),
+    intervals: [],
+    skip: [],
+    startAt: null,
+    endAt: null,
+    remainingActions: null,
+  };
+}
+
+const OVERLAPS = { skip: 'SKIP', queue: 'BUFFER_ONE' } as const;
+
+function calendarSpec({ minute, hour, dayOfMonth, month, dayOfWeek, year, comment }: Calendar): CalendarSpec {
+  return {
+    second: 0,
+    minute: ranges(minute),
+    hour: ranges(hour),
+    dayOfMonth: ranges(dayOfMonth),
+    month: ranges(month).map((it) => named<Month>(it, (value) => MONTHS[value - 1])),
+    dayOfWeek: ranges(dayOfWeek).map((it) => named<DayOfWeek>(it, (value) => DAYS[value])),
+    ...(year === null ? {} : { year }),
+    comment,
+  };
+}
+
+type CalendarDescription = NonNullable<ScheduleDescription['spec']['calendars']>[number];
+
+function calendarOf({ minute, hour, dayOfMonth, month, dayOfWeek, year, comment }: CalendarDescription): Calendar {
+  return {
+    minute: listed(minute),
+    hour: listed(hour),
+    dayOfMonth: listed(dayOfMonth),
+    month: listed(month.map((it) => numbered(it, MONTHS))).map((index) => index + 1),
+    dayOfWeek: listed(dayOfWeek.map((it) => numbered(it, DAYS))),
+    year: listed(year)[0] ?? null,
+    comment: comment ?? '',
+  };
+}
+
+interface Range {
+  start: number;
+  end: number;
+  step: number;
+}
+
+function ranges(values: number[]): Range[] {
+  const all: Range[] = [];
+  for (const value of values) {
+    const last = all.at(-1);
+    if (last?.end === value - 1) last.end = value;
+    else all.push({ start: value, end: value, step: 1 });
+  }
+  return all;
+}
+
+function listed(all: readonly Range[]): number[] {
+  const values = all.flatMap(({ start, end, step }) => {
+    const count = Math.floor((Math.max(start, end) - start) / (step || 1)) + 1;
+    return Array.from({ length: count }, (_, index) => start + index * (step || 1));
+  });
+  return [...new Set(values)].sort((a, b) => a - b);
+}
+
+function named<T extends string>({ start, end, step }: Range, name: (value: number) => string | undefined) {
+  const upper = (value: number) => (name(value) ?? '').toUpperCase() as T;
+  return { start: upper(start), end: upper(end), step };
+}
+
+function numbered({ start, end, step }: { start: string; end: string; step: number }, names: readonly string[]): Range {
+  const index = (name: string) => names.indexOf(name.toLowerCase());
+  return { start: index(start), end: index(end), step };
+}
+
+/* Describes a schedule, also while Temporal repairs it. */
+
+/** Within the caller's deadline. @throws as `ScheduleHandle.describe` does */
+export async function describeSchedule(schedule: {
+  describe(): Promise<ScheduleDescription>;
+}): Promise<ScheduleDescription> {
+  for (;;) {
+    try {
+      return await schedule.describe();
+    } catch (error) {
+      if (!isBeingRepaired(error)) throw error;
+    }
+    await sleep(TIMING.client.scheduleRetryMs);
+  }
+}
+
+/** Temporal keeps a schedule in a workflow, which answers no query until a failed task of it has been repeated. */
+function isBeingRepaired(error: unknown): boolean {
+  const cause = grpcCause(error);
+  return (
+    codeOf(cause) === GRPC.failedPrecondition &&
+    /task in failed state/i.test(cause instanceof Error ? cause.message : '')
+  );
+}
+
+/* Errors of Temporal's schedules, as BelayErrors. */
+
+/** The list lags, so the schedule may have been deleted since. */
+export function unlessGone(error: unknown): null {
+  if (error instanceof ScheduleNotFoundError) return null;
+  throw error;
+}
+
+export function scheduleError(what: string, error: unknown): BelayError {
+  if (error instanceof ScheduleAlreadyRunning) {
+    return new BelayError(
+      'Usage',
+      `cannot ${what}: another user is applying ${error.scheduleId} at the same time; apply again`,
+    );
+  }
+  if (!(error instanceof ScheduleNotFoundError)) return toBelayError(error, what);
+  return new BelayError('NotFound', `cannot ${what}: there is no such schedule; \`belay schedule list\` shows them`);
 }

@@ -38,7 +38,7 @@ function listCommand(): Command {
   return new Command('list')
     .description('list schedules with their next times, their last outcomes, and whether they are paused')
     .addOption(json())
-    .action(async (_options: object, self: Command) => (await load()).listSchedules(self.optsWithGlobals()));
+    .action(async (_options: object, self: Command) => (await load()).printSchedules(self.optsWithGlobals()));
 }
 
 function pauseOrResumeCommand(action: 'pause' | 'resume', description: string): Command {

@@ -1,6 +1,21 @@
 /** What `belay check` does: it reads a site and its status once, from here, and starts nothing. */
 import { printJson } from '../../process/json-document.ts';
 import { print } from '../../process/print.ts';
+import { ConfigError } from '../../config/environment/variables.ts';
+import { requireService } from '../../config/environment/environment.ts';
+import { findServiceConfig } from '../../config/find-temporal.ts';
+import { readConfiguration, type Configuration } from '../../config/load.ts';
+import { SCHEMA_VERSION } from '../../contract/names.ts';
+import { BelayError, EXIT } from '../../contract/errors.ts';
+import type { SiteRead } from './shapes.ts';
+import { siteTarget } from '../../contract/target.ts';
+import { plainRead } from './text.ts';
+import { commitText } from '../reports/shapes.ts';
+import { plainText } from '../../contract/safe-text.ts';
+import { policyOf } from '../../config/policy.ts';
+import { kindOf, type ReadKind } from './rules.ts';
+import { createSiteReader } from '../../site-check/index.ts';
+import { createTargetReader, type Reading } from '../../cli/target-reader.ts';
 
 export interface CheckOptions {
   site: string;
@@ -9,9 +24,94 @@ export interface CheckOptions {
 }
 
 export async function check({ site, commit, json }: CheckOptions): Promise<void> {
-  const { tryCheck, triedDocument, triedText } = await import('./try-check.ts');
   const tried = await tryCheck(site, commit ?? null);
   if (json === true) printJson(triedDocument(tried));
   else print(triedText(tried));
   process.exitCode = tried.exitCode;
+}
+
+/* One read of a site, as its check makes it after a deployment, with the latest status of the service beside it. */
+
+const EXITS: Record<ReadKind, number> = {
+  good: EXIT.completed,
+  bad: EXIT.failed,
+  old: EXIT.failed,
+  other: EXIT.failed,
+  no_commit: EXIT.failed,
+  nothing: EXIT.unknown,
+};
+
+export interface Tried {
+  siteId: string;
+  /** The name of its check. */
+  check: string;
+  url: string;
+  showsCommit: boolean;
+  expectedCommit: string | null;
+  /** What the service reports; null if that could not be read. */
+  latestDeployment: string | null;
+  /** Why not; null if it was read. */
+  latestProblem: string | null;
+  read: SiteRead;
+  kind: ReadKind;
+  exitCode: number;
+}
+
+/** @throws BelayError `Usage` if the site has no check */
+async function tryCheck(siteId: string, commit: string | null): Promise<Tried> {
+  const configuration = await readConfiguration();
+  const found = policyOf(configuration).checkOf(siteId);
+  if (found === null)
+    throw new BelayError('Usage', `site ${siteId} has no check: add it to sites: in belay.yaml, with check:`);
+  const { plan, request } = found;
+  const [answer, latest] = await Promise.all([createSiteReader()(request), readLatest(siteId, configuration)]);
+  const read = plainRead(answer);
+  const kind = kindOf({ ...plan, commit, orNewer: false }, null, read);
+  return {
+    ...{ siteId, check: plan.name, url: request.url, showsCommit: plan.showsCommit, expectedCommit: commit },
+    ...{ latestDeployment: latest.status, latestProblem: latest.problem, read, kind, exitCode: EXITS[kind] },
+  };
+}
+
+/** A check needs only the page: without a token of the service, that is still read. */
+async function readLatest(siteId: string, configuration: Configuration): Promise<Pick<Reading, 'status' | 'problem'>> {
+  try {
+    const reader = createTargetReader(requireService(await findServiceConfig()), configuration);
+    const [reading] = await reader.readAll([siteTarget(siteId)]);
+    return reading ?? { status: null, problem: null };
+  } catch (error) {
+    if (error instanceof ConfigError) return { status: null, problem: error.message };
+    throw error;
+  }
+}
+
+function triedDocument({ siteId, check, url, expectedCommit, read, kind, ...latest }: Tried): object {
+  const { latestDeployment, latestProblem } = latest;
+  const tried = { siteId, check, url, expectedCommit, latestDeployment, latestProblem, read };
+  return { schemaVersion: SCHEMA_VERSION, ...tried, isGood: kind === 'good', error: null };
+}
+
+function triedText({ siteId, check, url, latestDeployment, latestProblem, ...tried }: Tried): string[] {
+  const latest =
+    latestDeployment === null
+      ? `not read: ${plainText(latestProblem ?? 'no answer')}`
+      : `"${plainText(latestDeployment)}"`;
+  return [
+    `site ${siteId}, check ${check}: ${url}`,
+    `  latest deployment: ${latest}`,
+    `  answer: ${answerText(tried)}`,
+    verdictText(tried),
+  ];
+}
+
+function answerText({ read: { kind, httpStatus, commit }, showsCommit }: Pick<Tried, 'read' | 'showsCommit'>): string {
+  if (kind === 'nothing') return 'none';
+  const shown = commit === null ? 'no commit' : `commit ${commit}`;
+  return `status ${httpStatus ?? 'not known'}${showsCommit ? `, ${shown}` : ''}`;
+}
+
+function verdictText({ kind, read, expectedCommit }: Pick<Tried, 'kind' | 'read' | 'expectedCommit'>): string {
+  if (kind === 'good') return 'good: every expectation is met';
+  if (kind === 'bad' || kind === 'nothing') return `${kind}: ${read.why ?? 'it shows no commit'}`;
+  return `bad: it does not show commit ${commitText(expectedCommit ?? '')}`;
 }

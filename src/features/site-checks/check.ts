@@ -1,13 +1,28 @@
 /** What a run expects of its sites, as the worker knew it when the run began. */
 import { factOf } from '../../contract/facts.ts';
 import type { DeploymentResult } from '../../contract/run.ts';
-import { CHECKS_FACT, type CheckAim } from './shapes.ts';
+import { CHECKS_FACT, type CheckAim, type CheckResult, type SiteRead } from './shapes.ts';
 import { isApp, type Target } from '../../contract/target.ts';
-import { isUnseen } from './text.ts';
+import { isUnseen, readText } from './text.ts';
 import { recordWaiver } from '../freezes/override.ts';
-import { conclude, type Conclusion } from '../../workflows/conclusion.ts';
+import { conclude, type Conclusion, COMPLETED } from '../../workflows/conclusion.ts';
 import type { RunCheck } from '../../workflows/run/hooks.ts';
 import type { RunState } from '../../workflows/run/run-state.ts';
+import {
+  evidenceOf,
+  kindOf,
+  afterSiteRead,
+  decideCheck,
+  NOTHING_SEEN,
+  type CheckSeen,
+  type CheckVerdict,
+} from './rules.ts';
+import { labelledBySite, type CommitEvidence } from '../../rules/verdict.ts';
+import { checkSite } from '../../workflows/activity-proxies.ts';
+import type { Check, CheckedOperation, CreateCheck } from '../../workflows/operation/hooks.ts';
+import { plainText } from '../../contract/safe-text.ts';
+import { sleepUntil } from '../../workflows/polling/poll-until.ts';
+import { unlessCancelled } from '../../workflows/polling/turn.ts';
 
 export function siteChecks(run: RunState): RunCheck {
   const { facts, input, plan, result, type } = run;
@@ -44,4 +59,165 @@ export function unlessUnchecked({ outcome, error, check }: DeploymentResult, aim
     'OutcomeUnknown',
     `check ${aim.name} was not made: a worker without checks deployed the site`,
   );
+}
+
+/* Checks the site of a deployment: what it answers just before the request, and what it shows afterwards. */
+
+/** One check. */
+interface Checking {
+  operation: CheckedOperation;
+  aim: CheckAim;
+  found: CheckResult;
+  /** @param what shown in the UI. @returns null if no worker finished it */
+  read: (what: string) => Promise<SiteRead | null>;
+}
+
+export const siteCheck: CreateCheck = (operation, { service, check }) =>
+  check === undefined ? undefined : createSiteCheck(operation, service, check);
+
+function createSiteCheck(operation: CheckedOperation, service: string, aim: CheckAim): Check {
+  const { siteId, name } = aim;
+  const { result } = operation;
+  const found: CheckResult = { name, outcome: null, reads: 0, goodReads: 0, baseline: null, last: null };
+  result.check = found;
+  let shown: CommitEvidence | null = null;
+  const readPage = (what: string) =>
+    checkSite
+      .executeWithOptions({ summary: checkSummary(aim, what) }, [{ service, siteId, check: name }])
+      .catch(() => null);
+  const checking: Checking = {
+    ...{ operation, aim, found },
+    async read(what) {
+      const answer = await readPage(what);
+      const evidence = answer === null ? null : evidenceOf(aim, found.baseline, answer);
+      if (shown !== 'identity') shown = evidence ?? shown;
+      return answer;
+    },
+  };
+  const { look, goodInARow } = watchCommit(checking, () => shown);
+  return {
+    look,
+    get shown() {
+      return shown;
+    },
+    async takeBaseline() {
+      found.baseline = await readPage('before the request');
+    },
+    forgetBaseline() {
+      found.baseline = null;
+    },
+    async judge(conclusion) {
+      const { outcome } = conclusion;
+      if (operation.cancellation.requested) return conclusion;
+      const isExplained = outcome !== 'completed' && result.acceptedAt !== null;
+      const judged = isExplained ? await explained(checking, conclusion) : conclusion;
+      const verified = outcome === 'completed' ? await verifySite(checking, goodInARow()) : judged;
+      const isVerdict = outcome === 'completed' || outcome === 'failed';
+      if (isVerdict && result.evidence !== null) result.evidence = labelledBySite(result.evidence, outcome, shown);
+      return verified;
+    },
+  };
+}
+
+/** Looks at the commit while the status decides nothing. */
+function watchCommit(
+  { aim, found, read }: Checking,
+  shown: () => CommitEvidence | null,
+): Pick<Check, 'look'> & { goodInARow: () => number } {
+  let goodInARow = 0;
+  let isLooking = false;
+
+  /** @returns whether it shows more than before */
+  async function readCommit(): Promise<boolean> {
+    const before = shown();
+    const answer = await read('while its status decides nothing');
+    if (answer === null) return false;
+    const isExpected = evidenceOf(aim, found.baseline, answer) === 'identity';
+    goodInARow = isExpected && kindOf(aim, found.baseline, answer) === 'good' ? goodInARow + 1 : 0;
+    return shown() !== before;
+  }
+
+  return {
+    look: (then) => {
+      if (isLooking || found.baseline === null || !aim.showsCommit) return;
+      isLooking = true;
+      void readCommit().then((isNews) => {
+        isLooking = false;
+        if (isNews) then();
+      });
+    },
+    /** Before the verdict, only reads that show the expected commit count. */
+    goodInARow: () => goodInARow,
+  };
+}
+
+/** What the service reports stands, whatever the site shows. */
+async function explained({ found, read }: Checking, conclusion: Conclusion): Promise<Conclusion> {
+  const answer = conclusion.error === null ? null : await read('for the message');
+  if (conclusion.error === null || answer === null) return conclusion;
+  found.last = answer;
+  found.reads += 1;
+  const { type, message } = conclusion.error;
+  const text = answer.kind === 'nothing' ? `the site gives no answer: ${answer.why}` : `the site: ${readText(answer)}`;
+  return { ...conclusion, error: { type, message: `${message}; ${text}` } };
+}
+
+/* The reads of a site after the service has reported its deployment as completed. */
+
+/** Reads in a row that no worker finished. */
+const MAX_LOST_IN_A_ROW = 10;
+
+/** @param goodInARow of before: they use up no try */
+async function verifySite(checking: Checking, goodInARow: number): Promise<Conclusion> {
+  const { operation, aim, found } = checking;
+  operation.setPhase('verify');
+  const beganMs = Date.now();
+  let seen: CheckSeen = { ...NOTHING_SEEN, goodInARow };
+  let lost = 0;
+  for (let turn = 0; ; turn += 1) {
+    const dueMs = turn === 0 ? beganMs : Math.max(beganMs + turn * aim.intervalMs, Date.now() + 1);
+    const answer = await nextRead(checking, seen, dueMs);
+    if (operation.cancellation.requested) return cutShort(aim.siteId);
+    lost = answer === null ? lost + 1 : 0;
+    if (lost === MAX_LOST_IN_A_ROW) {
+      const message = `check ${aim.name}: ${lost} reads in a row were lost`;
+      return decided(checking, { outcome: 'unknown', message });
+    }
+    if (answer === null) continue;
+    seen = afterSiteRead(seen, kindOf(aim, found.baseline, answer), answer);
+    Object.assign(found, { reads: seen.reads, goodReads: seen.counts.good, last: answer });
+    const verdict = decideCheck(aim, found.baseline, seen);
+    if (verdict !== null) return decided(checking, verdict);
+  }
+}
+
+/** @returns null if it was lost, or once cancelled */
+async function nextRead({ operation, aim, found, read }: Checking, seen: CheckSeen, dueMs: number) {
+  const { siteId, name, tries, inARow } = aim;
+  const attempt = Math.min(seen.reads + 1, tries);
+  const what = `read ${attempt} of ${tries}`;
+  operation.setWaiting({
+    ...{ kind: 'check', siteId, check: name, try: attempt, tries, goodInARow: seen.goodInARow, inARow },
+    last: found.last === null ? null : readText(found.last),
+    nextReadAt: new Date(dueMs).toISOString(),
+  });
+  const slept = await sleepUntil(operation, dueMs, checkSummary(aim, what));
+  return slept === 'cancelled' ? null : unlessCancelled(operation, read(what));
+}
+
+/** Of a timer or a read in the UI. */
+const checkSummary = ({ siteId, name }: Checking['aim'], what: string): string =>
+  plainText(`check ${name} of ${siteId}: ${what}`, 100);
+
+function decided({ aim: { siteId }, found }: Checking, verdict: CheckVerdict): Conclusion {
+  found.outcome = verdict.outcome;
+  if (verdict.outcome === 'passed') return COMPLETED;
+  const message = `the service reports that the deployment of site ${siteId} completed; ${verdict.message}`;
+  if (verdict.outcome === 'failed') return conclude('failed', 'CheckFailed', message);
+  return conclude('unknown', 'OutcomeUnknown', message);
+}
+
+function cutShort(siteId: string): Conclusion {
+  const message = `the service reports that the deployment of site ${siteId} completed, and its check was cut short`;
+  return conclude('cancelled', 'Cancelled', `cancelled; ${message}`);
 }

@@ -1,10 +1,10 @@
 /** Sites and their checks in belay.yaml. Rules between keys are in plan/check-sites.ts. */
 import { z } from 'zod';
-import { LIMITS } from '../../request/limits.ts';
-import { HOUR_MS } from '../../contract/duration.ts';
-import { expectations, refuseBroken, requestHeaders } from '../../config/file/request-schema.ts';
-import { duration, id, name, wholeNumber } from '../../config/file/schema-values.ts';
-import { headerName, path } from '../../config/file/secret-schema.ts';
+import { LIMITS, CHECK_DEFAULTS } from '../../request/limits.ts';
+import { HOUR_MS, durationText } from '../../contract/duration.ts';
+import { expectations, refuseBrokenRules, requestHeaders, headerName, path } from '../../config/file/request-schema.ts';
+import { duration, id, name, wholeNumber, oneOf, type ReportIssue } from '../../config/file/schema-values.ts';
+import type { Configuration } from '../../config/file/file-schema.ts';
 
 const INTERVAL_LIMITS = [1_000, HOUR_MS] as const;
 const TIMEOUT_LIMITS = [100, 15_000] as const;
@@ -37,7 +37,7 @@ const check = z
     },
     { error: 'write path:, status:, header:, body:, json: or commit: below it' },
   )
-  .superRefine(refuseBroken);
+  .superRefine(refuseBrokenRules);
 
 const url = z.string().superRefine((text, context) => {
   if (!URL.canParse(text) || !/^https?:$/.test(new URL(text).protocol)) {
@@ -64,3 +64,26 @@ export const checks = z.record(name, check);
 
 export type SiteConfig = z.infer<typeof site>;
 export type CheckConfig = z.infer<typeof check>;
+
+/* Checks the sites and checks in belay.yaml against each other. */
+
+/** How often and how many times a site is read. */
+export function paceOf(check: Pick<CheckConfig, 'interval' | 'tries' | 'inARow'>) {
+  const { interval = CHECK_DEFAULTS.interval, tries = CHECK_DEFAULTS.tries, inARow = CHECK_DEFAULTS.inARow } = check;
+  return { interval, tries, inARow };
+}
+
+export function checkSites({ sites = {}, checks = {} }: Configuration, report: ReportIssue): void {
+  for (const [id, { check }] of Object.entries(sites)) {
+    if (check === undefined || Object.hasOwn(checks, check)) continue;
+    report(['sites', id, 'check'], `there is no check ${check}: ${oneOf(checks, 'checks')}`);
+  }
+  for (const [name, check] of Object.entries(checks)) {
+    const { interval, tries, inARow } = paceOf(check);
+    if (inARow > tries) report(['checks', name, 'inARow'], `it is more than the ${tries} tries: lower it`);
+    if (interval * tries > HOUR_MS) {
+      const takes = durationText(interval * tries);
+      report(['checks', name, 'tries'], `with an interval of ${durationText(interval)}, it takes ${takes}: at most 1h`);
+    }
+  }
+}

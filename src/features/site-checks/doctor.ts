@@ -1,7 +1,7 @@
 /** Checks that the sites in belay.yaml that have a check can be reached from here: their names and addresses, not the sites. */
 import { readConfiguration } from '../../config/load.ts';
-import { counted } from '../../contract/tally-text.ts';
-import { siteChecks } from './site-checks.ts';
+import { counted } from '../../contract/results.ts';
+import { siteChecks } from './worker.ts';
 import { judgedAddresses, systemResolve } from '../../site-check/index.ts';
 import type { Check, Finding } from '../../cli/doctor-check.ts';
 

@@ -1,7 +1,6 @@
 /** How its sites would be checked. Workers go by their own belay.yaml, this command by that of its machine. */
-import { isApp } from '../../contract/target.ts';
-import { commitText } from '../reports/commit-text.ts';
-import { targetText } from '../../contract/target-text.ts';
+import { isApp, targetText } from '../../contract/target.ts';
+import { commitText } from '../reports/shapes.ts';
 import type { Part } from '../../cli/planned.ts';
 
 /** A report may be in the file of the workers only. */

@@ -3,7 +3,7 @@
  * unreachable as before is unknown. Pure.
  */
 import type { CheckAim, SiteRead } from './shapes.ts';
-import { commitText } from '../reports/commit-text.ts';
+import { commitText } from '../reports/shapes.ts';
 
 /**
  * `old`: all holds, but the commit is that of before. `other`: it is neither that nor the expected one. `no_commit`: it
@@ -44,7 +44,7 @@ export function kindOf(aim: CheckAim, baseline: SiteRead | null, read: SiteRead)
   return aim.orNewer ? 'good' : 'other';
 }
 
-export function afterRead(seen: CheckSeen, kind: ReadKind, read: SiteRead): CheckSeen {
+export function afterSiteRead(seen: CheckSeen, kind: ReadKind, read: SiteRead): CheckSeen {
   return {
     reads: seen.reads + 1,
     goodInARow: kind === 'good' ? seen.goodInARow + 1 : 0,

@@ -2,8 +2,8 @@
 import type { DeploymentResult, RunResult } from '../../contract/run.ts';
 import type { SiteRead } from './shapes.ts';
 import { plainText } from '../../contract/safe-text.ts';
-import { commitText } from '../reports/commit-text.ts';
-import { counted } from '../../contract/tally-text.ts';
+import { commitText } from '../reports/shapes.ts';
+import { counted } from '../../contract/results.ts';
 
 /** @returns null if there is nothing to say */
 export function checkText(

@@ -2,8 +2,7 @@
 import { condition, workflowInfo } from '@temporalio/workflow';
 import { ROLLOUT_PREFIX } from '../../contract/ids.ts';
 import type { NewerRun, RunWork, SupersededBy } from './shapes.ts';
-import { shortWork } from './superseding-message.ts';
-import { settleQueue, supersedes } from './rules.ts';
+import { shortWork, settleQueue, supersedes } from './rules.ts';
 import { signalOlderRuns } from '../../workflows/activity-proxies.ts';
 import type { Ending } from '../../workflows/cancellation.ts';
 import { isAfterReset, wasReset } from '../../workflows/reset.ts';

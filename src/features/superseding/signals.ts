@@ -3,7 +3,7 @@ import { CancellationScope, defineSignal, getExternalWorkflowHandle, setHandler 
 import { ApplicationFailure } from '@temporalio/common';
 import { SIGNALS } from '../../contract/names.ts';
 import type { NewerRun, SupersededBy } from './shapes.ts';
-import { newerRunIn } from './superseding-message.ts';
+import { newerRunIn } from './rules.ts';
 import { conclude, type Conclusion } from '../../workflows/conclusion.ts';
 
 const supersededSignal = defineSignal<[NewerRun]>(SIGNALS.superseded);

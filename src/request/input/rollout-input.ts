@@ -2,8 +2,7 @@
 import { z } from 'zod';
 import type { RolloutInput } from '../../features/rollouts/shapes.ts';
 import { LIMITS, MAX_AT_ONCE, MAX_TARGETS } from '../limits.ts';
-import { splitPath } from '../option-path.ts';
-import { RUN_OPTIONS } from '../run-options.ts';
+import { splitPath, RUN_OPTIONS } from '../run-options.ts';
 import {
   firstProblem,
   idOf,

@@ -8,9 +8,8 @@ import { z } from 'zod';
 import { TIMING } from '../../contract/timing.ts';
 import type { RunType } from '../../contract/names.ts';
 import type { RunInput } from '../../contract/run.ts';
-import { siteTarget, TARGET_KINDS, type Target } from '../../contract/target.ts';
-import { COMMIT } from '../../features/reports/commit-text.ts';
-import { targetText } from '../../contract/target-text.ts';
+import { siteTarget, TARGET_KINDS, type Target, targetText } from '../../contract/target.ts';
+import { COMMIT } from '../../features/reports/shapes.ts';
 import {
   MAX_APPROVED,
   MAX_ID_LENGTH,
@@ -23,9 +22,8 @@ import {
   type Limits,
 } from '../limits.ts';
 import { didYouMean } from '../did-you-mean.ts';
-import { splitPath } from '../option-path.ts';
+import { splitPath, RUN_OPTIONS, type RunOptionRow } from '../run-options.ts';
 import { textProblem } from '../../features/freezes/request.ts';
-import { RUN_OPTIONS, type RunOptionRow } from '../run-options.ts';
 import { validateId } from '../validate-id.ts';
 
 const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,3})?Z$/;

@@ -1,11 +1,11 @@
 /** Bundles the workflows from source, once per state of it: every process of `npm run dev` and the tests shares it. */
-import { randomUUID } from 'node:crypto';
+import { randomUUID, createHash } from 'node:crypto';
 import { mkdir, readdir, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { bundleWorkflowCode } from '@temporalio/worker';
 import { bundleOptions } from './bundle-options.ts';
-import { sourceHash } from './source-hash.ts';
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 /** Everything a workflow may import, the packages included, and what is done with it. */
@@ -13,6 +13,7 @@ export const BUNDLED = [
   'src/workflows',
   'src/rules',
   'src/contract',
+  'src/features',
   'src/request',
   'src/worker/bundle',
   'package-lock.json',
@@ -84,4 +85,30 @@ async function removeOld(): Promise<void> {
     const { mtimeMs } = await stat(path).catch(() => ({ mtimeMs: Infinity }));
     if (name.startsWith('workflows-') && Date.now() - mtimeMs > KEPT_MS) await rm(path, { force: true });
   }
+}
+
+/* A fingerprint of source files: what is built from them is current while it stays the same. */
+
+/** @param paths files and folders below `root`; one that does not exist counts as such */
+export function sourceHash(root: string, paths: readonly string[]): string {
+  const hash = createHash('sha256');
+  for (const path of paths) {
+    const files = filesBelow(join(root, path));
+    hash.update(`${path}\n${files.length}\n`);
+    for (const file of files) {
+      const content = readFileSync(join(root, path, file));
+      hash.update(`${file}\n${content.length}\n`).update(content);
+    }
+  }
+  return hash.digest('hex');
+}
+
+function filesBelow(path: string): string[] {
+  const stats = statSync(path, { throwIfNoEntry: false });
+  if (stats === undefined) return [];
+  if (!stats.isDirectory()) return [''];
+  return readdirSync(path, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name).slice(path.length + 1))
+    .sort();
 }

@@ -1,7 +1,7 @@
 /** The workflow code a worker loads: the bundle of the build, or one of the current source if run from source. */
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
-import { VERSIONED_WORKER } from '../../contract/worker-version.ts';
+import { VERSIONED_WORKER } from '../../contract/worker-identity.ts';
 import { ENCODES_FAILURES } from './failure-converter.ts';
 
 const RUNS_FROM_SOURCE = import.meta.url.endsWith('.ts');

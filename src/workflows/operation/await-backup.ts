@@ -4,11 +4,12 @@ import type { RecordedService } from '../../contract/operation.ts';
 import { refusalOf } from './take-baseline.ts';
 import { COMPLETED, conclude, type Conclusion } from '../conclusion.ts';
 import { backupReader } from '../polling/status-reader.ts';
-import { jitterMs } from '../../rules/jitter.ts';
-import { createPollSchedule } from '../../rules/poll-schedule.ts';
+import { jitterMs, createPollSchedule } from '../../rules/poll-schedule.ts';
 import type { StatusReading } from '../../rules/verdict.ts';
 import { concludeInterrupted, pollUntil } from '../polling/poll-until.ts';
 import { describeLastStatus, noteProgress, type Poller } from '../polling/poller.ts';
+import type { BackupRecord, BackupRecordKind } from '../../features/events/shapes.ts';
+import { writeBackupRecord } from '../activity-proxies.ts';
 
 export interface BackupWait extends RecordedService {
   intervalMs: number;
@@ -78,4 +79,33 @@ function concludeFromClaim(name: string, backupId: string, { hints, lastStatus }
 function concludeFromStatus(name: string, reading: StatusReading): Conclusion {
   if (reading.state === 'completed') return COMPLETED;
   return conclude('failed', 'BackupFailed', `${name} failed: the service reports "${reading.status}"`);
+}
+
+/*
+ * Records which server a backup belongs to, so that the server is found by the backup's id. Search attributes would lag,
+ * and a namespace may not have them.
+ */
+
+/** The record, which ends at once. Only its memo matters. */
+export async function recordBackup(record: BackupRecord): Promise<BackupRecord> {
+  return record;
+}
+
+/**
+ * For a backup that an operation made or a run waits for. A write that fails is repeated while the wait goes on, whose
+ * reads must not wait for it.
+ */
+export function recordWaitedFor(kind: Extract<BackupRecordKind, 'made' | 'adopted'>, record: BackupRecord): void {
+  void writeBackupRecord({ kind, record }).catch(() => undefined);
+}
+
+/** For what an event reports. @returns whether it was recorded */
+export async function recordReported(
+  kind: Extract<BackupRecordKind, 'shared' | 'failed'>,
+  record: BackupRecord,
+): Promise<boolean> {
+  return writeBackupRecord({ kind, record }).then(
+    () => true,
+    () => false,
+  );
 }

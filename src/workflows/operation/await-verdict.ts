@@ -1,9 +1,9 @@
 /** Polls until a final status is known to be that of our deployment. */
 import type { DeploymentResult } from '../../contract/run.ts';
-import { targetText } from '../../contract/target-text.ts';
+import { targetText } from '../../contract/target.ts';
 import { COMPLETED, conclude, type Conclusion } from '../conclusion.ts';
 import type { Reader } from '../polling/status-reader.ts';
-import { createPollSchedule } from '../../rules/poll-schedule.ts';
+import { createPollSchedule, jitterMs } from '../../rules/poll-schedule.ts';
 import {
   contradicts,
   decideVerdict,
@@ -15,12 +15,14 @@ import {
   type StatusReading,
   type Verdict,
 } from '../../rules/verdict.ts';
-import { answeredMs } from '../../rules/watch-coverage.ts';
+import { answeredMs } from '../../rules/trigger-policy.ts';
 import type { Check } from './hooks.ts';
 import { concludeInterrupted, pollUntil } from '../polling/poll-until.ts';
 import { describeLastStatus, noteProgress, type Poller } from '../polling/poller.ts';
 import { TIMING } from '../../contract/timing.ts';
 import type { ReadFailure } from '../../contract/activities.ts';
+import type { Operation } from './run-operation.ts';
+import type { DeploySiteInput } from '../../contract/operation.ts';
 
 export interface Followed {
   poller: Poller;
@@ -164,4 +166,26 @@ function concludeExhausted(
   if (result.evidence !== null) return unknown(`no better evidence than "${result.evidence}" ${state}`);
   if (standing === 'third') return unknown(`the service shows an id that its answer to the request had not ${state}`);
   return unknown(`the final status is the same as before, with no sign of a new deployment ${state}`);
+}
+
+/* What the steps of one deployment share. */
+
+export interface Deployment {
+  operation: Operation<DeploymentResult>;
+  input: DeploySiteInput;
+  reader: Reader;
+  check: Check | undefined;
+}
+
+export function followed({ operation, input, reader, check }: Deployment): Followed {
+  const { intervalMs, tries, jitter } = input;
+  return {
+    poller: operation,
+    result: operation.result,
+    reader,
+    intervalMs,
+    tries,
+    jitterMs: jitterMs(intervalMs, jitter),
+    check,
+  };
 }

@@ -2,8 +2,7 @@
 import type { BackupResult } from '../../contract/run.ts';
 import { PROBE_BACKUP_ID } from '../../contract/names.ts';
 import { backupServerId } from '../../contract/ids.ts';
-import { recordWaitedFor } from './backup-records.ts';
-import { awaitBackup } from './await-backup.ts';
+import { recordWaitedFor, awaitBackup } from './await-backup.ts';
 import { conclude } from '../conclusion.ts';
 import { subjectOfServer } from '../metrics.ts';
 import { emptyBackup } from '../../contract/results.ts';

@@ -1,10 +1,8 @@
 /** Takes the baseline: the latest status just before the trigger, once no other deployment is in progress. */
-import type { Deployment } from './deployment-context.ts';
-import type { Target } from '../../contract/target.ts';
-import { targetText } from '../../contract/target-text.ts';
+import type { Deployment } from './await-verdict.ts';
+import { type Target, targetText } from '../../contract/target.ts';
 import { conclude, type Conclusion } from '../conclusion.ts';
-import { jitterMs } from '../../rules/jitter.ts';
-import { createPollSchedule } from '../../rules/poll-schedule.ts';
+import { jitterMs, createPollSchedule } from '../../rules/poll-schedule.ts';
 import type { StatusReading } from '../../rules/verdict.ts';
 import { pollUntil } from '../polling/poll-until.ts';
 import { lateness } from '../../rules/deadline.ts';

@@ -1,6 +1,6 @@
 /** A parked operation waits for a service that does not answer. Its outages share one budget. */
 import type { Parked } from '../../contract/waiting.ts';
-import { afterOutage, outageEndsMs, parkedReadAtMs, type Outage } from '../../rules/outage.ts';
+import { endWithoutParking, outageEndsMs, parkedReadAtMs, type Outage } from '../../rules/outage.ts';
 import type { GivenUp } from '../../rules/read-failures.ts';
 
 export interface Parking {
@@ -30,7 +30,7 @@ export function createParking(budgetMs: number | null, setParked: (isParked: boo
     },
     park(reason, nowMs, notBeforeMs) {
       const readAtMs = parkedReadAtMs(outage, nowMs, notBeforeMs);
-      if (readAtMs === null) return afterOutage(outage, reason);
+      if (readAtMs === null) return endWithoutParking(outage, reason);
       if (outage.sinceMs === null) setParked(true);
       const sinceMs = outage.sinceMs ?? nowMs;
       outage = { ...outage, sinceMs };

@@ -1,12 +1,12 @@
 /** The operation or run that polls, with its progress, hints and cancellation. */
+import { CancellationScope, sleep } from '@temporalio/workflow';
 import type { Cancellation } from '../cancellation.ts';
 import type { Hints } from './hints.ts';
-import { createPollTimer, type PollTimer } from './poll-timer.ts';
 import { createParking, type Parking } from './parking.ts';
 import type { StatusReading } from '../../rules/verdict.ts';
 import type { FailingReads, Waiting } from '../../contract/waiting.ts';
 import type { Waits } from '../../contract/run.ts';
-import type { PooledProgress } from '../../contract/pooled-wait.ts';
+import type { PooledProgress } from '../../contract/polling.ts';
 
 export interface Poller {
   readonly cancellation: Cancellation;
@@ -93,4 +93,44 @@ export function noteProgress(result: { inProgressAt: string | null }, { state }:
 /** For messages. */
 export function describeLastStatus({ lastStatus, lastReadAt }: Poller): string {
   return lastStatus === null ? 'never read' : `"${lastStatus}" at ${lastReadAt}`;
+}
+
+/*
+ * The timer of a poll loop. A wait that ends early, for a hint or an answer, leaves the timer to the next wait for the
+ * same moment: to cancel it and to start it again would be two events and a billed action.
+ */
+
+interface PollTimer {
+  readonly hasFired: boolean;
+  /** @param atMs not in the past */
+  set(atMs: number, summary: string): void;
+  cancel(): void;
+}
+
+function createPollTimer(): PollTimer {
+  let timer: { atMs: number; hasFired: boolean; scope: CancellationScope } | null = null;
+
+  function cancel(): void {
+    if (timer?.hasFired === false) timer.scope.cancel();
+    timer = null;
+  }
+
+  return {
+    get hasFired() {
+      return timer?.hasFired === true;
+    },
+    set(atMs, summary) {
+      if (timer?.hasFired === false && timer.atMs === atMs) return;
+      cancel();
+      const started = { atMs, hasFired: false, scope: new CancellationScope({ cancellable: true }) };
+      timer = started;
+      void started.scope
+        .run(() => sleep(atMs - Date.now(), { summary }))
+        .then(
+          () => (started.hasFired = true),
+          () => undefined,
+        );
+    },
+    cancel,
+  };
 }

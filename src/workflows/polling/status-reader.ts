@@ -3,14 +3,18 @@
  * before it counts.
  */
 import { ActivityFailure, TimeoutFailure } from '@temporalio/common';
+import { condition } from '@temporalio/workflow';
 import { readElsewhere, readOnce } from '../activity-proxies.ts';
 import type { ReadAnswer, ReadFailure, ReadInput, ReadResult } from '../../contract/activities.ts';
 import { HISTORY_BUDGET } from '../../contract/history-budget.ts';
 import { definedFields } from '../../contract/plain-object.ts';
 import type { RecordedService } from '../../contract/operation.ts';
-import type { PooledWait } from '../../contract/pooled-wait.ts';
+import type { PooledWait } from '../../contract/polling.ts';
 import type { Target } from '../../contract/target.ts';
 import { withMeaning } from '../../rules/status-words.ts';
+import { TIMING } from '../../contract/timing.ts';
+import type { Cancellation } from '../cancellation.ts';
+import { heldBackUntilMs } from '../../rules/read-failures.ts';
 
 /** After another worker could read, this many reads go to any worker: this one may take a while to recover. */
 const READS_ELSEWHERE = 10;
@@ -83,4 +87,27 @@ function lostRead(error: unknown): ReadFailure {
     message,
     ofThisWorker: true,
   };
+}
+
+/* Reads outside a poll loop. A rate limit must not pass for an answer, so a read that it delays is made again. */
+
+/**
+ * @param summary shown in the UI
+ * @returns the answer, or the last failure once no time is left or the run is cancelled
+ */
+export async function readOneStatus(
+  { cancellation }: { cancellation: Cancellation },
+  reader: Reader,
+  summary: string,
+): Promise<ReadResult> {
+  const endsMs = Date.now() + TIMING.poll.minWholeMs;
+  for (;;) {
+    const answer = await reader.read(summary);
+    const nowMs = Date.now();
+    const againMs = heldBackUntilMs(answer, nowMs);
+    if (againMs === null || againMs > endsMs || cancellation.requested) return answer;
+    await condition(() => cancellation.requested, Math.max(1, againMs - nowMs), {
+      summary: 'held back by a rate limit',
+    });
+  }
 }

@@ -1,5 +1,5 @@
 /** Checks a run before it makes a backup: its start time, the service, the token, the targets, and what holds it back. */
-import { targetText } from '../../contract/target-text.ts';
+import { targetText } from '../../contract/target.ts';
 import { lockIdOf } from '../../contract/ids.ts';
 import { plainText } from '../../contract/safe-text.ts';
 import { attributesOfRun } from '../../request/search-attributes.ts';
@@ -7,10 +7,9 @@ import { admissionRead } from '../../rules/never-deployed.ts';
 import { resolveDeadline } from '../activity-proxies.ts';
 import { tooLate, refusalOfWorker, refuseMisuse, restoredSince } from '../check-worker.ts';
 import { conclude, type Conclusion } from '../conclusion.ts';
-import { setAttributes } from '../search-attributes.ts';
+import { setAttributes } from '../ui.ts';
 import { refusalOf } from '../operation/take-baseline.ts';
-import { readOnce } from '../polling/read-once.ts';
-import { deploymentReader } from '../polling/status-reader.ts';
+import { readOneStatus, deploymentReader } from '../polling/status-reader.ts';
 import type { Hold } from './hooks.ts';
 import type { RunState } from './run-state.ts';
 import { awaitAdmission, takePlace } from './await-admission.ts';
@@ -75,7 +74,11 @@ async function refusedTarget(run: RunState): Promise<Conclusion | null> {
   for (let first = 0; first < targets.length; first += TARGETS_AT_ONCE) {
     const checked = targets.slice(first, first + TARGETS_AT_ONCE);
     const asked = checked.map((target) =>
-      readOnce(run, deploymentReader({ ...run.service, target }), plainText(`check of ${targetText(target)}`, 100)),
+      readOneStatus(
+        run,
+        deploymentReader({ ...run.service, target }),
+        plainText(`check of ${targetText(target)}`, 100),
+      ),
     );
     for (const [index, read] of (await Promise.all(asked)).entries()) {
       const target = checked[index]!;

@@ -5,14 +5,18 @@ import { backupServerId } from '../../contract/ids.ts';
 import { definedFields } from '../../contract/plain-object.ts';
 import { startBackup } from './child-operations.ts';
 import type { LockAttempt } from '../lock/acquire.ts';
-import { COMPLETED, conclude, type Conclusion } from '../conclusion.ts';
+import { COMPLETED, conclude, type Conclusion, end } from '../conclusion.ts';
 import type { RunState } from './run-state.ts';
 import { NO_TRIGGER, emptyBackup } from '../../contract/results.ts';
-import { adoptBackup, confirmed, foreignBackup, givenBackup, recentBackup } from './adopt-backup.ts';
 import { backupInput, carried, isForOther, refusedForService } from './operation-input.ts';
-import { askOperation } from '../activity-proxies.ts';
+import { askOperation, findBackupRecord, findCompletedBackup, findSharedBackup } from '../activity-proxies.ts';
 import { TIMING } from '../../contract/timing.ts';
 import { holdThatReopens, waitFor } from './await-admission.ts';
+import type { BackupRecord } from '../../features/events/shapes.ts';
+import { recordWaitedFor, awaitBackup } from '../operation/await-backup.ts';
+import { readOneStatus, backupReader } from '../polling/status-reader.ts';
+import { identitiesOf } from '../../contract/service-identity.ts';
+import { createPoller } from '../polling/poller.ts';
 
 /** A backup that something holds back is made once it has ended, if the run waits for that. */
 export async function backUp(run: RunState, serverId: string): Promise<Conclusion> {
@@ -126,3 +130,84 @@ async function share(run: RunState, { result, error }: BackupConclusion): Promis
   run.result.backup = own;
   return COMPLETED;
 }
+
+/* Backups that this run did not make: a recent one, one in progress, or one given by its id. */
+
+/** The backup named by its id, unless Belay made it of another server. The service does not tell whose a backup is. */
+async function givenBackup(run: RunState, serverId: string, backupId: string): Promise<Conclusion> {
+  const made = await findBackupRecord({ backupId });
+  const ours = made === null || isForOther(run, made) ? null : made;
+  // An event reports when a backup began that Belay did not make.
+  const announced = ours === null ? await announcedBackup(run, serverId) : null;
+  const record = ours ?? (announced?.backupId === backupId ? announced : null);
+  const result: BackupResult = { ...emptyBackup(serverId, 'given'), backupId, startedAt: record?.startedAt ?? null };
+  const owner = record?.serverId ?? serverId;
+  if (owner === serverId) return adoptBackup(run, result);
+  run.result.backup = { ...result, outcome: 'not_started' };
+  const remedy = 'give a backup of this server, or none to make one';
+  return conclude(
+    'not_started',
+    'Usage',
+    `backup ${backupId} is one of server ${owner}, not of ${serverId}: ${remedy}`,
+  );
+}
+
+/** Waits for a backup that this run did not start. */
+async function adoptBackup(run: RunState, result: BackupResult): Promise<Conclusion> {
+  run.result.backup = result;
+  const { serverId, backupId, startedAt } = result;
+  if (backupId !== null) {
+    const { service } = run.service;
+    recordWaitedFor('adopted', { service, backupId, serverId, startedAt: startedAt ?? new Date().toISOString() });
+  }
+  const { intervalMs, tries } = run.plan.backup;
+  const what = `backup of server ${result.serverId}`;
+  const conclusion = await awaitBackup(createPoller(result, run), {
+    ...run.service,
+    intervalMs,
+    tries,
+    jitter: run.jitter,
+    what,
+    result,
+    given: true,
+  });
+  end(result, conclusion);
+  return conclusion;
+}
+
+/** A backup that an event reported as started outside Belay, if it is still in progress; or null. */
+async function foreignBackup(run: RunState, serverId: string): Promise<BackupResult | null> {
+  const record = await announcedBackup(run, serverId);
+  // Ignore a backup that has already taken longer than this run would wait.
+  const { intervalMs, tries } = run.plan.backup;
+  if (record === null || Date.now() - Date.parse(record.startedAt) > intervalMs * tries) return null;
+  const { backupId, startedAt } = record;
+  const read = await readBackup(run, backupId, 'check that the backup is still in progress');
+  if (!read.ok || read.state !== 'in_progress') return null;
+  return { ...emptyBackup(serverId, 'shared'), backupId, startedAt };
+}
+
+/** The newest backup of the server that an event reported as started; or null. */
+const announcedBackup = (run: RunState, serverId: string): Promise<BackupRecord | null> =>
+  findSharedBackup({ serverId, services: identitiesOf(run.service) }).catch(() => null);
+
+/** A completed backup that is recent enough and that the service still reports as completed; or null. */
+async function recentBackup(run: RunState, serverId: string, maxAgeMs: number): Promise<BackupResult | null> {
+  const startedSince = new Date(Date.now() - maxAgeMs).toISOString();
+  const found = await findCompletedBackup({ serverId, startedSince }).catch(() => null);
+  if (found === null || isForOther(run, found)) return null;
+  return confirmed(run, { ...found.result, source: 'reused', trigger: { ...NO_TRIGGER } });
+}
+
+/**
+ * A backup that others report as completed, once this run has read so itself; else null. Another party's word may be
+ * wrong, or about another service.
+ */
+async function confirmed(run: RunState, result: BackupResult): Promise<BackupResult | null> {
+  if (result.backupId === null) return null;
+  const read = await readBackup(run, result.backupId, 'check that the backup is completed');
+  return read.ok && read.state === 'completed' ? { ...result, lastStatus: read.status, polls: 1 } : null;
+}
+
+const readBackup = (run: RunState, backupId: string, summary: string) =>
+  readOneStatus(run, backupReader({ ...run.service, backupId }), summary);

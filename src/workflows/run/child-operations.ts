@@ -15,12 +15,12 @@ import type {
   OperationMemo,
   OperationPhase,
 } from '../../contract/operation.ts';
-import { targetLabel } from '../../contract/target-text.ts';
+import { targetLabel } from '../../contract/target.ts';
 import { plainText } from '../../contract/safe-text.ts';
-import { operationStaticDetails } from '../../request/operation-details.ts';
+import { operationStaticDetails } from '../../request/run-details.ts';
 import type { RunState } from './run-state.ts';
 import { TIMING } from '../../contract/timing.ts';
-import { startAttributes } from '../search-attributes.ts';
+import { startAttributes } from '../ui.ts';
 import { awaitChild } from '../children.ts';
 import type { Ended } from '../conclusion.ts';
 import { emptyBackup, emptyDeployment } from '../../contract/results.ts';

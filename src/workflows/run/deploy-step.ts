@@ -1,7 +1,6 @@
 /** The deployments of a run, one after another. Without `keepGoing`, the first that is not completed stops the run. */
 import { definedFields } from '../../contract/plain-object.ts';
-import type { Target } from '../../contract/target.ts';
-import { targetText } from '../../contract/target-text.ts';
+import { type Target, targetText } from '../../contract/target.ts';
 import { lockIdOf } from '../../contract/ids.ts';
 import { startDeployment } from './child-operations.ts';
 import { emptyDeployment } from '../../contract/results.ts';

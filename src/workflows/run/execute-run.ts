@@ -6,7 +6,7 @@ import { allHandlersFinished, CancellationScope, condition } from '@temporalio/w
 import type { RunInput, RunResult } from '../../contract/run.ts';
 import { targetsOf } from '../../contract/target.ts';
 import { observeCancellation } from '../cancellation.ts';
-import { endUnchecked, letWorkerCheck } from '../check-request.ts';
+import { endUnchecked, letWorkerCheck } from '../check-worker.ts';
 import { admit } from './admit-run.ts';
 import { concludeInternal, conclude, end, resultOrFailure, worst, type Conclusion } from '../conclusion.ts';
 import { reportRun } from '../metrics.ts';

@@ -5,12 +5,11 @@ import type { Observer } from './hooks.ts';
 import type { RunState } from './run-state.ts';
 import { backupServerId, lockIdOf, ROLLOUT_PREFIX } from '../../contract/ids.ts';
 import type { BackupResult, BackupSource, DeploymentResult, RunProgress } from '../../contract/run.ts';
-import { evidenceLegend } from '../../contract/evidence-text.ts';
+import { evidenceLegend, uiPage, uiTable, workflowLink } from '../../contract/markdown.ts';
 import { inFlight, partInFlight, waitingSentence } from '../../contract/explain-wait.ts';
-import { uiPage, uiTable, workflowLink } from '../../contract/markdown.ts';
 import { heldText } from '../../features/freezes/text.ts';
 import { codeSpan, shellWord } from '../../contract/safe-text.ts';
-import { targetText } from '../../contract/target-text.ts';
+import { targetText } from '../../contract/target.ts';
 import { checkFirst, endedHeading, MARKDOWN, NO_BREAK, NOTHING, orNothing, readsText, shortText } from '../ui.ts';
 
 const SOURCES: Record<BackupSource, string> = {

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { before, describe, test, type TestContext } from 'node:test';
 import { Connection } from '@temporalio/client';
 import { followEta } from '../../../src/features/advice/actions-eta.ts';
-import { followLive } from '../../../src/cli/run-live.ts';
+import { followLive } from '../../../src/cli/follow.ts';
 import { connect, type OperationAdvice } from '../../../src/starter.ts';
 import { startCommands, type Commands } from '../../support/commands.ts';
 import { eventually } from '../../support/eventually.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { parse } from 'yaml';
 import { test } from 'node:test';
-import { ConfigError } from '../../../src/config/environment/config-error.ts';
+import { ConfigError } from '../../../src/config/environment/variables.ts';
 import { readConfiguration } from '../../../src/config/load.ts';
 import { configurationSchema } from '../../../src/config/file/file-schema.ts';
 import { EVENT_KINDS } from '../../../src/features/events/shapes.ts';

@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { before, describe, test } from 'node:test';
 import { scheduleCommand } from '../../../src/features/schedules/commands.ts';
-import { ConfigError } from '../../../src/config/environment/config-error.ts';
+import { ConfigError } from '../../../src/config/environment/variables.ts';
 import { readConfiguration } from '../../../src/config/load.ts';
 import { commandsOn, type Commands } from '../../support/commands.ts';
 import { runInProcess } from '../../support/in-process.ts';

@@ -6,7 +6,7 @@ import type { AdHocFreeze } from '../../../src/features/freezes/shapes.ts';
 import { startCommands, type Commands } from '../../support/commands.ts';
 import { DEPLOY_PACE } from '../../support/command-line.ts';
 import { runWorkflowId } from '../../../src/contract/ids.ts';
-import { spreadOf } from '../../../src/features/freezes/thaw.ts';
+import { spreadOf } from '../../../src/features/freezes/rules.ts';
 import { eventually } from '../../support/eventually.ts';
 import { runInProcess } from '../../support/in-process.ts';
 import { posts } from '../../support/journal.ts';

@@ -5,7 +5,7 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
 import type { SourceConfig } from '../../../src/config/file/file-schema.ts';
 import { SECRET, secretFile, signed, startLoneReceiver, type Receiver } from '../../support/receiver.ts';
-import { ConfigError } from '../../../src/config/environment/config-error.ts';
+import { ConfigError } from '../../../src/config/environment/variables.ts';
 
 const NEW_SECRET = `whsec_${randomBytes(32).toString('base64')}`;
 const WEAK_SECRET = `whsec_${Buffer.from('a').toString('base64')}`;

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { before, describe, test } from 'node:test';
 import { siteTarget } from '../../../src/contract/target.ts';
 import { readConfiguration } from '../../../src/config/load.ts';
-import { holdToInventory } from '../../../src/config/hold-to-inventory.ts';
+import { holdToInventory } from '../../../src/config/inventory.ts';
 import { PACE } from '../../support/command-line.ts';
 import { startCommands, type Commands } from '../../support/commands.ts';
 import { began } from '../../support/journal.ts';

@@ -4,7 +4,7 @@ import { text } from 'node:stream/consumers';
 import { before, test } from 'node:test';
 import type { RolloutResult } from '../../../src/features/rollouts/shapes.ts';
 import { rolloutPauseId, runEndId } from '../../../src/contract/ids.ts';
-import { textOf } from '../../../src/features/notifications/message-text.ts';
+import { textOf } from '../../../src/features/notifications/worker-channels.ts';
 import { emptyRollout } from '../../../src/contract/results.ts';
 import { eventually } from '../../support/eventually.ts';
 import { literalService, type LiteralService } from '../../support/literal.ts';

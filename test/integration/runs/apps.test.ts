@@ -11,8 +11,15 @@ import { runInProcess } from '../../support/in-process.ts';
 import { posts, reads } from '../../support/journal.ts';
 import type { Run } from '../../../src/starter.ts';
 import { resultOf } from '../../support/outcome.ts';
-import { addWorker, belayOn, fresh, startTestStack, TASK_QUEUE, temporalEnv } from '../../support/world.ts';
-import type { TestStack } from '../../support/world.ts';
+import {
+  addWorker,
+  belayOn,
+  fresh,
+  startTestStack,
+  TASK_QUEUE,
+  temporalEnv,
+  type TestStack,
+} from '../../support/world.ts';
 
 const PATHS = { deploy: '/v1/apps/{id}/deploy', latest: '/v1/apps/{id}/deployments/latest' };
 const CONFIGURATION = { api: { app: PATHS } };

@@ -4,14 +4,14 @@ import { before, test } from 'node:test';
 import { Client } from '@temporalio/client';
 import { NativeConnection, Worker } from '@temporalio/worker';
 import { connectTo } from '../../support/connect.ts';
-import { exitCodeOfResult } from '../../../src/contract/exit-codes.ts';
+import { exitCodeOfResult } from '../../../src/contract/errors.ts';
 import { testBundle } from '../../support/workflow-bundle.ts';
 import { atEnd } from '../../support/at-end.ts';
 import { NO_REPORTS } from '../../support/no-reports.ts';
 import { resultOf } from '../../support/outcome.ts';
 import { newPlace } from '../../support/shared-temporal.ts';
 import { fresh, TASK_QUEUE } from '../../support/world.ts';
-import { checkRequest } from '../../../src/activities/check-request.ts';
+import { checkRequest } from '../../../src/activities/describe-worker.ts';
 import type { ReadResult, WorkerInfo, WorkerQuestion } from '../../../src/contract/activities.ts';
 import { connect, type Belay } from '../../../src/starter.ts';
 

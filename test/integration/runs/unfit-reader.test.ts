@@ -5,7 +5,7 @@ import { before, test } from 'node:test';
 import { NativeConnection, Worker } from '@temporalio/worker';
 import { createActivities } from '../../../src/activities/index.ts';
 import { createHostingApiClient } from '../../../src/hosting-api/index.ts';
-import { HTTP_TIMEOUTS } from '../../../src/worker/http-timeouts.ts';
+import { HTTP_TIMEOUTS } from '../../../src/worker/probe-service.ts';
 import { SERVICE_ONLY } from '../../support/activity-deps.ts';
 import { atEnd } from '../../support/at-end.ts';
 import { resultOf } from '../../support/outcome.ts';

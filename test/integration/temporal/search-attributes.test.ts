@@ -2,7 +2,7 @@ import '../../support/timing/use-short.ts';
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { before, describe, test } from 'node:test';
-import type { SearchAttributeMode } from '../../../src/config/environment/search-attribute-mode.ts';
+import type { SearchAttributeMode } from '../../../src/config/environment/environment.ts';
 import { startSandbox, type Sandbox } from '../../../src/sandbox/server.ts';
 import { atEnd } from '../../support/at-end.ts';
 import { startPlainCloud, startWorkerBehind, type PlainCloud } from '../../support/cloud.ts';

@@ -7,7 +7,7 @@ import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import type { Connection } from '@temporalio/client';
 import { workerChecks } from '../../../src/features/doctor/worker.ts';
-import { contactText } from '../../../src/cli/run-live.ts';
+import { contactText } from '../../../src/cli/follow.ts';
 import { connect, type Belay, type Run } from '../../../src/starter.ts';
 import type { RunningWorker } from '../../../src/worker/supervise.ts';
 import { eventually } from '../../support/eventually.ts';

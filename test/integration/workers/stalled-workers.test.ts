@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import { tsToMs } from '@temporalio/common/lib/time.js';
-import { awaitedForMs } from '../../../src/client/lookups/awaited-for.ts';
+import { awaitedForMs } from '../../../src/client/lookups/runs.ts';
 import * as around from '../../support/around-post.ts';
 import { eventually } from '../../support/eventually.ts';
 import { byTheClockBehind, givenTooLate, stoppedAfterSending, stoppedForAMoment, timedOut } from './shared-workers.ts';

@@ -4,7 +4,7 @@ import type { ReadAnswer } from '../../../src/contract/activities.ts';
 import type { HistoryEvent, Outcome } from '../core/events.ts';
 import { definedFields } from '../../../src/contract/plain-object.ts';
 import { POOLED_WAIT_ACTIVITY } from '../../../src/contract/names.ts';
-import type { PooledProgress, PooledWait, PooledWaitEnd } from '../../../src/contract/pooled-wait.ts';
+import type { PooledProgress, PooledWait, PooledWaitEnd } from '../../../src/contract/polling.ts';
 import type { Run } from '../temporal/types.ts';
 
 export interface RecordedRead {

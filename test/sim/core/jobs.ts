@@ -1,6 +1,5 @@
 /** The jobs of an activation, made from events as the SDK's core makes them. */
-import type { ExecutionFacts, Job } from './sdk.ts';
-import { timestamp } from './sdk.ts';
+import { type ExecutionFacts, type Job, timestamp } from './sdk.ts';
 import type { Failure, HistoryEvent, Incoming, UpdateRequest } from './events.ts';
 
 /** Null for an event that workflow code does not hear of. */

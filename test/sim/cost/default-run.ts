@@ -1,6 +1,6 @@
 /** The run whose cost docs/reference/cost.md shows: nothing fails, and its status is not queried. */
 import type { Waits } from '../../../src/contract/run.ts';
-import { actFromOutside } from '../../../src/sandbox/outside.ts';
+import { actFromOutside } from '../../../src/sandbox/controls.ts';
 import type { JournalEntry } from '../../../src/sandbox/state.ts';
 import { bundleFromSource } from '../../../src/worker/bundle/bundle-from-source.ts';
 import { openSandboxes, type Sandboxes } from '../core/sdk.ts';

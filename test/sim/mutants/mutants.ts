@@ -98,13 +98,13 @@ const SIM_MUTANTS: Mutant[] = [
   },
   {
     rule: 'a pooled wait keeps every status',
-    changes: [change('rules/pooled-wait.ts', "read.state !== 'in_progress' || ", '')],
+    changes: [change('rules/poll-state.ts', "read.state !== 'in_progress' || ", '')],
   },
   {
     rule: 'a wait enters the pool before its status is in progress',
     changes: [
       change(
-        'workflows/polling/pool-turn.ts',
+        'workflows/polling/poll-until.ts',
         "last?.ok === true && last.state === 'in_progress';",
         "last === null || (last.ok && last.state !== 'failed');",
       ),
@@ -118,7 +118,7 @@ const SIM_MUTANTS: Mutant[] = [
     rule: 'a hint waits for the pool',
     changes: [
       change(
-        'workflows/polling/pool-turn.ts',
+        'workflows/polling/poll-until.ts',
         'const hintMs = hints.readableAtMs(nowMs);',
         'const hintMs = hints.readableAtMs(nowMs) === null ? null : Infinity;',
       ),
@@ -138,7 +138,7 @@ const SIM_MUTANTS: Mutant[] = [
     rule: 'the status is not read while the service asks to wait',
     changes: [
       change(
-        'workflows/operation/reconcile-trigger.ts',
+        'workflows/operation/deploy-site.ts',
         'const endsMs = Math.max(Math.max(nowMs, sent.sentMs + TIMING.post.underWayMs) + settleMs, notBeforeMs);',
         'const endsMs = Math.max(nowMs, sent.sentMs + TIMING.post.underWayMs) + settleMs;',
       ),
@@ -150,7 +150,7 @@ const SIM_MUTANTS: Mutant[] = [
   },
   {
     rule: 'an override lets off every ad-hoc freeze',
-    changes: [change('features/freezes/ad-hoc.ts', "freeze.override !== 'never' &&", 'letOff.length > 0 ||')],
+    changes: [change('features/freezes/worker.ts', "freeze.override !== 'never' &&", 'letOff.length > 0 ||')],
   },
   {
     rule: 'one good read of a site is enough',

@@ -1,9 +1,8 @@
 /** The freezes and checks of a scenario: in the configuration of the workers, and set while it is played. */
 import type { Configuration } from '../../../src/config/load.ts';
-import type { FreezeScope } from '../../../src/features/freezes/shapes.ts';
+import type { FreezeScope, AdHocFreeze } from '../../../src/features/freezes/shapes.ts';
 import { freezeId } from '../../../src/contract/ids.ts';
 import { FREEZE_TYPE } from '../../../src/contract/names.ts';
-import type { AdHocFreeze } from '../../../src/features/freezes/shapes.ts';
 import type { RunInput } from '../../../src/contract/run.ts';
 import { CHECK, type FreezeDraw } from '../../model/gate-draws.ts';
 import type { PlayedFreeze } from '../../model/record.ts';

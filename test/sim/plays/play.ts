@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import type { RunInput } from '../../../src/contract/run.ts';
 import { targetsInput, targetsOf } from '../../../src/contract/target.ts';
-import { actFromOutside } from '../../../src/sandbox/outside.ts';
+import { actFromOutside } from '../../../src/sandbox/controls.ts';
 import type { Fault } from '../../../src/sandbox/faults.ts';
 import type { Resource } from '../../../src/sandbox/script.ts';
 import { DOUBTFUL, EVERYTHING } from '../../model/mix.ts';

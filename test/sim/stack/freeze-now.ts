@@ -4,8 +4,7 @@ import { defaultPayloadConverter as payloads, mapToPayloads } from '@temporalio/
 import { freezeId } from '../../../src/contract/ids.ts';
 import { FREEZE_TYPE } from '../../../src/contract/names.ts';
 import { planFreeze, type NewFreeze } from '../../../src/features/freezes/request.ts';
-import { freezeStartOptions } from '../../../src/features/freezes/freeze-details.ts';
-import { wakeFrozen } from '../../../src/features/freezes/wake-frozen.ts';
+import { freezeStartOptions, wakeFrozen } from '../../../src/features/freezes/client.ts';
 import type { FreezeScope } from '../../../src/features/freezes/shapes.ts';
 import { createModelClient } from '../temporal/client.ts';
 import type { Run, Server } from '../temporal/types.ts';

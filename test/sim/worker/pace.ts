@@ -5,7 +5,7 @@
 import { TIMING } from '../../../src/contract/timing.ts';
 import { createPacer, type Pacer } from '../../../src/hosting-api/index.ts';
 import type { RawAnswer, Send } from '../../../src/hosting-api/exchange.ts';
-import type { Passage } from '../../../src/hosting-api/paced-exchange.ts';
+import type { Passage } from '../../../src/hosting-api/pacer.ts';
 import type { Clock } from '../clock.ts';
 import type { Tape } from '../tape.ts';
 import type { Process } from './process.ts';

@@ -1,7 +1,7 @@
 /** The sites that the service deploys, as a worker reads them: over a network of the simulator, with the real checks. */
 import type { ReadSite, SiteRequest } from '../../../src/site-check/index.ts';
-import { visit } from '../../../src/sandbox/site-pages.ts';
-import type { Answer } from '../../../src/sandbox/exchange.ts';
+import { visit } from '../../../src/sandbox/routes.ts';
+import type { SandboxAnswer } from '../../../src/sandbox/exchange.ts';
 import type { WorkerParts } from './parts.ts';
 
 /** Where the sites are. */
@@ -25,7 +25,7 @@ export const createSites =
     return { kind: first ? 'fails' : 'holds', httpStatus: answer.code, commit, why: first?.text ?? null };
   };
 
-const pageOf = ({ code, headers, body }: Answer) => ({
+const pageOf = ({ code, headers, body }: SandboxAnswer) => ({
   status: code,
   headers,
   body: body === null ? '' : typeof body === 'string' ? body : JSON.stringify(body),

@@ -1,7 +1,7 @@
 /** The network between a worker and the service: a request arrives, takes effect, and is answered or not. */
 import { HostingApiError } from '../../../src/hosting-api/index.ts';
 import type { Exchange, RawAnswer, Send } from '../../../src/hosting-api/exchange.ts';
-import { ENDPOINTS, exchange, type Answer, type Endpoint } from '../../../src/sandbox/exchange.ts';
+import { ENDPOINTS, answerRequest, type SandboxAnswer, type ApiEndpoint } from '../../../src/sandbox/exchange.ts';
 import type { State } from '../../../src/sandbox/state.ts';
 import type { Clock } from '../clock.ts';
 import type { Process } from './process.ts';
@@ -53,7 +53,7 @@ export function createSend(
         const { endpoint, id } = endpointOf(call);
         const authorization = `Bearer ${token}`;
         const received = { path: call.path, id, authorization, idempotencyKey };
-        const { delayMs, answer } = exchange(service.state, endpoint, received);
+        const { delayMs, answer } = answerRequest(service.state, endpoint, received);
         if (answer === 'none') return;
         clock.after(delayMs + 1 + tape.choose('answer', 30), () =>
           resolve(typeof answer === 'string' ? 'broken' : rawAnswer(answer)),
@@ -74,11 +74,11 @@ export function createSend(
 
 const UNAVAILABLE: RawAnswer = { status: 503, headers: {}, body: 'down' };
 
-function rawAnswer({ code, body, headers }: Answer): RawAnswer {
+function rawAnswer({ code, body, headers }: SandboxAnswer): RawAnswer {
   return { status: code, headers, body: body === null ? '' : typeof body === 'string' ? body : JSON.stringify(body) };
 }
 
-function endpointOf({ method, path }: Exchange): { endpoint: Endpoint; id: string } {
+function endpointOf({ method, path }: Exchange): { endpoint: ApiEndpoint; id: string } {
   for (const endpoint of ENDPOINTS) {
     const found = new RegExp(`^${endpoint.path.replace(':id', '([^/]+)')}$`).exec(path);
     if (found !== null && endpoint.method === method) return { endpoint, id: decodeURIComponent(found[1]!) };

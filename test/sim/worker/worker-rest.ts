@@ -1,4 +1,4 @@
-/** A model of src/worker/rest-until-answered.ts: a worker that cannot reach the service takes no activities until a probe succeeds. */
+/** A model of src/worker/probe-service.ts: a worker that cannot reach the service takes no activities until a probe succeeds. */
 import type { ActivityDeps } from '../../../src/activities/deps.ts';
 import { TIMING } from '../../../src/contract/timing.ts';
 import type { WorkerParts } from './parts.ts';

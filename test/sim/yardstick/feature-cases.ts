@@ -2,7 +2,7 @@
 import { defaultPayloadConverter as payloads } from '@temporalio/common';
 import { HOLD_SIGNAL, ROLLOUT_TYPE } from '../../../src/contract/names.ts';
 import type { RolloutInput } from '../../../src/features/rollouts/shapes.ts';
-import { nextAttempt } from '../../../src/features/rollouts/next-attempt.ts';
+import { nextAttempt } from '../../../src/features/rollouts/client.ts';
 import { backupOutside } from '../../support/sites.ts';
 import { decide, endOfRollout, startRollout } from '../plays/start-rollout.ts';
 import { startRun } from '../plays/start-run.ts';

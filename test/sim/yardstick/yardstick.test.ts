@@ -10,7 +10,7 @@ import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { after, test } from 'node:test';
 import { EVENT_TYPE, ROLLOUT_TYPE, RUN_TYPES, SCHEDULED_TYPE } from '../../../src/contract/names.ts';
-import { exitCodeOfResult } from '../../../src/contract/exit-codes.ts';
+import { exitCodeOfResult } from '../../../src/contract/errors.ts';
 import type { RunResult } from '../../../src/contract/run.ts';
 import { play, scenarioOf } from '../plays/play.ts';
 import { resultOf } from '../plays/record.ts';

@@ -1,8 +1,8 @@
 /** The runs of a trace of deployment.qnt: they deploy one site, and hold its lock one after another. */
 import { deploySiteId } from '../../../src/contract/ids.ts';
 import type { WorkerInfo } from '../../../src/contract/activities.ts';
-import { actFromOutside } from '../../../src/sandbox/outside.ts';
-import type { Operation } from '../../../src/sandbox/state.ts';
+import { actFromOutside } from '../../../src/sandbox/controls.ts';
+import type { SandboxOperation } from '../../../src/sandbox/state.ts';
 import type { Sandboxes } from '../../sim/core/sdk.ts';
 import { startRun } from '../../sim/plays/start-run.ts';
 import type { Run } from '../../sim/temporal/types.ts';
@@ -22,7 +22,7 @@ export interface DeploymentStage extends Stage {
   /** Requests of a run, as the service has received them. */
   requestsOf(number: number): number;
   /** In the order in which they began. */
-  deployments(): Operation[];
+  deployments(): SandboxOperation[];
   /** The holder's operation may go on. */
   open(number: number, what: string, isDone: () => boolean): Promise<void>;
   /** Only time passes, for an operation that is held back. */
@@ -54,7 +54,7 @@ export function createDeploymentStage(sandboxes: Sandboxes, plan: Plan): Deploym
     { ends: 'never', lagMs: 10 ** 9 },
   ]);
   actFromOutside(state, site);
-  const deployments: Operation[] = [];
+  const deployments: SandboxOperation[] = [];
   const begin = state.begin.bind(state);
   state.begin = (on, by) => {
     const it = begin(on, by);

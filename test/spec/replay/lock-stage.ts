@@ -4,7 +4,7 @@ import type { LockReleased } from '../../../src/contract/operation.ts';
 import type { RunInput } from '../../../src/contract/run.ts';
 import { backupServerId, deploySiteId } from '../../../src/contract/ids.ts';
 import { createControls } from '../../../src/sandbox/controls.ts';
-import type { Operation } from '../../../src/sandbox/state.ts';
+import type { SandboxOperation } from '../../../src/sandbox/state.ts';
 import type { Sandboxes } from '../../sim/core/sdk.ts';
 import { eventsOf } from '../../sim/stack/inspect.ts';
 import { startRun } from '../../sim/plays/start-run.ts';
@@ -35,7 +35,7 @@ export interface LockStage extends Stage {
   ): Promise<void>;
   openOperation(number: number, what: string, isDone: () => boolean): Promise<void>;
   isQuiet(run: Run): boolean;
-  backupOf(number: number): Operation | null;
+  backupOf(number: number): SandboxOperation | null;
   madeBy(backupId: string | null | undefined): number;
   /** Whether the service answers with the truth about backups, or as if they went on. */
   showBackups(areShown: boolean): void;

@@ -1,7 +1,7 @@
 /** Runs with an outage budget while the service is down. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { exitCodeOfResult } from '../../../../src/contract/exit-codes.ts';
+import { exitCodeOfResult } from '../../../../src/contract/errors.ts';
 import { QUERIES } from '../../../../src/contract/names.ts';
 import type { Explanation } from '../../../../src/contract/waiting.ts';
 import { backupServerId, deploySiteId } from '../../../../src/contract/ids.ts';

@@ -9,7 +9,7 @@ import type { RunInput } from '../../../../src/contract/run.ts';
 import type { ScheduledInput } from '../../../../src/features/schedules/shapes.ts';
 import { definedFields } from '../../../../src/contract/plain-object.ts';
 import { TIMING } from '../../../../src/contract/timing.ts';
-import { nextAttempt } from '../../../../src/features/rollouts/next-attempt.ts';
+import { nextAttempt } from '../../../../src/features/rollouts/client.ts';
 import type { ScriptPart } from '../../../../src/sandbox/script.ts';
 import type { Configuration } from '../../../../src/config/load.ts';
 import { rolloutOf } from '../../../support/rollouts.ts';

@@ -1,7 +1,7 @@
 /** What channels and heartbeats learn of runs and events. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { textOf } from '../../../../src/features/notifications/message-text.ts';
+import { textOf } from '../../../../src/features/notifications/worker-channels.ts';
 import type { ReactionConfig } from '../../../../src/config/file/file-schema.ts';
 import { runEndId } from '../../../../src/contract/ids.ts';
 import type { Notification } from '../../../../src/features/notifications/shapes.ts';

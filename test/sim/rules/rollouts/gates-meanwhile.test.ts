@@ -1,7 +1,7 @@
 /** Gates of a rollout, while something else happens to it: freezes, people, held servers, lost workers, a retry. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { nextAttempt } from '../../../../src/features/rollouts/next-attempt.ts';
+import { nextAttempt } from '../../../../src/features/rollouts/client.ts';
 import type { Configuration } from '../../../../src/config/load.ts';
 import type { RolloutInput, RolloutResult } from '../../../../src/features/rollouts/shapes.ts';
 import { outcomesOf, servers } from '../../../support/rollouts.ts';
