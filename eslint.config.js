@@ -1,6 +1,6 @@
 import js from '@eslint/js';
 import tseslint from 'typescript-eslint';
-import { layers } from './tools/layer-rule.js';
+import { environment, layers } from './tools/boundaries.js';
 
 const PRINTED = [
   'CallExpression[callee.property.name="write"][callee.object.property.name=/^std(out|err)$/]',
@@ -9,6 +9,11 @@ const PRINTED = [
   selector,
   message: 'Print with src/process/print.ts: text from outside may move the cursor or be a CI command.',
 }));
+
+const COMPUTED_IMPORT = {
+  selector: 'ImportExpression > :not(Literal).source',
+  message: 'Import a literal path, so that lint can check it.',
+};
 
 const TOP_LEVEL = ['Program', 'Program > ExportNamedDeclaration'].map((it) => `${it} > VariableDeclaration`);
 const SHARED_STATE = [
@@ -51,6 +56,7 @@ export default tseslint.config(
     },
   },
   layers,
+  environment,
   {
     // Everything that is printed goes through src/process/print.ts, which makes text from outside safe.
     files: ['src/**'],
@@ -64,12 +70,17 @@ export default tseslint.config(
       'src/cli/program.ts',
     ],
     rules: {
-      'no-restricted-syntax': ['error', ...PRINTED],
+      'no-restricted-syntax': ['error', ...PRINTED, COMPUTED_IMPORT],
     },
   },
   {
-    files: ['src/workflows/**', 'src/contract/**'],
-    rules: { 'no-restricted-syntax': ['error', ...PRINTED, ...SHARED_STATE] },
+    files: ['src/workflows/**', 'src/contract/**', 'src/request/*', 'src/rules/**', 'src/features/**'],
+    // The sides of features that the workflow bundle never holds.
+    ignores: [
+      'src/features/*/{config,worker,proof,client,commands,actions,doctor,dry-run}*',
+      'src/features/{board,doctor,overview}/**',
+    ],
+    rules: { 'no-restricted-syntax': ['error', ...PRINTED, COMPUTED_IMPORT, ...SHARED_STATE] },
   },
   {
     files: ['test/**', 'bench/**'],

@@ -142,7 +142,7 @@ interface KnownId extends NamedId {
   path: string[];
 }
 
-export interface InventoryIds {
+interface InventoryIds {
   has: (named: NamedId) => boolean;
   /** The known id that a service may take an unknown one for, or null. */
   respelled: (named: NamedId) => KnownId | null;

@@ -12,7 +12,7 @@ import { checkGates } from '../features/gates/config.ts';
 import { checkReports } from '../features/notifications/config.ts';
 import { checkSites } from '../features/site-checks/config.ts';
 import type { ConfigIssue } from './file/schema-values.ts';
-import { didYouMean } from '../request/did-you-mean.ts';
+import { didYouMean } from '../request/input/did-you-mean.ts';
 import { knownKeys } from './file/known-keys.ts';
 
 /** @returns the place of a key, such as `belay.yaml:7` */

@@ -162,7 +162,7 @@ function serverEnded({ folder, service }: StackOptions): BelayError {
 
 /* The webhook receiver of `belay dev`, which its sandbox sends events to. */
 
-export interface DevReceiverOptions {
+interface DevReceiverOptions {
   port: WebhooksOptions['port'];
   configuration: Configuration;
   temporal: ConnectOptions;

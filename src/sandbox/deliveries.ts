@@ -103,7 +103,7 @@ interface Attempt {
   wrong: string | null;
 }
 
-export interface DeliveryResult extends Attempt {
+interface DeliveryResult extends Attempt {
   /** How long the endpoint asked the sender to wait. */
   retryAfterMs: number;
 }

@@ -67,7 +67,7 @@ interface ReceiverBounds {
 }
 
 /** @returns whether a delivery may be read. If so, it counts until it is answered or gone. */
-export type Admit = (request: FastifyRequest, reply: FastifyReply) => boolean;
+type Admit = (request: FastifyRequest, reply: FastifyReply) => boolean;
 
 const MAX_BODY_BYTES = 256 * 1024;
 

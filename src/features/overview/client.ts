@@ -132,7 +132,7 @@ const withoutTargets = ({ result, ...status }: RolloutStatus): RolloutStatus => 
 /** As many as Temporal lists at once. */
 const MOST_LISTED = 1_000;
 
-export interface Listed {
+interface Listed {
   open: WorkflowExecutionInfo[];
   /** False: there are more. */
   complete: boolean;

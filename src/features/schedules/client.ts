@@ -115,7 +115,7 @@ export interface ScheduleChange {
   definition: ScheduleDefinition | null;
 }
 
-export interface WantedSchedules {
+interface WantedSchedules {
   definitions: ScheduleDefinition[];
   /** Fleets whose undefined schedules are to be deleted. */
   prune: string[];

@@ -21,7 +21,7 @@ import {
   MAX_TARGETS,
   type Limits,
 } from '../limits.ts';
-import { didYouMean } from '../did-you-mean.ts';
+import { didYouMean } from './did-you-mean.ts';
 import { splitPath, RUN_OPTIONS, type RunOptionRow } from '../run-options.ts';
 import { textProblem } from '../../features/freezes/request.ts';
 import { validateId } from '../validate-id.ts';

@@ -1,0 +1,37 @@
+/** Imports that boundaries.js would forbid, from before features hung on lists. Entries only go. */
+
+/** Files outside of src/features, and the features that they know. */
+export const CORE_KNOWS = {
+  // Superseding decides who is next in the queue for a lock.
+  'rules/wait-queue.ts': ['superseding'],
+  'workflows/operation/run-operation.ts': ['site-checks'],
+  'workflows/run/run-details.ts': ['freezes'],
+  // What a permit or a fact may ask.
+  'activities/{fact,post-checks}.ts': ['approvals', 'freezes'],
+  // Sentences of features, in the texts of the core.
+  'contract/explain-wait.ts': ['approvals', 'freezes', 'gates'],
+  'request/input/run-input.ts': ['freezes'],
+  'config/inventory.ts': ['freezes', 'rollouts'],
+  // What a run shows beside its progress.
+  'cli/*.ts': ['advice', 'approvals', 'board', 'freezes', 'rollouts', 'site-checks'],
+  // The receiver hands over to the feature that is its other half.
+  'webhooks/*.ts': ['events'],
+};
+
+/** Features, and those of which they import more than shapes.ts. */
+export const FEATURES_KNOW = {
+  advice: ['freezes'],
+  approvals: ['freezes', 'notifications'],
+  board: ['advice', 'freezes', 'overview', 'receipts', 'schedules'],
+  doctor: ['advice', 'notifications', 'reports', 'schedules', 'site-checks'],
+  events: ['notifications'],
+  freezes: ['advice', 'rollouts'],
+  gates: ['rollouts'],
+  notifications: ['freezes', 'reports'],
+  overview: ['rollouts'],
+  receipts: ['approvals', 'rollouts'],
+  reports: ['notifications', 'site-checks'],
+  rollouts: ['advice', 'approvals', 'freezes', 'gates', 'notifications'],
+  schedules: ['freezes', 'rollouts'],
+  'site-checks': ['freezes'],
+};
