@@ -1,6 +1,6 @@
 /** Handles decisions about a rollout in flight. Each one is recorded with its author and reason. */
 import { ApplicationFailure } from '@temporalio/common';
-import { defineSignal, defineUpdate, setHandler } from '@temporalio/workflow';
+import { condition, defineSignal, defineUpdate, setHandler } from '@temporalio/workflow';
 import { HOLD_SIGNAL, ROLLOUT_UPDATES } from '../../contract/names.ts';
 import type { DecisionInput, Hold, TargetResult } from './shapes.ts';
 import { plainText } from '../../contract/safe-text.ts';
@@ -15,49 +15,83 @@ const resumeUpdate = defineUpdate<void, [DecisionInput]>(ROLLOUT_UPDATES.resume)
 const abortUpdate = defineUpdate<void, [DecisionInput]>(ROLLOUT_UPDATES.abort);
 const holdSignal = defineSignal<[Hold]>(HOLD_SIGNAL);
 
-/** @param onResumed called before the rollout resumes */
-export function handleDecisions(rollout: RolloutState, onResumed: () => void): void {
-  setHandler(pauseUpdate, ({ by, reason }) => rollout.decide('pause', by, reason), {
-    validator: (decision: DecisionInput) => {
-      refuseUnsigned(decision);
-      refuseWhenOver(rollout);
-      // A person's pause outlasts the freeze, or the gate without data.
-      if (rollout.result.phase === 'paused' && rollout.thaw === null && !mayHeal(rollout))
-        throw refusal('the rollout is already paused');
-    },
-    description: 'Start no more servers until resumed. Running ones continue.',
-  });
+/** A rollout from its first moment on. */
+export interface Beginning {
+  /** Null until a worker has checked the request. */
+  rollout: RolloutState | null;
+  /** The worker refused the request. */
+  isRefused: boolean;
+  /** Called before the rollout resumes. */
+  onResumed(): void;
+}
+
+/**
+ * Call before anything is awaited: Temporal rejects an update without a handler. A decision that arrives before the request is
+ * checked waits for that.
+ */
+export function handleDecisions(beginning: Beginning): void {
+  const decidedBy = (refuse: Decide, act: Decide) => async (decision: DecisionInput) => {
+    const rollout = beginning.rollout ?? (await checkedRollout(beginning));
+    if (rollout === null) throw refusal('a worker refused the request, so there is no rollout to decide about');
+    refuse(rollout, decision);
+    act(rollout, decision);
+  };
+  const validator = (refuse: Decide) => (decision: DecisionInput) => {
+    refuseUnsigned(decision);
+    if (beginning.rollout !== null) refuse(beginning.rollout, decision);
+  };
   setHandler(
-    resumeUpdate,
-    ({ by, reason, serverId }) => {
-      const held = heldTarget(rollout, serverId);
-      if (held !== null) {
-        held.heldByEvent = null;
-        rollout.decide('release', by, `server ${serverId}: ${reason}`);
-        if (!isPausedForHeld(rollout)) return;
-      }
-      onResumed();
-      rollout.decide('resume', by, reason);
-    },
+    pauseUpdate,
+    decidedBy(refusePause, (rollout, { by, reason }) => rollout.decide('pause', by, reason)),
     {
-      validator: (decision: DecisionInput) => {
-        refuseUnsigned(decision);
-        refuseWhenOver(rollout);
-        refuseResume(rollout, decision.serverId);
-      },
-      description: 'Start servers again. With serverId: release that held server.',
+      validator: validator(refusePause),
+      description: 'Start no more servers until resumed. Running ones continue.',
     },
   );
-  setHandler(abortUpdate, ({ by, reason }) => rollout.decide('abort', by, reason), {
-    validator: (decision: DecisionInput) => {
-      refuseUnsigned(decision);
-      refuseWhenOver(rollout);
-    },
-    description: 'Start no more servers. Running ones finish.',
+  const resume: Decide = (rollout, decision) => resumeRollout(rollout, decision, beginning.onResumed);
+  setHandler(resumeUpdate, decidedBy(refuseResume, resume), {
+    validator: validator(refuseResume),
+    description: 'Start servers again. With serverId: release that held server.',
   });
+  setHandler(
+    abortUpdate,
+    decidedBy(refuseWhenOver, (rollout, { by, reason }) => rollout.decide('abort', by, reason)),
+    {
+      validator: validator(refuseWhenOver),
+      description: 'Start no more servers. Running ones finish.',
+    },
+  );
+}
+
+/** Signals wait for their handler. */
+export const handleHolds = (rollout: RolloutState): void =>
   setHandler(holdSignal, (hold) => holdTarget(rollout, hold), {
     description: 'Hold a server because of an event, unless it has started.',
   });
+
+type Decide = (rollout: RolloutState, decision: DecisionInput) => void;
+
+async function checkedRollout(beginning: Beginning): Promise<RolloutState | null> {
+  await condition(() => beginning.rollout !== null || beginning.isRefused);
+  return beginning.rollout;
+}
+
+function resumeRollout(rollout: RolloutState, { by, reason, serverId }: DecisionInput, onResumed: () => void): void {
+  const held = heldTarget(rollout, serverId);
+  if (held !== null) {
+    held.heldByEvent = null;
+    rollout.decide('release', by, `server ${serverId}: ${reason}`);
+    if (!isPausedForHeld(rollout)) return;
+  }
+  onResumed();
+  rollout.decide('resume', by, reason);
+}
+
+function refusePause(rollout: RolloutState): void {
+  refuseWhenOver(rollout);
+  // A person's pause outlasts the freeze, or the gate without data.
+  if (rollout.result.phase === 'paused' && rollout.thaw === null && !mayHeal(rollout))
+    throw refusal('the rollout is already paused');
 }
 
 function refuseUnsigned(decision: Partial<DecisionInput> | undefined): void {
@@ -70,7 +104,8 @@ function refuseWhenOver({ result: { phase } }: RolloutState): void {
   if (phase === 'stopping' || phase === 'done') throw refusal('the rollout starts no more servers');
 }
 
-function refuseResume(rollout: RolloutState, serverId: string | undefined): void {
+function refuseResume(rollout: RolloutState, { serverId }: DecisionInput): void {
+  refuseWhenOver(rollout);
   if (serverId === undefined && rollout.result.phase !== 'paused') throw refusal('the rollout is not paused');
   if (serverId === undefined && rollout.thaw !== null)
     throw refusal('the rollout waits for the end of a freeze, and then resumes by itself: thaw it, or wait');

@@ -28,7 +28,7 @@ import {
 } from '../../workflows/conclusion.ts';
 import { newRolloutResult, createRolloutState, type RolloutState } from './state.ts';
 import { reportRun } from '../../workflows/metrics.ts';
-import { handleDecisions } from './decisions.ts';
+import { handleDecisions, handleHolds, type Beginning } from './decisions.ts';
 import type { RolloutHooks } from './hooks.ts';
 import { deployTarget } from './server-run.ts';
 import { failuresIn, openOfWave, RESTORED, stopIn } from './rules.ts';
@@ -45,12 +45,18 @@ import { MAX_PARTS, announce, pausedBy } from '../notifications/workflow.ts';
 export async function rollOut(input: RolloutInput, hooks: RolloutHooks): Promise<RolloutResult> {
   const cancellation = observeCancellation();
   const begunMs = Date.now();
+  const beginning: Beginning = { rollout: null, isRefused: false, onResumed: () => undefined };
+  handleDecisions(beginning);
   return CancellationScope.nonCancellable(async () => {
     const checked = await letWorkerCheck({ request: { type: ROLLOUT_TYPE, input } }, () => needsOfRollout(input));
-    if ('error' in checked) return endUnchecked(newRolloutResult(null), checked.error);
+    if ('error' in checked) {
+      beginning.isRefused = true;
+      await condition(allHandlersFinished);
+      return endUnchecked(newRolloutResult(null), checked.error);
+    }
     const rollout = createRolloutState(input, checked.plan, hooks);
     const { result } = rollout;
-    const asked = { ...checked, begunMs };
+    const asked = { ...checked, begunMs, beginning };
     const { error } = end(result, await proceed(rollout, asked, cancellation).catch(concludeInternal));
     rollout.setPhase('done');
     reportRun(result);
@@ -63,10 +69,12 @@ export async function rollOut(input: RolloutInput, hooks: RolloutHooks): Promise
 async function proceed(rollout: RolloutState, asked: AskedRollout, cancellation: Cancellation): Promise<Conclusion> {
   const { result } = rollout;
   const failures = watchFailures(rollout);
-  handleDecisions(rollout, () => {
+  asked.beginning.onResumed = () => {
     failures.forgive();
     skipHeldServers(rollout);
-  });
+  };
+  asked.beginning.rollout = rollout;
+  handleHolds(rollout);
   const isCancelled = () => cancellation.requested && result.phase !== 'stopping';
   const { afterWave, beforeServer } = rollout.hooks;
   let refusal = admitRollout(rollout, asked);
@@ -211,6 +219,7 @@ function concludeHalt(rollout: RolloutState, refusal: Conclusion | null): Conclu
 
 interface AskedRollout {
   begunMs: number;
+  beginning: Beginning;
   plan: RunPlan;
   /** What the worker that suits it answered. */
   facts: WorkerInfo;

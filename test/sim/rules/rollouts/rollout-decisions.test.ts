@@ -53,6 +53,20 @@ describe('a rollout', () => {
   );
 
   test(
+    'is paused by a decision that arrives before a worker has checked its request',
+    inFleet(async (stack) => {
+      const targets = servers(2);
+      const rollout = begin(stack, targets);
+      await decide(stack, rollout, 'pause', ANNE);
+      assert.ok(!rollout.history.some(({ kind }) => kind === 'childInitiated'), 'it came too late for this test');
+      await stack.forward(3_600_000);
+      for (const { serverId } of targets) assert.equal(backups(stack, serverId), 0);
+      await decide(stack, rollout, 'resume', ANNE);
+      assert.deepEqual(outcomesOf(await endOfRollout(stack, rollout)), ['completed', 'completed']);
+    }),
+  );
+
+  test(
     'pauses again if more than maxFailures servers fail after a resume',
     inFleet(async (stack) => {
       const targets = servers(3);
