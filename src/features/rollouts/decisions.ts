@@ -22,7 +22,7 @@ export interface Beginning {
   /** The worker refused the request. */
   isRefused: boolean;
   /** Called before the rollout resumes. */
-  onResumed(): void;
+  onResumed: () => void;
 }
 
 /**
