@@ -16,6 +16,10 @@ export const waitingFor = (run: Run, kind: string): Promise<true> =>
 export const completedServers = (rollout: Rollout, count: number): Promise<true> =>
   eventually(`${count} servers`, async () => (await rollout.status()).result.servers.completed === count);
 
+/** A pause before that would begin no server at all. */
+export const startedServer = (rollout: Rollout): Promise<true> =>
+  eventually('its first server', async () => (await rollout.status()).result.servers.running > 0);
+
 /** @param before the hash of the question before it */
 export const question = ({ belay }: Stage, workflowId: string, before?: string): Promise<ApprovalQuestion> =>
   eventually('the question', async () => {

@@ -7,7 +7,7 @@ import { eventually } from '../../support/eventually.ts';
 import { fresh } from '../../support/fresh.ts';
 import { endOf, rolloutOf, servers } from '../../support/rollouts.ts';
 import { APPROVAL, BRIEF, PAIR, PEOPLE } from '../configuration.ts';
-import { completedServers, decided, question, reached, waitingFor } from '../reach.ts';
+import { completedServers, decided, question, reached, startedServer, waitingFor } from '../reach.ts';
 import { ended, type Scenario } from '../scenario.ts';
 import { PACE, type Stage } from '../stage.ts';
 
@@ -135,7 +135,7 @@ export const APPROVALS: Scenario[] = [
       const rollout = await inWaves(stage, BRIEF);
       await decided(stage, 'approve', rollout.workflowId);
       const approvedMs = Date.now();
-      await eventually('its first server', async () => (await rollout.status()).result.servers.running > 0);
+      await startedServer(rollout);
       await rollout.pause(ANNE);
       await completedServers(rollout, 1);
       await reached(rollout, 'paused');

@@ -80,7 +80,7 @@ export const BACKUPS: Scenario[] = [
     name: 'shared',
     async play(stage) {
       const serverId = fresh('s');
-      stage.sandbox.script({ server: serverId }, { durationMs: 3_000 });
+      stage.sandbox.script({ server: serverId }, { durationMs: 8_000 });
       await stage.start({ serverId });
       const sharing = await stage.start({ serverId });
       const { backup: it } = await ended(sharing, 'completed');

@@ -10,7 +10,7 @@ import { fresh } from '../../support/fresh.ts';
 import { endOf, rolloutOf, servers } from '../../support/rollouts.ts';
 import { TASK_QUEUE } from '../../support/world.ts';
 import { deliver } from '../deliver.ts';
-import { reached, waitingFor } from '../reach.ts';
+import { reached, startedServer, waitingFor } from '../reach.ts';
 import type { Scenario } from '../scenario.ts';
 import { FROZEN_SITE } from '../configuration.ts';
 import { PACE, type Stage } from '../stage.ts';
@@ -31,6 +31,7 @@ async function paused(stage: Stage) {
   const [first, second] = servers(2);
   const waves = [first, second!].map((it, index) => ({ name: `w${index}`, targets: [it] }));
   const rollout = await begin(stage, [], { waves });
+  await startedServer(rollout);
   await rollout.pause(ANNE);
   await eventually('the end of the first', async () => (await rollout.status()).result.servers.completed === 1);
   return rollout;

@@ -6,7 +6,7 @@ import { eventually } from '../../support/eventually.ts';
 import { fresh } from '../../support/fresh.ts';
 import { endOf, rolloutOf, servers } from '../../support/rollouts.ts';
 import { BAD_GATE, DRY_GATE, GOOD_GATE, PAGE_GATE, WAVE_GATE } from '../configuration.ts';
-import { reached } from '../reach.ts';
+import { reached, startedServer } from '../reach.ts';
 import type { Scenario } from '../scenario.ts';
 import { PACE, type Stage } from '../stage.ts';
 
@@ -159,6 +159,7 @@ export const GATES: Scenario[] = [
     name: 'gate-rehearsed',
     async play(stage) {
       const { rollout } = await gated(stage, null, {}, DRY_GATE);
+      await startedServer(rollout);
       await rollout.pause(ANNE);
       await eventually('the note', async () => (await actionsOf(rollout)).includes('note'));
       await rollout.resume(ANNE);

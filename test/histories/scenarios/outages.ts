@@ -5,7 +5,7 @@ import { eventually } from '../../support/eventually.ts';
 import { fresh } from '../../support/fresh.ts';
 import { endOf, rolloutOf, servers } from '../../support/rollouts.ts';
 import { FAILED } from '../../support/sites.ts';
-import { completedServers, waitingFor } from '../reach.ts';
+import { completedServers, startedServer, waitingFor } from '../reach.ts';
 import { ended, type Scenario } from '../scenario.ts';
 import { PACE } from '../stage.ts';
 
@@ -40,6 +40,7 @@ export const OUTAGES: Scenario[] = [
     async play(stage) {
       const options = { backup: PACE, deploy: PACE };
       const rollout = await stage.belay.rollouts.start(rolloutOf(servers(2), { maxAtOnce: 1, options }));
+      await startedServer(rollout);
       await rollout.pause(ANNE);
       await completedServers(rollout, 1);
       const site = fresh('a');
