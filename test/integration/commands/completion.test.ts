@@ -81,7 +81,7 @@ describe('shell completion', () => {
   test('loads no module of Temporal and opens no socket', WITH_BUILD, async () => {
     const answered = await traceProcess([CLI, 'complete', '--', 'run', '--site', ''], { BELAY_CONFIG: file });
     assert.equal(answered.code, 0);
-    assert.ok(answered.files.some((url) => url.endsWith('/dist/config/names-in-file.js')));
+    assert.ok(answered.files.some((url) => url.endsWith('/dist/cli/completion.js')));
     assert.deepEqual(
       answered.files.filter((url) => /\/@temporalio\/|\/zod\//.test(url)),
       [],

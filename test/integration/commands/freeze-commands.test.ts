@@ -128,7 +128,7 @@ describe('belay freeze and thaw', () => {
   for (const [what, args, message] of [
     ['without an end', ['freeze', ...WHY], /a freeze needs an end: give --until TIME or --for DURATION/],
     ['with two ends', ['freeze', ...HOUR, '--until', '2100-01-01T00:00Z'], /cannot be used with option '--for/],
-    ['with two scopes', ['freeze', ...HOUR, '--site', '1', '--server', '2'], /cannot be used with option '--s/],
+    ['with two scopes', ['freeze', ...HOUR, '--site', '1', '--server', '2'], /cannot be used with option '-(s|S), --s/],
     ['without a reason', ['freeze', '--for', '1h'], /required option '--reason <text>' not specified/],
     ['with an empty reason', ['freeze', '--for', '1h', '--reason', ' '], /reason: is empty: give one/],
     ['that ends in the past', ['freeze', '--until', '2020-01-01T00:00Z', ...WHY], /2020-01-01T00:00:00.000Z is over/],
