@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { whyUnreachable } from '../../src/worker/connect.ts';
+import { whyUnreachable } from '../../src/client/transport/why-unreachable.ts';
 
 const REFUSED_CERTIFICATE = [
   'source: tonic::transport::Error(Transport, hyper::Error(Io, Custom { kind: BrokenPipe, error: "stream closed" }))',

@@ -4,8 +4,15 @@ import { join, relative } from 'node:path';
 import { build, type Plugin } from 'esbuild';
 import { DIST, ROOT } from '../dist-stamp.ts';
 
-/** Commands that need the worker's dependencies. A file that has not been written yet does no harm. */
-const ELSEWHERE = ['board', 'codec-server', 'demo', 'dev', 'sandbox', 'webhooks', 'worker'];
+/** Modules that need the worker's dependencies, and which command each of their functions is. */
+const ELSEWHERE: Record<string, Record<string, string>> = {
+  worker: { runWorker: 'worker' },
+  webhooks: { runWebhooks: 'webhooks' },
+  board: { runBoard: 'board' },
+  'codec-server': { runCodecServer: 'codec-server' },
+  sandbox: { runSandbox: 'sandbox' },
+  'cli/dev-actions': { dev: 'dev', demo: 'demo' },
+};
 const HEAVY = /node_modules\/(?:@temporalio\/(?:core-bridge|testing|worker)|fastify|pino|prom-client)\//;
 
 /**
@@ -59,18 +66,20 @@ const commandsElsewhere: Plugin = {
   name: 'commands of belay-deploy',
   setup(its) {
     its.onResolve({ filter: /^\.{1,2}\/.*\.js$/ }, ({ kind, path, resolveDir }) => {
-      const name = relative(DIST, join(resolveDir, path)).replace(/^cli\/actions\/|\.js$/g, '');
-      const isOne = kind === 'dynamic-import' && ELSEWHERE.includes(name);
+      const name = relative(DIST, join(resolveDir, path)).replace(/\.js$/, '');
+      const isOne = kind === 'dynamic-import' && name in ELSEWHERE;
       return isOne ? { path: name, namespace: 'elsewhere' } : null;
     });
     its.onLoad({ filter: /^/, namespace: 'elsewhere' }, ({ path }) => ({
       resolveDir: DIST,
       contents: `
-        import { BelayError } from './contract/results/belay-error.js';
-        export function main() {
-          throw new BelayError('Usage', 'belay-cli has no \`${path}\`, which needs more than Temporal: install belay-deploy, and run \`npx belay-deploy ${path}\`');
-        }
-        export { main as board, main as demo, main as dev };`,
+        import { BelayError } from './contract/errors.js';
+        const refuse = (name) => () => {
+          throw new BelayError('Usage', 'belay-cli has no \`' + name + '\`, which needs more than Temporal: install belay-deploy, and run \`npx belay-deploy ' + name + '\`');
+        };
+        ${Object.entries(ELSEWHERE[path]!)
+          .map(([action, name]) => `export const ${action} = refuse('${name}');`)
+          .join('\n')}`,
     }));
   },
 };

@@ -1,7 +1,7 @@
 /** Checks that Temporal answers, and that its namespace is set up for Belay. */
 import { msToTs, tsToMs } from '@temporalio/common/lib/time.js';
 import type { ConnectionLike } from '@temporalio/client';
-import { whyUnreachable } from '../../worker/connect.ts';
+import { whyUnreachable } from '../../client/transport/why-unreachable.ts';
 import { isRefused, createCommand, findAttributes, registerSearchAttributes } from '../../worker/search-attributes.ts';
 import { isTemporalCloud, dayOf, type Credentials } from '../../config/credentials.ts';
 import { TIMING } from '../../contract/timing.ts';
