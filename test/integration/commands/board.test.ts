@@ -1,5 +1,4 @@
 /** The board on a real Temporal server, with a worker and the sandbox. */
-import '../../support/timing/use-patient.ts';
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
