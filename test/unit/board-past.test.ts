@@ -3,11 +3,16 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { TypedSearchAttributes } from '@temporalio/common';
 import type { Session } from '../../src/client/session.ts';
+import type { Outcome } from '../../src/contract/names.ts';
+import type { RunInput, RunResult } from '../../src/contract/run.ts';
 import { emptyDeployment, emptyResult } from '../../src/contract/results.ts';
 import type { Receipt } from '../../src/features/receipts/shapes.ts';
 import { appTarget, siteTarget } from '../../src/contract/target.ts';
-import { createPast } from '../../src/features/board/past.ts';
+import { createPast, type Past } from '../../src/features/board/past.ts';
+import { statusOf } from '../../src/features/board/status.ts';
+import { ATTRIBUTE_KEYS } from '../../src/request/search-attributes.ts';
 import { receiptOf, entriesOf } from '../../src/features/receipts/entries.ts';
 import { tempFolder } from '../support/temporal.ts';
 
@@ -66,4 +71,82 @@ test('thirty runs of a target are remembered', async () => {
   await past.readReceipts(folder);
   const kept = past.of(siteTarget('a1'));
   assert.deepEqual([kept.length, kept[0]?.runId, kept.at(-1)?.runId], [30, 'r31', 'r2']);
+});
+
+/** A run that Temporal lists as closed, and its result as soon as it is read. */
+function closedRun(input: RunInput, result: Partial<RunResult>) {
+  const info = {
+    ...{ workflowId: 'deploy:36', runId: 'r1', type: 'deployOnly', status: { name: 'FAILED' }, memo: { input } },
+    ...{ startTime: new Date(Date.now() - 120_000), closeTime: new Date(Date.now() - 60_000) },
+    typedSearchAttributes: new TypedSearchAttributes([
+      { key: ATTRIBUTE_KEYS.outcome, value: result.outcome ?? 'failed' },
+    ]),
+  };
+  const workflow = {
+    async *list() {
+      yield info;
+    },
+    getHandle: () => ({ result: () => Promise.resolve(emptyResult(result)) }),
+  };
+  const withDeadline = <T>(_: unknown, call: () => T) => call();
+  return createPast({ ...session, taskQueue: 'belay', client: { workflow, withDeadline } } as unknown as Session);
+}
+
+const shown = (past: Past) =>
+  statusOf(
+    {
+      ...{ targets: [], inFlight: [], past, readings: null, freezes: [], schedules: [] },
+      ...{ workers: null, problems: [], readAt: null },
+    },
+    Date.now(),
+  );
+
+test('until its result is read, a run that was not completed says nothing of each of its targets', async () => {
+  const [startedAt, endedAt] = ['2026-01-01T02:00:00.000Z', '2026-01-01T02:00:20.000Z'];
+  const part = (id: string, outcome: 'failed' | 'completed') =>
+    ({ ...emptyDeployment(siteTarget(id)), outcome, startedAt, endedAt }) as const;
+  const deployments = [part('36', 'failed'), part('37', 'completed')];
+  const past = closedRun({ siteIds: ['36', '37'], keepGoing: true }, { outcome: 'failed', deployments });
+  await past.list();
+  const before = shown(past);
+  const lasts = before.targets.map(({ id, last, needsAttention }) => [
+    id,
+    last?.outcome,
+    last?.durationMs,
+    needsAttention,
+  ]);
+  assert.deepEqual(lasts, [
+    ['36', null, null, false],
+    ['37', null, null, false],
+  ]);
+  assert.deepEqual(before.attention, []);
+  await past.readResults();
+  const after = shown(past);
+  assert.deepEqual(
+    after.targets.map(({ id, last, needsAttention }) => [id, last?.outcome, last?.durationMs, needsAttention]),
+    [
+      ['36', 'failed', 20_000, true],
+      ['37', 'completed', 20_000, false],
+    ],
+  );
+  assert.deepEqual(
+    after.attention.map(({ what }) => what),
+    ['site 36'],
+  );
+});
+
+test('until its result is read, the outcome of a run is that of its only part, or of all if it is completed', async () => {
+  const listed = async (input: RunInput, outcome: Outcome) => {
+    const past = closedRun(input, { outcome });
+    await past.list();
+    return shown(past).targets.map(({ last }) => [last?.outcome, last?.durationMs]);
+  };
+  assert.deepEqual(await listed({ siteIds: ['36'] }, 'failed'), [['failed', 60_000]]);
+  assert.deepEqual(await listed({ serverId: '13' }, 'failed'), [['failed', 60_000]]);
+  assert.deepEqual(await listed({ serverId: '13', siteIds: ['36'] }, 'failed'), [[null, null]]);
+  const both = await listed({ siteIds: ['36', '37'] }, 'completed');
+  assert.deepEqual(both, [
+    ['completed', null],
+    ['completed', null],
+  ]);
 });

@@ -364,8 +364,9 @@ function usualText(past: readonly Verdict[]): string {
 /** The last run beside the one before. */
 function changeText([last, before]: readonly Verdict[]): string {
   if (last === undefined || before === undefined) return 'not known: there are no two runs to compare';
+  const areKnown = last.outcome !== null && before.outcome !== null;
   const changes = [
-    ...(last.outcome === before.outcome ? [] : [`verdict ${was(before.outcome, last.outcome)}`]),
+    ...(!areKnown || last.outcome === before.outcome ? [] : [`verdict ${was(before.outcome, last.outcome)}`]),
     ...(last.evidence === before.evidence ? [] : [`evidence ${was(before.evidence, last.evidence)}`]),
     ...(last.commit === before.commit ? [] : [`commit ${was(shortCommit(before), shortCommit(last))}`]),
     ...(last.by === before.by ? [] : [`by ${was(before.by, last.by)}`]),

@@ -30,12 +30,12 @@ export const keyOf = ({ kind, id }: Subject): string => `${kind}:${id}`;
 export interface Verdict {
   workflowId: string;
   runId: string;
-  /** Null while only Temporal's list is known, and it does not tell. */
+  /** Null while only Temporal's list is known, and it does not tell how this part of the run ended. */
   outcome: Outcome | null;
   evidence: Evidence | null;
   startedAt: string | null;
   endedAt: string;
-  /** From the start of this part to its end; null if it was not started. */
+  /** From the start of this part to its end; null if it was not started, or its times are not known yet. */
   durationMs: number | null;
   serverId: string | null;
   commit: string | null;
@@ -198,20 +198,28 @@ export function partOf(result: RunResult, { kind, id }: Subject): DeploymentResu
 function verdictOf(session: Session, { result, by, isRead }: PastRun, subject: Subject): Verdict {
   const { workflowId, runId, commit, backup } = result;
   const part = partOf(result, subject);
-  const outcome = part?.outcome ?? result.outcome;
-  const [startedAt, endedAt] = [part?.startedAt ?? null, part?.endedAt ?? endOf({ result })];
+  const outcome = part?.outcome ?? (isRead ? result.outcome : listedOutcome(result));
+  const startedAt = isRead ? (part?.startedAt ?? null) : isWhole(result) ? result.startedAt : null;
+  const endedAt = part?.endedAt ?? endOf({ result });
   const error = (part !== null && 'error' in part ? part.error : null) ?? result.error;
   return {
     ...{ workflowId: workflowId ?? '', runId: runId ?? '', outcome },
     evidence: part !== null && 'evidence' in part ? part.evidence : null,
-    startedAt: isRead ? startedAt : result.startedAt,
+    startedAt,
     endedAt,
-    durationMs: durationMs(isRead ? startedAt : result.startedAt, endedAt),
+    durationMs: durationMs(startedAt, endedAt),
     ...{ serverId: backup?.serverId ?? null, commit, by },
     error: outcome === 'completed' ? null : (error?.message ?? null),
     ui: linksOf(session, { workflowId, runId }).ui,
   };
 }
+
+/** What the outcome of a run tells of each of its parts: `completed` is that of all, and any other one that of the worst. */
+const listedOutcome = (result: RunResult): Outcome | null =>
+  result.outcome === 'completed' || isWhole(result) ? result.outcome : null;
+
+/** Whether the run has one part only, so that what is known of the run is true of that part. */
+const isWhole = ({ backup, deployments }: RunResult): boolean => deployments.length + (backup === null ? 0 : 1) === 1;
 
 const durationMs = (from: string | null, to: string): number | null =>
   from === null || to === '' ? null : Math.max(0, Date.parse(to) - Date.parse(from));
