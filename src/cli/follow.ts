@@ -47,9 +47,8 @@ export function followLive(
 
 /** `deployment of a1: try 7 of 30, last status "building", next read in 4 s`. @param countdown show the next read */
 export function liveLine(status: RunStatus, countdown: boolean, eta: Eta | null = null): string {
-  const { result, waiting, contact } = status;
-  if (contact === 'not_begun' && Date.now() - Date.parse(result.startedAt ?? '') < TIMING.cli.beginsWithinMs)
-    return 'starting';
+  const { result, waiting } = status;
+  if (isStarting(status)) return 'starting';
   const silence = contactText(status);
   const what = inFlight(result);
   if (silence !== null)
@@ -62,17 +61,26 @@ export function liveLine(status: RunStatus, countdown: boolean, eta: Eta | null 
 /** Without the countdown, which would make each second a new line. */
 const STILL: Style = { ...COUNTDOWN, when: null };
 
-const SILENCE: Record<Exclude<Contact, 'answers' | 'closed'>, string> = {
-  not_begun: 'no worker has started the run yet',
-  silent: 'no worker answers for the run: it continues when a worker is available again',
-  unserved: 'only workers of another build may continue the run, and none of them is running',
-  stuck: "a worker keeps failing at the run, which is a defect: see the worker's log",
+/** Of a run or rollout that no worker has started yet: whether one may still do so in the usual time. */
+export const isStarting = ({ contact, result }: Pick<RunStatus, 'contact'> & { result: Started }): boolean =>
+  contact === 'not_begun' && Date.now() - Date.parse(result.startedAt ?? '') < TIMING.cli.beginsWithinMs;
+
+type Started = Pick<RunStatus['result'], 'startedAt'>;
+
+const SILENCE: Record<Exclude<Contact, 'answers' | 'closed'>, (what: string) => string> = {
+  not_begun: (what) => `no worker has started the ${what} yet`,
+  silent: (what) => `no worker answers for the ${what}: it continues when a worker is available again`,
+  unserved: (what) => `only workers of another build may continue the ${what}, and none of them is running`,
+  stuck: (what) => `a worker keeps failing at the ${what}, which is a defect: see the worker's log`,
 };
 
-/** Why the run itself does not answer; null if it does. */
-export function contactText({ contact, version }: Pick<RunStatus, 'contact' | 'version'>): string | null {
+/** Why the run or rollout itself does not answer; null if it does. */
+export function contactText(
+  { contact, version }: Pick<RunStatus, 'contact' | 'version'>,
+  what: 'run' | 'rollout' = 'run',
+): string | null {
   if (contact === 'answers' || contact === 'closed') return null;
-  if (version === undefined) return SILENCE[contact];
+  if (version === undefined) return SILENCE[contact](what);
   const remedy = `start one, or move its runs to the current build: \`${moveRuns(version)}\``;
   return `only workers of build ${versionText(version)} may continue the run, and none of them is running: ${remedy}`;
 }

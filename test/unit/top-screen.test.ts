@@ -138,7 +138,7 @@ test('a row of a rollout shows what it waits for, and how its servers ended', ()
     row,
     / {2}0 s {2}running {2}rollout steady of shop {2}1 of at most 1 server running \("s1"\), 5 pending; ended: 1 failed$/,
   );
-  assert.match(rowsOf([rollout({ waiting: null, contact: 'silent' })])[1] ?? '', /no worker answers for the run/);
+  assert.match(rowsOf([rollout({ waiting: null, contact: 'silent' })])[1] ?? '', /no worker answers for the rollout: /);
 });
 
 test('text from outside brings neither control characters nor line ends into a row', () => {

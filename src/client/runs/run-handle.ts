@@ -10,6 +10,7 @@ import { emptyResult } from '../../contract/results.ts';
 import {
   failedResult,
   describeRun,
+  isBeginning,
   knownOf,
   statusOf,
   whole,
@@ -21,7 +22,6 @@ import {
   withPart,
 } from './run-status.ts';
 import { TIMING } from '../../contract/timing.ts';
-import { ADMISSION_ACTIVITY } from '../../contract/names.ts';
 import { lockIdOf } from '../../contract/ids.ts';
 import { withPooledProgress, isBackup, latestEvents, openOperation, waitOf, type Open } from './recorded-wait.ts';
 import { historyFacts, type Events, type HistoryFacts } from './run-history.ts';
@@ -120,9 +120,6 @@ function idsOf({ handle: { workflowId }, runId }: Named): RunResult {
 
 /* The status of a run in flight from Temporal's records, for those who follow it. */
 
-/** A run with fewer has not got to its first operation yet. */
-const FIRST_EVENTS = 12;
-
 /** While an operation waits, Temporal is asked once for each of its reads. */
 function followProgress(session: Session, handle: WorkflowHandle): () => Promise<RunStatus> {
   const isIdle = idleness();
@@ -164,16 +161,6 @@ async function progressOf(session: Session, handle: WorkflowHandle, isIdle: Idle
   const waiting = await withPooledProgress(session, open, begun);
   const contact = isIdle(events) ? 'silent' : 'answers';
   return { result: withLink(session, result), waiting, ...(await missing(session, described, contact)) };
-}
-
-/**
- * Whether a worker is at one of its first steps, which take a moment. A run without such a step waits for something,
- * and only the run itself knows what.
- */
-function isBeginning({ raw, historyLength, type }: WorkflowExecutionDescription): boolean {
-  if (historyLength >= FIRST_EVENTS || type === 'watchDeployment') return false;
-  const steps = raw.pendingActivities?.filter((it) => it.activityType?.name !== ADMISSION_ACTIVITY) ?? [];
-  return steps.length > 0 || raw.pendingWorkflowTask != null;
 }
 
 function resultOf(known: RunResult, facts: HistoryFacts, open: Open): RunResult {

@@ -6,9 +6,10 @@ import {
   type WorkflowHandle,
   ApplicationFailure,
   CancelledFailure,
+  QueryNotRegisteredError,
   TerminatedFailure,
 } from '@temporalio/client';
-import { QUERIES, RUN_TYPES, type Phase, type ErrorType } from '../../contract/names.ts';
+import { ADMISSION_ACTIVITY, QUERIES, RUN_TYPES, type Phase, type ErrorType } from '../../contract/names.ts';
 import type {
   BackupResult,
   DeploymentResult,
@@ -149,6 +150,19 @@ export async function silence(
   return failing ? 'stuck' : 'silent';
 }
 
+/** A run or rollout with fewer has not got to its first operation yet. */
+const FIRST_EVENTS = 12;
+
+/**
+ * Whether a worker is at one of its first steps, which take a moment. A run without such a step waits for something,
+ * and only the run itself knows what.
+ */
+export function isBeginning({ raw, historyLength, type }: WorkflowExecutionDescription): boolean {
+  if (historyLength >= FIRST_EVENTS || type === 'watchDeployment') return false;
+  const steps = raw.pendingActivities?.filter((it) => it.activityType?.name !== ADMISSION_ACTIVITY) ?? [];
+  return steps.length > 0 || raw.pendingWorkflowTask != null;
+}
+
 /** Looks whether the workers of its version are what is missing. */
 export async function missing(
   session: Session,
@@ -170,11 +184,20 @@ export async function closedResult(handle: WorkflowHandle, known: RunResult): Pr
   }
 }
 
-export async function askProgress<T>({ client }: Session, { workflowId, runId }: Execution): Promise<T | null> {
+export async function askProgress<T>(session: Session, execution: Execution): Promise<T | null> {
+  const answer = await tryProgress<T>(session, execution);
+  return answer === 'not_yet' ? null : answer;
+}
+
+/** @returns null if no worker answers, and `not_yet` if one does whose workflow has no progress to tell yet */
+export async function tryProgress<T>(
+  { client }: Session,
+  { workflowId, runId }: Execution,
+): Promise<T | 'not_yet' | null> {
   const handle = client.workflow.getHandle(workflowId, runId);
   return client
     .withDeadline(Date.now() + TIMING.client.queryMs, () => handle.query<T>(QUERIES.progress))
-    .catch(() => null);
+    .catch((error: unknown) => (error instanceof QueryNotRegisteredError ? 'not_yet' : null));
 }
 
 function withOperation(result: RunResult, { phase, result: part }: OperationProgress): RunResult {

@@ -227,7 +227,7 @@ function ofInFlight(it: InFlight): Attention {
   const { startedAt: since, links } = it.status.result;
   const more = { since, workflowId: it.workflowId, ui: links.ui };
   const { waiting } = it.status;
-  const silence = contactText(it.status);
+  const silence = contactText(it.status, it.kind);
   if (it.kind === 'rollout') {
     const { name } = it.status.result;
     const kind = silence !== null ? 'no_worker' : waiting?.kind === 'approval' ? 'approval' : 'paused';

@@ -13,7 +13,7 @@ import type {
   RolloutStatus,
   RunResult,
 } from '../../starter.ts';
-import { follow, contactText, liveLine } from '../../cli/follow.ts';
+import { follow, contactText, isStarting, liveLine } from '../../cli/follow.ts';
 import { screenLines, naturalWidth, tableLines, type Column } from '../../cli/table.ts';
 import { showUntilQuit, type Terminal } from './screen.ts';
 import { plainText } from '../../contract/safe-text.ts';
@@ -42,7 +42,13 @@ export function overviewDocument(
 /** As `status --json` shows it, and how it is reached. */
 function entryOf(it: InFlight): object {
   const { result, waiting, contact } = it.status;
-  return { ...result, waiting, why: contactText(it.status) ?? whyOf(it), contact, needsAttention: it.needsAttention };
+  return {
+    ...result,
+    waiting,
+    why: contactText(it.status, it.kind) ?? whyOf(it),
+    contact,
+    needsAttention: it.needsAttention,
+  };
 }
 
 function whyOf({ kind, status }: InFlight): string | null {
@@ -218,8 +224,10 @@ const nowOf = (it: InFlight): string => (it.kind === 'run' ? liveLine(it.status,
 /** `3 of at most 10 servers running …; ended: 97 completed` */
 export function rolloutNow(status: RolloutStatus): string {
   const { waiting, result } = status;
-  const silence = contactText(status);
+  if (isStarting(status)) return 'starting';
+  const silence = contactText(status, 'rollout');
   if (silence !== null) return silence;
+  if (waiting === null && result.phase === null) return 'starting';
   if (waiting?.kind !== 'servers') return waiting === null ? countsText(result.servers) : rolloutSentence(waiting);
   const ended = countsText({ ...result.servers, running: 0, pending: 0 });
   return `${rolloutSentence(waiting)}${ended === 'none' ? '' : `; ended: ${ended}`}`;

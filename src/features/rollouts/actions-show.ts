@@ -20,7 +20,7 @@ import { isRunning, countsText, emptyRollout, pendingText } from '../../contract
 import { glanceText } from '../../contract/duration.ts';
 import { leftOfRolloutMs } from '../advice/rules.ts';
 import { createLiveLines } from '../../process/live-lines.ts';
-import { createNews, follow, contactText, liveLine } from '../../cli/follow.ts';
+import { createNews, follow, contactText, isStarting, liveLine } from '../../cli/follow.ts';
 import { TIMING } from '../../contract/timing.ts';
 import { heldIn, heldText } from '../freezes/text.ts';
 import { targetLabel } from '../../contract/target.ts';
@@ -126,8 +126,10 @@ function followRollout(
 /** `running: 12 completed, 10 running, 78 pending` */
 export function headLine(status: RolloutStatus): string {
   const { result, waiting } = status;
-  const silence = contactText(status);
+  if (isStarting(status)) return 'starting';
+  const silence = contactText(status, 'rollout');
   if (silence !== null) return silence;
+  if (result.phase === null) return 'starting';
   const why = waiting === null || waiting.kind === 'servers' ? '' : `; ${rolloutSentence(waiting)}`;
   const leftMs = result.phase === 'running' ? leftOfRolloutMs(result.targets) : null;
   const left = leftMs === null ? '' : `; about ${glanceText(leftMs)} left`;
@@ -135,8 +137,8 @@ export function headLine(status: RolloutStatus): string {
 }
 
 /** What makes a new line in a log: people have to see each question, and how many answers it still needs. */
-const newsOf = ({ result, waiting }: RolloutStatus): string | null =>
-  waiting?.kind === 'approval' ? rolloutSentence(waiting) : result.phase;
+const newsOf = ({ result, waiting, contact }: RolloutStatus): string | null =>
+  waiting?.kind === 'approval' ? rolloutSentence(waiting) : (result.phase ?? contact);
 
 type RunOf = (workflowId: string) => Run;
 

@@ -11,6 +11,7 @@ import pMap from 'p-map';
 import { type ErrorType, ROLLOUT_TYPE } from '../../contract/names.ts';
 import type { DecisionInput, RolloutResult, RolloutMemo, RolloutProgress, TargetResult } from './shapes.ts';
 import { emptyRollout, countTargets } from '../../contract/results.ts';
+import { TIMING } from '../../contract/timing.ts';
 import { shellWord } from '../../contract/safe-text.ts';
 import { awaitResult, cancelOpen, soon, type WaitOptions } from '../../client/await-result.ts';
 import { BelayError } from '../../contract/errors.ts';
@@ -21,11 +22,13 @@ import type { RunError } from '../../contract/run.ts';
 import type { RolloutWaiting } from '../../contract/waiting.ts';
 import {
   askProgress,
+  isBeginning,
   silence,
   type Contact,
   closedResult,
   describeRun,
   knownOf,
+  tryProgress,
 } from '../../client/runs/run-status.ts';
 import { isSameTarget } from '../../contract/target.ts';
 
@@ -135,11 +138,19 @@ export async function rolloutStatus(session: Session, handle: WorkflowHandle): P
     const result = await closedRollout(session, described, known);
     return { result: withLink(session, result), waiting: null, contact: 'closed' };
   }
-  const progress = await askProgress<RolloutProgress>(session, { workflowId, runId });
-  if (progress === null) {
-    return { result: withLink(session, known), waiting: null, contact: await silence(session, described) };
+  const progress = await tryProgress<RolloutProgress>(session, { workflowId, runId });
+  if (progress === null || progress === 'not_yet') {
+    const contact = progress === null ? await whySilent(session, described) : 'answers';
+    return { result: withLink(session, known), waiting: null, contact };
   }
   return { result: withLink(session, progress.result), waiting: progress.waiting, contact: 'answers' };
+}
+
+/** Nothing answers before its first workflow task is done, which may take a worker a moment. */
+async function whySilent(session: Session, described: WorkflowExecutionDescription): Promise<Contact> {
+  const why = await silence(session, described);
+  const isNew = Date.now() - described.startTime.getTime() < TIMING.cli.beginsWithinMs;
+  return why === 'silent' && isNew && isBeginning(described) ? 'answers' : why;
 }
 
 /** What Temporal's own record shows of a rollout. */
