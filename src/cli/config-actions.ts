@@ -2,7 +2,7 @@
 import { writeFile } from 'node:fs/promises';
 import { ConfigError } from '../config/environment/variables.ts';
 import { configFile, isGithubActions } from '../config/environment/environment.ts';
-import { readConfiguration } from '../config/load.ts';
+import { CONFIG_REMEDY, readConfiguration } from '../config/load.ts';
 import { SCHEMA_VERSION } from '../contract/names.ts';
 import { BelayError, EXIT } from '../contract/errors.ts';
 import { printJson } from '../process/json-document.ts';
@@ -66,11 +66,11 @@ export async function init(file: string | undefined, options: { force?: boolean;
 
 export async function check(file: string | undefined, options: { json?: boolean }): Promise<void> {
   const path = file ?? configFile().path;
-  const mistake = await mistakeIn(path);
+  const mistake = await mistakeIn(path, file === undefined ? CONFIG_REMEDY : 'name a file that exists and can be read');
   const error = mistake === null ? null : { type: 'Usage', message: mistake.message };
   if (mistake !== null) {
     process.exitCode = EXIT.usage;
-    if (isGithubActions()) printAnnotation({ file: path, line: mistake.line ?? 1 }, mistake.message);
+    if (isGithubActions()) printAnnotation({ file: path, line: mistake.line }, mistake.message);
     if (options.json !== true) printNote(`belay: ${mistake.message}`);
   }
   if (options.json === true)
@@ -79,9 +79,9 @@ export async function check(file: string | undefined, options: { json?: boolean 
 }
 
 /** The first mistake, and its line if the file could be read. */
-async function mistakeIn(path: string): Promise<{ message: string; line: number | null } | null> {
+async function mistakeIn(path: string, remedy: string): Promise<{ message: string; line: number | null } | null> {
   try {
-    await readConfiguration({ path, isNamed: true });
+    await readConfiguration({ path, isNamed: true }, remedy);
     return null;
   } catch (error) {
     if (!(error instanceof ConfigError) && !(error instanceof BelayError)) throw error;

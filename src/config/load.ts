@@ -22,13 +22,17 @@ export async function atItsLine(error: unknown, configuration: Configuration): P
   return new ConfigError(`${await locateKey(keys)}: ${error.message}`, { cause: error });
 }
 
+/** What to do about a file that cannot be read. */
+export const CONFIG_REMEDY = 'set BELAY_CONFIG to the path of belay.yaml';
+
 /** @returns nothing if there is no file and none is named. @throws ConfigError with file, line and key */
-export async function readConfiguration({ path, isNamed } = configFile()): Promise<Configuration> {
+export async function readConfiguration(
+  { path, isNamed } = configFile(),
+  remedy = CONFIG_REMEDY,
+): Promise<Configuration> {
   const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT' && !isNamed) return '';
-    throw new ConfigError(
-      `${path} cannot be read (${error.code ?? 'unknown error'}): set BELAY_CONFIG to the path of belay.yaml`,
-    );
+    throw new ConfigError(`${path} cannot be read (${error.code ?? 'unknown error'}): ${remedy}`);
   });
   return text === '' ? {} : (await parser()).parseConfiguration(text, path);
 }

@@ -44,11 +44,11 @@ function withoutCommands(line: string): string {
   return line.replace(/^((?:\s|\u001b\[\d+m)*):(?=:)/, '$1: ').replace(/#(?=#)/g, '# ');
 }
 
-/** Marks a line of a file in GitHub's view of a pull request. The text can be no command of its own. */
-export function printAnnotation({ file, line }: { file: string; line: number }, message: string): void {
+/** Marks a line of a file, or the file as a whole, in GitHub's view of a pull request. The text can be no command of its own. */
+export function printAnnotation({ file, line }: { file: string; line: number | null }, message: string): void {
   const data = (text: string) => replaceUnprintable(text, ' ').replaceAll('%', '%25');
   const property = (text: string) => data(text).replaceAll(':', '%3A').replaceAll(',', '%2C');
-  process.stderr.write(`::error file=${property(file)},line=${line}::${data(message)}\n`);
+  process.stderr.write(`::error file=${property(file)}${line === null ? '' : `,line=${line}`}::${data(message)}\n`);
 }
 
 /** One line of JSON, with everything escaped that a terminal or a CI runner would act on. */

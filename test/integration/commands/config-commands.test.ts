@@ -52,6 +52,17 @@ describe('belay init and belay config check', () => {
     assert.match(missing.json().error?.message ?? '', /cannot be read \(ENOENT\)/);
   });
 
+  test('check of a missing file names a remedy for the way in which it was named, and marks no line of it', async () => {
+    const path = `${await fileWith('')}.none`;
+    const given = await runInProcess(['config', 'check', path], { GITHUB_ACTIONS: 'true' });
+    assert.equal(given.code, 2);
+    const problem = `${path} cannot be read (ENOENT)`;
+    const message = `${problem}: name a file that exists and can be read`;
+    assert.equal(given.stderr, `::error file=${path}::${message}\nbelay: ${message}\n`);
+    const configured = await runInProcess(['config', 'check'], { BELAY_CONFIG: path });
+    assert.equal(configured.stderr, `belay: ${problem}: set BELAY_CONFIG to the path of belay.yaml\n`);
+  });
+
   test('a mistake in a file cannot write a command of GitHub of its own', async () => {
     const path = await fileWith(`"x\\n::stop-commands::y, 100%": 1\n`);
     const { code, stderr } = await runInProcess(['config', 'check', path], { GITHUB_ACTIONS: 'true' });
