@@ -1,5 +1,5 @@
 /** A handle to one run. */
-import type { WorkflowFailedError, WorkflowHandle, WorkflowExecutionDescription } from '@temporalio/client';
+import type { WorkflowFailedError, WorkflowHandle } from '@temporalio/client';
 import type { RunResult } from '../../contract/run.ts';
 import { shellWord } from '../../contract/safe-text.ts';
 import { linksOf, withLink, type Links } from '../ui-link.ts';
