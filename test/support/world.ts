@@ -165,7 +165,10 @@ export async function addWorkerWithoutPosts(
 }
 
 /** Returns a client of another task queue once a worker polls it. */
-export async function belayOn({ client, namespace }: TestStack, taskQueue: string): Promise<Belay> {
+export async function belayOn(
+  { client, namespace }: Pick<TestStack, 'client' | 'namespace'>,
+  taskQueue: string,
+): Promise<Belay> {
   const polling = () => workersSeen(client.connection, namespace, taskQueue);
   await eventually(`a worker for ${taskQueue}`, async () => (await polling()).length > 0);
   return connect({ connection: client.connection as Connection, namespace, taskQueue });

@@ -4,6 +4,7 @@ import { workflowInfo } from '@temporalio/workflow';
 import type { Outcome } from '../../contract/names.ts';
 import type { SendNotificationsInput, Notification } from './shapes.ts';
 import type { RunMemo, RunResult } from '../../contract/run.ts';
+import { failsSchedule } from '../schedules/shapes.ts';
 import type { NotifySettings } from '../../contract/activities.ts';
 import { notificationStaticDetails } from '../../request/other-details.ts';
 import { startOnce } from '../../workflows/children.ts';
@@ -31,11 +32,10 @@ export async function sendNotifications({
   });
 }
 
-/** For a notification: the schedule that Temporal pauses because of this end. Being frozen or replaced is no failure. */
-export function pausedBy({ outcome, error }: Pick<RunResult, 'outcome' | 'error'>): { pausesSchedule?: string } {
+/** For a notification: the schedule that Temporal pauses because of this end. */
+export function pausedBy({ error }: Pick<RunResult, 'error'>): { pausesSchedule?: string } {
   const { pausesSchedule } = (workflowInfo().memo ?? {}) as Partial<RunMemo>;
-  const fails = outcome !== 'completed' && error?.type !== 'Frozen' && error?.type !== 'Superseded';
-  return fails && pausesSchedule !== undefined ? { pausesSchedule } : {};
+  return failsSchedule(error) && pausesSchedule !== undefined ? { pausesSchedule } : {};
 }
 
 interface Announcement {

@@ -48,6 +48,13 @@ export interface ScheduledResult {
   superseded?: true;
 }
 
+/**
+ * Whether what a schedule started ended in a way that fails, and so may pause it. A freeze is planned, and a newer run
+ * deploys what the one that it replaced was to deploy.
+ */
+export const failsSchedule = (error: { type: string } | null): boolean =>
+  error !== null && error.type !== 'Frozen' && error.type !== 'Superseded';
+
 /** Times of a schedule. Those with a year replace times that the clock skips in that year. */
 export type Calendar = Times & { year: number | null; comment: string };
 

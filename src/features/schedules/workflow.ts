@@ -12,7 +12,7 @@ import { validateId } from '../../request/validate-id.ts';
 import { runStartOptions, rolloutStartOptions } from '../../request/start-options.ts';
 import { attributesOfRun } from '../../request/search-attributes.ts';
 import type { WorkerInfo } from '../../contract/activities.ts';
-import type { ScheduledInput, ScheduledResult, Slot } from './shapes.ts';
+import { failsSchedule, type ScheduledInput, type ScheduledResult, type Slot } from './shapes.ts';
 import { durationText } from '../../contract/duration.ts';
 import { uiPage, workflowLink } from '../../contract/markdown.ts';
 import { codeSpan, plainText } from '../../contract/safe-text.ts';
@@ -58,11 +58,8 @@ export async function runScheduled(input: ScheduledInput): Promise<ScheduledResu
   setCurrentDetails(uiPage(`${started}: ${outcome ?? 'no outcome'}`));
   const result: ScheduledResult = { workflowId: child.workflowId, alreadyStarted: false, outcome };
   if (error === null) return result;
-  // A freeze is planned: the schedule must not pause on it.
-  if (error.type === 'Frozen') return { ...result, frozen: error.message };
-  // The newer run deploys what this one was to deploy.
-  if (error.type === 'Superseded') return { ...result, superseded: true };
-  throw ApplicationFailure.create({ ...error, nonRetryable: true, details: [result] });
+  if (failsSchedule(error)) throw ApplicationFailure.create({ ...error, nonRetryable: true, details: [result] });
+  return error.type === 'Frozen' ? { ...result, frozen: error.message } : { ...result, superseded: true };
 }
 
 /** @throws WorkflowExecutionAlreadyStartedError if the slot was started before */

@@ -108,8 +108,8 @@ describe('belay dev', { concurrency: 4 }, () => {
     test('dev keeps its runs if it is killed and restarted', async () => {
       await once(npx.stdout!, 'data');
       const status = await runInProcess(['status', workflowId, '--json'], env);
+      assert.equal(status.code, 0, status.stderr);
       assert.equal(status.json().workflowId, workflowId);
-      assert.equal(status.json().outcome, null);
     });
 
     test('the processes of npx belay dev end when npx gets SIGTERM', async () => {

@@ -10,10 +10,10 @@ import { atEnd } from '../../support/at-end.ts';
 import { NO_REPORTS } from '../../support/no-reports.ts';
 import { resultOf } from '../../support/outcome.ts';
 import { newPlace } from '../../support/shared-temporal.ts';
-import { fresh, TASK_QUEUE } from '../../support/world.ts';
+import { belayOn, fresh, TASK_QUEUE } from '../../support/world.ts';
 import { checkRequest } from '../../../src/activities/describe-worker.ts';
 import type { ReadResult, WorkerInfo, WorkerQuestion } from '../../../src/contract/activities.ts';
-import { connect, type Belay } from '../../../src/starter.ts';
+import type { Belay } from '../../../src/starter.ts';
 
 const SERVICE = 'https://service.example';
 const PACE = { intervalMs: 200, tries: 10 };
@@ -55,7 +55,7 @@ before(async () => {
   const own = await connectTo(address);
   atEnd(() => own.close());
   client = new Client({ connection: own, namespace });
-  belay = await connect({ connection: own, namespace, taskQueue: TASK_QUEUE });
+  belay = await belayOn({ client, namespace }, TASK_QUEUE);
 });
 
 const status = (word: string, state: string): ReadResult => ({ ok: true, status: word, state }) as ReadResult;
