@@ -217,7 +217,7 @@ describe('belay events', { concurrency: 6 }, () => {
     const { code, stdout } = await belay('events');
     assert.equal(code, 0);
     const named = 'server 12, site shop, backup 9007199254740993';
-    assert.match(stdout, new RegExp(`^\\S+Z {2}backup\\.failed {5}${EVENT} {2}${named} {2}not verified\n`));
+    assert.match(stdout, new RegExp(`^\\S+Z {2}backup\\.failed {9}${EVENT} {2}${named} {2}not verified\n`));
     assert.match(stdout, /T[\d:]+Z {2}deployment\.completed {2}event:sandbox:msg_\S+ {2}site a1\n/);
     assert.equal(stdout.split('\n').length, 5 + 1);
     assert.equal((await belay('events', '--since', '1ms', '--limit', '1')).stdout, 'no events\n');

@@ -133,7 +133,7 @@ describe('belay dev', { concurrency: 4 }, () => {
 
     test('dev prints all its addresses in one line of JSON', () => {
       const { dev, sandbox } = devs.served;
-      assert.deepEqual(Object.keys(dev.ready), ['temporal', 'ui', 'webhooks', 'service']);
+      assert.deepEqual(Object.keys(dev.ready), ['temporal', 'ui', 'webhooks', 'board', 'service']);
       assert.equal(dev.ready.service, sandbox.url);
     });
 
