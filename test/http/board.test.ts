@@ -10,6 +10,7 @@ import { pino } from 'pino';
 import { ConfigError } from '../../src/config/environment/variables.ts';
 import { serviceSource } from '../../src/features/board/board.ts';
 import { createBoardServer, startBoard, type Guards } from '../../src/features/board/server.ts';
+import type { Subject } from '../../src/features/board/past.ts';
 import { statusOf } from '../../src/features/board/status.ts';
 import { atEnd } from '../support/at-end.ts';
 import { NOW, nowMs, pastOf, seen, site, verdict } from '../support/board.ts';
@@ -216,8 +217,13 @@ async function readsIn(
   ids: string[],
   {
     ceiling,
+    ran = [],
     answer,
-  }: { ceiling?: number; answer?: (count: number) => { code: number; headers?: Record<string, string> } },
+  }: {
+    ceiling?: number;
+    ran?: Subject[];
+    answer?: (count: number) => { code: number; headers?: Record<string, string> };
+  },
 ) {
   let count = 0;
   const { url, requests } = await literalService((_request, response) => {
@@ -231,6 +237,7 @@ async function readsIn(
   const source = serviceSource(
     ceiling === undefined ? service : { ...service, maxRequestsPerSecond: ceiling },
     () => configuration,
+    () => ran,
     new Map(),
     () => time,
   );
@@ -248,6 +255,15 @@ test('the service gets two reads a second, or a tenth of the ceiling, the target
 
 test('a target is not read more often than every five seconds', async () => {
   assert.equal((await readsIn(60_000, ['a1', 'a2'], {})).length, 24);
+});
+
+test('a site that ran is read, though belay.yaml does not name it, and a server is not', async () => {
+  const ran: Subject[] = [
+    { kind: 'site', id: 'a2' },
+    { kind: 'site', id: 'a1' },
+    { kind: 'server', id: 's1' },
+  ];
+  assert.deepEqual(await readsIn(5_000, ['a1'], { ran }), ['a1', 'a2']);
 });
 
 test('a service that asks for a pause gets none before its end', async () => {

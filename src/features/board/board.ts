@@ -14,7 +14,6 @@ import { buildInventory } from '../../config/inventory.ts';
 import { TIMING } from '../../contract/timing.ts';
 import type { RunningFreeze } from '../freezes/shapes.ts';
 import { parseIdentity, versionText } from '../../contract/worker-identity.ts';
-import { isApp } from '../../contract/target.ts';
 import { policyOf, type Policy } from '../../config/policy.ts';
 import { createPast, keyOf, type Past, type Subject, type Verdict } from './past.ts';
 import { createPoller, REAL, type Passage, type Source } from './poller.ts';
@@ -81,7 +80,17 @@ export function createBoard(options: BoardOptions): Board {
     ...(receipts === undefined
       ? []
       : [{ name: 'receipts', everyMs: TIMING.board.receiptsMs, read: () => past.readReceipts(receipts) }]),
-    ...(service === null ? [] : [serviceSource(service, () => known.configuration, readings, passage.nowMs)]),
+    ...(service === null
+      ? []
+      : [
+          serviceSource(
+            service,
+            () => known.configuration,
+            () => past.subjects(),
+            readings,
+            passage.nowMs,
+          ),
+        ]),
   ];
   const poller = createPoller(sources, passage);
 
@@ -153,10 +162,11 @@ function targetsIn({ fleets }: Configuration) {
   );
 }
 
-/** Reads one target at a time, the one that was read longest ago. */
+/** Reads one target of the fleets, or that ran, at a time: the one that was read longest ago. */
 export function serviceSource(
   service: ServiceConfig,
   configurationNow: () => Configuration,
+  ran: () => Subject[],
   readings: Map<string, Reading>,
   nowMs: () => number,
 ): Source {
@@ -172,16 +182,18 @@ export function serviceSource(
       const configuration = configurationNow();
       if (reader?.configuration !== configuration)
         reader = { configuration, reader: createTargetReader(unlimited, configuration) };
-      const readable = targetsIn(configuration).filter((it) => !isApp(it) || configuration.api?.app !== undefined);
-      const tried = ({ kind, id }: Subject) => triedMs.get(keyOf({ kind, id })) ?? -Infinity;
+      const subjects = [...targetsIn(configuration), ...ran()].flatMap(({ kind, id }) =>
+        kind === 'site' || (kind === 'app' && configuration.api?.app !== undefined) ? [{ kind, id }] : [],
+      );
+      const readable = [...new Map(subjects.map((it) => [keyOf(it), it])).values()];
+      const tried = (subject: Subject) => triedMs.get(keyOf(subject)) ?? -Infinity;
       const [oldest] = readable.sort((a, b) => tried(a) - tried(b));
       if (oldest === undefined) return TIMING.board.serviceMs;
       const untilDueMs = tried(oldest) + TIMING.board.serviceMs - nowMs();
       if (untilDueMs > 0) return Math.max(everyMs, untilDueMs);
-      const { kind, id } = oldest;
       const key = keyOf(oldest);
       triedMs.set(key, nowMs());
-      const { reading, pauseMs } = await reader.reader.read(readings.get(key) ?? unread({ kind, id }));
+      const { reading, pauseMs } = await reader.reader.read(readings.get(key) ?? unread(oldest));
       readings.set(key, reading);
       return Math.max(everyMs, pauseMs);
     },
