@@ -1,7 +1,7 @@
 /** I4: every outcome agrees with what really happened, or the journal shows why it is unknown. Pure. */
 import { EVIDENCE } from '../../src/contract/names.ts';
 import { backupServerId } from '../../src/contract/ids.ts';
-import type { BackupResult, DeploymentResult } from '../../src/contract/run.ts';
+import type { BackupResult, DeploymentResult, RunError } from '../../src/contract/run.ts';
 import {
   allowance,
   backupsOf,
@@ -116,13 +116,17 @@ function deploymentProblem(facts: Facts, run: PlayedRun, deployment: DeploymentR
   if (sent.length === 0) return `${name} ${outcome}, though nothing was sent`;
   if (outcome === 'timed_out') return notTimedOut(facts, run, deployment, reads, ours.at(-1));
   const clear = sent.every(({ fault }) => fault === null) && deedsIn(facts, fromMs - 1_000, toMs) === 0;
-  const failedReads = reads.some(({ sure }) => !sure) || wasAway(facts, fromMs, toMs);
+  const failedReads = reads.some(({ sure }) => !sure) || wasAway(facts, fromMs, toMs) || wasHeldBack(deployment);
   // Another run may have made as many of these reads.
   const ownMoved = moved.filter(({ sure }) => sure).length - allowance(facts, run, target, fromMs, toMs);
   const weak = planFor(run).deploy.minEvidence !== 'settled' || ownMoved <= 0;
   const open = deployment.trigger.ambiguous || failedReads || weak || !clear;
   return open ? null : `${name} unknown, though every request was answered and it was seen in progress`;
 }
+
+/** A rate limit of one draw holds back the reads of all draws that share the worker, and only its own journal shows it. */
+const wasHeldBack = (ended: { error: RunError | null } | null): boolean =>
+  ended?.error?.message.includes('the service asked this worker to wait') === true;
 
 const hasWaited = ({ result }: PlayedRun): boolean => result?.held?.some(({ end }) => end !== 'overridden') === true;
 
@@ -190,5 +194,5 @@ function backupProblem(facts: Facts, run: PlayedRun, backup: BackupResult): stri
   );
   const during = [run.startedMs, run.closedMs ?? Infinity] as const;
   const disturbed = deedsIn(facts, ...during) > 0 || wasAway(facts, ...during);
-  return troubled || disturbed ? null : `${name} unknown, though every request was answered`;
+  return troubled || disturbed || wasHeldBack(run.result) ? null : `${name} unknown, though every request was answered`;
 }

@@ -191,6 +191,11 @@ describe('the judge', () => {
     const pause = (askedMs: number) => [...JOURNAL, entry(-20_000, 'GET /v1/backups/9', { asksToWaitMs: askedMs })];
     broken({ runs: [run('unknown')], journal: pause(10_000) }, /^I4: .*unknown, though every request was answered/m);
     assert.deepEqual(verdict({ runs: [run('unknown')], journal: pause(25_000) }).violations, []);
+    // Another draw's, on the same worker.
+    const heldBack = run('unknown');
+    const message = 'the last one failed with: GET /: not sent: the service asked this worker to wait';
+    heldBack.result!.deployments[0]!.error = { type: 'OutcomeUnknown', message };
+    assert.deepEqual(verdict({ runs: [heldBack] }).violations, []);
     broken({ runs: [run('timed_out')] }, /^I4: .*timed_out after 2 of 20 reads/m);
     broken({ runs: [run('cancelled')] }, /^I4: .*cancelled without a request/m);
   });
