@@ -3,9 +3,10 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { Client } from '@temporalio/client';
 import type { RunInput, RunResult } from '../../src/contract/run.ts';
 import { startSandbox, type Sandbox } from '../../src/sandbox/server.ts';
-import { connect, type Belay, type Run } from '../../src/starter.ts';
+import type { Belay, Run } from '../../src/starter.ts';
 import { superviseWorker, type SupervisedWorker } from '../model/workers.ts';
 import { CLI } from '../support/processes.ts';
 import { atEnd } from '../support/at-end.ts';
@@ -17,7 +18,7 @@ import { lastingPort } from '../support/lasting-port.ts';
 import { resultOf } from '../support/outcome.ts';
 import { relayTo, type Relay } from '../support/relay.ts';
 import { startTemporal, tempFolder } from '../support/temporal.ts';
-import { temporalEnv } from '../support/world.ts';
+import { belayOn, TASK_QUEUE, temporalEnv } from '../support/world.ts';
 
 /** Long enough for every disaster to strike a run in flight. */
 const PACE = { intervalMs: 1_000, tries: 2_000 };
@@ -66,7 +67,8 @@ export async function openStage(
   await worker.ready();
   const connection = await connectTo(place.address);
   atEnd(() => connection.close());
-  const belay = await connect({ connection, namespace: place.namespace });
+  const client = new Client({ connection, namespace: place.namespace });
+  const belay = await belayOn({ client, namespace: place.namespace }, TASK_QUEUE);
   return {
     ...place,
     ...{ belay, sandbox, relay, tokenFile, worker, env },

@@ -8,7 +8,8 @@ import { mountSecret, type MountedSecret } from './mounted-secret.ts';
 import { newPlace, type Place } from './shared-temporal.ts';
 import { testBundle } from './workflow-bundle.ts';
 import { fixedPolicy } from '../../src/config/live-policy.ts';
-import { fresh, log, temporalEnv, TOKEN } from './world.ts';
+import { log } from './runtime.ts';
+import { fresh, temporalEnv, TOKEN } from './world.ts';
 
 export interface Cloud {
   front: Front;

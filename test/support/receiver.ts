@@ -10,7 +10,8 @@ import { atEnd } from './at-end.ts';
 import { standInReceiver, type Options } from './stand-in-receiver.ts';
 import { MAPPING } from './mapping.ts';
 import { tempFolder } from './temporal.ts';
-import { log, TASK_QUEUE } from './world.ts';
+import { log } from './runtime.ts';
+import { TASK_QUEUE } from './world.ts';
 
 export const SECRET = `whsec_${randomBytes(32).toString('base64')}`;
 

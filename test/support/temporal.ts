@@ -46,6 +46,8 @@ export async function pathWithTemporal(): Promise<string> {
 
 export async function startTemporal(options: Partial<ServerOptions> = {}): Promise<TemporalServer> {
   const folder = await tempFolder();
+  // Before the start connects.
+  await import('./runtime.ts');
   const server = await startServer({
     executable: await temporalExecutable(),
     logFile: join(folder, 'temporal.log'),

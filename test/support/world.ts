@@ -6,8 +6,7 @@ import { startWorker, type WorkerOptions } from '../../src/worker/start.ts';
 import { type RunningWorker, shutDown } from '../../src/worker/supervise.ts';
 import type { Connection } from '@temporalio/client';
 import { Client } from '@temporalio/client';
-import { NativeConnection, Runtime, Worker } from '@temporalio/worker';
-import { pino } from 'pino';
+import { NativeConnection, Worker } from '@temporalio/worker';
 import { createActivities } from '../../src/activities/index.ts';
 import type { ServiceConfig } from '../../src/config/environment/environment.ts';
 import type { Configuration } from '../../src/config/file/file-schema.ts';
@@ -18,11 +17,11 @@ import { createHostingApiClient } from '../../src/hosting-api/index.ts';
 import { connect, type Belay } from '../../src/starter.ts';
 import { workersSeen } from '../../src/client/workers.ts';
 import { testBundle } from './workflow-bundle.ts';
-import { installRuntime } from '../../src/worker/install-runtime.ts';
 import { SERVICE_ONLY } from './activity-deps.ts';
 import { atEnd } from './at-end.ts';
 import { eventually } from './eventually.ts';
 import { newPlace, type Place } from './shared-temporal.ts';
+import { log } from './runtime.ts';
 import { startTemporal } from './temporal.ts';
 import { NO_REPORTS } from './no-reports.ts';
 import { fixedPolicy } from '../../src/config/live-policy.ts';
@@ -50,18 +49,6 @@ export interface WorldOptions extends Partial<SandboxOptions> {
 }
 
 const NO_WORDS = { deployment: {}, backup: {} };
-
-const lines: string[] = [];
-export const log = pino({ level: 'info' }, { write: (line) => void lines.push(line) });
-
-// Before anything connects: the SDK takes a logger no later.
-installRuntime(log);
-// A process whose tests start no worker would stay up. Registered first, so it runs last.
-const runtime = Runtime.instance();
-atEnd(() => runtime.shutdown());
-
-/** The log of the workers of this process. */
-export const workerLog = (): string => lines.join('');
 
 /** Call once per suite. */
 export async function startTestStack(options: WorldOptions = {}): Promise<TestStack> {

@@ -17,7 +17,8 @@ import { secretFile } from '../../support/receiver.ts';
 import { resetToEnd } from '../../support/reset.ts';
 import { allHistories, assertNowhere } from '../../support/token.ts';
 import { testBundle } from '../../support/workflow-bundle.ts';
-import { belayOn, fresh, log, TOKEN, workerLog } from '../../support/world.ts';
+import { log, workerLog } from '../../support/runtime.ts';
+import { belayOn, fresh, TOKEN } from '../../support/world.ts';
 import { fixedPolicy } from '../../../src/config/live-policy.ts';
 import { addressAt, CANARY, eventStack, takenOf, targetsOf, troubles, type EventStack } from './shared.ts';
 

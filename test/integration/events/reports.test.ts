@@ -12,7 +12,8 @@ import { literalService, type LiteralService } from '../../support/literal.ts';
 import { resultOf } from '../../support/outcome.ts';
 import { secretFile } from '../../support/receiver.ts';
 import { allHistories, assertNowhere } from '../../support/token.ts';
-import { addWorker, belayOn, fresh, workerLog } from '../../support/world.ts';
+import { workerLog } from '../../support/runtime.ts';
+import { addWorker, belayOn, fresh } from '../../support/world.ts';
 import { CANARY, eventStack, type EventStack } from './shared.ts';
 
 type RunHandle = Awaited<ReturnType<Belay['start']>>;

@@ -7,7 +7,8 @@ import { eventId } from '../../../src/contract/ids.ts';
 import { eventually } from '../../support/eventually.ts';
 import { SECRET, secretFile, startReceiver, type Receiver } from '../../support/receiver.ts';
 import { allHistories, assertNowhere } from '../../support/token.ts';
-import { TOKEN, workerLog } from '../../support/world.ts';
+import { workerLog } from '../../support/runtime.ts';
+import { TOKEN } from '../../support/world.ts';
 import { eventStack, handled, notifiedOf, taken, type EventStack } from './shared.ts';
 
 const NEW_SECRET = `whsec_${Buffer.alloc(32, 'new').toString('base64')}`;

@@ -12,7 +12,8 @@ import { COMPLETED, FAILED, siteAfter } from '../../support/sites.ts';
 import { verdictLine } from '../../support/verdict-line.ts';
 import { allHistories, assertNowhere } from '../../support/token.ts';
 import { sharedStack } from '../../support/shared-stack.ts';
-import { TOKEN, workerLog, type TestStack } from '../../support/world.ts';
+import { workerLog } from '../../support/runtime.ts';
+import { TOKEN, type TestStack } from '../../support/world.ts';
 
 const PACE = { intervalMs: 500, tries: 60 };
 /** Stays in progress until the test finishes it. */

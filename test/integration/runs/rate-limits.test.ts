@@ -7,7 +7,8 @@ import { began, posts } from '../../support/journal.ts';
 import { resultOf } from '../../support/outcome.ts';
 import { sharedStack } from '../../support/shared-stack.ts';
 import { COMPLETED, FAILED, siteAfter } from '../../support/sites.ts';
-import { addWorker, belayOn, fresh, workerLog, type TestStack } from '../../support/world.ts';
+import { workerLog } from '../../support/runtime.ts';
+import { addWorker, belayOn, fresh, type TestStack } from '../../support/world.ts';
 
 const PACE = { intervalMs: 400, tries: 200 };
 

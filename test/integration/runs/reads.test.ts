@@ -12,7 +12,8 @@ import { resultOf, SAID } from '../../support/outcome.ts';
 import { heldBackStack } from '../../support/shared-stack.ts';
 import { FAILED, siteAfter } from '../../support/sites.ts';
 import { allHistories, assertNowhere } from '../../support/token.ts';
-import { fresh, TOKEN, workerLog, type TestStack } from '../../support/world.ts';
+import { workerLog } from '../../support/runtime.ts';
+import { fresh, TOKEN, type TestStack } from '../../support/world.ts';
 
 const PACE = { intervalMs: 500, tries: 10 };
 /** Ends late enough for reads to fail first. */

@@ -12,7 +12,8 @@ import { apply, nightly } from '../../support/schedules.ts';
 import { testBundle } from '../../support/workflow-bundle.ts';
 import { atEnd } from '../../support/at-end.ts';
 import { fixedPolicy } from '../../../src/config/live-policy.ts';
-import { fresh, log, startTestStack, TASK_QUEUE, temporalEnv, TOKEN, type TestStack } from '../../support/world.ts';
+import { log } from '../../support/runtime.ts';
+import { fresh, startTestStack, TASK_QUEUE, temporalEnv, TOKEN, type TestStack } from '../../support/world.ts';
 
 const PACE = { intervalMs: 300, tries: 1_000 };
 

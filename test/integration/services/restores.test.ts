@@ -17,7 +17,8 @@ import { isStopped } from '../../support/process-tree.ts';
 import { startTemporal, tempFolder } from '../../support/temporal.ts';
 import { testBundle } from '../../support/workflow-bundle.ts';
 import { fixedPolicy } from '../../../src/config/live-policy.ts';
-import { log, TOKEN } from '../../support/world.ts';
+import { log } from '../../support/runtime.ts';
+import { TOKEN } from '../../support/world.ts';
 
 const PACE = { intervalMs: 300, tries: 300 };
 

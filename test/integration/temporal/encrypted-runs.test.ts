@@ -18,7 +18,8 @@ import { posts } from '../../support/journal.ts';
 import { encryptionOf, newKeyFile } from '../../support/key-files.ts';
 import { testBundle } from '../../support/workflow-bundle.ts';
 import { temporalExecutable } from '../../support/temporal.ts';
-import { addWorker, log, TOKEN } from '../../support/world.ts';
+import { log } from '../../support/runtime.ts';
+import { addWorker, TOKEN } from '../../support/world.ts';
 import { canariesOf, runIn, startPlace, type Namespace, type Place } from './namespaces.ts';
 
 let place: Place;

@@ -11,7 +11,8 @@ import { connectTo } from '../../support/connect.ts';
 import { runInProcess } from '../../support/in-process.ts';
 import { STATUS } from '../../support/front.ts';
 import { temporalExecutable } from '../../support/temporal.ts';
-import { TOKEN, workerLog } from '../../support/world.ts';
+import { workerLog } from '../../support/runtime.ts';
+import { TOKEN } from '../../support/world.ts';
 
 const RUN = ['run', '--server', 's1', '--site', 'a1', '--json', ...PACE];
 

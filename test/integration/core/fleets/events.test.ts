@@ -11,7 +11,8 @@ import { literalService } from '../../../support/literal.ts';
 import { resultOf } from '../../../support/outcome.ts';
 import { SECRET, secretFile, startReceiver, type Receiver } from '../../../support/receiver.ts';
 import { allHistories, assertNowhere } from '../../../support/token.ts';
-import { fresh, startTestStack, TOKEN, workerLog, type TestStack } from '../../../support/world.ts';
+import { workerLog } from '../../../support/runtime.ts';
+import { fresh, startTestStack, TOKEN, type TestStack } from '../../../support/world.ts';
 
 /** Part of the address of the channel, because an address is a secret. */
 const CANARY = 'canary-c41d7e02b6';

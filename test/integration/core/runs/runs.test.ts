@@ -17,7 +17,8 @@ import { replayLater } from '../../../support/replay-later.ts';
 import { sharedStack } from '../../../support/shared-stack.ts';
 import { COMPLETED, FAILED, siteAfter } from '../../../support/sites.ts';
 import { allHistories, assertNowhere } from '../../../support/token.ts';
-import { addWorker, belayOn, fresh, TOKEN, workerLog, type TestStack } from '../../../support/world.ts';
+import { workerLog } from '../../../support/runtime.ts';
+import { addWorker, belayOn, fresh, TOKEN, type TestStack } from '../../../support/world.ts';
 
 const PACE = { intervalMs: 200, tries: 1_000 };
 
