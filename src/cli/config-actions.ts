@@ -5,13 +5,14 @@ import { configFile, isGithubActions } from '../config/environment/environment.t
 import { CONFIG_REMEDY, readConfiguration } from '../config/load.ts';
 import { SCHEMA_VERSION } from '../contract/names.ts';
 import { BelayError, EXIT } from '../contract/errors.ts';
+import { withOwnCommand } from '../process/own-command.ts';
 import { printJson } from '../process/json-document.ts';
 import { print, printAnnotation, printNote } from '../process/print.ts';
 
 /** In lines that begin with one `#`, examples; in others, what they mean. Without the `#`, the examples are valid. */
 export const EXAMPLE_FILE = `## The configuration of Belay. Remove the # before what you need.
 ## docs/reference/belay-yaml.md in the package lists every key, and docs/belay.schema.json is for editors.
-## Check it with: npx belay-deploy config check
+## Check it with ${withOwnCommand('`belay config check`')}.
 ## It holds no secrets: a secret is named by the variable or file that has it, such as { env: NAME }.
 
 ## The service that runs are for, if starters do not set BELAY_SERVICE.
@@ -61,7 +62,7 @@ export async function init(file: string | undefined, options: { force?: boolean;
     },
   );
   if (options.json === true) printJson({ schemaVersion: SCHEMA_VERSION, file: path, error: null });
-  else print(`Wrote ${path}. Remove the # before what you need, then check it: npx belay-deploy config check`);
+  else print(`Wrote ${path}. Remove the # before what you need, then check it: \`belay config check\``);
 }
 
 export async function check(file: string | undefined, options: { json?: boolean }): Promise<void> {

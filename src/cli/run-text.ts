@@ -30,7 +30,7 @@ export const hasStoppedWaiting = ({ error }: Pick<RunResult, 'error'>): boolean 
 
 /** The outcome; else the type of the error; else the phase. */
 export function stateOfResult({ outcome, phase, error }: RunResult | RolloutResult): string {
-  const inProgress = `in progress: ${phase ?? 'phase unknown'}`;
+  const inProgress = phase === null ? 'in progress' : `in progress: ${phase}`;
   if (outcome === null && hasStoppedWaiting({ error })) return `stopped waiting, ${inProgress}`;
   return outcome ?? error?.type ?? inProgress;
 }

@@ -89,7 +89,9 @@ interface Waiting {
 }
 
 /** Waits and prints the result. @returns the exit code */
-export async function waitAndPrint<R extends Pick<RunResult, 'outcome' | 'error' | 'attached' | 'endedAt'>>(
+export async function waitAndPrint<
+  R extends Pick<RunResult, 'workflowId' | 'outcome' | 'error' | 'attached' | 'endedAt'>,
+>(
   waited: Waited<R>,
   view: View<R>,
   options: WaitingOptions,
@@ -98,7 +100,9 @@ export async function waitAndPrint<R extends Pick<RunResult, 'outcome' | 'error'
   try {
     if (startedMs !== null) noteStarted(waited, view.what);
     const { waited: last, view: shown, error, ...end } = await awaitLast({ waited, view }, stopping);
-    const result = { ...end.result, attached: last.attached };
+    // Of a run that was not found, nothing was joined.
+    const attached = last.attached && end.result.workflowId !== null;
+    const result = { ...end.result, attached };
     if (isUnreached(error) && options.json !== true) printNote(`belay: ${error.message}`);
     else shown.print(result, options.json === true);
     if (startedMs !== null) noteIfJoined(result, startedMs);

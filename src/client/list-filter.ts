@@ -15,3 +15,7 @@ export async function newest({ client }: Session, query: string, limit: number):
 export function quoted(text: string): string {
   return `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
 }
+
+/** SQL databases take a workflow that runs for one that closes in the year 9999. @param since ISO 8601 */
+export const closedAtOrAfter = (since: string): string =>
+  `CloseTime >= ${quoted(since)} AND ExecutionStatus != 'Running'`;

@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { writePackages } from '../../tools/packages.ts';
 import type { CommandLine } from '../support/command-line.ts';
 import { codeBlocks, ROOT } from '../support/readme.ts';
+import { tempFolder } from '../support/temporal.ts';
 import { fresh } from '../support/world.ts';
 import { BIN, installable, packages, pathWithNode, projectWith, run } from './packages.ts';
 import { devStack } from './stack.ts';
@@ -167,6 +168,12 @@ test('a message of belay-cli names its own commands, and belay-deploy for those 
       .stderr;
   assert.match(say('127.0.0.1:1', 'list'), /start `npx belay-deploy dev`/);
   assert.match(say('127.0.0.1:1', 'list', '--nope'), /See `npx belay-cli list --help`/);
+  const path = join(await tempFolder(), 'belay.yaml');
+  assert.match(
+    execFileSync(process.execPath, [file, 'init', path], { encoding: 'utf8' }),
+    /`npx belay-cli config check`/,
+  );
+  assert.match(readFileSync(path, 'utf8'), /^## Check it with `npx belay-cli config check`\.$/m);
 });
 
 test('belay-cli has no dependency, and lists all that is inside with its license', async () => {

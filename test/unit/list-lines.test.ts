@@ -36,9 +36,9 @@ test('a list of runs shows who started them from CI and for which commit, if any
   const meta = { by: 'ann', commit: '3f2c1ab0000011112222', job: 'https://ci.example/1' };
   const lines = runTable([emptyResult({ workflowId: 'w1', meta }), emptyResult({ workflowId: 'w2' })], null);
   assert.deepEqual(lines.map(plain), [
-    'STARTED  STATE                       TOOK  SITES  FROM              RUN',
-    '–        in progress: phase unknown  –     –      ann 3f2c1ab00000  w1',
-    '–        in progress: phase unknown  –     –                        w2',
+    'STARTED  STATE        TOOK  SITES  FROM              RUN',
+    '–        in progress  –     –      ann 3f2c1ab00000  w1',
+    '–        in progress  –     –                        w2',
   ]);
 });
 

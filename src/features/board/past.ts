@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { WorkflowExecutionInfo } from '@temporalio/client';
 import pMap from 'p-map';
 import { IN_PARALLEL, type Session } from '../../client/session.ts';
-import { quoted } from '../../client/list-filter.ts';
+import { closedAtOrAfter, quoted } from '../../client/list-filter.ts';
 import { linksOf } from '../../client/ui-link.ts';
 import { within } from '../../client/within.ts';
 import { closedResult, knownOf } from '../../client/runs/run-status.ts';
@@ -159,9 +159,7 @@ async function listClosed({ client, taskQueue }: Session, since: string): Promis
   const query = [
     `WorkflowType IN (${RUN_TYPES.map(quoted).join(', ')})`,
     `TaskQueue = ${quoted(taskQueue)}`,
-    `CloseTime >= ${quoted(since)}`,
-    // SQL databases take one that runs for one that closes in the year 9999.
-    `ExecutionStatus != 'Running'`,
+    closedAtOrAfter(since),
   ].join(' AND ');
   const found: WorkflowExecutionInfo[] = [];
   for await (const info of client.workflow.list({ query, pageSize: 1_000 })) {

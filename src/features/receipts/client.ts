@@ -7,7 +7,7 @@ import { ROLLOUT_TYPE, RUN_TYPES, APPROVAL_UPDATES } from '../../contract/names.
 import type { Receipt } from './shapes.ts';
 import { BelayError } from '../../contract/errors.ts';
 import { TIMING } from '../../contract/timing.ts';
-import { quoted } from '../../client/list-filter.ts';
+import { closedAtOrAfter, quoted } from '../../client/list-filter.ts';
 import { type Session, IN_PARALLEL } from '../../client/session.ts';
 import { toBelayError } from '../../client/to-belay-error.ts';
 import { within } from '../../client/within.ts';
@@ -42,8 +42,11 @@ export function createReceipts(session: Session): Receipts {
         return rolloutReceipt(session, described, (ofRun) => hashOfRun(session, ofRun));
       }),
     async *closedSince(since) {
-      const types = TYPES.map(quoted).join(', ');
-      const query = `WorkflowType IN (${types}) AND TaskQueue = ${quoted(taskQueue)} AND CloseTime >= ${quoted(since)}`;
+      const query = [
+        `WorkflowType IN (${TYPES.map(quoted).join(', ')})`,
+        `TaskQueue = ${quoted(taskQueue)}`,
+        closedAtOrAfter(since),
+      ].join(' AND ');
       try {
         for await (const { workflowId, runId } of client.workflow.list({ query })) yield { workflowId, runId };
       } catch (error) {

@@ -108,6 +108,8 @@ describe('the command line', { concurrency: 4 }, () => {
     const [waited, cancelled] = [await on.belay('wait', 'nope'), await on.belay('cancel', 'nope')];
     assert.deepEqual([waited.code, waited.stdout, waited.stderr], [2, '', cancelled.stderr]);
     assert.match(waited.stderr, /^belay: there is no nope: check the id/);
+    const { attached, workflowId } = (await on.belay('wait', 'nope', '--json')).json();
+    assert.deepEqual({ attached, workflowId }, { attached: false, workflowId: null });
   });
 
   test('watch follows a foreign deployment and triggers nothing', async () => {

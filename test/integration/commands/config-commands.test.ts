@@ -17,7 +17,9 @@ describe('belay init and belay config check', () => {
   test('init writes a file that check accepts, and replaces one only with --force', async () => {
     const path = join(await tempFolder(), 'belay.yaml');
     const env = { BELAY_CONFIG: path };
-    assert.equal((await runInProcess(['init'], env)).code, 0);
+    const written = await runInProcess(['init'], env);
+    assert.equal(written.code, 0);
+    assert.match(written.stdout, /then check it: `npx belay-deploy config check`\n$/);
     const checked = await runInProcess(['config', 'check'], env);
     assert.deepEqual([checked.code, checked.stdout], [0, `${path} is valid\n`]);
     writeFileSync(path, 'service: https://panel.example\n');

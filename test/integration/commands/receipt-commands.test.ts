@@ -101,6 +101,9 @@ describe('belay receipt', WITH_SSH_KEYGEN, () => {
     await assert.rejects(stack.client.workflow.execute('backupOnly', options));
     const good = await stack.belay.start({ serverId: fresh('s'), backup: PACE_INPUT });
     await good.result();
+    const running = fresh('s');
+    stack.sandbox.script({ server: running }, { ends: 'never' });
+    const inFlight = await stack.belay.start({ serverId: running, backup: PACE_INPUT });
     const to = join(folder, 'with-a-bad-one');
     const kept = await eventually('both', async () => {
       const { code, stdout } = await belay('receipt', '--since', '1h', '--to', to, '--json');
@@ -109,6 +112,7 @@ describe('belay receipt', WITH_SSH_KEYGEN, () => {
       return isSeen && failed.length > 0 ? { code, failed } : null;
     });
     assert.deepEqual([kept.code, kept.failed.map((it) => it.workflowId)], [1, [workflowId]]);
+    await inFlight.cancel();
   });
 
   test('shows who approved a run whose backup failed, so that no site was reached', async () => {
