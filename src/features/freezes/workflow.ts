@@ -52,7 +52,8 @@ export async function freeze(input: AdHocFreeze, replaces = false): Promise<void
 }
 
 /** The UI can start one with any input. */
-function refuseWrongId({ scope, until }: Partial<AdHocFreeze> = {}): void {
+function refuseWrongId(input: Partial<AdHocFreeze> | null | undefined): void {
+  const { scope, until } = input ?? {};
   const isDated = typeof until === 'string' && !Number.isNaN(Date.parse(until));
   if (isDated && scope !== undefined && workflowInfo().workflowId === freezeId(scope)) return;
   throw ApplicationFailure.create({

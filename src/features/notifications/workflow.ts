@@ -2,6 +2,7 @@
 import { ApplicationFailure } from '@temporalio/common';
 import { workflowInfo } from '@temporalio/workflow';
 import type { Outcome } from '../../contract/names.ts';
+import { isRecord } from '../../contract/plain-object.ts';
 import type { SendNotificationsInput, Notification } from './shapes.ts';
 import type { RunMemo, RunResult } from '../../contract/run.ts';
 import { failsSchedule } from '../schedules/shapes.ts';
@@ -14,11 +15,9 @@ import { describeWorker, notificationDelivery } from '../../workflows/activity-p
 /** Chat messages are limited in size, so a notification lists this many parts, unfinished ones first. */
 export const MAX_PARTS = 50;
 
-export async function sendNotifications({
-  notification,
-  channels,
-  heartbeat,
-}: SendNotificationsInput): Promise<string[]> {
+export async function sendNotifications(input: SendNotificationsInput): Promise<string[]> {
+  refuseOtherInput(input);
+  const { notification, channels, heartbeat } = input;
   const [called, { delivered, undelivered }] = await Promise.all([
     heartbeat === null ? true : callHeartbeat(heartbeat),
     deliverAll(notification, channels),
@@ -30,6 +29,13 @@ export async function sendNotifications({
     message: `not delivered within a day: ${missed.join(', ')}; check the address and whether the receiver is up`,
     nonRetryable: true,
   });
+}
+
+/** The UI can start this with any input: an error here would be retried for ever. */
+function refuseOtherInput(input: Partial<SendNotificationsInput> | null | undefined): void {
+  if (isRecord(input?.notification) && Array.isArray(input.channels)) return;
+  const message = 'this is not a notification: a run, a rollout or an event starts this workflow';
+  throw ApplicationFailure.create({ type: 'Usage', message, nonRetryable: true });
 }
 
 /** For a notification: the schedule that Temporal pauses because of this end. */

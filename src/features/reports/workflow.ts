@@ -4,6 +4,7 @@ import { condition, defineSignal, setHandler, sleep } from '@temporalio/workflow
 import { lockIdOf } from '../../contract/ids.ts';
 import { SIGNALS } from '../../contract/names.ts';
 import type { ReportAnswer, ReportInput, ReportNote, ReportTo, ReportedRun, StateReport } from './shapes.ts';
+import { isRecord } from '../../contract/plain-object.ts';
 import { TIMING } from '../../contract/timing.ts';
 import { plainText } from '../../contract/safe-text.ts';
 import { findEndOfRun, sendReport } from '../../workflows/activity-proxies.ts';
@@ -14,9 +15,10 @@ const stateSignal = defineSignal<[ReportedRun]>(SIGNALS.reported);
 
 /** @returns the names of those that got the end */
 export async function report(input: ReportInput): Promise<string[]> {
+  refuseOtherInput(input);
   let state = input.state;
-  setHandler(stateSignal, (given) => {
-    if (!state.isEnd && isLater(given, state)) state = given;
+  setHandler(stateSignal, (given: unknown) => {
+    if (isState(given) && !state.isEnd && isLater(given, state)) state = given;
   });
   await condition(() => state.isEnd, timing.firstMs, { summary: 'unless the run ends at once' });
   const lanes = lanesOf(input).map((receivers) => sendAll(input, receivers, () => state));
@@ -37,6 +39,16 @@ export async function report(input: ReportInput): Promise<string[]> {
     nonRetryable: true,
   });
 }
+
+/** The UI can start this with any input, and send it any signal: an error here would be retried for ever. */
+function refuseOtherInput(input: Partial<ReportInput> | null | undefined): void {
+  if (isState(input?.state) && Array.isArray(input.places)) return;
+  const message = 'this is not what a run reports: only a run starts this workflow';
+  throw ApplicationFailure.create({ type: 'Usage', message, nonRetryable: true });
+}
+
+const isState = (value: unknown): value is ReportedRun =>
+  isRecord(value) && typeof value.atMs === 'number' && isRecord(value.run) && isRecord(value.parts);
 
 const isLater = (one: ReportedRun, other: ReportedRun): boolean =>
   one.atMs > other.atMs || (one.atMs === other.atMs && one.seq > other.seq);

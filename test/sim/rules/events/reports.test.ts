@@ -154,6 +154,19 @@ describe('reports of runs', () => {
   );
 
   test(
+    'a signal that is no state changes nothing',
+    reporting(async (stack) => {
+      stack.sandbox.script({ site: '34' }, { durationMs: 60_000, ends: 'completed' });
+      const run = deploy(stack, { siteIds: ['34'] });
+      await stack.until('the begin', () => wordsFor(stack, ofSite('34')).at(-1) === 'begun');
+      for (const message of [undefined, null, 'failed', {}, { atMs: Date.now() * 2, run: null, parts: {} }])
+        stack.signal(reportId(run.workflowId, run.runId), SIGNALS.reported, message);
+      await told(stack, run);
+      assert.deepEqual(wordsFor(stack, ofSite('34')), ['begun', 'completed']);
+    }),
+  );
+
+  test(
     'a terminated run is told of as ended from outside',
     reporting(async (stack) => {
       const { sandbox, until, world } = stack;

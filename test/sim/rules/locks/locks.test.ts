@@ -169,6 +169,22 @@ describe('locks', () => {
   );
 
   test(
+    'what is started by hand without an input ends at once, and holds no lock',
+    inVirtualTime(async ({ sandbox, startByHand, until }) => {
+      const ids = { deploySite: deploySiteId('34'), backupServer: backupServerId('12'), freeze: 'freeze:all' };
+      for (const [type, workflowId] of Object.entries({ ...ids, report: 'report', sendNotifications: 'notify' })) {
+        const inputs = [[], [null], ['x'], [{}], [{ scope: {}, until: '2030-01-01T00:00:00Z' }]];
+        for (const [index, args] of inputs.entries()) {
+          const run = startByHand(type, index === 0 ? workflowId : `${workflowId}.${index}`, ...args);
+          await until(`the end of ${type} with ${JSON.stringify(args)}`, () => run.closedMs !== null);
+          assert.ok(typeof run.outcome === 'object' && run.outcome !== null && 'failure' in run.outcome, type);
+        }
+      }
+      assert.equal(sandbox.journal.length, 0);
+    }),
+  );
+
+  test(
     'an id that is not a valid URL segment maps to one lock',
     inVirtualTime(async (stack) => {
       const { world, sandbox, start, until } = stack;
