@@ -24,6 +24,11 @@ export const HISTORY_BUDGET = {
   readsPerRequest: 3,
   /** Of an operation whose request no worker sends. It is tried more seldom in a longer budget. */
   maxUnsentRequests: 60,
+  /** Reads that wait for the end of another deployment, and requests that one refuses. A longer wait makes them more seldom. */
+  maxBusyReads: 1_000,
+  maxConflicts: 300,
+  /** Of an operation that has not been accepted: the wait for its verdict needs the rest. */
+  sendsUntilEvents: 12_000,
   /** A look of a run that waits for a freeze, its timer and its tasks. */
   eventsPerThawLook: 11,
   maxThawLooks: 2_100,

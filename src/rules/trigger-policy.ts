@@ -69,6 +69,8 @@ export interface TriggerBudget {
   resendMs: number;
   /** Until when to wait for another operation to end. */
   busyEndsMs: number;
+  /** The least time between two requests that another operation refuses. */
+  busyPauseMs: number;
 }
 
 /**
@@ -147,10 +149,16 @@ export function afterTrigger(
     const spent = late || counts.noEffect + counts.conflicts >= MAX_NO_EFFECT;
     return spent ? nothingStarted(counts, 'OutcomeUnknown', result.message) : { kind: 'reconcile', notBeforeMs };
   }
-  const atMs = nowMs + (result.retryAfterMs ?? budget.intervalMs);
+  // The service may name no time at all, or one that is over.
+  const pauseMs = Math.max(
+    result.retryAfterMs ?? budget.intervalMs,
+    Math.min(budget.intervalMs, TIMING.pace.leastPauseMs),
+  );
   if (result.kind === 'conflict') {
+    const atMs = nowMs + Math.max(pauseMs, budget.busyPauseMs);
     return atMs <= budget.busyEndsMs ? { kind: 'send', atMs } : nothingStarted(counts, 'Busy', result.message);
   }
+  const atMs = nowMs + pauseMs;
   const spent = counts.noEffect >= MAX_NO_EFFECT || atMs > (counts.firstMs ?? nowMs) + budget.resendMs;
   return spent ? nothingStarted(counts, 'Refused', result.message) : { kind: 'send', atMs };
 }

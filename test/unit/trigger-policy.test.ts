@@ -14,13 +14,13 @@ import {
   startReadCoverage,
 } from '../../src/rules/trigger-policy.ts';
 
-const BUDGET = { intervalMs: 10_000, resendMs: 300_000, busyEndsMs: 300_000 };
+const BUDGET = { intervalMs: 10_000, resendMs: 300_000, busyEndsMs: 300_000, busyPauseMs: 1_000 };
 const withoutEffect = (retryAfterMs: number | null = null): TriggerResult<unknown> & { kind: 'no_effect' } => ({
   kind: 'no_effect',
   message: 'turned away',
   retryAfterMs,
 });
-const conflict = { kind: 'conflict', message: '409', retryAfterMs: null } as const;
+const conflict: TriggerResult<never> & { kind: 'conflict' } = { kind: 'conflict', message: '409', retryAfterMs: null };
 const ambiguous = { kind: 'ambiguous', message: 'lost' } as const;
 const refused = { kind: 'refused', message: '403' } as const;
 
@@ -114,6 +114,16 @@ test('a conflict is retried, and ends Busy if it lasts too long', () => {
   assert.equal(afterTrigger(conflict, ends, BUDGET, 0).kind, 'send');
   const late = afterTrigger(conflict, ends, BUDGET, 295_000);
   assert.ok(late.kind === 'end' && late.type === 'Busy' && late.outcome === 'not_started');
+});
+
+test('a request is not sent again at once, although the service names no time to wait, and seldom in a long wait', () => {
+  const atMs = (result: Parameters<typeof afterTrigger>[0], budget = BUDGET) => {
+    const step = afterTrigger(result, countTrigger(NO_TRIGGERS, result, 0), budget, 0);
+    return step.kind === 'send' ? step.atMs : step.kind;
+  };
+  const now = { ...conflict, retryAfterMs: 0 };
+  assert.deepEqual([atMs(now), atMs(withoutEffect(0))], [1_000, 1_000]);
+  assert.equal(atMs(now, { ...BUDGET, busyEndsMs: 86_400_000, busyPauseMs: 288_000 }), 288_000);
 });
 
 test('after an ambiguous trigger, reconciliation precedes any other request', () => {

@@ -12,7 +12,7 @@ import { deploymentReader } from '../polling/status-reader.ts';
 import { type TriggerCounts, answeredMs, recordOutage, recordRead, hasNoGaps } from '../../rules/trigger-policy.ts';
 import { type VerdictContext, type StatusReading, observe, traceOf, type Trace } from '../../rules/verdict.ts';
 import { lateness } from '../../rules/deadline.ts';
-import { sendUntilAccepted } from './send-until-accepted.ts';
+import { hasRoomToSend, NO_ROOM, sendUntilAccepted } from './send-until-accepted.ts';
 import { sendWatched, type Sent } from './send-trigger.ts';
 import type { DeploySiteInput } from '../../contract/operation.ts';
 import { skipTo, createPollSchedule } from '../../rules/poll-schedule.ts';
@@ -147,7 +147,8 @@ async function reconcile(
     const tries = Math.ceil((endsMs - schedule.originMs) / intervalMs) - schedule.lastTick;
     const notFoundAnswers = context.baseline === null;
     const afterOutage = () => void (coverage = recordOutage(coverage));
-    const plan = { what: 'trace', reader, schedule, tries, notFoundAnswers, afterOutage } as const;
+    const until = () => !hasRoomToSend();
+    const plan = { what: 'trace', reader, schedule, tries, notFoundAnswers, afterOutage, until } as const;
     const polled = await pollUntil<Trace>(operation, plan, (answer, own) => {
       const answered = answer.ok || (notFoundAnswers && isNotDeployed(answer));
       if (answered) coverage = recordRead(coverage, answeredMs(answer, Date.now()), Date.now());
@@ -159,6 +160,7 @@ async function reconcile(
     const name = `${targetText(input.target)}: it is unknown whether its deployment was started`;
     if (polled.kind === 'cancelled') return conclude('cancelled', 'Cancelled', `cancelled; ${name}`);
     if (polled.kind === 'given_up') return conclude('unknown', polled.reason.type, `${name}: ${polled.reason.message}`);
+    if (polled.kind === 'stopped') return conclude('unknown', 'OutcomeUnknown', `${name}: ${NO_ROOM}`);
     if (polled.kind !== 'decided') return withoutTrace(deployment, { coverage, seen }, ambiguities, name);
     trace = polled.value;
   }

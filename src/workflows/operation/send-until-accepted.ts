@@ -1,4 +1,6 @@
 /** The only loop that sends a POST, for both operations. It ends once the service has accepted the request. */
+import { workflowInfo } from '@temporalio/workflow';
+import { HISTORY_BUDGET } from '../../contract/history-budget.ts';
 import type { BackupResult, DeploymentResult } from '../../contract/run.ts';
 import type { BackupServerInput, DeploySiteInput } from '../../contract/operation.ts';
 import { mayBeOutage, serviceState } from '../../rules/outage.ts';
@@ -58,11 +60,12 @@ export async function sendUntilAccepted<R extends BackupResult | DeploymentResul
   const { intervalMs, tries } = input;
   const resendMs = tries * intervalMs;
   const busyUntilMs = Date.now() + (input.ifBusy === 'fail' ? 0 : how.busyWaitMs);
+  const busyPauseMs = Math.ceil(how.busyWaitMs / HISTORY_BUDGET.maxConflicts);
   const busyEndsMs = () => busyUntilMs + parking.spentMs;
   let counts = NO_TRIGGERS;
   for (;;) {
     const parkedMs = parking.spentMs;
-    const blocked = await how.prepare(counts, busyEndsMs());
+    const blocked = (await how.prepare(counts, busyEndsMs())) ?? concludeWithoutRoom(counts, how.prefix);
     if (blocked !== null) return blocked;
     // Requests from before an outage say nothing about the service after it.
     if (parking.spentMs > parkedMs) counts = NO_TRIGGERS;
@@ -79,7 +82,7 @@ export async function sendUntilAccepted<R extends BackupResult | DeploymentResul
     }
     operation.recordTrigger(result.kind);
     counts = countTrigger(counts, result, Date.now());
-    const budget = { intervalMs, resendMs, busyEndsMs: busyEndsMs() };
+    const budget = { intervalMs, resendMs, busyEndsMs: busyEndsMs(), busyPauseMs };
     const step = afterTrigger(result, counts, budget, Date.now());
     if (step.kind === 'end') {
       const end = await awaitService(operation, input, how, { step, result, counts });
@@ -100,6 +103,17 @@ export async function sendUntilAccepted<R extends BackupResult | DeploymentResul
     if ((await sleepUntil(operation, againAtMs, 'before the request is sent again')) === 'cancelled')
       return concludeCancelledBeforeStart(counts, `${how.cancelledBefore}: ${result.message}`);
   }
+}
+
+/** Temporal terminates a workflow whose history is full, which would free the lock under a live deployment. */
+export const hasRoomToSend = (): boolean => workflowInfo().historyLength < HISTORY_BUDGET.sendsUntilEvents;
+
+export const NO_ROOM = 'the history of the operation is too long to go on: start a new run, with a longer interval';
+
+function concludeWithoutRoom({ ambiguous }: TriggerCounts, prefix: string): Conclusion | null {
+  if (hasRoomToSend()) return null;
+  if (ambiguous === 0) return conclude('not_started', 'Busy', `${prefix}${NO_ROOM}`);
+  return conclude('unknown', 'OutcomeUnknown', `${prefix}an earlier request may have had an effect; ${NO_ROOM}`);
 }
 
 /** The end that the operation has without an outage budget. */

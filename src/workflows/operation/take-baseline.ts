@@ -8,6 +8,8 @@ import { pollUntil } from '../polling/poll-until.ts';
 import { lateness } from '../../rules/deadline.ts';
 import { describeLastStatus } from '../polling/poller.ts';
 import { FIRST_READS_MS, watchForNeverDeployed } from '../../rules/never-deployed.ts';
+import { HISTORY_BUDGET } from '../../contract/history-budget.ts';
+import { hasRoomToSend, NO_ROOM } from './send-until-accepted.ts';
 import type { ReadResult } from '../../contract/activities.ts';
 
 /** A null baseline means that the site was never deployed. */
@@ -17,8 +19,8 @@ export type Baseline = { baseline: StatusReading | null } | { conclusion: Conclu
 export async function takeBaseline({ operation, input, reader }: Deployment, busyEndsMs: number): Promise<Baseline> {
   operation.setPhase('baseline');
   const nowMs = Date.now();
-  const { intervalMs, jitter } = input;
-  const delayMs = jitterMs(intervalMs, jitter);
+  const delayMs = jitterMs(input.intervalMs, input.jitter);
+  const intervalMs = Math.max(input.intervalMs, Math.ceil((busyEndsMs - nowMs) / HISTORY_BUDGET.maxBusyReads));
   const tries = Math.max(0, Math.floor((busyEndsMs - nowMs - delayMs) / intervalMs));
   let answered = false;
   const neverDeployed = watchForNeverDeployed(operation.lastStatus === null ? input.admissionRead : 'status');
@@ -33,7 +35,7 @@ export async function takeBaseline({ operation, input, reader }: Deployment, bus
       reader,
       schedule: createPollSchedule(nowMs, intervalMs, { earlyMs: FIRST_READS_MS, jitterMs: delayMs }),
       tries,
-      until: () => operation.parking.current !== null && late() !== null,
+      until: () => !hasRoomToSend() || (operation.parking.current !== null && late() !== null),
     },
     (answer) => {
       answered ||= answer.ok;
@@ -52,7 +54,7 @@ export async function takeBaseline({ operation, input, reader }: Deployment, bus
     case 'cancelled':
       return notStarted('Cancelled', 'cancelled');
     case 'stopped':
-      return notStarted('TooLate', late() ?? 'it is too late');
+      return hasRoomToSend() ? notStarted('TooLate', late() ?? 'it is too late') : notStarted('Busy', NO_ROOM);
     case 'exhausted':
       return notStarted('Busy', busyMessage(describeLastStatus(operation)));
   }

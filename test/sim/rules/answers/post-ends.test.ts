@@ -163,6 +163,17 @@ describe('how a POST ends', () => {
   );
 
   test(
+    'conflicts that ask to come back at once are not sent again at once, and fill no history',
+    inVirtualTime(async ({ sandbox, start, result: resultOf }) => {
+      const siteId = siteAfter(sandbox, FAILED, COMPLETED);
+      sandbox.fault({ ...status(409, '0'), times: 500, route: 'deploy', target: siteId });
+      const { error } = await resultOf(start({ siteIds: [siteId], deploy: { baselineWaitMs: 30_000 } }));
+      assert.equal(error?.type, 'Busy');
+      assert.ok(posts(sandbox, `/v1/sites/${siteId}/deploy`).length <= 30);
+    }),
+  );
+
+  test(
     'a slow answer to a deployment POST is accepted',
     deploy([{ answer: { kind: 'true' }, delayMs: TIMING.post.answerMs / 2 }], ACCEPTED),
   );

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { DeployOptions, RunResult } from '../../../../src/contract/run.ts';
+import { HISTORY_BUDGET } from '../../../../src/contract/history-budget.ts';
 import { TIMING } from '../../../../src/contract/timing.ts';
 import type { Fault } from '../../../../src/sandbox/faults.ts';
 import type { ScriptPart } from '../../../../src/sandbox/script.ts';
@@ -152,6 +153,21 @@ describe('evidence of our deployment', () => {
       assert.equal(verdictLine(result), 'not_started by Busy');
       assert.match(result.error?.message ?? '', /"cancelled".*map the status/);
       assert.equal(posts(stack.sandbox, `/v1/sites/${siteId}/deploy`).length, 0);
+    }),
+  );
+
+  test(
+    'a foreign deployment that may last a day is read more seldom, so that it fills no history',
+    inVirtualTime(async (stack) => {
+      const { sandbox, start, result, forward } = stack;
+      const baselineWaitMs = 24 * 60 * 60_000;
+      const siteId = siteAfter(sandbox, BUILDING, COMPLETED);
+      const run = start({ siteIds: [siteId], deploy: { intervalMs: INTERVAL_MS, baselineWaitMs } });
+      await forward(60 * 60_000);
+      const most = (60 * 60_000 * HISTORY_BUDGET.maxBusyReads) / baselineWaitMs;
+      assert.ok(reads(sandbox, latest(siteId)).length <= most + 5);
+      sandbox.finish({ site: siteId }, 'completed');
+      assert.equal(verdictLine(await result(run)), 'completed by settled');
     }),
   );
 
