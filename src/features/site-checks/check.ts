@@ -108,7 +108,7 @@ function createSiteCheck(operation: CheckedOperation, service: string, aim: Chec
     },
     async judge(conclusion) {
       const { outcome } = conclusion;
-      if (operation.cancellation.requested) return conclusion;
+      if (operation.cancellation.requested) return outcome === 'completed' ? cutShort(siteId) : conclusion;
       const isExplained = outcome !== 'completed' && result.acceptedAt !== null;
       const judged = isExplained ? await explained(checking, conclusion) : conclusion;
       const verified = outcome === 'completed' ? await verifySite(checking, goodInARow()) : judged;

@@ -169,6 +169,22 @@ describe('a check after a deployment', () => {
   );
 
   test(
+    'is not made, and passes nothing, if the run was cancelled while a completed deployment was still being accepted',
+    checked(async (stack) => {
+      const answer = { kind: 'true' } as const;
+      stack.sandbox.fault({ route: 'deploy', target: SITE, answer, delayMs: 6_000, effect: true });
+      begin(stack, [OLD, FAILED], NEW);
+      const run = stack.start({ siteIds: [SITE] });
+      await stack.until('the request', () => deployPosts(stack, SITE) > 0);
+      await stack.forward(4_000);
+      stack.cancel(run);
+      const { verdict, result, deployment } = await endOf(stack, run);
+      assert.deepEqual([deployment.lastStatus, ...verdict], ['completed', 'cancelled', 'Cancelled']);
+      assert.match(result.error?.message ?? '', /its check was cut short/);
+    }),
+  );
+
+  test(
     'waits in a phase of its own, says how far it is, and is cut short by a cancellation',
     checked(async (stack) => {
       stack.sandbox.fault({ ...page(DOWN), skip: 1 });
