@@ -26,6 +26,7 @@ import { BelayError } from '../../contract/errors.ts';
 import { openOperation, recordedWait, withPooledProgress } from './recorded-wait.ts';
 import { acceptedRequest, historyFacts, type AcceptedRequest, type HistoryFacts } from './run-history.ts';
 import { withLink } from '../ui-link.ts';
+import { plainText } from '../../contract/safe-text.ts';
 import { emptyResult, emptyBackup, emptyDeployment } from '../../contract/results.ts';
 import type { Session } from '../session.ts';
 import { unservedVersion } from './unserved-version.ts';
@@ -248,7 +249,7 @@ export function failedResult(error: WorkflowFailedError, known: RunResult): RunR
       : { ...result, error: reported };
   }
   if (cause instanceof TerminatedFailure) {
-    return unknownResult(known, 'Terminated', `the run was terminated: ${cause.message}`);
+    return unknownResult(known, 'Terminated', `the run was terminated: ${plainText(cause.message)}`);
   }
   if (cause instanceof CancelledFailure) {
     return {

@@ -12,7 +12,7 @@ import { type ErrorType, ROLLOUT_TYPE } from '../../contract/names.ts';
 import type { DecisionInput, RolloutResult, RolloutMemo, RolloutProgress, TargetResult } from './shapes.ts';
 import { emptyRollout, countTargets } from '../../contract/results.ts';
 import { TIMING } from '../../contract/timing.ts';
-import { shellWord } from '../../contract/safe-text.ts';
+import { plainText, shellWord } from '../../contract/safe-text.ts';
 import { awaitResult, cancelOpen, soon, type WaitOptions } from '../../client/await-result.ts';
 import { BelayError } from '../../contract/errors.ts';
 import { type Session, IN_PARALLEL } from '../../client/session.ts';
@@ -190,7 +190,7 @@ async function closedRollout(
     const runs = running.length === 0 ? '' : `; still running: ${named}`;
     const error: RunError = {
       type: 'Terminated',
-      message: `the rollout was terminated: ${cause?.message ?? failure.message}${runs}`,
+      message: `the rollout was terminated: ${plainText(cause?.message ?? failure.message)}${runs}`,
     };
     const targets = found.map(({ target }) => leftBehind(target));
     return { ...last, ...countTargets(targets), targets, outcome: 'unknown', phase: 'done', error };
