@@ -7,7 +7,7 @@ import { frozenText, tooLongText } from './text.ts';
 import { heldPart, type HeldPart } from './rules.ts';
 import { judgeFreezes } from '../../workflows/activity-proxies.ts';
 import { applyOverride } from './override.ts';
-import { awaitThaw, createThaws, tooManyThaws, type Thaws } from './thaws.ts';
+import { awaitThaw, createThaws, tooManyThaws, unlessOver, type Thaws } from './thaws.ts';
 import { conclude, type Conclusion } from '../../workflows/conclusion.ts';
 import type { Hold, Part } from '../../workflows/run/hooks.ts';
 import type { RunState } from '../../workflows/run/run-state.ts';
@@ -40,12 +40,14 @@ export function freezeHold(run: RunState): Hold {
     return held === null ? null : conclude('not_started', 'Frozen', `${held.what}: ${frozenText(held.by)}`);
   }
 
-  async function ask({ backsUp, targets: asked, keepGoing }: NextPart): Promise<FrozenParts | null> {
+  async function ask({ backsUp, targets: next, keepGoing }: NextPart): Promise<FrozenParts | null> {
     const of = {
-      ...targetsInput(asked),
+      ...targetsInput(next),
       ...definedFields({ serverId: input.serverId, fleet: input.fleet, keepGoing }),
     };
-    return (await judgeFreezes({ ...of, backsUp, letOff: overriding.letOff, atMs: Date.now() })).frozen;
+    const asked = judgeFreezes({ ...of, backsUp, letOff: overriding.letOff, atMs: Date.now() });
+    // What was cancelled starts nothing.
+    return (await unlessOver(asked, () => run.cancellation.requested))?.frozen ?? null;
   }
 
   const askFirst = (next: NextPart) => ask({ ...next, targets: next.targets.slice(0, 1) });

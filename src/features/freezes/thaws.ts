@@ -113,12 +113,15 @@ async function lookUntilFree(wait: Looking, first: FrozenBy[]): Promise<ThawEnd>
   }
 }
 
-/** Null if it is over: the answer may take long. */
-async function lookUnlessOver({ look, isOver }: Pick<ThawWait, 'look' | 'isOver'>): Promise<FrozenBy[] | null> {
-  if (isOver()) return null;
-  let found: FrozenBy[] | null = null;
+/** Null if it is over: the answer may take long, and never come while no worker can read a freeze. */
+const lookUnlessOver = async ({ look, isOver }: Pick<ThawWait, 'look' | 'isOver'>): Promise<FrozenBy[] | null> =>
+  isOver() ? null : unlessOver(look(), isOver);
+
+/** @returns the answer, or null if it is over before */
+export async function unlessOver<T>(answer: Promise<T>, isOver: () => boolean): Promise<T | null> {
+  let found: T | null = null;
   let failure: { error: unknown } | null = null;
-  look().then(
+  answer.then(
     (it) => void (found = it),
     (error: unknown) => void (failure = { error }),
   );

@@ -10,7 +10,7 @@ import { frozenText, tooLongText } from '../freezes/text.ts';
 import { heldPart } from '../freezes/rules.ts';
 import { lastPause, RESTORED } from './rules.ts';
 import { judgeFreezes } from '../../workflows/activity-proxies.ts';
-import { awaitThaw, tooManyThaws } from '../freezes/thaws.ts';
+import { awaitThaw, tooManyThaws, unlessOver } from '../freezes/thaws.ts';
 import { restoredSince } from '../../workflows/check-worker.ts';
 import type { BeforeServer } from './hooks.ts';
 import type { RolloutState, Stop, ApprovedParts } from './state.ts';
@@ -33,8 +33,12 @@ import { conclude, type Conclusion } from '../../workflows/conclusion.ts';
 async function mayStart(rollout: RolloutState, target: TargetResult, isCancelled: () => boolean): Promise<boolean> {
   const ifFrozen = freezeRule(rollout);
   if (ifFrozen === null) return true;
-  const { by, epoch } = await frozenNow(rollout, target);
-  if (stopIfRestored(rollout, epoch)) return false;
+  const answer = await unlessOver(
+    frozenNow(rollout, target),
+    () => isCancelled() || rollout.result.phase === 'stopping',
+  );
+  if (answer === null || stopIfRestored(rollout, answer.epoch)) return false;
+  const { by } = answer;
   if (by.length > 0) {
     if (ifFrozen === 'fail') rollout.stop(authorOf(by), stopped(reasonOf(target, by)));
     else await pauseUntilThaw(rollout, target, by, isCancelled);

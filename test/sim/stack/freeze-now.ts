@@ -1,6 +1,6 @@
 /** Sets and ends ad-hoc freezes as `belay freeze` and `belay thaw` do. */
 import assert from 'node:assert/strict';
-import { defaultPayloadConverter as payloads, mapToPayloads } from '@temporalio/common';
+import { ApplicationFailure, defaultPayloadConverter as payloads, mapToPayloads } from '@temporalio/common';
 import { freezeId } from '../../../src/contract/ids.ts';
 import { FREEZE_TYPE } from '../../../src/contract/names.ts';
 import { planFreeze, type NewFreeze } from '../../../src/features/freezes/request.ts';
@@ -26,5 +26,14 @@ export function freezeNow(server: Server, asked: Partial<NewFreeze> = {}, replac
     ...{ workflowId: freezeId(freeze.scope), type: FREEZE_TYPE, taskTimeoutMs: workflowTaskTimeout },
     input: [payloads.toPayload(freeze), payloads.toPayload(replaces)],
     memo: mapToPayloads<string>(payloads, memo),
+  });
+}
+
+/** As if it was encrypted with a key that no worker has. */
+export function unreadable(freeze: Run): void {
+  Object.defineProperty(freeze, 'memo', {
+    get() {
+      throw ApplicationFailure.create({ message: 'no key of this worker fits' });
+    },
   });
 }

@@ -4,7 +4,7 @@ import { describe, test } from 'node:test';
 import type { RolloutInput } from '../../../../src/features/rollouts/shapes.ts';
 import { outcomesOf, servers } from '../../../support/rollouts.ts';
 import { endOfRollout, decide, progressOf } from '../../plays/start-rollout.ts';
-import { freezeNow, thawNow } from '../../stack/freeze-now.ts';
+import { freezeNow, thawNow, unreadable } from '../../stack/freeze-now.ts';
 import type { VirtualStack } from '../../stack/stack.ts';
 import { ANNE, backsUp, backups, begin, deployments, inFleet, reaches } from './rollouts-in-flight.ts';
 
@@ -19,9 +19,9 @@ async function frozenMidway(stack: VirtualStack, forMs: number, more: Partial<Ro
   stack.sandbox.script({ server: first.serverId }, { ends: 'never' });
   const rollout = begin(stack, targets, { maxAtOnce: 1, ...more });
   await backsUp(stack, first.serverId);
-  freezeNow(stack.world.server, { forMs });
+  const freeze = freezeNow(stack.world.server, { forMs });
   stack.sandbox.finish({ server: first.serverId }, 'completed');
-  return { rollout, others };
+  return { rollout, others, freeze };
 }
 
 const actionsOf = (result: { decisions: { action: string; by: string }[] }) =>
@@ -41,6 +41,22 @@ describe('a rollout in a freeze', () => {
       assert.ok(result.targets.every(({ workflowId, outcome }) => (workflowId === null) === (outcome !== 'completed')));
     }),
   );
+
+  for (const end of ['aborted', 'cancelled'] as const) {
+    test(
+      `can be ${end} while no worker can read a freeze, and then starts nothing`,
+      inFleet(async (stack) => {
+        const { rollout, others, freeze } = await frozenMidway(stack, HOUR, { maxFailures: 3 });
+        unreadable(freeze);
+        await stack.forward(MINUTE);
+        if (end === 'aborted') await decide(stack, rollout, 'abort', ANNE);
+        else stack.cancel(rollout);
+        const result = await endOfRollout(stack, rollout);
+        assert.deepEqual(outcomesOf(result), ['completed', 'not_started', 'not_started']);
+        for (const { serverId } of others) assert.equal(backups(stack, serverId), 0);
+      }),
+    );
+  }
 
   test(
     'starts no more servers if the run of one meets a freeze that began later',

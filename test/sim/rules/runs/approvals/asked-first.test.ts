@@ -9,7 +9,7 @@ import { approvalPlan, approvalRule, approvedFor } from '../../../../support/app
 import { fresh } from '../../../../support/fresh.ts';
 import { COMPLETED, FAILED, siteAfter } from '../../../../support/sites.ts';
 import { phasesOf } from '../../../stack/inspect.ts';
-import { freezeNow } from '../../../stack/freeze-now.ts';
+import { freezeNow, unreadable } from '../../../stack/freeze-now.ts';
 import { inVirtualTime, type VirtualStack } from '../../../stack/stack.ts';
 import { deployPosts } from '../runs-that-wait.ts';
 import { backupPosts, verdictOf } from '../verdict-of.ts';
@@ -368,6 +368,20 @@ describe('a run that has to be approved', () => {
       await answer(stack, asked.run, 'approve', signedAnswer(ANA, question, 'ana'));
       const result = await stack.result(asked.run);
       assert.deepEqual([...verdictOf(result), ...sent(stack, asked)], ['not_started', 'Frozen', 0, 0]);
+    }, asking()),
+  );
+
+  test(
+    'can be cancelled while no worker can read a freeze, and then sends nothing',
+    inVirtualTime(async (stack) => {
+      const asked = startAsking(stack);
+      const question = await isAsking(stack, asked.run);
+      unreadable(freezeNow(stack.world.server, { forMs: 2 * HOUR }));
+      await answer(stack, asked.run, 'approve', signedAnswer(ANA, question, 'ana'));
+      await stack.forward(60_000);
+      stack.cancel(asked.run);
+      const result = await stack.result(asked.run);
+      assert.deepEqual([...verdictOf(result), ...sent(stack, asked)], ['not_started', 'Cancelled', 0, 0]);
     }, asking()),
   );
 });
