@@ -72,8 +72,8 @@ export const RIGHT_TIME: TestedMutant[] = [
     changes: [
       change(
         'workflows/operation/take-baseline.ts',
-        'until: () => operation.parking.current !== null && late() !== null',
-        'until: () => false',
+        '(operation.parking.current !== null && late() !== null)',
+        'false',
       ),
     ],
     test: sim('rules/answers/outages', 'a parked run that becomes too late for its request ends not started'),
