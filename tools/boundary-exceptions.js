@@ -11,7 +11,7 @@ export const CORE_KNOWS = {
   // Sentences of features, in the texts of the core.
   'contract/explain-wait.ts': ['approvals', 'freezes', 'gates'],
   'request/input/run-input.ts': ['freezes'],
-  'config/inventory.ts': ['freezes', 'rollouts'],
+  'config/inventory.ts': ['rollouts'],
   // What a run shows beside its progress.
   'cli/*.ts': ['advice', 'approvals', 'board', 'freezes', 'rollouts', 'site-checks'],
   // The receiver hands over to the feature that is its other half.
@@ -21,7 +21,7 @@ export const CORE_KNOWS = {
 /** Features, and those of which they import more than shapes.ts. */
 export const FEATURES_KNOW = {
   advice: ['freezes'],
-  approvals: ['freezes', 'notifications'],
+  approvals: ['notifications'],
   board: ['advice', 'freezes', 'overview', 'receipts', 'schedules'],
   doctor: ['advice', 'notifications', 'reports', 'schedules', 'site-checks'],
   events: ['notifications'],

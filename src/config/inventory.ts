@@ -6,7 +6,7 @@ import { type Target, targetText, appTarget, siteTarget } from '../contract/targ
 import { plainText } from '../contract/safe-text.ts';
 import type { Configuration } from './file/file-schema.ts';
 import type { FreezeScope, FreezeWord } from '../features/freezes/shapes.ts';
-import type { ScopeConfig } from '../features/freezes/config.ts';
+import type { Scope } from './file/scope.ts';
 import { lockIdOf } from '../contract/ids.ts';
 import type { FleetConfig, ServerConfig } from '../features/rollouts/config.ts';
 
@@ -186,14 +186,14 @@ function idsIn({ fleets, sites = {}, ...configuration }: Configuration): KnownId
     ]),
     ...Object.keys(sites).map((id) => ({ kind: 'site' as const, id, path: ['sites', id] })),
     ...scopes.flatMap(([key, all]) =>
-      Object.entries(all).flatMap(([name, { for: scope }]: [string, { for?: ScopeConfig | undefined }]) =>
+      Object.entries(all).flatMap(([name, { for: scope }]: [string, { for?: Scope | undefined }]) =>
         idsOfScope(scope ?? {}, [...key.split('.'), name, 'for']),
       ),
     ),
   ];
 }
 
-function idsOfScope({ servers = [], sites = [], apps = [] }: ScopeConfig, path: string[]): KnownId[] {
+function idsOfScope({ servers = [], sites = [], apps = [] }: Scope, path: string[]): KnownId[] {
   return [
     ...servers.map((id) => ({ kind: 'server' as const, id, path: [...path, 'servers'] })),
     ...sites.map((id) => ({ kind: 'site' as const, id, path: [...path, 'sites'] })),

@@ -5,8 +5,7 @@ import { stat } from 'node:fs/promises';
 import { readConfiguration, type Configuration } from './load.ts';
 import { configFile, type ConfigFile } from './environment/environment.ts';
 import type { Logger } from '../process/log.ts';
-import { requireSigners } from '../features/approvals/worker-proofs.ts';
-import { policyOf, type Policy } from './policy.ts';
+import { policyOf, requireAll, type Policy } from './policy.ts';
 import { messageOf } from '../contract/safe-text.ts';
 
 /** The policy in force now. */
@@ -41,7 +40,7 @@ export async function policyOfFile(
     try {
       if (found === MISSING) throw new Error(`${path} is missing`);
       const configuration = await readConfiguration(file);
-      await requireSigners(configuration);
+      await requireAll(configuration);
       policy = policyOf(configuration);
       log.info({ policy: policy.hash }, 'belay.yaml changed: its freezes and windows are in force now');
       onRead(true);

@@ -2,15 +2,10 @@
 import { LineCounter } from 'yaml';
 import type { z } from 'zod';
 import { plainText } from '../contract/safe-text.ts';
+import { CONTRADICTIONS } from './features.ts';
 import { ConfigError } from './environment/variables.ts';
 import { configurationSchema, type Configuration } from './file/file-schema.ts';
 import { inOrderOfFile, lineOf, parseFile } from './file/yaml-source.ts';
-import { checkApprovals } from '../features/approvals/config.ts';
-import { checkFleets } from '../features/rollouts/config.ts';
-import { checkFreezes } from '../features/freezes/config.ts';
-import { checkGates } from '../features/gates/config.ts';
-import { checkReports } from '../features/notifications/config.ts';
-import { checkSites } from '../features/site-checks/config.ts';
 import type { ConfigIssue } from './file/schema-values.ts';
 import { didYouMean } from '../request/input/did-you-mean.ts';
 import { knownKeys } from './file/known-keys.ts';
@@ -52,8 +47,7 @@ function firstIssue(issues: readonly z.core.$ZodIssue[]): z.core.$ZodIssue | und
 
 function contradictionsIn(configuration: Configuration): ConfigIssue[] {
   const issues: ConfigIssue[] = [];
-  for (const check of [checkFleets, checkFreezes, checkApprovals, checkSites, checkGates, checkReports])
-    check(configuration, (path, message) => issues.push({ path, message }));
+  for (const check of CONTRADICTIONS) check(configuration, (path, message) => issues.push({ path, message }));
   return issues;
 }
 

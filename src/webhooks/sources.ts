@@ -1,7 +1,7 @@
 /** The senders in belay.yaml: how to verify each one, and how to read its deliveries. */
 import { ConfigError } from '../config/environment/variables.ts';
-import { EVENT_KIND_TABLE } from '../features/events/config.ts';
-import type { Configuration, SourceConfig } from '../config/file/file-schema.ts';
+import { EVENT_KIND_TABLE, type SourceConfig } from '../features/events/config.ts';
+import type { Configuration } from '../config/file/file-schema.ts';
 import type { EventKind, Reaction } from '../features/events/shapes.ts';
 import { normalizeStatus } from '../rules/status-words.ts';
 import type { KindWords, Fields } from './map-event.ts';

@@ -8,7 +8,7 @@ import { announcePolicy, refuseOtherService, type PolledQueue } from './queue.ts
 import { createApprovalJudge } from '../features/approvals/worker.ts';
 import { createJudge } from '../features/freezes/worker.ts';
 import type { CurrentPolicy } from '../config/live-policy.ts';
-import { requireSigners } from '../features/approvals/worker-proofs.ts';
+import { requireAll } from '../config/policy.ts';
 import { createNotifier } from '../features/notifications/worker.ts';
 import { serverTimeMs } from '../client/server-time.ts';
 import { withLink } from '../client/ui-link.ts';
@@ -81,7 +81,7 @@ export async function startWorker(
   const { metrics } = monitoring;
   const { namespace, uiUrl = null } = temporal;
   const { statuses = {}, deploymentId } = configuration;
-  await requireSigners(configuration);
+  await requireAll(configuration);
   const notifier = await notifierOf(configuration, { namespace, uiUrl });
   const { maxRequestsPerSecond: ceiling = null } = options.service;
   const pacer = createPacer(TIMING.pace);

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { FACTS, PERMITS } from '../../src/activities/features.ts';
+import { CONTRADICTIONS } from '../../src/config/features.ts';
 import { ON_OPERATIONS, ON_ROLLOUTS, ON_RUNS } from '../../src/workflows/features.ts';
 import { approvedServers, frozenServers } from '../../src/features/rollouts/held-servers.ts';
 import { gatedWaves } from '../../src/features/gates/wave.ts';
@@ -34,5 +35,12 @@ describe('the features', () => {
 
   test('permit a request in this order, so that a freeze beats an approval', () => {
     assert.deepEqual(names(PERMITS), ['freezePermit', 'approvalPermit']);
+  });
+
+  test('look for contradictions in belay.yaml in this order, so that a wrong fleet is named before what is for it', () => {
+    assert.deepEqual(names(CONTRADICTIONS), [
+      ...['checkFleets', 'checkFreezes', 'checkApprovals'],
+      ...['checkSites', 'checkGates', 'checkReports'],
+    ]);
   });
 });

@@ -58,6 +58,10 @@ export const countOrPercent = z
   )
   .refine((value) => typeof value === 'number' || Number.parseFloat(value) <= 100, COUNT_ERROR);
 
+export const label = z
+  .union([z.string(), z.number(), z.boolean()], { error: 'write a word or number for the label' })
+  .transform(String);
+
 /** One value or a list of them. */
 export function oneOrMore<T extends z.ZodType>(value: T, error: string) {
   return z

@@ -1,7 +1,7 @@
 /** Approvals in belay.yaml. Rules between keys are in plan/check-approvals.ts. */
 import { z } from 'zod';
 import { LIMITS } from '../../request/limits.ts';
-import { scope, checkScope } from '../freezes/config.ts';
+import { checkScope, scope } from '../../config/file/scope.ts';
 import { duration, name, wholeNumber, oneOf, type Path, type ReportIssue } from '../../config/file/schema-values.ts';
 import { ownEntry } from '../../contract/plain-object.ts';
 import type { Configuration } from '../../config/file/file-schema.ts';

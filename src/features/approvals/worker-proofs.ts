@@ -9,7 +9,8 @@ import { plainText, messageOf } from '../../contract/safe-text.ts';
 import type { Configuration } from '../../config/load.ts';
 import type { ApprovalConfig } from './config.ts';
 import { HOUR_MS } from '../../contract/duration.ts';
-import type { Scope } from '../freezes/worker-rules.ts';
+import type { Scope } from '../../config/file/scope.ts';
+import type { Places, PlannedOperation } from '../../config/policy.ts';
 import { ConfigError } from '../../config/environment/variables.ts';
 
 export type ReadText = (path: string) => Promise<string>;
@@ -148,6 +149,21 @@ export const policyApprovals = ({ approvals = {} }: Configuration): PolicyApprov
     signersFile: config.signers?.file ?? null,
     github: gateOf(config),
   }));
+
+export interface ApprovalsPolicy {
+  /** Who has to approve a deployment; empty if no one. A backup alone needs no approval. */
+  approvalsFor: (operation: PlannedOperation) => PolicyApproval[];
+  /** Null if belay.yaml has none with this name. */
+  approval: (name: string) => PolicyApproval | null;
+}
+
+export function approvalsPolicy(configuration: Configuration, { fit }: Places): ApprovalsPolicy {
+  const approvals = policyApprovals(configuration);
+  return {
+    approvalsFor: (operation) => ('target' in operation ? approvals.filter(({ scope }) => fit(scope, operation)) : []),
+    approval: (name) => approvals.find(({ rule }) => rule.name === name) ?? null,
+  };
+}
 
 function ruleOf(name: string, { proof, ...config }: ApprovalConfig): ApprovalRule {
   const { need = 1, from = null, expiry = DEFAULT_EXPIRY_MS, goodFor = DEFAULT_GOOD_FOR_MS, tell = null } = config;

@@ -2,7 +2,12 @@
  * Every kind of event: the words that senders use for it, and what Belay does about it. In belay.yaml `events.kinds`
  * adds words, and `events.reactions` replaces reactions. The service's own words are not documented.
  */
-import type { EventKind, Reaction } from './shapes.ts';
+import { z } from 'zod';
+import { headerName, path, secretPlace } from '../../config/file/request-schema.ts';
+import { duration, firstRepeated, name, wholeNumber } from '../../config/file/schema-values.ts';
+import { LIMITS } from '../../request/limits.ts';
+import { normalizeStatus } from '../../rules/status-words.ts';
+import { EVENT_KINDS, type EventKind, type Reaction } from './shapes.ts';
 
 /** Matches the words in a name such as `server.backup_failed`, `BackupFailed` or `ALERT-FIRING`. */
 export interface LikelyWords {
@@ -60,3 +65,74 @@ export const EVENT_KIND_TABLE = {
   }),
   unknown: row({ likely: null, allowed: ['notify'], reactions: [] }),
 } satisfies Record<EventKind, EventKindRow<readonly Reaction[]>>;
+
+/* The section `events` of belay.yaml. */
+
+const idHeader = headerName.describe("The header that holds a delivery's id.");
+const secrets = z.array(secretPlace).min(1, { error: 'name at least one secret' });
+
+const common = {
+  maxPerMinute: wholeNumber(LIMITS.eventsPerMinute)
+    .describe('How many deliveries a minute become events; default 1200. Others are answered with 429.')
+    .optional(),
+  fields: z
+    .strictObject({
+      id: path.optional(),
+      kind: path.optional(),
+      server: path.optional(),
+      site: path.optional(),
+      backup: path.optional(),
+      time: path.optional(),
+    })
+    .describe('Paths of the fields in the body. For a field without a path, Belay tries likely names.')
+    .optional(),
+  kinds: z
+    .partialRecord(z.enum(EVENT_KINDS), z.array(z.string().trim().min(1)).min(1))
+    .superRefine((kinds, context) => {
+      const words = Object.entries(kinds).flatMap(([kind, all]) =>
+        all.map((word, index) => ({ word, path: [kind, index] })),
+      );
+      const duplicate = words[firstRepeated(words.map(({ word }) => normalizeStatus(word)))];
+      const message = 'duplicate word: remove one';
+      if (duplicate !== undefined) context.addIssue({ code: 'custom', message, path: duplicate.path });
+    })
+    .describe("The sender's words for each kind. Belay also knows likely ones.")
+    .optional(),
+};
+
+const source = z.discriminatedUnion(
+  'verify',
+  [
+    z.strictObject({ verify: z.literal('standard-webhooks'), secrets, ...common }),
+    z.strictObject({
+      verify: z.literal('hmac-sha256'),
+      secrets,
+      header: headerName.describe('The header that holds the HMAC-SHA256 of the body.'),
+      prefix: z.string().describe('Text before the HMAC in that header, such as sha256=.').optional(),
+      encoding: z.enum(['hex', 'base64']).describe('Default hex.').optional(),
+      idHeader: idHeader.optional(),
+      ...common,
+    }),
+    z.strictObject({ verify: z.literal('none'), idHeader: idHeader.optional(), ...common }),
+  ],
+  { error: 'write verify: standard-webhooks, hmac-sha256 or none' },
+);
+
+type ReactionsTo<K extends EventKind> = z.ZodType<(typeof EVENT_KIND_TABLE)[K]['allowed'][number][] | undefined>;
+const reactions = z.strictObject(
+  Object.fromEntries(
+    EVENT_KINDS.map((kind) => [kind, z.array(z.enum(EVENT_KIND_TABLE[kind].allowed)).optional()]),
+  ) as unknown as { [K in EventKind]: z.ZodOptional<ReactionsTo<K>> },
+);
+
+export const events = z.strictObject({
+  sources: z
+    .record(name, source)
+    .describe('Senders of webhooks. The name is the last part of POST /webhooks/<source>.')
+    .optional(),
+  freshFor: duration(LIMITS.freshForMs).describe('Older events wake and hold nothing; default 15m.').optional(),
+  reactions: reactions.describe('What an event of each kind causes, besides earlier reads.').optional(),
+});
+
+export type SourceConfig = z.infer<typeof source>;
+export type ReactionConfig = z.infer<typeof reactions>;

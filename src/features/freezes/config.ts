@@ -1,8 +1,9 @@
 /** Freezes and windows in belay.yaml. Rules between keys are in plan/check-freezes.ts. */
 import { z } from 'zod';
 import { HOUR_MS, durationText } from '../../contract/duration.ts';
-import { cron, label, timeZone } from '../rollouts/config.ts';
-import { duration, id, name, oneOrMore, oneOf, type Path, type ReportIssue } from '../../config/file/schema-values.ts';
+import { cron, timeZone } from '../rollouts/config.ts';
+import { checkScope, scope } from '../../config/file/scope.ts';
+import { duration, name, type Path, type ReportIssue } from '../../config/file/schema-values.ts';
 import { cronTimes, everFires } from '../../request/calendar/cron-times.ts';
 import type { Configuration } from '../../config/file/file-schema.ts';
 import { overlapsItself } from '../../request/calendar/local-spans.ts';
@@ -10,22 +11,6 @@ import { overlapsItself } from '../../request/calendar/local-spans.ts';
 const LASTS_LIMITS = [60_000, 92 * 24 * HOUR_MS] as const;
 const MARGIN_LIMITS = [0, 24 * HOUR_MS] as const;
 const MAX_REASON = 200;
-
-const names = oneOrMore(z.string(), 'write the name of a fleet, or a list of them');
-const idsOf = (kind: string) => oneOrMore(id, `write the id of a ${kind}, or a list of them`);
-
-export const scope = z
-  .strictObject(
-    {
-      fleets: names.optional(),
-      servers: idsOf('server').optional(),
-      sites: idsOf('site').optional(),
-      apps: idsOf('app').optional(),
-      labels: z.record(z.string().min(1), label).optional(),
-    },
-    { error: 'write fleets:, servers:, sites:, apps: or labels: below it' },
-  )
-  .describe('What it is for: any entry of a key, and all keys; default everything.');
 
 const LOCAL_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d$/;
 const WITH_ZONE = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)$/i;
@@ -102,7 +87,6 @@ export const windows = z.record(name, window);
 
 export type FreezeConfig = z.infer<typeof freeze>;
 export type WindowConfig = z.infer<typeof window>;
-export type ScopeConfig = z.infer<typeof scope>;
 
 /* Checks the times and scopes of freezes and windows in belay.yaml. */
 
@@ -130,23 +114,5 @@ function checkRecurrence(path: Path, cron: string, lastsMs: number, report: Repo
   if (!times.some(everFires)) report([...path, 'cron'], 'it never begins: no given month has that day');
   else if (overlapsItself({ times, lastsMs })) {
     report([...path, 'lasts'], 'it begins again before it ends, so it never ends: shorten it');
-  }
-}
-
-/** Servers, sites and apps need no fleet: a scope that names them by their ids fits them all the same. */
-export function checkScope(
-  path: Path,
-  scope: ScopeConfig | undefined,
-  { fleets = {} }: Configuration,
-  report: ReportIssue,
-): void {
-  for (const [index, fleet] of (scope?.fleets ?? []).entries()) {
-    if (Object.hasOwn(fleets, fleet)) continue;
-    report([...path, 'fleets', index], `there is no fleet ${fleet}: ${oneOf(fleets, 'fleets')}`);
-  }
-  const servers = Object.values(fleets).flatMap((fleet) => [...fleet.servers.values()]);
-  for (const [label, value] of Object.entries(scope?.labels ?? {})) {
-    if (servers.some(({ labels = {} }) => labels[label] === value)) continue;
-    report([...path, 'labels', label], `no server has the label ${label}: ${value}: correct it, or label a server`);
   }
 }

@@ -2,23 +2,30 @@
  * Which freezes and windows hold a deployment or backup back at an instant. Where daylight saving makes a minute
  * doubtful, it is frozen. Pure.
  */
-import type { BlockedAction, FrozenBy, OverrideRule } from './shapes.ts';
+import type { BlockedAction, FreezeScope, FreezeWord, FrozenBy, OverrideRule } from './shapes.ts';
+import type { Configuration } from '../../config/load.ts';
+import type { FreezeConfig, WindowConfig } from './config.ts';
+import { wordOnFreezes } from '../../config/inventory.ts';
+import type { Places, PlannedOperation } from '../../config/policy.ts';
+import { freezeId } from '../../contract/ids.ts';
+import { cronTimes } from '../../request/calendar/cron-times.ts';
 import { localText } from '../../request/calendar/local-time.ts';
 import {
   instantOf,
+  localMsOf,
   nextSpan,
   spanAt,
   type Doubt,
   type Span,
   type Recurrence,
 } from '../../request/calendar/local-spans.ts';
-import type { Target } from '../../contract/target.ts';
+import { isInScope, type Place, type Scope } from '../../config/file/scope.ts';
 
 const FREEZES: Doubt = { begins: 'first', ends: 'second' };
 const WINDOWS: Doubt = { begins: 'second', ends: 'first' };
 
 /** @param letOff names of what does not hold it back @returns everything that holds it back; empty if it may go */
-export function frozenBy(
+function frozenBy(
   rules: FreezeRules,
   { action, letOff }: { action: BlockedAction; letOff: ReadonlySet<string> },
   place: Place,
@@ -121,7 +128,7 @@ export interface ListedFreeze {
 }
 
 /** @param places only those that are for one of them; without one, all */
-export function listFreezes({ freezes, windows }: FreezeRules, places: readonly Place[], atMs: number): ListedFreeze[] {
+function listFreezes({ freezes, windows }: FreezeRules, places: readonly Place[], atMs: number): ListedFreeze[] {
   const fits = ({ scope }: { scope: Scope }) => places.length === 0 || places.some((place) => isInScope(scope, place));
   const listed = [
     ...freezes.filter(fits).map((rule): ListedFreeze => {
@@ -161,26 +168,6 @@ function timesOf(span: Span | null, timeZone: string): Pick<ListedFreeze, 'from'
 
 /* The rules of a policy, as the workers apply them. */
 
-/** What an entry is for. Any value of a key has to fit, and every key. Without keys, it is for everything. */
-export interface Scope {
-  fleets?: string[] | undefined;
-  servers?: string[] | undefined;
-  sites?: string[] | undefined;
-  apps?: string[] | undefined;
-  labels?: Record<string, string> | undefined;
-}
-
-/** Where an operation happens. */
-export interface Place {
-  /** What is deployed, or everything on the server that is backed up. */
-  targets: Target[];
-  /** The server of the inventory, and the one that the run names. */
-  serverIds: string[];
-  /** Null if no fleet has it. */
-  fleet: string | null;
-  labels: Record<string, string>;
-}
-
 /** Local times, in milliseconds since 1970 as if the zone were UTC. */
 interface LocalSpan {
   fromMs: number;
@@ -188,7 +175,7 @@ interface LocalSpan {
   timeZone: string;
 }
 
-export interface FreezeRule {
+interface FreezeRule {
   name: string;
   when: Recurrence | LocalSpan;
   scope: Scope;
@@ -197,7 +184,7 @@ export interface FreezeRule {
   override: OverrideRule;
 }
 
-export interface WindowRule {
+interface WindowRule {
   name: string;
   when: Recurrence;
   scope: Scope;
@@ -205,20 +192,84 @@ export interface WindowRule {
   marginMs: number;
 }
 
-export interface FreezeRules {
+interface FreezeRules {
   freezes: readonly FreezeRule[];
   windows: readonly WindowRule[];
 }
 
-/* Whether an entry of the policy is for a place. Pure. */
+/* What a policy says of freezes and windows. */
 
-export function isInScope({ fleets, servers, sites, apps, labels = {} }: Scope, place: Place): boolean {
-  const named = { site: sites, app: apps };
-  const isNamed = place.targets.some(({ kind, id }) => named[kind]?.includes(id));
-  return (
-    (isNamed || (sites === undefined && apps === undefined)) &&
-    (fleets === undefined || (place.fleet !== null && fleets.includes(place.fleet))) &&
-    (servers === undefined || place.serverIds.some((it) => servers.includes(it))) &&
-    Object.entries(labels).every(([name, value]) => place.labels[name] === value)
-  );
+export const actionOf = (operation: PlannedOperation): BlockedAction => ('target' in operation ? 'deploy' : 'backup');
+
+export interface FreezesPolicy {
+  /** Whether an ad-hoc freeze would hold back what it names. */
+  wordOn: (scope: FreezeScope) => FreezeWord;
+  /** What of belay.yaml holds it back. */
+  frozenBy: (operation: PlannedOperation, atMs: number, letOff?: ReadonlySet<string>) => FrozenBy[];
+  /** What belay.yaml has. @param operation only what is for it; null for all */
+  list: (operations: readonly PlannedOperation[], atMs: number) => ListedFreeze[];
+  /** What of belay.yaml has this name, and whether a run may be let off. Null if nothing has. */
+  overridable: (name: string) => Overridable | null;
+  /** Workflow ids of the ad-hoc freezes that would hold it back. */
+  adHocIds: (operation: PlannedOperation) => string[];
+}
+
+export function freezesPolicy(configuration: Configuration, places: Places): FreezesPolicy {
+  const rules = freezeRules(configuration);
+  return {
+    wordOn: wordOnFreezes(configuration),
+    frozenBy: (operation, atMs, letOff = new Set()) => {
+      const asked = { action: actionOf(operation), letOff };
+      const found = places.of(operation).flatMap((place) => frozenBy(rules, asked, place, atMs));
+      return [...new Map(found.map((it) => [`${it.kind}:${it.name}`, it])).values()];
+    },
+    overridable: (name) => overridable(rules, name),
+    list: (operations, atMs) => listFreezes(rules, operations.flatMap(places.of), atMs),
+    adHocIds: (operation) => [...new Set(places.of(operation).flatMap((place) => adHocIds(operation, place)))],
+  };
+}
+
+export interface Overridable {
+  kind: 'freeze' | 'window';
+  override: OverrideRule;
+}
+
+function overridable({ freezes, windows }: FreezeRules, name: string): Overridable | null {
+  const freeze = freezes.find((it) => it.name === name);
+  if (freeze !== undefined) return { kind: 'freeze', override: freeze.override };
+  return windows.some((it) => it.name === name) ? { kind: 'window', override: 'reason' } : null;
+}
+
+/** A site has no backup, so only freezes of its server hold that back. */
+function adHocIds(operation: PlannedOperation, { fleet, serverIds }: Place): string[] {
+  const scopes: FreezeScope[] = [
+    { kind: 'all' },
+    ...(fleet === null ? [] : [{ kind: 'fleet' as const, id: fleet }]),
+    ...serverIds.map((id) => ({ kind: 'server' as const, id })),
+    ...('target' in operation ? [operation.target] : []),
+  ];
+  return [...new Set(scopes.map(freezeId))];
+}
+
+function freezeRules({ freezes = {}, windows = {} }: Configuration): FreezeRules {
+  return {
+    freezes: Object.entries(freezes).map(([name, config]) => freezeRule(name, config)),
+    windows: Object.entries(windows).map(([name, config]) => windowRule(name, config)),
+  };
+}
+
+function freezeRule(name: string, config: FreezeConfig): FreezeRule {
+  const { timeZone = 'UTC', reason, blocks = ['deploy'], override = 'reason' } = config;
+  return { name, when: { ...whenOf(config), timeZone }, scope: config.for ?? {}, reason, blocks, override };
+}
+
+function whenOf({ from = '', to = '', cron, lasts = 0 }: FreezeConfig) {
+  if (cron !== undefined) return { times: cronTimes(cron), lastsMs: lasts };
+  return { fromMs: localMsOf(from), toMs: localMsOf(to) };
+}
+
+function windowRule(name: string, config: WindowConfig): WindowRule {
+  const { cron, lasts, timeZone = 'UTC', margin = 0 } = config;
+  const when = { times: cronTimes(cron), lastsMs: lasts, timeZone };
+  return { name, when, scope: config.for ?? {}, marginMs: margin };
 }

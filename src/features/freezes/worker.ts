@@ -14,8 +14,8 @@ import {
 } from './shapes.ts';
 import { FREEZE_PREFIX } from '../../contract/ids.ts';
 import type { CurrentPolicy } from '../../config/live-policy.ts';
-import { actionOf, type PlannedOperation, type Overridable, type Policy } from '../../config/policy.ts';
-import { unknownEnd } from './worker-rules.ts';
+import type { PlannedOperation, Policy } from '../../config/policy.ts';
+import { actionOf, unknownEnd, type Overridable } from './worker-rules.ts';
 import { plainText } from '../../contract/safe-text.ts';
 import type { WorkerInfo } from '../../contract/activities.ts';
 import { ROLLOUT_TYPE } from '../../contract/names.ts';

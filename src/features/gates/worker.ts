@@ -122,10 +122,23 @@ export interface PolicyGate {
 
 const HASH_LENGTH = 12;
 
-export const policyGate = ({ gates = {} }: Configuration, name: string): PolicyGate | null => {
-  const gate = ownEntry(gates, name);
-  return gate === undefined ? null : { plan: planOf(name, gate), place: () => placeOf(name, gate) };
-};
+export interface GatesPolicy {
+  /** Null if belay.yaml has none with this name. */
+  gate: (name: string) => PolicyGate | null;
+  /** Of the sites that belay.yaml knows. */
+  hostsOf: (siteIds: readonly string[]) => string[];
+}
+
+export const gatesPolicy = ({ gates = {}, sites = {} }: Configuration): GatesPolicy => ({
+  gate(name) {
+    const gate = ownEntry(gates, name);
+    return gate === undefined ? null : { plan: planOf(name, gate), place: () => placeOf(name, gate) };
+  },
+  hostsOf(siteIds) {
+    const known = siteIds.flatMap((id) => ownEntry(sites, id) ?? []);
+    return [...new Set(known.map(({ url }) => new URL(url).hostname))];
+  },
+});
 
 function planOf(name: string, gate: GateConfig): GatePlan {
   const { initialDelay = 0, failures = 0, dryRun = false } = gate;
@@ -172,16 +185,6 @@ const wordsOf = (rule: GateRule): Word[] =>
   rule.kind === 'prometheus'
     ? [...new Set([rule.query, ...(rule.atLeast === undefined ? [] : [rule.atLeast.query])].flatMap(wordsIn))]
     : [];
-
-/** The hosts of sites that belay.yaml knows. */
-export const hostsOf = ({ sites = {} }: Configuration, siteIds: readonly string[]): string[] => [
-  ...new Set(
-    siteIds.flatMap((id) => {
-      const site = ownEntry(sites, id);
-      return site === undefined ? [] : [new URL(site.url).hostname];
-    }),
-  ),
-];
 
 /** @param rule as it was recorded, so that a rollout in flight keeps its numbers */
 export async function measureByRule(

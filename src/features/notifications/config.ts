@@ -1,9 +1,10 @@
 /** Whom belay.yaml notifies. The addresses are secrets, so it names their places. */
 import { z } from 'zod';
-import { scope, checkScope } from '../freezes/config.ts';
+import { checkScope, scope } from '../../config/file/scope.ts';
 import { name, type ReportIssue } from '../../config/file/schema-values.ts';
 import { secretPlace } from '../../config/file/request-schema.ts';
 import type { Configuration } from '../../config/file/file-schema.ts';
+import type { Places, PlannedOperation } from '../../config/policy.ts';
 
 const place = z.string().trim().min(1);
 const PLACES = [{ env: place }, { file: place }] as const;
@@ -109,4 +110,16 @@ export const notify = z.strictObject({
 export function checkReports(configuration: Configuration, report: ReportIssue): void {
   for (const [name, { for: scope }] of Object.entries(configuration.notify?.reports ?? {}))
     checkScope(['notify', 'reports', name, 'for'], scope, configuration, report);
+}
+
+export interface ReportsPolicy {
+  /** Names of `notify.reports`. */
+  reportsFor: (operation: PlannedOperation) => string[];
+}
+
+export function reportsPolicy({ notify }: Configuration, { fit }: Places): ReportsPolicy {
+  const reports = Object.entries(notify?.reports ?? {});
+  return {
+    reportsFor: (operation) => reports.filter(([, { for: scope = {} }]) => fit(scope, operation)).map(([name]) => name),
+  };
 }

@@ -12,6 +12,7 @@ import {
   duration,
   id,
   ids,
+  label,
   name,
   oneOrMore,
   countOrPercent,
@@ -34,9 +35,6 @@ const JITTER_LIMITS = [0, 24 * HOUR_MS] as const;
 /** Only `toRunOptions` reads these keys. */
 const runOptions = runOptionsShape as Record<'backup' | 'deploy' | 'keepGoing', z.ZodOptional<z.ZodUnknown>>;
 
-export const label = z
-  .union([z.string(), z.number(), z.boolean()], { error: 'write a word or number for the label' })
-  .transform(String);
 const labels = z.record(z.string().min(1), label);
 
 const server = z.strictObject(

@@ -57,6 +57,16 @@ export interface PolicyCheck {
   request: SiteRequest;
 }
 
+export interface ChecksPolicy {
+  /** Null if the site has none. */
+  checkOf: (siteId: string) => PolicyCheck | null;
+}
+
+export function checksPolicy(configuration: Configuration): ChecksPolicy {
+  const checks = siteChecks(configuration);
+  return { checkOf: (siteId) => checks.get(siteId) ?? null };
+}
+
 /** By site id. @throws ConfigError for an address or secret that cannot be used */
 export function siteChecks({ sites = {}, checks = {} }: Configuration): Map<string, PolicyCheck> {
   return new Map(

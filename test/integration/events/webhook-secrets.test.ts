@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { createHmac, randomBytes } from 'node:crypto';
 import { rmSync, writeFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
-import type { SourceConfig } from '../../../src/config/file/file-schema.ts';
+import type { SourceConfig } from '../../../src/features/events/config.ts';
 import { SECRET, secretFile, signed, startLoneReceiver, type Receiver } from '../../support/receiver.ts';
 import { ConfigError } from '../../../src/config/environment/variables.ts';
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { textOf } from '../../../../src/features/notifications/worker-channels.ts';
-import type { ReactionConfig } from '../../../../src/config/file/file-schema.ts';
+import type { ReactionConfig } from '../../../../src/features/events/config.ts';
 import { runEndId } from '../../../../src/contract/ids.ts';
 import type { Notification } from '../../../../src/features/notifications/shapes.ts';
 import type { RunInput } from '../../../../src/contract/run.ts';
