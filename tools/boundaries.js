@@ -71,13 +71,14 @@ const SIDES = {
 };
 /** Where features are listed: the only files outside of src/features that know them. */
 const LISTS = [
+  'contract/features.ts',
   'workflows/{index,features}.ts',
-  'activities/{index,deps,features}.ts',
+  'activities/{deps,features}.ts',
   'worker/{start,features}.ts',
   'config/{policy,features}.ts',
   'client/connect.ts',
   'client/lookups/index.ts',
-  'cli/{program,dry-run,features}.ts',
+  'cli/{dry-run,features}.ts',
 ];
 /** Packages that only these may import. In what the workflow bundle may hold, every other one is forbidden. */
 const BUNDLED = { contract: [], rules: [], request: ['@temporalio/common'], workflows: ['@temporalio/*'] };

@@ -8,8 +8,6 @@ export const CORE_KNOWS = {
   'workflows/run/run-details.ts': ['freezes'],
   // What a permit or a fact may ask.
   'activities/{fact,post-checks}.ts': ['approvals', 'freezes'],
-  // Sentences of features, in the texts of the core.
-  'contract/explain-wait.ts': ['approvals', 'freezes', 'gates'],
   'request/input/run-input.ts': ['freezes'],
   'config/inventory.ts': ['rollouts'],
   // What a run shows beside its progress.
@@ -23,7 +21,7 @@ export const FEATURES_KNOW = {
   advice: ['freezes'],
   approvals: ['notifications'],
   board: ['advice', 'freezes', 'overview', 'receipts', 'schedules'],
-  doctor: ['advice', 'notifications', 'reports', 'schedules', 'site-checks'],
+  doctor: ['notifications', 'schedules'],
   events: ['notifications'],
   freezes: ['advice', 'rollouts'],
   gates: ['rollouts'],

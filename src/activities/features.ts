@@ -1,11 +1,21 @@
-/** What the features of a worker add to its core: facts about requests that begin, and permits of requests that leave. */
-import { approvalPermit, approvalsFact } from '../features/approvals/worker.ts';
+/** What the features of a worker add to its core: activities, facts about requests that begin, permits of requests that leave. */
+import { approvalPermit, approvalsFact, createApprovals } from '../features/approvals/worker.ts';
+import type { ActivityDeps } from './deps.ts';
 import type { Fact } from './fact.ts';
-import { freezePermit, freezesFact } from '../features/freezes/worker.ts';
-import { gatesFact } from '../features/gates/worker.ts';
+import { createFreezes, freezePermit, freezesFact } from '../features/freezes/worker.ts';
+import { createGates, gatesFact } from '../features/gates/worker.ts';
 import type { Permit } from './post-checks.ts';
+import type { Served } from './failures.ts';
 import { reportsFact } from '../features/reports/worker.ts';
-import { checksFact } from '../features/site-checks/worker.ts';
+import { checksFact, createSiteChecks } from '../features/site-checks/worker.ts';
+
+/** Their names and payloads are stored in histories. */
+export const featureActivities = (deps: ActivityDeps & { served: Served }) => ({
+  ...createSiteChecks(deps),
+  ...createGates(deps),
+  ...createFreezes(deps),
+  ...createApprovals(deps),
+});
 
 /** No answer depends on another one. The first misuse is the message. */
 export const FACTS: readonly Fact[] = [freezesFact, approvalsFact, gatesFact, checksFact, reportsFact];

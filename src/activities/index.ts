@@ -3,12 +3,8 @@ import { activityInfo } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import type { DailyDeadline } from '../contract/run.ts';
 import type { SlotQuery } from '../contract/activities.ts';
-import { createApprovals } from '../features/approvals/worker.ts';
 import { createDescribeWorker } from './describe-worker.ts';
-import { FACTS, PERMITS } from './features.ts';
-import { createGates } from '../features/gates/worker.ts';
-import { createSiteChecks } from '../features/site-checks/worker.ts';
-import { createFreezes } from '../features/freezes/worker.ts';
+import { FACTS, featureActivities, PERMITS } from './features.ts';
 import { firstAfter, slotOf } from '../request/calendar/local-time.ts';
 import { createPooledWaits } from './pooled-wait.ts';
 import { createReads, singleReads } from './read-status.ts';
@@ -26,10 +22,7 @@ export function createActivities(given: ActivityDeps) {
     ...singleReads(reads, deps.clocks),
     ...createPooledWaits(deps.pool, reads),
     ...createTriggers(deps, PERMITS),
-    ...createSiteChecks(deps),
-    ...createGates(deps),
-    ...createFreezes(deps),
-    ...createApprovals(deps),
+    ...featureActivities(deps),
     ...createDeliveries(deps.deliveries),
 
     describeWorker: createDescribeWorker(deps, FACTS),

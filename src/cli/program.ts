@@ -1,25 +1,15 @@
 /** Puts the commands together, and reports the error when one fails. */
 import { Command, CommanderError } from 'commander';
-import { adviceCommand } from '../features/advice/commands.ts';
-import { approvalCommands } from '../features/approvals/commands.ts';
-import { checkCommand } from '../features/site-checks/commands.ts';
 import { configCommands, listCommand, waitStatusCancelCommands, runCommands } from './commands.ts';
 import { demoCommand, devCommand, programCommands } from './program-commands.ts';
-import { doctorCommand } from '../features/doctor/commands.ts';
-import { gatesCommand } from '../features/gates/commands.ts';
-import { freezeCommands } from '../features/freezes/commands.ts';
-import { eventsCommand } from '../features/events/commands.ts';
 import { addCompletion } from './completion.ts';
+import { featureCommands } from './features.ts';
 import { addShortForms, environmentHelp, groupCommands, groupOptions } from './help.ts';
 import { EXIT, exitCodeOfResult, BelayError } from '../contract/errors.ts';
 import { printNote } from '../process/print.ts';
 import { printFailure, startDocument } from '../process/json-document.ts';
 import { resultOfError } from './run-text.ts';
 import { refuseRepeated } from './options.ts';
-import { receiptCommand } from '../features/receipts/commands.ts';
-import { rolloutCommand } from '../features/rollouts/commands.ts';
-import { scheduleCommand } from '../features/schedules/commands.ts';
-import { topCommand } from '../features/overview/commands.ts';
 import { ConfigError } from '../config/environment/variables.ts';
 import { VERSION } from '../process/version.ts';
 
@@ -35,17 +25,7 @@ export function program(): Command {
     ...runCommands(),
     ...waitStatusCancelCommands(),
     listCommand(),
-    topCommand(),
-    receiptCommand(),
-    adviceCommand(),
-    rolloutCommand(),
-    scheduleCommand(),
-    ...freezeCommands(),
-    ...approvalCommands(),
-    eventsCommand(),
-    checkCommand(),
-    gatesCommand(),
-    doctorCommand(),
+    ...featureCommands(),
     ...configCommands(),
   ])
     belay.addCommand(command);

@@ -2,11 +2,9 @@
 import type { Phase } from './names.ts';
 import type { OperationProgress } from './operation.ts';
 import type { BackupResult, DeploymentResult, RunProgress, RunResult } from './run.ts';
-import type { FailingReads, Waiting, WaitingForCheck, WaitingForRead, RolloutWaiting, Explanation } from './waiting.ts';
-import { approvalSentence } from '../features/approvals/text.ts';
+import type { FailingReads, Waiting, WaitingForRead, RolloutWaiting, Explanation } from './waiting.ts';
 import { durationText } from './duration.ts';
-import { frozenText, letOffText } from '../features/freezes/text.ts';
-import { gateSentence } from '../features/gates/text.ts';
+import { isOfFeature, rolloutSentenceOf, sentenceOf } from './features.ts';
 import { counted } from './results.ts';
 import { targetLabel } from './target.ts';
 import { plainText } from './safe-text.ts';
@@ -62,17 +60,12 @@ export function explainRollout(waiting: RolloutWaiting | null, state: string | n
 export function waitingSentence(waiting: Waiting, what: string | null, style: Style = PLAIN): string {
   const { quote, when, workflow = quote } = style;
   if (waiting.kind === 'admission') return `waiting for admission: ${MORE_THAN_WORKERS_CARRY}`;
-  if (waiting.kind === 'freeze') {
-    const frozen = frozenText(waiting.by, quote);
-    return `${what ?? 'run'}: ${frozen}: wait${letOffText(waiting.by, style.command)}`;
-  }
-  if (waiting.kind === 'approval') return approvalSentence(waiting, style.command);
   if (waiting.kind === 'lock') {
     const holder =
       waiting.lockedBy === undefined || waiting.lockedBy === null ? 'another run' : workflow(waiting.lockedBy);
     return `${what ?? 'queued'}: waiting for the lock ${workflow(waiting.lockId)}, held by ${holder}`;
   }
-  if (waiting.kind === 'check') return checkSentence(waiting, what, style);
+  if (isOfFeature(waiting)) return sentenceOf(waiting, what, style);
   const last = waiting.lastStatus === null ? 'no status yet' : `last status ${quote(waiting.lastStatus)}`;
   const tries = `${waiting.pooled === undefined ? '' : 'reads on from '}try ${waiting.try} of ${waiting.tries}`;
   const next = when === null ? '' : nextReadText(waiting, when);
@@ -89,14 +82,6 @@ export function waitingSentence(waiting: Waiting, what: string | null, style: St
 
 function failingText({ reads, reason }: FailingReads, quote: Style['quote']): string {
   return reads === 1 ? `the last read failed: ${quote(reason)}` : `${reads} reads in a row failed: ${quote(reason)}`;
-}
-
-function checkSentence({ siteId, check, last, ...reads }: WaitingForCheck, what: string | null, style: Style): string {
-  const { quote, when } = style;
-  const good = `${reads.goodInARow} good in a row of ${reads.inARow}`;
-  const seen = last === null ? 'no read yet' : `last read: ${quote(last)}`;
-  const next = when === null ? '' : `, next read ${when(reads.nextReadAt)}`;
-  return `${what === null ? '' : `${what}, `}check ${quote(check)} of ${quote(siteId)}: try ${reads.try} of ${reads.tries}, ${good}, ${seen}${next}`;
 }
 
 function nextReadText({ nextReadAt, pooled }: WaitingForRead, when: (at: string) => string): string {
@@ -118,9 +103,7 @@ export function rolloutSentence(
   if (waiting.kind === 'decision') {
     return `paused by ${quote(waiting.by)} because ${quote(waiting.reason)}: resume or abort it`;
   }
-  if (waiting.kind === 'freeze') return `paused, ${frozenText(waiting.by, quote)}: resumes by itself`;
-  if (waiting.kind === 'approval') return approvalSentence(waiting, command);
-  if (waiting.kind === 'gate') return gateSentence(waiting, quote);
+  if (waiting.kind !== 'servers') return rolloutSentenceOf(waiting, quote, command);
   const { running, pending, maxAtOnce, stopped } = waiting;
   const some = running.slice(0, 3).map(quote).join(', ');
   const more = running.length > 3 ? ` and ${running.length - 3} more` : '';
@@ -139,10 +122,11 @@ export function inFlight(result: RunResult, quote: Style['quote'] = (id) => plai
   return 'target' in part ? `deployment of ${targetLabel(part.target, quote)}` : `backup of ${quote(part.serverId)}`;
 }
 
-const BEFORE_PARTS: readonly Phase[] = ['admission', 'checking', 'approval', 'done'];
+/** A wait in any other phase comes before the first part. */
+const IN_PARTS: readonly Phase[] = ['frozen', 'queued', 'backup', 'deploy', 'parked'];
 
 export function partInFlight({ phase, backup, deployments }: RunResult): BackupResult | DeploymentResult | null {
-  if (phase === null || BEFORE_PARTS.includes(phase)) return null;
+  if (phase === null || !IN_PARTS.includes(phase)) return null;
   const isBackup = phase === 'backup' || ((phase === 'parked' || phase === 'frozen') && backup?.outcome === null);
   return isBackup ? backup : (deployments.find(({ outcome }) => outcome === null) ?? null);
 }

@@ -35,12 +35,22 @@ export type Outcome = (typeof OUTCOMES)[number];
 export const EVIDENCE = ['identity', 'transition', 'changed', 'settled'] as const;
 export type Evidence = (typeof EVIDENCE)[number];
 
+export const PHASES = [
+  'admission',
+  'checking',
+  'frozen',
+  'approval',
+  'queued',
+  'backup',
+  'deploy',
+  'parked',
+  'done',
+] as const;
 /**
  * The phase of a run. In `admission`, it waits because many runs begin at once, in `frozen` for the end of a freeze, in
  * `approval` for people who approve it, in `queued` for another run's lock, and in `parked` for a service that is down.
  */
-export type Phase =
-  'admission' | 'checking' | 'frozen' | 'approval' | 'queued' | 'backup' | 'deploy' | 'parked' | 'done';
+export type Phase = (typeof PHASES)[number];
 
 export type ErrorType =
   /** The service reported that the backup failed. */

@@ -1,6 +1,6 @@
 /** The JSON Schema of a run's result. Open: fields are only ever added, so readers must ignore unknown ones. */
 import { z } from 'zod';
-import { EVIDENCE, OUTCOMES, SCHEMA_VERSION } from '../../src/contract/names.ts';
+import { EVIDENCE, OUTCOMES, PHASES, SCHEMA_VERSION } from '../../src/contract/names.ts';
 import { TARGET_KINDS } from '../../src/contract/target.ts';
 import type { RunResult } from '../../src/contract/run.ts';
 import type { Assert, Same } from './tie.ts';
@@ -166,13 +166,10 @@ export const runResult = z
     }),
     service: text('Identity of the service: URL and `#account`.'),
     outcome,
-    phase: z
-      .enum(['admission', 'checking', 'frozen', 'approval', 'queued', 'backup', 'deploy', 'parked', 'done'])
-      .nullable()
-      .meta({
-        description:
-          "Where the run is. admission: it waits because many runs begin at once; frozen: for the end of a freeze; approval: for people who approve it; queued: for another run's lock; parked: for a service that does not answer.",
-      }),
+    phase: z.enum(PHASES).nullable().meta({
+      description:
+        "Where the run is. admission: it waits because many runs begin at once; frozen: for the end of a freeze; approval: for people who approve it; queued: for another run's lock; parked: for a service that does not answer.",
+    }),
     backup,
     deployments: z.array(deployment).meta({ description: 'One for each target, in the order they were asked for.' }),
     error,

@@ -3,7 +3,8 @@ import colors from 'picocolors';
 import { printJson } from '../../process/json-document.ts';
 import { currentEpoch, isServiceConfigured, taskQueue } from '../../config/environment/environment.ts';
 import { BelayError, EXIT } from '../../contract/errors.ts';
-import type { CheckReport } from '../../cli/doctor-check.ts';
+import type { Check, CheckReport } from '../../cli/doctor-check.ts';
+import { DOCTOR } from '../../cli/features.ts';
 import { findTemporal } from '../../config/find-temporal.ts';
 import { print } from '../../process/print.ts';
 
@@ -20,19 +21,13 @@ export async function doctor(options: DoctorOptions): Promise<void> {
   const [
     { runChecks },
     { serviceChecks, starterCheck },
-    { sitesCheck },
     { reachServer, temporalChecks },
-    { pastChecks },
-    { reportsCheck },
     { workerChecks },
     { openConnection },
   ] = await Promise.all([
     import('../../cli/doctor-check.ts'),
     import('./service.ts'),
-    import('../site-checks/doctor.ts'),
     import('./temporal.ts'),
-    import('../advice/doctor.ts'),
-    import('../reports/doctor.ts'),
     import('./worker.ts'),
     import('../../client/transport/open-connection.ts'),
   ]);
@@ -44,11 +39,10 @@ export async function doctor(options: DoctorOptions): Promise<void> {
   const reach = () => reaching;
   const role = options.for ?? (isServiceConfigured() ? 'worker' : 'starter');
   const checks = [
-    ...(role === 'worker' ? [...serviceChecks(), sitesCheck()] : [starterCheck()]),
+    ...(role === 'worker' ? [...serviceChecks(), ...(await linesOn('worker'))] : [starterCheck()]),
     ...temporalChecks(endpoint, reach),
     ...workerChecks(reach, taskQueue()),
-    ...pastChecks(),
-    reportsCheck(),
+    ...(await linesOn('any')),
   ];
   const show = (report: CheckReport) => options.json !== true && print(reportLine(report));
   const reports = await runChecks(checks, options.fix === true, show);
@@ -56,6 +50,9 @@ export async function doctor(options: DoctorOptions): Promise<void> {
   await opening.then((connection) => connection.close()).catch(() => undefined);
   process.exitCode = reports.some(({ state }) => state === 'failed') ? EXIT.usage : EXIT.completed;
 }
+
+const linesOn = async (role: 'worker' | 'any'): Promise<Check[]> =>
+  (await Promise.all(DOCTOR.filter(({ on }) => on === role).map(({ lines }) => lines()))).flat();
 
 async function afterRestore({ fix, json: asJson }: DoctorOptions): Promise<void> {
   if (fix === true) throw new BelayError('Usage', '--after-restore changes nothing: omit --fix');

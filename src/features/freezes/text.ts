@@ -1,6 +1,8 @@
 /** Freezes as text: what they hold back, until when, and why. Pure. */
 import type { AdHocFreeze, FreezeScope, FrozenBy, Held } from './shapes.ts';
 import { durationText, glanceText } from '../../contract/duration.ts';
+import type { Style } from '../../contract/explain-wait.ts';
+import type { WaitingForThaw } from '../../contract/waiting.ts';
 import { plainText, shellWord } from '../../contract/safe-text.ts';
 
 const MAX_SHOWN = 3;
@@ -17,6 +19,10 @@ export function frozenText(by: readonly FrozenBy[], quote = quoted): string {
   const more = by.length > MAX_SHOWN ? [`by ${by.length - MAX_SHOWN} more`] : [];
   return `frozen ${[...shown, ...more].join(', and ')}`;
 }
+
+/** What a run that is frozen waits for, and what a person can do about it. */
+export const freezeSentence = ({ by }: WaitingForThaw, what: string | null, { quote, command }: Style): string =>
+  `${what ?? 'run'}: ${frozenText(by, quote)}: wait${letOffText(by, command)}`;
 
 /** `a freeze begins in 2m10s: "christmas"` */
 export const beginsText = (name: string, inMs: number): string =>

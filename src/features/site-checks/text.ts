@@ -4,6 +4,8 @@ import type { SiteRead } from './shapes.ts';
 import { plainText } from '../../contract/safe-text.ts';
 import { commitText } from '../reports/shapes.ts';
 import { counted } from '../../contract/results.ts';
+import type { Style } from '../../contract/explain-wait.ts';
+import type { WaitingForCheck } from '../../contract/waiting.ts';
 
 /** @returns null if there is nothing to say */
 export function checkText(
@@ -38,4 +40,17 @@ export const plainRead = ({ why, ...read }: SiteRead): SiteRead => ({
 /** What one read showed. */
 export function readText({ why, httpStatus, commit }: SiteRead): string {
   return `${why ?? `status ${httpStatus}, as expected`}${commit === null ? '' : `, commit ${commitText(commit)}`}`;
+}
+
+/** What a deployment waits for whose check goes on. */
+export function checkSentence(
+  { siteId, check, last, ...reads }: WaitingForCheck,
+  what: string | null,
+  style: Style,
+): string {
+  const { quote, when } = style;
+  const good = `${reads.goodInARow} good in a row of ${reads.inARow}`;
+  const seen = last === null ? 'no read yet' : `last read: ${quote(last)}`;
+  const next = when === null ? '' : `, next read ${when(reads.nextReadAt)}`;
+  return `${what === null ? '' : `${what}, `}check ${quote(check)} of ${quote(siteId)}: try ${reads.try} of ${reads.tries}, ${good}, ${seen}${next}`;
 }

@@ -1,0 +1,43 @@
+/** What features add to the command line. The parts of a dry run are listed in dry-run.ts, which most commands do not load. */
+import type { Command } from 'commander';
+import { adviceCommand } from '../features/advice/commands.ts';
+import { approvalCommands } from '../features/approvals/commands.ts';
+import { checkCommand } from '../features/site-checks/commands.ts';
+import type { Check } from './doctor-check.ts';
+import { doctorCommand } from '../features/doctor/commands.ts';
+import { gatesCommand } from '../features/gates/commands.ts';
+import { freezeCommands } from '../features/freezes/commands.ts';
+import { eventsCommand } from '../features/events/commands.ts';
+import { receiptCommand } from '../features/receipts/commands.ts';
+import { rolloutCommand } from '../features/rollouts/commands.ts';
+import { scheduleCommand } from '../features/schedules/commands.ts';
+import { topCommand } from '../features/overview/commands.ts';
+
+/** In any order: help.ts has their groups and summaries. */
+export const featureCommands = (): Command[] => [
+  topCommand(),
+  receiptCommand(),
+  adviceCommand(),
+  rolloutCommand(),
+  scheduleCommand(),
+  ...freezeCommands(),
+  ...approvalCommands(),
+  eventsCommand(),
+  checkCommand(),
+  gatesCommand(),
+  doctorCommand(),
+];
+
+interface DoctorLines {
+  /** `worker`: only on a machine that is for a worker, and before Temporal is asked. `any`: at the end. */
+  on: 'worker' | 'any';
+  /** Loads what only these lines need. */
+  lines: () => Promise<Check[]>;
+}
+
+/** In their order. */
+export const DOCTOR: readonly DoctorLines[] = [
+  { on: 'worker', lines: async () => [(await import('../features/site-checks/doctor.ts')).sitesCheck()] },
+  { on: 'any', lines: async () => (await import('../features/advice/doctor.ts')).pastChecks() },
+  { on: 'any', lines: async () => [(await import('../features/reports/doctor.ts')).reportsCheck()] },
+];

@@ -1,0 +1,43 @@
+/** How features say what a workflow waits for. */
+import type { Style } from './explain-wait.ts';
+import type { RolloutWaiting, Waiting, WaitingForRead } from './waiting.ts';
+import { approvalSentence } from '../features/approvals/text.ts';
+import { frozenText, freezeSentence } from '../features/freezes/text.ts';
+import { gateSentence } from '../features/gates/text.ts';
+import { checkSentence } from '../features/site-checks/text.ts';
+
+/** What a run may wait for because of a feature. */
+type FeatureWaiting = Exclude<Waiting, { kind: 'admission' | 'lock' } | WaitingForRead>;
+
+type FeatureRolloutWaiting = Exclude<RolloutWaiting, { kind: 'decision' | 'servers' }>;
+
+/** @param what the waiting operation; null leaves it out */
+type Sentence<W> = (waiting: W, what: string | null, style: Style) => string;
+
+/** By the kind of the wait. */
+const SENTENCES: { readonly [K in FeatureWaiting['kind']]: Sentence<Extract<FeatureWaiting, { kind: K }>> } = {
+  approval: (waiting, _what, { command }) => approvalSentence(waiting, command),
+  check: checkSentence,
+  freeze: freezeSentence,
+};
+
+export const isOfFeature = (waiting: Waiting): waiting is FeatureWaiting => Object.hasOwn(SENTENCES, waiting.kind);
+
+export const sentenceOf: Sentence<FeatureWaiting> = (waiting, what, style) =>
+  (SENTENCES[waiting.kind] as Sentence<FeatureWaiting>)(waiting, what, style);
+
+/** Those of a rollout. */
+export function rolloutSentenceOf(
+  waiting: FeatureRolloutWaiting,
+  quote: Style['quote'],
+  command: Style['command'],
+): string {
+  switch (waiting.kind) {
+    case 'approval':
+      return approvalSentence(waiting, command);
+    case 'freeze':
+      return `paused, ${frozenText(waiting.by, quote)}: resumes by itself`;
+    case 'gate':
+      return gateSentence(waiting, quote);
+  }
+}
