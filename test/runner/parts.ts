@@ -44,6 +44,7 @@ const FOLDERS: readonly Group[] = [
 export const SLOW: readonly Group[] = [
   ...FOLDERS,
   { name: 'virtual time: plays, yardstick', folders: ['sim/parts', 'sim/yardstick'], withoutTemporal: true },
+  { name: 'recipe of a policy', folders: ['recipe'], withoutTemporal: true },
   { name: 'package', folders: ['package'], onLinux: true, withoutTemporal: true },
 ];
 
