@@ -4,8 +4,6 @@
 export const CORE_KNOWS = {
   // Superseding decides who is next in the queue for a lock.
   'rules/wait-queue.ts': ['superseding'],
-  'workflows/operation/run-operation.ts': ['site-checks'],
-  'workflows/run/run-details.ts': ['freezes'],
   // What a permit or a fact may ask.
   'activities/{fact,post-checks}.ts': ['approvals', 'freezes'],
   'request/input/run-input.ts': ['freezes'],
@@ -27,6 +25,7 @@ export const FEATURES_KNOW = {
   gates: ['rollouts'],
   notifications: ['freezes', 'reports'],
   overview: ['rollouts'],
+  pages: ['freezes', 'site-checks'],
   receipts: ['approvals', 'rollouts'],
   reports: ['notifications', 'site-checks'],
   rollouts: ['advice', 'approvals', 'freezes', 'gates', 'notifications'],

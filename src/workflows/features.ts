@@ -3,10 +3,11 @@
  * says what would change.
  */
 import { approvalHold } from '../features/approvals/hold.ts';
-import { runPage } from './run/run-details.ts';
 import { freezeHold } from '../features/freezes/hold.ts';
 import { announcing, reporting } from '../features/notifications/observers.ts';
 import type { OperationHooks } from './operation/hooks.ts';
+import { operationPage } from '../features/pages/operation.ts';
+import { runPage } from '../features/pages/run.ts';
 import { siteCheck, siteChecks } from '../features/site-checks/check.ts';
 import { approvedServers, frozenServers } from '../features/rollouts/held-servers.ts';
 import { gatedWaves } from '../features/gates/wave.ts';
@@ -35,6 +36,7 @@ export const ON_ROLLOUTS: RolloutHooks = {
 
 export const ON_OPERATIONS: OperationHooks = {
   checks: [siteCheck],
+  observers: [operationPage],
   settleQueue: settleForNewerRuns,
   endings: [endForNewerRun],
 };

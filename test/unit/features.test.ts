@@ -18,6 +18,10 @@ describe('the features', () => {
     assert.deepEqual(names(ON_RUNS.observers), ['runPage', 'reporting', 'announcing']);
   });
 
+  test('look on at an operation: its page', () => {
+    assert.deepEqual(names(ON_OPERATIONS.observers), ['operationPage']);
+  });
+
   test('check a deployment, and end one for a newer run', () => {
     assert.deepEqual(names(ON_RUNS.checks), ['siteChecks']);
     assert.deepEqual(names(ON_OPERATIONS.checks), ['siteCheck']);

@@ -1,5 +1,5 @@
 /** What hangs on an operation. The core asks the members of these lists in their order, and knows none of them. */
-import type { BackupServerInput, DeploySiteInput } from '../../contract/operation.ts';
+import type { BackupServerInput, DeploySiteInput, OperationProgress } from '../../contract/operation.ts';
 import type { DeploymentResult } from '../../contract/run.ts';
 import type { CommitEvidence } from '../../rules/verdict.ts';
 import type { Cancellation } from '../cancellation.ts';
@@ -39,6 +39,8 @@ export type CreateCheck = (
 export interface OperationHooks {
   /** The first that has something to check does. */
   checks: readonly CreateCheck[];
+  /** Called whenever something changed that the operation shows. */
+  observers: readonly ((progress: OperationProgress) => { changed(): void })[];
   /** Keeps the queue of the lock in order. */
   settleQueue: (input: BackupServerInput | DeploySiteInput) => SettleQueue;
   /** What may end a deployment before it has sent its request. */

@@ -8,7 +8,6 @@ import {
   CancellationScope,
   condition,
   defineQuery,
-  setCurrentDetails,
   setHandler,
   workflowInfo,
 } from '@temporalio/workflow';
@@ -21,8 +20,8 @@ import type {
   OperationProgress,
 } from '../../contract/operation.ts';
 import type { Claim } from '../../features/events/shapes.ts';
-import { explainOperation, waitingSentence } from '../../contract/explain-wait.ts';
-import { setAttributes, answerWhyQuery, MARKDOWN, orNothing, readsText } from '../ui.ts';
+import { explainOperation } from '../../contract/explain-wait.ts';
+import { setAttributes, answerWhyQuery } from '../ui.ts';
 import { observeCancellation, observeEnding, type Ending } from '../cancellation.ts';
 import { concludeInternal, conclude, end, resultOrFailure, type Conclusion } from '../conclusion.ts';
 import { reportOperation } from '../metrics.ts';
@@ -31,11 +30,6 @@ import { keepHints } from '../polling/hints.ts';
 import { openLockQueue } from '../lock/release.ts';
 import { parkedPhase } from '../polling/parking.ts';
 import { createPoller, type Poller } from '../polling/poller.ts';
-import { readText } from '../../features/site-checks/text.ts';
-import { evidenceLegend, factList, uiPage } from '../../contract/markdown.ts';
-import { codeSpan, shellWord } from '../../contract/safe-text.ts';
-import { counted } from '../../contract/results.ts';
-import { targetLabel } from '../../contract/target.ts';
 
 const progressQuery = defineQuery<OperationProgress>(QUERIES.progress);
 
@@ -58,12 +52,12 @@ export async function runOperation<R extends BackupResult | DeploymentResult>(
   lockId: string,
   input: BackupServerInput | DeploySiteInput,
   result: R,
-  { settleQueue }: OperationHooks,
+  hooks: OperationHooks,
   work: (operation: Operation<R>) => Promise<Conclusion>,
 ): Promise<R> {
   refuseWrongId(lockId);
-  const lock = openLockQueue(input.waiters, settleQueue(input));
-  const operation = createOperation(input, result);
+  const lock = openLockQueue(input.waiters, hooks.settleQueue(input));
+  const operation = createOperation(input, result, hooks);
   return CancellationScope.nonCancellable(async () => {
     const worked = input.reset ? RUN_WAS_RESET : await work(operation).catch(concludeInternal);
     const { instead } = operation.cancellation;
@@ -83,15 +77,17 @@ export async function runOperation<R extends BackupResult | DeploymentResult>(
 function createOperation<R extends BackupResult | DeploymentResult>(
   input: BackupServerInput | DeploySiteInput,
   result: R,
+  hooks: OperationHooks,
 ): Operation<R> {
   const progress: OperationProgress<R> = { phase: 'trigger', result, waiting: null };
   setHandler(progressQuery, () => progress, { description: 'What is known now, and what the operation waits for.' });
   answerWhyQuery(() => explainOperation(progress));
-  const show = () => setCurrentDetails(operationDetails(progress, workflowInfo().parent?.workflowId ?? null));
+  const observers = hooks.observers.map((create) => create(progress));
+  const changed = () => observers.forEach((it) => it.changed());
   const setPhase = (phase: OperationPhase, trigger?: string) => {
     progress.phase = phase;
     setAttributes(input.searchAttributes, { phase, outcome: result.outcome, trigger });
-    show();
+    changed();
   };
   const cancellation = observeEnding(observeCancellation());
   const poller = createPoller(result, {
@@ -106,7 +102,7 @@ function createOperation<R extends BackupResult | DeploymentResult>(
     setParked: parkedPhase(() => progress.phase, setPhase),
     setWaiting(waiting) {
       progress.waiting = waiting;
-      show();
+      changed();
     },
   });
   return Object.assign(poller, {
@@ -132,58 +128,4 @@ function refuseWrongId(lockId: string): void {
     message: `${workflowType} runs only as a child of a run, under the id ${lockId}, which is its lock: start a run instead`,
     nonRetryable: true,
   });
-}
-
-/* What the page of an operation in the Temporal UI shows about its present. */
-
-const DOING: Record<OperationPhase, string> = {
-  baseline: 'reads the status from before the request',
-  trigger: 'sends the request',
-  reconcile: 'looks whether the request took effect, because its answer is in doubt',
-  wait: 'the request was accepted; waits for a final status',
-  verify: 'the service reports that it completed; checks the site',
-  parked: 'waits for the service, which does not answer',
-  done: 'done',
-};
-
-/** @param runId that of the run whose part it is */
-function operationDetails({ phase, result, waiting }: OperationProgress, runId: string | null): string {
-  const { outcome } = result;
-  const isDeployment = 'target' in result;
-  const what = isDeployment
-    ? `Deployment of ${targetLabel(result.target, codeSpan)}`
-    : `Backup of ${codeSpan(result.serverId)}`;
-  return uiPage(
-    `**${what}: ${outcome ?? phase}**`,
-    outcome === null
-      ? `${DOING[phase]}${waiting === null ? '' : `: ${waitingSentence(waiting, null, MARKDOWN)}`}`
-      : null,
-    isDeployment && result.error !== null ? codeSpan(result.error.message) : null,
-    factList({
-      Request: requestText(result),
-      Reads: readsText(result.polls, waiting),
-      'Last status': orNothing(result.lastStatus, codeSpan),
-      'Read at': waiting !== null && 'lastReadAt' in waiting ? orNothing(waiting.lastReadAt) : null,
-      Evidence: isDeployment ? (result.evidence ?? 'none yet') : null,
-      Check: isDeployment ? checkFacts(result) : null,
-    }),
-    isDeployment ? evidenceLegend([result.evidence]) : null,
-    outcome === null && runId !== null
-      ? `Stop it: \`npx belay-deploy cancel ${shellWord(runId)}\`, which cancels its run.`
-      : null,
-  );
-}
-
-function checkFacts({ check }: DeploymentResult): string | null {
-  if (check === undefined || check === null) return null;
-  const { name, outcome, reads, goodReads, baseline, last } = check;
-  const [before, after] = [baseline, last].map((read) => (read === null ? 'nothing yet' : codeSpan(readText(read))));
-  return `${codeSpan(name)}: ${outcome ?? 'no outcome yet'}, ${goodReads} of ${counted(reads, 'read')} good; before the request: ${before}; last: ${after}`;
-}
-
-function requestText({ trigger, acceptedAt }: BackupResult | DeploymentResult): string {
-  const { attempts, ambiguous, reconciledBy } = trigger;
-  if (attempts === 0) return 'not sent yet';
-  const doubt = ambiguous ? `, in doubt, resolved by: ${reconciledBy ?? 'nothing yet'}` : '';
-  return `sent ${attempts === 1 ? 'once' : `${attempts} times`}${acceptedAt === null ? '' : `, accepted ${acceptedAt}`}${doubt}`;
 }

@@ -1,16 +1,25 @@
 /** What the page of a run in the Temporal UI shows about its present. */
 import { setCurrentDetails, workflowInfo } from '@temporalio/workflow';
 import type { Execution } from '../../contract/operation.ts';
-import type { Observer } from './hooks.ts';
-import type { RunState } from './run-state.ts';
+import type { Observer } from '../../workflows/run/hooks.ts';
+import type { RunState } from '../../workflows/run/run-state.ts';
 import { backupServerId, lockIdOf, ROLLOUT_PREFIX } from '../../contract/ids.ts';
 import type { BackupResult, BackupSource, DeploymentResult, RunProgress } from '../../contract/run.ts';
 import { evidenceLegend, uiPage, uiTable, workflowLink } from '../../contract/markdown.ts';
 import { inFlight, partInFlight, waitingSentence } from '../../contract/explain-wait.ts';
-import { heldText } from '../../features/freezes/text.ts';
+import { heldText } from '../freezes/text.ts';
 import { codeSpan, shellWord } from '../../contract/safe-text.ts';
 import { targetText } from '../../contract/target.ts';
-import { checkFirst, endedHeading, MARKDOWN, NO_BREAK, NOTHING, orNothing, readsText, shortText } from '../ui.ts';
+import {
+  checkFirst,
+  endedHeading,
+  MARKDOWN,
+  NO_BREAK,
+  NOTHING,
+  orNothing,
+  readsText,
+  shortText,
+} from '../../workflows/ui.ts';
 
 const SOURCES: Record<BackupSource, string> = {
   created: 'made by this run',
