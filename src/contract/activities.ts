@@ -83,7 +83,18 @@ export interface TriggerFailureDetails {
   retryAfterMs: number | null;
 }
 
-export interface TriggerActivityInput {
+/** What the permits of a POST need to know. The core passes it on, and does not look at it. */
+export interface ForPermits {
+  /** The one that the run names. */
+  fleet?: string;
+  /** Freezes and windows that do not hold it back. */
+  letOff?: LetOff[];
+  /** What people approved. The worker that sends verifies it once more. */
+  approved?: Approved[];
+}
+export const FOR_PERMITS = ['fleet', 'letOff', 'approved'] as const satisfies (keyof ForPermits)[];
+
+export interface TriggerActivityInput extends ForPermits {
   service: string;
   epoch: string;
   idempotencyKey: string;
@@ -91,12 +102,6 @@ export interface TriggerActivityInput {
   readAt?: string;
   /** The run id of the operation's first execution. It shows that an execution was reset, which sends nothing. */
   firstRunId: string;
-  /** The one that the run names. */
-  fleet?: string;
-  /** Freezes and windows that do not hold it back. */
-  letOff?: LetOff[];
-  /** What people approved. The worker that sends verifies it once more. */
-  approved?: Approved[];
 }
 
 /** What a workflow was asked to do. The UI can start one with any input. */

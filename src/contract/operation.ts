@@ -1,6 +1,4 @@
 /** An operation is one backup or one deployment, a child of a run. Stored in histories: add, never rename or remove. */
-import type { Approved } from '../features/approvals/shapes.ts';
-import type { LetOff } from '../features/freezes/shapes.ts';
 import type { Evidence } from './names.ts';
 import type { BackupResult, DeploymentResult, RunError, Waits } from './run.ts';
 import type { ServedService } from './service-identity.ts';
@@ -8,7 +6,7 @@ import type { Target } from './target.ts';
 import type { CheckAim } from '../features/site-checks/shapes.ts';
 import type { RunWork } from '../features/superseding/shapes.ts';
 import type { Waiting } from './waiting.ts';
-import type { DeploymentIdField, StatusWords } from './activities.ts';
+import type { DeploymentIdField, ForPermits, StatusWords } from './activities.ts';
 
 /**
  * The phase of an operation. `baseline` includes the wait for another deployment to finish. In `parked`, it waits for a
@@ -40,7 +38,7 @@ export interface RecordedService extends ServedService, DeploymentIdField {
 
 export type AdmissionRead = 'status' | 'not_deployed' | 'failed';
 
-interface OperationInput extends RecordedService {
+interface OperationInput extends RecordedService, ForPermits {
   searchAttributes: boolean;
   idempotencyKey: string;
   /** Whether the run was reset. An earlier execution may have sent the request already. */
@@ -52,10 +50,6 @@ interface OperationInput extends RecordedService {
   /** Default: `loop`. */
   waits?: Waits;
   ifBusy: 'wait' | 'fail';
-  /** The one that its run names. */
-  fleet?: string;
-  /** Freezes and windows that do not hold it back. */
-  letOff?: LetOff[];
   /** How long to wait in all for a service that does not answer; null for no longer than failed reads are retried. */
   outageBudgetMs: number | null;
   /** Of the run that starts it. Absent: no newer run replaces that, and it replaces none. */
@@ -86,8 +80,6 @@ export interface DeploySiteInput extends OperationInput {
   settleMs: number;
   minEvidence: Evidence;
   baselineWaitMs: number;
-  /** What people approved, if someone had to. */
-  approved?: Approved[];
   onAmbiguous: 'resend' | 'stop';
   /** What the site has to do afterwards. Absent: nothing is checked. */
   check?: CheckAim;
@@ -135,4 +127,19 @@ export interface OperationProgress<R = BackupResult | DeploymentResult> {
   phase: OperationPhase;
   result: R;
   waiting: Waiting | null;
+}
+
+/* Which server a backup belongs to, so that the server is found by the backup's id. */
+
+/** What a record says: an operation of Belay made the backup, a run uses one from elsewhere, or an event reported it. */
+export type BackupRecordKind = 'made' | 'adopted' | 'shared' | 'failed';
+
+/** Memo of a `recordBackup` workflow. It is found by its id at once, whereas search attributes lag. */
+export interface BackupRecord {
+  /** Absent in records of older versions. */
+  service?: string;
+  backupId: string;
+  serverId: string;
+  /** When the backup started, as far as known. */
+  startedAt: string;
 }

@@ -75,3 +75,17 @@ export interface PooledWaitEnd {
   /** Whether it was due as a try. */
   isTry: boolean;
 }
+
+/* Hints, which ask for a read now. */
+
+/** What an event claims about an operation that is waited for. It counts only if no read contradicts it. */
+export type Claim =
+  | { kind: 'backup.failed'; backupId: string; event: string }
+  | { kind: 'resource.deleted'; siteId: string; event: string };
+
+/** Payload of the signal `hint`. Without a claim, the signal only means: read now. */
+export interface Hint {
+  /** Every identity of the service that it is about. Absent in older messages. */
+  services?: string[];
+  claim: Claim | null;
+}

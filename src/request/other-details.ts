@@ -1,5 +1,6 @@
 /** What the pages of the workflows around runs show from their start on. Pure. */
-import type { BackupRecord, EventInput } from '../features/events/shapes.ts';
+import type { BackupRecord } from '../contract/operation.ts';
+import type { EventInput } from '../features/events/shapes.ts';
 import type { ScheduledInput } from '../features/schedules/shapes.ts';
 import { durationText } from '../contract/duration.ts';
 import { factList } from '../contract/markdown.ts';

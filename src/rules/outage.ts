@@ -7,7 +7,7 @@ import { HISTORY_BUDGET } from '../contract/history-budget.ts';
 import { TIMING } from '../contract/timing.ts';
 import { durationText } from '../contract/duration.ts';
 import { isUnauthorized, type GivenUp } from './read-failures.ts';
-import { isWithoutEffect, type TriggerCounts, type TriggerResult } from './trigger-policy.ts';
+import { isForbidden, isWithoutEffect, type TriggerCounts, type TriggerResult } from './trigger-policy.ts';
 
 export interface Outage {
   /** How long the operation may be parked in all; null for not at all. */
@@ -59,8 +59,4 @@ export function endWithoutParking({ budgetMs }: Outage, reason: GivenUp): GivenU
  * before it. A refused token is not an outage, and neither is a freeze.
  */
 export const mayBeOutage = (result: TriggerResult<unknown>, counts: TriggerCounts): boolean =>
-  isWithoutEffect(result) &&
-  result.kind !== 'frozen' &&
-  result.kind !== 'unapproved' &&
-  counts.ambiguous === 0 &&
-  counts.unauthorized === 0;
+  isWithoutEffect(result) && !isForbidden(result) && counts.ambiguous === 0 && counts.unauthorized === 0;

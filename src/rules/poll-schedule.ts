@@ -86,5 +86,5 @@ export function drawJitter(startsWithOthers: boolean, random: () => number): num
   return startsWithOthers ? random() * MAX_PART : 0;
 }
 
-/** @param jitter absent in the input of operations that began before there was one */
-export const jitterMs = (intervalMs: number, jitter = 0): number => Math.floor(jitter * intervalMs);
+export const jitterMs = ({ intervalMs, jitter = 0 }: { intervalMs: number; jitter?: number }): number =>
+  Math.floor(jitter * intervalMs);

@@ -8,7 +8,7 @@ import { durationText } from '../contract/duration.ts';
 import type { ErrorType, Outcome } from '../contract/names.ts';
 import type { TriggerEffect } from '../contract/sinks.ts';
 import { TIMING } from '../contract/timing.ts';
-import type { ReadResult } from '../contract/activities.ts';
+import type { ReadResult, TriggerFailureDetails } from '../contract/activities.ts';
 
 export const MAX_NO_EFFECT = 5;
 
@@ -24,16 +24,49 @@ export type TriggerResult<A> =
   | { kind: 'stale'; message: string }
   /** Certainly without effect: the worker keeps a pause of the service, or the ceiling. */
   | { kind: 'held_back'; message: string; retryAfterMs: number | null }
-  /** Not sent, because a freeze or window of the worker's policy forbids it now. */
-  | { kind: 'frozen'; message: string }
-  /** Not sent, because the approval that it needs is missing, does not count now, or is no longer good. */
-  | { kind: 'unapproved'; type: 'Refused' | 'ApprovalExpired'; message: string }
+  /** Not sent, because a permit of the worker forbids it now. */
+  | { kind: 'frozen' | 'unapproved'; type: 'Frozen' | 'Refused' | 'ApprovalExpired'; message: string }
   /** 401 or 403, certainly without effect: another worker may have a valid token. */
   | { kind: 'unauthorized'; message: string }
   | { kind: 'refused'; message: string }
   /** Not sent, but an earlier execution of the same operation may have sent it, or one before a restore. */
   | { kind: 'reset'; message: string }
   | { kind: 'ambiguous'; message: string };
+
+/** What the failure of a request says. @param type one of `TriggerFailureType`, or of something else that went wrong */
+export function resultOfFailure(
+  type: string | null | undefined,
+  message: string,
+  { retryAfterMs = null, httpStatus = null }: Partial<TriggerFailureDetails>,
+): Exclude<TriggerResult<never>, { kind: 'accepted' }> {
+  switch (type) {
+    case 'Resting':
+      return { kind: 'not_taken', message };
+    case 'Frozen':
+      return { kind: 'frozen', type: 'Frozen', message };
+    case 'NotApproved':
+      return { kind: 'unapproved', type: 'Refused', message };
+    case 'ApprovalExpired':
+      return { kind: 'unapproved', type: 'ApprovalExpired', message };
+    case 'Stale':
+      return { kind: 'stale', message };
+    case 'HeldBack':
+      return { kind: 'held_back', message, retryAfterMs };
+    case 'NotSent':
+    case 'NotReached':
+    case 'Throttled':
+      return { kind: 'no_effect', message, retryAfterMs };
+    case 'Conflict':
+      return { kind: 'conflict', message, retryAfterMs };
+    case 'Reset':
+    case 'Restored':
+      return { kind: 'reset', message };
+    case 'Refused':
+      return { kind: httpStatus === 401 || httpStatus === 403 ? 'unauthorized' : 'refused', message };
+    default:
+      return { kind: 'ambiguous', message };
+  }
+}
 
 export interface TriggerCounts {
   noEffect: number;
@@ -104,6 +137,11 @@ type Unsent = TriggerResult<never> & { kind: 'not_taken' | 'stale' | 'held_back'
 export const isUnsent = (result: TriggerResult<unknown>): result is Unsent =>
   ['not_taken', 'stale', 'held_back', 'frozen', 'unapproved'].includes(result.kind);
 
+type Forbidden = TriggerResult<never> & { kind: 'frozen' | 'unapproved' };
+
+export const isForbidden = (result: TriggerResult<unknown>): result is Forbidden =>
+  result.kind === 'frozen' || result.kind === 'unapproved';
+
 type WithoutEffect = Unsent | (TriggerResult<never> & { kind: 'no_effect' });
 
 export const isWithoutEffect = (result: TriggerResult<unknown>): result is WithoutEffect =>
@@ -137,8 +175,7 @@ export function afterTrigger(
   if (result.kind === 'reset')
     return { kind: 'end', outcome: 'unknown', type: 'OutcomeUnknown', message: result.message };
   if (result.kind === 'refused') return nothingStarted(counts, 'Refused', result.message);
-  if (result.kind === 'frozen') return nothingStarted(counts, 'Frozen', result.message);
-  if (result.kind === 'unapproved') return nothingStarted(counts, result.type, result.message);
+  if (isForbidden(result)) return nothingStarted(counts, result.type, result.message);
   // A trace may have come and gone since the last read.
   if (result.kind === 'stale' && counts.ambiguous > 0) return nothingStarted(counts, 'OutcomeUnknown', result.message);
   if (isUnsent(result) || result.kind === 'unauthorized') return afterUnfitWorker(result, counts, budget, nowMs);

@@ -2,8 +2,7 @@
 import { setWorkflowOptions } from '@temporalio/workflow';
 import { isRecord } from '../contract/plain-object.ts';
 import { VERSIONED_WORKER } from '../contract/worker-identity.ts';
-import { backupServer as backUp } from './operation/backup-server.ts';
-import { recordBackup } from './operation/await-backup.ts';
+import { backupServer as backUp, recordBackup } from './operation/backup-server.ts';
 import { deploySite as deploy } from './operation/deploy-site.ts';
 import { handleEvent } from '../features/events/workflow.ts';
 import { freeze } from '../features/freezes/workflow.ts';

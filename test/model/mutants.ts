@@ -27,11 +27,11 @@ export const MUTANTS: ModelMutant[] = [
   {
     rule: 'every run has its own lock',
     changes: [
-      change('workflows/run/deploy-step.ts', 'lockIdOf(target);', 'lockIdOf(target) + run.result.runId;'),
+      change('workflows/run/part.ts', 'lockIdOf(part.target);', 'lockIdOf(part.target) + run.result.runId;'),
       change(
-        'workflows/run/backup-step.ts',
-        'backupServerId(serverId);',
-        'backupServerId(serverId) + run.result.runId;',
+        'workflows/run/part.ts',
+        '? backupServerId(part.serverId) :',
+        '? backupServerId(part.serverId) + run.result.runId :',
       ),
       change('workflows/operation/run-operation.ts', 'workflowId === lockId', 'workflowId.startsWith(lockId)'),
     ],
@@ -63,8 +63,8 @@ export const MUTANTS: ModelMutant[] = [
     changes: [
       change(
         'workflows/operation/await-verdict.ts',
-        'if (!answer.ok) return deletion(poller, result, answer);',
-        "if (!answer.ok) return { kind: 'verdict', outcome: 'failed', evidence: 'changed' } as const;",
+        'if (!answer.ok) return concludeDeleted(operation, answer);',
+        "if (!answer.ok) return conclude('failed', 'DeploymentFailed', 'a read failed');",
       ),
     ],
     mix: { readFault: 95, lag: 0 },
@@ -92,9 +92,9 @@ export const MUTANTS: ModelMutant[] = [
     rule: 'only one read looks for a trace',
     changes: [
       change(
-        'workflows/operation/deploy-site.ts',
-        'const tries = Math.ceil((endsMs - schedule.originMs) / intervalMs) - schedule.lastTick;',
-        'const tries = 1; void endsMs;',
+        'workflows/operation/trace.ts',
+        'tries: Math.ceil((endsMs - schedule.originMs) / intervalMs) - schedule.lastTick,',
+        'tries: endsMs - endsMs + 1,',
       ),
     ],
     mix: DOUBTFUL,

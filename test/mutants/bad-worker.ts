@@ -67,9 +67,7 @@ export const BAD_WORKER: TestedMutant[] = [
   },
   {
     rule: 'a 401 is the last word about a request',
-    changes: [
-      change('workflows/operation/send-trigger.ts', 'httpStatus === 401 || httpStatus === 403', 'httpStatus === -1'),
-    ],
+    changes: [change('rules/trigger-policy.ts', 'httpStatus === 401 || httpStatus === 403', 'httpStatus === -1')],
     test: sim('rules/answers/post-ends', 'is made once more and deploys once'),
   },
   {
@@ -118,7 +116,13 @@ export const BAD_WORKER: TestedMutant[] = [
   },
   {
     rule: 'a 404 while waiting uses up a try',
-    changes: [change('workflows/operation/await-verdict.ts', 'notFoundAnswers = false', 'notFoundAnswers = true')],
+    changes: [
+      change(
+        'workflows/operation/await-verdict.ts',
+        'notFoundAnswers: result.trigger.attempts === 0',
+        'notFoundAnswers: true',
+      ),
+    ],
     test: sim('rules/answers/reads', 'a site deleted during the wait for its deployment ends it unknown'),
   },
   {

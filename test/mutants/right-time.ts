@@ -19,9 +19,7 @@ export const RIGHT_TIME: TestedMutant[] = [
   },
   {
     rule: 'a release that comes too late is not forwarded',
-    changes: [
-      change('workflows/lock/acquire.ts', 'if (late !== null) await forwardLate(mailbox, late);', 'void late;'),
-    ],
+    changes: [change('workflows/lock/acquire.ts', 'if (late !== null) await forwardLate(late);', 'void late;')],
     test: sim('rules/locks/lock-faults', 'waiters that a run learns of as it acquires a lock join the queue'),
   },
   {
@@ -60,9 +58,9 @@ export const RIGHT_TIME: TestedMutant[] = [
     rule: 'an ambiguous request is sent again after an outage',
     changes: [
       change(
-        'workflows/operation/deploy-site.ts',
-        'void (coverage = recordOutage(coverage))',
-        'void recordOutage(coverage)',
+        'workflows/operation/trace.ts',
+        '(sent.coverage = recordOutage(sent.coverage))',
+        'void recordOutage(sent.coverage)',
       ),
     ],
     test: integration('runs/outages', 'an ambiguous request is not sent again after an outage'),

@@ -134,7 +134,7 @@ export const WRONG_VERDICTS: TestedMutant[] = [
     changes: [
       change(
         'workflows/operation/take-baseline.ts',
-        "operation.lastStatus === null ? input.admissionRead : 'status'",
+        "operation.result.lastStatus === null ? input.admissionRead : 'status'",
         "'failed'",
       ),
     ],
@@ -227,15 +227,15 @@ export const WRONG_VERDICTS: TestedMutant[] = [
       ),
       change(
         'workflows/polling/status-reader.ts',
-        'const due = definedFields',
-        'reads = { ...reads, words: (await describeWorker()).statuses.deployment }; const due = definedFields',
+        'withMeaning(reads.words, first);',
+        'withMeaning((await describeWorker()).statuses.deployment, first);',
       ),
     ],
     test: sim('rules/verdicts/doubtful-answers', 'a run keeps the meaning of a status word from when it began'),
   },
   {
     rule: 'the pause before a request that follows one in doubt is slept, without reads',
-    changes: [change('workflows/operation/deploy-site.ts', ' + settleMs, notBeforeMs);', ' + settleMs);')],
+    changes: [change('workflows/operation/trace.ts', ' + settleMs, notBeforeMs);', ' + settleMs);')],
     test: sim('seeds/seeds', 'after a request in doubt and a pause that the service asks for'),
   },
 ];

@@ -75,7 +75,7 @@ for (const [file, code] of FORBIDDEN) {
 
 const ALLOWED: [file: string, code: string][] = [
   ['workflows/activity-proxies.ts', "import type { Activities } from '../activities/index.ts';"],
-  ['workflows/run/execute-run.ts', "import { RUN_TYPES } from '../../contract/names.ts';"],
+  ['workflows/run/run-workflows.ts', "import { RUN_TYPES } from '../../contract/names.ts';"],
   ['features/freezes/rules.ts', "import type { RolloutInput } from '../rollouts/shapes.ts';"],
   ['features/freezes/hold.ts', "import { condition } from '@temporalio/workflow';"],
   ['features/freezes/config.ts', "import { z } from 'zod';"],

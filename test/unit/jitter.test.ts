@@ -11,17 +11,14 @@ test('a single run keeps its beat', () => {
 });
 
 test('an operation that began before there was a jitter keeps its beat', () => {
-  assert.equal(jitterMs(10_000), 0);
+  assert.equal(jitterMs({ intervalMs: 10_000 }), 0);
 });
 
 test('property: every try is delayed by the same time, at most a fifth of the interval, and early reads by none', () => {
   const drawn = fc.double({ min: 0, max: 0.999_999, noNaN: true });
   fc.assert(
     fc.property(drawn, fc.integer({ min: 10, max: 60_000 }), (random, intervalMs) => {
-      const delayMs = jitterMs(
-        intervalMs,
-        drawJitter(true, () => random),
-      );
+      const delayMs = jitterMs({ intervalMs, jitter: drawJitter(true, () => random) });
       assert.ok(delayMs >= 0 && delayMs <= intervalMs / 5);
       const earlyMs = Math.floor(intervalMs / 2);
       let schedule = createPollSchedule(0, intervalMs, { earlyMs: [earlyMs], jitterMs: delayMs });

@@ -1,13 +1,16 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createParking, parkedPhase } from '../../src/workflows/polling/parking.ts';
+import { createParking } from '../../src/workflows/polling/poller.ts';
 
 const MINUTE = 60_000;
 const REASON = { type: 'OutcomeUnknown', message: 'ten reads failed' } as const;
 
 test('the outages of an operation share its budget, and each of them shows when it began and ends at the latest', () => {
-  const shown: boolean[] = [];
-  const parking = createParking(10 * MINUTE, (isParked) => shown.push(isParked));
+  const phases: string[] = ['wait'];
+  const parking = createParking<string>(10 * MINUTE, {
+    phase: () => phases.at(-1) ?? '',
+    setPhase: (phase) => phases.push(phase),
+  });
   assert.equal(parking.park(REASON, 0, 0), null);
   assert.equal(parking.park(REASON, MINUTE, 0), null);
   assert.equal(parking.current?.readAtMs, 2 * MINUTE);
@@ -17,23 +20,21 @@ test('the outages of an operation share its budget, and each of them shows when 
   assert.deepEqual([since, until], ['1970-01-01T00:20:00.000Z', '1970-01-01T00:24:00.000Z']);
   assert.equal(reason, REASON.message);
   assert.match(parking.park(REASON, 24 * MINUTE, 0)?.message ?? '', /the outage budget of 10m is used up/);
-  assert.deepEqual(shown, [true, false, true]);
+  assert.deepEqual(phases, ['wait', 'parked', 'wait', 'parked']);
 });
 
 test('an operation without an outage budget ends as it would', () => {
-  const parking = createParking(null, () => assert.fail('it is parked'));
+  const parking = createParking<string>(null, { phase: () => 'wait', setPhase: () => assert.fail('it is parked') });
   assert.equal(parking.park(REASON, 0, 0), REASON);
   assert.equal(parking.spentMs, 0);
 });
 
 test('after an outage, an operation is in the phase from before it', () => {
-  let phase: 'wait' | 'parked' = 'wait';
-  const setParked = parkedPhase(
-    () => phase,
-    (next) => (phase = next),
-  );
-  setParked(true);
+  let phase = 'baseline';
+  const parking = createParking<string>(MINUTE, { phase: () => phase, setPhase: (next) => (phase = next) });
+  phase = 'wait';
+  parking.park(REASON, 0, 0);
   assert.equal(phase, 'parked');
-  setParked(false);
+  parking.leave(1);
   assert.equal(phase, 'wait');
 });

@@ -6,13 +6,8 @@ import type { BackupConclusion, OperationMemo } from '../../contract/operation.t
 import type { BackupResult } from '../../contract/run.ts';
 import { backupServerId, backupRecordId, failedBackupId, adoptedBackupId, sharedBackupId } from '../../contract/ids.ts';
 import { quoted } from '../list-filter.ts';
-import type {
-  BackupRecord,
-  ServersQuery,
-  SharedBackupQuery,
-  BackupRecordKind,
-  RecordInput,
-} from '../../features/events/shapes.ts';
+import type { BackupRecord, BackupRecordKind } from '../../contract/operation.ts';
+import type { ServersQuery, SharedBackupQuery, RecordInput } from '../../features/events/shapes.ts';
 import { plainText } from '../../contract/safe-text.ts';
 import { BACKUP_RECORD_TYPE, eventTaskQueue } from '../../contract/names.ts';
 import { TIMING } from '../../contract/timing.ts';

@@ -1,7 +1,8 @@
 /** Signals the workflows that wait for a server or site to read now. A flood of events costs few signals. */
 import type { Client, WorkflowExecutionDescription, WorkflowHandle } from '@temporalio/client';
 import { OPERATION_TYPES, SIGNALS, HOLD_SIGNAL, ROLLOUT_TYPE } from '../../contract/names.ts';
-import type { Hint, WakeInput } from './shapes.ts';
+import type { Hint } from '../../contract/polling.ts';
+import type { WakeInput } from './shapes.ts';
 import { backupServerId, deploySiteId, waitingRunPrefixes } from '../../contract/ids.ts';
 import { definedFields } from '../../contract/plain-object.ts';
 import { quoted } from '../../client/list-filter.ts';

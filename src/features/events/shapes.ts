@@ -1,4 +1,6 @@
 /** Events, and the hints they cause. Stored in running histories: add, never rename or remove. */
+import type { BackupRecord, BackupRecordKind } from '../../contract/operation.ts';
+import type { Claim, Hint } from '../../contract/polling.ts';
 
 /** The kinds of events that the service's interface names. Everything else it reports is `unknown`. */
 export const EVENT_KINDS = ['alert.fired', 'backup.started', 'backup.failed', 'resource.deleted', 'unknown'] as const;
@@ -58,20 +60,8 @@ export interface EventResult {
 
 // ---- Hints -------------------------------------------------------------------------------------------------------
 
-/** What an event claims about an operation that is waited for. It counts only if no read contradicts it. */
-export type Claim =
-  | { kind: 'backup.failed'; backupId: string; event: string }
-  | { kind: 'resource.deleted'; siteId: string; event: string };
-
 /** Every identity of the service that an event is of. Absent in older messages. */
-interface OfService {
-  services?: string[];
-}
-
-/** Payload of the signal `hint`. Without a claim, the signal only means: read now. */
-export interface Hint extends OfService {
-  claim: Claim | null;
-}
+type OfService = Pick<Hint, 'services'>;
 
 export interface WakeInput extends OfService {
   serverId: string | null;
@@ -93,22 +83,9 @@ export interface SharedBackupQuery extends OfService {
   serverId: string;
 }
 
-/** What a record says: an operation of Belay made the backup, a run uses one from elsewhere, or an event reported it. */
-export type BackupRecordKind = 'made' | 'adopted' | 'shared' | 'failed';
-
 export interface RecordInput {
   kind: BackupRecordKind;
   record: BackupRecord;
-}
-
-/** Memo of a `recordBackup` workflow. It is found by its id at once, whereas search attributes lag. */
-export interface BackupRecord {
-  /** Absent in records of older versions. */
-  service?: string;
-  backupId: string;
-  serverId: string;
-  /** When the backup started, as far as known. */
-  startedAt: string;
 }
 
 /* What an event is about, as text. Pure. */

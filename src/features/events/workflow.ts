@@ -6,7 +6,6 @@
 import { ApplicationFailure } from '@temporalio/common';
 import { setCurrentDetails, workflowInfo, sleep } from '@temporalio/workflow';
 import {
-  type Claim,
   type EventInput,
   type EventResult,
   type Reaction,
@@ -15,15 +14,17 @@ import {
   eventSubjects,
 } from './shapes.ts';
 import { definedFields } from '../../contract/plain-object.ts';
+import type { BackupRecord } from '../../contract/operation.ts';
+import type { Claim } from '../../contract/polling.ts';
 import { identitiesOf, isServed, type ServedService } from '../../contract/service-identity.ts';
 import { deliverAll } from '../notifications/workflow.ts';
-import { recordReported } from '../../workflows/operation/await-backup.ts';
 import {
   describeWorker,
   findSharedBackup,
   signalRollouts,
   findServersOfBackup,
   signalWaiters,
+  writeBackupRecord,
 } from '../../workflows/activity-proxies.ts';
 import { plainText, codeSpan } from '../../contract/safe-text.ts';
 import { TIMING } from '../../contract/timing.ts';
@@ -121,6 +122,13 @@ async function withdraw(
 ): Promise<void> {
   await recordReported('failed', { service, backupId, serverId: serverId ?? '', startedAt: notAfter(receivedAt, at) });
 }
+
+/** @returns whether it was recorded */
+const recordReported = (kind: 'shared' | 'failed', record: BackupRecord): Promise<boolean> =>
+  writeBackupRecord({ kind, record }).then(
+    () => true,
+    () => false,
+  );
 
 /** @returns the channels that could not be notified */
 async function notify({ source, verified, receivedAt, event }: EventInput, result: EventResult): Promise<string[]> {

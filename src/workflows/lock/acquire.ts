@@ -1,18 +1,19 @@
-/** Acquires a lock by starting the operation with its id, in the order of the queue if another run holds it. */
+/**
+ * The waiter's side of a lock. A run acquires a lock by starting the operation with its id. If another run holds it, it asks
+ * the holder once for a signal. A terminated holder sends none, so the run also looks now and then whether the holder it
+ * asked still holds the lock, which costs the holder nothing.
+ */
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
-import { condition, workflowInfo } from '@temporalio/workflow';
+import { CancellationScope, condition, setHandler, workflowInfo } from '@temporalio/workflow';
 import type { BackupConclusion, Waiter, LockHolder, LockReleased } from '../../contract/operation.ts';
-import { definedFields } from '../../contract/plain-object.ts';
 import type { OperationKind } from '../../contract/sinks.ts';
-import type { RunWork } from '../../features/superseding/shapes.ts';
 import { TIMING } from '../../contract/timing.ts';
 import type { Waiting } from '../../contract/waiting.ts';
+import { joinQueue, releaseIn } from '../../rules/wait-queue.ts';
+import { findLockHolder } from '../activity-proxies.ts';
 import type { Cancellation } from '../cancellation.ts';
 import { metrics } from '../metrics.ts';
-import { forwardLate, takeReleased, type LockMailbox } from './mailbox.ts';
-import { forwardRelease, requestLock } from './release.ts';
-import { joinQueue } from '../../rules/wait-queue.ts';
-import { findLockHolder } from '../activity-proxies.ts';
+import { forwardRelease, lockReleasedSignal, requestLock } from './release.ts';
 
 const MAX_STARTS = 10;
 
@@ -27,8 +28,8 @@ export interface WantedLock<T> {
   accept: (backup: BackupConclusion) => boolean;
   /** Called after each look at the holder. */
   onQueued: (waiting: Waiting) => void;
-  /** What its run is to do, if newer runs may replace it or it replaces older ones. */
-  work?: RunWork;
+  /** What the queue knows of the run. */
+  waiter: Omit<Waiter, 'workflowId' | 'runId' | 'since'>;
   /** Whether the lock is held for another service, which has a site or server with the same id. */
   isForOther: (held: { service?: string }) => boolean;
 }
@@ -41,145 +42,149 @@ export type LockAttempt<T> =
   | { kind: 'other_service'; service: string }
   | { kind: 'cancelled' };
 
-/** A run waits for one lock at a time. */
-export async function acquireLock<T>(
-  mailbox: LockMailbox,
-  cancellation: Cancellation,
-  wanted: WantedLock<T>,
-): Promise<LockAttempt<T>> {
-  const begunMs = Date.now();
-  mailbox.lockId = wanted.lockId;
-  try {
-    const attempt = await queueUp(mailbox, cancellation, wanted);
-    if (attempt.kind === 'lock') {
-      mailbox.taken.add(wanted.lockId);
-      metrics.lockAcquired({ operation: wanted.operation, waitedMs: Date.now() - begunMs });
-    }
-    return attempt;
-  } finally {
-    mailbox.lockId = null;
-    const late = takeReleased(mailbox);
-    if (late !== null) await forwardLate(mailbox, late);
+export interface Locks {
+  /** A run waits for one lock at a time. */
+  acquire<T>(wanted: WantedLock<T>): Promise<LockAttempt<T>>;
+}
+
+interface Mailbox {
+  /** The lock that the run waits for. */
+  lockId: string | null;
+  /** Its latest release. */
+  released: LockReleased | null;
+}
+
+/** Handles every release from now on. A release this run does not wait for goes on to the waiters it names. */
+export function createLocks(cancellation: Cancellation): Locks {
+  const mailbox: Mailbox = { lockId: null, released: null };
+  const taken = new Set<string>();
+
+  async function forwardLate(released: LockReleased): Promise<void> {
+    // While this run holds the lock, a release would let these waiters overtake its queue: add them to the queue.
+    const queued =
+      released.backup === null && taken.has(released.lockId) && (await requestLock(released.lockId, released.waiters));
+    if (!queued) await forwardRelease(released);
   }
+
+  setHandler(
+    lockReleasedSignal,
+    async (message) => {
+      const released = releaseIn(message);
+      // Handlers run outside the run's own scope, and a cancelled run must still forward the release.
+      if (released.lockId !== mailbox.lockId) return CancellationScope.nonCancellable(() => forwardLate(released));
+      mailbox.released = { ...released, waiters: joinQueue(mailbox.released?.waiters ?? [], released.waiters) };
+    },
+    { description: 'A lock this run waits for was released to it.' },
+  );
+
+  return {
+    async acquire(wanted) {
+      const begunMs = Date.now();
+      mailbox.lockId = wanted.lockId;
+      try {
+        const attempt = await queueUp(wanted, mailbox, cancellation);
+        if (attempt.kind === 'lock') {
+          taken.add(wanted.lockId);
+          metrics.lockAcquired({ operation: wanted.operation, waitedMs: Date.now() - begunMs });
+        }
+        return attempt;
+      } finally {
+        mailbox.lockId = null;
+        const late = takeReleased(mailbox);
+        if (late !== null) await forwardLate(late);
+      }
+    },
+  };
+}
+
+function takeReleased(mailbox: Mailbox): LockReleased | null {
+  const { released } = mailbox;
+  mailbox.released = null;
+  return released;
 }
 
 async function queueUp<T>(
-  mailbox: LockMailbox,
-  cancellation: Cancellation,
   wanted: WantedLock<T>,
+  mailbox: Mailbox,
+  cancellation: Cancellation,
 ): Promise<LockAttempt<T>> {
-  const { lockId, accept } = wanted;
+  const { lockId, ifBusy, accept, isForOther, onQueued } = wanted;
   const { workflowId, runId } = workflowInfo();
-  const me: Waiter = { workflowId, runId, since: new Date().toISOString(), ...definedFields({ work: wanted.work }) };
-  const place: QueuePlace = {
-    me,
-    inherited: [],
-    asked: null,
-    otherService: null,
-    deadlineMs: Date.now() + wanted.busyTimeoutMs,
-  };
+  const me: Waiter = { workflowId, runId, since: new Date().toISOString(), ...wanted.waiter };
+  const deadlineMs = Date.now() + wanted.busyTimeoutMs;
+  /** The waiters behind this run that no holder knows. */
+  let inherited: Waiter[] = [];
+
   for (let starts = 1; ; starts = MAX_STARTS) {
-    const child = await start(wanted, place.inherited, cancellation, starts);
+    const child = await start(starts);
     if (child !== null) return { kind: 'lock', child };
-    const released = await awaitRelease(mailbox, cancellation, wanted, place);
-    if (released === null) {
-      await forwardRelease({ lockId, waiters: place.inherited, backup: null });
-      if (place.otherService !== null) return { kind: 'other_service', service: place.otherService };
+    const released = await awaitRelease();
+    if (released === null || 'service' in released) {
+      await forwardRelease({ lockId, waiters: inherited, backup: null });
+      if (released !== null) return { kind: 'other_service', service: released.service };
       return { kind: cancellation.requested ? 'cancelled' : 'busy' };
     }
     if (released.backup !== null && accept(released.backup)) {
       await forwardRelease(released);
       return { kind: 'backup', conclusion: released.backup };
     }
-    place.inherited = released.waiters;
-    place.asked = null;
+    inherited = released.waiters;
   }
-}
 
-async function start<T>(
-  wanted: WantedLock<T>,
-  waiters: Waiter[],
-  cancellation: Cancellation,
-  starts: number,
-): Promise<T | null> {
-  for (let left = starts; left > 0 && !cancellation.requested; left -= 1) {
-    try {
-      return await wanted.start(waiters);
-    } catch (error) {
-      if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
+  async function start(times: number): Promise<T | null> {
+    for (let left = times; left > 0 && !cancellation.requested; left -= 1) {
+      try {
+        return await wanted.start(inherited);
+      } catch (error) {
+        if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
+      }
+      if (left > 1)
+        await condition(() => cancellation.requested, TIMING.lock.startAgainMs, { summary: `for ${lockId}` });
     }
-    if (left > 1)
-      await condition(() => cancellation.requested, TIMING.lock.startAgainMs, { summary: `for ${wanted.lockId}` });
+    return null;
   }
-  return null;
-}
 
-/*
- * How a run waits for a lock. It asks a holder once for a signal. A terminated holder sends none, so the
- * run also looks now and then whether the holder it asked still holds the lock, which costs the holder nothing.
- */
+  /** @returns the service that the lock is held for, if it is another one; null if the run waits no longer */
+  async function awaitRelease(): Promise<LockReleased | { service: string } | null> {
+    /** The holder that knows this run. */
+    let asked: LockHolder | null = null;
+    /** The last holder, if the lock was free at the last look. */
+    let closed: LockHolder['runId'] | undefined;
+    while (!cancellation.requested && (ifBusy === 'fail' || Date.now() < deadlineMs)) {
+      const last = await lookUpHolder(lockId, asked);
+      const holder = last?.isClosed === false ? last : null;
+      if (holder?.service !== undefined && isForOther(holder)) return { service: holder.service };
+      if (ifBusy === 'fail') return null;
+      const queued = holder !== null && (await askOnce(holder, asked));
+      if (queued) asked = holder;
+      const lastId = last?.runId ?? null;
+      // The holder may have released the lock to the first in its queue, which acquires it a moment later. If another one
+      // has held it since, the queue moves on.
+      if (!queued && (closed === lastId || asked === null)) return { lockId, waiters: inherited, backup: null };
+      closed = queued ? undefined : lastId;
+      if (queued) onQueued({ kind: 'lock', lockId, since: me.since, lockedBy: holder.lockedBy });
+      const released = await pause(queued ? TIMING.lock.lookAgainMs : TIMING.lock.handOverMs);
+      if (released !== null) return released;
+    }
+    return null;
+  }
 
-/** A run's place in the queue for a lock. */
-interface QueuePlace {
-  me: Waiter;
-  /** The waiters behind this run that no holder knows. */
-  inherited: Waiter[];
-  /** The holder that knows this run. */
-  asked: LockHolder | null;
-  deadlineMs: number;
-  /** The service the lock is held for, if it is another one. */
-  otherService: string | null;
-}
+  /** @returns false if the holder has closed */
+  async function askOnce(holder: LockHolder, asked: LockHolder | null): Promise<boolean> {
+    if (holder.runId === asked?.runId && inherited.length === 0) return true;
+    const waiters = joinQueue(inherited, [me]);
+    // A holder without room for the request releases the lock without a signal, and the next look finds out.
+    if (holder.acceptsSignals && !(await requestLock(lockId, waiters, holder.runId ?? undefined))) return false;
+    inherited = [];
+    return true;
+  }
 
-/** @returns null if the run waits no longer */
-async function awaitRelease(
-  mailbox: LockMailbox,
-  cancellation: Cancellation,
-  { lockId, ifBusy, onQueued, isForOther }: Omit<WantedLock<unknown>, 'start' | 'accept'>,
-  place: QueuePlace,
-): Promise<LockReleased | null> {
-  const { me, deadlineMs } = place;
-  const pause = async (ms: number): Promise<LockReleased | null> => {
+  async function pause(ms: number): Promise<LockReleased | null> {
     const waitMs = Math.max(1, Math.min(ms, deadlineMs - Date.now()));
     await condition(() => mailbox.released !== null || cancellation.requested, waitMs, { summary: `for ${lockId}` });
     return takeReleased(mailbox);
-  };
-  /** The last holder, if the lock was free at the last look. */
-  let closed: LockHolder['runId'] | undefined;
-  while (!cancellation.requested && (ifBusy === 'fail' || Date.now() < deadlineMs)) {
-    const last = await lookUpHolder(lockId, place.asked);
-    const holder = last?.isClosed === false ? last : null;
-    if (holder !== null && isForOther(holder)) {
-      place.otherService = holder.service ?? null;
-      return null;
-    }
-    if (ifBusy === 'fail') return null;
-    const queued = holder !== null && (await askOnce(lockId, holder, place));
-    const lastId = last?.runId ?? null;
-    // The holder may have released the lock to the first in its queue, which acquires it a moment later. If another one
-    // has held it since, the queue moves on.
-    if (!queued && (closed === lastId || place.asked === null))
-      return { lockId, waiters: place.inherited, backup: null };
-    closed = queued ? undefined : lastId;
-    if (queued) onQueued({ kind: 'lock', lockId, since: me.since, lockedBy: holder.lockedBy });
-    const released = await pause(queued ? TIMING.lock.lookAgainMs : TIMING.lock.handOverMs);
-    if (released !== null) return released;
   }
-  return null;
 }
-
-/** @returns false if the holder has closed */
-async function askOnce(lockId: string, holder: LockHolder, place: QueuePlace): Promise<boolean> {
-  if (holder.runId === place.asked?.runId && place.inherited.length === 0) return true;
-  const waiters = joinQueue(place.inherited, [place.me]);
-  // A holder without room for the request releases the lock without a signal, and the next look finds out.
-  if (holder.acceptsSignals && !(await requestLock(lockId, waiters, holder.runId ?? undefined))) return false;
-  place.asked = holder;
-  place.inherited = [];
-  return true;
-}
-
-/* Looks up who holds a lock. It sends the holder nothing. */
 
 /** @param asked the holder as known; a lookup that fails counts as unchanged @returns null if there never was one */
 async function lookUpHolder(lockId: string, asked: LockHolder | null): Promise<LockHolder | null> {

@@ -18,23 +18,17 @@ import {
 import { answeredMs } from '../../rules/trigger-policy.ts';
 import type { Check } from './hooks.ts';
 import { concludeInterrupted, pollUntil } from '../polling/poll-until.ts';
-import { describeLastStatus, noteProgress, type Poller } from '../polling/poller.ts';
+import { describeLastStatus, type Poller } from '../polling/poller.ts';
 import { TIMING } from '../../contract/timing.ts';
 import type { ReadFailure } from '../../contract/activities.ts';
-import type { Operation } from './run-operation.ts';
 import type { DeploySiteInput } from '../../contract/operation.ts';
 
+/** A deployment that an operation requested, or that a run watches. */
 export interface Followed {
-  poller: Poller;
-  result: DeploymentResult;
+  operation: Poller<DeploymentResult>;
+  input: Pick<DeploySiteInput, 'intervalMs' | 'tries' | 'jitter'>;
   reader: Reader;
-  intervalMs: number;
-  tries: number;
-  /** Delays every try. */
-  jitterMs: number;
-  /** Nothing was triggered, so `no deployment yet` is an answer. */
-  notFoundAnswers?: boolean;
-  check?: Check | undefined;
+  check: Check | undefined;
 }
 
 /** What earlier reads showed. */
@@ -45,24 +39,19 @@ export interface Start {
   sentMs?: number;
 }
 
-/** An event reports that the site was deleted, and the service no longer finds it. */
-interface Deleted {
-  kind: 'deleted';
-  message: string;
-}
-
 /** For messages about an id that does not change. */
 export const ID_FIELD_REMEDY =
   'if that is not the id of a deployment, name the field that is, or none, as deploymentId in belay.yaml';
 
 export async function awaitVerdict(followed: Followed, given: VerdictContext, start: Start): Promise<Conclusion> {
-  const { poller, result, reader, intervalMs, tries, jitterMs, notFoundAnswers = false } = followed;
+  const { operation, input, reader, check } = followed;
+  const { result } = operation;
   const nowMs = Date.now();
   let context = given;
   let seen = startRow(start.seen, nowMs);
   let { reading } = start;
-  const decide = (latest: StatusReading, own: boolean): Verdict => {
-    const at = { own, nowMs: Date.now(), shownBySite: followed.check?.shown ?? null };
+  const decide = (latest: StatusReading, own: boolean): Conclusion | undefined => {
+    const at = { own, nowMs: Date.now(), shownBySite: check?.shown ?? null };
     // A watch sends no request. The page proves that the deployment began, so a status can settle from here on.
     if (!context.accepted && at.shownBySite === 'identity') {
       context = { ...context, accepted: true };
@@ -73,46 +62,42 @@ export async function awaitVerdict(followed: Followed, given: VerdictContext, st
     // A row lasts until its last read was answered: the workflow may have heard of it much later.
     const answered = { ...at, nowMs: answeredMs(latest, at.nowMs) };
     result.evidence = strongestEvidence(context, seen, latest, answered);
-    return decideVerdict(context, seen, latest, answered);
+    const verdict = decideVerdict(context, seen, latest, answered);
+    return verdict === null ? undefined : concludeFromVerdict(operation, verdict);
   };
   // Its id may be that in the answer to the trigger, which came later.
-  const early = reading === null ? null : decide(reading, false);
-  if (early !== null) return concludeFromVerdict(followed, early);
-  const earlyMs = earlyReadsMs(intervalMs, nowMs, start.sentMs ?? nowMs);
-  const polled = await pollUntil<NonNullable<Verdict> | Deleted>(
-    poller,
+  const early = reading === null ? undefined : decide(reading, false);
+  if (early !== undefined) return early;
+  const earlyMs = earlyReadsMs(input.intervalMs, nowMs, start.sentMs ?? nowMs);
+  const polled = await pollUntil<Conclusion>(
+    operation,
     {
       what: 'deployment',
       reader,
-      schedule: createPollSchedule(nowMs, intervalMs, { earlyMs, jitterMs }),
-      tries,
-      notFoundAnswers,
+      schedule: createPollSchedule(nowMs, input.intervalMs, { earlyMs, jitterMs: jitterMs(input) }),
+      tries: input.tries,
+      // Before any request, `no deployment yet` is an answer.
+      notFoundAnswers: result.trigger.attempts === 0,
       afterOutage() {
         // The service may have done nothing meanwhile, and still show the status from before the trigger.
         seen = startRow(seen, Date.now());
       },
     },
     (answer, own) => {
-      if (!answer.ok) return deletion(poller, result, answer);
-      noteProgress(result, answer);
-      const verdict = decide(answer, own);
-      if (verdict === null && answer.state !== 'in_progress') followed.check?.look(() => poller.hints.ask(Date.now()));
-      return verdict ?? undefined;
+      if (!answer.ok) return concludeDeleted(operation, answer);
+      const conclusion = decide(answer, own);
+      if (conclusion === undefined && answer.state !== 'in_progress')
+        check?.look(() => operation.hints.ask(Date.now()));
+      return conclusion;
     },
   );
-  const name = `the deployment of ${targetText(result.target)}`;
-  switch (polled.kind) {
-    case 'decided':
-      if (polled.value.kind === 'deleted')
-        return conclude('unknown', 'ResourceDeleted', `${name}: ${polled.value.message}`);
-      return concludeFromVerdict(followed, polled.value);
-    case 'given_up':
-    case 'cancelled':
-      return concludeInterrupted(poller, name, polled);
-    default:
-      return concludeExhausted(followed, reading, seen);
-  }
+  if (polled.kind === 'decided') return polled.value;
+  if (polled.kind === 'given_up' || polled.kind === 'cancelled')
+    return concludeInterrupted(operation, nameOf(result), polled);
+  return concludeExhausted(operation, input.tries, reading, seen);
 }
+
+const nameOf = ({ target }: DeploymentResult): string => `the deployment of ${targetText(target)}`;
 
 /**
  * Delays of the early reads. If the request was answered quickly, they are counted from the time it was scheduled, so
@@ -124,36 +109,38 @@ function earlyReadsMs(intervalMs: number, nowMs: number, sentMs: number): number
   return passedMs < TIMING.poll.earlyReadsMs[0] ? delays.map((ms) => ms - passedMs) : delays;
 }
 
-function deletion({ hints }: Poller, { siteId }: DeploymentResult, { httpStatus }: ReadFailure): Deleted | undefined {
-  const event = siteId === null ? null : hints.deletedSite(siteId);
+/** An event reports that the site was deleted, and the service no longer finds it. */
+function concludeDeleted(
+  { hints, result }: Poller<DeploymentResult>,
+  { httpStatus }: ReadFailure,
+): Conclusion | undefined {
+  const event = result.siteId === null ? null : hints.claimed('resource.deleted', result.siteId);
   if (event === null || (httpStatus !== 404 && httpStatus !== 410)) return undefined;
-  return {
-    kind: 'deleted',
-    message: `the site was deleted according to ${event}, and the service answers ${httpStatus}`,
-  };
+  const message = `the site was deleted according to ${event}, and the service answers ${httpStatus}`;
+  return conclude('unknown', 'ResourceDeleted', `${nameOf(result)}: ${message}`);
 }
 
-function concludeFromVerdict({ poller, result }: Followed, verdict: NonNullable<Verdict>): Conclusion {
+function concludeFromVerdict(poller: Poller<DeploymentResult>, verdict: NonNullable<Verdict>): Conclusion {
+  const { result } = poller;
   result.evidence = verdict.evidence;
-  const name = `the deployment of ${targetText(result.target)}`;
+  const name = nameOf(result);
   const reported = `the service reports ${describeLastStatus(poller)}`;
   if (verdict.kind === 'unproven') {
-    return conclude(
-      'unknown',
-      'OutcomeUnknown',
-      `${name}: ${reported}, with no better evidence than "${verdict.evidence}"`,
-    );
+    const message = `${name}: ${reported}, with no better evidence than "${verdict.evidence}"`;
+    return conclude('unknown', 'OutcomeUnknown', message);
   }
   if (verdict.outcome === 'completed') return COMPLETED;
   return conclude('failed', 'DeploymentFailed', `${name} failed: ${reported}`);
 }
 
 function concludeExhausted(
-  { poller, result, tries }: Followed,
+  poller: Poller<DeploymentResult>,
+  tries: number,
   reading: StatusReading | null,
   { standing }: Observations,
 ): Conclusion {
-  const name = `the deployment of ${targetText(result.target)}`;
+  const { evidence } = poller.result;
+  const name = nameOf(poller.result);
   const state = `after ${tries} tries, last status ${describeLastStatus(poller)}`;
   const unknown = (why: string) => conclude('unknown', 'OutcomeUnknown', `${name}: ${why}`);
   if (reading === null)
@@ -163,29 +150,7 @@ function concludeExhausted(
     return conclude('timed_out', 'DeploymentTimedOut', `${name} had not finished ${state}`);
   if (standing === 'before' || standing === 'kept')
     return unknown(`the service shows the id of the deployment before ${state}; ${ID_FIELD_REMEDY}`);
-  if (result.evidence !== null) return unknown(`no better evidence than "${result.evidence}" ${state}`);
+  if (evidence !== null) return unknown(`no better evidence than "${evidence}" ${state}`);
   if (standing === 'third') return unknown(`the service shows an id that its answer to the request had not ${state}`);
   return unknown(`the final status is the same as before, with no sign of a new deployment ${state}`);
-}
-
-/* What the steps of one deployment share. */
-
-export interface Deployment {
-  operation: Operation<DeploymentResult>;
-  input: DeploySiteInput;
-  reader: Reader;
-  check: Check | undefined;
-}
-
-export function followed({ operation, input, reader, check }: Deployment): Followed {
-  const { intervalMs, tries, jitter } = input;
-  return {
-    poller: operation,
-    result: operation.result,
-    reader,
-    intervalMs,
-    tries,
-    jitterMs: jitterMs(intervalMs, jitter),
-    check,
-  };
 }

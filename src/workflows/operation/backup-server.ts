@@ -1,19 +1,22 @@
 /** One backup: triggers it, then waits until the service reports it complete. It is the lock of its server. */
-import type { BackupResult } from '../../contract/run.ts';
-import { PROBE_BACKUP_ID } from '../../contract/names.ts';
 import { backupServerId } from '../../contract/ids.ts';
-import { recordWaitedFor, awaitBackup } from './await-backup.ts';
-import { conclude } from '../conclusion.ts';
-import { subjectOfServer } from '../metrics.ts';
+import { PROBE_BACKUP_ID } from '../../contract/names.ts';
+import type { BackupRecord, BackupServerInput, RecordedService } from '../../contract/operation.ts';
 import { emptyBackup } from '../../contract/results.ts';
+import type { BackupResult } from '../../contract/run.ts';
+import { TIMING } from '../../contract/timing.ts';
+import { createPollSchedule, jitterMs } from '../../rules/poll-schedule.ts';
+import type { StatusReading } from '../../rules/verdict.ts';
+import { triggerOnce, writeBackupRecord } from '../activity-proxies.ts';
+import { COMPLETED, conclude, type Conclusion } from '../conclusion.ts';
+import { subjectOfServer } from '../metrics.ts';
+import { concludeInterrupted, pollUntil } from '../polling/poll-until.ts';
+import { describeLastStatus, type Poller } from '../polling/poller.ts';
+import { readerOf } from '../polling/status-reader.ts';
 import type { OperationHooks } from './hooks.ts';
 import { runOperation } from './run-operation.ts';
-import { sendUntilAccepted, type Sending } from './send-until-accepted.ts';
-import { awaitTrigger, triggerInput } from './send-trigger.ts';
-import { backupReader } from '../polling/status-reader.ts';
-import { TIMING } from '../../contract/timing.ts';
-import { triggerOnce } from '../activity-proxies.ts';
-import type { BackupServerInput } from '../../contract/operation.ts';
+import { awaitTrigger, sendUntilAccepted, triggerInput, type Sending } from './send-until-accepted.ts';
+import { refusalOf } from './take-baseline.ts';
 
 export async function backupServer(input: BackupServerInput, hooks: OperationHooks): Promise<BackupResult> {
   const result: BackupResult = { ...emptyBackup(input.serverId), startedAt: new Date().toISOString() };
@@ -21,15 +24,10 @@ export async function backupServer(input: BackupServerInput, hooks: OperationHoo
   return runOperation(lockId, input, result, hooks, async (operation) => {
     const refusal = await sendUntilAccepted(operation, input, sendingOf(input, result));
     if (refusal !== null) return refusal;
-    recordBackupId(input.service, result);
-    return awaitBackup(operation, { ...input, what: `backup of server ${input.serverId}`, result });
+    // An event that names only the backup then finds this operation.
+    recordWaitedFor('made', input.service, result);
+    return awaitBackup(operation, input);
   });
-}
-
-/** Lets an event that names only the backup find this operation. */
-function recordBackupId(service: string, { backupId, serverId, startedAt }: BackupResult): void {
-  if (backupId === null) return;
-  recordWaitedFor('made', { service, backupId, serverId, startedAt: startedAt ?? new Date().toISOString() });
 }
 
 function sendingOf(input: BackupServerInput, result: BackupResult): Sending {
@@ -40,7 +38,7 @@ function sendingOf(input: BackupServerInput, result: BackupResult): Sending {
     cancelledBefore: 'cancelled before the backup was made',
     busyWaitMs: input.tries * input.intervalMs,
     // A backup has no id yet, so its own status cannot show whether the service answers.
-    probe: { what: 'backup', reader: backupReader({ ...input, backupId: PROBE_BACKUP_ID }) },
+    probe: { what: 'backup', reader: readerOf(input, { backupId: PROBE_BACKUP_ID }) },
     late: () => null,
     prepare: () => Promise.resolve(null),
     async post(summary) {
@@ -57,4 +55,75 @@ function sendingOf(input: BackupServerInput, result: BackupResult): Sending {
           : Math.max(sentMs + TIMING.post.underWayMs, notBeforeMs),
       ),
   };
+}
+
+/* Waits for a backup, whether this run made it or not. */
+
+export interface BackupWait extends RecordedService {
+  intervalMs: number;
+  tries: number;
+  jitter?: number;
+}
+
+/** @param given not made by this run: it is read at once, since it may be complete, and rejected if it does not exist */
+export async function awaitBackup(
+  poller: Poller<BackupResult>,
+  input: BackupWait,
+  { given = false } = {},
+): Promise<Conclusion> {
+  const { intervalMs, tries } = input;
+  const { backupId, serverId } = poller.result;
+  const name = `the backup of server ${serverId} (${backupId})`;
+  if (backupId === null) throw new Error('cannot wait for a backup without an id');
+  const earlyMs = given ? [0] : [];
+  const polled = await pollUntil<Conclusion>(
+    poller,
+    {
+      what: 'backup',
+      reader: readerOf(input, { backupId }),
+      schedule: createPollSchedule(Date.now(), intervalMs, { earlyMs, jitterMs: jitterMs(input) }),
+      tries,
+    },
+    (read) => {
+      if (read.ok && read.state !== 'in_progress') return concludeFromStatus(name, read);
+      if (read.ok) return concludeFromClaim(name, backupId, poller);
+      const refusal = given && poller.result.lastStatus === null ? refusalOf(read, true) : null;
+      return refusal === null ? undefined : conclude('not_started', 'Refused', `${name}: ${refusal}`);
+    },
+  );
+  if (polled.kind === 'decided') return polled.value;
+  if (polled.kind === 'given_up' || polled.kind === 'cancelled') return concludeInterrupted(poller, name, polled);
+  const last = describeLastStatus(poller);
+  return conclude('timed_out', 'BackupTimedOut', `${name} was not complete after ${tries} tries, last status ${last}`);
+}
+
+/** An event reports that the backup failed, and its status is not `completed`. */
+function concludeFromClaim(name: string, backupId: string, { hints, result }: Poller): Conclusion | undefined {
+  const event = hints.claimed('backup.failed', backupId);
+  if (event === null) return undefined;
+  const message = `${name} failed according to ${event}; its last status was "${result.lastStatus}"`;
+  return conclude('failed', 'BackupFailed', message);
+}
+
+function concludeFromStatus(name: string, reading: StatusReading): Conclusion {
+  if (reading.state === 'completed') return COMPLETED;
+  return conclude('failed', 'BackupFailed', `${name} failed: the service reports "${reading.status}"`);
+}
+
+/*
+ * Records which server a backup belongs to, so that the server is found by the backup's id. Search attributes would lag,
+ * and a namespace may not have them.
+ */
+
+/** The record, which ends at once. Only its memo matters. */
+export async function recordBackup(record: BackupRecord): Promise<BackupRecord> {
+  return record;
+}
+
+/** The activity repeats a write that fails, and the wait must not wait for it. */
+export function recordWaitedFor(kind: 'made' | 'adopted', service: string, backup: BackupResult): void {
+  const { backupId, serverId } = backup;
+  if (backupId === null) return;
+  const startedAt = backup.startedAt ?? new Date().toISOString();
+  void writeBackupRecord({ kind, record: { service, backupId, serverId, startedAt } }).catch(() => undefined);
 }

@@ -2,9 +2,9 @@
 import type { BackupServerInput, DeploySiteInput, OperationProgress } from '../../contract/operation.ts';
 import type { DeploymentResult } from '../../contract/run.ts';
 import type { CommitEvidence } from '../../rules/verdict.ts';
-import type { Cancellation } from '../cancellation.ts';
 import type { Conclusion } from '../conclusion.ts';
 import type { SettleQueue } from '../lock/release.ts';
+import type { Poller } from '../polling/poller.ts';
 import type { Operation } from './run-operation.ts';
 
 /** Judges whether a deployment that the service calls completed is one. */
@@ -21,13 +21,8 @@ export interface Check {
   judge(conclusion: Conclusion): Promise<Conclusion>;
 }
 
-/** The part of a deployment that a check needs. */
-export interface CheckedOperation extends Pick<
-  Operation<DeploymentResult>,
-  'result' | 'timer' | 'setPhase' | 'setWaiting'
-> {
-  readonly cancellation: Cancellation;
-}
+/** The deployment of an operation, or one that a run watches. */
+export type CheckedOperation = Poller<DeploymentResult> & Pick<Operation<DeploymentResult>, 'setPhase'>;
 
 /** @returns undefined if the deployment has nothing of that kind to check */
 export type CreateCheck = (

@@ -19,7 +19,7 @@ import type {
   OperationPhase,
   OperationProgress,
 } from '../../contract/operation.ts';
-import type { Claim } from '../../features/events/shapes.ts';
+import type { Claim } from '../../contract/polling.ts';
 import { explainOperation } from '../../contract/explain-wait.ts';
 import { setAttributes, answerWhyQuery } from '../ui.ts';
 import { observeCancellation, observeEnding, type Ending } from '../cancellation.ts';
@@ -28,13 +28,11 @@ import { reportOperation } from '../metrics.ts';
 import type { OperationHooks } from './hooks.ts';
 import { keepHints } from '../polling/hints.ts';
 import { openLockQueue } from '../lock/release.ts';
-import { parkedPhase } from '../polling/parking.ts';
-import { createPoller, type Poller } from '../polling/poller.ts';
+import { createPoller, type Polled, type Poller } from '../polling/poller.ts';
 
 const progressQuery = defineQuery<OperationProgress>(QUERIES.progress);
 
-export interface Operation<R> extends Poller {
-  readonly result: R;
+export interface Operation<R extends Polled> extends Poller<R> {
   /** @param trigger the result of the last POST, if it begins this phase */
   setPhase(phase: OperationPhase, trigger?: string): void;
   recordTrigger(kind: string): void;
@@ -90,27 +88,20 @@ function createOperation<R extends BackupResult | DeploymentResult>(
     changed();
   };
   const cancellation = observeEnding(observeCancellation());
-  const poller = createPoller(result, {
+  const poller = createPoller<OperationPhase, R>(result, {
     cancellation,
-    hints: keepHints({
-      tries: input.tries,
-      served: () => input,
-      concerns: (claim) => isAbout(claim, result),
-    }),
+    hints: keepHints({ tries: input.tries, service: input, concerns: (claim) => isAbout(claim, result) }),
     outageBudgetMs: input.outageBudgetMs,
     waits: input.waits,
-    setParked: parkedPhase(() => progress.phase, setPhase),
+    phase: () => progress.phase,
+    setPhase,
     setWaiting(waiting) {
       progress.waiting = waiting;
       changed();
     },
   });
-  return Object.assign(poller, {
-    result,
-    setPhase,
-    cancellation,
-    recordTrigger: (trigger: string) => setAttributes(input.searchAttributes, { trigger }),
-  });
+  const recordTrigger = (trigger: string) => setAttributes(input.searchAttributes, { trigger });
+  return { ...poller, setPhase, cancellation, recordTrigger };
 }
 
 /** A backup has no id until its trigger is answered. Until then, every claim may be about it. */

@@ -1,6 +1,11 @@
 /** The only loop that sends a POST, for both operations. It ends once the service has accepted the request. */
+import { ActivityFailure, ApplicationFailure, TimeoutFailure, TimeoutType } from '@temporalio/common';
 import { workflowInfo } from '@temporalio/workflow';
+import { FOR_PERMITS, type ForPermits, type TriggerActivityInput } from '../../contract/activities.ts';
 import { HISTORY_BUDGET } from '../../contract/history-budget.ts';
+import { definedFields } from '../../contract/plain-object.ts';
+import type { Subject } from '../../contract/sinks.ts';
+import { metrics } from '../metrics.ts';
 import type { BackupResult, DeploymentResult } from '../../contract/run.ts';
 import type { BackupServerInput, DeploySiteInput } from '../../contract/operation.ts';
 import { mayBeOutage, serviceState } from '../../rules/outage.ts';
@@ -8,8 +13,12 @@ import { createPollSchedule } from '../../rules/poll-schedule.ts';
 import {
   afterTrigger,
   countTrigger,
+  effectOf,
   isUnsent,
+  isWithoutEffect,
   NO_TRIGGERS,
+  resultOfFailure,
+  whileCertain,
   type TriggerCounts,
   type TriggerResult,
   type TriggerStep,
@@ -18,7 +27,7 @@ import { concludeCancelledBeforeStart, conclude, type Conclusion } from '../conc
 import { pollUntil, sleepUntil, type PollOptions } from '../polling/poll-until.ts';
 import type { Operation } from './run-operation.ts';
 
-type NotAccepted = Exclude<TriggerResult<unknown>, { kind: 'accepted' }>;
+type NotAccepted = Exclude<TriggerResult<never>, { kind: 'accepted' }>;
 
 /** What one operation does in the loop. */
 export interface Sending {
@@ -154,4 +163,42 @@ async function awaitService<R extends BackupResult | DeploymentResult>(
   if (polled.kind === 'cancelled') return concludeCancelledBeforeStart(counts, `${prefix}cancelled: ${step.message}`);
   const reason = polled.kind === 'stopped' ? late() : null;
   return reason === null ? null : conclude('not_started', 'TooLate', `${prefix}${reason}; ${step.message}`);
+}
+
+/* One POST: a regular activity with one attempt. */
+
+/** Input of every POST of an operation. */
+export function triggerInput(input: BackupServerInput | DeploySiteInput): TriggerActivityInput {
+  const { service, epoch, idempotencyKey } = input;
+  const forPermits: ForPermits = Object.fromEntries(FOR_PERMITS.map((name) => [name, input[name]]));
+  return {
+    ...{ service, epoch, idempotencyKey, firstRunId: workflowInfo().firstExecutionRunId },
+    ...definedFields(forPermits),
+  };
+}
+
+/** Call it when the request is scheduled. */
+export async function awaitTrigger<A>(subject: Subject, call: Promise<A>): Promise<TriggerResult<A>> {
+  const scheduledMs = Date.now();
+  const result = await call.then(
+    (answer): TriggerResult<A> => ({ kind: 'accepted', answer }),
+    (error: unknown) => {
+      const failed = resultOfError(error);
+      return isWithoutEffect(failed) ? whileCertain(failed, Date.now() - scheduledMs) : failed;
+    },
+  );
+  metrics.triggered({ ...subject, effect: effectOf(result), message: 'message' in result ? result.message : null });
+  return result;
+}
+
+function resultOfError(error: unknown): NotAccepted {
+  const cause = error instanceof ActivityFailure ? error.cause : error;
+  if (cause instanceof TimeoutFailure && cause.timeoutType === TimeoutType.SCHEDULE_TO_START)
+    return { kind: 'not_taken', message: 'no worker that can reach the service took the request in time' };
+  if (cause instanceof ApplicationFailure) return resultOfFailure(cause.type, cause.message, cause.details?.[0] ?? {});
+  const isLost = cause instanceof TimeoutFailure;
+  const lost = isLost
+    ? 'the worker was lost before, during or after the request'
+    : 'the result of the request is unknown';
+  return { kind: 'ambiguous', message: lost };
 }

@@ -1,6 +1,6 @@
 /** Takes the baseline: the latest status just before the trigger, once no other deployment is in progress. */
-import type { Deployment } from './await-verdict.ts';
-import { type Target, targetText } from '../../contract/target.ts';
+import type { Deployment } from './trace.ts';
+import { targetText } from '../../contract/target.ts';
 import { conclude, type Conclusion } from '../conclusion.ts';
 import { jitterMs, createPollSchedule } from '../../rules/poll-schedule.ts';
 import type { StatusReading } from '../../rules/verdict.ts';
@@ -19,14 +19,14 @@ export type Baseline = { baseline: StatusReading | null } | { conclusion: Conclu
 export async function takeBaseline({ operation, input, reader }: Deployment, busyEndsMs: number): Promise<Baseline> {
   operation.setPhase('baseline');
   const nowMs = Date.now();
-  const delayMs = jitterMs(input.intervalMs, input.jitter);
+  const delayMs = jitterMs(input);
   const intervalMs = Math.max(input.intervalMs, Math.ceil((busyEndsMs - nowMs) / HISTORY_BUDGET.maxBusyReads));
   const tries = Math.max(0, Math.floor((busyEndsMs - nowMs - delayMs) / intervalMs));
   let answered = false;
-  const neverDeployed = watchForNeverDeployed(operation.lastStatus === null ? input.admissionRead : 'status');
+  const neverDeployed = watchForNeverDeployed(operation.result.lastStatus === null ? input.admissionRead : 'status');
   const late = () => lateness(input.deadline, Date.now());
   const notStarted = (type: 'Refused' | 'Cancelled' | 'Busy' | 'TooLate', reason: string): Baseline => ({
-    conclusion: conclude('not_started', type, notDeployed(input.target, reason)),
+    conclusion: conclude('not_started', type, `${targetText(input.target)} was not deployed: ${reason}`),
   });
   const polled = await pollUntil<Baseline>(
     operation,
@@ -70,10 +70,6 @@ export function refusalOf(read: ReadResult, notFound = false): string | null {
   if (httpStatus === 404) return notFound ? read.message : null;
   const isTransient = httpStatus >= 500 || [408, 409, 423, 425, 429].includes(httpStatus);
   return isTransient ? null : read.message;
-}
-
-function notDeployed(target: Target, reason: string): string {
-  return `${targetText(target)} was not deployed: ${reason}`;
 }
 
 function busyMessage(lastStatus: string): string {

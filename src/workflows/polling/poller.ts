@@ -1,98 +1,112 @@
-/** The operation or run that polls, with its progress, hints and cancellation. */
+/** The operation or run that polls, with its progress, hints, outages and cancellation. */
 import { CancellationScope, sleep } from '@temporalio/workflow';
 import type { Cancellation } from '../cancellation.ts';
 import type { Hints } from './hints.ts';
-import { createParking, type Parking } from './parking.ts';
-import type { StatusReading } from '../../rules/verdict.ts';
-import type { FailingReads, Waiting } from '../../contract/waiting.ts';
+import type { FailingReads, Parked, Waiting } from '../../contract/waiting.ts';
 import type { Waits } from '../../contract/run.ts';
-import type { PooledProgress } from '../../contract/polling.ts';
+import { endWithoutParking, outageEndsMs, parkedReadAtMs, type Outage } from '../../rules/outage.ts';
+import type { GivenUp } from '../../rules/read-failures.ts';
 
-export interface Poller {
+/** What a result keeps of its reads. */
+export interface Polled {
+  polls: number;
+  lastStatus: string | null;
+  inProgressAt: string | null;
+}
+
+export interface Poller<R extends Polled = Polled> {
+  readonly result: R;
   readonly cancellation: Cancellation;
   readonly hints: Hints;
   readonly parking: Parking;
   readonly timer: PollTimer;
   readonly waits: Waits;
-  readonly lastStatus: string | null;
-  readonly lastReadAt: string | null;
+  lastReadAt: string | null;
   /** How long the last read had been answered, at most, when the workflow heard of it. */
   lagMs: number;
   /** Null if the last read was answered. */
-  readonly failing: FailingReads | null;
-  /** Call it for every status that was answered. */
-  recordStatus(reading: StatusReading): void;
-  /** @param reason null if the read was answered, with no status */
-  recordFailure(reason: string | null): void;
-  /** More polls, of which nothing else is known. */
-  countPolls(count: number): void;
-  /** The polls of a pooled wait. All of them were in progress. */
-  recordPooled(progress: PooledProgress): void;
-  setWaiting(waiting: Waiting | null): void;
+  failing: FailingReads | null;
+  setWaiting(this: void, waiting: Waiting | null): void;
+}
+
+interface Phased<P> {
+  phase(): P | 'parked';
+  setPhase(phase: P | 'parked'): void;
 }
 
 /** The workflow that polls. */
-export interface PollingWorkflow extends Pick<Poller, 'cancellation' | 'hints' | 'setWaiting'> {
+export interface PollingWorkflow<P> extends Phased<P>, Pick<Poller, 'cancellation' | 'hints' | 'setWaiting'> {
   outageBudgetMs: number | null;
   /** Default: `loop`. */
   waits?: Waits | undefined;
-  setParked: (this: void, isParked: boolean) => void;
 }
 
-/** @param part the part of the result that keeps the polls and the last status */
-export function createPoller(
-  part: { polls: number; lastStatus: string | null; inProgressAt: string | null },
-  { cancellation, hints, setWaiting, outageBudgetMs, waits = 'loop', setParked }: PollingWorkflow,
-): Poller {
-  let lastReadAt: string | null = null;
-  let failing: FailingReads | null = null;
+export function createPoller<P, R extends Polled>(result: R, workflow: PollingWorkflow<P>): Poller<R> {
+  const { cancellation, hints, setWaiting, outageBudgetMs, waits = 'loop' } = workflow;
   return {
-    cancellation,
-    hints,
-    parking: createParking(outageBudgetMs, setParked),
+    ...{ result, cancellation, hints, waits, setWaiting },
+    parking: createParking(outageBudgetMs, workflow),
     timer: createPollTimer(),
-    waits,
-    setWaiting,
+    lastReadAt: null,
     lagMs: 0,
-    get lastStatus() {
-      return part.lastStatus;
-    },
-    get lastReadAt() {
-      return lastReadAt;
-    },
-    get failing() {
-      return failing;
-    },
-    recordFailure(reason) {
-      failing = reason === null ? null : { reads: (failing?.reads ?? 0) + 1, reason };
-    },
-    recordStatus({ status }) {
-      failing = null;
-      part.polls += 1;
-      part.lastStatus = status;
-      lastReadAt = new Date().toISOString();
-    },
-    countPolls(count) {
-      part.polls += count;
-    },
-    recordPooled(progress) {
-      failing = null;
-      part.polls += progress.polls;
-      part.lastStatus = progress.lastStatus ?? part.lastStatus;
-      part.inProgressAt = progress.lastReadAt ?? part.inProgressAt;
-      lastReadAt = progress.lastReadAt ?? lastReadAt;
-    },
+    failing: null,
   };
 }
 
-/** Notes when the operation of this result was last seen in progress. */
-export function noteProgress(result: { inProgressAt: string | null }, { state }: StatusReading): void {
-  if (state === 'in_progress') result.inProgressAt = new Date().toISOString();
+/** For messages. */
+export function describeLastStatus({ result: { lastStatus }, lastReadAt }: Poller): string {
+  return lastStatus === null ? 'never read' : `"${lastStatus}" at ${lastReadAt}`;
 }
 
-/** For messages. */
-export function describeLastStatus({ lastStatus, lastReadAt }: Poller): string {
-  return lastStatus === null ? 'never read' : `"${lastStatus}" at ${lastReadAt}`;
+/* A parked operation waits for a service that does not answer. Its outages share one budget. */
+
+export interface Parking {
+  /** When to read next, and what to show; null while not parked. */
+  readonly current: { readAtMs: number; reason: GivenUp; shown: Parked } | null;
+  /** How long it was parked before. No other budget includes that time. */
+  readonly spentMs: number;
+  /**
+   * Parks, or stays parked. @param reason why the operation ends otherwise
+   * @returns null if it is parked now, else why it ends
+   */
+  park(reason: GivenUp, nowMs: number, notBeforeMs: number): GivenUp | null;
+  /** The service answers again. @returns how long it was parked this time */
+  leave(nowMs: number): number;
+}
+
+/** While it is parked, the phase is `parked`, and afterwards that of before. */
+export function createParking<P>(budgetMs: number | null, workflow: Phased<P>): Parking {
+  let outage: Outage = { budgetMs, spentMs: 0, sinceMs: null };
+  let current: Parking['current'] = null;
+  let before = workflow.phase();
+  return {
+    get current() {
+      return current;
+    },
+    get spentMs() {
+      return outage.spentMs;
+    },
+    park(reason, nowMs, notBeforeMs) {
+      const readAtMs = parkedReadAtMs(outage, nowMs, notBeforeMs);
+      if (readAtMs === null) return endWithoutParking(outage, reason);
+      if (outage.sinceMs === null) {
+        before = workflow.phase();
+        workflow.setPhase('parked');
+      }
+      const sinceMs = outage.sinceMs ?? nowMs;
+      outage = { ...outage, sinceMs };
+      const [since, until] = [new Date(sinceMs).toISOString(), new Date(outageEndsMs(outage, nowMs)).toISOString()];
+      current = { readAtMs, reason, shown: { since, until, reason: reason.message } };
+      return null;
+    },
+    leave(nowMs) {
+      const parkedMs = nowMs - (outage.sinceMs ?? nowMs);
+      outage = { ...outage, spentMs: outage.spentMs + parkedMs, sinceMs: null };
+      current = null;
+      workflow.setPhase(before);
+      return parkedMs;
+    },
+  };
 }
 
 /*

@@ -5,12 +5,11 @@
 import { ActivityFailure, TimeoutFailure } from '@temporalio/common';
 import { condition } from '@temporalio/workflow';
 import { readElsewhere, readOnce } from '../activity-proxies.ts';
-import type { ReadAnswer, ReadFailure, ReadInput, ReadResult } from '../../contract/activities.ts';
+import type { ReadFailure, ReadInput, ReadResult } from '../../contract/activities.ts';
 import { HISTORY_BUDGET } from '../../contract/history-budget.ts';
 import { definedFields } from '../../contract/plain-object.ts';
 import type { RecordedService } from '../../contract/operation.ts';
 import type { PooledWait } from '../../contract/polling.ts';
-import type { Target } from '../../contract/target.ts';
 import { withMeaning } from '../../rules/status-words.ts';
 import { TIMING } from '../../contract/timing.ts';
 import type { Cancellation } from '../cancellation.ts';
@@ -18,6 +17,7 @@ import { heldBackUntilMs } from '../../rules/read-failures.ts';
 
 /** After another worker could read, this many reads go to any worker: this one may take a while to recover. */
 const READS_ELSEWHERE = 10;
+const LEFT = { unlessResting: true } as const;
 
 export interface Reader {
   /** What it reads. */
@@ -29,45 +29,31 @@ export interface Reader {
   read(summary: string, dueMs?: number): Promise<ReadResult>;
 }
 
-export function deploymentReader({
-  service,
-  statuses,
-  deploymentId,
-  target,
-}: RecordedService & { target: Target }): Reader {
-  const field = definedFields({ deploymentId });
-  return createReader({ service, subject: { target }, words: statuses.deployment, ...field }, (by, how, options) =>
-    by.readLatestDeployment.executeWithOptions(options, [{ service, target, ...field, ...how }]),
-  );
-}
-
-export function backupReader({ service, statuses, backupId }: RecordedService & { backupId: string }): Reader {
-  return createReader({ service, subject: { backupId }, words: statuses.backup }, (by, how, options) =>
-    by.readBackup.executeWithOptions(options, [{ service, backupId, ...how }]),
-  );
-}
-
-type Ask = (
-  by: typeof readOnce,
-  how: Pick<ReadInput, 'dueMs' | 'unlessResting'>,
-  options: { summary: string },
-) => Promise<ReadAnswer>;
-
-function createReader(reads: Reader['reads'], ask: Ask): Reader {
+export function readerOf({ service, statuses, deploymentId }: RecordedService, subject: PooledWait['subject']): Reader {
+  const query =
+    'target' in subject ? { service, ...subject, ...definedFields({ deploymentId }) } : { service, ...subject };
+  const reads =
+    'target' in subject
+      ? { service, subject, words: statuses.deployment, ...definedFields({ deploymentId }) }
+      : { service, subject, words: statuses.backup };
   let notHere = 0;
   let seconds = 0;
-  const elsewhere = (summary: string, due = {}) => ask(readElsewhere, { ...due, unlessResting: true }, { summary });
+  const ask = (by: typeof readOnce, summary: string, how: Pick<ReadInput, 'dueMs' | 'unlessResting'>) =>
+    'target' in query
+      ? by.readLatestDeployment.executeWithOptions({ summary }, [{ ...query, ...how }])
+      : by.readBackup.executeWithOptions({ summary }, [{ ...query, ...how }]);
   return {
     reads,
     async read(summary, dueMs) {
       const due = definedFields({ dueMs });
-      const first = await (notHere > 0 ? elsewhere(summary, due) : ask(readOnce, due, { summary })).catch(lostRead);
+      const asked = notHere > 0 ? ask(readElsewhere, summary, { ...due, ...LEFT }) : ask(readOnce, summary, due);
+      const first = await asked.catch(lostRead);
       notHere = Math.max(0, notHere - 1);
       if (first.ok || first.ofThisWorker === undefined || seconds === HISTORY_BUDGET.maxSecondReads)
         return withMeaning(reads.words, first);
       seconds += 1;
       // If no other worker takes it, the first failure counts.
-      const second = await elsewhere(summary).catch(() => first);
+      const second = await ask(readElsewhere, summary, LEFT).catch(() => first);
       if (second.ok) notHere = READS_ELSEWHERE;
       return withMeaning(reads.words, second);
     },

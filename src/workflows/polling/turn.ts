@@ -1,11 +1,18 @@
-/** How the next read of a poll loop comes about. */
-import { condition } from '@temporalio/workflow';
+/**
+ * How the next read of a poll loop comes about: the loop makes it itself, or the pool of a worker makes it, which makes many
+ * reads for the same events.
+ */
+import { ActivityFailure, TimeoutFailure } from '@temporalio/common';
+import { condition, workflowInfo } from '@temporalio/workflow';
 import type { ReadResult } from '../../contract/activities.ts';
-import type { PollState } from '../../contract/polling.ts';
+import type { PollState, PooledProgress, PooledWaitEnd } from '../../contract/polling.ts';
+import { TIMING } from '../../contract/timing.ts';
 import type { WaitingForRead } from '../../contract/waiting.ts';
 import { definedFields } from '../../contract/plain-object.ts';
 import { readSummary, type ReadName } from '../../contract/read-summary.ts';
-import { nextRead, type PollPlan } from '../../rules/poll-state.ts';
+import { assumeMade, beginPooled, nextRead, type PollPlan } from '../../rules/poll-state.ts';
+import { withMeaning } from '../../rules/status-words.ts';
+import { pollInPool } from '../activity-proxies.ts';
 import type { Reader } from './status-reader.ts';
 import type { Poller } from './poller.ts';
 
@@ -35,8 +42,9 @@ export async function loopTurn(poller: Poller, options: TurnOptions, state: Poll
   const due = parked === null ? nextRead(state) : { atMs: parked.readAtMs, isTry: false };
   const name = nameOf(poller, due.isTry);
   const summary = showWaiting(poller, options, state, due.atMs);
-  const woken = await sleepUntilDue(poller, options, due.atMs, summary(name));
-  if (woken === 'cancelled' || woken === 'stopped') return { kind: woken };
+  const woken = await untilWoken(poller, due.atMs, () => options.until?.() === true, summary(name));
+  if (woken === 'cancelled') return { kind: 'cancelled' };
+  if (woken === 'over') return { kind: 'stopped' };
   const hintedMs = typeof woken === 'object' ? woken.hintedMs : null;
   const isHinted = hintedMs !== null;
   // A read that became due during a slower one is not late.
@@ -61,36 +69,36 @@ export async function unlessCancelled<T>(
 }
 
 /** A hint comes with the time when it arrived. */
-type Woken = 'due' | 'stopped' | 'cancelled' | { hintedMs: number };
+type Woken = 'due' | 'over' | 'cancelled' | { hintedMs: number };
 
-async function sleepUntilDue(poller: Poller, { until }: TurnOptions, dueMs: number, summary: string): Promise<Woken> {
+/** @param dueMs infinite if only a hint or the end ends the wait */
+async function untilWoken(poller: Poller, dueMs: number, isOver: () => boolean, summary: string): Promise<Woken> {
   const { timer, cancellation, hints } = poller;
   for (;;) {
     if (cancellation.requested) return 'cancelled';
-    if (until?.() === true) return 'stopped';
+    if (isOver()) return 'over';
     const nowMs = Date.now();
     const hintMs = hints.readableAtMs(nowMs);
     if (hintMs !== null && hintMs <= nowMs) return { hintedMs: hints.take(nowMs) };
     if (dueMs <= nowMs) return 'due';
     const wakeMs = Math.min(dueMs, hintMs ?? dueMs);
-    timer.set(wakeMs, summary);
-    await condition(
-      () => timer.hasFired || cancellation.requested || until?.() === true || (hintMs === null && hints.pending),
-    );
+    if (wakeMs < Infinity) timer.set(wakeMs, summary);
+    else timer.cancel();
+    await condition(() => timer.hasFired || cancellation.requested || isOver() || (hintMs === null && hints.pending));
   }
 }
 
 /** @returns how the timer and the read of this wait are shown in the UI */
-export function showWaiting(
+function showWaiting(
   poller: Poller,
   { what, tries: planned }: TurnOptions,
   { made }: PollState,
   dueMs: number,
   pooled?: WaitingForRead['pooled'],
 ): (of: ReadName) => string {
-  const { lastStatus, lastReadAt, parking, failing } = poller;
+  const { result, lastReadAt, parking, failing } = poller;
   const tries = Math.max(planned, 1);
-  const shown = { kind: what, try: Math.min(made + 1, tries), tries, lastStatus };
+  const shown = { kind: what, try: Math.min(made + 1, tries), tries, lastStatus: result.lastStatus };
   const parked = parking.current?.shown;
   poller.setWaiting({
     ...shown,
@@ -99,4 +107,93 @@ export function showWaiting(
     ...definedFields({ parked, failing: parked === undefined ? (failing ?? undefined) : undefined, pooled }),
   });
   return (of) => readSummary(shown, of);
+}
+
+/*
+ * Leaves the wait for an operation in progress to the pool of a worker. The pool keeps every read that decides nothing, and
+ * the first other one comes back as the next read of the loop. Meanwhile, the workflow itself reads for hints.
+ */
+
+/** Whether only time or a status that is not in progress can end the wait: then the reads can be left to the pool. */
+export function mayPool(
+  { waits, parking }: Poller,
+  { what }: TurnOptions,
+  { wholeEndsMs }: PollState,
+  last: ReadResult | null,
+): boolean {
+  if (waits !== 'pooled' || (what !== 'backup' && what !== 'deployment')) return false;
+  const isInProgress = last?.ok === true && last.state === 'in_progress';
+  return isInProgress && parking.current === null && Date.now() < wholeEndsMs;
+}
+
+export interface Hinted<V> {
+  kind: 'hinted';
+  value: V;
+  hintedMs: number;
+}
+
+/**
+ * @param last the read before
+ * @param onHinted decides, as far as it can, what a read for a hint means
+ */
+export async function poolTurn<V>(
+  poller: Poller,
+  options: TurnOptions,
+  state: PollState,
+  last: ReadResult | null,
+  onHinted: (read: ReadResult) => V | undefined,
+): Promise<Turn | NoTurn | Hinted<V>> {
+  const { reader, tries } = options;
+  const { hints, result } = poller;
+  const { intervalMs } = state.schedule;
+  const summary = showWaiting(poller, options, state, nextRead(state).atMs, { everyMs: intervalMs });
+  const ids = last?.ok === true ? last.ids : undefined;
+  const pooled = startPooledWait(options, beginPooled(state, result.lastStatus, ids), summary('pooled'));
+  for (let againMs = Infinity; ;) {
+    const woken = await untilWoken(poller, againMs, () => pooled.isOver, summary('hinted'));
+    if (woken === 'over') break;
+    const hintedMs = woken === 'due' ? hints.take(Date.now()) : woken === 'cancelled' ? null : woken.hintedMs;
+    const read = hintedMs === null ? null : await unlessCancelled(poller, reader.read(summary('hinted')));
+    const value = read === null ? undefined : onHinted(read);
+    if (read === null || value !== undefined) result.polls += assumedPolls(pooled, tries);
+    if (read === null || hintedMs === null) return { kind: 'cancelled' };
+    if (value !== undefined) return { kind: 'hinted', value, hintedMs };
+    // A claim counts only with a read after it, and the reads of the pool are not seen here.
+    againMs = read.ok ? Infinity : Date.now() + Math.max(intervalMs, TIMING.poll.hintGapMs);
+  }
+  const { progress, end } = pooled;
+  const { lastReadAt } = progress;
+  result.polls += progress.polls;
+  result.lastStatus = progress.lastStatus ?? result.lastStatus;
+  result.inProgressAt = lastReadAt ?? result.inProgressAt;
+  Object.assign(poller, { failing: null, lastReadAt: lastReadAt ?? poller.lastReadAt });
+  if (end === null) return loopTurn(poller, options, progress.state);
+  const read = withMeaning(reader.reads.words, end.read);
+  return { read, state: progress.state, isTry: end.isTry, hintedMs: null };
+}
+
+interface PooledWait {
+  isOver: boolean;
+  progress: PooledProgress;
+  /** Null if no worker took the wait in time. */
+  end: PooledWaitEnd | null;
+}
+
+function startPooledWait({ reader, tries }: TurnOptions, progress: PooledProgress, summary: string): PooledWait {
+  const wait: PooledWait = { isOver: false, progress, end: null };
+  const withinMs = progress.state.wholeEndsMs - Date.now() + TIMING.pool.spareMs;
+  void pollInPool(workflowInfo().taskQueue, withinMs, summary, { ...reader.reads, tries, progress })
+    .then((end) => Object.assign(wait, { end, progress: end.progress }))
+    .catch((error: unknown) => (wait.progress = lastProgress(error) ?? wait.progress))
+    .finally(() => (wait.isOver = true));
+  return wait;
+}
+
+/** Of a wait that ends without its read: as many as were due. */
+const assumedPolls = ({ isOver, progress, end }: PooledWait, tries: number): number =>
+  isOver ? progress.polls + (end?.read.ok ? 1 : 0) : assumeMade(progress, tries, Date.now()).polls;
+
+function lastProgress(error: unknown): PooledProgress | null {
+  const cause = error instanceof ActivityFailure ? error.cause : error;
+  return cause instanceof TimeoutFailure ? ((cause.lastHeartbeatDetails as PooledProgress | undefined) ?? null) : null;
 }

@@ -1,36 +1,21 @@
 /** The backup step of a run: uses a given or recent backup, shares one in progress, or makes one. */
-import type { BackupConclusion, Execution } from '../../contract/operation.ts';
-import type { BackupResult } from '../../contract/run.ts';
-import { backupServerId } from '../../contract/ids.ts';
-import { definedFields } from '../../contract/plain-object.ts';
-import { startBackup } from './child-operations.ts';
-import type { LockAttempt } from '../lock/acquire.ts';
-import { COMPLETED, conclude, type Conclusion, end } from '../conclusion.ts';
-import type { RunState } from './run-state.ts';
+import type { Phase } from '../../contract/names.ts';
+import type { BackupConclusion, BackupRecord, Execution } from '../../contract/operation.ts';
 import { NO_TRIGGER, emptyBackup } from '../../contract/results.ts';
-import { backupInput, carried, isForOther, refusedForService } from './operation-input.ts';
-import { askOperation, findBackupRecord, findCompletedBackup, findSharedBackup } from '../activity-proxies.ts';
-import { TIMING } from '../../contract/timing.ts';
-import { holdThatReopens, waitFor } from './await-admission.ts';
-import type { BackupRecord } from '../../features/events/shapes.ts';
-import { recordWaitedFor, awaitBackup } from '../operation/await-backup.ts';
-import { readOneStatus, backupReader } from '../polling/status-reader.ts';
+import type { BackupResult } from '../../contract/run.ts';
 import { identitiesOf } from '../../contract/service-identity.ts';
+import { TIMING } from '../../contract/timing.ts';
+import { askOperation, findBackupRecord, findCompletedBackup, findSharedBackup } from '../activity-proxies.ts';
+import { COMPLETED, conclude, type Conclusion, end } from '../conclusion.ts';
+import { awaitBackup, recordWaitedFor } from '../operation/backup-server.ts';
 import { createPoller } from '../polling/poller.ts';
+import { readerOf, readOneStatus } from '../polling/status-reader.ts';
+import type { Part } from './hooks.ts';
+import { attempt, isForOther, notStarted, operate, sharedInput } from './part.ts';
+import type { RunState } from './run-state.ts';
 
-/** A backup that something holds back is made once it has ended, if the run waits for that. */
-export async function backUp(run: RunState, serverId: string): Promise<Conclusion> {
-  for (;;) {
-    const conclusion = await backUpNow(run, serverId);
-    const hold = holdThatReopens(run, conclusion);
-    if (hold === undefined) return conclusion;
-    run.result.backup = null;
-    const end = await waitFor(run, hold, { kind: 'backup', serverId });
-    if (end === null) continue;
-    run.result.backup = { ...emptyBackup(serverId), outcome: 'not_started' };
-    return end;
-  }
-}
+export const backUp = (run: RunState, serverId: string): Promise<Conclusion> =>
+  attempt(run, { kind: 'backup', serverId }, () => backUpNow(run, serverId));
 
 /** The backup that the run relies on, or a new one if a wait has made it too old. */
 export async function renewBackup(run: RunState): Promise<Conclusion> {
@@ -65,45 +50,27 @@ async function obtainBackup(run: RunState, serverId: string): Promise<Conclusion
 }
 
 async function createOrShare(run: RunState, serverId: string): Promise<Conclusion> {
-  const lockId = backupServerId(serverId);
-  const { work } = carried(run, { kind: 'backup', serverId });
+  const part: Part = { kind: 'backup', serverId };
+  const { intervalMs, tries } = run.plan.backup;
+  // After a wait, it is another backup.
+  const step = run.backups === 1 ? 'backup' : `backup-${run.backups}`;
   const result = emptyBackup(serverId);
   run.result.backup = result;
-  const attempt = await run.acquireLock({
-    lockId,
-    operation: 'backup',
-    start: (waiters) => startBackup(run, lockId, { ...backupInput(run, serverId), waiters }),
-    // A backup in progress is shared, so a busy server is never a reason to fail.
-    ifBusy: 'wait',
-    busyTimeoutMs: run.plan.busyTimeoutMs,
-    accept: (shared) => shared.result.backupId !== null && !isForOther(run, shared),
-    onQueued: (waiting) => run.setWaiting(waiting),
-    isForOther: (held) => isForOther(run, held),
-    ...definedFields({ work }),
-  });
-  if (attempt.kind === 'backup') return share(run, attempt.conclusion);
-  if (attempt.kind !== 'lock') {
-    result.outcome = 'not_started';
-    return withoutLock(attempt, serverId, lockId);
+  const input = { ...sharedInput(run, part, step), serverId, intervalMs, tries };
+  const operated = await operate<BackupResult>(run, part, input, emptyBackup(serverId));
+  switch (operated.kind) {
+    case 'shared':
+      return share(run, operated.backup);
+    case 'left':
+      return leaveBackup(run, result, operated.operation);
+    case 'not_started':
+      return notStarted(run, part, operated.conclusion);
+    case 'ended': {
+      const { error, ...backup } = operated.result;
+      run.result.backup = backup;
+      return { outcome: backup.outcome, error };
+    }
   }
-  const ended = await attempt.child.ended();
-  run.setOperation(null);
-  if (ended === null) return leaveBackup(run, result, attempt.child.execution);
-  const { error, ...backup } = ended;
-  run.result.backup = backup;
-  return { outcome: backup.outcome, error };
-}
-
-function withoutLock(
-  attempt: Exclude<LockAttempt<unknown>, { kind: 'lock' | 'backup' }>,
-  serverId: string,
-  lockId: string,
-): Conclusion {
-  if (attempt.kind === 'other_service') return refusedForService(attempt.service, lockId);
-  if (attempt.kind === 'cancelled')
-    return conclude('not_started', 'Cancelled', `cancelled before server ${serverId} was backed up`);
-  const message = `server ${serverId} was not backed up: another run held the lock ${lockId} for too long`;
-  return conclude('not_started', 'Busy', message);
 }
 
 /** The operation continues without the run, which reports what is known of the backup by then. */
@@ -155,22 +122,10 @@ async function givenBackup(run: RunState, serverId: string, backupId: string): P
 /** Waits for a backup that this run did not start. */
 async function adoptBackup(run: RunState, result: BackupResult): Promise<Conclusion> {
   run.result.backup = result;
-  const { serverId, backupId, startedAt } = result;
-  if (backupId !== null) {
-    const { service } = run.service;
-    recordWaitedFor('adopted', { service, backupId, serverId, startedAt: startedAt ?? new Date().toISOString() });
-  }
+  recordWaitedFor('adopted', run.service.service, result);
   const { intervalMs, tries } = run.plan.backup;
-  const what = `backup of server ${result.serverId}`;
-  const conclusion = await awaitBackup(createPoller(result, run), {
-    ...run.service,
-    intervalMs,
-    tries,
-    jitter: run.jitter,
-    what,
-    result,
-    given: true,
-  });
+  const wait = { ...run.service, intervalMs, tries, jitter: run.jitter };
+  const conclusion = await awaitBackup(createPoller<Phase, BackupResult>(result, run), wait, { given: true });
   end(result, conclusion);
   return conclusion;
 }
@@ -210,4 +165,4 @@ async function confirmed(run: RunState, result: BackupResult): Promise<BackupRes
 }
 
 const readBackup = (run: RunState, backupId: string, summary: string) =>
-  readOneStatus(run, backupReader({ ...run.service, backupId }), summary);
+  readOneStatus(run, readerOf(run.service, { backupId }), summary);

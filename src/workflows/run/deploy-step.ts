@@ -1,110 +1,59 @@
 /** The deployments of a run, one after another. Without `keepGoing`, the first that is not completed stops the run. */
-import { definedFields } from '../../contract/plain-object.ts';
-import { type Target, targetText } from '../../contract/target.ts';
 import { lockIdOf } from '../../contract/ids.ts';
-import { startDeployment } from './child-operations.ts';
+import { definedFields } from '../../contract/plain-object.ts';
 import { emptyDeployment } from '../../contract/results.ts';
-import { conclude, type Conclusion } from '../conclusion.ts';
-import { carried, isForOther, refusedForService, sharedInput } from './operation-input.ts';
-import type { LockAttempt } from '../lock/acquire.ts';
+import type { DeploymentResult } from '../../contract/run.ts';
+import { type Target, targetText } from '../../contract/target.ts';
 import { deadlineOf, lateness } from '../../rules/deadline.ts';
-import type { Part } from './hooks.ts';
-import type { RunState } from './run-state.ts';
+import { conclude, type Conclusion, type Ended } from '../conclusion.ts';
 import { renewBackup } from './backup-step.ts';
-import { holdThatReopens, waitFor } from './await-admission.ts';
+import type { Part } from './hooks.ts';
+import { attempt, notStarted, operate, record, sharedInput } from './part.ts';
+import type { RunState } from './run-state.ts';
 
 export async function deployAll(run: RunState): Promise<Conclusion[]> {
   const conclusions: Conclusion[] = [];
-  for (const [index, target] of run.targets.entries()) {
-    const { conclusion, isLast } = await deployOnceFree(run, target, index);
+  for (const target of run.targets) {
+    const part: Part = { kind: 'deployment', target };
+    const conclusion = await attempt(
+      run,
+      part,
+      () => deploy(run, part, target),
+      () => renewBackup(run),
+    );
     conclusions.push(conclusion);
-    const mayGoOn = conclusion.outcome === 'completed' || run.plan.keepGoing;
-    if (run.cancellation.requested || isLast || !mayGoOn) break;
+    const { backup } = run.result;
+    // Nothing is deployed without a completed backup.
+    const isBackedUp = backup === null || backup.outcome === 'completed';
+    const mayGoOn = isBackedUp && (conclusion.outcome === 'completed' || run.plan.keepGoing);
+    if (run.cancellation.requested || !mayGoOn) break;
   }
   return conclusions;
 }
 
-/** If something came to hold it before its request left, the deployment begins again after that, on a recent backup. */
-async function deployOnceFree(
-  run: RunState,
-  target: Target,
-  index: number,
-): Promise<{ conclusion: Conclusion; isLast: boolean }> {
-  for (;;) {
-    const conclusion = await deploy(run, target, index);
-    const hold = holdThatReopens(run, conclusion);
-    if (hold === undefined) return { conclusion, isLast: false };
-    run.result.deployments[index] = emptyDeployment(target);
-    const end = await waitFor(run, hold, { kind: 'deployment', target });
-    if (end !== null) return { conclusion: notStarted(run, index, end), isLast: false };
-    const backup = await renewBackup(run);
-    // Nothing is deployed without a completed backup.
-    if (backup.outcome !== 'completed') return { conclusion: notStarted(run, index, backup), isLast: true };
-  }
-}
-
-async function deploy(run: RunState, target: Target, index: number): Promise<Conclusion> {
-  const part: Part = { kind: 'deployment', target };
-  const deadline = deadlineOf(run.limits);
+async function deploy(run: RunState, part: Part, target: Target): Promise<Conclusion> {
+  const { admissionReads, input, limits, plan } = run;
+  const deadline = deadlineOf(limits);
   const late = lateness(deadline, Date.now());
   if (late !== null) {
     const message = `${targetText(target)} was not deployed: ${late}`;
-    return notStarted(run, index, conclude('not_started', 'TooLate', message));
+    return notStarted(run, part, conclude('not_started', 'TooLate', message));
   }
   for (const hold of run.holds) {
     const refusal = hold.refusePart?.(part) ?? null;
-    if (refusal !== null) return notStarted(run, index, refusal);
+    if (refusal !== null) return notStarted(run, part, refusal);
   }
   const lockId = lockIdOf(target);
-  const of = carried(run, part);
-  const input = { ...sharedInput(run, lockId), ...factsOf(run, target), ...of, ...run.plan.deploy, deadline };
+  const admissionRead = admissionReads.get(lockId) ?? 'failed';
+  const own = { target, admissionRead, ...definedFields({ serverId: input.serverId }), ...plan.deploy, deadline };
+  const wanted = { ...sharedInput(run, part, lockId), ...own };
   run.setPhase('deploy');
-  const attempt = await run.acquireLock({
-    lockId,
-    operation: 'deployment',
-    start: (waiters) => startDeployment(run, lockId, { ...input, waiters }),
-    ifBusy: run.plan.ifBusy,
-    busyTimeoutMs: run.plan.busyTimeoutMs,
-    accept: () => false,
-    isForOther: (held) => isForOther(run, held),
-    ...definedFields({ work: of.work }),
-    onQueued(waiting) {
-      if (run.result.phase !== 'queued') run.setPhase('queued');
-      run.setWaiting(waiting);
-    },
-  });
-  if (attempt.kind !== 'lock') {
-    return notStarted(run, index, withoutLock(attempt, target, lockId));
-  }
-  if (run.result.phase === 'queued') run.setPhase('deploy');
-  let ended = await attempt.child.ended();
-  run.setOperation(null);
+  const operated = await operate<DeploymentResult>(run, part, wanted, emptyDeployment(target));
+  if (operated.kind === 'not_started') return notStarted(run, part, operated.conclusion);
+  if (operated.kind !== 'ended') throw new Error('a deployment is neither shared nor left');
+  let ended: Ended<DeploymentResult> = operated.result;
+  for (const hold of run.holds) hold.deployed?.(ended);
   for (const check of run.checks) ended = { ...ended, ...check.judge(ended) };
-  run.result.deployments[index] = ended;
+  record(run, target, ended);
   return ended;
-}
-
-function withoutLock(
-  attempt: Exclude<LockAttempt<unknown>, { kind: 'lock' }>,
-  target: Target,
-  lockId: string,
-): Conclusion {
-  if (attempt.kind === 'other_service') return refusedForService(attempt.service, lockId);
-  if (attempt.kind === 'cancelled') {
-    return conclude('not_started', 'Cancelled', `cancelled before ${targetText(target)} was deployed`);
-  }
-  const message = `${targetText(target)} was not deployed: another run holds the lock ${lockId}`;
-  return conclude('not_started', 'Busy', message);
-}
-
-function notStarted({ targets, result }: RunState, index: number, conclusion: Conclusion): Conclusion {
-  const target = targets[index];
-  if (target === undefined) throw new Error('there is no such target');
-  result.deployments[index] = { ...emptyDeployment(target), outcome: 'not_started', error: conclusion.error };
-  return conclusion;
-}
-
-function factsOf({ input: { serverId }, admissionReads }: RunState, target: Target) {
-  const admissionRead = admissionReads.get(lockIdOf(target)) ?? 'failed';
-  return { target, admissionRead, ...definedFields({ serverId }) };
 }

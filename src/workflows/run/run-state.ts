@@ -7,9 +7,7 @@ import { explainRun } from '../../contract/explain-wait.ts';
 import { setAttributes, answerWhyQuery } from '../ui.ts';
 import { observeEnding, type Cancellation, type Ending } from '../cancellation.ts';
 import { keepHints, type Hints } from '../polling/hints.ts';
-import { parkedPhase } from '../polling/parking.ts';
-import { acquireLock, type LockAttempt, type WantedLock } from '../lock/acquire.ts';
-import { listenForLocks } from '../lock/mailbox.ts';
+import { createLocks, type Locks } from '../lock/acquire.ts';
 import { deadlineOf, type DeployLimits } from '../../rules/deadline.ts';
 import { drawJitter } from '../../rules/poll-schedule.ts';
 import { isSameTarget, siteTarget, targetsOf, type Target } from '../../contract/target.ts';
@@ -50,11 +48,10 @@ export interface RunState {
   readonly outageBudgetMs: number | null;
   /** Until when it may begin, in milliseconds since 1970. */
   mayBeginUntilMs(): number;
-  acquireLock<T>(wanted: WantedLock<T>): Promise<LockAttempt<T>>;
+  readonly locks: Locks;
+  phase(): Phase;
   setPhase(phase: Phase): void;
   setWaiting(waiting: Waiting | null): void;
-  /** For what the run itself polls. */
-  readonly setParked: (isParked: boolean) => void;
   setOperation(operation: Execution | null): void;
   /** Waits in a phase of its own, and returns to the phase of before. */
   during<T>(phase: Phase, wait: () => Promise<T>): Promise<T>;
@@ -71,7 +68,7 @@ export function createRunState({ type, input, plan, facts, cancellation: given }
   const cancellation = observeEnding(given);
   // Single runs have no parent.
   const jitter = drawJitter(workflowInfo().parent !== undefined, Math.random);
-  const locks = listenForLocks();
+  const locks = createLocks(cancellation);
   const progress: RunProgress = { result, waiting: null, operation: null };
   const operations: Execution[] = [];
   const [holds, checks, observers]: [Hold[], RunCheck[], Observer[]] = [[], [], []];
@@ -80,10 +77,10 @@ export function createRunState({ type, input, plan, facts, cancellation: given }
   answerWhyQuery(() => explainRun(progress));
   const run: RunState = {
     ...{ type, input, targets, plan, facts, service, jitter, result, progress, operations, cancellation },
-    ...{ holds, checks, observers },
+    ...{ holds, checks, observers, locks },
     hints: keepHints({
       tries: type === 'watchDeployment' ? plan.deploy.tries : plan.backup.tries,
-      served: () => service,
+      service,
       concerns: (claim) =>
         claim.kind === 'resource.deleted'
           ? targets.some((target) => isSameTarget(target, siteTarget(claim.siteId)))
@@ -98,11 +95,7 @@ export function createRunState({ type, input, plan, facts, cancellation: given }
       const limits = holds.map((it) => it.untilMs?.() ?? Infinity);
       return Math.min(deadline === null ? Infinity : Date.parse(deadline.at), ...limits);
     },
-    setParked: parkedPhase(
-      () => result.phase ?? 'checking',
-      (phase) => run.setPhase(phase),
-    ),
-    acquireLock: (wanted) => acquireLock(locks, cancellation, wanted),
+    phase: () => result.phase ?? 'checking',
     setPhase(phase) {
       result.phase = phase;
       setAttributes(facts.searchAttributes, { phase, outcome: result.outcome });
@@ -120,7 +113,7 @@ export function createRunState({ type, input, plan, facts, cancellation: given }
       changed();
     },
     async during(phase, wait) {
-      const before = result.phase ?? 'checking';
+      const before = run.phase();
       run.setPhase(phase);
       const end = await wait();
       run.setWaiting(null);

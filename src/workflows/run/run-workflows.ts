@@ -1,22 +1,22 @@
-/** The runs: a backup, deployments, a backup and then deployments, or a watch, which triggers nothing. */
-import type { RunInput, RunResult, DeploymentResult } from '../../contract/run.ts';
-import { type OperationHooks, firstCheck, type CheckedOperation } from '../operation/hooks.ts';
+/**
+ * The runs: a backup, deployments, a backup and then deployments, or a watch, which triggers nothing. A run is the parent of
+ * its operations, and fails unless its outcome is `completed`: the UI then shows it red, and a schedule can pause on it.
+ */
+import { allHandlersFinished, CancellationScope, condition } from '@temporalio/workflow';
+import type { RunType } from '../../contract/names.ts';
+import type { RunInput, RunResult } from '../../contract/run.ts';
+import { targetsOf } from '../../contract/target.ts';
+import { observeCancellation } from '../cancellation.ts';
+import { endUnchecked, letWorkerCheck } from '../check-worker.ts';
+import { concludeInternal, conclude, end, resultOrFailure, worst, type Conclusion } from '../conclusion.ts';
+import { reportRun } from '../metrics.ts';
+import type { OperationHooks } from '../operation/hooks.ts';
+import { admit } from './admit.ts';
 import { backUp } from './backup-step.ts';
 import { deployAll } from './deploy-step.ts';
-import { execute } from './execute-run.ts';
 import type { RunHooks } from './hooks.ts';
-import { targetText } from '../../contract/target.ts';
-import { deploymentReader } from '../polling/status-reader.ts';
-import { refusalOf } from '../operation/take-baseline.ts';
-import { conclude, end, type Conclusion } from '../conclusion.ts';
-import { createPollSchedule } from '../../rules/poll-schedule.ts';
-import { observe, NO_OBSERVATIONS, type StatusReading } from '../../rules/verdict.ts';
-import { FIRST_READS_MS, watchForNeverDeployed } from '../../rules/never-deployed.ts';
-import type { RunState } from './run-state.ts';
-import { carried } from './operation-input.ts';
-import { awaitVerdict, type Followed } from '../operation/await-verdict.ts';
-import { pollUntil } from '../polling/poll-until.ts';
-import { createPoller, noteProgress, type Poller } from '../polling/poller.ts';
+import { createRunState, newRunResult, type RunState } from './run-state.ts';
+import { watch } from './watch.ts';
 
 type Run = (input: RunInput) => Promise<RunResult>;
 
@@ -46,76 +46,39 @@ function serverOf({ serverId }: RunInput): string {
   return serverId;
 }
 
-/* Follows a deployment that something else starts, such as a push. It triggers nothing, so it takes no lock. */
+/** Executes a run. @returns the conclusions of its parts, in order */
+type RunSteps = (run: RunState) => Promise<Conclusion[]>;
 
-async function watch(run: RunState, checks: OperationHooks['checks']): Promise<Conclusion> {
-  const result = run.result.deployments[0];
-  if (result === undefined) throw new Error('the input was not validated');
-  const { intervalMs, tries, settleMs, minEvidence } = run.plan.deploy;
-  const { target } = result;
-  const reader = deploymentReader({ ...run.service, target });
-  const poller = createPoller(result, run);
-  const { service } = run.service;
-  const check = firstCheck(checks, watched(poller, result), {
-    service,
-    ...carried(run, { kind: 'deployment', target }),
+async function execute(type: RunType, input: RunInput, hooks: RunHooks, steps: RunSteps): Promise<RunResult> {
+  const cancellation = observeCancellation();
+  const begunMs = Date.now();
+  return CancellationScope.nonCancellable(async () => {
+    const question = { begins: true, request: { type, input }, atMs: begunMs } as const;
+    const checked = await letWorkerCheck(question, () => ({ ...input, targets: targetsOf(input) }));
+    if ('error' in checked) return endUnchecked(newRunResult(null), checked.error);
+    const run = createRunState({ type, input, ...checked, cancellation }, hooks);
+    const { outcome, error } = end(run.result, await runSteps(run, begunMs, steps).catch(concludeInternal));
+    for (const deployment of run.result.deployments) deployment.outcome ??= outcome === null ? null : 'not_started';
+    for (const check of run.checks) check.ended?.();
+    run.setOperation(null);
+    run.setPhase('done');
+    reportRun(run.result);
+    for (const observer of run.observers) await observer.ended?.();
+    await condition(allHandlersFinished);
+    return resultOrFailure(run.result, error);
   });
-  const followed: Followed = {
-    ...{ poller, result, reader, intervalMs, tries, check },
-    jitterMs: 0,
-    notFoundAnswers: true,
-  };
-  run.setPhase('deploy');
-  result.startedAt = new Date().toISOString();
-  await check?.takeBaseline();
-  const first = await firstReading(followed);
-  const read = 'conclusion' in first ? first.conclusion : await follow(first.reading);
-  return end(result, check === undefined ? read : await check.judge(read));
-
-  async function follow(reading: StatusReading | null): Promise<Conclusion> {
-    // A deployment that is already in progress is the one to follow, and the status before it is unknown.
-    const baseline = reading?.state === 'in_progress' ? null : reading;
-    // Nothing is accepted here. On a site that was never deployed, any status that lasts is a new deployment's.
-    const accepted = reading === null;
-    const { serverId } = run.input;
-    const otherIds = serverId === undefined ? [target.id] : [target.id, serverId];
-    const context = { baseline, accepted, triggerIds: {}, otherIds, settleMs, minEvidence };
-    if (reading !== null) noteProgress(followed.result, reading);
-    const at = { own: true, nowMs: Date.now() };
-    const seen = reading === null ? NO_OBSERVATIONS : observe(context, NO_OBSERVATIONS, reading, at);
-    return awaitVerdict(followed, context, { seen, reading: null });
-  }
 }
 
-/** The phase of a run that watches stays what it is. */
-const watched = (poller: Poller, result: DeploymentResult): CheckedOperation =>
-  Object.assign(poller, { result, setPhase: () => undefined });
-
-/** A null reading means that the site was never deployed. */
-type FirstReading = { reading: StatusReading | null } | { conclusion: Conclusion };
-
-async function firstReading(followed: Followed): Promise<FirstReading> {
-  const { poller, reader, intervalMs, tries, result } = followed;
-  const neverDeployed = watchForNeverDeployed('failed');
-  const notWatched = (reason: string) => ({
-    conclusion: conclude('not_started', 'Refused', `${targetText(result.target)}: ${reason}`),
-  });
-  const polled = await pollUntil<FirstReading>(
-    poller,
-    {
-      what: 'deployment',
-      reader,
-      schedule: createPollSchedule(Date.now(), intervalMs, { earlyMs: FIRST_READS_MS }),
-      tries,
-    },
-    (answer) => {
-      if (answer.ok) return { reading: answer };
-      if (neverDeployed.isProvenBy(answer)) return { reading: null };
-      const refusal = refusalOf(answer);
-      return refusal === null ? undefined : notWatched(refusal);
-    },
-  );
-  if (polled.kind === 'decided') return polled.value;
-  if (polled.kind === 'given_up') return notWatched(polled.reason.message);
-  return { conclusion: conclude('not_started', 'Cancelled', `cancelled before ${targetText(result.target)} was read`) };
+async function runSteps(run: RunState, begunMs: number, steps: RunSteps): Promise<Conclusion> {
+  const refusal = await admit(run, begunMs);
+  const conclusion = worst(refusal === null ? await steps(run) : [refusal]);
+  const isWhole = [conclusion, ...run.result.deployments].every(({ outcome }) => outcome === 'completed');
+  const { requested, instead } = run.cancellation;
+  if (!requested || isWhole) return conclusion;
+  if (instead !== null && conclusion.outcome !== 'failed') return instead();
+  const message = conclusion.error?.type === 'Cancelled' ? conclusion.error.message : 'cancelled';
+  return worst([conclusion, conclude(hasRequested(run.result) ? 'cancelled' : 'not_started', 'Cancelled', message)]);
 }
+
+const hasRequested = ({ backup, deployments }: RunResult): boolean =>
+  [backup, ...deployments].some((it) => it !== null && it.trigger.attempts > 0);

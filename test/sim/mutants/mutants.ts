@@ -32,17 +32,13 @@ const SIM_MUTANTS: Mutant[] = [
   {
     rule: 'the next holder starts without the queue',
     changes: [
-      change('workflows/lock/acquire.ts', 'return await wanted.start(waiters);', 'return await wanted.start([]);'),
+      change('workflows/lock/acquire.ts', 'return await wanted.start(inherited);', 'return await wanted.start([]);'),
     ],
   },
   {
     rule: 'a run that waits no longer keeps the queue',
     changes: [
-      change(
-        'workflows/lock/acquire.ts',
-        'await forwardRelease({ lockId, waiters: place.inherited, backup: null });',
-        '',
-      ),
+      change('workflows/lock/acquire.ts', 'await forwardRelease({ lockId, waiters: inherited, backup: null });', ''),
     ],
   },
   {
@@ -50,8 +46,8 @@ const SIM_MUTANTS: Mutant[] = [
     changes: [
       change(
         'workflows/lock/acquire.ts',
-        'deadlineMs: Date.now() + wanted.busyTimeoutMs,',
-        'deadlineMs: Date.now() + 50 * wanted.busyTimeoutMs,',
+        'const deadlineMs = Date.now() + wanted.busyTimeoutMs;',
+        'const deadlineMs = Date.now() + 50 * wanted.busyTimeoutMs;',
       ),
     ],
   },
@@ -79,16 +75,11 @@ const SIM_MUTANTS: Mutant[] = [
   },
   {
     rule: 'reads are counted twice',
-    changes: [change('workflows/polling/poller.ts', 'part.polls += 1;', 'part.polls += 2;')],
+    changes: [change('workflows/polling/poll-until.ts', 'result.polls += 1;', 'result.polls += 2;')],
   },
   {
     rule: 'a replay takes another path',
     changes: [
-      change(
-        'workflows/polling/turn.ts',
-        "import { condition } from '@temporalio/workflow';",
-        "import { condition, workflowInfo } from '@temporalio/workflow';",
-      ),
       change(
         'workflows/polling/turn.ts',
         'const tries = Math.max(planned, 1);',
@@ -104,7 +95,7 @@ const SIM_MUTANTS: Mutant[] = [
     rule: 'a wait enters the pool before its status is in progress',
     changes: [
       change(
-        'workflows/polling/poll-until.ts',
+        'workflows/polling/turn.ts',
         "last?.ok === true && last.state === 'in_progress';",
         "last === null || (last.ok && last.state !== 'failed');",
       ),
@@ -118,9 +109,9 @@ const SIM_MUTANTS: Mutant[] = [
     rule: 'a hint waits for the pool',
     changes: [
       change(
-        'workflows/polling/poll-until.ts',
+        'workflows/polling/turn.ts',
         'const hintMs = hints.readableAtMs(nowMs);',
-        'const hintMs = hints.readableAtMs(nowMs) === null ? null : Infinity;',
+        "const hintMs = summary.includes('hint') && hints.pending ? Infinity : hints.readableAtMs(nowMs);",
       ),
     ],
   },
@@ -138,7 +129,7 @@ const SIM_MUTANTS: Mutant[] = [
     rule: 'the status is not read while the service asks to wait',
     changes: [
       change(
-        'workflows/operation/deploy-site.ts',
+        'workflows/operation/trace.ts',
         'const endsMs = Math.max(Math.max(nowMs, sent.sentMs + TIMING.post.underWayMs) + settleMs, notBeforeMs);',
         'const endsMs = Math.max(nowMs, sent.sentMs + TIMING.post.underWayMs) + settleMs;',
       ),

@@ -7,7 +7,7 @@ import { fresh } from '../../../support/fresh.ts';
 import { inVirtualTime, MOMENT_MS, type StackOptions, type VirtualStack } from '../../stack/stack.ts';
 import { memoOf } from '../../temporal/client.ts';
 import type { Run } from '../../temporal/types.ts';
-import type { BackupRecord } from '../../../../src/features/events/shapes.ts';
+import type { BackupRecord } from '../../../../src/contract/operation.ts';
 import { latest, phaseOf } from '../runs/runs-that-wait.ts';
 
 /** Reads so rare that only hints cause one during a test. */

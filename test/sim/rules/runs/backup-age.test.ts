@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { defaultPayloadConverter as payloads } from '@temporalio/common';
-import type { BackupRecord } from '../../../../src/features/events/shapes.ts';
+import type { BackupRecord } from '../../../../src/contract/operation.ts';
 import { backupServerId, sharedBackupId } from '../../../../src/contract/ids.ts';
 import type { RunInput } from '../../../../src/contract/run.ts';
 import { countedFrom, OLD_AT_ONCE } from '../../../support/backup-age.ts';

@@ -1,18 +1,19 @@
 /** Checks a run before it makes a backup: its start time, the service, the token, the targets, and what holds it back. */
+import { workflowInfo } from '@temporalio/workflow';
+import { MORE_THAN_WORKERS_CARRY } from '../../contract/explain-wait.ts';
 import { targetText } from '../../contract/target.ts';
 import { lockIdOf } from '../../contract/ids.ts';
 import { plainText } from '../../contract/safe-text.ts';
 import { attributesOfRun } from '../../request/search-attributes.ts';
 import { admissionRead } from '../../rules/never-deployed.ts';
-import { resolveDeadline } from '../activity-proxies.ts';
-import { tooLate, refusalOfWorker, refuseMisuse, restoredSince } from '../check-worker.ts';
+import { describeWorker, resolveDeadline, waitForAdmission } from '../activity-proxies.ts';
+import { noWorkerWithin, tooLate, refusalOfWorker, refuseMisuse, restoredSince } from '../check-worker.ts';
 import { conclude, type Conclusion } from '../conclusion.ts';
 import { setAttributes } from '../ui.ts';
 import { refusalOf } from '../operation/take-baseline.ts';
-import { readOneStatus, deploymentReader } from '../polling/status-reader.ts';
+import { readerOf, readOneStatus } from '../polling/status-reader.ts';
 import type { Hold } from './hooks.ts';
 import type { RunState } from './run-state.ts';
-import { awaitAdmission, takePlace } from './await-admission.ts';
 
 const TARGETS_AT_ONCE = 10;
 
@@ -74,11 +75,7 @@ async function refusedTarget(run: RunState): Promise<Conclusion | null> {
   for (let first = 0; first < targets.length; first += TARGETS_AT_ONCE) {
     const checked = targets.slice(first, first + TARGETS_AT_ONCE);
     const asked = checked.map((target) =>
-      readOneStatus(
-        run,
-        deploymentReader({ ...run.service, target }),
-        plainText(`check of ${targetText(target)}`, 100),
-      ),
+      readOneStatus(run, readerOf(run.service, { target }), plainText(`check of ${targetText(target)}`, 100)),
     );
     for (const [index, read] of (await Promise.all(asked)).entries()) {
       const target = checked[index]!;
@@ -88,4 +85,36 @@ async function refusedTarget(run: RunState): Promise<Conclusion | null> {
     }
   }
   return null;
+}
+
+/* Admission: a run begins when a worker lets it, within the time that it may take to begin. */
+
+const LEAST_MS = 1_000;
+
+/** @param beganMs from when its time counts @returns null once it is admitted */
+export async function awaitAdmission(run: RunState, beganMs = run.limits.startedMs): Promise<Conclusion | null> {
+  const { cancellation, plan } = run;
+  const phase = run.phase();
+  run.setPhase('admission');
+  run.setWaiting({ kind: 'admission', since: new Date().toISOString() });
+  const leftMs = Math.max(LEAST_MS, beganMs + plan.startWithinMs - Date.now());
+  const turn = waitForAdmission(workflowInfo().taskQueue, leftMs, MORE_THAN_WORKERS_CARRY);
+  const isAdmitted = await Promise.race([
+    turn.then(
+      () => true,
+      () => false,
+    ),
+    cancellation.whenRequested.then(() => false),
+  ]);
+  run.setWaiting(null);
+  if (cancellation.requested) return conclude('not_started', 'Cancelled', 'cancelled before it was admitted');
+  if (!isAdmitted) return noWorkerWithin(plan.startWithinMs, 'admitted');
+  run.setPhase(phase);
+  return null;
+}
+
+/** After a wait: many that waited for the same thing begin within a minute. */
+export async function takePlace(run: RunState): Promise<Conclusion | null> {
+  const { admitted } = await describeWorker({ begins: true });
+  return admitted === false ? awaitAdmission(run, Date.now()) : null;
 }

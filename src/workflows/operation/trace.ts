@@ -1,0 +1,153 @@
+/** Sends the POST of a deployment, and looks for a trace of one in doubt. Reads go on all the time, so that none is missed. */
+import type { ReadResult, TriggerAnswer } from '../../contract/activities.ts';
+import type { DeploySiteInput } from '../../contract/operation.ts';
+import { definedFields } from '../../contract/plain-object.ts';
+import type { DeploymentResult } from '../../contract/run.ts';
+import { targetText } from '../../contract/target.ts';
+import { TIMING } from '../../contract/timing.ts';
+import { isNotDeployed } from '../../rules/never-deployed.ts';
+import { createPollSchedule, skipTo } from '../../rules/poll-schedule.ts';
+import {
+  answeredMs,
+  hasNoGaps,
+  recordOutage,
+  recordRead,
+  startReadCoverage,
+  type ReadCoverage,
+  type TriggerResult,
+} from '../../rules/trigger-policy.ts';
+import {
+  NO_OBSERVATIONS,
+  observe,
+  traceOf,
+  type Observations,
+  type Trace,
+  type VerdictContext,
+} from '../../rules/verdict.ts';
+import { triggerOnce } from '../activity-proxies.ts';
+import { conclude, type Conclusion } from '../conclusion.ts';
+import { subjectOfTarget } from '../metrics.ts';
+import { pollUntil } from '../polling/poll-until.ts';
+import { ID_FIELD_REMEDY, type Followed } from './await-verdict.ts';
+import type { Operation } from './run-operation.ts';
+import { awaitTrigger, hasRoomToSend, NO_ROOM, triggerInput } from './send-until-accepted.ts';
+
+export interface Deployment extends Followed {
+  operation: Operation<DeploymentResult>;
+  input: DeploySiteInput;
+}
+
+/** A request, and what reads have shown since it was sent. */
+export interface Sent {
+  readonly context: VerdictContext;
+  readonly sentMs: number;
+  readonly result: TriggerResult<TriggerAnswer>;
+  seen: Observations;
+  coverage: ReadCoverage;
+  /** The last one. */
+  trace: Trace | null;
+}
+
+/** @returns the trace that this read shows, or null */
+function note(sent: Omit<Sent, 'result'>, read: ReadResult, own: boolean): Trace | null {
+  const { context } = sent;
+  const nowMs = Date.now();
+  if (read.ok || (context.baseline === null && isNotDeployed(read)))
+    sent.coverage = recordRead(sent.coverage, answeredMs(read, nowMs), nowMs);
+  if (!read.ok) return null;
+  sent.seen = observe(context, sent.seen, read, { own, nowMs });
+  const trace = traceOf(context, sent.seen, read);
+  sent.trace = trace ?? sent.trace;
+  return trace;
+}
+
+export async function sendWatched(
+  { operation, input, reader }: Deployment,
+  context: VerdictContext,
+  summary: string,
+  sentMs: number,
+): Promise<Sent> {
+  const { target, serverId, deploymentId, intervalMs } = input;
+  const place = { target, ...definedFields({ serverId, deploymentId }) };
+  const readAt = new Date(sentMs - operation.lagMs).toISOString();
+  const sent = { context, sentMs, seen: NO_OBSERVATIONS, coverage: startReadCoverage(sentMs), trace: null };
+  let result: Sent['result'] | undefined;
+  const answered = awaitTrigger(
+    subjectOfTarget(target),
+    triggerOnce.triggerDeployment.executeWithOptions({ summary }, [{ ...triggerInput(input), ...place, readAt }]),
+  ).then((it) => (result = it));
+  await pollUntil(
+    operation,
+    {
+      what: 'trace',
+      reader,
+      schedule: createPollSchedule(sentMs, intervalMs, { earlyMs: TIMING.poll.earlyReadsMs }),
+      tries: Math.ceil(TIMING.post.underWayMs / intervalMs),
+      until: () => result !== undefined,
+      parks: false,
+    },
+    (answer) => void note(sent, answer, true),
+  );
+  // Even when cancelled, because the result reports what became of the request.
+  return Object.assign(sent, { result: await answered });
+}
+
+/**
+ * Compares reads with the baseline for the whole settle time.
+ *
+ * @param sent the ambiguous request
+ * @param ambiguities how many requests were ambiguous so far
+ * @param notBeforeMs the earliest time for the next one. Reads go on until then: it must not follow a gap
+ * @returns `found` if the request left a trace
+ */
+export async function reconcile(
+  { operation, input, reader }: Deployment,
+  sent: Sent,
+  ambiguities: number,
+  notBeforeMs: number,
+): Promise<Conclusion | 'found' | 'send again'> {
+  const { intervalMs, settleMs } = input;
+  operation.setPhase('reconcile');
+  if (sent.trace === null) {
+    const nowMs = Date.now();
+    const endsMs = Math.max(Math.max(nowMs, sent.sentMs + TIMING.post.underWayMs) + settleMs, notBeforeMs);
+    const schedule = skipTo(createPollSchedule(sent.sentMs, intervalMs, { earlyMs: TIMING.poll.earlyReadsMs }), nowMs);
+    const polled = await pollUntil<Trace>(
+      operation,
+      {
+        what: 'trace',
+        reader,
+        schedule,
+        tries: Math.ceil((endsMs - schedule.originMs) / intervalMs) - schedule.lastTick,
+        notFoundAnswers: sent.context.baseline === null,
+        afterOutage: () => (sent.coverage = recordOutage(sent.coverage)),
+        until: () => !hasRoomToSend(),
+      },
+      (answer, own) => note(sent, answer, own) ?? undefined,
+    );
+    const name = `${targetText(input.target)}: it is unknown whether its deployment was started`;
+    if (polled.kind === 'cancelled') return conclude('cancelled', 'Cancelled', `cancelled; ${name}`);
+    if (polled.kind === 'given_up') return conclude('unknown', polled.reason.type, `${name}: ${polled.reason.message}`);
+    if (polled.kind === 'stopped') return conclude('unknown', 'OutcomeUnknown', `${name}: ${NO_ROOM}`);
+    if (sent.trace === null) return withoutTrace(input, sent, ambiguities, name);
+  }
+  operation.result.acceptedAt = new Date().toISOString();
+  operation.result.trigger.reconciledBy = sent.trace.by;
+  operation.setPhase('wait');
+  return 'found';
+}
+
+function withoutTrace(
+  input: DeploySiteInput,
+  { coverage, seen }: Sent,
+  ambiguities: number,
+  name: string,
+): Conclusion | 'send again' {
+  const unknown = (reason: string) => conclude('unknown', 'OutcomeUnknown', `${name}: ${reason}`);
+  if (seen.kept !== null)
+    return unknown(`the status changed, and its answer kept the id of the deployment before; ${ID_FIELD_REMEDY}`);
+  if (ambiguities > 1) return unknown('the request was sent twice, and neither attempt left a trace');
+  if (input.onAmbiguous === 'stop') return unknown('the request left no trace, and the run must not send it again');
+  if (hasNoGaps(coverage, input.intervalMs, Date.now())) return 'send again';
+  return unknown('the request left no trace, but the status was not read for a while');
+}

@@ -1,0 +1,216 @@
+/**
+ * The parts of a run: its backup and its deployments. A part's operation starts once its lock is free. Operations outlive
+ * their runs, because they are locks.
+ */
+import {
+  CancellationScope,
+  ChildWorkflowCancellationType,
+  condition,
+  ParentClosePolicy,
+  startChild,
+  workflowInfo,
+} from '@temporalio/workflow';
+import { backupServerId, lockIdOf } from '../../contract/ids.ts';
+import type {
+  BackupConclusion,
+  BackupServerInput,
+  DeploySiteInput,
+  Execution,
+  OperationMemo,
+} from '../../contract/operation.ts';
+import { definedFields } from '../../contract/plain-object.ts';
+import { emptyBackup, emptyDeployment } from '../../contract/results.ts';
+import type { DeploymentResult } from '../../contract/run.ts';
+import { plainText } from '../../contract/safe-text.ts';
+import { isServed } from '../../contract/service-identity.ts';
+import { targetLabel, targetText, type Target } from '../../contract/target.ts';
+import { TIMING } from '../../contract/timing.ts';
+import { operationStaticDetails } from '../../request/run-details.ts';
+import { awaitChild } from '../children.ts';
+import { COMPLETED, conclude, type Conclusion, type Ended } from '../conclusion.ts';
+import type { LockAttempt } from '../lock/acquire.ts';
+import { isAfterReset } from '../reset.ts';
+import { startAttributes } from '../ui.ts';
+import { takePlace } from './admit.ts';
+import type { Part } from './hooks.ts';
+import type { RunState } from './run-state.ts';
+
+/**
+ * Begins a part, and begins it again if a hold ended it before its request left, and lets it begin later.
+ *
+ * @param ready makes what the part relies on recent again
+ */
+export async function attempt(
+  run: RunState,
+  part: Part,
+  begin: () => Promise<Conclusion>,
+  ready = () => Promise.resolve(COMPLETED),
+): Promise<Conclusion> {
+  for (;;) {
+    const end = await begin();
+    const hold = run.holds.find((it) => it.reopens?.(end) === true);
+    if (hold === undefined) return end;
+    if (part.kind === 'backup') run.result.backup = null;
+    else record(run, part.target, emptyDeployment(part.target));
+    const kept = (await hold.wait?.(part)) ?? (await takePlace(run));
+    if (kept !== null) return notStarted(run, part, kept);
+    const again = await ready();
+    if (again.outcome !== 'completed') return notStarted(run, part, again);
+  }
+}
+
+export function notStarted(run: RunState, part: Part, conclusion: Conclusion): Conclusion {
+  const outcome = 'not_started';
+  if (part.kind === 'backup') run.result.backup = { ...emptyBackup(part.serverId), outcome };
+  else record(run, part.target, { ...emptyDeployment(part.target), outcome, error: conclusion.error });
+  return conclusion;
+}
+
+/** @param target one of the run's own */
+export function record({ targets, result }: RunState, target: Target, deployment: DeploymentResult): void {
+  result.deployments[targets.indexOf(target)] = deployment;
+}
+
+/** What the holds and checks of a run add to the input of its operations. */
+export function carried({ holds, checks }: RunState, part: Part): Partial<DeploySiteInput> {
+  const ofChecks = part.kind === 'backup' ? [] : checks.map((it) => it.carries(part.target));
+  return Object.assign({}, ...holds.map((it) => it.carries?.(part)), ...ofChecks) as Partial<DeploySiteInput>;
+}
+
+/** Ids such as `12` exist at every service. What names no service is from an event, and this run reads it itself. */
+export const isForOther = (run: RunState, { service }: { service?: string }): boolean =>
+  service !== undefined && !isServed(service, run.service);
+
+/** What every operation of the run gets. @param step one for each request that the run may make */
+export function sharedInput(run: RunState, part: Part, step: string) {
+  const { service, facts, plan, input, jitter } = run;
+  return {
+    ...service,
+    searchAttributes: facts.searchAttributes,
+    // The first execution's id survives a reset, so a repeated request carries the same key.
+    idempotencyKey: `${workflowInfo().firstExecutionRunId}:${step}`,
+    reset: isAfterReset(),
+    ...definedFields({ waits: plan.waits, fleet: input.fleet }),
+    ifBusy: plan.ifBusy,
+    outageBudgetMs: plan.outageBudgetMs,
+    jitter,
+    ...carried(run, part),
+  };
+}
+
+type OwnInput = Omit<BackupServerInput, 'waiters'> | Omit<DeploySiteInput, 'waiters'>;
+
+/** An operation in flight. */
+interface Child<R> {
+  execution: Execution;
+  /** Null if the run was cancelled, and its backup continues. */
+  ended: () => Promise<Ended<R> | null>;
+}
+
+export type PartEnd<R> =
+  | { kind: 'ended'; result: Ended<R> }
+  | { kind: 'shared'; backup: BackupConclusion }
+  | { kind: 'left'; operation: Execution }
+  | { kind: 'not_started'; conclusion: Conclusion };
+
+/** Starts the operation of a part once its lock is free, and waits for its end. @param unknown its result if it leaves none */
+export async function operate<R extends Pick<Conclusion, 'outcome'>>(
+  run: RunState,
+  part: Part,
+  input: OwnInput,
+  unknown: R,
+): Promise<PartEnd<R>> {
+  const { plan } = run;
+  const isBackup = part.kind === 'backup';
+  const lockId = isBackup ? backupServerId(part.serverId) : lockIdOf(part.target);
+  const isOther = (it: { service?: string }) => isForOther(run, it);
+  const got = await run.locks.acquire({
+    lockId,
+    operation: part.kind,
+    start: (waiters) => startOperation(run, part, lockId, { ...input, waiters }, unknown),
+    // A backup in progress is shared, so a busy server is never a reason to fail.
+    ifBusy: isBackup ? 'wait' : plan.ifBusy,
+    busyTimeoutMs: plan.busyTimeoutMs,
+    accept: (backup) => isBackup && backup.result.backupId !== null && !isOther(backup),
+    onQueued(waiting) {
+      if (!isBackup && run.phase() !== 'queued') run.setPhase('queued');
+      run.setWaiting(waiting);
+    },
+    waiter: definedFields({ work: input.work }),
+    isForOther: isOther,
+  });
+  if (got.kind === 'backup') return { kind: 'shared', backup: got.conclusion };
+  if (got.kind !== 'lock') return { kind: 'not_started', conclusion: withoutLock(got, part, lockId) };
+  if (run.phase() === 'queued') run.setPhase('deploy');
+  const ended = await got.child.ended();
+  run.setOperation(null);
+  return ended === null ? { kind: 'left', operation: got.child.execution } : { kind: 'ended', result: ended };
+}
+
+function withoutLock(
+  attempted: Exclude<LockAttempt<unknown>, { kind: 'lock' | 'backup' }>,
+  part: Part,
+  lockId: string,
+): Conclusion {
+  if (attempted.kind === 'other_service') {
+    const held = `the lock ${lockId} is held for another service, ${attempted.service}`;
+    return conclude('not_started', 'Refused', `${held}: give each service a namespace of its own`);
+  }
+  const isBackup = part.kind === 'backup';
+  const what = isBackup ? `server ${part.serverId}` : targetText(part.target);
+  const done = isBackup ? 'backed up' : 'deployed';
+  if (attempted.kind === 'cancelled')
+    return conclude('not_started', 'Cancelled', `cancelled before ${what} was ${done}`);
+  const holds = isBackup ? `held the lock ${lockId} for too long` : `holds the lock ${lockId}`;
+  return conclude('not_started', 'Busy', `${what} was not ${done}: another run ${holds}`);
+}
+
+async function startOperation<R extends Pick<Conclusion, 'outcome'>>(
+  run: RunState,
+  part: Part,
+  workflowId: string,
+  input: BackupServerInput | DeploySiteInput,
+  unknown: R,
+): Promise<Child<R>> {
+  const isBackup = part.kind === 'backup';
+  const { searchAttributes, service } = input;
+  const memo: OperationMemo = { service };
+  // The service cannot stop a backup, and other runs may share it, so it continues when its run is cancelled.
+  const scope = new CancellationScope({ cancellable: !isBackup });
+  const tell = (it: 'starting' | Execution | null) => {
+    if (!isBackup) run.holds.forEach((hold) => hold.deploys?.(it));
+  };
+  tell('starting');
+  const starting = scope.run(() =>
+    startChild<(input: BackupServerInput | DeploySiteInput) => Promise<R>>(isBackup ? 'backupServer' : 'deploySite', {
+      ...startAttributes(searchAttributes, { phase: isBackup ? 'trigger' : 'baseline' }),
+      memo: { ...memo },
+      workflowId,
+      parentClosePolicy: ParentClosePolicy.ABANDON,
+      workflowTaskTimeout: TIMING.worker.workflowTaskMs,
+      staticSummary: plainText(isBackup ? `Back up ${part.serverId}` : `Deploy ${targetLabel(part.target)}`, 45),
+      staticDetails: operationStaticDetails(input, workflowInfo()),
+      cancellationType: ChildWorkflowCancellationType.WAIT_CANCELLATION_COMPLETED,
+      args: [input],
+    }),
+  );
+  const child = await starting.catch((error: unknown) => {
+    tell(null);
+    throw error;
+  });
+  const execution = { workflowId, runId: child.firstExecutionRunId };
+  tell(execution);
+  run.setOperation(execution);
+  return {
+    execution,
+    async ended() {
+      let isClosed = false;
+      const closed = awaitChild(child, unknown).finally(() => (isClosed = true));
+      await condition(() => isClosed || run.cancellation.requested);
+      if (!isClosed && isBackup) return null;
+      // A deployment reports what is known.
+      if (!isClosed) scope.cancel();
+      return closed;
+    },
+  };
+}
