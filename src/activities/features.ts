@@ -1,8 +1,8 @@
 /** What the features of a worker add to its core: activities, facts about requests that begin, permits of requests that leave. */
-import { approvalPermit, approvalsFact, createApprovals } from '../features/approvals/worker.ts';
+import { approvalPermit, approvalsFact, createApprovalActivities } from '../features/approvals/worker.ts';
 import type { ActivityDeps } from './deps.ts';
 import type { Fact } from './fact.ts';
-import { createFreezes, freezePermit, freezesFact } from '../features/freezes/worker.ts';
+import { createFreezeActivities, freezePermit, freezesFact } from '../features/freezes/worker.ts';
 import { createGates, gatesFact } from '../features/gates/worker.ts';
 import type { Permit } from './post-checks.ts';
 import type { Served } from './failures.ts';
@@ -13,8 +13,8 @@ import { checksFact, createSiteChecks } from '../features/site-checks/worker.ts'
 export const featureActivities = (deps: ActivityDeps & { served: Served }) => ({
   ...createSiteChecks(deps),
   ...createGates(deps),
-  ...createFreezes(deps),
-  ...createApprovals(deps),
+  ...createFreezeActivities(deps),
+  ...createApprovalActivities(deps),
 });
 
 /** No answer depends on another one. The first misuse is the message. */

@@ -1,5 +1,5 @@
 /** Controls the sandbox: scripts, faults, other users, webhooks. */
-import type { Deliveries, Delivery } from './deliveries.ts';
+import type { SandboxDeliveries, Delivery } from './deliveries.ts';
 import type { DeliveryFault } from './delivery-faults.ts';
 import { alertFired, deleted, type Announcer } from './announce.ts';
 import type { Answers, JournalEntry, State } from './state.ts';
@@ -43,7 +43,7 @@ export interface Controls {
 
 export class NothingBegun extends Error {}
 
-export function createControls(state: State, announcer: Announcer, deliveries: Deliveries): Controls {
+export function createControls(state: State, announcer: Announcer, deliveries: SandboxDeliveries): Controls {
   return {
     journal: state.journal,
     deliveries: deliveries.list,

@@ -16,7 +16,7 @@ export interface Delivery extends Message {
   attempts: Attempt[];
 }
 
-export interface Deliveries {
+export interface SandboxDeliveries {
   readonly list: readonly Delivery[];
   readonly faults: FaultQueue<DeliveryFault>;
   /** Subscribing a URL again replaces its settings, also after it answered 410. */
@@ -24,7 +24,7 @@ export interface Deliveries {
   send(event: SandboxEvent): void;
 }
 
-export function createDeliveries(lifetime: Lifetime): Deliveries {
+export function createDeliveries(lifetime: Lifetime): SandboxDeliveries {
   const list: Delivery[] = [];
   const faults = createFaultQueue<DeliveryFault>();
   const endpoints = new Map<string, Endpoint>();

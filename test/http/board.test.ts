@@ -9,9 +9,9 @@ import { test } from 'node:test';
 import { pino } from 'pino';
 import { ConfigError } from '../../src/config/environment/variables.ts';
 import { serviceSource } from '../../src/features/board/board.ts';
-import { createBoardServer, startBoard, type Guards } from '../../src/features/board/server.ts';
-import type { Subject } from '../../src/features/board/past.ts';
-import { statusOf } from '../../src/features/board/status.ts';
+import { createBoardServer, startBoard, type BoardGuards } from '../../src/features/board/server.ts';
+import type { BoardSubject } from '../../src/features/board/past.ts';
+import { boardStatusOf } from '../../src/features/board/status.ts';
 import { atEnd } from '../support/at-end.ts';
 import { NOW, nowMs, pastOf, seen, site, verdict } from '../support/board.ts';
 import { literalService } from '../support/literal.ts';
@@ -19,13 +19,13 @@ import { tempFolder } from '../support/temporal.ts';
 
 const log = pino({ level: 'silent' });
 const SECRET = 'a-secret-of-some-length';
-const OPEN: Guards = { isLoopback: true, secret: null, identity: null };
+const OPEN: BoardGuards = { isLoopback: true, secret: null, identity: null };
 
-async function served(guards: Guards = OPEN) {
+async function served(guards: BoardGuards = OPEN) {
   const past = pastOf({ 'site:a/1': [verdict()], 'site:a2': [verdict({ outcome: 'failed', error: 'boom' })] });
   const shown = { looks: 0, readAt: NOW, targets: [site('a/1'), site('a2')] };
   const status = (since: string | null = null) =>
-    statusOf(seen({ past, readAt: shown.readAt, targets: shown.targets }), nowMs, since);
+    boardStatusOf(seen({ past, readAt: shown.readAt, targets: shown.targets }), nowMs, since);
   const board = {
     look: () => Promise.resolve(void (shown.looks += 1)),
     status,
@@ -59,7 +59,7 @@ test('the board answers with a page, and with the same as data', async () => {
   );
   assert.doesNotMatch(page.body, /<style| style=|<script>| on\w+=/);
   const { code, body } = await get('/status.json');
-  const { schemaVersion, targets, attention, freezes, next } = JSON.parse(body) as ReturnType<typeof statusOf>;
+  const { schemaVersion, targets, attention, freezes, next } = JSON.parse(body) as ReturnType<typeof boardStatusOf>;
   assert.deepEqual([code, schemaVersion, freezes, next], [200, 1, [], []]);
   const [failed] = targets;
   assert.deepEqual(
@@ -221,7 +221,7 @@ async function readsIn(
     answer,
   }: {
     ceiling?: number;
-    ran?: Subject[];
+    ran?: BoardSubject[];
     answer?: (count: number) => { code: number; headers?: Record<string, string> };
   },
 ) {
@@ -258,7 +258,7 @@ test('a target is not read more often than every five seconds', async () => {
 });
 
 test('a site that ran is read, though belay.yaml does not name it, and a server is not', async () => {
-  const ran: Subject[] = [
+  const ran: BoardSubject[] = [
     { kind: 'site', id: 'a2' },
     { kind: 'site', id: 'a1' },
     { kind: 'server', id: 's1' },

@@ -4,9 +4,9 @@ import { writeFile } from 'node:fs/promises';
 import { describe, test } from 'node:test';
 import axe from 'axe-core';
 import { pino } from 'pino';
-import type { Verdict } from '../../src/features/board/past.ts';
+import type { PastVerdict } from '../../src/features/board/past.ts';
 import { createBoardServer } from '../../src/features/board/server.ts';
-import { statusOf, type Seen } from '../../src/features/board/status.ts';
+import { boardStatusOf, type BoardSeen } from '../../src/features/board/status.ts';
 import { atEnd } from '../support/at-end.ts';
 import { inFlight, NOW, nowMs, pastOf, seen, site, verdict } from '../support/board.ts';
 import { inRepository } from '../support/compose.ts';
@@ -16,9 +16,9 @@ interface Axe {
   run(context?: object): Promise<{ violations: { id: string; help: string; nodes: { html: string }[] }[] }>;
 }
 
-async function open(state: Partial<Seen>, { timers = true } = {}) {
+async function open(state: Partial<BoardSeen>, { timers = true } = {}) {
   const shown = { seen: seen(state) };
-  const status = (since: string | null = null) => statusOf(shown.seen, nowMs, since);
+  const status = (since: string | null = null) => boardStatusOf(shown.seen, nowMs, since);
   const app = createBoardServer({
     board: {
       look: () => Promise.resolve(),
@@ -59,7 +59,7 @@ const isWiderThanScreen = ({ page }: Ui): Promise<boolean> =>
 
 const ids = (count: number) => Array.from({ length: count }, (_, index) => `shop-${index + 1}`);
 const good = (id: string) =>
-  [`site:${id}`, [verdict({ workflowId: `deploy:${id}:k`, commit: '4f2c9e1d' })]] as [string, Verdict[]];
+  [`site:${id}`, [verdict({ workflowId: `deploy:${id}:k`, commit: '4f2c9e1d' })]] as [string, PastVerdict[]];
 const FAILED = verdict({
   outcome: 'failed',
   error: 'the service reported that the deployment failed',
@@ -75,7 +75,7 @@ const wellOf = (count: number) => ({
     ]),
   ),
 });
-const oneFailed: Partial<Seen> = {
+const oneFailed: Partial<BoardSeen> = {
   ...wellOf(6),
   past: pastOf({
     ...Object.fromEntries(ids(6).map(good)),
@@ -109,7 +109,7 @@ const oneFailed: Partial<Seen> = {
     },
   ],
 };
-const STATES: [name: string, state: Partial<Seen>, expected: RegExp][] = [
+const STATES: [name: string, state: Partial<BoardSeen>, expected: RegExp][] = [
   ['empty', {}, /There is nothing to show yet/],
   ['all well', wellOf(6), /nothing needs attention · 0 targets in flight · 6 targets/],
   ['one failed', oneFailed, /2 need attention · 1 target in flight · 6 targets/],

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { boardPage, targetPage } from '../../src/features/board/page.ts';
-import { statusOf } from '../../src/features/board/status.ts';
+import { boardStatusOf } from '../../src/features/board/status.ts';
 import type { ScheduleState } from '../../src/starter.ts';
 import { inFlight, NOW, nowMs, pastOf, seen, site, verdict } from '../support/board.ts';
 
 const HOSTILE = '<script>alert(1)</script>"\'&\u001b[31m\u202eevil';
 
 test('every target of belay.yaml has a row, and so has what ran without being in it', () => {
-  const { targets } = statusOf(
+  const { targets } = boardStatusOf(
     seen({
       targets: [site('a1'), site('a2')],
       past: pastOf({ 'site:a2': [verdict()], 'app:b1': [verdict()], 'server:s9': [verdict({ serverId: 's9' })] }),
@@ -28,7 +28,10 @@ test('every target of belay.yaml has a row, and so has what ran without being in
 
 test('a row shows what its run in flight waits for, and keeps its last verdict', () => {
   const past = pastOf({ 'site:a1': [verdict({ outcome: 'failed', error: 'boom' })] });
-  const { targets, attention } = statusOf(seen({ targets: [site('a1')], inFlight: [inFlight('a1')], past }), nowMs);
+  const { targets, attention } = boardStatusOf(
+    seen({ targets: [site('a1')], inFlight: [inFlight('a1')], past }),
+    nowMs,
+  );
   assert.equal(targets[0]?.now, 'deployment of a1: try 7 of 30, last status "building"');
   assert.deepEqual([targets[0]?.run?.workflowId, targets[0]?.last?.outcome], ['deploy:a1:k2', 'failed']);
   // It is tried again.
@@ -42,7 +45,7 @@ test('what needs attention comes first, with the reason', () => {
     'site:a3': [verdict({ outcome: 'not_started', error: 'frozen', evidence: null })],
   });
   const schedule = { scheduleId: 'belay:shop:nightly', paused: true, note: 'stocktaking', next: [], last: [] };
-  const { targets, attention } = statusOf(
+  const { targets, attention } = boardStatusOf(
     seen({
       ...{ targets: ['a1', 'a2', 'a3', 'a4'].map((id) => site(id)), past, workers: [] },
       inFlight: [inFlight('a4', 'building', { needsAttention: true })],
@@ -75,7 +78,7 @@ test('a schedule needs attention that should have fired, or fired and started no
     { ...rest, scheduleId: 'belay:a:forgotten', next: [], last: [{ ...firing, firedAt: late, forgotten: true }] },
     { ...rest, scheduleId: 'belay:a:soon', next: ['2026-03-02T09:00:00.000Z'], last: [] },
   ];
-  const { attention, next } = statusOf(seen({ schedules }), nowMs);
+  const { attention, next } = boardStatusOf(seen({ schedules }), nowMs);
   assert.deepEqual(
     attention.map(({ kind, what, since }) => [kind, what, since]),
     [
@@ -92,7 +95,7 @@ test('with a time, only what runs or ran since then has a row', () => {
     'site:a2': [verdict()],
   });
   const all = seen({ targets: ['a1', 'a2', 'a3'].map((id) => site(id)), past, inFlight: [inFlight('a3')] });
-  const { targets, since } = statusOf(all, nowMs, '2026-03-02T00:00:00.000Z');
+  const { targets, since } = boardStatusOf(all, nowMs, '2026-03-02T00:00:00.000Z');
   assert.deepEqual([targets.map(({ id }) => id), since], [['a3', 'a2'], '2026-03-02T00:00:00.000Z']);
 });
 
@@ -104,7 +107,7 @@ test('reads of the service that fail are one line, and a target that was never d
     reading('a2', '503 busy'),
     reading('a3', '404 {"message":"no"}'),
   ]);
-  const { attention } = statusOf(seen({ targets: ['a1', 'a2', 'a3'].map((id) => site(id)), readings }), nowMs);
+  const { attention } = boardStatusOf(seen({ targets: ['a1', 'a2', 'a3'].map((id) => site(id)), readings }), nowMs);
   assert.deepEqual(
     attention.map(({ kind, what, why }) => [kind, what, why]),
     [['service', '2 targets', 'the service could not be read: 503 busy']],
@@ -120,7 +123,7 @@ test('text from outside is never taken as markup, and loses its control characte
   });
   const target = { ...site('a1'), ...{ kind: 'site' as const, id: HOSTILE, server: HOSTILE, fleet: HOSTILE } };
   const reading = { target, status: HOSTILE, state: null, since: null, readAt: NOW, problem: HOSTILE };
-  const status = statusOf(
+  const status = boardStatusOf(
     seen({
       ...{ targets: [target], past, readings: new Map([[`site:${HOSTILE}`, reading]]) },
       inFlight: [inFlight(HOSTILE, HOSTILE)],
@@ -141,7 +144,7 @@ test('text from outside is never taken as markup, and loses its control characte
 test('an outcome is a sign and a word, so that it needs no color', () => {
   const outcomes = ['completed', 'failed', 'unknown', 'timed_out', 'cancelled', 'not_started'] as const;
   const past = pastOf(Object.fromEntries(outcomes.map((outcome) => [`site:${outcome}`, [verdict({ outcome })]])));
-  const page = boardPage(statusOf(seen({ past }), nowMs)).replace(/\s+/g, ' ');
+  const page = boardPage(boardStatusOf(seen({ past }), nowMs)).replace(/\s+/g, ' ');
   const signs = [...page.matchAll(/class="outcome \w+" ?> ?<span aria-hidden="true">(.)<\/span ?> ([a-z ]+?) ?</g)];
   assert.deepEqual(new Set(signs.map(([, sign]) => sign)).size, outcomes.length);
   assert.deepEqual(new Set(signs.map(([, , name]) => name)), new Set(outcomes.map((it) => it.replaceAll('_', ' '))));
@@ -150,7 +153,7 @@ test('an outcome is a sign and a word, so that it needs no color', () => {
 test('the page of a target has its last runs as a strip, its usual duration, and what changed', () => {
   const completed = [60, 62, 64, 66, 90].map((seconds) => verdict({ durationMs: seconds * 1_000, commit: 'aaaaaaa' }));
   const past = [verdict({ outcome: 'failed', commit: 'bbbbbbb', by: 'ben@ci', error: 'boom' }), ...completed];
-  const [row] = statusOf(seen({ past: pastOf({ 'site:a1': past }) }), nowMs).targets;
+  const [row] = boardStatusOf(seen({ past: pastOf({ 'site:a1': past }) }), nowMs).targets;
   const page = targetPage({ row: row!, past }, { problems: [], readAt: NOW });
   assert.match(page, /1m04s; nine of ten take at most 1m30s \(5 completed runs\)/);
   assert.match(page, /verdict completed → failed; commit aaaaaaa → bbbbbbb; by ana@ci → ben@ci/);
@@ -159,6 +162,6 @@ test('the page of a target has its last runs as a strip, its usual duration, and
 
 test('a page says since when it may be old', () => {
   const problems = ['workers', 'freezes'].map((source) => ({ source, message: 'Temporal is away', since: NOW }));
-  const page = boardPage(statusOf(seen({ problems }), nowMs));
+  const page = boardPage(boardStatusOf(seen({ problems }), nowMs));
   assert.match(page.replace(/\s+/g, ' '), /may be old:<\/strong> Temporal is away \(workers, freezes, since/);
 });

@@ -11,7 +11,7 @@ import { emptyDeployment, emptyResult } from '../../src/contract/results.ts';
 import type { Receipt } from '../../src/features/receipts/shapes.ts';
 import { appTarget, siteTarget } from '../../src/contract/target.ts';
 import { createPast, type Past } from '../../src/features/board/past.ts';
-import { statusOf } from '../../src/features/board/status.ts';
+import { boardStatusOf } from '../../src/features/board/status.ts';
 import { ATTRIBUTE_KEYS } from '../../src/request/search-attributes.ts';
 import { receiptOf, entriesOf } from '../../src/features/receipts/entries.ts';
 import { tempFolder } from '../support/temporal.ts';
@@ -93,7 +93,7 @@ function closedRun(input: RunInput, result: Partial<RunResult>) {
 }
 
 const shown = (past: Past) =>
-  statusOf(
+  boardStatusOf(
     {
       ...{ targets: [], inFlight: [], past, readings: null, freezes: [], schedules: [] },
       ...{ workers: null, problems: [], readAt: null },

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { setImmediate as turn } from 'node:timers/promises';
 import { test } from 'node:test';
 import { TIMING } from '../../src/contract/timing.ts';
-import { createPoller, type Passage, type Source } from '../../src/features/board/poller.ts';
+import { createBoardPoller, type BoardTime, type BoardSource } from '../../src/features/board/poller.ts';
 
 /** Time that passes when the test says so. */
-class Virtual implements Passage {
+class Virtual implements BoardTime {
   private timeMs = Date.parse('2026-03-02T08:00:00.000Z');
   private sleepers: { atMs: number; wake: () => void }[] = [];
   readonly nowMs = () => this.timeMs;
@@ -24,14 +24,14 @@ class Virtual implements Passage {
   }
 }
 
-function counted(everyMs: number, name = 'a source'): Source & { reads: number } {
+function counted(everyMs: number, name = 'a source'): BoardSource & { reads: number } {
   const source = { name, everyMs, reads: 0, read: () => Promise.resolve(void (source.reads += 1)) };
   return source;
 }
 
 async function readsIn(ms: number, viewers: number): Promise<number[]> {
   const [time, sources] = [new Virtual(), [counted(2_000), counted(10_000), counted(60_000)]];
-  const poller = createPoller(sources, time);
+  const poller = createBoardPoller(sources, time);
   const pages = Array.from({ length: viewers }, () => () => void poller.look());
   await time.pass(ms, () => {
     // A page looks again every five seconds.
@@ -49,7 +49,7 @@ test('fifty viewers cost Temporal and the service as many reads in a minute as o
 
 test('nothing is read before someone looks, and nothing any more once nobody has looked for a while', async () => {
   const [time, source] = [new Virtual(), counted(2_000)];
-  const poller = createPoller([source], time);
+  const poller = createBoardPoller([source], time);
   await time.pass(60_000);
   assert.equal(source.reads, 0);
   await poller.look();
@@ -65,7 +65,7 @@ test('nothing is read before someone looks, and nothing any more once nobody has
 
 test('the first look waits for a source to answer, but not for long', async () => {
   const time = new Virtual();
-  const poller = createPoller([{ name: 'slow', everyMs: 1_000, read: () => new Promise(() => undefined) }], time);
+  const poller = createBoardPoller([{ name: 'slow', everyMs: 1_000, read: () => new Promise(() => undefined) }], time);
   let shown = false;
   const looking = poller.look().then(() => (shown = true));
   await time.pass(TIMING.board.firstReadMs - 1_000);
@@ -79,7 +79,7 @@ test('a source that fails is named with the time of its first failure, until it 
   const time = new Virtual();
   let away = true;
   const read = () => (away ? Promise.reject(new Error('Temporal does not answer')) : Promise.resolve());
-  const poller = createPoller([{ name: 'workers', everyMs: 1_000, read }, counted(1_000)], time);
+  const poller = createBoardPoller([{ name: 'workers', everyMs: 1_000, read }, counted(1_000)], time);
   await poller.look();
   const since = '2026-03-02T08:00:00.000Z';
   await time.pass(10_000);

@@ -277,7 +277,7 @@ async function given(
 const operationsOf = (inputs: readonly (TargetsInput & Pick<RunInput, 'serverId' | 'fleet'>)[]) =>
   inputs.flatMap(({ serverId, fleet, ...input }) => targetsOf(input).map((target) => ({ target, serverId, fleet })));
 
-export const createApprovals = ({ approvals }: { approvals: ApprovalJudge }) => ({
+export const createApprovalActivities = ({ approvals }: { approvals: ApprovalJudge }) => ({
   /**
    * Whether an answer to a question counts, with this worker's signers.
    *

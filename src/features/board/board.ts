@@ -15,9 +15,9 @@ import { TIMING } from '../../contract/timing.ts';
 import type { RunningFreeze } from '../freezes/shapes.ts';
 import { parseIdentity, versionText } from '../../contract/worker-identity.ts';
 import { policyOf, type Policy } from '../../config/policy.ts';
-import { createPast, keyOf, type Past, type Subject, type Verdict } from './past.ts';
-import { createPoller, REAL, type Passage, type Source } from './poller.ts';
-import { statusOf, type BoardStatus, type BoardTarget, type BoardWorker } from './status.ts';
+import { createPast, subjectKey, type Past, type BoardSubject, type PastVerdict } from './past.ts';
+import { createBoardPoller, REAL, type BoardTime, type BoardSource } from './poller.ts';
+import { boardStatusOf, type BoardStatus, type BoardTarget, type BoardWorker } from './status.ts';
 
 export interface BoardOptions {
   session: Session;
@@ -27,7 +27,7 @@ export interface BoardOptions {
   service: ServiceConfig | null;
   /** Folder of kept receipts. */
   receipts?: string;
-  passage?: Passage;
+  passage?: BoardTime;
 }
 
 export interface Board {
@@ -36,7 +36,7 @@ export interface Board {
   /** @param since ISO 8601: only what ran since then */
   status(since?: string | null): BoardStatus;
   /** Its row, and its past runs, the newest first. Null if the board does not know it. */
-  target(subject: Subject): { row: BoardTarget; past: Verdict[] } | null;
+  target(subject: BoardSubject): { row: BoardTarget; past: PastVerdict[] } | null;
   stop(): void;
 }
 
@@ -67,7 +67,7 @@ export function createBoard(options: BoardOptions): Board {
   const past = createPast(session);
   const readings = new Map<string, Reading>();
   const targets = () => targetsIn(known.configuration);
-  const sources: Source[] = [
+  const sources: BoardSource[] = [
     {
       name: 'belay.yaml',
       everyMs: TIMING.board.freezesMs,
@@ -92,7 +92,7 @@ export function createBoard(options: BoardOptions): Board {
           ),
         ]),
   ];
-  const poller = createPoller(sources, passage);
+  const poller = createBoardPoller(sources, passage);
 
   function status(since: string | null = null): BoardStatus {
     const nowMs = Date.now();
@@ -102,21 +102,21 @@ export function createBoard(options: BoardOptions): Board {
       freezes: freezesIn(known, nowMs),
       problems: poller.problems(),
     };
-    return statusOf(seen, nowMs, since);
+    return boardStatusOf(seen, nowMs, since);
   }
 
   return {
     look: () => poller.look(),
     status,
     target(subject) {
-      const row = status().targets.find((it) => keyOf(it) === keyOf(subject));
+      const row = status().targets.find((it) => subjectKey(it) === subjectKey(subject));
       return row === undefined ? null : { row, past: past.of(subject) };
     },
     stop: () => poller.stop(),
   };
 }
 
-function temporalSources(session: Session, known: Known, past: Past): Source[] {
+function temporalSources(session: Session, known: Known, past: Past): BoardSource[] {
   const overview = createOverview(session, { limit: MOST_IN_FLIGHT });
   const [freezes, schedules] = [createFreezes(session), createSchedules(session)];
   const { inFlightMs, pastMs, resultsMs, workersMs, freezesMs, schedulesMs } = TIMING.board;
@@ -166,10 +166,10 @@ function targetsIn({ fleets }: Configuration) {
 export function serviceSource(
   service: ServiceConfig,
   configurationNow: () => Configuration,
-  ran: () => Subject[],
+  ran: () => BoardSubject[],
   readings: Map<string, Reading>,
   nowMs: () => number,
-): Source {
+): BoardSource {
   const { maxRequestsPerSecond: ceiling, ...unlimited } = service;
   const everyMs = 1_000 / (ceiling === undefined ? READS_PER_SECOND : ceiling * SHARE_OF_CEILING);
   const triedMs = new Map<string, number>();
@@ -185,13 +185,13 @@ export function serviceSource(
       const subjects = [...targetsIn(configuration), ...ran()].flatMap(({ kind, id }) =>
         kind === 'site' || (kind === 'app' && configuration.api?.app !== undefined) ? [{ kind, id }] : [],
       );
-      const readable = [...new Map(subjects.map((it) => [keyOf(it), it])).values()];
-      const tried = (subject: Subject) => triedMs.get(keyOf(subject)) ?? -Infinity;
+      const readable = [...new Map(subjects.map((it) => [subjectKey(it), it])).values()];
+      const tried = (subject: BoardSubject) => triedMs.get(subjectKey(subject)) ?? -Infinity;
       const [oldest] = readable.sort((a, b) => tried(a) - tried(b));
       if (oldest === undefined) return TIMING.board.serviceMs;
       const untilDueMs = tried(oldest) + TIMING.board.serviceMs - nowMs();
       if (untilDueMs > 0) return Math.max(everyMs, untilDueMs);
-      const key = keyOf(oldest);
+      const key = subjectKey(oldest);
       triedMs.set(key, nowMs());
       const { reading, pauseMs } = await reader.reader.read(readings.get(key) ?? unread(oldest));
       readings.set(key, reading);

@@ -6,7 +6,7 @@ import { plainText, replaceUnprintable } from '../../contract/safe-text.ts';
 import { counted, countsText } from '../../contract/results.ts';
 import { entryText } from '../freezes/actions.ts';
 import { quantile } from '../advice/rules.ts';
-import { MOST_SHOWN, type Subject, type Verdict } from './past.ts';
+import { MOST_SHOWN, type BoardSubject, type PastVerdict } from './past.ts';
 import { subjectText, type Attention, type BoardStatus, type BoardTarget } from './status.ts';
 
 /** Text that is HTML already. */
@@ -53,7 +53,7 @@ const time = (at: string | null): Html =>
 const link = (href: string | null, text: Value): Html =>
   href === null || !/^https?:\/\//.test(href) ? html`${text}` : html`<a href="${href}" rel="noreferrer">${text}</a>`;
 
-const pathOf = ({ kind, id }: Subject): string => `/${kind}s/${encodeURIComponent(id)}`;
+const pathOf = ({ kind, id }: BoardSubject): string => `/${kind}s/${encodeURIComponent(id)}`;
 
 const took = (ms: number | null): string => (ms === null ? '–' : glanceText(ms));
 
@@ -210,7 +210,7 @@ function targetRow(target: BoardTarget): Html {
 
 const uiLink = (ui: string | null): Value => (ui === null ? null : link(ui, 'open'));
 
-const verdict = ({ outcome, evidence }: Verdict): Html =>
+const verdict = ({ outcome, evidence }: PastVerdict): Html =>
   html`${outcomeOf(outcome)}${evidence !== null && html` <span class="quiet">${evidence}</span>`}`;
 
 function serviceText({ service, serviceReadAt, serviceProblem }: BoardTarget): Value {
@@ -285,7 +285,7 @@ function workerList({ workers }: BoardStatus): Html {
 const PAST_TITLES = ['Ended', 'Verdict', 'Took', 'Commit', 'By', 'Why', 'Temporal'] as const;
 
 export function targetPage(
-  { row: target, past }: { row: BoardTarget; past: Verdict[] },
+  { row: target, past }: { row: BoardTarget; past: PastVerdict[] },
   status: Pick<BoardStatus, 'problems' | 'readAt'>,
 ): string {
   const name = subjectText(target);
@@ -333,7 +333,7 @@ export function targetPage(
 }
 
 /** The oldest first, as a row of signs. */
-function strip(past: readonly Verdict[]): Html {
+function strip(past: readonly PastVerdict[]): Html {
   return html`<ol class="strip" aria-label="The last runs, the oldest first">
     ${past
       .slice(0, MOST_SHOWN)
@@ -350,7 +350,7 @@ function strip(past: readonly Verdict[]): Html {
 const LEAST_FOR_USUAL = 5;
 
 /** Of completed runs: the others end when they end. */
-function usualText(past: readonly Verdict[]): string {
+function usualText(past: readonly PastVerdict[]): string {
   const completed = past.flatMap(({ outcome, durationMs }) =>
     outcome === 'completed' && durationMs !== null ? [durationMs] : [],
   );
@@ -362,7 +362,7 @@ function usualText(past: readonly Verdict[]): string {
 }
 
 /** The last run beside the one before. */
-function changeText([last, before]: readonly Verdict[]): string {
+function changeText([last, before]: readonly PastVerdict[]): string {
   if (last === undefined || before === undefined) return 'not known: there are no two runs to compare';
   const areKnown = last.outcome !== null && before.outcome !== null;
   const changes = [
@@ -375,13 +375,13 @@ function changeText([last, before]: readonly Verdict[]): string {
   return changes.length === 0 ? 'nothing since the run before' : `since the run before: ${changes.join('; ')}`;
 }
 
-const shortCommit = ({ commit }: Verdict): string | null => (commit === null ? null : commitText(commit));
+const shortCommit = ({ commit }: PastVerdict): string | null => (commit === null ? null : commitText(commit));
 
 const was = (before: string | null, now: string | null): string =>
   `${plainText(word(before ?? 'none'))} → ${plainText(word(now ?? 'none'))}`;
 
 /** A tenth more or less is usual. */
-function longer({ durationMs: now }: Verdict, { durationMs: before }: Verdict): string[] {
+function longer({ durationMs: now }: PastVerdict, { durationMs: before }: PastVerdict): string[] {
   if (now === null || before === null || Math.abs(now - before) < Math.max(before / 10, 5_000)) return [];
   return [`took ${took(before)} → ${took(now)}`];
 }

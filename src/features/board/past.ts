@@ -19,15 +19,15 @@ import { verifyReceipt } from '../receipts/actions-verify.ts';
 import { ATTRIBUTE_KEYS } from '../../request/search-attributes.ts';
 
 /** What a row is about. A server has one only for runs that deploy nothing. */
-export interface Subject {
+export interface BoardSubject {
   kind: 'site' | 'app' | 'server';
   id: string;
 }
 
-export const keyOf = ({ kind, id }: Subject): string => `${kind}:${id}`;
+export const subjectKey = ({ kind, id }: BoardSubject): string => `${kind}:${id}`;
 
 /** How one run ended for one subject. */
-export interface Verdict {
+export interface PastVerdict {
   workflowId: string;
   runId: string;
   /** Null while only Temporal's list is known, and it does not tell how this part of the run ended. */
@@ -64,9 +64,9 @@ const FILES_AT_ONCE = 100;
 const OVERLAP_MS = 60_000;
 
 export interface Past {
-  subjects(): Subject[];
+  subjects(): BoardSubject[];
   /** The newest first, at most 30. */
-  of(subject: Subject): Verdict[];
+  of(subject: BoardSubject): PastVerdict[];
   /** Adds the runs that ended since the last time. One search. */
   list(): Promise<void>;
   /** Reads some results that are not known yet, the newest of each subject first. */
@@ -78,7 +78,7 @@ export interface Past {
 export function createPast(session: Session): Past {
   const runs = new Map<string, PastRun>();
   /** By subject, the newest first. */
-  const bySubject = new Map<string, { subject: Subject; runs: PastRun[] }>();
+  const bySubject = new Map<string, { subject: BoardSubject; runs: PastRun[] }>();
   const filesRead = new Set<string>();
   let latestEndMs = -Infinity;
 
@@ -90,11 +90,11 @@ export function createPast(session: Session): Past {
     }
     runs.set(runId, run);
     for (const subject of subjectsOf(run.result)) {
-      const entry = bySubject.get(keyOf(subject)) ?? { subject, runs: [] };
+      const entry = bySubject.get(subjectKey(subject)) ?? { subject, runs: [] };
       const others = entry.runs.filter((it) => it.result.runId !== runId);
       const dropped = [...others, run].sort((a, b) => endOf(b).localeCompare(endOf(a)));
       entry.runs = dropped.splice(0, MOST_SHOWN);
-      bySubject.set(keyOf(subject), entry);
+      bySubject.set(subjectKey(subject), entry);
     }
   }
 
@@ -127,7 +127,7 @@ export function createPast(session: Session): Past {
 
   return {
     subjects: () => [...bySubject.values()].map(({ subject }) => subject),
-    of: (subject) => (bySubject.get(keyOf(subject))?.runs ?? []).map((run) => verdictOf(session, run, subject)),
+    of: (subject) => (bySubject.get(subjectKey(subject))?.runs ?? []).map((run) => verdictOf(session, run, subject)),
     list: () =>
       within(session, TIMING.client.listMs, 'list past runs', async () => {
         const sinceMs = Math.max(Date.now() - LOOK_BACK_MS, latestEndMs - OVERLAP_MS);
@@ -183,17 +183,17 @@ const OUTCOME_OF_STATUS: Partial<Record<WorkflowExecutionInfo['status']['name'],
   TIMED_OUT: 'unknown',
 };
 
-export function subjectsOf({ backup, deployments }: Pick<RunResult, 'backup' | 'deployments'>): Subject[] {
+export function subjectsOf({ backup, deployments }: Pick<RunResult, 'backup' | 'deployments'>): BoardSubject[] {
   if (deployments.length > 0) return deployments.map(({ target }) => target);
   return backup === null ? [] : [{ kind: 'server', id: backup.serverId }];
 }
 
-export function partOf(result: RunResult, { kind, id }: Subject): DeploymentResult | BackupResult | null {
+export function partOf(result: RunResult, { kind, id }: BoardSubject): DeploymentResult | BackupResult | null {
   if (kind === 'server') return result.backup;
   return result.deployments.find(({ target }) => target.kind === kind && target.id === id) ?? null;
 }
 
-function verdictOf(session: Session, { result, by, isRead }: PastRun, subject: Subject): Verdict {
+function verdictOf(session: Session, { result, by, isRead }: PastRun, subject: BoardSubject): PastVerdict {
   const { workflowId, runId, commit, backup } = result;
   const part = partOf(result, subject);
   const outcome = part?.outcome ?? (isRead ? result.outcome : listedOutcome(result));

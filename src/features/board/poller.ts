@@ -7,7 +7,7 @@ import { TIMING } from '../../contract/timing.ts';
 import { messageOf } from '../../contract/safe-text.ts';
 
 /** Something that is read again and again, as long as someone looks. */
-export interface Source {
+export interface BoardSource {
   /** For people, such as `what is in flight`. */
   name: string;
   everyMs: number;
@@ -22,7 +22,7 @@ export interface Problem {
   since: string;
 }
 
-export interface Poller {
+export interface BoardPoller {
   /** Someone looks. Resolves once there is something to show, after a few seconds at the latest. */
   look(): Promise<void>;
   /** Of the sources whose last read failed. */
@@ -31,22 +31,22 @@ export interface Poller {
 }
 
 /** What passes between two reads. */
-export interface Passage {
+export interface BoardTime {
   nowMs: () => number;
   /** Rejects if the signal is aborted. */
   sleep: (ms: number, signal: AbortSignal) => Promise<unknown>;
 }
 
-export const REAL: Passage = { nowMs: () => Date.now(), sleep: (ms, signal) => sleep(ms, undefined, { signal }) };
+export const REAL: BoardTime = { nowMs: () => Date.now(), sleep: (ms, signal) => sleep(ms, undefined, { signal }) };
 
 interface Followed {
-  source: Source;
+  source: BoardSource;
   /** Until its first read since someone began to look; null if it is not being read. */
   reading: Promise<void> | null;
   problem: Problem | null;
 }
 
-export function createPoller(sources: readonly Source[], passage: Passage = REAL): Poller {
+export function createBoardPoller(sources: readonly BoardSource[], passage: BoardTime = REAL): BoardPoller {
   const followed = sources.map((source): Followed => ({ source, reading: null, problem: null }));
   const stopped = new AbortController();
   const { signal } = stopped;

@@ -13,11 +13,11 @@ import type { Logger } from '../../process/log.ts';
 import { ICON, SCRIPT, STYLE } from './assets.ts';
 import { createBoard, type Board } from './board.ts';
 import { boardPage, errorPage, targetPage } from './page.ts';
-import type { Subject } from './past.ts';
+import type { BoardSubject } from './past.ts';
 import type { BoardStatus } from './status.ts';
 
 /** Who may read the board. On loopback without either: who can reach it. */
-export interface Guards {
+export interface BoardGuards {
   /** Listens on loopback only, where it answers to no other name than that of this machine. */
   isLoopback: boolean;
   /** Read for every request; null: no secret is accepted. */
@@ -76,7 +76,7 @@ async function listen(app: FastifyInstance, host: string, wanted: BoardServerOpt
   });
 }
 
-async function guardsOf(options: BoardServerOptions): Promise<Guards> {
+async function guardsOf(options: BoardServerOptions): Promise<BoardGuards> {
   const { host, secretFile, identityHeader, trustedProxies = [] } = options;
   if ((identityHeader === undefined) !== (trustedProxies.length === 0))
     throw new ConfigError('--identity-header and --trusted-proxy belong together: give both, or neither');
@@ -130,7 +130,7 @@ const HEADERS = {
 
 interface ServerParts {
   board: Pick<Board, 'look' | 'status' | 'target'>;
-  guards: Guards;
+  guards: BoardGuards;
   log: Pick<Logger, 'warn'>;
 }
 
@@ -189,7 +189,7 @@ export function createBoardServer({ board, guards, log }: ServerParts): FastifyI
   for (const kind of ['site', 'app', 'server'] as const)
     app.get<{ Params: { id: string } }>(`/${kind}s/:id`, async (request, reply) => {
       await board.look();
-      const subject: Subject = { kind, id: request.params.id };
+      const subject: BoardSubject = { kind, id: request.params.id };
       const found = board.target(subject);
       if (found === null) return refuse(reply, 404, `The board knows no ${kind} with this id.`);
       const status = board.status();
@@ -215,7 +215,10 @@ function isOwnName({ headers: { host = '' }, socket: { localPort } }: FastifyReq
   return name !== '' && Number(port) === localPort;
 }
 
-async function isAllowed({ isLoopback: isLocal, secret, identity }: Guards, request: FastifyRequest): Promise<boolean> {
+async function isAllowed(
+  { isLoopback: isLocal, secret, identity }: BoardGuards,
+  request: FastifyRequest,
+): Promise<boolean> {
   if (secret === null && identity === null) return isLocal;
   if (identity !== null && isFromProxy(identity.proxies, request.socket.remoteAddress ?? '')) {
     const named = request.headers[identity.header];

@@ -11,13 +11,13 @@ import type { OutcomeCounts, RolloutPhase } from '../rollouts/shapes.ts';
 import { plainText } from '../../contract/safe-text.ts';
 import { counted } from '../../contract/results.ts';
 import { targetText } from '../../contract/target.ts';
-import { keyOf, partOf, subjectsOf, type Past, type Subject, type Verdict } from './past.ts';
+import { subjectKey, partOf, subjectsOf, type Past, type BoardSubject, type PastVerdict } from './past.ts';
 import type { Problem } from './poller.ts';
 
 /** What was read so far. */
-export interface Seen {
+export interface BoardSeen {
   /** In the order of belay.yaml. */
-  targets: readonly (Subject & { server: string; fleet: string })[];
+  targets: readonly (BoardSubject & { server: string; fleet: string })[];
   inFlight: readonly InFlight[];
   past: Pick<Past, 'subjects' | 'of'>;
   /** What the service reports, by `keyOf`; null without access to it. */
@@ -42,14 +42,14 @@ export interface BoardWorker {
   takesNewRuns: boolean;
 }
 
-export interface BoardTarget extends Subject {
+export interface BoardTarget extends BoardSubject {
   server: string | null;
   fleet: string | null;
   /** What its run in flight does or waits for, in a sentence; null if none is in flight. */
   now: string | null;
   /** The run in flight. */
   run: { workflowId: string; phase: Phase | null; startedAt: string | null; ui: string | null } | null;
-  last: Verdict | null;
+  last: PastVerdict | null;
   /** What the service itself reports; null if it was not read. */
   service: string | null;
   serviceReadAt: string | null;
@@ -112,7 +112,7 @@ export interface BoardStatus {
 
 const MOST_NEXT = 10;
 
-export function statusOf(seen: Seen, nowMs: number, since: string | null = null): BoardStatus {
+export function boardStatusOf(seen: BoardSeen, nowMs: number, since: string | null = null): BoardStatus {
   const all = targetsOf(seen);
   const targets = since === null ? all : all.filter((it) => it.run !== null || (it.last?.endedAt ?? '') >= since);
   return {
@@ -140,11 +140,11 @@ const rankOf = ({ needsAttention, run }: BoardTarget): number => (needsAttention
 
 const BAD: readonly (Outcome | null)[] = ['failed', 'unknown', 'timed_out'];
 
-function targetsOf({ targets, inFlight, past, readings }: Seen): BoardTarget[] {
+function targetsOf({ targets, inFlight, past, readings }: BoardSeen): BoardTarget[] {
   const runs = runsBySubject(inFlight);
-  const places = new Map(targets.map((it) => [keyOf(it), it]));
+  const places = new Map(targets.map((it) => [subjectKey(it), it]));
   const others = [...past.subjects(), ...[...runs.values()].map(({ subject }) => subject)];
-  const subjects = new Map([...targets, ...others].map(({ kind, id }) => [keyOf({ kind, id }), { kind, id }]));
+  const subjects = new Map([...targets, ...others].map(({ kind, id }) => [subjectKey({ kind, id }), { kind, id }]));
   return [...subjects].map(([key, subject]) => {
     const place = places.get(key);
     const run = runs.get(key)?.run ?? null;
@@ -169,12 +169,12 @@ function targetsOf({ targets, inFlight, past, readings }: Seen): BoardTarget[] {
 type RunInFlight = InFlight & { kind: 'run' };
 
 /** Only the parts of runs that have not ended. */
-function runsBySubject(inFlight: readonly InFlight[]): Map<string, { subject: Subject; run: RunInFlight }> {
-  const found = new Map<string, { subject: Subject; run: RunInFlight }>();
+function runsBySubject(inFlight: readonly InFlight[]): Map<string, { subject: BoardSubject; run: RunInFlight }> {
+  const found = new Map<string, { subject: BoardSubject; run: RunInFlight }>();
   for (const run of inFlight) {
     if (run.kind !== 'run') continue;
     for (const subject of subjectsOf(run.status.result)) {
-      const key = keyOf(subject);
+      const key = subjectKey(subject);
       const hasEnded = partOf(run.status.result, subject)?.outcome != null;
       // One that waits for the lock of another comes second.
       const other = found.get(key)?.run.status.result.phase;
@@ -201,10 +201,10 @@ function rolloutOf(rollout: InFlight & { kind: 'rollout' }): BoardRollout {
 }
 
 /** `site a1` */
-export const subjectText = ({ kind, id }: Subject): string =>
+export const subjectText = ({ kind, id }: BoardSubject): string =>
   kind === 'server' ? `server ${plainText(id)}` : targetText({ kind, id }, plainText);
 
-function attentionOf(seen: Seen, targets: readonly BoardTarget[], nowMs: number): Attention[] {
+function attentionOf(seen: BoardSeen, targets: readonly BoardTarget[], nowMs: number): Attention[] {
   const noWorker = seen.workers !== null && !seen.workers.some(({ takesNewRuns }) => takesNewRuns);
   const why = seen.workers?.length === 0 ? 'no worker polls the task queue' : 'no worker takes new runs';
   return [

@@ -7,7 +7,7 @@ import { backupServerId, deploySiteId, waitingRunPrefixes } from '../../contract
 import { definedFields } from '../../contract/plain-object.ts';
 import { quoted } from '../../client/list-filter.ts';
 import { acceptsSignals, createThrottledSignal, type SignalClock, isOfService } from '../../client/lookups/signals.ts';
-import type { Hold, HoldInput, RolloutMemo } from '../rollouts/shapes.ts';
+import type { ServerHold, HoldInput, RolloutMemo } from '../rollouts/shapes.ts';
 
 const MAX_RUNS = 200;
 
@@ -51,7 +51,7 @@ async function waitingRuns(client: Client, named: Pick<WakeInput, 'serverId' | '
 
 /** Create one per worker, because it limits the rate of signals. */
 export function createHoldServer(client: Client, clock?: SignalClock): (input: HoldInput) => Promise<string[]> {
-  const signal = createThrottledSignal<Hold>(client, HOLD_SIGNAL, ({ serverId }) => serverId, undefined, clock);
+  const signal = createThrottledSignal<ServerHold>(client, HOLD_SIGNAL, ({ serverId }) => serverId, undefined, clock);
   return async ({ hold, excludeWorkflowIds }) => {
     const ids: string[] = [];
     const query = `WorkflowType = '${ROLLOUT_TYPE}' AND ExecutionStatus = 'Running'`;

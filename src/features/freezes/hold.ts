@@ -9,7 +9,7 @@ import { judgeFreezes } from '../../workflows/activity-proxies.ts';
 import { applyOverride } from './override.ts';
 import { awaitThaw, createThaws, tooManyThaws, unlessOver, type Thaws } from './thaws.ts';
 import { conclude, type Conclusion } from '../../workflows/conclusion.ts';
-import type { Hold, Part } from '../../workflows/run/hooks.ts';
+import type { Hold, RunPart } from '../../workflows/run/hooks.ts';
 import type { RunState } from '../../workflows/run/run-state.ts';
 
 /** What comes next in a run. */
@@ -73,7 +73,7 @@ export function freezeHold(run: RunState): Hold {
       return (await waitFor(whole, frozen)) ?? 'waited';
     },
     reopens: ({ outcome, error }) => waits && outcome === 'not_started' && error?.type === 'Frozen',
-    async wait(part: Part) {
+    async wait(part: RunPart) {
       const next = part.kind === 'backup' ? { backsUp: true, targets } : { backsUp: false, targets: [part.target] };
       return waitFor(next, await askFirst(next));
     },

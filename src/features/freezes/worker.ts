@@ -123,7 +123,7 @@ interface FreezeDeps {
   workerInfo: Pick<WorkerInfo, 'epoch'>;
 }
 
-export const createFreezes = ({ judge, policy, workerInfo }: FreezeDeps) => ({
+export const createFreezeActivities = ({ judge, policy, workerInfo }: FreezeDeps) => ({
   /** What of this is frozen; null if nothing is. */
   judgeFreezes: async (question: FreezeQuestion): Promise<FreezeAnswer> => ({
     frozen: await frozenParts(question, judge),

@@ -2,7 +2,7 @@
 import { ApplicationFailure } from '@temporalio/common';
 import { condition, defineSignal, defineUpdate, setHandler } from '@temporalio/workflow';
 import { HOLD_SIGNAL, ROLLOUT_UPDATES } from '../../contract/names.ts';
-import type { DecisionInput, Hold, TargetResult } from './shapes.ts';
+import type { DecisionInput, ServerHold, TargetResult } from './shapes.ts';
 import { plainText } from '../../contract/safe-text.ts';
 import { concernsService } from '../../contract/service-identity.ts';
 import { mayHeal } from '../gates/gating.ts';
@@ -13,7 +13,7 @@ import { lastPause, openOfWave } from './rules.ts';
 const pauseUpdate = defineUpdate<void, [DecisionInput]>(ROLLOUT_UPDATES.pause);
 const resumeUpdate = defineUpdate<void, [DecisionInput]>(ROLLOUT_UPDATES.resume);
 const abortUpdate = defineUpdate<void, [DecisionInput]>(ROLLOUT_UPDATES.abort);
-const holdSignal = defineSignal<[Hold]>(HOLD_SIGNAL);
+const holdSignal = defineSignal<[ServerHold]>(HOLD_SIGNAL);
 
 /** A rollout from its first moment on. */
 export interface Beginning {
@@ -125,7 +125,7 @@ function isPausedForHeld({ result: { phase, targets, decisions } }: RolloutState
 }
 
 /** Ignores malformed signals, since the UI can send any, and an event that has held a server before. */
-function holdTarget(rollout: RolloutState, hold: Partial<Hold> | null | undefined): void {
+function holdTarget(rollout: RolloutState, hold: Partial<ServerHold> | null | undefined): void {
   const { serverId, event, reason } = hold ?? {};
   if (typeof event !== 'string' || typeof reason !== 'string') return;
   const service = rollout.result.service ?? rollout.input.service;

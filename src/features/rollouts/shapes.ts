@@ -171,7 +171,7 @@ export interface DecisionInput {
 }
 
 /** Payload of the signal `hold`. */
-export interface Hold {
+export interface ServerHold {
   serverId: string;
   /** Workflow id of the event. */
   event: string;
@@ -182,7 +182,7 @@ export interface Hold {
 }
 
 export interface HoldInput {
-  hold: Hold;
+  hold: ServerHold;
   /** Ids of rollouts that already received the signal. */
   excludeWorkflowIds: string[];
 }

@@ -23,7 +23,7 @@ export interface CheckOptions {
   json?: boolean;
 }
 
-export async function check({ site, commit, json }: CheckOptions): Promise<void> {
+export async function trySiteCheck({ site, commit, json }: CheckOptions): Promise<void> {
   const tried = await tryCheck(site, commit ?? null);
   if (json === true) printJson(triedDocument(tried));
   else print(triedText(tried));

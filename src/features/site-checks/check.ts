@@ -19,7 +19,7 @@ import {
 } from './rules.ts';
 import { labelledBySite, type CommitEvidence } from '../../rules/verdict.ts';
 import { checkSite } from '../../workflows/activity-proxies.ts';
-import type { Check, CheckedOperation, CreateCheck } from '../../workflows/operation/hooks.ts';
+import type { DeploymentCheck, CheckedOperation, CreateCheck } from '../../workflows/operation/hooks.ts';
 import { plainText } from '../../contract/safe-text.ts';
 import { sleepUntil } from '../../workflows/polling/poll-until.ts';
 import { unlessCancelled } from '../../workflows/polling/turn.ts';
@@ -75,7 +75,7 @@ interface Checking {
 export const siteCheck: CreateCheck = (operation, { service, check }) =>
   check === undefined ? undefined : createSiteCheck(operation, service, check);
 
-function createSiteCheck(operation: CheckedOperation, service: string, aim: CheckAim): Check {
+function createSiteCheck(operation: CheckedOperation, service: string, aim: CheckAim): DeploymentCheck {
   const { siteId, name } = aim;
   const { result } = operation;
   const found: CheckResult = { name, outcome: null, reads: 0, goodReads: 0, baseline: null, last: null };
@@ -123,7 +123,7 @@ function createSiteCheck(operation: CheckedOperation, service: string, aim: Chec
 function watchCommit(
   { aim, found, read }: Checking,
   shown: () => CommitEvidence | null,
-): Pick<Check, 'look'> & { goodInARow: () => number } {
+): Pick<DeploymentCheck, 'look'> & { goodInARow: () => number } {
   let goodInARow = 0;
   let isLooking = false;
 

@@ -12,4 +12,4 @@ export const checkCommand = (): Command =>
     .addOption(runOption('commit'))
     .addOption(json())
     .addHelpText('after', examples('belay check --site 34', 'belay check --site 34 --commit 3f2c1ab'))
-    .action(async (options: CheckOptions) => (await import('./actions.ts')).check(options));
+    .action(async (options: CheckOptions) => (await import('./actions.ts')).trySiteCheck(options));

@@ -1,14 +1,14 @@
 /** Checks that the sites in belay.yaml that have a check can be reached from here: their names and addresses, not the sites. */
 import { readConfiguration } from '../../config/load.ts';
 import { counted } from '../../contract/results.ts';
-import { siteChecks } from './worker.ts';
+import { siteChecksOf } from './worker.ts';
 import { judgedAddresses, systemResolve } from '../../site-check/index.ts';
 import type { Check, Finding } from '../../cli/doctor-check.ts';
 
 export const sitesCheck = (): Check => ({
   name: 'checks of sites',
   run: async (): Promise<Finding> => {
-    const checks = [...siteChecks(await readConfiguration())];
+    const checks = [...siteChecksOf(await readConfiguration())];
     if (checks.length === 0) return { state: 'skipped', message: 'no site in belay.yaml has a check' };
     const found = await Promise.all(
       checks.map(async ([siteId, { request }]) => {

@@ -63,12 +63,12 @@ export interface ChecksPolicy {
 }
 
 export function checksPolicy(configuration: Configuration): ChecksPolicy {
-  const checks = siteChecks(configuration);
+  const checks = siteChecksOf(configuration);
   return { checkOf: (siteId) => checks.get(siteId) ?? null };
 }
 
 /** By site id. @throws ConfigError for an address or secret that cannot be used */
-export function siteChecks({ sites = {}, checks = {} }: Configuration): Map<string, PolicyCheck> {
+export function siteChecksOf({ sites = {}, checks = {} }: Configuration): Map<string, PolicyCheck> {
   return new Map(
     Object.entries(sites).flatMap(([siteId, site]): [string, PolicyCheck][] => {
       const { check: name } = site;

@@ -10,7 +10,7 @@ import {
   problemForType,
   runInput,
   targetSchema,
-  wholeNumber,
+  wholeNumberWithin,
 } from './run-input.ts';
 
 /** Names of rollouts, fleets and schedules. */
@@ -48,7 +48,7 @@ const wave = z.looseObject(
     after: z
       .looseObject(
         {
-          bakeMs: wholeNumber(LIMITS.bakeMs).optional(),
+          bakeMs: wholeNumberWithin(LIMITS.bakeMs).optional(),
           gates: z
             .array(idOf('A gate'), NO_LIST)
             .superRefine((gates, context) => {
@@ -97,7 +97,13 @@ const waves = z
 
 const rolloutInput = z.looseObject(
   {
-    ...{ name, fleet: name, key: idOf('The key'), maxAtOnce: wholeNumber([1, MAX_AT_ONCE]), maxFailures: atLeast(0) },
+    ...{
+      name,
+      fleet: name,
+      key: idOf('The key'),
+      maxAtOnce: wholeNumberWithin([1, MAX_AT_ONCE]),
+      maxFailures: atLeast(0),
+    },
     onFailures: z.enum(['stop', 'pause'], { error: 'must be stop or pause' }),
     options: options.optional(),
     attempt: atLeast(1).optional(),
@@ -105,7 +111,7 @@ const rolloutInput = z.looseObject(
       .looseObject(
         {
           ...{ failed: reaction.optional(), inconclusive: reaction.optional() },
-          patienceMs: wholeNumber(LIMITS.patienceMs).optional(),
+          patienceMs: wholeNumberWithin(LIMITS.patienceMs).optional(),
         },
         NO_OBJECT,
       )

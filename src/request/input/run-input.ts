@@ -56,7 +56,7 @@ export const idOf = (what: string) =>
       description: `${what}. No control characters, neither "." nor "..", no blank at either end, ${inUnits(MAX_ID_LENGTH)}.`,
     });
 
-export function wholeNumber([min, max]: Limits) {
+export function wholeNumberWithin([min, max]: Limits) {
   const error = `must be a whole number from ${min} to ${max}`;
   return z.int({ error }).min(min, { error }).max(max, { error });
 }
@@ -131,7 +131,7 @@ function schemaOf({ type, help, derived, default: value }: RunOptionRow): z.ZodT
   switch (type.kind) {
     case 'duration':
     case 'count':
-      return wholeNumber(type.limits).meta(meta);
+      return wholeNumberWithin(type.limits).meta(meta);
     case 'choice':
       return z.enum(type.of, { error: `must be one of ${type.of.join(', ')}` }).meta(meta);
     case 'switch':

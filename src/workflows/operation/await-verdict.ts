@@ -16,7 +16,7 @@ import {
   type Verdict,
 } from '../../rules/verdict.ts';
 import { answeredMs } from '../../rules/trigger-policy.ts';
-import type { Check } from './hooks.ts';
+import type { DeploymentCheck } from './hooks.ts';
 import { concludeInterrupted, pollUntil } from '../polling/poll-until.ts';
 import { describeLastStatus, type Poller } from '../polling/poller.ts';
 import { TIMING } from '../../contract/timing.ts';
@@ -28,7 +28,7 @@ export interface Followed {
   operation: Poller<DeploymentResult>;
   input: Pick<DeploySiteInput, 'intervalMs' | 'tries' | 'jitter'>;
   reader: Reader;
-  check: Check | undefined;
+  check: DeploymentCheck | undefined;
 }
 
 /** What earlier reads showed. */

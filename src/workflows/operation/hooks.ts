@@ -8,7 +8,7 @@ import type { Poller } from '../polling/poller.ts';
 import type { Operation } from './run-operation.ts';
 
 /** Judges whether a deployment that the service calls completed is one. */
-export interface Check {
+export interface DeploymentCheck {
   /** Looks just before the request. What is broken then blocks nothing: the deployment may repair it. */
   takeBaseline(): Promise<void>;
   /** It is too old to be compared with. */
@@ -28,7 +28,7 @@ export type CheckedOperation = Poller<DeploymentResult> & Pick<Operation<Deploym
 export type CreateCheck = (
   operation: CheckedOperation,
   input: Pick<DeploySiteInput, 'service' | 'check'>,
-) => Check | undefined;
+) => DeploymentCheck | undefined;
 
 /** The lists, as features.ts has them. */
 export interface OperationHooks {
@@ -42,7 +42,10 @@ export interface OperationHooks {
   endings: readonly ((operation: Pick<Operation<DeploymentResult>, 'cancellation'>) => void)[];
 }
 
-export function firstCheck(checks: OperationHooks['checks'], ...of: Parameters<CreateCheck>): Check | undefined {
+export function firstCheck(
+  checks: OperationHooks['checks'],
+  ...of: Parameters<CreateCheck>
+): DeploymentCheck | undefined {
   for (const create of checks) {
     const check = create(...of);
     if (check !== undefined) return check;

@@ -10,7 +10,7 @@ import { COMPLETED, conclude, type Conclusion, end } from '../conclusion.ts';
 import { awaitBackup, recordWaitedFor } from '../operation/backup-server.ts';
 import { createPoller } from '../polling/poller.ts';
 import { readerOf, readOneStatus } from '../polling/status-reader.ts';
-import type { Part } from './hooks.ts';
+import type { RunPart } from './hooks.ts';
 import { attempt, isForOther, notStarted, operate, sharedInput } from './part.ts';
 import type { RunState } from './run-state.ts';
 
@@ -50,7 +50,7 @@ async function obtainBackup(run: RunState, serverId: string): Promise<Conclusion
 }
 
 async function createOrShare(run: RunState, serverId: string): Promise<Conclusion> {
-  const part: Part = { kind: 'backup', serverId };
+  const part: RunPart = { kind: 'backup', serverId };
   const { intervalMs, tries } = run.plan.backup;
   // After a wait, it is another backup.
   const step = run.backups === 1 ? 'backup' : `backup-${run.backups}`;

@@ -7,14 +7,14 @@ import { type Target, targetText } from '../../contract/target.ts';
 import { deadlineOf, lateness } from '../../rules/deadline.ts';
 import { conclude, type Conclusion, type Ended } from '../conclusion.ts';
 import { renewBackup } from './backup-step.ts';
-import type { Part } from './hooks.ts';
+import type { RunPart } from './hooks.ts';
 import { attempt, notStarted, operate, record, sharedInput } from './part.ts';
 import type { RunState } from './run-state.ts';
 
 export async function deployAll(run: RunState): Promise<Conclusion[]> {
   const conclusions: Conclusion[] = [];
   for (const target of run.targets) {
-    const part: Part = { kind: 'deployment', target };
+    const part: RunPart = { kind: 'deployment', target };
     const conclusion = await attempt(
       run,
       part,
@@ -31,7 +31,7 @@ export async function deployAll(run: RunState): Promise<Conclusion[]> {
   return conclusions;
 }
 
-async function deploy(run: RunState, part: Part, target: Target): Promise<Conclusion> {
+async function deploy(run: RunState, part: RunPart, target: Target): Promise<Conclusion> {
   const { admissionReads, input, limits, plan } = run;
   const deadline = deadlineOf(limits);
   const late = lateness(deadline, Date.now());

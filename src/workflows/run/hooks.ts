@@ -5,7 +5,7 @@ import type { Target } from '../../contract/target.ts';
 import type { Conclusion } from '../conclusion.ts';
 import type { RunState } from './run-state.ts';
 
-export type Part = { kind: 'backup'; serverId: string } | { kind: 'deployment'; target: Target };
+export type RunPart = { kind: 'backup'; serverId: string } | { kind: 'deployment'; target: Target };
 
 /** Something that may keep a run, or a part of it, from beginning. */
 export interface Hold {
@@ -21,13 +21,13 @@ export interface Hold {
   /** Until when the run may begin, in milliseconds since 1970. Default: no limit. */
   untilMs?(): number;
   /** Why a part must not begin now. */
-  refusePart?(part: Part): Conclusion | null;
+  refusePart?(part: RunPart): Conclusion | null;
   /** Whether this is what ended a part before its request left, and the part may begin later. */
   reopens?(end: Conclusion): boolean;
   /** Waits until the part may begin. Required beside `reopens`. */
-  wait?(part: Part): Promise<Conclusion | null>;
+  wait?(part: RunPart): Promise<Conclusion | null>;
   /** What the operation of a part needs to know. */
-  carries?(part: Part): Partial<DeploySiteInput>;
+  carries?(part: RunPart): Partial<DeploySiteInput>;
   /** Called when a deployment is about to be started, was started, or could not be started. */
   deploys?(child: 'starting' | Execution | null): void;
   deployed?(ended: DeploymentResult): void;

@@ -32,7 +32,7 @@ import type { LockAttempt } from '../lock/acquire.ts';
 import { isAfterReset } from '../reset.ts';
 import { startAttributes } from '../ui.ts';
 import { takePlace } from './admit.ts';
-import type { Part } from './hooks.ts';
+import type { RunPart } from './hooks.ts';
 import type { RunState } from './run-state.ts';
 
 /**
@@ -42,7 +42,7 @@ import type { RunState } from './run-state.ts';
  */
 export async function attempt(
   run: RunState,
-  part: Part,
+  part: RunPart,
   begin: () => Promise<Conclusion>,
   ready = () => Promise.resolve(COMPLETED),
 ): Promise<Conclusion> {
@@ -59,7 +59,7 @@ export async function attempt(
   }
 }
 
-export function notStarted(run: RunState, part: Part, conclusion: Conclusion): Conclusion {
+export function notStarted(run: RunState, part: RunPart, conclusion: Conclusion): Conclusion {
   const outcome = 'not_started';
   if (part.kind === 'backup') run.result.backup = { ...emptyBackup(part.serverId), outcome };
   else record(run, part.target, { ...emptyDeployment(part.target), outcome, error: conclusion.error });
@@ -72,7 +72,7 @@ export function record({ targets, result }: RunState, target: Target, deployment
 }
 
 /** What the holds and checks of a run add to the input of its operations. */
-export function carried({ holds, checks }: RunState, part: Part): Partial<DeploySiteInput> {
+export function carried({ holds, checks }: RunState, part: RunPart): Partial<DeploySiteInput> {
   const ofChecks = part.kind === 'backup' ? [] : checks.map((it) => it.carries(part.target));
   return Object.assign({}, ...holds.map((it) => it.carries?.(part)), ...ofChecks) as Partial<DeploySiteInput>;
 }
@@ -82,7 +82,7 @@ export const isForOther = (run: RunState, { service }: { service?: string }): bo
   service !== undefined && !isServed(service, run.service);
 
 /** What every operation of the run gets. @param step one for each request that the run may make */
-export function sharedInput(run: RunState, part: Part, step: string) {
+export function sharedInput(run: RunState, part: RunPart, step: string) {
   const { service, facts, plan, input, jitter } = run;
   return {
     ...service,
@@ -116,7 +116,7 @@ export type PartEnd<R> =
 /** Starts the operation of a part once its lock is free, and waits for its end. @param unknown its result if it leaves none */
 export async function operate<R extends Pick<Conclusion, 'outcome'>>(
   run: RunState,
-  part: Part,
+  part: RunPart,
   input: OwnInput,
   unknown: R,
 ): Promise<PartEnd<R>> {
@@ -149,7 +149,7 @@ export async function operate<R extends Pick<Conclusion, 'outcome'>>(
 
 function withoutLock(
   attempted: Exclude<LockAttempt<unknown>, { kind: 'lock' | 'backup' }>,
-  part: Part,
+  part: RunPart,
   lockId: string,
 ): Conclusion {
   if (attempted.kind === 'other_service') {
@@ -167,7 +167,7 @@ function withoutLock(
 
 async function startOperation<R extends Pick<Conclusion, 'outcome'>>(
   run: RunState,
-  part: Part,
+  part: RunPart,
   workflowId: string,
   input: BackupServerInput | DeploySiteInput,
   unknown: R,

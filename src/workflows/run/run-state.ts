@@ -57,7 +57,7 @@ export interface RunState {
   during<T>(phase: Phase, wait: () => Promise<T>): Promise<T>;
 }
 
-export interface Known extends Pick<RunState, 'type' | 'input' | 'plan' | 'facts'> {
+interface Known extends Pick<RunState, 'type' | 'input' | 'plan' | 'facts'> {
   cancellation: Cancellation;
 }
 
