@@ -2,10 +2,6 @@
 
 /** Files outside of src/features, and the features that they know. */
 export const CORE_KNOWS = {
-  // Superseding decides who is next in the queue for a lock.
-  'rules/wait-queue.ts': ['superseding'],
-  // What a permit or a fact may ask.
-  'activities/{fact,post-checks}.ts': ['approvals', 'freezes'],
   'request/input/run-input.ts': ['freezes'],
   'config/inventory.ts': ['rollouts'],
   // What a run shows beside its progress.

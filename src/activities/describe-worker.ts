@@ -5,6 +5,7 @@ import { definedFields } from '../contract/plain-object.ts';
 import { ROLLOUT_TYPE, RUN_TYPES } from '../contract/names.ts';
 import type { ActivityDeps } from './deps.ts';
 import type { Asked, Fact, Known } from './fact.ts';
+import type { Judges } from './features.ts';
 import { partsOf, type RolloutInput } from '../features/rollouts/shapes.ts';
 import type { RunInput } from '../contract/run.ts';
 import { targetsOf } from '../contract/target.ts';
@@ -13,10 +14,10 @@ import { planRun } from '../request/run-plan.ts';
 import { validateRolloutInput } from '../request/input/rollout-input.ts';
 import { validateRunInput } from '../request/input/run-input.ts';
 
-type Deps = Pick<ActivityDeps, 'workerInfo' | 'admission' | 'policy' | 'judge' | 'approvals' | 'clocks'>;
+type Deps = Pick<ActivityDeps, 'workerInfo' | 'admission' | 'policy' | 'clocks'> & Judges;
 
 export function createDescribeWorker(deps: Deps, facts: readonly Fact[]) {
-  const { workerInfo, admission, policy, judge, approvals, clocks } = deps;
+  const { workerInfo, admission, policy, clocks } = deps;
   /** Settings of the worker that executes this. */
   return async (question: WorkerQuestion = {}): Promise<WorkerInfo> => {
     const { begins = false, hasPlace = false, request, atMs = clocks?.wallMs() ?? Date.now() } = question;
@@ -24,7 +25,7 @@ export function createDescribeWorker(deps: Deps, facts: readonly Fact[]) {
     const checked = request === undefined ? undefined : checkRequest(request);
     const isRefused = request === undefined || checked === undefined || 'problem' in checked;
     const asked = isRefused ? null : { request, plan: checked.plan, begins, atMs };
-    const known = { policy: inForce, workerInfo, judge, approvals };
+    const known = { ...deps, policy: inForce };
     return {
       ...workerInfo,
       policy: inForce.hash,

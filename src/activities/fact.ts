@@ -2,8 +2,7 @@
 import type { RunPlan } from '../contract/run.ts';
 import type { WorkerInfo, WorkflowRequest } from '../contract/activities.ts';
 import type { FactName } from '../contract/facts.ts';
-import type { ApprovalJudge } from '../features/approvals/worker.ts';
-import type { Judge } from '../features/freezes/worker.ts';
+import type { Judges } from './features.ts';
 import type { Policy } from '../config/policy.ts';
 
 export interface Asked {
@@ -17,11 +16,9 @@ export interface Asked {
 }
 
 /** What the answer comes from. */
-export interface Known {
+export interface Known extends Judges {
   policy: Policy;
   workerInfo: WorkerInfo;
-  judge: Judge;
-  approvals: ApprovalJudge;
 }
 
 export interface Fact<T = unknown> extends FactName<T> {

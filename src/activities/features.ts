@@ -1,8 +1,13 @@
 /** What the features of a worker add to its core: activities, facts about requests that begin, permits of requests that leave. */
-import { approvalPermit, approvalsFact, createApprovalActivities } from '../features/approvals/worker.ts';
+import {
+  approvalPermit,
+  approvalsFact,
+  createApprovalActivities,
+  type ApprovalJudge,
+} from '../features/approvals/worker.ts';
 import type { ActivityDeps } from './deps.ts';
 import type { Fact } from './fact.ts';
-import { createFreezeActivities, freezePermit, freezesFact } from '../features/freezes/worker.ts';
+import { createFreezeActivities, freezePermit, freezesFact, type Judge } from '../features/freezes/worker.ts';
 import { createGates, gatesFact } from '../features/gates/worker.ts';
 import type { Permit } from './post-checks.ts';
 import type { Served } from './failures.ts';
@@ -16,6 +21,12 @@ export const featureActivities = (deps: ActivityDeps & { served: Served }) => ({
   ...createFreezeActivities(deps),
   ...createApprovalActivities(deps),
 });
+
+/** What facts and permits ask. */
+export interface Judges {
+  judge: Judge;
+  approvals: ApprovalJudge;
+}
 
 /** No answer depends on another one. The first misuse is the message. */
 export const FACTS: readonly Fact[] = [freezesFact, approvalsFact, gatesFact, checksFact, reportsFact];

@@ -3,8 +3,7 @@ import { activityInfo } from '@temporalio/activity';
 import type { ApplicationFailure } from '@temporalio/common';
 import type { ActivityInProgress, TriggerActivityInput } from '../contract/activities.ts';
 import type { StartedBy } from '../features/approvals/shapes.ts';
-import type { ApprovalJudge } from '../features/approvals/worker.ts';
-import type { Judge } from '../features/freezes/worker.ts';
+import type { Judges } from './features.ts';
 import type { PlannedOperation } from '../config/policy.ts';
 import { otherEpoch } from '../contract/service-identity.ts';
 import { TIMING } from '../contract/timing.ts';
@@ -13,12 +12,10 @@ import type { SendPermit } from '../hosting-api/index.ts';
 import { notServed, triggerFailure, type Served, restingMessage, type Rest } from './failures.ts';
 import { startStopwatch, type Clocks } from './stopwatch.ts';
 
-export interface PostCheckDeps {
+export interface PostCheckDeps extends Judges {
   served: Served;
   rest: Rest;
   refused: RefusedPosts;
-  judge: Judge;
-  approvals: ApprovalJudge;
   /**
    * Asks Temporal how long it has waited for an activity, by its own clock.
    *

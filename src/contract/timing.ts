@@ -94,6 +94,10 @@ export const TIMING = {
     /** A holder closes milliseconds after its signal. */
     startAgainMs: 100,
   },
+  backup: {
+    /** After a wait, a backup that is older is made again. */
+    freshMs: 15 * MINUTE,
+  },
   freeze: {
     /** A request that was judged before a freeze began may leave in this time. */
     inForceAfterMs: POST.permitMs,
@@ -108,8 +112,6 @@ export const TIMING = {
     /** What waited for the same freeze goes on within this time, each at a moment of its own. */
     spreadMs: MINUTE,
     leastMs: SECOND,
-    /** After a wait, a backup that is older is made again. */
-    backupFreshMs: 15 * MINUTE,
     /** A worker closes an ad-hoc freeze at its end, and Temporal closes it this much later if none does. */
     closeWithinMs: MINUTE,
   },

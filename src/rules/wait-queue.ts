@@ -1,7 +1,9 @@
 /** The queue for a lock: first come, first served, no matter which holder a run asked. Pure. */
 import type { BackupConclusion, LockReleased, Waiter } from '../contract/operation.ts';
 import { definedFields, isRecord } from '../contract/plain-object.ts';
-import { isInstant, namesRun, workIn } from '../features/superseding/rules.ts';
+import type { RunWork } from '../features/superseding/shapes.ts';
+import { RUN_TYPES } from '../contract/names.ts';
+import { checkTarget, validateId } from '../request/validate-id.ts';
 
 /** A message with a full queue stays far below Temporal's limit of 2 MB. Later waiters rely on their own look. */
 export const MAX_WAITERS = 1_000;
@@ -56,4 +58,33 @@ const isWaiter = (value: unknown): value is Waiter => namesRun(value) && 'since'
 function isBackup(value: unknown): value is BackupConclusion {
   const result = isRecord(value) ? value.result : null;
   return isRecord(result) && (result.backupId === null || typeof result.backupId === 'string');
+}
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+/** Whether a value names an execution, as a signal to it needs. */
+export function namesRun(value: unknown): value is { workflowId: string; runId: string } {
+  const { workflowId, runId } = isRecord(value) ? value : {};
+  return validateId(workflowId) === null && typeof runId === 'string' && UUID.test(runId);
+}
+
+const isInstant = (value: unknown): value is string =>
+  typeof value === 'string' && !Number.isNaN(Date.parse(value)) && new Date(value).toISOString() === value;
+
+export function workIn(value: unknown): RunWork | null {
+  if (!isRecord(value)) return null;
+  const { type, service, serverId, targets, startedAt, supersedes, hasBegun } = value;
+  const known = RUN_TYPES.find((it) => it === type);
+  if (known === undefined || !Array.isArray(targets) || !isInstant(startedAt)) return null;
+  const checked = targets.map(checkTarget).filter((it) => typeof it !== 'string');
+  if (checked.length < targets.length) return null;
+  return {
+    type: known,
+    service: typeof service === 'string' ? service : null,
+    serverId: typeof serverId === 'string' ? serverId : null,
+    targets: checked,
+    startedAt,
+    supersedes: supersedes === true,
+    hasBegun: hasBegun === true,
+  };
 }

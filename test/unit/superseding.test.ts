@@ -4,8 +4,8 @@ import fc from 'fast-check';
 import type { Waiter } from '../../src/contract/operation.ts';
 import type { RunWork } from '../../src/features/superseding/shapes.ts';
 import { siteTarget } from '../../src/contract/target.ts';
-import { settleQueue, supersedes, newerRunIn, shortWork, workIn } from '../../src/features/superseding/rules.ts';
-import { joinQueue, waitersIn } from '../../src/rules/wait-queue.ts';
+import { settleQueue, supersedes, newerRunIn, shortWork } from '../../src/features/superseding/rules.ts';
+import { joinQueue, waitersIn, workIn } from '../../src/rules/wait-queue.ts';
 
 const at = (second: number) => new Date(second * 1_000).toISOString();
 const runId = (second: number) => `0f1e2d3c-4b5a-6978-8796-${String(second).padStart(12, '0')}`;

@@ -1,15 +1,26 @@
 /** How a run replaces older ones, and learns that a newer one replaces it. */
-import { condition, workflowInfo } from '@temporalio/workflow';
+import { ApplicationFailure } from '@temporalio/common';
+import {
+  CancellationScope,
+  condition,
+  defineSignal,
+  getExternalWorkflowHandle,
+  setHandler,
+  workflowInfo,
+} from '@temporalio/workflow';
+import { SIGNALS } from '../../contract/names.ts';
 import { ROLLOUT_PREFIX } from '../../contract/ids.ts';
 import type { NewerRun, RunWork, SupersededBy } from './shapes.ts';
-import { shortWork, settleQueue, supersedes } from './rules.ts';
+import { newerRunIn, shortWork, settleQueue, supersedes } from './rules.ts';
+import { conclude, type Conclusion } from '../../workflows/conclusion.ts';
 import { signalOlderRuns } from '../../workflows/activity-proxies.ts';
 import type { Ending } from '../../workflows/cancellation.ts';
 import { isAfterReset, wasReset } from '../../workflows/reset.ts';
-import { concludeSuperseded, onNewerRun, signalSuperseded } from './signals.ts';
 import type { SettleQueue } from '../../workflows/lock/release.ts';
 import type { Hold } from '../../workflows/run/hooks.ts';
 import type { RunState } from '../../workflows/run/run-state.ts';
+
+const supersededSignal = defineSignal<[NewerRun]>(SIGNALS.superseded);
 
 const TYPES = ['backupThenDeploy', 'deployOnly'];
 
@@ -104,4 +115,29 @@ export function settleForNewerRuns({ work }: { work?: RunWork }): SettleQueue {
     }
     return { queue, sent };
   };
+}
+
+/* The signal by which a newer run takes the place of an older one. */
+
+const concludeSuperseded = ({ workflowId }: SupersededBy): Conclusion =>
+  conclude('not_started', 'Superseded', `replaced by a newer run before it began: ${workflowId}`);
+
+function onNewerRun(handle: (newer: NewerRun) => Promise<void>): void {
+  setHandler(
+    supersededSignal,
+    async (message) => {
+      const newer = newerRunIn(message);
+      if (newer !== null) await CancellationScope.nonCancellable(() => handle(newer));
+    },
+    { description: 'A newer run covers this one, and takes its place if it has not begun.' },
+  );
+}
+
+/** If the older run has ended or cannot take signals, it is left alone. */
+async function signalSuperseded(older: SupersededBy, newer: NewerRun): Promise<void> {
+  try {
+    await getExternalWorkflowHandle(older.workflowId, older.runId).signal(supersededSignal, newer);
+  } catch (error) {
+    if (!(error instanceof ApplicationFailure)) throw error;
+  }
 }

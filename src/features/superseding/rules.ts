@@ -2,9 +2,8 @@
 import type { Waiter } from '../../contract/operation.ts';
 import type { NewerRun, RunWork } from './shapes.ts';
 import { isSameTarget, type Target } from '../../contract/target.ts';
-import { RUN_TYPES } from '../../contract/names.ts';
 import { isRecord } from '../../contract/plain-object.ts';
-import { checkTarget, validateId } from '../../request/validate-id.ts';
+import { namesRun, workIn } from '../../rules/wait-queue.ts';
 
 export interface JudgedRun {
   runId: string;
@@ -73,9 +72,7 @@ export function settleQueue(queue: readonly Waiter[], holder: NewerRun | null): 
 const judged = ({ workflowId, runId, work }: Waiter): NewerRun[] =>
   work === undefined ? [] : [{ workflowId, runId, work }];
 
-/* What messages between runs say of superseding. Anyone can send one from the UI, so each is checked. Pure. */
-
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+/* What messages between runs say of superseding. */
 
 /** A queue of a thousand waiters stays below Temporal's limit of 2 MB. */
 const MAX_WORK_LENGTH = 1_000;
@@ -83,33 +80,6 @@ const MAX_WORK_LENGTH = 1_000;
 /** What fits into a message; else a run neither replaces others in a queue nor is replaced there. */
 export const shortWork = (work: RunWork): RunWork | undefined =>
   JSON.stringify(work).length > MAX_WORK_LENGTH ? undefined : work;
-
-/** Whether a value names an execution, as a signal to it needs. */
-export function namesRun(value: unknown): value is { workflowId: string; runId: string } {
-  const { workflowId, runId } = isRecord(value) ? value : {};
-  return validateId(workflowId) === null && typeof runId === 'string' && UUID.test(runId);
-}
-
-export const isInstant = (value: unknown): value is string =>
-  typeof value === 'string' && !Number.isNaN(Date.parse(value)) && new Date(value).toISOString() === value;
-
-export function workIn(value: unknown): RunWork | null {
-  if (!isRecord(value)) return null;
-  const { type, service, serverId, targets, startedAt, supersedes, hasBegun } = value;
-  const known = RUN_TYPES.find((it) => it === type);
-  if (known === undefined || !Array.isArray(targets) || !isInstant(startedAt)) return null;
-  const checked = targets.map(checkTarget).filter((it) => typeof it !== 'string');
-  if (checked.length < targets.length) return null;
-  return {
-    type: known,
-    service: typeof service === 'string' ? service : null,
-    serverId: typeof serverId === 'string' ? serverId : null,
-    targets: checked,
-    startedAt,
-    supersedes: supersedes === true,
-    hasBegun: hasBegun === true,
-  };
-}
 
 export function newerRunIn(message: unknown): NewerRun | null {
   const work = workIn(isRecord(message) ? message.work : null);

@@ -22,7 +22,7 @@ export async function renewBackup(run: RunState): Promise<Conclusion> {
   const { input, plan, limits } = run;
   const { serverId } = input;
   if (serverId === undefined || plan.backup.backupId !== null) return COMPLETED;
-  const freshMs = Math.max(TIMING.freeze.backupFreshMs, plan.backup.maxAgeMs ?? 0);
+  const freshMs = Math.max(TIMING.backup.freshMs, plan.backup.maxAgeMs ?? 0);
   const ageMs = Date.now() - (limits.backupBeganMs ?? -Infinity);
   return ageMs <= freshMs ? COMPLETED : backUp(run, serverId);
 }
