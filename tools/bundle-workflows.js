@@ -6,7 +6,7 @@ import { bundleWorkflowCode } from '@temporalio/worker';
 
 const inDist = (name) => fileURLToPath(new URL(`../dist/${name}`, import.meta.url));
 
-const { bundleOptions } = await import(inDist('worker/bundle/bundle-options.js'));
+const { bundleOptions } = await import(inDist('worker/bundle/bundle-from-source.js'));
 const { code } = await bundleWorkflowCode(bundleOptions(inDist('workflows'), 'js'));
 // The SDK insists on a map. Its own names files of this machine, and workflows report no stack traces.
 const withoutMap = code.slice(0, code.lastIndexOf('//# sourceMappingURL=data:'));

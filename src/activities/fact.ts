@@ -1,9 +1,17 @@
 /** One question to the configuration of a worker about a request that begins. */
-import type { RunPlan } from '../contract/run.ts';
-import type { WorkerInfo, WorkflowRequest } from '../contract/activities.ts';
-import type { FactName } from '../contract/facts.ts';
+import type { RunPlan, RunInput } from '../contract/run.ts';
+import type { WorkerInfo, WorkflowRequest, WorkerQuestion, CheckedRequest } from '../contract/activities.ts';
+import type { FactName, Facts } from '../contract/facts.ts';
 import type { Judges } from './features.ts';
 import type { Policy } from '../config/policy.ts';
+import { definedFields } from '../contract/plain-object.ts';
+import { ROLLOUT_TYPE, RUN_TYPES } from '../contract/names.ts';
+import type { ActivityDeps } from './deps.ts';
+import { partsOf, type RolloutInput } from '../features/rollouts/shapes.ts';
+import { targetsOf } from '../contract/target.ts';
+import { planRun } from '../request/run-plan.ts';
+import { validateRolloutInput } from '../request/input/rollout-input.ts';
+import { validateRunInput } from '../request/input/run-input.ts';
 
 export interface Asked {
   /** It was checked. */
@@ -26,4 +34,73 @@ export interface Fact<T = unknown> extends FactName<T> {
   ask: (asked: Asked, known: Known) => T | undefined | Promise<T | undefined>;
   /** Why the request makes no sense with this configuration, or null. */
   misuse?: (asked: Asked, known: Known) => string | null;
+}
+
+/* What a worker answers to a run, rollout or schedule that begins: its settings, and what it thinks of the input. */
+
+type Deps = Pick<ActivityDeps, 'workerInfo' | 'admission' | 'policy' | 'clocks'> & Judges;
+
+export function createDescribeWorker(deps: Deps, facts: readonly Fact[]) {
+  const { workerInfo, admission, policy, clocks } = deps;
+  /** Settings of the worker that executes this. */
+  return async (question: WorkerQuestion = {}): Promise<WorkerInfo> => {
+    const { begins = false, hasPlace = false, request, atMs = clocks?.wallMs() ?? Date.now() } = question;
+    const inForce = await policy();
+    const checked = request === undefined ? undefined : checkRequest(request);
+    const isRefused = request === undefined || checked === undefined || 'problem' in checked;
+    const asked = isRefused ? null : { request, plan: checked.plan, begins, atMs };
+    const known = { ...deps, policy: inForce };
+    return {
+      ...workerInfo,
+      policy: inForce.hash,
+      ...definedFields({ checked }),
+      ...(asked === null ? {} : await said(asked, known, facts)),
+      ...(begins && !hasPlace && !admission.admitsNewcomer() ? { admitted: false as const } : {}),
+    };
+  };
+}
+
+async function said(
+  asked: Asked,
+  known: Known,
+  list: readonly Fact[],
+): Promise<Pick<WorkerInfo, 'facts' | 'usageProblem'>> {
+  const { begins, request } = asked;
+  const facts: Record<string, unknown> = {};
+  for (const { name, ask } of list) {
+    const answer = await ask(asked, known);
+    if (answer !== undefined) facts[name] = answer;
+  }
+  const isAsked = begins || request.type === ROLLOUT_TYPE;
+  const misuses = isAsked ? list.map(({ misuse }) => misuse?.(asked, known) ?? null) : [];
+  const usageProblem = isAsked
+    ? (outsideInventory(request, known.policy) ?? misuses.find((it) => it !== null) ?? undefined)
+    : undefined;
+  return {
+    ...(Object.keys(facts).length === 0 ? {} : { facts: facts satisfies Facts }),
+    ...definedFields({ usageProblem }),
+  };
+}
+
+/* Checks what a workflow was asked to do, and fills in the defaults. Recorded, so that a limit or default can change. */
+
+export function checkRequest({ type, input }: WorkflowRequest): CheckedRequest {
+  const problem = problemOf(type, input);
+  if (problem !== null) return { problem };
+  return { plan: planRun(type === ROLLOUT_TYPE ? {} : (input as RunInput)) };
+}
+
+function problemOf(type: unknown, input: unknown): string | null {
+  if (type === ROLLOUT_TYPE) return validateRolloutInput(input);
+  const runType = RUN_TYPES.find((it) => it === type);
+  return runType === undefined ? 'is neither a run nor a rollout' : validateRunInput(runType, input);
+}
+
+/** Whatever started it: the worker knows which site is on which server. */
+function outsideInventory({ input }: WorkflowRequest, { refusalOf }: Pick<Policy, 'refusalOf'>): string | null {
+  for (const { serverId, ...named } of partsOf(input as RunInput | RolloutInput)) {
+    const refusal = refusalOf({ serverId, targets: targetsOf(named) });
+    if (refusal !== null) return refusal;
+  }
+  return null;
 }

@@ -3,7 +3,7 @@ import { activityInfo } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import type { DailyDeadline } from '../contract/run.ts';
 import type { SlotQuery } from '../contract/activities.ts';
-import { createDescribeWorker } from './describe-worker.ts';
+import { createDescribeWorker } from './fact.ts';
 import { FACTS, featureActivities, PERMITS } from './features.ts';
 import { firstAfter, slotOf } from '../request/calendar/local-time.ts';
 import { createPooledWaits } from './pooled-wait.ts';

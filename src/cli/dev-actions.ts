@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { printJson } from '../process/json-document.ts';
 import { homeFolder, isTemporalConfigured, serviceConfig, taskQueue } from '../config/environment/environment.ts';
 import { atItsLine, readConfiguration } from '../config/load.ts';
-import { claimHome, removeDevServerRecord, writeDevServerRecord } from '../dev/claim-home.ts';
+import { claimHome, removeDevServerRecord, writeDevServerRecord } from '../dev/stack.ts';
 import { choosePort } from '../dev/ports.ts';
 import type { Stack, StackOptions } from '../dev/stack.ts';
 import type { BoardServerOptions } from '../features/board/server.ts';

@@ -1,10 +1,9 @@
 /** Reads whether a site does what is expected of it, as a package of its own: it imports nothing of Belay. */
-import type { CompiledCheck } from './compile.ts';
 import { NoAnswer, Oversized, systemResolve } from './resolve.ts';
 import { getPage, type Network, type Page, type PageRequest } from './exchange.ts';
+import { RE2JS } from 're2js';
+import { getProperty } from 'dot-prop';
 
-export { compileCheck, type CheckRules } from './compile.ts';
-export { jsonOf, shownText, textAt } from './compile.ts';
 export { judgedAddresses, systemResolve } from './resolve.ts';
 export { NoAnswer, Oversized } from './resolve.ts';
 export type { Network, Page, PageRequest } from './exchange.ts';
@@ -49,3 +48,172 @@ export const createSiteReader =
       throw error;
     }
   };
+
+/* A check of belay.yaml, ready to be applied to pages. */
+
+export interface CheckRules {
+  /** `200`, `2xx`; any of them. Default `2xx`. */
+  status?: readonly string[] | undefined;
+  /** By header name. */
+  header?: Record<string, string> | undefined;
+  /** In the body, or with `not`, not in it. */
+  body?: string | { not: string } | undefined;
+  /** By path in the JSON body. Values are compared as text. */
+  json?: Record<string, string> | undefined;
+  /** Where the page shows the commit that it was built from. */
+  commit?: { json: string } | { header: string } | { body: string } | undefined;
+}
+
+/** An expectation that a page does not meet. */
+interface Unmet {
+  of: 'status' | 'header' | 'body' | 'json';
+  text: string;
+  /** The page has no such header or value. */
+  isMissing: boolean;
+}
+
+/** What a page shows. */
+interface Shown {
+  unmet: readonly Unmet[];
+  /** 7 to 64 hex digits in lower case; null if it shows none. */
+  commit: string | null;
+}
+
+/** Compiled once, since a site is read often. */
+export type CompiledCheck = (page: Page) => Shown;
+
+/** @returns null if the page meets it */
+type Rule = (page: Parsed) => Unmet | null;
+
+interface Parsed extends Page {
+  /** Undefined if the body is not JSON. */
+  json: unknown;
+}
+
+const COMMIT = /^[0-9a-f]{7,64}$/;
+
+/** @throws SyntaxError for an expectation that cannot be understood */
+export function compileCheck(rules: CheckRules): CompiledCheck {
+  const all = [...statusRule(rules), ...headerRules(rules), ...bodyRule(rules), ...jsonRules(rules)];
+  const commitOf = compileCommit(rules);
+  return (page) => {
+    const parsed = { ...page, json: jsonOf(page.body) };
+    const unmet = all.flatMap((rule) => rule(parsed) ?? []);
+    const commit = commitOf(parsed)?.trim().toLowerCase() ?? '';
+    return { unmet, commit: COMMIT.test(commit) ? commit : null };
+  };
+}
+
+function statusRule({ status = ['2xx'] }: CheckRules): Rule[] {
+  const isExpected = (code: number) =>
+    status.some((it) => (it.endsWith('xx') ? Math.floor(code / 100) === Number(it[0]) : Number(it) === code));
+  const text = (code: number) => `status ${code}, expected ${status.join(' or ')}`;
+  return [(page) => (isExpected(page.status) ? null : { of: 'status', text: text(page.status), isMissing: false })];
+}
+
+const headerRules = ({ header = {} }: CheckRules): Rule[] =>
+  Object.entries(header).map(([name, text]) => {
+    const expected = parseExpected(text);
+    return ({ headers }) => compare('header', `header ${name}`, headers[name.toLowerCase()] ?? null, expected);
+  });
+
+function bodyRule({ body }: CheckRules): Rule[] {
+  if (body === undefined) return [];
+  const expected = typeof body === 'string' ? parseExpected(body, 'part') : parseExpected(`!${body.not}`, 'part');
+  const unmet: Unmet = { of: 'body', text: `the body does not match ${expected.text}`, isMissing: false };
+  return [(page) => (expected.isMetBy(page.body) ? null : unmet)];
+}
+
+const jsonRules = ({ json = {} }: CheckRules): Rule[] =>
+  Object.entries(json).map(([path, text]) => {
+    const expected = parseExpected(text);
+    return (page) => compare('json', path, textAt(page.json, path), expected);
+  });
+
+function compare(of: Unmet['of'], what: string, actual: string | null, expected: Expected): Unmet | null {
+  if (expected.isMetBy(actual)) return null;
+  const shown = actual === null ? 'missing' : `"${shownText(actual)}"`;
+  return { of, text: `${what} is ${shown}, expected ${expected.text}`, isMissing: actual === null };
+}
+
+function compileCommit({ commit }: CheckRules): (page: Parsed) => string | null {
+  if (commit === undefined) return () => null;
+  if ('json' in commit) return (page) => textAt(page.json, commit.json);
+  if ('header' in commit) return ({ headers }) => headers[commit.header.toLowerCase()] ?? null;
+  const group = parseGroup(commit.body);
+  return ({ body }) => group(body);
+}
+
+/*
+ * One expectation of belay.yaml: a text, a regular expression between slashes, or either of them after an exclamation
+ * mark, which says not. Expressions are RE2's, so no page can stall a worker.
+ */
+
+interface Expected {
+  /** As it was written. */
+  text: string;
+  /** @param actual null if there is none */
+  isMetBy(actual: string | null): boolean;
+}
+
+/** @throws SyntaxError for an expression that RE2 does not take */
+function parseExpected(text: string, compare: 'whole' | 'part' = 'whole'): Expected {
+  const isNot = text.startsWith('!');
+  const matches = matcherOf(isNot ? text.slice(1) : text, compare);
+  return { text, isMetBy: (actual) => (actual !== null && matches(actual)) !== isNot };
+}
+
+function matcherOf(text: string, compare: 'whole' | 'part'): (actual: string) => boolean {
+  const pattern = patternIn(text);
+  if (pattern !== null) {
+    const compiled = compile(pattern);
+    return (actual) => compiled.matcher(actual).find();
+  }
+  return compare === 'part' ? (actual) => actual.includes(text) : (actual) => actual === text;
+}
+
+/** The expression between slashes, or null. */
+const patternIn = (text: string): string | null => /^\/(.+)\/$/s.exec(text)?.[1] ?? null;
+
+/** The first group of an expression between slashes. @throws SyntaxError without exactly one group */
+function parseGroup(text: string): (actual: string) => string | null {
+  const pattern = patternIn(text);
+  if (pattern === null) throw new SyntaxError('write a regular expression between slashes');
+  const compiled = compile(pattern);
+  if (compiled.groupCount() !== 1) throw new SyntaxError('write exactly one group in parentheses');
+  return (actual) => {
+    const matcher = compiled.matcher(actual);
+    return matcher.find() ? matcher.group(1) : null;
+  };
+}
+
+function compile(pattern: string): RE2JS {
+  try {
+    return RE2JS.compile(pattern);
+  } catch (error) {
+    throw new SyntaxError(error instanceof Error ? error.message : String(error));
+  }
+}
+
+/* Values in a body of JSON. */
+
+/** @returns undefined if the body is not JSON */
+export function jsonOf(body: string): unknown {
+  try {
+    return JSON.parse(body);
+  } catch {
+    return undefined;
+  }
+}
+
+/** @returns the value at a path as text; null if there is none, or if it is not a single value */
+export function textAt(json: unknown, path: string): string | null {
+  if (typeof json !== 'object' || json === null) return null;
+  const value: unknown = getProperty(json, path);
+  return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' ? String(value) : null;
+}
+
+const MAX_SHOWN = 60;
+
+/** The beginning of a value, for messages. It is cut between characters: half of an emoji would spoil the message. */
+export const shownText = (text: string): string => [...text.slice(0, 2 * MAX_SHOWN)].slice(0, MAX_SHOWN).join('');

@@ -1,7 +1,7 @@
 /** `belay top --site`, without Temporal. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { targetsTable, showTargets } from '../../src/features/overview/show-targets.ts';
+import { targetsTable, showTargets } from '../../src/features/overview/actions.ts';
 import { createTargetReader } from '../../src/cli/target-reader.ts';
 import { siteTarget } from '../../src/contract/target.ts';
 import { startSandbox } from '../../src/sandbox/server.ts';

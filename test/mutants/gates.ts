@@ -40,7 +40,7 @@ export const GATES: TestedMutant[] = [
     rule: 'a name is put into a query as it is',
     changes: [
       change(
-        'features/gates/worker-words.ts',
+        'features/gates/worker-measure.ts',
         'escapeForString(escapeForExpression(text))',
         'escapeForExpression(text)',
       ),

@@ -9,7 +9,7 @@ const SITE_CHECK = 'features/site-checks/rules.ts';
 export const WRONG_VERDICTS: TestedMutant[] = [
   {
     rule: "the inventory is the caller's",
-    changes: [change('activities/describe-worker.ts', 'if (refusal !== null) return refusal;', '')],
+    changes: [change('activities/fact.ts', 'if (refusal !== null) return refusal;', '')],
     test: sim('rules/runs/inventory', 'refuses a site that it has on another server'),
   },
   {

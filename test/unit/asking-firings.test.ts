@@ -4,7 +4,7 @@ import { describe, test } from 'node:test';
 import { ROLLOUT_TYPE } from '../../src/contract/names.ts';
 import type { RolloutWave } from '../../src/features/rollouts/shapes.ts';
 import type { ScheduledInput } from '../../src/features/schedules/shapes.ts';
-import { askedByFirings } from '../../src/features/schedules/actions-firings.ts';
+import { askedByFirings } from '../../src/features/schedules/actions.ts';
 import { policyOf } from '../../src/config/policy.ts';
 
 const POLICY = policyOf({

@@ -4,7 +4,7 @@ import { describe, test } from 'node:test';
 import type { Configuration } from '../../src/config/load.ts';
 import { ROLLOUT_TYPE } from '../../src/contract/names.ts';
 import type { ScheduledInput } from '../../src/features/schedules/shapes.ts';
-import { frozenFirings } from '../../src/features/schedules/actions-firings.ts';
+import { frozenFirings } from '../../src/features/schedules/actions.ts';
 import { policyOf } from '../../src/config/policy.ts';
 import { cronTimes } from '../../src/request/calendar/cron-times.ts';
 

@@ -5,7 +5,7 @@ import { RE2JS } from 're2js';
 import { HISTORY_BUDGET } from '../../src/contract/history-budget.ts';
 import type { Measurement } from '../../src/features/gates/shapes.ts';
 import { measure, wordsIn, type GetPage, judgeSamples } from '../../src/features/gates/worker-measure.ts';
-import { substitute } from '../../src/features/gates/worker-words.ts';
+import { substitute } from '../../src/features/gates/worker-measure.ts';
 import { LIMITS, MAX_TARGETS } from '../../src/request/limits.ts';
 import {
   hasRoomToMeasure,

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { serviceChecks } from '../../src/features/doctor/service.ts';
 import { problemOfStandardSecret } from '../../src/config/environment/secrets.ts';
-import { claimHome } from '../../src/dev/claim-home.ts';
+import { claimHome } from '../../src/dev/stack.ts';
 import { validateRunInput } from '../../src/request/input/run-input.ts';
 
 test('only its user may look into the folder of a dev server', async () => {

@@ -7,7 +7,7 @@ import {
   inFlightTable,
   overviewText,
 } from '../../src/features/overview/show-in-flight.ts';
-import { targetsTable } from '../../src/features/overview/show-targets.ts';
+import { targetsTable } from '../../src/features/overview/actions.ts';
 import { screenLines, tableLines } from '../../src/cli/table.ts';
 import { headLine } from '../../src/features/rollouts/actions-show.ts';
 import { showUntilQuit } from '../../src/features/overview/screen.ts';

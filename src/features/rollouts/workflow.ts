@@ -2,10 +2,17 @@
  * A rollout: one run per server of a fleet, wave by wave with limited concurrency, until too many servers are not
  * completed. It never interrupts a run.
  */
-import { allHandlersFinished, CancellationScope, condition, workflowInfo } from '@temporalio/workflow';
-import type { RunError, RunPlan } from '../../contract/run.ts';
+import {
+  allHandlersFinished,
+  CancellationScope,
+  condition,
+  workflowInfo,
+  ParentClosePolicy,
+  startChild,
+} from '@temporalio/workflow';
+import type { RunError, RunPlan, RunInput, RunResult } from '../../contract/run.ts';
 import type { RolloutInput, RolloutResult, TargetResult } from './shapes.ts';
-import { isPending, worstFirst } from '../../contract/results.ts';
+import { isPending, worstFirst, emptyResult } from '../../contract/results.ts';
 import {
   endUnchecked,
   letWorkerCheck,
@@ -15,7 +22,7 @@ import {
   restoredSince,
   tooLate,
 } from '../../workflows/check-worker.ts';
-import { ROLLOUT_TYPE } from '../../contract/names.ts';
+import { ROLLOUT_TYPE, type RunType } from '../../contract/names.ts';
 import { observeCancellation, type Cancellation } from '../../workflows/cancellation.ts';
 import {
   COMPLETED,
@@ -30,17 +37,25 @@ import { newRolloutResult, createRolloutState, type RolloutState } from './state
 import { reportRun } from '../../workflows/metrics.ts';
 import { handleDecisions, handleHolds, type Beginning } from './decisions.ts';
 import type { RolloutHooks } from './hooks.ts';
-import { deployTarget } from './server-run.ts';
 import { failuresIn, openOfWave, RESTORED, stopIn } from './rules.ts';
 import type { WorkerInfo } from '../../contract/activities.ts';
 import { factOf } from '../../contract/facts.ts';
 import { FREEZES_FACT } from '../freezes/shapes.ts';
 import { CHECKS_FACT } from '../site-checks/shapes.ts';
-import { targetsOf } from '../../contract/target.ts';
+import { targetsOf, isSameTarget, targetsInput } from '../../contract/target.ts';
 import { applyOverride, recordWaiver } from '../freezes/override.ts';
-import { setAttributes } from '../../workflows/ui.ts';
-import { rolloutPauseId, runEndId } from '../../contract/ids.ts';
+import { setAttributes, startAttributes, linkToThis } from '../../workflows/ui.ts';
+import { rolloutPauseId, runEndId, runWorkflowId } from '../../contract/ids.ts';
 import { MAX_PARTS, announce, pausedBy } from '../notifications/workflow.ts';
+import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
+import { definedFields } from '../../contract/plain-object.ts';
+import { runStartOptions } from '../../request/start-options.ts';
+import { POOLED_ABOVE } from '../../request/limits.ts';
+import { plainText } from '../../contract/safe-text.ts';
+import { awaitChild } from '../../workflows/children.ts';
+import { attributesOfRun } from '../../request/search-attributes.ts';
+import { approvedFor } from './held-servers.ts';
+import { measureAnew, noteFirstPost } from '../gates/gating.ts';
 
 export async function rollOut(input: RolloutInput, hooks: RolloutHooks): Promise<RolloutResult> {
   const cancellation = observeCancellation();
@@ -271,4 +286,79 @@ async function announceRollout({ notify, result, input }: RolloutState, pauses: 
     summary:
       pauses === null ? `Notify that a rollout ended: ${outcome ?? 'Internal'}` : 'Notify that a rollout is paused',
   });
+}
+
+/* One server of a rollout: a run with an id made from the rollout's, so that it is started only once. */
+
+/** Marks the server as started at once. Resolves when its run has ended and is recorded. */
+export async function deployTarget(rollout: RolloutState, target: TargetResult): Promise<void> {
+  target.startedAt = new Date().toISOString();
+  measureAnew(rollout, target.wave);
+  const run = await runServer(rollout, target).catch((error: unknown) => ({
+    ...emptyResult(),
+    ...concludeInternal(error),
+  }));
+  const { outcome, error } = run;
+  // A defect leaves no outcome, and a server that has ended needs one.
+  end(target, {
+    outcome: outcome ?? 'unknown',
+    error: error === null ? null : { ...error, message: plainText(error.message) },
+  });
+  target.backup = run.backup?.outcome ?? null;
+  const accepted = run.deployments.map(({ acceptedAt }) => acceptedAt);
+  noteFirstPost(rollout, target.wave, accepted);
+  for (const deployment of target.deployments) {
+    const ended = run.deployments.find((it) => isSameTarget(it.target, deployment.target));
+    deployment.outcome ??= ended === undefined ? 'unknown' : ended.outcome;
+  }
+}
+
+async function runServer(rollout: RolloutState, target: TargetResult): Promise<RunResult> {
+  const { input } = rollout;
+  const run = runInputOf(rollout, target);
+  const type: RunType = targetsOf(run).length === 0 ? 'backupOnly' : 'backupThenDeploy';
+  const workflowId = runWorkflowId(type, run, keyOf(input));
+  target.workflowId = workflowId;
+  rollout.refresh();
+  try {
+    const child = await startChild<(input: RunInput) => Promise<RunResult>>(type, {
+      ...runStartOptions(run, { type, startedBy: `the rollout ${linkToThis()}` }),
+      ...startAttributes(rollout.searchAttributes, attributesOfRun(run)),
+      workflowId,
+      workflowIdReusePolicy: 'REJECT_DUPLICATE',
+      parentClosePolicy: ParentClosePolicy.ABANDON,
+      args: [run],
+    });
+    return await awaitChild(child, emptyResult());
+  } catch (error) {
+    if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
+    const message = `${workflowId} was already started, by a reset rollout or by hand: look there for its outcome`;
+    return { ...emptyResult(), ...conclude('unknown', 'OutcomeUnknown', message) };
+  }
+}
+
+function runInputOf(rollout: RolloutState, target: TargetResult): RunInput {
+  const { input, result, epoch } = rollout;
+  const { options, maxAtOnce, deploysUntil, meta, override, noCheck } = input;
+  const approved = approvedFor(rollout, target);
+  const left = target.deployments.filter(({ outcome }) => outcome === null);
+  return {
+    ...(maxAtOnce > POOLED_ABOVE ? { waits: 'pooled' as const } : {}),
+    ...options,
+    serverId: target.serverId,
+    fleet: input.fleet,
+    ...targetsInput(left.map((it) => it.target)),
+    ...(deploysUntil === undefined ? {} : { deploysUntil: { after: startedAt(), ...deploysUntil } }),
+    ...definedFields({ service: result.service ?? undefined, epoch: epoch ?? undefined, override, noCheck }),
+    ...(approved.length === 0 ? {} : { approved }),
+    ...(meta === undefined ? {} : { meta }),
+  };
+}
+
+const startedAt = () => workflowInfo().startTime.toISOString();
+
+function keyOf({ name, key, attempt = 1 }: RolloutInput): string {
+  // A key that already ends like a marked one is marked too, so that two attempts never share an id.
+  const isMarked = attempt > 1 || /~\d+$/.test(key);
+  return `${name}.${key}${isMarked ? `~${attempt}` : ''}`;
 }

@@ -4,8 +4,7 @@ import { mkdir, readdir, rename, rm, stat, utimes, writeFile } from 'node:fs/pro
 import { join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
-import { bundleWorkflowCode } from '@temporalio/worker';
-import { bundleOptions } from './bundle-options.ts';
+import { bundleWorkflowCode, DefaultLogger } from '@temporalio/worker';
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 /** Everything a workflow may import, the packages included, and what is done with it. */
@@ -112,3 +111,13 @@ function filesBelow(path: string): string[] {
     .map((entry) => join(entry.parentPath, entry.name).slice(path.length + 1))
     .sort();
 }
+
+/* What the bundles of the build and of the current source have in common. */
+
+/** @param folder of the workflows */
+export const bundleOptions = (folder: string, ending: 'ts' | 'js'): Parameters<typeof bundleWorkflowCode>[0] => ({
+  workflowsPath: join(folder, `index.${ending}`),
+  preloadModules: ['without-stack-traces', 'index'].map((name) => join(folder, `${name}.${ending}`)),
+  failureConverterPath: join(folder, `../worker/bundle/failure-converter.${ending}`),
+  logger: new DefaultLogger('WARN'),
+});

@@ -11,7 +11,7 @@ import { NO_REPORTS } from '../../support/no-reports.ts';
 import { resultOf } from '../../support/outcome.ts';
 import { newPlace } from '../../support/shared-temporal.ts';
 import { belayOn, fresh, TASK_QUEUE } from '../../support/world.ts';
-import { checkRequest } from '../../../src/activities/describe-worker.ts';
+import { checkRequest } from '../../../src/activities/fact.ts';
 import type { ReadResult, WorkerInfo, WorkerQuestion } from '../../../src/contract/activities.ts';
 import type { Belay } from '../../../src/starter.ts';
 

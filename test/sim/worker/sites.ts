@@ -1,7 +1,7 @@
 /** The sites that the service deploys, as a worker reads them: over a network of the simulator, with the real checks. */
 import type { ReadSite, SiteRequest } from '../../../src/site-check/index.ts';
 import { visit } from '../../../src/sandbox/routes.ts';
-import type { SandboxAnswer } from '../../../src/sandbox/exchange.ts';
+import type { SandboxAnswer } from '../../../src/sandbox/routes.ts';
 import type { WorkerParts } from './parts.ts';
 
 /** Where the sites are. */

@@ -1,7 +1,7 @@
 /** The network between a worker and the service: a request arrives, takes effect, and is answered or not. */
 import { HostingApiError } from '../../../src/hosting-api/index.ts';
 import type { Exchange, RawAnswer, Send } from '../../../src/hosting-api/exchange.ts';
-import { ENDPOINTS, answerRequest, type SandboxAnswer, type ApiEndpoint } from '../../../src/sandbox/exchange.ts';
+import { ENDPOINTS, answerRequest, type SandboxAnswer, type ApiEndpoint } from '../../../src/sandbox/routes.ts';
 import type { State } from '../../../src/sandbox/state.ts';
 import type { Clock } from '../clock.ts';
 import type { Process } from './process.ts';
