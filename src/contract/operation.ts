@@ -38,7 +38,7 @@ export interface RecordedService extends ServedService, DeploymentIdField {
 
 export type AdmissionRead = 'status' | 'not_deployed' | 'failed';
 
-interface OperationInput extends RecordedService, ForPermits {
+export interface OperationInput extends RecordedService, ForPermits {
   searchAttributes: boolean;
   idempotencyKey: string;
   /** Whether the run was reset. An earlier execution may have sent the request already. */

@@ -28,7 +28,6 @@ export interface WantedLock<T> {
   accept: (backup: BackupConclusion) => boolean;
   /** Called after each look at the holder. */
   onQueued: (waiting: Waiting) => void;
-  /** What the queue knows of the run. */
   waiter: Omit<Waiter, 'workflowId' | 'runId' | 'since'>;
   /** Whether the lock is held for another service, which has a site or server with the same id. */
   isForOther: (held: { service?: string }) => boolean;
@@ -50,7 +49,6 @@ export interface Locks {
 interface Mailbox {
   /** The lock that the run waits for. */
   lockId: string | null;
-  /** Its latest release. */
   released: LockReleased | null;
 }
 

@@ -26,7 +26,6 @@ export interface LockQueue {
 /** Decides who stays in a queue, in which order. @returns the queue, and what was sent to those who leave */
 export type SettleQueue = (queue: Waiter[]) => { queue: Waiter[]; sent: Promise<void>[] };
 
-/** Queues waiters from now on. */
 export function openLockQueue(inherited: readonly Waiter[], settle: SettleQueue): LockQueue {
   const { workflowId: lockId } = workflowInfo();
   let queue: Waiter[] = [];
@@ -62,7 +61,6 @@ export async function requestLock(lockId: string, waiters: Waiter[], runId?: str
   return (await signalled(() => holder.signal(lockRequestedSignal, { waiters }))) !== 'absent';
 }
 
-/** Signals the first waiter in the queue that still exists. */
 export async function forwardRelease(message: LockReleased): Promise<void> {
   const [next, ...rest] = message.waiters;
   if (next !== undefined && !(await signalReleased(next, { ...message, waiters: rest })))

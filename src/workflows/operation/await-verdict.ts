@@ -31,7 +31,6 @@ export interface Followed {
   check: DeploymentCheck | undefined;
 }
 
-/** What earlier reads showed. */
 export interface Start {
   seen: Observations;
   reading: StatusReading | null;
@@ -39,7 +38,16 @@ export interface Start {
   sentMs?: number;
 }
 
-/** For messages about an id that does not change. */
+type Wanted = Pick<DeploySiteInput, 'target' | 'serverId' | 'settleMs' | 'minEvidence'>;
+
+export function verdictContext(
+  { settleMs, minEvidence, target, serverId }: Wanted,
+  baseline: StatusReading | null,
+): VerdictContext {
+  const otherIds = serverId === undefined ? [target.id] : [target.id, serverId];
+  return { baseline, accepted: false, triggerIds: {}, otherIds, settleMs, minEvidence };
+}
+
 export const ID_FIELD_REMEDY =
   'if that is not the id of a deployment, name the field that is, or none, as deploymentId in belay.yaml';
 

@@ -6,10 +6,10 @@ import type { DeploySiteInput } from '../../contract/operation.ts';
 import { emptyDeployment } from '../../contract/results.ts';
 import { lateness } from '../../rules/deadline.ts';
 import type { TriggerCounts } from '../../rules/trigger-policy.ts';
-import type { StatusReading, VerdictContext } from '../../rules/verdict.ts';
+import type { StatusReading } from '../../rules/verdict.ts';
 import { conclude, type Conclusion } from '../conclusion.ts';
 import { readerOf } from '../polling/status-reader.ts';
-import { awaitVerdict } from './await-verdict.ts';
+import { awaitVerdict, verdictContext } from './await-verdict.ts';
 import { firstCheck, type OperationHooks } from './hooks.ts';
 import { runOperation } from './run-operation.ts';
 import { sendUntilAccepted } from './send-until-accepted.ts';
@@ -63,7 +63,7 @@ async function deploy(deployment: Deployment): Promise<Conclusion> {
       return null;
     },
     async post(summary, sentMs) {
-      sent = await sendWatched(deployment, verdictContextOf(input, baseline ?? null), summary, sentMs);
+      sent = await sendWatched(deployment, verdictContext(input, baseline ?? null), summary, sentMs);
       return sent.result;
     },
     async resolveDoubt({ ambiguities, notBeforeMs }) {
@@ -101,12 +101,4 @@ async function takeBaselines(deployment: Deployment, busyEndsMs: number): Promis
 function concludeLate({ ambiguous }: TriggerCounts, message: string): Conclusion {
   if (ambiguous === 0) return conclude('not_started', 'TooLate', message);
   return conclude('unknown', 'OutcomeUnknown', `an earlier request may have had an effect; ${message}`);
-}
-
-function verdictContextOf(
-  { settleMs, minEvidence, target, serverId }: DeploySiteInput,
-  baseline: StatusReading | null,
-): VerdictContext {
-  const otherIds = serverId === undefined ? [target.id] : [target.id, serverId];
-  return { baseline, accepted: false, triggerIds: {}, otherIds, settleMs, minEvidence };
 }

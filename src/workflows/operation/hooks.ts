@@ -1,5 +1,5 @@
 /** What hangs on an operation. The core asks the members of these lists in their order, and knows none of them. */
-import type { BackupServerInput, DeploySiteInput, OperationProgress } from '../../contract/operation.ts';
+import type { DeploySiteInput, OperationInput, OperationProgress } from '../../contract/operation.ts';
 import type { DeploymentResult } from '../../contract/run.ts';
 import type { CommitEvidence } from '../../rules/verdict.ts';
 import type { Conclusion } from '../conclusion.ts';
@@ -15,9 +15,7 @@ export interface DeploymentCheck {
   forgetBaseline(): void;
   /** Looks while the status decides nothing. @param then called if there is more to see than before */
   look: (then: () => void) => void;
-  /** The commit that was seen. */
   readonly shown: CommitEvidence | null;
-  /** @param conclusion what the status says. @returns what is to be said */
   judge(conclusion: Conclusion): Promise<Conclusion>;
 }
 
@@ -30,14 +28,12 @@ export type CreateCheck = (
   input: Pick<DeploySiteInput, 'service' | 'check'>,
 ) => DeploymentCheck | undefined;
 
-/** The lists, as features.ts has them. */
 export interface OperationHooks {
   /** The first that has something to check does. */
   checks: readonly CreateCheck[];
   /** Called whenever something changed that the operation shows. */
   observers: readonly ((progress: OperationProgress) => { changed(): void })[];
-  /** Keeps the queue of the lock in order. */
-  settleQueue: (input: BackupServerInput | DeploySiteInput) => SettleQueue;
+  settleQueue: (input: OperationInput) => SettleQueue;
   /** What may end a deployment before it has sent its request. */
   endings: readonly ((operation: Pick<Operation<DeploymentResult>, 'cancellation'>) => void)[];
 }

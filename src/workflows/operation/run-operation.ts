@@ -13,12 +13,7 @@ import {
 } from '@temporalio/workflow';
 import { QUERIES } from '../../contract/names.ts';
 import type { BackupResult, DeploymentResult } from '../../contract/run.ts';
-import type {
-  BackupServerInput,
-  DeploySiteInput,
-  OperationPhase,
-  OperationProgress,
-} from '../../contract/operation.ts';
+import type { OperationInput, OperationPhase, OperationProgress } from '../../contract/operation.ts';
 import type { Claim } from '../../contract/polling.ts';
 import { explainOperation } from '../../contract/explain-wait.ts';
 import { setAttributes, answerWhyQuery } from '../ui.ts';
@@ -32,7 +27,7 @@ import { createPoller, type Polled, type Poller } from '../polling/poller.ts';
 
 const progressQuery = defineQuery<OperationProgress>(QUERIES.progress);
 
-export interface Operation<R extends Polled> extends Poller<R> {
+export interface Operation<R extends Polled = Polled> extends Poller<R> {
   /** @param trigger the result of the last POST, if it begins this phase */
   setPhase(phase: OperationPhase, trigger?: string): void;
   recordTrigger(kind: string): void;
@@ -48,7 +43,7 @@ const RUN_WAS_RESET = conclude(
 /** @param lockId the only id under which this operation may run */
 export async function runOperation<R extends BackupResult | DeploymentResult>(
   lockId: string,
-  input: BackupServerInput | DeploySiteInput,
+  input: OperationInput,
   result: R,
   hooks: OperationHooks,
   work: (operation: Operation<R>) => Promise<Conclusion>,
@@ -73,7 +68,7 @@ export async function runOperation<R extends BackupResult | DeploymentResult>(
 }
 
 function createOperation<R extends BackupResult | DeploymentResult>(
-  input: BackupServerInput | DeploySiteInput,
+  input: OperationInput,
   result: R,
   hooks: OperationHooks,
 ): Operation<R> {

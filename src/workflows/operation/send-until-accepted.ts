@@ -7,7 +7,7 @@ import { definedFields } from '../../contract/plain-object.ts';
 import type { Subject } from '../../contract/sinks.ts';
 import { metrics } from '../metrics.ts';
 import type { BackupResult, DeploymentResult } from '../../contract/run.ts';
-import type { BackupServerInput, DeploySiteInput } from '../../contract/operation.ts';
+import type { OperationInput } from '../../contract/operation.ts';
 import { mayBeOutage, serviceState } from '../../rules/outage.ts';
 import { createPollSchedule } from '../../rules/poll-schedule.ts';
 import {
@@ -29,7 +29,6 @@ import type { Operation } from './run-operation.ts';
 
 type NotAccepted = Exclude<TriggerResult<never>, { kind: 'accepted' }>;
 
-/** What one operation does in the loop. */
 export interface Sending {
   /** For the UI: `deploy site a1`. */
   what: string;
@@ -37,15 +36,12 @@ export interface Sending {
   prefix: string;
   /** Begins the message of a cancellation. */
   cancelledBefore: string;
-  /** How long to wait for another operation to end. */
   busyWaitMs: number;
   /** Reads whether the service answers again. */
   probe: Pick<PollOptions, 'what' | 'reader'>;
-  /** Why it is too late for the request; null if it is not. */
   late: () => string | null;
   /** What has to be done before each request. @returns why the operation ends; null if the request may be sent */
   prepare(counts: TriggerCounts, busyEndsMs: number): Promise<Conclusion | null>;
-  /** @param summary shown in the UI */
   post(summary: string, sentMs: number): Promise<TriggerResult<unknown>>;
   /** Finds out what became of a request in doubt. @returns a time: send it once more, not before */
   resolveDoubt(doubt: {
@@ -57,9 +53,9 @@ export interface Sending {
 }
 
 /** @returns null once the service has accepted the request, else why the operation ends */
-export async function sendUntilAccepted<R extends BackupResult | DeploymentResult>(
-  operation: Operation<R>,
-  input: BackupServerInput | DeploySiteInput,
+export async function sendUntilAccepted(
+  operation: Operation<BackupResult | DeploymentResult>,
+  input: OperationInput,
   how: Sending,
 ): Promise<Conclusion | null> {
   const {
@@ -125,7 +121,6 @@ function concludeWithoutRoom({ ambiguous }: TriggerCounts, prefix: string): Conc
   return conclude('unknown', 'OutcomeUnknown', `${prefix}an earlier request may have had an effect; ${NO_ROOM}`);
 }
 
-/** The end that the operation has without an outage budget. */
 interface TriggerEnd {
   step: TriggerStep & { kind: 'end' };
   result: NotAccepted;
@@ -138,9 +133,9 @@ interface TriggerEnd {
  *
  * @returns null once the service answers: the operation then starts again. Else why it ends
  */
-async function awaitService<R extends BackupResult | DeploymentResult>(
-  operation: Operation<R>,
-  { tries, intervalMs }: BackupServerInput | DeploySiteInput,
+async function awaitService(
+  operation: Operation,
+  { tries, intervalMs }: OperationInput,
   { probe, prefix, late }: Sending,
   { step, result, counts }: TriggerEnd,
 ): Promise<Conclusion | null> {
@@ -167,8 +162,7 @@ async function awaitService<R extends BackupResult | DeploymentResult>(
 
 /* One POST: a regular activity with one attempt. */
 
-/** Input of every POST of an operation. */
-export function triggerInput(input: BackupServerInput | DeploySiteInput): TriggerActivityInput {
+export function triggerInput(input: OperationInput): TriggerActivityInput {
   const { service, epoch, idempotencyKey } = input;
   const forPermits: ForPermits = Object.fromEntries(FOR_PERMITS.map((name) => [name, input[name]]));
   return {

@@ -44,7 +44,6 @@ export interface Sent {
   readonly result: TriggerResult<TriggerAnswer>;
   seen: Observations;
   coverage: ReadCoverage;
-  /** The last one. */
   trace: Trace | null;
 }
 

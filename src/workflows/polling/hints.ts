@@ -18,7 +18,6 @@ export interface Hints {
   readonly pending: boolean;
   /** The earliest time to read for a pending hint, or null. */
   readableAtMs(nowMs: number): number | null;
-  /** Asks for a read by itself. */
   ask(nowMs: number): void;
   /** Call it before the read, so that a hint during the read asks for another one. @returns when the hint arrived */
   take(nowMs: number): number;
@@ -34,7 +33,6 @@ export interface HintOptions {
   concerns: (claim: Claim) => boolean;
 }
 
-/** Collects hints from now on. */
 export function keepHints({ tries, service, concerns }: HintOptions): Hints {
   const maxReads = Math.min(2 * tries, HISTORY_BUDGET.maxHintedReads);
   const claims: Claim[] = [];

@@ -24,7 +24,6 @@ export interface Poller<R extends Polled = Polled> {
   lastReadAt: string | null;
   /** How long the last read had been answered, at most, when the workflow heard of it. */
   lagMs: number;
-  /** Null if the last read was answered. */
   failing: FailingReads | null;
   setWaiting(this: void, waiting: Waiting | null): void;
 }
@@ -34,7 +33,6 @@ interface Phased<P> {
   setPhase(phase: P | 'parked'): void;
 }
 
-/** The workflow that polls. */
 export interface PollingWorkflow<P> extends Phased<P>, Pick<Poller, 'cancellation' | 'hints' | 'setWaiting'> {
   outageBudgetMs: number | null;
   /** Default: `loop`. */
@@ -53,7 +51,6 @@ export function createPoller<P, R extends Polled>(result: R, workflow: PollingWo
   };
 }
 
-/** For messages. */
 export function describeLastStatus({ result: { lastStatus }, lastReadAt }: Poller): string {
   return lastStatus === null ? 'never read' : `"${lastStatus}" at ${lastReadAt}`;
 }

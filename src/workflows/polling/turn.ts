@@ -23,11 +23,9 @@ export interface TurnOptions extends PollPlan {
   until?: () => boolean;
 }
 
-/** A read, and the state before it. */
 export interface Turn {
   read: ReadResult;
   state: PollState;
-  /** Whether it was due as a try. */
   isTry: boolean;
   /** When the hint arrived that it follows; null if it follows none. */
   hintedMs: number | null;
@@ -68,7 +66,6 @@ export async function unlessCancelled<T>(
   return Promise.race([reading, cancellation.whenRequested.then(() => null)]);
 }
 
-/** A hint comes with the time when it arrived. */
 type Woken = 'due' | 'over' | 'cancelled' | { hintedMs: number };
 
 /** @param dueMs infinite if only a hint or the end ends the wait */

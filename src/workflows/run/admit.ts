@@ -56,7 +56,6 @@ async function waitForHolds(run: RunState, holds: readonly Hold[]): Promise<Conc
   return null;
 }
 
-/** Finds the instant of `deploysUntil`. @returns a refusal if there is no such time zone */
 async function resolveUntil({ input: { deploysUntil }, limits }: RunState): Promise<Conclusion | null> {
   if (deploysUntil === undefined) return null;
   const { time, timeZone, after = new Date(limits.startedMs).toISOString() } = deploysUntil;

@@ -142,7 +142,6 @@ async function foreignBackup(run: RunState, serverId: string): Promise<BackupRes
   return { ...emptyBackup(serverId, 'shared'), backupId, startedAt };
 }
 
-/** The newest backup of the server that an event reported as started; or null. */
 const announcedBackup = (run: RunState, serverId: string): Promise<BackupRecord | null> =>
   findSharedBackup({ serverId, services: identitiesOf(run.service) }).catch(() => null);
 

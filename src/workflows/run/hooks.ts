@@ -20,13 +20,11 @@ export interface Hold {
   begin?(awaitsPeople: boolean): Promise<Conclusion | 'waited' | null>;
   /** Until when the run may begin, in milliseconds since 1970. Default: no limit. */
   untilMs?(): number;
-  /** Why a part must not begin now. */
   refusePart?(part: RunPart): Conclusion | null;
   /** Whether this is what ended a part before its request left, and the part may begin later. */
   reopens?(end: Conclusion): boolean;
   /** Waits until the part may begin. Required beside `reopens`. */
   wait?(part: RunPart): Promise<Conclusion | null>;
-  /** What the operation of a part needs to know. */
   carries?(part: RunPart): Partial<DeploySiteInput>;
   /** Called when a deployment is about to be started, was started, or could not be started. */
   deploys?(child: 'starting' | Execution | null): void;
@@ -39,7 +37,6 @@ export interface RunCheck {
   carries(target: Target): Partial<DeploySiteInput>;
   /** @returns how the deployment ended */
   judge(ended: DeploymentResult): Conclusion;
-  /** Writes into the result what it found. */
   ended?(): void;
 }
 
@@ -51,11 +48,9 @@ export interface Observer {
   moved?(): void;
   /** Anything that the run shows has changed. */
   changed?(): void;
-  /** The result is final. */
   ended?(): Promise<void>;
 }
 
-/** The lists, as features.ts has them. */
 export interface RunHooks {
   holds: readonly ((run: RunState) => Hold)[];
   checks: readonly ((run: RunState) => RunCheck)[];

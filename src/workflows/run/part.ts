@@ -66,7 +66,6 @@ export function notStarted(run: RunState, part: RunPart, conclusion: Conclusion)
   return conclusion;
 }
 
-/** @param target one of the run's own */
 export function record({ targets, result }: RunState, target: Target, deployment: DeploymentResult): void {
   result.deployments[targets.indexOf(target)] = deployment;
 }
@@ -100,7 +99,6 @@ export function sharedInput(run: RunState, part: RunPart, step: string) {
 
 type OwnInput = Omit<BackupServerInput, 'waiters'> | Omit<DeploySiteInput, 'waiters'>;
 
-/** An operation in flight. */
 interface Child<R> {
   execution: Execution;
   /** Null if the run was cancelled, and its backup continues. */

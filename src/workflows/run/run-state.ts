@@ -41,7 +41,6 @@ export interface RunState {
   readonly observers: readonly Observer[];
   /** What was read of each site when the run was admitted. */
   readonly admissionReads: Map<string, AdmissionRead>;
-  /** What bounds the time of its triggers. */
   readonly limits: DeployLimits;
   /** How often it began its backup. */
   backups: number;

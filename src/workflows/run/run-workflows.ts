@@ -5,6 +5,7 @@
 import { allHandlersFinished, CancellationScope, condition } from '@temporalio/workflow';
 import type { RunType, Phase } from '../../contract/names.ts';
 import type { RunInput, RunResult, DeploymentResult } from '../../contract/run.ts';
+import { definedFields } from '../../contract/plain-object.ts';
 import { targetsOf, targetText } from '../../contract/target.ts';
 import { observeCancellation } from '../cancellation.ts';
 import { endUnchecked, letWorkerCheck } from '../check-worker.ts';
@@ -19,7 +20,7 @@ import { createRunState, newRunResult, type RunState } from './run-state.ts';
 import { FIRST_READS_MS, watchForNeverDeployed } from '../../rules/never-deployed.ts';
 import { createPollSchedule } from '../../rules/poll-schedule.ts';
 import { observe, NO_OBSERVATIONS, type StatusReading } from '../../rules/verdict.ts';
-import { awaitVerdict, type Followed } from '../operation/await-verdict.ts';
+import { awaitVerdict, type Followed, verdictContext } from '../operation/await-verdict.ts';
 import { refusalOf } from '../operation/take-baseline.ts';
 import { pollUntil } from '../polling/poll-until.ts';
 import { createPoller } from '../polling/poller.ts';
@@ -33,7 +34,6 @@ export interface RunWorkflows {
   backupThenDeploy: Run;
   backupOnly: Run;
   deployOnly: Run;
-  /** Follows a deployment that something else starts, such as a push. */
   watchDeployment: Run;
 }
 
@@ -54,7 +54,6 @@ function serverOf({ serverId }: RunInput): string {
   return serverId;
 }
 
-/** Executes a run. @returns the conclusions of its parts, in order */
 type RunSteps = (run: RunState) => Promise<Conclusion[]>;
 
 async function execute(type: RunType, input: RunInput, hooks: RunHooks, steps: RunSteps): Promise<RunResult> {
@@ -93,7 +92,7 @@ const hasRequested = ({ backup, deployments }: RunResult): boolean =>
 
 /* Follows a deployment that something else starts, such as a push. It triggers nothing, so it takes no lock. */
 
-export async function watch(run: RunState, checks: OperationHooks['checks']): Promise<Conclusion> {
+async function watch(run: RunState, checks: OperationHooks['checks']): Promise<Conclusion> {
   const result = run.result.deployments[0];
   if (result === undefined) throw new Error('the input was not validated');
   const { service, plan } = run;
@@ -114,15 +113,12 @@ export async function watch(run: RunState, checks: OperationHooks['checks']): Pr
 
 /** @param reading null if the site was never deployed */
 function follow(run: RunState, followed: Followed, reading: StatusReading | null): Promise<Conclusion> {
-  const { settleMs, minEvidence } = run.plan.deploy;
   const { target } = followed.operation.result;
-  const { serverId } = run.input;
-  const otherIds = serverId === undefined ? [target.id] : [target.id, serverId];
+  const wanted = { ...run.plan.deploy, target, ...definedFields({ serverId: run.input.serverId }) };
   // A deployment that is already in progress is the one to follow, and the status before it is unknown.
   const baseline = reading?.state === 'in_progress' ? null : reading;
   // Nothing is accepted here. On a site that was never deployed, any status that lasts is a new deployment's.
-  const accepted = reading === null;
-  const context = { baseline, accepted, triggerIds: {}, otherIds, settleMs, minEvidence };
+  const context = { ...verdictContext(wanted, baseline), accepted: reading === null };
   const at = { own: true, nowMs: Date.now() };
   const seen = reading === null ? NO_OBSERVATIONS : observe(context, NO_OBSERVATIONS, reading, at);
   return awaitVerdict(followed, context, { seen, reading: null });
