@@ -182,7 +182,7 @@ function asksToWaitMs(answer: Reply['answer']): number | null {
 }
 
 /** @param truth the answer without the fault; null if the request had no effect */
-export function badAnswer({ answer }: Fault, truth: JsonAnswer | null): Reply['answer'] {
+function badAnswer({ answer }: Fault, truth: JsonAnswer | null): Reply['answer'] {
   const [code, body] = [truth?.code ?? 500, truth?.body ?? null];
   switch (answer.kind) {
     case 'status': {

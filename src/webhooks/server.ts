@@ -117,7 +117,7 @@ function boundReceiver(server: Server, { connections, bodies }: ReceiverBounds):
 /** For senders that should deliver again. */
 const LATER = { 'retry-after': 10 };
 
-export interface WebhookOptions {
+interface WebhookOptions {
   /** Null if none is configured: then every name is accepted. */
   sources: ReadonlyMap<string, Source> | null;
   configuration: Configuration;
@@ -141,7 +141,7 @@ interface RouteParts {
   admit: (request: FastifyRequest, reply: FastifyReply) => boolean;
 }
 
-export function webhookRoute(
+function webhookRoute(
   app: FastifyInstance,
   options: WebhookOptions,
   { metrics, refusals: { refuse }, admit }: RouteParts,
@@ -204,7 +204,7 @@ function rateCaps(sources: WebhookOptions['sources']): (label: string) => RateCa
 }
 
 /** Label for metrics. Only configured names, because any client can make up new ones. */
-export function labelOf(request: FastifyRequest, sources: WebhookOptions['sources']): string {
+function labelOf(request: FastifyRequest, sources: WebhookOptions['sources']): string {
   const name = nameIn(request);
   return sources?.has(name) === true ? name : 'other';
 }

@@ -291,7 +291,7 @@ async function announceRollout({ notify, result, input }: RolloutState, pauses: 
 /* One server of a rollout: a run with an id made from the rollout's, so that it is started only once. */
 
 /** Marks the server as started at once. Resolves when its run has ended and is recorded. */
-export async function deployTarget(rollout: RolloutState, target: TargetResult): Promise<void> {
+async function deployTarget(rollout: RolloutState, target: TargetResult): Promise<void> {
   target.startedAt = new Date().toISOString();
   measureAnew(rollout, target.wave);
   const run = await runServer(rollout, target).catch((error: unknown) => ({

@@ -112,9 +112,12 @@ function filesBelow(path: string): string[] {
     .sort();
 }
 
-/* What the bundles of the build and of the current source have in common. */
-
-/** @param folder of the workflows */
+/**
+ * What the bundles of the build and of the current source have in common.
+ *
+ * @public tools/bundle-workflows.js calls it
+ * @param folder of the workflows
+ */
 export const bundleOptions = (folder: string, ending: 'ts' | 'js'): Parameters<typeof bundleWorkflowCode>[0] => ({
   workflowsPath: join(folder, `index.${ending}`),
   preloadModules: ['without-stack-traces', 'index'].map((name) => join(folder, `${name}.${ending}`)),

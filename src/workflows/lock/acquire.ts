@@ -17,7 +17,7 @@ import { forwardRelease, lockReleasedSignal, requestLock } from './release.ts';
 
 const MAX_STARTS = 10;
 
-export interface WantedLock<T> {
+interface WantedLock<T> {
   lockId: string;
   operation: OperationKind;
   /** Starts the operation. @throws WorkflowExecutionAlreadyStartedError if another operation holds the lock */

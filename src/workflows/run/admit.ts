@@ -91,7 +91,7 @@ async function refusedTarget(run: RunState): Promise<Conclusion | null> {
 const LEAST_MS = 1_000;
 
 /** @param beganMs from when its time counts @returns null once it is admitted */
-export async function awaitAdmission(run: RunState, beganMs = run.limits.startedMs): Promise<Conclusion | null> {
+async function awaitAdmission(run: RunState, beganMs = run.limits.startedMs): Promise<Conclusion | null> {
   const { cancellation, plan } = run;
   const phase = run.phase();
   run.setPhase('admission');
